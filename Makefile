@@ -1,0 +1,28 @@
+# A thin front: every target is a CMake preset away (see CMakePresets.json).
+PRESET ?= release
+JOBS ?= $(shell nproc)
+
+.PHONY: run test build deps format check-format clean
+
+run: build
+	build/release/saccade run experiments/quickstart.yaml
+
+test: PRESET = check
+test: build
+	ctest --preset $(PRESET)
+
+build: deps
+	cmake --preset $(PRESET)
+	cmake --build --preset $(PRESET) --parallel $(JOBS)
+
+deps:
+	scripts/install-deps
+
+format:
+	clang-format -i $$(git ls-files '*.h' '*.cpp')
+
+check-format:
+	clang-format --dry-run --Werror $$(git ls-files '*.h' '*.cpp')
+
+clean:
+	rm -rf build

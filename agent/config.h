@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "attention/policy.h"
+#include "nn/optimizer.h"
+
+namespace saccade {
+
+/// Keys: model.*
+struct ModelConfig {
+  std::string kind = "recurrent";
+  std::string core = "rnn";   // a name of core_kinds()
+  int hidden_size = 256;      // H
+  int glimpse_hidden = 128;   // width of the `what` path
+  int location_hidden = 128;  // width of the `where` path
+  int feature_size = 256;     // F: width of the glimpse feature g_t
+  int locator_hidden = 128;   // width of the locator's hidden layer
+};
+
+/// Keys: reinforce.*
+struct ReinforceConfig {
+  int rollouts = 1;                   // M: episodes that share a scene
+  std::string advantage = "learned";  // a name of advantage_estimators()
+  std::string reward = "correct";     // a name of reward_kinds()
+  double weight = 1.0;                // of the REINFORCE term, >= 0
+  double entropy = 0.0;               // of the policy's entropy bonus, >= 0
+  double baseline_weight = 1.0;       // of the baseline's regression, >= 0
+  double constant = 0.5;              // the baseline of advantage `constant`
+  double ema_decay = 0.9;             // of advantage `ema`, in [0, 1)
+};
+
+/// Keys: training.* (with those of OptimizerConfig)
+struct TrainingConfig {
+  std::int64_t episodes = 36'000'000;  // in all; rounded up to whole batches
+  int batch_size = 256;                // B: episodes in an update, a multiple of lane_size
+  int lane_size = 64;                  // episodes that one thread takes at a time
+  OptimizerConfig optimizer;
+  double classifier_weight = 1.0;  // of the cross-entropy at the last step, >= 0
+  double step_loss = 0.0;          // of the mean cross-entropy of the earlier steps, >= 0
+};
+
+/// Everything that defines an agent and its learning.
+struct AgentConfig {
+  ModelConfig model;
+  GlimpseConfig glimpse;
+  ReinforceConfig reinforce;
+  TrainingConfig training;
+};
+
+}  // namespace saccade

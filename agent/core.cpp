@@ -1,0 +1,54 @@
+#include "agent/core.h"
+
+#include "nn/gemm.h"
+#include "nn/layers.h"
+#include "nn/name_table.h"
+
+namespace saccade {
+namespace {
+
+using Maker = std::unique_ptr<Core> (*)(int features, int hidden, ParameterLayout& layout);
+
+const NameTable<Maker>& makers() {
+  static const NameTable<Maker> table{
+      "model.core", {{"rnn", make_rnn}, {"lstm", make_lstm}, {"gru", make_gru}}};
+  return table;
+}
+
+}  // namespace
+
+CoreMemory::CoreMemory(int steps_, int episodes, int features_, int hidden_, int gates_,
+                       bool has_cell)
+    : steps(steps_),
+      features(features_),
+      hidden(hidden_),
+      input(zeros<3>(steps + 1, episodes, features + hidden)),
+      gates(zeros<3>(steps, episodes, gates_)),
+      cell(zeros<3>(steps + 1, episodes, has_cell ? hidden : 0)),
+      dstate(zeros<3>(steps, episodes, hidden)),
+      dgates(zeros<3>(steps, episodes, gates_)),
+      dcell(zeros<2>(episodes, has_cell ? hidden : 0)) {}
+
+std::unique_ptr<Core> make_core(const std::string& kind, int features, int hidden,
+                                ParameterLayout& layout) {
+  return makers().at(kind)(features, hidden, layout);
+}
+
+std::vector<std::string> core_kinds() { return makers().names(); }
+
+void input_weight_backward(Matrix dw, Matrix db, ConstMatrix dz, CoreMemory& memory) {
+  const int first = memory.episodes();
+  linear_backward(dw.row_range(0, memory.features), db, dz, memory.all_features());
+  multiply_transposed_a(dw.row_range(memory.features, memory.hidden),
+                        memory.all_states().row_range(first, memory.rows() - first),
+                        dz.row_range(first, memory.rows() - first));
+}
+
+void multiply_input(Matrix z, CoreMemory& memory, int t, ConstMatrix w) {
+  if (t == 0)
+    multiply(z, memory.feature(0), w.row_range(0, memory.features));
+  else
+    multiply(z, step(memory.input, t), w);
+}
+
+}  // namespace saccade

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agent/work.h"
+#include "nn/parameters.h"
+#include "nn/tensor.h"
+
+namespace saccade {
+
+/// What a core keeps of B episodes over T steps. [g_t | h_{t-1}] lie side by side, so that one
+/// product multiplies both; h_t is written straight into the input of the next step.
+struct CoreMemory {
+  CoreMemory(int steps, int episodes, int features, int hidden, int gates, bool has_cell);
+
+  int steps, features, hidden;
+  Tensor<3> input;   // (T + 1, B, F + H): [g_{t+1} | h_t]; h_0 = 0, and the last has no g
+  Tensor<3> gates;   // (T, B, gates): activations inside the cell, by kind
+  Tensor<3> cell;    // (T + 1, B, H): the cell state of an lstm
+  Tensor<3> dstate;  // (T, B, H): in backward, gradients of h_1 .. h_T
+  Tensor<3> dgates;  // (T, B, gates): gradients before the activations
+  Tensor<2> dcell;   // (B, H)
+
+  /// g_{t+1} (B, F): the caller writes it before step t.
+  Matrix feature(int t) { return step(input, t).columns(0, features); }
+  /// h_t (B, H), t in 0 .. T.
+  Matrix state(int t) { return step(input, t).columns(features, hidden); }
+  /// g_1 .. g_T (T B, F) and h_0 .. h_{T-1} (T B, H).
+  Matrix all_features() { return matrix(input).columns(0, features).row_range(0, rows()); }
+  Matrix all_states() { return matrix(input).columns(features, hidden).row_range(0, rows()); }
+
+  int episodes() const { return static_cast<int>(input.shape()[1]); }
+  int rows() const { return steps * episodes(); }
+};
+
+/// The recurrent network h_t = core(g_t, h_{t-1}) with h_0 = 0.
+class Core {
+ public:
+  Core(int features, int hidden) : features_(features), hidden_(hidden) {}
+  virtual ~Core() = default;
+
+  virtual CoreMemory make_memory(int steps, int episodes) const = 0;
+
+  /// Step t in 0 .. T - 1: reads feature(t) and state(t), writes state(t + 1).
+  virtual void forward(CoreMemory& memory, int t, std::span<const float> parameters) const = 0;
+
+  /// After all T steps. memory.dstate holds the gradients that reach h_1 .. h_T from the heads; it
+  /// is overwritten. Writes the core's parameter gradients, and dfeatures (T B, F).
+  virtual void backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& memory,
+                        std::span<const float> parameters) const = 0;
+
+  /// Multiply-adds of an episode of T steps. The first step has no state to multiply.
+  virtual Work work(int steps) const = 0;
+
+ protected:
+  int features_, hidden_;
+};
+
+/// `rnn`: h = relu(W_g g + W_h h + b), W_h begins as the identity (Le et al. 2015);
+/// `lstm` (Hochreiter and Schmidhuber 1997, forget bias begins at 1); `gru` (Cho et al. 2014, with
+/// the reset gate after the product). Throws InputError listing the names. `layout` must outlive it.
+std::unique_ptr<Core> make_core(const std::string& kind, int features, int hidden,
+                                ParameterLayout& layout);
+std::vector<std::string> core_kinds();
+
+// The cores. A new one is one file and one line in the table of core.cpp.
+std::unique_ptr<Core> make_rnn(int features, int hidden, ParameterLayout& layout);
+std::unique_ptr<Core> make_lstm(int features, int hidden, ParameterLayout& layout);
+std::unique_ptr<Core> make_gru(int features, int hidden, ParameterLayout& layout);
+
+/// Gradients of a weight [W_g; W_h] (F + H, N) that multiplied [g_t | h_{t-1}] at every step, from
+/// dz (T B, N): its weight and bias. h_0 = 0 takes no part.
+void input_weight_backward(Matrix dw, Matrix db, ConstMatrix dz, CoreMemory& memory);
+
+/// z (B, N) = [g_{t+1} | h_t] w, without the part of h_0 = 0.
+void multiply_input(Matrix z, CoreMemory& memory, int t, ConstMatrix w);
+
+}  // namespace saccade

@@ -1,0 +1,263 @@
+#include "agent/learner.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "nn/error.h"
+#include "nn/layers.h"
+
+namespace saccade {
+
+LossSums& LossSums::operator+=(const LossSums& other) {
+  episodes += other.episodes;
+  classifier += other.classifier;
+  reinforce += other.reinforce;
+  baseline += other.baseline;
+  errors += other.errors;
+  reward += other.reward;
+  return *this;
+}
+
+Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
+    : gradient(zeros<1>(model.layout().size())),
+      model_(model),
+      reward_kind_(find_reward(model.config().reinforce.reward)),
+      advantage_estimator_(find_advantage(model.config().reinforce.advantage)),
+      rollout_(model, std::move(environment)) {
+  const int steps = model.num_glimpses();
+  const int batch = rollout_.episodes();
+  const ModelConfig& sizes = model.config().model;
+  rewards_.resize(batch);
+  baselines_ = zeros<2>(steps, batch);
+  advantages_ = zeros<2>(steps, batch);
+  dlogits_ = zeros<3>(steps, batch, model.num_classes());
+  dmeans_ = zeros<3>(steps, batch, 2);
+  dlocator_hidden_ = zeros<3>(steps, batch, sizes.locator_hidden);
+  dbaselines_ = zeros<2>(steps, batch);
+  dfeatures_ = zeros<3>(steps, batch, sizes.feature_size);
+  djoint_ = zeros<3>(steps, batch, model.glimpse_network.joint_size());
+}
+
+LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& request,
+                   float average_reward, int batch_size) {
+  const float scale = 1.0F / static_cast<float>(batch_size);
+  rollout_.run(parameters, request);
+  reward_and_baseline(parameters, average_reward);
+
+  LossSums sums;
+  sums.classifier = classifier_backward(parameters, scale);
+  sums.reinforce = reinforce_backward(parameters, request.std, scale);
+  sums.baseline = baseline_backward(scale);
+  core_backward(parameters);
+
+  sums.episodes = rollout_.episodes();
+  for (int b = 0; b < rollout_.episodes(); ++b) {
+    sums.errors += 1.0 - rollout_.rewards[b];
+    sums.reward += rewards_[b];
+  }
+  return sums;
+}
+
+void Lane::reward_and_baseline(std::span<const float> parameters, float average_reward) {
+  const ReinforceConfig& reinforce = model_.config().reinforce;
+  const int last = model_.num_glimpses() - 1;
+  reward_kind_(rewards_, rollout_.rewards, step(rollout_.probabilities, last), rollout_.labels);
+  if (reinforce.advantage == "learned") {
+    const Matrix b = {baselines_.data(), rollout_.core.rows(), 1, 1};
+    model_.baseline.forward(b, rollout_.core.all_states(), parameters);
+  }
+  advantage_estimator_(matrix(advantages_), {.rewards = rewards_,
+                                             .baselines = matrix(baselines_),
+                                             .rollouts = reinforce.rollouts,
+                                             .constant = static_cast<float>(reinforce.constant),
+                                             .average_reward = average_reward});
+}
+
+// Cross-entropy of the last step and, if asked for, the mean of that of the earlier ones. Begins
+// the gradients of the states.
+double Lane::classifier_backward(std::span<const float> parameters, float scale) {
+  const TrainingConfig& training = model_.config().training;
+  const int steps = model_.num_glimpses();
+  const int batch = rollout_.episodes();
+  const bool every_step = training.step_loss > 0.0 && steps > 1;
+  const double earlier_weight = every_step ? training.step_loss / (steps - 1) : 0.0;
+
+  CoreMemory& core = rollout_.core;
+  core.dstate.fill(0.0F);
+  double loss = 0.0;
+  for (int t = every_step ? 0 : steps - 1; t < steps; ++t) {
+    const double weight = t == steps - 1 ? training.classifier_weight : earlier_weight;
+    for (int b = 0; b < batch; ++b) loss += weight * rollout_.losses(t, b);
+    cross_entropy_backward(step(dlogits_, t), step(rollout_.probabilities, t), rollout_.labels,
+                           static_cast<float>(weight) * scale);
+  }
+  // All steps that were classified, as one matrix: their states stand `batch` rows further on.
+  const int first = every_step ? 0 : (steps - 1) * batch;
+  const int rows = steps * batch - first;
+  const ConstMatrix dlogits = matrix(dlogits_).row_range(first, rows);
+  const ConstMatrix states =
+      matrix(core.input).columns(core.features, core.hidden).row_range(first + batch, rows);
+  model_.classifier.backward(flat(gradient), dlogits, states);
+  model_.classifier.state_backward(matrix(core.dstate).row_range(first, rows), dlogits, parameters);
+  return loss;
+}
+
+double Lane::reinforce_backward(std::span<const float> parameters, float std, float scale) {
+  const ReinforceConfig& config = model_.config().reinforce;
+  const int batch = rollout_.episodes();
+  const int first = model_.first_action();
+  const int actions = model_.num_glimpses() - first;
+  if (actions == 0) return 0.0;
+
+  const auto weight = static_cast<float>(config.weight);
+  dmeans_.fill(0.0F);
+  double loss = 0.0;
+  double dlog_std = 0.0;
+  for (int t = first; t < first + actions; ++t) {
+    for (int b = 0; b < batch; ++b) {
+      const float* sample = &rollout_.samples(t, b, 0);
+      const float* mean = &rollout_.means(t, b, 0);
+      const float advantage = advantages_(t, b);
+      loss -= weight * advantage * gaussian_log_probability_forward(sample, mean, std);
+      dlog_std += gaussian_log_probability_backward(&dmeans_(t, b, 0), sample, mean, std,
+                                                    -weight * advantage * scale);
+    }
+  }
+  const double decisions = static_cast<double>(actions) * batch;
+  loss -= config.entropy * gaussian_entropy(std) * decisions;
+  dlog_std -= 2.0 * config.entropy * decisions * scale;
+
+  const std::span<float> block = flat(gradient);
+  const int located = std::max(first, 1);  // the locator places all but the first glimpse
+  const int begin = located * batch;
+  const int rows = (model_.num_glimpses() - located) * batch;
+  if (rows > 0) {
+    const auto part = [&](Tensor<3>& all) { return matrix(all).row_range(begin, rows); };
+    model_.locator.backward(block, part(dlocator_hidden_), part(dmeans_), part(rollout_.means),
+                            part(rollout_.locator_hidden),
+                            rollout_.core.all_states().row_range(begin, rows), parameters);
+  }
+  if (model_.first_location >= 0) {
+    const Matrix dfirst = model_.layout().view(block, model_.first_location);
+    for (int axis = 0; axis < 2; ++axis) {
+      const float mean = rollout_.means(0, 0, axis);  // the same in every episode
+      float sum = 0.0F;
+      for (int b = 0; b < batch; ++b) sum += dmeans_(0, b, axis);
+      dfirst(0, axis) = sum * (1.0F - mean * mean);
+    }
+  }
+  if (model_.log_std >= 0)
+    *model_.layout().view(block, model_.log_std).data = static_cast<float>(dlog_std);
+  return loss;
+}
+
+// weight * mean over the actions of (b_t - R)^2
+double Lane::baseline_backward(float scale) {
+  const ReinforceConfig& config = model_.config().reinforce;
+  const int batch = rollout_.episodes();
+  const int first = model_.first_action();
+  const int actions = model_.num_glimpses() - first;
+  if (actions == 0 || config.advantage != "learned") return 0.0;
+
+  const double weight = config.baseline_weight / actions;
+  double loss = 0.0;
+  for (int t = first; t < first + actions; ++t) {
+    for (int b = 0; b < batch; ++b) {
+      const float difference = baselines_(t, b) - rewards_[b];
+      loss += weight * difference * difference;
+      dbaselines_(t, b) = 2.0F * static_cast<float>(weight) * scale * difference;
+    }
+  }
+  const Matrix dbaseline = {&dbaselines_(first, 0), actions * batch, 1, 1};
+  model_.baseline.backward(flat(gradient), dbaseline,
+                           rollout_.core.all_states().row_range(first * batch, actions * batch));
+  return loss;
+}
+
+void Lane::core_backward(std::span<const float> parameters) {
+  CoreMemory& core = rollout_.core;
+  model_.core->backward(flat(gradient), matrix(dfeatures_), core, parameters);
+  model_.glimpse_network.backward(flat(gradient), matrix(djoint_), matrix(dfeatures_),
+                                  core.all_features(), matrix(rollout_.joint),
+                                  matrix(rollout_.glimpses), matrix(rollout_.locations),
+                                  parameters);
+}
+
+Learner::Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
+                 Workers& workers)
+    : parameters(zeros<1>(model.layout().size())),
+      optimizer(model.config().training.optimizer, model.layout().size()),
+      model_(model),
+      workers_(workers),
+      seed_(seed) {
+  const TrainingConfig& training = model.config().training;
+  const int rollouts = model.config().reinforce.rollouts;
+  if (training.lane_size < 1 || training.batch_size % training.lane_size != 0 ||
+      training.lane_size % rollouts != 0)
+    throw InputError(fmt::format(
+        "training.batch_size: {} must be a multiple of training.lane_size: {}, and that of "
+        "reinforce.rollouts: {}",
+        training.batch_size, training.lane_size, rollouts));
+  total_updates_ = (training.episodes + training.batch_size - 1) / training.batch_size;
+  model.layout().initialize(flat(parameters), seed);
+  optimizer.averaged = parameters;
+  for (int lane = 0; lane < training.batch_size / training.lane_size; ++lane) {
+    lanes_.push_back(std::make_unique<Lane>(model, environments(training.lane_size, rollouts)));
+    gradients_.push_back(&lanes_.back()->gradient);
+  }
+  lane_sums_.resize(lanes_.size());
+}
+
+UpdateReport Learner::step() {
+  const TrainingConfig& training = model_.config().training;
+  const int rollouts = model_.config().reinforce.rollouts;
+  const auto update = static_cast<std::uint64_t>(updates());
+  const float std = model_.location_std(progress(), flat(parameters));
+
+  workers_.for_each(static_cast<int>(lanes_.size()), [&](int lane) {
+    const int first_episode = lane * training.lane_size;
+    const RolloutRequest request{
+        .first_scene = (update * training.batch_size + first_episode) / rollouts,
+        .seed = seed_,
+        .update = static_cast<std::uint32_t>(update),
+        .first_episode = static_cast<std::uint32_t>(first_episode),
+        .std = std,
+        .classify_every_step = training.step_loss > 0.0};
+    lane_sums_[lane] = lanes_[lane]->run(flat(parameters), request,
+                                         static_cast<float>(average_reward), training.batch_size);
+  });
+
+  UpdateReport report;
+  for (const LossSums& sums : lane_sums_) report.sums += sums;
+  report.location_std = std;
+  report.learning_rate = optimizer.learning_rate(progress());
+  check_finite(report.sums, 0.0);
+  report.gradient_norm = optimizer.step(workers_, flat(parameters), gradients_, progress());
+  check_finite(report.sums, report.gradient_norm);
+
+  const double decay = model_.config().reinforce.ema_decay;
+  const double reward = report.sums.reward / report.sums.episodes;
+  average_reward = update == 0 ? reward : decay * average_reward + (1.0 - decay) * reward;
+  return report;
+}
+
+std::int64_t Learner::episodes() const {
+  return updates() * model_.config().training.batch_size;
+}
+
+double Learner::progress() const {
+  return static_cast<double>(updates()) / static_cast<double>(total_updates_);
+}
+
+void Learner::check_finite(const LossSums& sums, double gradient_norm) const {
+  const std::pair<const char*, double> terms[] = {{"classifier loss", sums.classifier},
+                                                  {"reinforce loss", sums.reinforce},
+                                                  {"baseline loss", sums.baseline},
+                                                  {"gradient norm", gradient_norm}};
+  for (const auto& [term, value] : terms)
+    if (!std::isfinite(value))
+      throw NonFiniteError(fmt::format("update {}: the {} is {}", updates(), term, value));
+}
+
+}  // namespace saccade

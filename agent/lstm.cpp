@@ -1,0 +1,100 @@
+#include "agent/core.h"
+#include "nn/gemm.h"
+#include "nn/layers.h"
+
+namespace saccade {
+namespace {
+
+// Gates lie side by side as [i | f | o | n]: input, forget and output gate, then the new content.
+//   c_t = f c_{t-1} + i n,   h_t = o tanh(c_t)
+class Lstm final : public Core {
+ public:
+  Lstm(int features, int hidden, ParameterLayout& layout)
+      : Core(features, hidden), layout_(layout) {
+    weight_ = layout.add("core.weight", features + hidden, 4 * hidden, uniform_fan_in(hidden));
+    bias_ = layout.add("core.bias", 1, 4 * hidden, [hidden](RandomStream&, int, int col) {
+      return col / hidden == 1 ? 1.0F : 0.0F;  // at first, remember
+    });
+  }
+
+  CoreMemory make_memory(int steps, int episodes) const override {
+    return {steps, episodes, features_, hidden_, 4 * hidden_, true};
+  }
+
+  void forward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
+    const int n = hidden_;
+    const Matrix gates = step(memory.gates, t);
+    const Matrix state = memory.state(t + 1);
+    const ConstMatrix bias = layout_.view(parameters, bias_);
+    multiply_input(gates, memory, t, layout_.view(parameters, weight_));
+    for (int b = 0; b < gates.rows; ++b) {
+      float* gate = gates.row(b);
+      for (int j = 0; j < 4 * n; ++j) gate[j] += bias.data[j];
+      sigmoid(gate, 3 * n);
+      tanh(gate + 3 * n, n);
+      const float* old_cell = step(memory.cell, t).row(b);
+      float* cell = step(memory.cell, t + 1).row(b);
+      float* h = state.row(b);
+      for (int j = 0; j < n; ++j) h[j] = cell[j] = gate[n + j] * old_cell[j] + gate[j] * gate[3 * n + j];
+      tanh(h, n);
+      for (int j = 0; j < n; ++j) h[j] *= gate[2 * n + j];
+    }
+  }
+
+  void backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& memory,
+                std::span<const float> parameters) const override {
+    const ConstMatrix w = layout_.view(parameters, weight_);
+    const ConstMatrix w_h = w.row_range(features_, hidden_);
+    memory.dcell.fill(0.0F);
+    for (int t = memory.steps - 1; t >= 0; --t) {
+      cell_backward(memory, t);
+      if (t > 0)
+        multiply_transposed_b(step(memory.dstate, t - 1), step(memory.dgates, t), w_h, 1.0F);
+    }
+    const ConstMatrix dz = matrix(memory.dgates);
+    input_weight_backward(layout_.view(gradient, weight_), layout_.view(gradient, bias_), dz,
+                          memory);
+    multiply_transposed_b(dfeatures, dz, w.row_range(0, features_));
+  }
+
+  Work work(int steps) const override {
+    return linear_work(features_, 4 * hidden_, true) * steps +
+           linear_work(hidden_, 4 * hidden_, true) * (steps - 1);
+  }
+
+ private:
+  // From the gradients of h_{t+1} and c_{t+1} to those of the gates before their activations and c_t.
+  void cell_backward(CoreMemory& memory, int t) const {
+    const int n = hidden_;
+    for (int b = 0; b < memory.episodes(); ++b) {
+      const float* gate = step(memory.gates, t).row(b);
+      const float* h = memory.state(t + 1).row(b);
+      const float* old_cell = step(memory.cell, t).row(b);
+      const float* dh = step(memory.dstate, t).row(b);
+      float* dcell = matrix(memory.dcell).row(b);
+      float* dgate = step(memory.dgates, t).row(b);
+      for (int j = 0; j < n; ++j) {
+        const float i = gate[j], f = gate[n + j], o = gate[2 * n + j], content = gate[3 * n + j];
+        // o > 0 but may round to 0, where h is 0 too.
+        const float tanh_cell = o > 0.0F ? h[j] / o : 0.0F;
+        const float dc = dcell[j] + dh[j] * o * (1.0F - tanh_cell * tanh_cell);
+        dgate[j] = dc * content * i * (1.0F - i);
+        dgate[n + j] = dc * old_cell[j] * f * (1.0F - f);
+        dgate[2 * n + j] = dh[j] * h[j] * (1.0F - o);  // tanh(c) o (1 - o)
+        dgate[3 * n + j] = dc * i * (1.0F - content * content);
+        dcell[j] = dc * f;
+      }
+    }
+  }
+
+  const ParameterLayout& layout_;
+  int weight_, bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<Core> make_lstm(int features, int hidden, ParameterLayout& layout) {
+  return std::make_unique<Lstm>(features, hidden, layout);
+}
+
+}  // namespace saccade

@@ -1,0 +1,61 @@
+#include "agent/core.h"
+#include "nn/gemm.h"
+#include "nn/layers.h"
+
+namespace saccade {
+namespace {
+
+class Rnn final : public Core {
+ public:
+  Rnn(int features, int hidden, ParameterLayout& layout) : Core(features, hidden), layout_(layout) {
+    const Initial from_feature = uniform_fan_in(features);
+    weight_ = layout.add("core.weight", features + hidden, hidden,
+                         [=](RandomStream& stream, int row, int col) {
+                           if (row < features) return from_feature(stream, row, col);
+                           return row - features == col ? 1.0F : 0.0F;
+                         });
+    bias_ = layout.add("core.bias", 1, hidden, constant(0));
+  }
+
+  CoreMemory make_memory(int steps, int episodes) const override {
+    return {steps, episodes, features_, hidden_, 0, false};
+  }
+
+  void forward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
+    Matrix h = memory.state(t + 1);
+    multiply_input(h, memory, t, layout_.view(parameters, weight_));
+    bias_relu(h, layout_.view(parameters, bias_));
+  }
+
+  void backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& memory,
+                std::span<const float> parameters) const override {
+    const ConstMatrix w = layout_.view(parameters, weight_);
+    const ConstMatrix w_h = w.row_range(features_, hidden_);
+    for (int t = memory.steps - 1; t >= 0; --t) {
+      Matrix dz = step(memory.dstate, t);  // the gradient of h_{t+1} becomes that before the relu
+      relu_backward(dz, memory.state(t + 1));
+      if (t > 0) multiply_transposed_b(step(memory.dstate, t - 1), dz, w_h, 1.0F);
+    }
+    const ConstMatrix dz = matrix(memory.dstate);
+    input_weight_backward(layout_.view(gradient, weight_), layout_.view(gradient, bias_), dz,
+                          memory);
+    multiply_transposed_b(dfeatures, dz, w.row_range(0, features_));
+  }
+
+  Work work(int steps) const override {
+    return linear_work(features_, hidden_, true) * steps +
+           linear_work(hidden_, hidden_, true) * (steps - 1);
+  }
+
+ private:
+  const ParameterLayout& layout_;
+  int weight_, bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<Core> make_rnn(int features, int hidden, ParameterLayout& layout) {
+  return std::make_unique<Rnn>(features, hidden, layout);
+}
+
+}  // namespace saccade

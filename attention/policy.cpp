@@ -1,0 +1,104 @@
+#include "attention/policy.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "nn/name_table.h"
+
+namespace saccade {
+namespace {
+
+void gaussian(Matrix samples, const LookRequest& request) {
+  for (int b = 0; b < samples.rows; ++b)
+    for (int axis = 0; axis < 2; ++axis) {
+      const float noise = request.std > 0.0F ? request.std * request.streams[b].normal() : 0.0F;
+      samples(b, axis) = request.mean(b, axis) + noise;
+    }
+}
+
+void uniform(Matrix samples, const LookRequest& request) {
+  for (int b = 0; b < samples.rows; ++b)
+    for (int axis = 0; axis < 2; ++axis) samples(b, axis) = request.streams[b].uniform(-1.0F, 1.0F);
+}
+
+void center(Matrix samples, const LookRequest&) {
+  for (int b = 0; b < samples.rows; ++b) samples(b, 0) = samples(b, 1) = 0.0F;
+}
+
+// Cell t of a grid with about as many rows as columns, from the upper left on.
+void scan(Matrix samples, const LookRequest& request) {
+  const int rows = static_cast<int>(std::sqrt(static_cast<float>(request.num_glimpses)));
+  const int cols = (request.num_glimpses + rows - 1) / rows;
+  const auto cell_centre = [](int cell, int cells) {
+    return (2.0F * static_cast<float>(cell) + 1.0F) / static_cast<float>(cells) - 1.0F;
+  };
+  for (int b = 0; b < samples.rows; ++b) {
+    samples(b, 0) = cell_centre(request.t % cols, cols);
+    samples(b, 1) = cell_centre(request.t / cols, rows);
+  }
+}
+
+void oracle(Matrix samples, const LookRequest& request) {
+  for (int b = 0; b < samples.rows; ++b)
+    for (int axis = 0; axis < 2; ++axis) samples(b, axis) = request.target(b, axis);
+}
+
+struct Kind {
+  Policy policy;
+  bool learns;
+};
+
+const NameTable<Kind>& kinds() {
+  static const NameTable<Kind> table{"attention.glimpse.kind",
+                                     {{"hard_gaussian", {gaussian, true}},
+                                      {"random", {uniform, false}},
+                                      {"center", {center, false}},
+                                      {"scan", {scan, false}},
+                                      {"oracle", {oracle, false}}}};
+  return table;
+}
+
+const NameTable<Policy>& firsts() {
+  static const NameTable<Policy> table{
+      "attention.glimpse.first",
+      {{"random", uniform}, {"center", center}, {"learned", gaussian}}};
+  return table;
+}
+
+}  // namespace
+
+Policy find_policy(const std::string& kind) { return kinds().at(kind).policy; }
+std::vector<std::string> glimpse_kinds() { return kinds().names(); }
+bool policy_learns(const std::string& kind) { return kinds().at(kind).learns; }
+Policy find_first_glimpse(const std::string& first) { return firsts().at(first); }
+std::vector<std::string> first_glimpses() { return firsts().names(); }
+
+void clamp_to_canvas(Matrix locations, ConstMatrix samples) {
+  for (int b = 0; b < samples.rows; ++b)
+    for (int axis = 0; axis < 2; ++axis) {
+      const float l = samples(b, axis);
+      locations(b, axis) = l >= 1.0F ? 1.0F : l > -1.0F ? l : -1.0F;
+    }
+}
+
+float gaussian_log_probability_forward(const float* sample, const float* mean, float std) {
+  const float dx = (sample[0] - mean[0]) / std;
+  const float dy = (sample[1] - mean[1]) / std;
+  return -0.5F * (dx * dx + dy * dy) - 2.0F * std::log(std) -
+         std::log(2.0F * std::numbers::pi_v<float>);
+}
+
+float gaussian_log_probability_backward(float* dmean, const float* sample, const float* mean,
+                                        float std, float scale) {
+  const float dx = (sample[0] - mean[0]) / std;
+  const float dy = (sample[1] - mean[1]) / std;
+  dmean[0] += scale * dx / std;
+  dmean[1] += scale * dy / std;
+  return scale * (dx * dx + dy * dy - 2.0F);
+}
+
+float gaussian_entropy(float std) {
+  return 1.0F + std::log(2.0F * std::numbers::pi_v<float>) + 2.0F * std::log(std);
+}
+
+}  // namespace saccade

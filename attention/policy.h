@@ -1,0 +1,61 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nn/random.h"
+#include "nn/schedule.h"
+#include "nn/tensor.h"
+
+namespace saccade {
+
+/// Keys: attention.glimpse.*
+struct GlimpseConfig {
+  std::string kind = "hard_gaussian";  // a name of glimpse_kinds()
+  int num_glimpses = 8;                // T, >= 1
+  std::string first = "random";        // a name of first_glimpses()
+  Ramp std = {0.1, 0.1, 1.0};          // of the Gaussian, in half canvases; > 0
+  bool learn_std = false;              // std is then a parameter that begins at std.from
+};
+
+/// What a policy may use to place glimpse t of B episodes.
+struct LookRequest {
+  int t = 0;                        // 0 .. num_glimpses - 1
+  int num_glimpses = 1;             // T
+  ConstMatrix mean;                 // (B, 2), the locator's mu_t in [-1, 1]
+  float std = 0.0F;                 // of the Gaussian; 0 looks at the mean
+  ConstMatrix target;               // (B, 2), the digit's centre: for the oracle alone
+  std::span<RandomStream> streams;  // (B), one for each episode
+};
+
+/// Where the next look goes: writes samples (B, 2), which may lie outside [-1, 1].
+using Policy = void (*)(Matrix samples, const LookRequest& request);
+
+/// The policy of a name:
+/// `hard_gaussian`: l ~ N(mu, std^2), the only one here that learns (Mnih et al. 2014);
+/// and the controls `random` (uniform in [-1, 1]^2), `center`, `scan` (a raster over the canvas),
+/// `oracle` (the centre of the digit). Throws InputError listing the names.
+Policy find_policy(const std::string& kind);
+std::vector<std::string> glimpse_kinds();
+/// Whether the locator of this kind is trained.
+bool policy_learns(const std::string& kind);
+
+/// The policy of the first glimpse: `random`, `center`, or `learned` (a Gaussian around a trained
+/// location).
+Policy find_first_glimpse(const std::string& first);
+std::vector<std::string> first_glimpses();
+
+/// locations = samples clamped to [-1, 1]: what the retina and the location input get. Not-a-number
+/// becomes -1; it still shows in the log-probability, which reads the sample.
+void clamp_to_canvas(Matrix locations, ConstMatrix samples);
+
+/// log pi(l | mu, std) of an isotropic Gaussian in the plane, of the unclamped sample.
+float gaussian_log_probability_forward(const float* sample, const float* mean, float std);
+/// Adds scale * d log pi / d mu to dmean (2) and returns scale * d log pi / d log(std).
+float gaussian_log_probability_backward(float* dmean, const float* sample, const float* mean,
+                                        float std, float scale);
+/// Entropy of that Gaussian in nats; its derivative by log(std) is 2.
+float gaussian_entropy(float std);
+
+}  // namespace saccade

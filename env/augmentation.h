@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "nn/random.h"
+
+namespace saccade {
+
+/// Random distortions of the training digits; all zero is off. Keys: data.augmentation.*
+struct AugmentationConfig {
+  double rotation = 0.0;  // degrees, uniform in +-rotation; [0, 180]
+  double scale = 0.0;     // factor uniform in 1 +- scale; [0, 0.9]
+  double shear = 0.0;     // x += s y, s uniform in +-shear; [0, 1]
+  double shift = 0.0;     // pixels along x and y, uniform in +-shift; [0, 16]
+
+  bool enabled() const { return rotation > 0 || scale > 0 || shear > 0 || shift > 0; }
+};
+
+/// One random affine map about the digit's centre, read bilinearly; black outside.
+class Augmentation {
+ public:
+  explicit Augmentation(const AugmentationConfig& config) : config_(config) {}
+
+  bool enabled() const { return config_.enabled(); }
+
+  /// Writes the distorted `source` into `target`; both (rows, cols, channels), not overlapping.
+  void apply(std::span<std::uint8_t> target, std::span<const std::uint8_t> source, int rows,
+             int cols, int channels, RandomStream& stream) const;
+
+ private:
+  AugmentationConfig config_;
+};
+
+}  // namespace saccade

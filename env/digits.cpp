@@ -1,0 +1,171 @@
+#include "env/digits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "nn/error.h"
+#include "nn/name_table.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of the decompressed files of MNIST.
+const std::map<std::string, std::uint32_t> kMnistCrc32 = {{"train-images-idx3-ubyte", 0xe9f4d8b3},
+                                                          {"train-labels-idx1-ubyte", 0xe0cb4ad2},
+                                                          {"t10k-images-idx3-ubyte", 0x91373bdf},
+                                                          {"t10k-labels-idx1-ubyte", 0x4ab9eff9}};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool holds_idx_file(const fs::path& folder) {
+  return std::any_of(kIdxFiles.begin(), kIdxFiles.end(), [&](const std::string& name) {
+    std::error_code ignored;
+    return fs::exists(folder / name, ignored) || fs::exists(folder / (name + ".gz"), ignored);
+  });
+}
+
+/// The folder of a source with IDX files: data.path alone if it is given, else the first of the
+/// usual places that holds any of the files.
+fs::path find_idx_folder(const DataConfig& config) {
+  if (!config.path.empty()) return config.path;
+  std::vector<fs::path> places;
+  const std::string data = environment("SACCADE_DATA");
+  const std::string cache = environment("XDG_CACHE_HOME");
+  const std::string home = environment("HOME");
+  if (!data.empty()) places.push_back(fs::path(data) / config.source);
+  if (!cache.empty())
+    places.push_back(fs::path(cache) / "saccade" / config.source);
+  else if (!home.empty())
+    places.push_back(fs::path(home) / ".cache" / "saccade" / config.source);
+
+  std::string looked_in;
+  for (const fs::path& place : places) {
+    if (holds_idx_file(place)) return place;
+    looked_in += "\n  " + place.string();
+  }
+  std::string wanted;
+  for (const char* name : kIdxFiles) wanted += fmt::format("\n  {}", name);
+  throw InputError(fmt::format(
+      "no files for data.source={} in{}\n{}Put these four there, plain or as .gz, or set data.path "
+      "to the folder that has them:{}\nOr use data.source=synthetic, which needs no files.",
+      config.source, looked_in,
+      data.empty() ? "$SACCADE_DATA, the first place to look in, is not set.\n" : "", wanted));
+}
+
+/// data.path of the sources that have no usual place.
+fs::path given_folder(const DataConfig& config) {
+  if (config.path.empty())
+    throw InputError(
+        fmt::format("data.source={} needs data.path, the folder to read; "
+                    "data.source=synthetic needs no files",
+                    config.source));
+  return config.path;
+}
+
+/// A look-alike of MNIST, with names for its ten classes.
+RawDigits read_named(const DataConfig& config, const std::vector<std::string>& class_names) {
+  const fs::path folder = find_idx_folder(config);
+  RawDigits raw = read_idx(folder, {});
+  if (raw.class_names.size() != class_names.size())
+    throw InputError(
+        fmt::format("data.source={} has {} classes, but the files in {} have {}; use "
+                    "data.source=idx to read another digit set",
+                    config.source, class_names.size(), folder.string(), raw.class_names.size()));
+  raw.class_names = class_names;
+  return raw;
+}
+
+RawDigits load_mnist(const DataConfig& config) {
+  return read_idx(find_idx_folder(config), kMnistCrc32);
+}
+
+RawDigits load_fashion(const DataConfig& config) {
+  return read_named(config, {"T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt",
+                             "sneaker", "bag", "ankle boot"});
+}
+
+RawDigits load_kmnist(const DataConfig& config) {
+  return read_named(config, {"o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"});
+}
+
+RawDigits load_idx(const DataConfig& config) { return read_idx(given_folder(config), {}); }
+
+RawDigits load_folder(const DataConfig& config) {
+  return read_folder(given_folder(config), config.size);
+}
+
+RawDigits load_synthetic(const DataConfig& config) {
+  constexpr int kTrain = 24000, kTest = 10000;
+  constexpr std::uint64_t kSeed = 1;
+  if (!config.path.empty())
+    throw InputError(fmt::format(
+        "data.path is '{}', but data.source=synthetic reads no files; allowed: null", config.path));
+  return draw_synthetic(kTrain, kTest, kSeed);
+}
+
+using Load = RawDigits (*)(const DataConfig&);
+
+const NameTable<Load>& sources() {
+  static const NameTable<Load> table("data.source", {{"mnist", load_mnist},
+                                                     {"fashion", load_fashion},
+                                                     {"kmnist", load_kmnist},
+                                                     {"idx", load_idx},
+                                                     {"folder", load_folder},
+                                                     {"synthetic", load_synthetic}});
+  return table;
+}
+
+/// Digits first .. first + count - 1 of a set.
+DigitSet part(const DigitSet& set, int first, int count) {
+  const std::size_t pixels = set.images.size() / set.labels.size();  // of one image
+  DigitSet digits;
+  digits.classes = set.classes;
+  auto shape = set.images.shape();
+  shape[0] = static_cast<std::size_t>(count);
+  digits.images.resize(shape);
+  digits.labels.resize({shape[0]});
+  std::copy_n(set.images.data() + pixels * first, pixels * count, digits.images.data());
+  std::copy_n(set.labels.data() + first, count, digits.labels.data());
+  return digits;
+}
+
+std::string pixel_checksum(const DigitSet& set) {
+  return fmt::format("{:08x}", crc32_of({set.images.data(), set.images.size()}));
+}
+
+}  // namespace
+
+Digits load_digits(const DataConfig& config) {
+  constexpr int kMostValid = 5000, kValidShare = 6;
+  const Load load = sources().at(config.source);
+  if (config.size < 0 || (config.size > 0 && config.source != "folder"))
+    throw InputError(
+        fmt::format("data.size is {} with data.source={}; allowed: 0 (keep the size "
+                    "of the images), or more with data.source=folder",
+                    config.size, config.source));
+  RawDigits raw = load(config);
+  const int total = raw.train.size();
+  if (total < kValidShare)
+    throw InputError(fmt::format(
+        "data.source={} has {} training digits; needed: at least {}, a sixth is for validation",
+        config.source, total, kValidShare));
+  if (raw.checksums.empty())
+    raw.checksums = {{"train", pixel_checksum(raw.train)}, {"test", pixel_checksum(raw.test)}};
+  const int valid = std::min(kMostValid, total / kValidShare);
+  return {.train = part(raw.train, 0, total - valid),
+          .valid = part(raw.train, total - valid, valid),
+          .test = std::move(raw.test),
+          .class_names = std::move(raw.class_names),
+          .checksums = std::move(raw.checksums)};
+}
+
+std::vector<std::string> digit_sources() { return sources().names(); }
+
+}  // namespace saccade

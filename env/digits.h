@@ -1,0 +1,91 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+#include <xtensor/xtensor.hpp>
+
+namespace saccade {
+
+/// Labelled images of one size. A digit set is data: where it came from does not matter.
+struct DigitSet {
+  xt::xtensor<std::uint8_t, 4> images;  // (N, rows, cols, channels), channels 1 or 3 (RGB)
+  xt::xtensor<int, 1> labels;           // (N), 0 .. classes - 1
+  int classes = 0;
+
+  int size() const { return static_cast<int>(images.shape()[0]); }
+  int rows() const { return static_cast<int>(images.shape()[1]); }
+  int cols() const { return static_cast<int>(images.shape()[2]); }
+  int channels() const { return static_cast<int>(images.shape()[3]); }
+};
+
+/// Where digits come from. Keys: data.*
+struct DataConfig {
+  std::string source = "mnist";  // a name of digit_sources()
+  std::string path = {};         // empty: $SACCADE_DATA/<source>, then the cache folder, which is
+                                 // $XDG_CACHE_HOME/saccade/<source> or ~/.cache/saccade/<source>;
+                                 // idx and folder need it, synthetic takes none
+  int size = 0;                  // folder only: rows and cols to resize to; 0 keeps the size
+};
+
+/// Training, validation and test digits. The validation digits are the last 5,000 of the training
+/// file (a sixth of it where it holds fewer than 30,000), as in DESIGN.md section 4.
+struct Digits {
+  DigitSet train;
+  DigitSet valid;
+  DigitSet test;
+  std::vector<std::string> class_names;  // (classes)
+  // CRC-32 as 8 hex digits. IDX: file name -> of its bytes, decompressed; others: "train" (with
+  // validation) and "test" -> of the pixels.
+  std::map<std::string, std::string> checksums;
+};
+
+/// Reads or makes the digit sets. Throws InputError naming the path and the fault: missing or
+/// truncated file, wrong magic, counts that disagree, a known file with another checksum, an image
+/// file that is no image, sizes that differ.
+Digits load_digits(const DataConfig& config);
+
+/// The names that data.source takes.
+std::vector<std::string> digit_sources();
+
+// The sources. A new one is one file and one line in the table of digits.cpp.
+
+/// What a source hands over: everything it has for training (validation included), and for testing.
+struct RawDigits {
+  DigitSet train;
+  DigitSet test;
+  std::vector<std::string> class_names;
+  std::map<std::string, std::string> checksums;  // empty: load_digits takes those of the pixels
+};
+
+/// The CRC-32 of zlib and gzip.
+std::uint32_t crc32_of(std::span<const std::uint8_t> bytes);
+
+/// The names of the files of an IDX digit set.
+inline constexpr std::array<const char*, 4> kIdxFiles = {
+    "train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
+    "t10k-labels-idx1-ubyte"};
+
+/// Four IDX files (LeCun), each plain or .gz, under their usual names. `known_crc32` maps a file
+/// name to the CRC-32 it must have; files it does not name are not checked. Images are (N, rows,
+/// cols), magic 0x803, or (N, rows, cols, channels) with 1 or 3 channels, magic 0x804; labels (N),
+/// magic 0x801. There are as many classes as the largest label says.
+RawDigits read_idx(const std::filesystem::path& folder,
+                   const std::map<std::string, std::uint32_t>& known_crc32);
+
+/// PNG and JPEG images, one folder a class: `train/<class>/*` and `test/<class>/*`, or `<class>/*`
+/// alone, of which a fixed random sixth is then the test set. Classes are numbered in the order of
+/// their names. Grey and colour together become colour. `size` > 0 resizes all to size x size;
+/// otherwise all must be of one size.
+RawDigits read_folder(const std::filesystem::path& folder, int size);
+
+/// A procedural set of handwriting-like 28x28 digits, drawn on the spot: stroke skeletons with
+/// random slant, scale, rotation, thickness and elastic bends, rendered anti-aliased. The same
+/// sizes and seed give the same set, for any number of threads.
+RawDigits draw_synthetic(int num_train, int num_test, std::uint64_t seed);
+
+}  // namespace saccade

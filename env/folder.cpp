@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "env/digits.h"
+#include "nn/error.h"
+#include "nn/name_table.h"
+#include "nn/parallel.h"
+#include "nn/random.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ImageFile {
+  fs::path path;
+  int label;
+};
+
+struct Image {
+  std::string path;
+  int label;
+  cv::Mat pixels;  // 8 bit, grey or BGR
+};
+
+/// The entries of a folder for which `wanted` holds, in the order of their names, hidden ones left
+/// out.
+template <class Predicate>
+std::vector<fs::path> sorted_entries(const fs::path& folder, Predicate&& wanted) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    if (entry->path().filename().string().front() != '.' && wanted(entry->path()))
+      paths.push_back(entry->path());
+  if (error) throw InputError(fmt::format("{}: {}", folder.string(), error.message()));
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+bool has_image_suffix(const fs::path& path) {
+  std::string suffix = path.extension().string();
+  std::transform(suffix.begin(), suffix.end(), suffix.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return suffix == ".png" || suffix == ".jpg" || suffix == ".jpeg";
+}
+
+std::vector<std::string> find_classes(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const fs::path& path : sorted_entries(folder, is_folder))
+    names.push_back(path.filename().string());
+  if (names.size() < 2)
+    throw InputError(fmt::format(
+        "{}: found {} class folders ({}); needed: at least 2, each with the images of one class",
+        folder.string(), names.size(), join(names)));
+  return names;
+}
+
+/// The images of all classes in a fair random order, the same each time. `split` keys the order.
+std::vector<ImageFile> list_images(const fs::path& folder, const std::vector<std::string>& classes,
+                                   std::uint32_t split) {
+  constexpr std::uint64_t kSeed = 1;
+  std::vector<ImageFile> files;
+  for (int label = 0; label < static_cast<int>(classes.size()); ++label) {
+    const fs::path class_folder = folder / classes[label];
+    const std::vector<fs::path> paths = sorted_entries(class_folder, has_image_suffix);
+    if (paths.empty())
+      throw InputError(fmt::format("{}: no images; needed: at least one .png, .jpg or .jpeg file",
+                                   class_folder.string()));
+    for (const fs::path& path : paths) files.push_back({path, label});
+  }
+  const int count = static_cast<int>(files.size());
+  const RandomPermutation order(count, kSeed, Purpose::folder_split, split);
+  std::vector<ImageFile> shuffled;
+  for (int i = 0; i < count; ++i) shuffled.push_back(files[order(i)]);
+  return shuffled;
+}
+
+/// Averages over areas where the image shrinks, interpolates where it grows.
+cv::Mat resize(const cv::Mat& pixels, int size) {
+  cv::Mat shrunk, resized;
+  cv::resize(pixels, shrunk, {std::min(pixels.cols, size), std::min(pixels.rows, size)}, 0, 0,
+             cv::INTER_AREA);
+  cv::resize(shrunk, resized, {size, size}, 0, 0, cv::INTER_LINEAR);
+  return resized;
+}
+
+/// 8 bit, grey or BGR without alpha, upright; empty if the file is no image.
+cv::Mat decode(const fs::path& path, int size) {
+  constexpr double k16To8Bit = 1.0 / 257;
+  cv::Mat pixels;
+  try {
+    pixels = cv::imread(path.string(), cv::IMREAD_ANYCOLOR | cv::IMREAD_ANYDEPTH);
+  } catch (const cv::Exception&) {
+    return {};
+  }
+  if (pixels.depth() == CV_16U) pixels.convertTo(pixels, CV_8U, k16To8Bit);
+  if (pixels.empty() || pixels.depth() != CV_8U) return {};
+  return size > 0 ? resize(pixels, size) : pixels;
+}
+
+std::vector<Image> read_images(const std::vector<ImageFile>& files, int size, Workers& workers) {
+  std::vector<Image> images(files.size());
+  workers.for_each(static_cast<int>(files.size()), [&](int i) {
+    images[i] = {files[i].path.string(), files[i].label, decode(files[i].path, size)};
+  });
+  for (const Image& image : images)
+    if (image.pixels.empty())
+      throw InputError(fmt::format("{}: cannot be decoded; allowed: PNG and JPEG", image.path));
+  return images;
+}
+
+/// All images must be of the size of `first`.
+void check_sizes(const Image& first, const std::vector<Image>& images) {
+  for (const Image& image : images)
+    if (image.pixels.size() != first.pixels.size())
+      throw InputError(
+          fmt::format("{} has {} x {} pixels, but {} has {} x {} (rows x cols); allowed: images of "
+                      "one size, or data.size to resize all",
+                      image.path, image.pixels.rows, image.pixels.cols, first.path,
+                      first.pixels.rows, first.pixels.cols));
+}
+
+bool any_colour(const std::vector<Image>& images) {
+  return std::any_of(images.begin(), images.end(),
+                     [](const Image& image) { return image.pixels.channels() == 3; });
+}
+
+DigitSet pack(const std::vector<Image>& images, bool colour, int classes) {
+  const int rows = images.front().pixels.rows, cols = images.front().pixels.cols;
+  const std::size_t count = images.size(), channels = colour ? 3 : 1;
+  DigitSet set;
+  set.classes = classes;
+  set.images.resize(
+      {count, static_cast<std::size_t>(rows), static_cast<std::size_t>(cols), channels});
+  set.labels.resize({count});
+  const std::size_t pixels = set.images.size() / count;  // of one image
+  for (std::size_t i = 0; i < count; ++i) {
+    const cv::Mat& from = images[i].pixels;
+    cv::Mat to(rows, cols, colour ? CV_8UC3 : CV_8UC1, set.images.data() + i * pixels);
+    if (colour)
+      cv::cvtColor(from, to, from.channels() == 3 ? cv::COLOR_BGR2RGB : cv::COLOR_GRAY2RGB);
+    else
+      from.copyTo(to);
+    set.labels(i) = images[i].label;
+  }
+  return set;
+}
+
+}  // namespace
+
+RawDigits read_folder(const fs::path& folder, int size) {
+  constexpr std::size_t kTestShare = 6;
+  const fs::path train_folder = folder / "train", test_folder = folder / "test";
+  const bool has_test = is_folder(train_folder) && is_folder(test_folder);
+
+  RawDigits digits;
+  digits.class_names = find_classes(has_test ? train_folder : folder);
+  std::vector<ImageFile> train =
+      list_images(has_test ? train_folder : folder, digits.class_names, 0);
+  std::vector<ImageFile> test;
+  if (has_test) {
+    const std::vector<std::string> test_names = find_classes(test_folder);
+    if (test_names != digits.class_names)
+      throw InputError(fmt::format("{} has the classes {}, but {} has {}; allowed: the same",
+                                   train_folder.string(), join(digits.class_names),
+                                   test_folder.string(), join(test_names)));
+    test = list_images(test_folder, test_names, 1);
+  } else {
+    const auto cut = train.end() - std::max(train.size() / kTestShare, std::size_t{1});
+    test.assign(cut, train.end());
+    train.erase(cut, train.end());
+  }
+
+  Workers workers(0);
+  const std::vector<Image> train_images = read_images(train, size, workers);
+  const std::vector<Image> test_images = read_images(test, size, workers);
+  check_sizes(train_images.front(), train_images);
+  check_sizes(train_images.front(), test_images);
+  const bool colour = any_colour(train_images) || any_colour(test_images);
+  const int classes = static_cast<int>(digits.class_names.size());
+  digits.train = pack(train_images, colour, classes);
+  digits.test = pack(test_images, colour, classes);
+  return digits;
+}
+
+}  // namespace saccade

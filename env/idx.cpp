@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "env/digits.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The third byte of a magic is the type of the values (8: unsigned bytes), the fourth the number
+// of dimensions.
+constexpr std::uint32_t kLabels = 0x801;        // (N)
+constexpr std::uint32_t kGreyImages = 0x803;    // (N, rows, cols)
+constexpr std::uint32_t kColourImages = 0x804;  // (N, rows, cols, channels)
+
+/// One IDX file in memory.
+struct IdxFile {
+  std::string path;
+  std::vector<std::uint8_t> bytes;  // decompressed: magic, dimensions, values
+  std::vector<std::size_t> shape;
+  std::size_t header = 0;  // bytes before the values
+
+  std::span<const std::uint8_t> values() const { return std::span(bytes).subspan(header); }
+  [[noreturn]] void fail(const std::string& fault) const { throw InputError(path + ": " + fault); }
+};
+
+/// `name` in the folder, or else `name`.gz.
+std::string find_file(const fs::path& folder, const std::string& name) {
+  std::error_code ignored;
+  for (const char* suffix : {"", ".gz"}) {
+    const fs::path path = folder / (name + suffix);
+    if (fs::is_regular_file(path, ignored)) return path.string();
+  }
+  throw InputError(
+      fmt::format("{}: missing; needed: this file or {}.gz", (folder / name).string(), name));
+}
+
+/// The whole file, decompressed if it is a gzip file; zlib reads others as they are.
+std::vector<std::uint8_t> read_bytes(const std::string& path) {
+  constexpr unsigned kBlock = 1U << 20;
+  const gzFile file = gzopen(path.c_str(), "rb");
+  if (file == nullptr) throw InputError(path + ": cannot be opened");
+  gzbuffer(file, kBlock);
+  std::vector<std::uint8_t> bytes;
+  int count = 0;
+  do {
+    const std::size_t size = bytes.size();
+    bytes.resize(size + kBlock);
+    count = gzread(file, bytes.data() + size, kBlock);
+    bytes.resize(size + std::max(count, 0));
+  } while (count > 0);
+  int code = Z_OK;
+  gzerror(file, &code);
+  gzclose(file);
+  if (code == Z_BUF_ERROR)
+    throw InputError(fmt::format("{}: truncated: the gzip stream breaks off after {} bytes", path,
+                                 bytes.size()));
+  if (code != Z_OK)
+    throw InputError(
+        fmt::format("{}: cannot be read: corrupt gzip data after {} bytes", path, bytes.size()));
+  return bytes;
+}
+
+/// `allowed` are the magics that the file may have.
+IdxFile read_file(const fs::path& folder, const std::string& name,
+                  const std::vector<std::uint32_t>& allowed) {
+  IdxFile file;
+  file.path = find_file(folder, name);
+  file.bytes = read_bytes(file.path);
+  const auto word = [&](std::size_t i) -> std::uint32_t {  // big-endian
+    if (file.bytes.size() < 4 * (i + 1))
+      file.fail(fmt::format("truncated: {} bytes, not even a header", file.bytes.size()));
+    const std::uint8_t* byte = file.bytes.data() + 4 * i;
+    return std::uint32_t{byte[0]} << 24 | std::uint32_t{byte[1]} << 16 |
+           std::uint32_t{byte[2]} << 8 | std::uint32_t{byte[3]};
+  };
+  const std::uint32_t magic = word(0);
+  if (std::find(allowed.begin(), allowed.end(), magic) == allowed.end())
+    file.fail(fmt::format("magic {:#010x} is not that of an IDX file of {}; allowed: {:#010x}",
+                          magic, allowed.front() == kLabels ? "labels" : "images",
+                          fmt::join(allowed, " or ")));
+  for (std::size_t i = 1; i <= (magic & 0xff); ++i) file.shape.push_back(word(i));
+  file.header = 4 * (1 + file.shape.size());
+
+  // In floating point, so that absurd dimensions do not overflow.
+  const double expected =
+      std::accumulate(file.shape.begin(), file.shape.end(), 1.0, std::multiplies<>());
+  const double found = static_cast<double>(file.values().size());
+  if (expected == 0)
+    file.fail(fmt::format("empty: its dimensions are {}", fmt::join(file.shape, " x ")));
+  if (expected != found)
+    file.fail(fmt::format("{}: dimensions {} need {:.0f} bytes after the header, found {:.0f}",
+                          found < expected ? "truncated" : "trailing bytes",
+                          fmt::join(file.shape, " x "), expected, found));
+  return file;
+}
+
+/// The images, (N, rows, cols, channels).
+IdxFile read_images(const fs::path& folder, const std::string& name) {
+  IdxFile file = read_file(folder, name, {kGreyImages, kColourImages});
+  if (file.shape.size() == 3) file.shape.push_back(1);
+  if (file.shape[3] != 1 && file.shape[3] != 3)
+    file.fail(fmt::format("{} channels; allowed: 1 or 3", file.shape[3]));
+  return file;
+}
+
+/// The digits of two files that belong together.
+DigitSet pair_up(const IdxFile& images, const IdxFile& labels) {
+  if (images.shape[0] != labels.shape[0])
+    throw InputError(fmt::format("{} holds {} images, but {} holds {} labels; allowed: one each",
+                                 images.path, images.shape[0], labels.path, labels.shape[0]));
+  DigitSet set;
+  set.images.resize({images.shape[0], images.shape[1], images.shape[2], images.shape[3]});
+  set.labels.resize({labels.shape[0]});
+  std::copy(images.values().begin(), images.values().end(), set.images.begin());
+  std::copy(labels.values().begin(), labels.values().end(), set.labels.begin());
+  return set;
+}
+
+std::string image_size(const DigitSet& set) {
+  return fmt::format("{} x {} x {}", set.rows(), set.cols(), set.channels());
+}
+
+int largest_label(const DigitSet& set) {
+  return *std::max_element(set.labels.begin(), set.labels.end());
+}
+
+}  // namespace
+
+std::uint32_t crc32_of(std::span<const std::uint8_t> bytes) {
+  return static_cast<std::uint32_t>(crc32_z(0, bytes.data(), bytes.size()));
+}
+
+RawDigits read_idx(const fs::path& folder,
+                   const std::map<std::string, std::uint32_t>& known_crc32) {
+  RawDigits digits;
+  const auto check = [&](const IdxFile& file, const std::string& name) {
+    const std::uint32_t found = crc32_of(file.bytes);
+    const auto known = known_crc32.find(name);
+    if (known != known_crc32.end() && known->second != found)
+      file.fail(
+          fmt::format("CRC-32 {:08x} (decompressed) is not {:08x}, that of the published file; use "
+                      "data.source=idx if this other content is meant",
+                      found, known->second));
+    digits.checksums[name] = fmt::format("{:08x}", found);
+  };
+  const auto read_split = [&](const std::string& images_name, const std::string& labels_name) {
+    const IdxFile images = read_images(folder, images_name);
+    const IdxFile labels = read_file(folder, labels_name, {kLabels});
+    const DigitSet set = pair_up(images, labels);
+    check(images, images_name);
+    check(labels, labels_name);
+    return set;
+  };
+  digits.train = read_split(kIdxFiles[0], kIdxFiles[1]);
+  digits.test = read_split(kIdxFiles[2], kIdxFiles[3]);
+  if (image_size(digits.train) != image_size(digits.test))
+    throw InputError(fmt::format(
+        "{}: images of {} in {}, but of {} in {} (rows x cols x channels); allowed: one size",
+        folder.string(), image_size(digits.train), kIdxFiles[0], image_size(digits.test),
+        kIdxFiles[2]));
+
+  const int classes = 1 + std::max(largest_label(digits.train), largest_label(digits.test));
+  digits.train.classes = digits.test.classes = classes;
+  for (int label = 0; label < classes; ++label) digits.class_names.push_back(std::to_string(label));
+  return digits;
+}
+
+}  // namespace saccade

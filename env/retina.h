@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace saccade {
+
+/// Keys: retina.*
+struct RetinaConfig {
+  int patch_size = 12;   // P, pixels; at most the canvas' shorter side
+  int scales = 3;        // S, 1-6
+  int scale_factor = 2;  // side of scale s: P * scale_factor^s canvas pixels; 1-8
+};
+
+/// The multi-resolution sensor (Mnih et al. 2014, section 3.1). Scale s covers a square of
+/// P * f^s canvas pixels around the location and is box-averaged back to P x P, exactly; beyond the
+/// canvas everything is black.
+///
+/// The place: location (x, y) in [-1, 1] is the canvas point ((x + 1) / 2 cols, (y + 1) / 2 rows),
+/// and every square has its corner at the pixel edge nearest to point - side / 2.
+class Retina {
+ public:
+  /// Throws InputError naming the key when the sizes make no sense for the canvas.
+  Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int channels);
+
+  /// D = S * channels * P * P, in this order: (scale, channel, row, col).
+  int glimpse_size() const { return glimpse_size_; }
+  /// Bytes that prepare() needs for one scene.
+  std::size_t prepared_size() const { return prepared_size_; }
+
+  /// Sums every box of every scale once, so that a look only reads them.
+  /// canvas (channels, rows, cols); prepared (prepared_size()), owned by the caller.
+  void prepare(std::span<const std::uint8_t> canvas, std::span<std::byte> prepared) const;
+
+  /// One glimpse (D), pixels in [0, 1], of the canvas that was prepared.
+  void look(std::span<const std::byte> prepared, float x, float y, float* glimpse) const;
+
+ private:
+  // The box sums of one scale: one number for each box that meets the canvas.
+  struct Scale {
+    int zoom;            // side of a box in canvas pixels
+    int rows, cols;      // boxes: canvas size + zoom - 1
+    std::size_t offset;  // of the first channel, in numbers
+  };
+
+  RetinaConfig config_;
+  int rows_, cols_, channels_;
+  int glimpse_size_;
+  std::size_t prepared_size_;
+  std::vector<Scale> scales_;
+};
+
+}  // namespace saccade

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "env/augmentation.h"
+#include "env/digits.h"
+#include "nn/random.h"
+
+namespace saccade {
+
+/// Keys: scene.*
+struct SceneConfig {
+  std::string kind = "cluttered";       // a name of scene_kinds()
+  std::array<int, 2> canvas = {60, 60};  // rows, cols in pixels
+  int num_digits = 1;                   // 1-4
+  std::string label = "sum";            // of two digits and more: a name of scene_labels()
+  int num_distractors = 4;              // cluttered only
+  int distractor_size = 8;              // side in pixels, at most the digit's
+  int border = 0;                       // pixels at each edge of the canvas that are left free
+};
+
+/// `centered` (digits side by side in the middle), `translated` (each digit at a uniform place),
+/// `cluttered` (translated, over distractors).
+std::vector<std::string> scene_kinds();
+/// `sum` (9 n + 1 classes for n sets of 10 classes), `pair` (unordered pair of two digits: 55).
+std::vector<std::string> scene_labels();
+
+/// A rectangle of pixels: [x, x + width) x [y, y + height).
+struct Box {
+  int x = 0;
+  int y = 0;
+  int width = 0;
+  int height = 0;
+
+  bool operator==(const Box&) const = default;
+};
+
+/// The same rectangle in location units: its centre and half its sides.
+struct Region {
+  float x = 0.0F;
+  float y = 0.0F;
+  float half_width = 0.0F;
+  float half_height = 0.0F;
+
+  bool contains(float at_x, float at_y) const {
+    return std::abs(at_x - x) <= half_width && std::abs(at_y - y) <= half_height;
+  }
+};
+
+constexpr int kMaxDigits = 4;
+
+/// What is true of a scene and hidden from the agent.
+struct SceneFacts {
+  int label = 0;
+  int num_digits = 1;
+  std::array<Box, kMaxDigits> boxes{};       // where the digits are, in pixels of the canvas
+  std::array<Region, kMaxDigits> regions{};  // the same in location units
+};
+
+/// In which order scenes show the digits of a set.
+enum class DigitOrder {
+  shuffled,  // a new random permutation in every pass over the set: training
+  fixed,     // as they stand: evaluation
+};
+
+/// Makes scenes by the rule of deepmind/mnist-cluttered: from black, distractors first - each a
+/// square cut at a uniform corner of a uniformly drawn digit of the same split, added at a uniform
+/// corner of the canvas - then the digits at uniform corners; after each addition pixels are clamped
+/// to white. All corners are inclusive ranges. Pixels are bytes (255 = 1.0), so the sums are exact.
+///
+/// Scenes are numbered: scene n of a seed is the same whoever asks for it, in whatever batch.
+class SceneMaker {
+ public:
+  /// The memory that one scene is made in.
+  struct Buffer {
+    std::vector<std::uint8_t> canvas;  // (channels, rows, cols)
+    std::vector<std::uint8_t> digit;   // (rows, cols, channels) of one distorted digit
+  };
+
+  /// Keeps a reference to `digits`. Throws InputError naming the key if the scene cannot be made.
+  SceneMaker(const SceneConfig& config, const AugmentationConfig& augmentation,
+             const DigitSet& digits, DigitOrder order, std::uint64_t seed);
+
+  int rows() const { return config_.canvas[0]; }
+  int cols() const { return config_.canvas[1]; }
+  int channels() const { return digits_.channels(); }
+  int num_classes() const { return classes_; }
+
+  Buffer make_buffer() const;
+  /// Draws scene `number` into buffer.canvas.
+  SceneFacts make(std::uint64_t number, Buffer& buffer) const;
+
+ private:
+  void add_distractors(Buffer& buffer, RandomStream& stream) const;
+  int pick_digit(std::uint64_t position) const;
+
+  SceneConfig config_;
+  Augmentation augmentation_;
+  const DigitSet& digits_;
+  DigitOrder order_;
+  std::uint64_t seed_;
+  bool moves_;
+  int (*label_)(std::span<const int> digit_labels);
+  int classes_;
+};
+
+}  // namespace saccade

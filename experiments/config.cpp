@@ -1,0 +1,317 @@
+#include "experiments/config.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <concepts>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <system_error>
+
+#include "experiments/config_table.h"
+#include "nn/error.h"
+#include "nn/name_table.h"
+
+namespace saccade {
+namespace {
+
+// ---- From YAML to settings ----
+
+std::string describe(const YAML::Node& node) {
+  if (node.IsScalar()) return "'" + node.Scalar() + "'";
+  return node.IsMap() ? "a section" : node.IsSequence() ? "a list" : "an empty value";
+}
+
+// Writes what a file and overrides say into the fields that the table is bound to.
+class Reader {
+ public:
+  explicit Reader(Config& config)
+      : table_(settings(config)), sections_(section_names(table_)), keys_(sections_) {
+    for (const Setting& setting : table_) keys_.push_back(setting.key);
+  }
+
+  void read_file(const std::string& text, const std::string& origin);
+  void read_override(const std::string& text);
+
+  const GivenKeys& given() const { return given_; }
+
+ private:
+  const Setting* find(const std::string& key) const;
+  bool is_section(const std::string& key) const;
+  std::string keys_of(const std::string& section) const;
+  std::string place(const YAML::Mark& mark) const;
+  std::vector<YAML::Node> load(const std::string& text) const;
+
+  void read_section(const YAML::Node& node, const std::string& section, const YAML::Mark& mark);
+  void read_setting(const YAML::Node& node, const Setting& setting, const YAML::Mark& mark);
+
+  void read(const YAML::Node& node, const Setting& setting, bool& field) const;
+  void read(const YAML::Node& node, const Setting& setting, std::integral auto& field) const;
+  void read(const YAML::Node& node, const Setting& setting, double& field) const;
+  void read(const YAML::Node& node, const Setting& setting, std::string& field) const;
+  void read(const YAML::Node& node, const Setting& setting, std::array<int, 2>& field) const;
+  void read(const YAML::Node& node, const Setting& setting, Ramp& field) const;
+  double number(const YAML::Node& node, const Setting& setting, const Interval& range) const;
+
+  [[noreturn]] void fail(const YAML::Mark& mark, const std::string& message) const {
+    throw InputError(place(mark) + ": " + message);
+  }
+  [[noreturn]] void fail_unknown(const YAML::Mark& mark, const std::string& key) const {
+    fail(mark, fmt::format("unknown key '{}'; did you mean '{}'?", key, nearest_key(key, keys_)));
+  }
+  [[noreturn]] void reject(const YAML::Node& node, const Setting& setting,
+                           const std::string& fault) const {
+    fail(node.Mark(), fmt::format("{}: {} {}; allowed: {}", setting.key, describe(node), fault,
+                                  allowed_values(setting)));
+  }
+
+  std::vector<Setting> table_;
+  std::vector<std::string> sections_;
+  std::vector<std::string> keys_;  // of sections and of settings
+  std::string source_;             // what is being read: a file, or "override 'key=value'"
+  bool source_has_lines_ = false;
+  std::map<std::string, int> lines_;  // where this file has each key and section
+  GivenKeys given_;
+};
+
+void Reader::read_file(const std::string& text, const std::string& origin) {
+  source_ = origin;
+  source_has_lines_ = true;
+  const std::vector<YAML::Node> documents = load(text);
+  if (documents.size() > 1)
+    fail(documents[1].Mark(), "a second YAML document ('---'); allowed: one");
+  if (!documents.empty()) read_section(documents[0], "", documents[0].Mark());
+}
+
+void Reader::read_override(const std::string& text) {
+  source_ = "override '" + text + "'";
+  source_has_lines_ = false;
+  const YAML::Mark nowhere;
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    fail(nowhere, "allowed: key.path=value, for example training.learning_rate=0.001");
+  const std::string key = text.substr(0, equals);
+  if (is_section(key))
+    fail(nowhere, fmt::format("'{}' is a section; its keys: {}", key, keys_of(key)));
+  for (const Setting& setting : table_)
+    if (key.starts_with(setting.key + "."))
+      fail(nowhere,
+           fmt::format("{} is no section; allowed: {}", setting.key, allowed_values(setting)));
+  const Setting* setting = find(key);
+  if (setting == nullptr) fail_unknown(nowhere, key);
+  const std::vector<YAML::Node> values = load(text.substr(equals + 1));
+  read_setting(values.empty() ? YAML::Node() : values[0], *setting, nowhere);
+}
+
+const Setting* Reader::find(const std::string& key) const {
+  const auto found = std::find_if(table_.begin(), table_.end(),
+                                  [&](const Setting& setting) { return setting.key == key; });
+  return found == table_.end() ? nullptr : &*found;
+}
+
+bool Reader::is_section(const std::string& key) const {
+  return std::find(sections_.begin(), sections_.end(), key) != sections_.end();
+}
+
+std::string Reader::keys_of(const std::string& section) const {
+  const std::string prefix = section + ".";
+  std::vector<std::string> words;
+  for (const std::string& key : keys_)
+    if (key.starts_with(prefix) && key.find('.', prefix.size()) == std::string::npos)
+      words.push_back(key.substr(prefix.size()));
+  return join(words);
+}
+
+std::string Reader::place(const YAML::Mark& mark) const {
+  if (!source_has_lines_ || mark.is_null()) return source_;
+  return fmt::format("{}:{}:{}", source_, mark.line + 1, mark.column + 1);
+}
+
+std::vector<YAML::Node> Reader::load(const std::string& text) const {
+  try {
+    return YAML::LoadAll(text);
+  } catch (const YAML::Exception& error) {
+    fail(error.mark, "not valid YAML: " + error.msg);
+  }
+}
+
+void Reader::read_section(const YAML::Node& node, const std::string& section,
+                          const YAML::Mark& mark) {
+  if (node.IsNull()) return;
+  if (!node.IsMap()) {
+    if (section.empty()) fail(mark, describe(node) + " is no configuration; allowed: key: value");
+    fail(mark, fmt::format("{}: {} is no section; its keys: {}", section, describe(node),
+                           keys_of(section)));
+  }
+  for (const auto& pair : node) {
+    const YAML::Mark key_mark = pair.first.Mark();
+    if (!pair.first.IsScalar()) fail(key_mark, describe(pair.first) + " is no key");
+    const std::string key = (section.empty() ? "" : section + ".") + pair.first.Scalar();
+    const Setting* setting = find(key);
+    if (setting == nullptr && !is_section(key)) fail_unknown(key_mark, key);
+    const auto [first, is_new] = lines_.emplace(key, key_mark.line + 1);
+    if (!is_new)
+      fail(key_mark, fmt::format("repeated key '{}'; line {} has it already", key, first->second));
+    if (setting != nullptr)
+      read_setting(pair.second, *setting, key_mark);
+    else
+      read_section(pair.second, key, key_mark);
+  }
+}
+
+// `mark` is the key's. An empty value has no place of its own.
+void Reader::read_setting(const YAML::Node& node, const Setting& setting, const YAML::Mark& mark) {
+  given_[setting.key] = place(mark);
+  const Text* text = std::get_if<Text>(&setting.allowed);
+  const bool may_be_null = text != nullptr && *text == Text::path;
+  if (node.IsNull() && !may_be_null)
+    fail(mark, fmt::format("{}: no value; allowed: {}", setting.key, allowed_values(setting)));
+  std::visit([&](auto* field) { read(node, setting, *field); }, setting.field);
+}
+
+void Reader::read(const YAML::Node& node, const Setting& setting, bool& field) const {
+  if (!node.IsScalar() || (node.Scalar() != "true" && node.Scalar() != "false"))
+    reject(node, setting, "is neither true nor false");
+  field = node.Scalar() == "true";
+}
+
+void Reader::read(const YAML::Node& node, const Setting& setting, std::integral auto& field) const {
+  const auto value = node.IsScalar() ? parse_integer(node.Scalar()) : std::nullopt;
+  if (!value) reject(node, setting, "is not an integer");
+  if (!std::get<Interval>(setting.allowed).contains(static_cast<double>(*value)))
+    reject(node, setting, "is out of range");
+  field = static_cast<std::remove_reference_t<decltype(field)>>(*value);
+}
+
+void Reader::read(const YAML::Node& node, const Setting& setting, double& field) const {
+  field = number(node, setting, std::get<Interval>(setting.allowed));
+}
+
+void Reader::read(const YAML::Node& node, const Setting& setting, std::string& field) const {
+  if (node.IsNull()) {
+    field.clear();
+    return;
+  }
+  if (!node.IsScalar()) reject(node, setting, "is not text");
+  const std::string& text = node.Scalar();
+  if (const Names* names = std::get_if<Names>(&setting.allowed)) {
+    if (std::find(names->begin(), names->end(), text) == names->end())
+      reject(node, setting, "is unknown");
+  } else if (std::get<Text>(setting.allowed) == Text::word && !is_word(text)) {
+    reject(node, setting, "cannot name a folder");
+  }
+  field = text;
+}
+
+void Reader::read(const YAML::Node& node, const Setting& setting, std::array<int, 2>& field) const {
+  if (!node.IsSequence() || node.size() != field.size())
+    reject(node, setting, "is not a list of two");
+  for (std::size_t i = 0; i < field.size(); ++i) read(node[i], setting, field[i]);
+}
+
+void Reader::read(const YAML::Node& node, const Setting& setting, Ramp& field) const {
+  constexpr Interval kShare = {0.0, 1.0, false, true};
+  const Interval& range = std::get<Interval>(setting.allowed);
+  if (!node.IsMap()) {
+    const double value = number(node, setting, range);
+    field = {value, value, 1.0};
+    return;
+  }
+  field = {0.0, 0.0, 1.0};
+  struct Part {
+    double* value;
+    const Interval& range;
+  };
+  std::map<std::string, Part> missing = {
+      {"from", {&field.from, range}}, {"to", {&field.to, range}}, {"over", {&field.over, kShare}}};
+  for (const auto& pair : node) {
+    const auto part = pair.first.IsScalar() ? missing.find(pair.first.Scalar()) : missing.end();
+    if (part == missing.end()) reject(pair.first, setting, "is unknown or repeated");
+    *part->second.value = number(pair.second, setting, part->second.range);
+    missing.erase(part);
+  }
+  missing.erase("over");
+  if (!missing.empty()) reject(node, setting, "without '" + missing.begin()->first + "'");
+}
+
+double Reader::number(const YAML::Node& node, const Setting& setting, const Interval& range) const {
+  const auto value = node.IsScalar() ? parse_number(node.Scalar()) : std::nullopt;
+  if (!value) reject(node, setting, "is not a number");
+  if (!range.contains(*value)) reject(node, setting, "is out of range");
+  return *value;
+}
+
+// ---- From settings to YAML ----
+
+struct Write {
+  std::string operator()(const bool* field) const { return *field ? "true" : "false"; }
+  std::string operator()(const std::array<int, 2>* field) const {
+    return fmt::format("[{}, {}]", (*field)[0], (*field)[1]);
+  }
+  std::string operator()(const Ramp* field) const {
+    const auto& [from, to, over] = *field;
+    if (from == to && over == 1.0) return fmt::format("{}", from);
+    return fmt::format("{{from: {}, to: {}, over: {}}}", from, to, over);
+  }
+  std::string operator()(const std::string* field) const {
+    if (field->empty()) return "null";
+    YAML::Emitter quoted_where_needed;
+    quoted_where_needed << *field;
+    return quoted_where_needed.c_str();
+  }
+  // The shortest text that reads back as the same number.
+  std::string operator()(const auto* field) const { return fmt::format("{}", *field); }
+};
+
+}  // namespace
+
+Config read_config(const std::filesystem::path& path, std::span<const std::string> overrides) {
+  const auto fail = [&](const std::string& why) {
+    throw InputError(path.string() + ": cannot be read: " + why);
+  };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) fail("it is a folder");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(std::generic_category().message(errno));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return parse_config(text, path.string(), overrides);
+}
+
+Config parse_config(const std::string& text, const std::string& origin,
+                    std::span<const std::string> overrides) {
+  Config config;
+  Reader reader(config);
+  reader.read_file(text, origin);
+  for (const std::string& override : overrides) reader.read_override(override);
+  resolve(config, reader.given());
+  return config;
+}
+
+std::string to_yaml(const Config& config) {
+  constexpr std::size_t kAboutColumn = 40;
+  Config copy = config;
+  std::string yaml;
+  std::vector<std::string> begun;
+  for (const Setting& setting : settings(copy)) {
+    std::size_t word = 0;  // where the word that follows the last dot begins
+    std::string indent;
+    for (std::size_t dot; (dot = setting.key.find('.', word)) != std::string::npos;
+         word = dot + 1) {
+      const std::string section = setting.key.substr(0, dot);
+      if (std::find(begun.begin(), begun.end(), section) == begun.end()) {
+        yaml += indent + setting.key.substr(word, dot - word) + ":\n";
+        begun.push_back(section);
+      }
+      indent += "  ";
+    }
+    const std::string line =
+        indent + setting.key.substr(word) + ": " + std::visit(Write{}, setting.field);
+    yaml += fmt::format("{:<{}}  # {}\n", line, kAboutColumn, setting.about);
+  }
+  return yaml;
+}
+
+}  // namespace saccade

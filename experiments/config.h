@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agent/config.h"
+#include "env/augmentation.h"
+#include "env/digits.h"
+#include "env/retina.h"
+#include "env/scene.h"
+
+namespace saccade {
+
+/// Keys: evaluation.*
+struct EvaluationConfig {
+  std::int64_t every = 2'000'000;  // training episodes between evaluations
+  int scenes = 10'000;
+  std::uint64_t seed = 777;
+  int rollouts = 10;  // passes that test/error_averaged averages
+};
+
+/// One experiment. A YAML file says only what differs from these defaults.
+struct Config {
+  std::string name = "unnamed";
+  std::uint64_t seed = 1;
+  DataConfig data;
+  AugmentationConfig augmentation;
+  SceneConfig scene;
+  RetinaConfig retina;
+  AgentConfig agent;
+  std::string input_attention = "none";   // attention.input.kind
+  std::string hidden_attention = "last";  // attention.hidden.kind
+  EvaluationConfig evaluation;
+  std::int64_t log_every = 100'000;  // training episodes between rows of metrics.csv
+};
+
+/// Reads a YAML file and then `key.path=value` overrides, in their order, and settles the values
+/// that depend on others (final_learning_rate where it was not given, no distractors where the
+/// scene has none). Throws InputError with file:line:column (or the override), the key, the value,
+/// what is allowed and, for an unknown key, the nearest valid one.
+Config read_config(const std::filesystem::path& path, std::span<const std::string> overrides = {});
+
+/// The same from the text of a file; `origin` stands for the file's name in messages.
+Config parse_config(const std::string& text, const std::string& origin,
+                    std::span<const std::string> overrides = {});
+
+/// Every value as YAML with a word on each, in the order of the documentation. For a Config that
+/// was read, parse_config of it gives the same Config.
+std::string to_yaml(const Config& config);
+
+}  // namespace saccade

@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include <initializer_list>
+
+#include "experiments/config_table.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+// Throws unless `holds`, at the place of the first of `keys` that was given.
+void require(bool holds, const GivenKeys& given, std::initializer_list<const char*> keys,
+             const std::string& message) {
+  if (holds) return;
+  for (const char* key : keys)
+    if (const auto found = given.find(key); found != given.end())
+      throw InputError(found->second + ": " + message);
+  throw InputError(message);
+}
+
+void resolve_data(const DataConfig& data, const GivenKeys& given) {
+  const bool needs_path = data.source == "idx" || data.source == "folder";
+  require(!needs_path || !data.path.empty(), given, {"data.path", "data.source"},
+          fmt::format("data.source: {} needs data.path", data.source));
+  require(data.size == 0 || data.source == "folder", given, {"data.size", "data.source"},
+          fmt::format("data.size: {} has no effect with data.source: {}; it resizes a folder's "
+                      "images",
+                      data.size, data.source));
+}
+
+void resolve_scene(SceneConfig& scene, const GivenKeys& given) {
+  if (scene.kind != "cluttered") {
+    require(scene.num_distractors == 0 || !given.contains("scene.num_distractors"), given,
+            {"scene.num_distractors", "scene.kind"},
+            fmt::format("scene.num_distractors: {} has no effect with scene.kind: {}; allowed: 0",
+                        scene.num_distractors, scene.kind));
+    scene.num_distractors = 0;
+  }
+  require(scene.label != "pair" || scene.num_digits == 2, given,
+          {"scene.label", "scene.num_digits"},
+          fmt::format("scene.label: pair needs scene.num_digits: 2, not {}", scene.num_digits));
+}
+
+void resolve_glimpse(const GlimpseConfig& glimpse, const GivenKeys& given) {
+  const bool learns = glimpse.kind == "hard_gaussian";
+  require(learns || glimpse.first != "learned", given,
+          {"attention.glimpse.first", "attention.glimpse.kind"},
+          fmt::format("attention.glimpse.first: learned is never learned with "
+                      "attention.glimpse.kind: {}",
+                      glimpse.kind));
+  require(learns || !glimpse.learn_std, given,
+          {"attention.glimpse.learn_std", "attention.glimpse.kind"},
+          fmt::format("attention.glimpse.learn_std has no effect with attention.glimpse.kind: {}",
+                      glimpse.kind));
+  require(!glimpse.learn_std || glimpse.std.from == glimpse.std.to, given,
+          {"attention.glimpse.learn_std", "attention.glimpse.std"},
+          fmt::format("attention.glimpse.learn_std needs one number to begin with as "
+                      "attention.glimpse.std, not a ramp from {} to {}",
+                      glimpse.std.from, glimpse.std.to));
+}
+
+void resolve_reinforce(const AgentConfig& agent, const GivenKeys& given) {
+  const ReinforceConfig& reinforce = agent.reinforce;
+  require(reinforce.advantage != "leave_one_out" || reinforce.rollouts > 1, given,
+          {"reinforce.advantage", "reinforce.rollouts"},
+          fmt::format("reinforce.advantage: leave_one_out needs reinforce.rollouts > 1, not {}",
+                      reinforce.rollouts));
+  require(reinforce.entropy == 0.0 || agent.glimpse.learn_std, given,
+          {"reinforce.entropy", "attention.glimpse.learn_std"},
+          fmt::format("reinforce.entropy: {} has no effect without attention.glimpse.learn_std: "
+                      "the entropy of a given std is constant",
+                      reinforce.entropy));
+}
+
+void resolve_training(AgentConfig& agent, const GivenKeys& given) {
+  const TrainingConfig& training = agent.training;
+  require(training.batch_size % training.lane_size == 0, given,
+          {"training.batch_size", "training.lane_size"},
+          fmt::format("training.batch_size: {} is not a multiple of training.lane_size: {}",
+                      training.batch_size, training.lane_size));
+  const int rollouts = agent.reinforce.rollouts;
+  require(training.lane_size % rollouts == 0, given, {"training.lane_size", "reinforce.rollouts"},
+          fmt::format("training.lane_size: {} is not a multiple of reinforce.rollouts: {}",
+                      training.lane_size, rollouts));
+
+  OptimizerConfig& optimizer = agent.training.optimizer;
+  if (optimizer.final_learning_rate > optimizer.learning_rate) {
+    require(!given.contains("training.final_learning_rate"), given,
+            {"training.final_learning_rate", "training.learning_rate"},
+            fmt::format("training.final_learning_rate: {} is above training.learning_rate: {}",
+                        optimizer.final_learning_rate, optimizer.learning_rate));
+    optimizer.final_learning_rate = 0.01 * optimizer.learning_rate;
+  }
+  require(optimizer.schedule != "exponential" || optimizer.final_learning_rate > 0.0, given,
+          {"training.final_learning_rate", "training.schedule"},
+          "training.schedule: exponential needs training.final_learning_rate > 0");
+}
+
+}  // namespace
+
+void resolve(Config& config, const GivenKeys& given) {
+  resolve_data(config.data, given);
+  resolve_scene(config.scene, given);
+  resolve_glimpse(config.agent.glimpse, given);
+  resolve_reinforce(config.agent, given);
+  resolve_training(config.agent, given);
+}
+
+}  // namespace saccade

@@ -1,0 +1,247 @@
+#include "experiments/config_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "agent/core.h"
+#include "agent/reinforce.h"
+#include "nn/name_table.h"
+
+namespace saccade {
+namespace {
+
+// Counts of updates and episodes are 32-bit words of the random streams.
+constexpr double kMaxEpisodes = 4e9;
+// The largest integer that every reader of JSON and YAML keeps exact: 2^53 - 1.
+constexpr double kMaxSeed = 9'007'199'254'740'991;
+
+constexpr Interval closed(double low, double high) { return {low, high}; }        // [low, high]
+constexpr Interval above(double low, double high) { return {low, high, false}; }  // (low, high]
+constexpr Interval below(double low, double high) {
+  return {low, high, true, false};
+}  // [low, high)
+
+constexpr Interval kWidth = closed(1, 8192);
+constexpr Interval kWeight = closed(0, 1000);
+constexpr Interval kDecay = below(0, 1);
+
+}  // namespace
+
+std::vector<Setting> settings(Config& c) {
+  AugmentationConfig& augmentation = c.augmentation;
+  ModelConfig& model = c.agent.model;
+  GlimpseConfig& glimpse = c.agent.glimpse;
+  ReinforceConfig& reinforce = c.agent.reinforce;
+  TrainingConfig& training = c.agent.training;
+  OptimizerConfig& optimizer = c.agent.training.optimizer;
+
+  return {
+      {"name", &c.name, Text::word, "of the experiment and of its folder in runs/"},
+      {"seed", &c.seed, closed(0, kMaxSeed), "of everything random in training"},
+
+      {"data.source", &c.data.source, digit_sources(), "where the digits come from"},
+      {"data.path", &c.data.path, Text::path, "null: $SACCADE_DATA, then the cache folder"},
+      {"data.size", &c.data.size, closed(0, 1024), "folder: pixels to resize to; 0 keeps the size"},
+      {"data.augmentation.rotation", &augmentation.rotation, closed(0, 180), "+- degrees"},
+      {"data.augmentation.scale", &augmentation.scale, closed(0, 0.9), "factor 1 +- this"},
+      {"data.augmentation.shear", &augmentation.shear, closed(0, 1), "x += s y, s within +- this"},
+      {"data.augmentation.shift", &augmentation.shift, closed(0, 16), "+- pixels along x and y"},
+
+      {"scene.kind", &c.scene.kind, scene_kinds(), "where digits lie and what else is there"},
+      {"scene.canvas", &c.scene.canvas, closed(8, 2048), "rows, cols in pixels"},
+      {"scene.num_digits", &c.scene.num_digits, closed(1, kMaxDigits), "digits in a scene"},
+      {"scene.label", &c.scene.label, scene_labels(), "the class of two digits and more"},
+      {"scene.num_distractors", &c.scene.num_distractors, closed(0, 1024), "cluttered only"},
+      {"scene.distractor_size", &c.scene.distractor_size, closed(1, 512), "side in pixels"},
+      {"scene.border", &c.scene.border, closed(0, 1024), "pixels left free at each edge"},
+
+      {"retina.patch_size", &c.retina.patch_size, closed(1, 512), "side of a glimpse in pixels"},
+      {"retina.scales", &c.retina.scales, closed(1, 6), "resolutions of a glimpse"},
+      {"retina.scale_factor", &c.retina.scale_factor, closed(1, 8), "from a scale to the next"},
+
+      {"model.kind", &model.kind, Names{"recurrent"}, "what looks"},
+      {"model.core", &model.core, core_kinds(), "the recurrent network"},
+      {"model.hidden_size", &model.hidden_size, kWidth, "width of the core's state"},
+      {"model.glimpse_hidden", &model.glimpse_hidden, kWidth, "width of the `what` layer"},
+      {"model.location_hidden", &model.location_hidden, kWidth, "width of the `where` layer"},
+      {"model.feature_size", &model.feature_size, kWidth, "width of the glimpse feature"},
+      {"model.locator_hidden", &model.locator_hidden, kWidth, "width of the locator's layer"},
+
+      {"attention.glimpse.kind", &glimpse.kind, glimpse_kinds(), "who chooses the next location"},
+      {"attention.glimpse.num_glimpses", &glimpse.num_glimpses, closed(1, 256), "in an episode"},
+      {"attention.glimpse.first", &glimpse.first, first_glimpses(), "the first location"},
+      {"attention.glimpse.std", &glimpse.std, above(0, 4), "of the policy, in half canvases"},
+      {"attention.glimpse.learn_std", &glimpse.learn_std, {}, "train the std as well"},
+      {"attention.input.kind", &c.input_attention, Names{"none"}, "gate on the core's input"},
+      {"attention.hidden.kind", &c.hidden_attention, Names{"last"}, "states that are classified"},
+
+      {"reinforce.rollouts", &reinforce.rollouts, closed(1, 1024), "episodes that share a scene"},
+      {"reinforce.advantage", &reinforce.advantage, advantage_estimators(), "the baseline"},
+      {"reinforce.reward", &reinforce.reward, reward_kinds(), "at the end of an episode"},
+      {"reinforce.weight", &reinforce.weight, kWeight, "of the REINFORCE term"},
+      {"reinforce.entropy", &reinforce.entropy, kWeight, "of the policy's entropy bonus"},
+      {"reinforce.baseline_weight", &reinforce.baseline_weight, kWeight, "of its own loss"},
+      {"reinforce.constant", &reinforce.constant, closed(0, 1), "the baseline of `constant`"},
+      {"reinforce.ema_decay", &reinforce.ema_decay, kDecay, "of the baseline of `ema`"},
+
+      {"training.episodes", &training.episodes, closed(1, kMaxEpisodes), "to train in all"},
+      {"training.batch_size", &training.batch_size, closed(1, 65536), "episodes in an update"},
+      {"training.lane_size", &training.lane_size, closed(1, 65536), "episodes a thread takes"},
+      {"training.optimizer", &optimizer.optimizer, optimizers(), "the update rule"},
+      {"training.learning_rate", &optimizer.learning_rate, above(0, 10), "after the warm-up"},
+      {"training.schedule", &optimizer.schedule, learning_rate_schedules(), "of learning_rate"},
+      {"training.warmup", &optimizer.warmup, below(0, 1), "share of the training"},
+      {"training.final_learning_rate", &optimizer.final_learning_rate, closed(0, 10), "at the end"},
+      {"training.weight_decay", &optimizer.weight_decay, closed(0, 10), "adamw, sgd"},
+      {"training.momentum", &optimizer.momentum, kDecay, "sgd"},
+      {"training.beta1", &optimizer.beta1, kDecay, "adam, adamw"},
+      {"training.beta2", &optimizer.beta2, kDecay, "adam, adamw"},
+      {"training.epsilon", &optimizer.epsilon, above(0, 1), "adam, adamw"},
+      {"training.max_grad_norm", &optimizer.max_grad_norm, closed(0, 1e6), "0: no clipping"},
+      {"training.ema", &optimizer.ema, kDecay, "decay of the averaged weights; 0: the last ones"},
+      {"training.classifier_weight", &training.classifier_weight, kWeight, "at the last step"},
+      {"training.step_loss", &training.step_loss, kWeight, "cross-entropy of the earlier steps"},
+
+      {"evaluation.every", &c.evaluation.every, closed(1, kMaxEpisodes), "training episodes"},
+      {"evaluation.scenes", &c.evaluation.scenes, closed(1, 1e7), "in an evaluation"},
+      {"evaluation.seed", &c.evaluation.seed, closed(0, kMaxSeed), "of the scenes"},
+      {"evaluation.rollouts", &c.evaluation.rollouts, closed(1, 1000), "passes that are averaged"},
+
+      {"log.every", &c.log_every, closed(1, kMaxEpisodes), "training episodes between rows"},
+  };
+}
+
+bool Interval::contains(double value) const {
+  return (with_low ? value >= low : value > low) && (with_high ? value <= high : value < high);
+}
+
+namespace {
+
+struct Describe {
+  const Setting& setting;
+
+  std::string integer() const {
+    const Interval& range = std::get<Interval>(setting.allowed);
+    return fmt::format("an integer from {} to {}", static_cast<std::int64_t>(range.low),
+                       static_cast<std::int64_t>(range.high));
+  }
+  std::string number() const {
+    const Interval& range = std::get<Interval>(setting.allowed);
+    return fmt::format("a number {} {} and {} {}", range.with_low ? ">=" : ">", range.low,
+                       range.with_high ? "<=" : "<", range.high);
+  }
+
+  std::string operator()(const bool*) const { return "true, false"; }
+  std::string operator()(const int*) const { return integer(); }
+  std::string operator()(const std::int64_t*) const { return integer(); }
+  std::string operator()(const std::uint64_t*) const { return integer(); }
+  std::string operator()(const double*) const { return number(); }
+  std::string operator()(const std::array<int, 2>*) const {
+    return "[rows, cols], each " + integer();
+  }
+  std::string operator()(const Ramp*) const {
+    return number() + ", or {from, to, over}: two such numbers and a share > 0 and <= 1";
+  }
+  std::string operator()(const std::string*) const {
+    if (const Names* names = std::get_if<Names>(&setting.allowed)) return join(*names);
+    if (std::get<Text>(setting.allowed) == Text::path) return "a path or null";
+    return "up to 100 letters, digits, '.', '_' and '-', the first a letter or digit";
+  }
+};
+
+std::string last_word(const std::string& key) { return key.substr(key.rfind('.') + 1); }
+std::string section_of(const std::string& key) {
+  return key.substr(0, key.size() - last_word(key).size());
+}
+
+// 24_000_000 is 24000000: an underscore between two digits is dropped, any other stays.
+std::string without_separators(const std::string& text) {
+  const auto is_digit = [&](std::size_t i) {
+    return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])) != 0;
+  };
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] != '_' || i == 0 || !is_digit(i - 1) || !is_digit(i + 1)) plain += text[i];
+  return plain;
+}
+
+// Levenshtein's distance with weights for typing errors: what is left out costs little, because
+// people abbreviate (`lr`), and what is replaced costs most.
+double typing_distance(const std::string& typed, const std::string& key) {
+  constexpr double kLeftOut = 0.2, kAdded = 1.5, kReplaced = 2.0;
+  std::vector<double> row(key.size() + 1);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = kLeftOut * static_cast<double>(j);
+  for (const char letter : typed) {
+    double diagonal = row[0];
+    row[0] += kAdded;
+    for (std::size_t j = 1; j < row.size(); ++j) {
+      const double replaced = diagonal + (letter == key[j - 1] ? 0.0 : kReplaced);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + kAdded, row[j - 1] + kLeftOut});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parse_integer(const std::string& text) {
+  const std::string plain = without_separators(text);
+  const char* end = plain.data() + plain.size();
+  std::int64_t value = 0;
+  const auto [rest, error] = std::from_chars(plain.data(), end, value);
+  if (rest != end || error == std::errc::invalid_argument) return std::nullopt;
+  using Limits = std::numeric_limits<std::int64_t>;
+  if (error == std::errc::result_out_of_range)
+    return plain[0] == '-' ? Limits::min() : Limits::max();
+  return value;
+}
+
+std::optional<double> parse_number(const std::string& text) {
+  const std::string plain = without_separators(text);
+  const char* end = plain.data() + plain.size();
+  double value = 0.0;
+  const auto [rest, error] = std::from_chars(plain.data(), end, value);
+  if (rest != end || error != std::errc{} || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+bool is_word(const std::string& text) {
+  const auto alphanumeric = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  return !text.empty() && text.size() <= 100 && alphanumeric(text[0]) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+std::string allowed_values(const Setting& setting) {
+  return std::visit(Describe{setting}, setting.field);
+}
+
+std::vector<std::string> section_names(const std::vector<Setting>& table) {
+  std::vector<std::string> names;
+  for (const Setting& setting : table)
+    for (std::size_t dot = setting.key.find('.'); dot != std::string::npos;
+         dot = setting.key.find('.', dot + 1)) {
+      const std::string name = setting.key.substr(0, dot);
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  return names;
+}
+
+std::string nearest_key(const std::string& key, const std::vector<std::string>& keys) {
+  constexpr double kElsewhere = 1.5;  // the cost of another section, however different
+  const auto distance = [&](const std::string& candidate) {
+    if (candidate.ends_with("." + key)) return 0.0;  // only its sections are missing
+    return std::min(kElsewhere, typing_distance(section_of(key), section_of(candidate))) +
+           typing_distance(last_word(key), last_word(candidate));
+  };
+  return *std::min_element(keys.begin(), keys.end(),
+                           [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+}
+
+}  // namespace saccade

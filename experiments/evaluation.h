@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "agent/learner.h"
+#include "agent/model.h"
+#include "agent/rollout.h"
+#include "nn/parallel.h"
+
+namespace saccade {
+
+/// How scenes are looked at in an evaluation.
+struct PassRequest {
+  float std = 0.0F;          // of the Gaussian policy; 0: the deterministic pass
+  Policy policy = nullptr;   // in place of the model's own, for every glimpse
+  int passes = 1;            // class probabilities are averaged over so many passes
+};
+
+/// What an evaluation found. Shares are in [0, 1].
+struct Evaluation {
+  int scenes = 0;
+  double error = 0.0;
+  double error_low = 0.0, error_high = 0.0;  // 95 % Wilson interval
+  double on_target = 0.0;                    // share of looks inside a digit's box
+  std::vector<double> on_target_by_glimpse;  // (T)
+  double border = 0.0;    // share of looks at the edge: |x| or |y| of 0.98 and more
+  double distance = 0.0;  // mean distance of a look to the nearest digit's centre, in half canvases
+};
+
+/// Wilson score interval (1927) of a share, at 95 %.
+void wilson_interval(double share, int count, double& low, double& high);
+
+/// Looks at scenes 0, 1, ... of an environment with fixed weights. The result does not depend on the
+/// number of workers. Keeps references to `model` and `workers`.
+class Evaluator {
+ public:
+  Evaluator(const Model& model, const EnvironmentFactory& environments, int scenes,
+            std::uint64_t seed, Workers& workers);
+  ~Evaluator();
+
+  Evaluation run(std::span<const float> parameters, const PassRequest& request);
+
+ private:
+  struct Tally;
+  void play(Rollout& rollout, int chunk, std::span<const float> parameters,
+            const PassRequest& request);
+
+  const Model& model_;
+  Workers& workers_;
+  int scenes_;
+  std::uint64_t seed_;
+  std::vector<std::unique_ptr<Rollout>> rollouts_;  // one a worker
+  std::vector<Tally> tallies_;                      // one a chunk
+};
+
+}  // namespace saccade

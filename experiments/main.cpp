@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+
+#include "experiments/bench.h"
+#include "experiments/eval.h"
+#include "experiments/run.h"
+#include "nn/error.h"
+
+namespace {
+
+enum ExitCode { kDone = 0, kFailed = 1, kBadInput = 2, kInterrupted = 130 };
+
+std::atomic<bool> stop_requested{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+// The first signal asks for a clean end; a second one ends the program at once.
+void request_stop(int signal) {
+  stop_requested = true;
+  std::signal(signal, SIG_DFL);
+}
+
+std::string typed(int argc, char** argv) {
+  std::string line = "saccade";
+  for (int i = 1; i < argc; ++i) line += fmt::format(" {}", argv[i]);
+  return line;
+}
+
+int run(const saccade::RunOptions& options) {
+  std::signal(SIGINT, request_stop);
+  std::signal(SIGTERM, request_stop);
+  if (saccade::run(options, stop_requested)) return kDone;
+  const bool resumes = options.command.find("--resume") != std::string::npos;
+  fmt::print(stderr, "stopped and saved; go on with: {}{}\n", options.command,
+             resumes ? "" : " --resume");
+  return kInterrupted;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Saccade: recurrent visual attention, hard and soft.", "saccade"};
+  app.require_subcommand(1);
+
+  saccade::RunOptions run_options;
+  run_options.command = typed(argc, argv);
+  CLI::App* run_verb = app.add_subcommand("run", "Train, evaluate and test one experiment");
+  run_verb->add_option("config", run_options.config, "Experiment (YAML)")->required();
+  run_verb->add_option("overrides", run_options.overrides, "key.path=value, over the file");
+  run_verb->add_option("--out", run_options.out, "The run folder (default: runs/<name>/...)");
+  run_verb->add_flag("--resume", run_options.resume, "Go on from the last checkpoint, if any");
+  run_verb->add_option("--threads", run_options.threads, "Default: all allowed processors")
+      ->check(CLI::Range(1, 1024));
+  run_verb->add_flag("--quiet", run_options.quiet, "Print nothing but errors");
+
+  saccade::EvalOptions eval_options;
+  CLI::App* eval_verb = app.add_subcommand("eval", "Test the best checkpoint of a run");
+  eval_verb->add_option("run_dir", eval_options.run_folder, "A run folder")->required();
+  eval_verb->add_option("--episodes", eval_options.scenes, "Test scenes")
+      ->check(CLI::Range(1, 100'000'000));
+  eval_verb->add_flag("--json", eval_options.json, "One JSON document, keys as in metrics.csv");
+  eval_verb->add_option("--threads", eval_options.threads, "Default: all allowed processors")
+      ->check(CLI::Range(1, 1024));
+
+  saccade::BenchOptions bench_options;
+  CLI::App* bench_verb = app.add_subcommand("bench", "Measure the speed of an experiment");
+  bench_verb->add_option("config", bench_options.config, "Experiment (YAML)")->required();
+  bench_verb->add_option("overrides", bench_options.overrides, "key.path=value, over the file");
+  bench_verb->add_option("--seconds", bench_options.seconds, "How long in all (default 10)");
+  bench_verb->add_option("--threads", bench_options.threads, "Default: all allowed processors")
+      ->check(CLI::Range(1, 1024));
+  bench_verb->add_flag("--json", bench_options.json, "One JSON document");
+
+  try {
+    app.parse(argc, argv);
+    if (*run_verb) return run(run_options);
+    if (*eval_verb) fmt::print("{}", saccade::eval(eval_options));
+    if (*bench_verb) fmt::print("{}", saccade::bench(bench_options));
+    return kDone;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kBadInput;
+  } catch (const saccade::InputError& error) {
+    fmt::print(stderr, "saccade: {}\n", error.what());
+    return kBadInput;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "saccade: {}\n", error.what());
+    return kFailed;
+  }
+}

@@ -1,0 +1,241 @@
+#include "experiments/run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "agent/checkpoint.h"
+#include "experiments/progress.h"
+#include "experiments/report.h"
+#include "experiments/run_folder.h"
+#include "experiments/task.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The sums of a logging window as a note of the checkpoint, and back.
+std::string to_note(const LossSums& s) {
+  return fmt::format("{} {} {} {} {} {}", s.episodes, s.classifier, s.reinforce, s.baseline,
+                     s.errors, s.reward);
+}
+
+LossSums from_note(const std::string& note) {
+  LossSums s;
+  std::istringstream words(note);
+  for (double* value :
+       {&s.episodes, &s.classifier, &s.reinforce, &s.baseline, &s.errors, &s.reward}) {
+    std::string word;
+    words >> word;
+    *value = from_exact(word);
+  }
+  return s;
+}
+
+// One training from its first or resumed update to its last.
+class Training {
+ public:
+  Training(const Task& task, const RunFolder& folder, Workers& workers, bool quiet)
+      : task_(task),
+        config_yaml_(to_yaml(task.config)),
+        folder_(folder),
+        learner_(task.model, task.environments(task.train_scenes), task.config.seed, workers),
+        validator_(task.model, task.environments(task.valid_scenes), task.config.evaluation.scenes,
+                   task.config.evaluation.seed, workers),
+        progress_(learner_.total_updates() * task.config.agent.training.batch_size, quiet) {}
+
+  void resume();
+  bool train(const std::atomic<bool>& stop);
+
+  std::int64_t episodes() const { return learner_.episodes(); }
+  double elapsed() const { return elapsed_before_ + seconds_since(start_); }
+  double best_error() const { return best_error_; }
+  std::int64_t best_episodes() const { return best_episodes_; }
+
+ private:
+  void save(const std::filesystem::path& path) const;
+  void log(const UpdateReport& report, bool evaluate);
+  void evaluate(MetricsRow& row);
+
+  const Task& task_;
+  const std::string config_yaml_;
+  const RunFolder& folder_;
+  Learner learner_;
+  Evaluator validator_;
+  Progress progress_;
+  std::unique_ptr<MetricsFile> metrics_;
+
+  LossSums window_;                 // since the last row of metrics.csv
+  double window_seconds_ = 0.0;     // of training, evaluation apart
+  double window_timed_episodes_ = 0;  // of this process: a resumed window began in another
+  double elapsed_before_ = 0.0;     // in the processes before this one
+  Clock::time_point start_ = Clock::now();
+  double best_error_ = std::numeric_limits<double>::infinity();
+  std::int64_t best_episodes_ = 0;
+};
+
+void Training::resume() {
+  const Checkpoint checkpoint(folder_.last_checkpoint());
+  std::istringstream saved(checkpoint.config_yaml()), wanted(config_yaml_);
+  for (std::string a, b; std::getline(saved, a) && std::getline(wanted, b);)
+    if (a != b)
+      throw InputError(fmt::format(
+          "{}: was saved with another configuration: '{}' there, '{}' now; resume with the same "
+          "file and overrides",
+          folder_.last_checkpoint().string(), a, b));
+  const std::string data = nlohmann::json(task_.digits.checksums).dump();
+  if (checkpoint.note("data") != data)
+    throw InputError(fmt::format("{}: was trained on other data: checksums {} there, {} now",
+                                 folder_.last_checkpoint().string(), checkpoint.note("data"),
+                                 data));
+  checkpoint.restore(learner_);
+  window_ = from_note(checkpoint.note("window"));
+  elapsed_before_ = from_exact(checkpoint.note("elapsed"));
+  best_error_ = from_exact(checkpoint.note("best_error"));
+  best_episodes_ = static_cast<std::int64_t>(from_exact(checkpoint.note("best_episodes")));
+}
+
+void Training::save(const std::filesystem::path& path) const {
+  save_checkpoint(path, learner_, config_yaml_,
+                  {{"window", to_note(window_)},
+                   {"elapsed", exact(elapsed())},
+                   {"best_error", exact(best_error_)},
+                   {"best_episodes", std::to_string(best_episodes_)},
+                   {"data", nlohmann::json(task_.digits.checksums).dump()}});
+}
+
+bool Training::train(const std::atomic<bool>& stop) {
+  const Config& config = task_.config;
+  metrics_ = std::make_unique<MetricsFile>(folder_.metrics(), episodes());
+  while (learner_.updates() < learner_.total_updates()) {
+    const std::int64_t before = episodes();
+    const Clock::time_point begin = Clock::now();
+    const UpdateReport report = learner_.step();
+    window_seconds_ += seconds_since(begin);
+    window_timed_episodes_ += report.sums.episodes;
+    window_ += report.sums;
+
+    const bool last = learner_.updates() == learner_.total_updates();
+    const auto due = [&](std::int64_t every) { return last || before / every != episodes() / every; };
+    progress_.update(episodes(), window_timed_episodes_ / window_seconds_,
+                     window_.errors / window_.episodes);
+    if (due(config.log_every) || due(config.evaluation.every))
+      log(report, due(config.evaluation.every));
+    if (stop && !last) {
+      progress_.finish();
+      save(folder_.last_checkpoint());
+      return false;
+    }
+  }
+  progress_.finish();
+  return true;
+}
+
+void Training::log(const UpdateReport& report, bool evaluate_now) {
+  const double n = window_.episodes;
+  const double rate = window_timed_episodes_ / window_seconds_;
+  const double error = window_.errors / n;
+  MetricsRow row{{"episodes", static_cast<double>(episodes())},
+                 {"train/loss", window_.loss() / n},
+                 {"train/classifier_loss", window_.classifier / n},
+                 {"train/reinforce_loss", window_.reinforce / n},
+                 {"train/baseline_loss", window_.baseline / n},
+                 {"train/error", error},
+                 {"train/reward", window_.reward / n},
+                 {"train/grad_norm", report.gradient_norm},
+                 {"train/learning_rate", report.learning_rate},
+                 {"train/location_std", report.location_std},
+                 {"attention/entropy", gaussian_entropy(static_cast<float>(report.location_std))},
+                 {"time/episodes_per_second", rate}};
+  std::string text;
+  if (evaluate_now) {
+    evaluate(row);
+    text = fmt::format("valid {:.2f} %  on digit {:.1f} %", 100 * row["valid/error"],
+                       100 * row["attention/on_target"]);
+  }
+  row["time/elapsed"] = elapsed();
+  metrics_->append(row);
+  progress_.line(episodes(), rate, error, text);
+  window_ = {};
+  window_seconds_ = window_timed_episodes_ = 0.0;
+  if (evaluate_now) {
+    if (best_episodes_ == episodes()) save(folder_.best_checkpoint());
+    save(folder_.last_checkpoint());
+  }
+}
+
+// On the validation scenes, by the averaged weights; the best so far are to be kept.
+void Training::evaluate(MetricsRow& row) {
+  const Evaluation valid = validator_.run(flat(learner_.optimizer.averaged), {});
+  row["valid/error"] = valid.error;
+  row["attention/on_target"] = valid.on_target;
+  row["attention/border"] = valid.border;
+  row["attention/distance"] = valid.distance;
+  if (valid.error < best_error_) {
+    best_error_ = valid.error;
+    best_episodes_ = episodes();
+  }
+}
+
+// The test set, read once, by the checkpoint that was best on the validation scenes.
+void test_and_summarize(const Task& task, const RunFolder& folder, const Training& training,
+                        Workers& workers, bool quiet) {
+  Tensor<1> weights = zeros<1>(task.model.layout().size());
+  Checkpoint(folder.best_checkpoint()).restore_averaged(weights, task.model.layout());
+  const EvaluationConfig& evaluation = task.config.evaluation;
+  Evaluator tester(task.model, task.environments(task.test_scenes), evaluation.scenes,
+                   evaluation.seed, workers);
+  const TestReport report = test_agent(task.model, flat(weights), tester, evaluation.rollouts);
+
+  nlohmann::ordered_json summary{{"status", "finished"},
+                                 {"episodes", training.episodes()},
+                                 {"best_episodes", training.best_episodes()},
+                                 {"valid/error", training.best_error()}};
+  for (const auto& [name, value] : to_metrics(report)) summary[name] = value;
+  summary["attention/on_target_by_glimpse"] = report.deterministic.on_target_by_glimpse;
+  summary["time/elapsed"] = training.elapsed();
+  write_text(folder.summary(), summary.dump(2) + "\n");
+  if (!quiet) fmt::print("\n{}\n{}\n", to_table(report), folder.path().string());
+}
+
+}  // namespace
+
+bool run(const RunOptions& options, const std::atomic<bool>& stop) {
+  const Config config = read_config(options.config, options.overrides);
+  const RunFolder folder(options.out.empty() ? default_run_folder(config, options.overrides)
+                                             : options.out);
+  const bool resumes = options.resume && folder.exists();
+  if (folder.exists() && !resumes) folder.create(config, "", "");  // throws: it is there already
+
+  Workers workers(options.threads);
+  const Task task(config);
+  if (!resumes)
+    folder.create(config, options.command, meta_json(workers.threads(), task.digits.checksums));
+  Training training(task, folder, workers, options.quiet);
+  if (resumes) training.resume();
+  if (!options.quiet)
+    fmt::print("{}: {} parameters, {:.2f} MFLOP an episode, {} threads, into {}\n", config.name,
+               task.model.layout().count(), task.model.gflop_per_episode() * 1e3,
+               workers.threads(), folder.path().string());
+  try {
+    if (!training.train(stop)) return false;
+  } catch (const NonFiniteError& error) {
+    throw NonFiniteError(fmt::format("{}; the last good checkpoint is {}", error.what(),
+                                     std::filesystem::exists(folder.last_checkpoint())
+                                         ? folder.last_checkpoint().string()
+                                         : "none: no evaluation was reached"));
+  }
+  test_and_summarize(task, folder, training, workers, options.quiet);
+  return true;
+}
+
+}  // namespace saccade

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/config.h"
+
+namespace saccade {
+
+/// runs/<name>/<variant>/seed-<n>, where the variant spells the overrides (`base` without any).
+std::filesystem::path default_run_folder(const Config& config,
+                                         const std::vector<std::string>& overrides);
+
+/// The files of one run (DESIGN.md section 6).
+class RunFolder {
+ public:
+  explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path last_checkpoint() const { return path_ / "checkpoints/last.safetensors"; }
+  std::filesystem::path best_checkpoint() const { return path_ / "checkpoints/best.safetensors"; }
+  std::filesystem::path metrics() const { return path_ / "metrics.csv"; }
+  std::filesystem::path summary() const { return path_ / "summary.json"; }
+
+  /// Whether there is anything at the path.
+  bool exists() const;
+  /// Makes the folder with config.yaml, command.txt and meta.json. Throws InputError if there is
+  /// something already or it cannot be written.
+  void create(const Config& config, const std::string& command, const std::string& meta) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// One row of metrics.csv: metric name -> value; what is not there stays empty.
+using MetricsRow = std::map<std::string, double>;
+
+/// metrics.csv: a header, then one row a logging step. The step column is `episodes`.
+class MetricsFile {
+ public:
+  /// Opens for appending. Rows beyond `keep_episodes` - written after the checkpoint that a resumed
+  /// run goes on from - are dropped first.
+  MetricsFile(const std::filesystem::path& path, std::int64_t keep_episodes);
+
+  void append(const MetricsRow& row);
+
+ private:
+  std::filesystem::path path_;
+  std::ofstream file_;
+};
+
+/// What the program runs on and reads, as JSON: version, commit, compiler, processor, threads,
+/// checksums of the data.
+std::string meta_json(int threads, const std::map<std::string, std::string>& checksums);
+
+/// Writes a whole file or throws std::runtime_error naming it.
+void write_text(const std::filesystem::path& path, const std::string& text);
+
+}  // namespace saccade

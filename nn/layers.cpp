@@ -1,0 +1,103 @@
+#include "nn/layers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <xsimd/xsimd.hpp>
+
+#include "nn/gemm.h"
+
+namespace saccade {
+namespace {
+
+using Batch = xsimd::batch<float>;
+constexpr int kWidth = static_cast<int>(Batch::size);
+
+// Applies f to n numbers in place; the last, incomplete batch goes through a padded copy.
+template <class F>
+void map_in_place(float* x, int n, F f) {
+  int i = 0;
+  for (; i + kWidth <= n; i += kWidth) f(Batch::load_unaligned(x + i)).store_unaligned(x + i);
+  if (i == n) return;
+  alignas(64) float tail[kWidth] = {};
+  std::copy(x + i, x + n, tail);
+  f(Batch::load_aligned(tail)).store_aligned(tail);
+  std::copy(tail, tail + (n - i), x + i);
+}
+
+void add_bias(float* y, const float* b, int n) {
+  for (int j = 0; j < n; ++j) y[j] += b[j];
+}
+
+}  // namespace
+
+void linear_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b) {
+  multiply(y, x, w);
+  for (int r = 0; r < y.rows; ++r) add_bias(y.row(r), b.data, y.cols);
+}
+
+void linear_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x) {
+  multiply_transposed_a(dw, x, dy);
+  std::fill_n(db.data, db.cols, 0.0F);
+  for (int r = 0; r < dy.rows; ++r) add_bias(db.data, dy.row(r), dy.cols);
+}
+
+void linear_relu_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b) {
+  multiply(y, x, w);
+  bias_relu(y, b);
+}
+
+void bias_relu(Matrix y, ConstMatrix b) {
+  const float* bias = b.data;
+  for (int r = 0; r < y.rows; ++r) {
+    float* row = y.row(r);
+    for (int j = 0; j < y.cols; ++j) {
+      const float z = row[j] + bias[j];
+      row[j] = z < 0.0F ? 0.0F : z;
+    }
+  }
+}
+
+void relu_backward(Matrix dy, ConstMatrix y) {
+  SACCADE_CHECK(dy.rows == y.rows && dy.cols == y.cols);
+  for (int r = 0; r < dy.rows; ++r) {
+    float* dy_row = dy.row(r);
+    const float* y_row = y.row(r);
+    for (int j = 0; j < dy.cols; ++j) dy_row[j] = y_row[j] > 0.0F ? dy_row[j] : 0.0F;
+  }
+}
+
+void sigmoid(float* x, int n) {
+  map_in_place(x, n, [](Batch z) { return Batch(1.0F) / (Batch(1.0F) + xsimd::exp(-z)); });
+}
+
+void tanh(float* x, int n) {
+  map_in_place(x, n, [](Batch z) {
+    return Batch(1.0F) - Batch(2.0F) / (xsimd::exp(z + z) + Batch(1.0F));
+  });
+}
+
+void cross_entropy_forward(Matrix p, std::span<float> loss, ConstMatrix logits,
+                           std::span<const int> labels) {
+  SACCADE_CHECK(p.rows == logits.rows && p.cols == logits.cols);
+  for (int r = 0; r < p.rows; ++r) {
+    const float* z = logits.row(r);
+    float* p_row = p.row(r);
+    const float largest = *std::max_element(z, z + p.cols);
+    float sum = 0.0F;
+    for (int c = 0; c < p.cols; ++c) sum += p_row[c] = std::exp(z[c] - largest);
+    const int label = labels[r];
+    SACCADE_CHECK(label >= 0 && label < p.cols);
+    loss[r] = std::log(sum) - (z[label] - largest);
+    for (int c = 0; c < p.cols; ++c) p_row[c] /= sum;
+  }
+}
+
+void cross_entropy_backward(Matrix dlogits, ConstMatrix p, std::span<const int> labels,
+                            float scale) {
+  for (int r = 0; r < p.rows; ++r) {
+    for (int c = 0; c < p.cols; ++c) dlogits(r, c) = scale * p(r, c);
+    dlogits(r, labels[r]) -= scale;
+  }
+}
+
+}  // namespace saccade

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <span>
+
+#include "nn/tensor.h"
+
+namespace saccade {
+
+// Layers as pairs of forward and backward, over R rows (R = B, or T * B where time need not be
+// followed). Gradients carry the prefix d. Weight and bias gradients are written, not added: every
+// parameter has one backward call a step. Gradients are taken from outputs, so inputs may be reused.
+
+/// y (R, N) = x (R, K) w (K, N) + b (1, N)
+void linear_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b);
+/// dw (K, N) = x' dy, db (1, N) = column sums of dy. The input's gradient is one product more:
+/// multiply_transposed_b(dx, dy, w).
+void linear_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x);
+
+/// y = relu(y + b), in place.
+void bias_relu(Matrix y, ConstMatrix b);
+/// y = relu(x w + b). Not-a-number stays not-a-number, so that the loss shows it.
+void linear_relu_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b);
+/// dy *= (y > 0), in place: the gradient before the activation.
+void relu_backward(Matrix dy, ConstMatrix y);
+
+/// In place, one row of n numbers at a time.
+void sigmoid(float* x, int n);
+void tanh(float* x, int n);
+
+/// p (R, C) = softmax(logits); loss[r] = -log p[r, label[r]]
+void cross_entropy_forward(Matrix p, std::span<float> loss, ConstMatrix logits,
+                           std::span<const int> labels);
+/// dlogits = scale (p - onehot(label))
+void cross_entropy_backward(Matrix dlogits, ConstMatrix p, std::span<const int> labels,
+                            float scale);
+
+}  // namespace saccade

@@ -1,0 +1,135 @@
+#include "nn/optimizer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/name_table.h"
+#include "nn/schedule.h"
+
+namespace saccade {
+namespace {
+
+constexpr std::size_t kChunk = 8192;  // floats: a chunk of every block stays in the L2 cache
+
+struct Kind {
+  bool adam;
+  bool decoupled_decay;
+};
+
+const NameTable<Kind>& kinds() {
+  static const NameTable<Kind> table{
+      "optimizer", {{"adam", {true, false}}, {"adamw", {true, true}}, {"sgd", {false, false}}}};
+  return table;
+}
+
+}  // namespace
+
+// All that an update needs, the same for every parameter.
+struct Optimizer::Coefficients {
+  float clip;       // factor on the gradient
+  float rate;       // step size, for adam with its bias corrections
+  float epsilon;    // scaled as the bias correction demands
+  float keep;       // factor on the weights: decoupled decay
+  float decay;      // weight decay added to the gradient
+  float beta1, beta2;
+  float average;    // share of the new weights in the averaged ones
+};
+
+std::vector<std::string> optimizers() { return kinds().names(); }
+
+Optimizer::Optimizer(OptimizerConfig config, std::size_t size)
+    : averaged(zeros<1>(size)),
+      first(zeros<1>(size)),
+      config_(std::move(config)),
+      adam_(kinds().at(config_.optimizer).adam),
+      chunk_squares_((size + kChunk - 1) / kChunk) {
+  second = zeros<1>(adam_ ? size : 0);
+}
+
+double Optimizer::learning_rate(double progress) const {
+  return config_.learning_rate *
+         learning_rate_factor(config_.schedule, progress, config_.warmup,
+                              config_.final_learning_rate / config_.learning_rate);
+}
+
+double Optimizer::step(Workers& workers, std::span<float> parameters,
+                       std::span<Tensor<1>* const> gradients, double progress) {
+  const double norm = reduce(workers, gradients);
+  if (!std::isfinite(norm)) return norm;
+
+  ++updates;
+  const auto n = static_cast<double>(updates);
+  const double rate = learning_rate(progress);
+  const double correction1 = adam_ ? 1.0 - std::pow(config_.beta1, n) : 1.0;
+  const double correction2 = adam_ ? std::sqrt(1.0 - std::pow(config_.beta2, n)) : 1.0;
+  const bool decoupled = kinds().at(config_.optimizer).decoupled_decay;
+  const bool clip = config_.max_grad_norm > 0.0 && norm > config_.max_grad_norm;
+  // The average follows quickly at first: a long memory of the initial weights helps nobody.
+  const double average = std::min(config_.ema, (1.0 + n) / (10.0 + n));
+  const Coefficients k{
+      .clip = static_cast<float>(clip ? config_.max_grad_norm / norm : 1.0),
+      .rate = static_cast<float>(rate * correction2 / correction1),
+      .epsilon = static_cast<float>(config_.epsilon * correction2),
+      .keep = static_cast<float>(decoupled ? 1.0 - rate * config_.weight_decay : 1.0),
+      .decay = static_cast<float>(decoupled ? 0.0 : config_.weight_decay),
+      .beta1 = static_cast<float>(adam_ ? config_.beta1 : config_.momentum),
+      .beta2 = static_cast<float>(config_.beta2),
+      .average = static_cast<float>(1.0 - average),
+  };
+  const float* gradient = gradients[0]->data();
+  workers.for_each(static_cast<int>(chunk_squares_.size()), [&](int chunk) {
+    const std::size_t begin = chunk * kChunk;
+    update(parameters, gradient, begin, std::min(begin + kChunk, parameters.size()), k);
+  });
+  return norm;
+}
+
+// A pairwise tree over the lanes: ((0 + 1) + (2 + 3)) + ..., the same for any number of threads.
+double Optimizer::reduce(Workers& workers, std::span<Tensor<1>* const> gradients) {
+  const std::size_t size = gradients[0]->size();
+  const std::size_t lanes = gradients.size();
+  workers.for_each(static_cast<int>(chunk_squares_.size()), [&](int chunk) {
+    const std::size_t begin = chunk * kChunk;
+    const std::size_t end = std::min(begin + kChunk, size);
+    for (std::size_t distance = 1; distance < lanes; distance *= 2) {
+      for (std::size_t lane = 0; lane + distance < lanes; lane += 2 * distance) {
+        float* sum = gradients[lane]->data();
+        const float* other = gradients[lane + distance]->data();
+        for (std::size_t i = begin; i < end; ++i) sum[i] += other[i];
+      }
+    }
+    const float* sum = gradients[0]->data();
+    double squares = 0.0;
+    for (std::size_t i = begin; i < end; ++i) squares += static_cast<double>(sum[i]) * sum[i];
+    chunk_squares_[chunk] = squares;
+  });
+  double total = 0.0;
+  for (const double squares : chunk_squares_) total += squares;
+  return std::sqrt(total);
+}
+
+void Optimizer::update(std::span<float> parameters, const float* gradient, std::size_t begin,
+                       std::size_t end, const Coefficients& k) {
+  float* w = parameters.data();
+  float* m = first.data();
+  float* v = second.data();
+  float* mean = averaged.data();
+  if (adam_) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const float g = k.clip * gradient[i] + k.decay * w[i];
+      m[i] += (1.0F - k.beta1) * (g - m[i]);
+      v[i] += (1.0F - k.beta2) * (g * g - v[i]);
+      w[i] = k.keep * w[i] - k.rate * m[i] / (std::sqrt(v[i]) + k.epsilon);
+      mean[i] += k.average * (w[i] - mean[i]);
+    }
+  } else {
+    for (std::size_t i = begin; i < end; ++i) {
+      const float g = k.clip * gradient[i] + k.decay * w[i];
+      m[i] = k.beta1 * m[i] + g;
+      w[i] -= k.rate * m[i];
+      mean[i] += k.average * (w[i] - mean[i]);
+    }
+  }
+}
+
+}  // namespace saccade

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nn/parallel.h"
+#include "nn/tensor.h"
+
+namespace saccade {
+
+/// Keys: training.*
+struct OptimizerConfig {
+  std::string optimizer = "adam";  // a name of optimizers()
+  double learning_rate = 1e-3;     // > 0
+  std::string schedule = "cosine";
+  double warmup = 0.02;               // share of training, in [0, 1)
+  double final_learning_rate = 1e-5;  // where the schedule ends, in [0, learning_rate]
+  double weight_decay = 0.0;          // adamw: decoupled; sgd: added to the gradient; >= 0
+  double momentum = 0.9;              // sgd, in [0, 1)
+  double beta1 = 0.9;                 // adam, in [0, 1)
+  double beta2 = 0.999;               // adam, in [0, 1)
+  double epsilon = 1e-8;              // adam, > 0
+  double max_grad_norm = 5.0;         // clipping by global norm; 0 turns it off
+  double ema = 0.999;                 // decay of the averaged weights, in [0, 1); 0: the last weights
+};
+
+/// `adam` (Kingma and Ba 2015), `adamw` (Loshchilov and Hutter 2019), `sgd` (with momentum).
+std::vector<std::string> optimizers();
+
+/// One optimiser over one flat parameter block. Works in chunks of a fixed size that the workers
+/// share, so its result does not depend on their number; allocates nothing in a step.
+class Optimizer {
+ public:
+  /// Throws InputError for an unknown optimizer.
+  Optimizer(OptimizerConfig config, std::size_t size);
+
+  /// Sums the gradients of all lanes pairwise in a fixed tree (the first block is overwritten by the
+  /// sum), clips it by its global norm, updates `parameters` and the averaged weights.
+  /// `progress` in [0, 1] places the schedule. Returns the norm before clipping; if that is not
+  /// finite nothing is changed.
+  double step(Workers& workers, std::span<float> parameters, std::span<Tensor<1>* const> gradients,
+              double progress);
+
+  double learning_rate(double progress) const;
+
+  /// State for a checkpoint: `averaged` (EMA weights), `first` (momentum) and `second` moments.
+  Tensor<1> averaged;
+  Tensor<1> first;
+  Tensor<1> second;
+  std::int64_t updates = 0;
+
+ private:
+  struct Coefficients;
+  double reduce(Workers& workers, std::span<Tensor<1>* const> gradients);
+  void update(std::span<float> parameters, const float* gradient, std::size_t begin,
+              std::size_t end, const Coefficients& k);
+
+  OptimizerConfig config_;
+  bool adam_;
+  std::vector<double> chunk_squares_;
+};
+
+}  // namespace saccade

@@ -1,0 +1,287 @@
+#include "nn/safetensors.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "nn/check.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Metadata = std::map<std::string, std::string>;
+
+static_assert(std::endian::native == std::endian::little, "the file format is little-endian");
+
+constexpr std::size_t kAlignment = 8;            // of the first tensor, in bytes
+constexpr std::size_t kMaxHeader = 100'000'000;  // bytes; the limit of the format
+constexpr const char* kMetadata = "__metadata__";
+constexpr const char* kChecksum = "crc32";
+
+// The bytes of a float32 tensor.
+std::size_t size_bytes(const std::string& name, const std::vector<std::size_t>& shape) {
+  std::size_t size = sizeof(float);
+  for (const std::size_t n : shape) {
+    if (n != 0 && size > std::numeric_limits<std::size_t>::max() / n)
+      throw InputError(fmt::format("tensor '{}': impossible shape", name));
+    size *= n;
+  }
+  return size;
+}
+
+// Over everything that has a meaning, in the order of the names, so that another program may lay
+// the file out anew without breaking it.
+std::string checksum(const Metadata& metadata, std::span<const NamedTensor> tensors) {
+  uLong crc = 0;
+  const auto add = [&](const void* bytes, std::size_t size) {
+    if (size > 0) crc = crc32_z(crc, static_cast<const Bytef*>(bytes), size);
+  };
+  const auto add_text = [&](const std::string& text) { add(text.c_str(), text.size() + 1); };
+  for (const auto& [key, value] : metadata) {
+    if (key == kChecksum) continue;
+    add_text(key);
+    add_text(value);
+  }
+  std::vector<const NamedTensor*> by_name;
+  for (const NamedTensor& tensor : tensors) by_name.push_back(&tensor);
+  std::sort(by_name.begin(), by_name.end(),
+            [](const auto* a, const auto* b) { return a->name < b->name; });
+  for (const NamedTensor* tensor : by_name) {
+    add_text(tensor->name);
+    add_text(fmt::format("{}", fmt::join(tensor->shape, ",")));
+    add(tensor->data.data(), tensor->data.size_bytes());
+  }
+  return fmt::format("{:08x}", crc);
+}
+
+// ---- Writing ----
+
+// The size of the header, the header, and spaces up to the next multiple of kAlignment.
+std::string make_header(std::span<const NamedTensor> tensors, Metadata metadata) {
+  metadata[kChecksum] = checksum(metadata, tensors);
+  Json header;
+  header[kMetadata] = metadata;
+  std::size_t end = 0;
+  for (const NamedTensor& tensor : tensors) {
+    SACCADE_CHECK(!header.contains(tensor.name));
+    SACCADE_CHECK(tensor.data.size_bytes() == size_bytes(tensor.name, tensor.shape));
+    const std::size_t begin = end;
+    end += tensor.data.size_bytes();
+    header[tensor.name] = {
+        {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
+  }
+  std::string json = header.dump();
+  json.resize((json.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
+  const std::uint64_t size = json.size();
+  return std::string(reinterpret_cast<const char*>(&size), sizeof size) + json;
+}
+
+[[noreturn]] void throw_errno(const std::string& what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+// An open file or folder.
+class Descriptor {
+ public:
+  Descriptor(const std::filesystem::path& path, int flags)
+      : descriptor_(open(path.c_str(), flags, 0666)) {
+    if (descriptor_ < 0) throw_errno(path.string());
+  }
+  ~Descriptor() { close(descriptor_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  void write_all(const void* bytes, std::size_t size) {
+    const char* next = static_cast<const char*>(bytes);
+    while (size > 0) {
+      const ssize_t written = write(descriptor_, next, size);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) throw_errno("write");
+      next += written;
+      size -= static_cast<std::size_t>(written);
+    }
+  }
+  void sync() {
+    if (fsync(descriptor_) != 0) throw_errno("sync");
+  }
+
+ private:
+  int descriptor_;
+};
+
+// Removes a file at the end of the scope unless it was moved to its place.
+struct TemporaryFile {
+  std::filesystem::path path;
+  bool moved = false;
+
+  ~TemporaryFile() {
+    std::error_code ignored;
+    if (!moved) std::filesystem::remove(path, ignored);
+  }
+};
+
+void write_and_rename(const std::filesystem::path& path, const std::string& header,
+                      std::span<const NamedTensor> tensors) {
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::filesystem::path beside = path;
+  beside += ".tmp";
+  Descriptor file(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
+  TemporaryFile temporary{beside};
+  file.write_all(header.data(), header.size());
+  for (const NamedTensor& tensor : tensors)
+    file.write_all(tensor.data.data(), tensor.data.size_bytes());
+  file.sync();
+  std::filesystem::rename(beside, path);
+  temporary.moved = true;
+  Descriptor(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC).sync();
+}
+
+// ---- Reading ----
+
+// These throw InputError without the path; read_safetensors adds it.
+
+struct Entry {
+  NamedTensor tensor;
+  std::size_t begin = 0, end = 0;  // bytes, from the first of the data
+};
+
+bool is_list_of_sizes(const nlohmann::json& json) {
+  return json.is_array() && std::all_of(json.begin(), json.end(),
+                                        [](const auto& n) { return n.is_number_unsigned(); });
+}
+
+Entry read_entry(const std::string& name, const nlohmann::json& json) {
+  const auto member = [&](const char* key) {
+    return json.is_object() ? json.value(key, nlohmann::json()) : nlohmann::json();
+  };
+  const auto dtype = member("dtype"), shape = member("shape"), offsets = member("data_offsets");
+  if (!dtype.is_string() || !is_list_of_sizes(shape) || !is_list_of_sizes(offsets) ||
+      offsets.size() != 2)
+    throw InputError(fmt::format("tensor '{}': malformed entry in the header", name));
+  if (dtype != "F32")
+    throw InputError(
+        fmt::format("tensor '{}': type {}, allowed: F32", name, dtype.get<std::string>()));
+  Entry entry{{name, shape.get<std::vector<std::size_t>>(), {}}, offsets[0], offsets[1]};
+  const std::size_t size = size_bytes(name, entry.tensor.shape);
+  if (entry.end < entry.begin || entry.end - entry.begin != size)
+    throw InputError(fmt::format("tensor '{}': bytes {} to {}, but its shape needs {}", name,
+                                 entry.begin, entry.end, size));
+  return entry;
+}
+
+// All tensors in the order of their bytes, which must follow each other and fill `data_size`.
+std::vector<Entry> read_entries(const nlohmann::json& header, std::size_t data_size) {
+  std::vector<Entry> entries;
+  for (const auto& [name, json] : header.items())
+    if (name != kMetadata) entries.push_back(read_entry(name, json));
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  std::size_t end = 0;
+  for (const Entry& entry : entries) {
+    if (entry.begin != end)
+      throw InputError(
+          fmt::format("tensor '{}': begins at byte {}, not where the one before ends, {}",
+                      entry.tensor.name, entry.begin, end));
+    end = entry.end;
+  }
+  if (end != data_size)
+    throw InputError(fmt::format("{}: {} bytes of data, but its tensors take {}",
+                                 end > data_size ? "truncated" : "too long", data_size, end));
+  return entries;
+}
+
+Metadata read_metadata(const nlohmann::json& header) {
+  Metadata metadata;
+  const auto found = header.find(kMetadata);
+  if (found == header.end()) return metadata;
+  for (const auto& [key, value] : found->items()) {
+    if (!found->is_object() || !value.is_string())
+      throw InputError("metadata that is not text by name");
+    metadata[key] = value.get<std::string>();
+  }
+  return metadata;
+}
+
+SafetensorsFile read_file(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::size_t file_size = std::filesystem::file_size(path, error);
+  if (error) throw InputError("cannot be read: " + error.message());
+  std::ifstream stream(path, std::ios::binary);
+  const auto read = [&](void* target, std::size_t size) {
+    if (!stream.read(static_cast<char*>(target), static_cast<std::streamsize>(size)))
+      throw InputError("cannot be read: " + std::generic_category().message(errno));
+  };
+
+  std::uint64_t header_size = 0;
+  if (file_size < sizeof header_size) throw InputError("no safetensors file: under 8 bytes");
+  read(&header_size, sizeof header_size);
+  const std::size_t rest = file_size - sizeof header_size;
+  if (header_size > std::min(rest, kMaxHeader))
+    throw InputError(fmt::format("truncated or no safetensors file: header of {} bytes, file of {}",
+                                 header_size, file_size));
+  std::string text(header_size, '\0');
+  read(text.data(), text.size());
+  const auto header = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!header.is_object()) throw InputError("no safetensors file: its header is no JSON object");
+
+  SafetensorsFile file;
+  file.metadata = read_metadata(header);
+  const std::size_t data_size = rest - header_size;
+  const std::vector<Entry> entries = read_entries(header, data_size);
+  file.storage.resize(data_size / sizeof(float));
+  read(file.storage.data(), data_size);
+  for (const Entry& entry : entries) {
+    file.tensors.push_back(entry.tensor);
+    file.tensors.back().data = {file.storage.data() + entry.begin / sizeof(float),
+                                file.storage.data() + entry.end / sizeof(float)};
+  }
+  if (const auto found = file.metadata.find(kChecksum); found != file.metadata.end()) {
+    const std::string actual = checksum(file.metadata, file.tensors);
+    if (found->second != actual)
+      throw InputError(
+          fmt::format("altered: its crc32 is {}, but it says {}", actual, found->second));
+    file.metadata.erase(found);
+  }
+  return file;
+}
+
+}  // namespace
+
+const NamedTensor& SafetensorsFile::find(const std::string& name) const {
+  for (const NamedTensor& tensor : tensors)
+    if (tensor.name == name) return tensor;
+  throw InputError("there is no tensor '" + name + "'");
+}
+
+void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
+                       std::map<std::string, std::string> metadata) {
+  try {
+    write_and_rename(path, make_header(tensors, std::move(metadata)), tensors);
+  } catch (const std::exception& error) {
+    throw std::runtime_error("cannot write " + path.string() + ": " + error.what());
+  }
+}
+
+SafetensorsFile read_safetensors(const std::filesystem::path& path) {
+  try {
+    return read_file(path);
+  } catch (const InputError& error) {
+    throw InputError(path.string() + ": " + error.what());
+  }
+}
+
+}  // namespace saccade

@@ -1,0 +1,42 @@
+#include "nn/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "nn/name_table.h"
+
+namespace saccade {
+namespace {
+
+using Curve = double (*)(double progress, double final_factor);
+
+const NameTable<Curve>& curves() {
+  static const NameTable<Curve> table{
+      "schedule",
+      {{"constant", [](double, double) { return 1.0; }},
+       {"linear", [](double p, double last) { return 1.0 + (last - 1.0) * p; }},
+       {"cosine",
+        [](double p, double last) {
+          return last + (1.0 - last) * 0.5 * (1.0 + std::cos(std::numbers::pi * p));
+        }},
+       {"exponential", [](double p, double last) { return std::pow(last, p); }}}};
+  return table;
+}
+
+}  // namespace
+
+double Ramp::at(double progress) const {
+  return from + (to - from) * std::min(1.0, progress / over);
+}
+
+double learning_rate_factor(const std::string& schedule, double progress, double warmup,
+                            double final_factor) {
+  const Curve curve = curves().at(schedule);
+  if (progress < warmup) return progress / warmup;
+  return curve((progress - warmup) / (1.0 - warmup), final_factor);
+}
+
+std::vector<std::string> learning_rate_schedules() { return curves().names(); }
+
+}  // namespace saccade

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace saccade {
+
+/// A setting that moves linearly from `from` to `to` over the first `over` of training and then
+/// stays. from == to is a constant. `over` in (0, 1].
+struct Ramp {
+  double from = 0.0;
+  double to = 0.0;
+  double over = 1.0;
+
+  /// progress in [0, 1]: the share of the training that is done.
+  double at(double progress) const;
+};
+
+/// Factor on the learning rate at `progress` in [0, 1]: a linear rise from 0 over the first `warmup`,
+/// then by name: `constant` (1), `linear` and `cosine` (to `final_factor`), `exponential`
+/// (geometrically to `final_factor`, which must then be > 0). An unknown name throws InputError.
+double learning_rate_factor(const std::string& schedule, double progress, double warmup,
+                            double final_factor);
+
+std::vector<std::string> learning_rate_schedules();
+
+}  // namespace saccade
