@@ -46,11 +46,10 @@ void save_checkpoint(const std::filesystem::path& path, const Learner& learner,
   add_block(tensors, layout, kFirst, flat(learner.optimizer.first));
   add_block(tensors, layout, kSecond, flat(learner.optimizer.second));
 
-  std::map<std::string, std::string> metadata{
-      {"format", kFormat},
-      {"config", config_yaml},
-      {"updates", std::to_string(learner.updates())},
-      {"average_reward", exact(learner.average_reward)}};
+  std::map<std::string, std::string> metadata{{"format", kFormat},
+                                              {"config", config_yaml},
+                                              {"updates", std::to_string(learner.updates())},
+                                              {"average_reward", exact(learner.average_reward)}};
   for (const auto& [name, text] : notes) metadata["note." + name] = text;
   write_safetensors(path, tensors, std::move(metadata));
 }

@@ -10,8 +10,8 @@ namespace {
 using Maker = std::unique_ptr<Core> (*)(int features, int hidden, ParameterLayout& layout);
 
 const NameTable<Maker>& makers() {
-  static const NameTable<Maker> table{
-      "model.core", {{"rnn", make_rnn}, {"lstm", make_lstm}, {"gru", make_gru}}};
+  static const NameTable<Maker> table{"model.core",
+                                      {{"rnn", make_rnn}, {"lstm", make_lstm}, {"gru", make_gru}}};
   return table;
 }
 

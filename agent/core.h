@@ -61,7 +61,8 @@ class Core {
 
 /// `rnn`: h = relu(W_g g + W_h h + b), W_h begins as the identity (Le et al. 2015);
 /// `lstm` (Hochreiter and Schmidhuber 1997, forget bias begins at 1); `gru` (Cho et al. 2014, with
-/// the reset gate after the product). Throws InputError listing the names. `layout` must outlive it.
+/// the reset gate after the product). Throws InputError listing the names. `layout` must outlive
+/// it.
 std::unique_ptr<Core> make_core(const std::string& kind, int features, int hidden,
                                 ParameterLayout& layout);
 std::vector<std::string> core_kinds();

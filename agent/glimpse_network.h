@@ -25,8 +25,8 @@ class GlimpseNetwork {
   /// feature (R, F), joint (R, what + where), glimpse (R, D), location (R, 2)
   void forward(Matrix feature, Matrix joint, ConstMatrix glimpse, ConstMatrix location,
                std::span<const float> parameters) const;
-  /// Writes this network's gradients. Overwrites dfeature by its gradient before the activation, and
-  /// uses djoint (R, what + where) as scratch. Neither glimpse nor location gets a gradient.
+  /// Writes this network's gradients. Overwrites dfeature by its gradient before the activation,
+  /// and uses djoint (R, what + where) as scratch. Neither glimpse nor location gets a gradient.
   void backward(std::span<float> gradient, Matrix djoint, Matrix dfeature, ConstMatrix feature,
                 ConstMatrix joint, ConstMatrix glimpse, ConstMatrix location,
                 std::span<const float> parameters) const;

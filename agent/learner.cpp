@@ -178,10 +178,9 @@ double Lane::baseline_backward(float scale) {
 void Lane::core_backward(std::span<const float> parameters) {
   CoreMemory& core = rollout_.core;
   model_.core->backward(flat(gradient), matrix(dfeatures_), core, parameters);
-  model_.glimpse_network.backward(flat(gradient), matrix(djoint_), matrix(dfeatures_),
-                                  core.all_features(), matrix(rollout_.joint),
-                                  matrix(rollout_.glimpses), matrix(rollout_.locations),
-                                  parameters);
+  model_.glimpse_network.backward(
+      flat(gradient), matrix(djoint_), matrix(dfeatures_), core.all_features(),
+      matrix(rollout_.joint), matrix(rollout_.glimpses), matrix(rollout_.locations), parameters);
 }
 
 Learner::Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
@@ -242,9 +241,7 @@ UpdateReport Learner::step() {
   return report;
 }
 
-std::int64_t Learner::episodes() const {
-  return updates() * model_.config().training.batch_size;
-}
+std::int64_t Learner::episodes() const { return updates() * model_.config().training.batch_size; }
 
 double Learner::progress() const {
   return static_cast<double>(updates()) / static_cast<double>(total_updates_);

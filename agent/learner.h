@@ -98,8 +98,8 @@ class Learner {
   std::int64_t total_updates() const { return total_updates_; }
   double progress() const;
 
-  Tensor<1> parameters;        // one block of the layout
-  Optimizer optimizer;         // with the averaged weights
+  Tensor<1> parameters;         // one block of the layout
+  Optimizer optimizer;          // with the averaged weights
   double average_reward = 0.0;  // moving average, for advantage `ema`
 
  private:

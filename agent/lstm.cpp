@@ -35,7 +35,8 @@ class Lstm final : public Core {
       const float* old_cell = step(memory.cell, t).row(b);
       float* cell = step(memory.cell, t + 1).row(b);
       float* h = state.row(b);
-      for (int j = 0; j < n; ++j) h[j] = cell[j] = gate[n + j] * old_cell[j] + gate[j] * gate[3 * n + j];
+      for (int j = 0; j < n; ++j)
+        h[j] = cell[j] = gate[n + j] * old_cell[j] + gate[j] * gate[3 * n + j];
       tanh(h, n);
       for (int j = 0; j < n; ++j) h[j] *= gate[2 * n + j];
     }
@@ -63,7 +64,8 @@ class Lstm final : public Core {
   }
 
  private:
-  // From the gradients of h_{t+1} and c_{t+1} to those of the gates before their activations and c_t.
+  // From the gradients of h_{t+1} and c_{t+1} to those of the gates before their activations and
+  // c_t.
   void cell_backward(CoreMemory& memory, int t) const {
     const int n = hidden_;
     for (int b = 0; b < memory.episodes(); ++b) {

@@ -1,5 +1,6 @@
 #include "agent/model.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "nn/gemm.h"
@@ -75,9 +76,8 @@ Model::Model(const AgentConfig& config, int glimpse_size, int num_classes)
       classifier("classifier", config.model.hidden_size, num_classes,
                  uniform_fan_in(config.model.hidden_size), layout_),
       baseline("baseline", config.model.hidden_size, 1, constant(0), layout_),
-      first_location(config.glimpse.first == "learned"
-                         ? layout_.add("locator.first", 1, 2, constant(0))
-                         : -1),
+      first_location(
+          config.glimpse.first == "learned" ? layout_.add("locator.first", 1, 2, constant(0)) : -1),
       log_std(config.glimpse.learn_std
                   ? layout_.add("locator.log_std", 1, 1,
                                 constant(std::log(static_cast<float>(config.glimpse.std.from))))
@@ -102,11 +102,11 @@ Work Model::work() const {
   const int steps = num_glimpses();
   const int hidden = config_.model.hidden_size;
   const int classified = config_.training.step_loss > 0.0 ? steps : 1;
-  const int actions = steps - first_action();
+  const int placed = steps - std::max(first_action(), 1);  // the first has no state to read
   const bool has_baseline = config_.reinforce.advantage == "learned";
-  return glimpse_network.work() * steps + core->work(steps) + locator.work() * actions +
+  return glimpse_network.work() * steps + core->work(steps) + locator.work() * placed +
          linear_work(hidden, num_classes_, true) * classified +
-         linear_work(hidden, 1, false) * (has_baseline ? actions : 0);
+         linear_work(hidden, 1, false) * (has_baseline ? placed : 0);
 }
 
 double Model::gflop_per_episode() const {

@@ -22,8 +22,8 @@ struct AdvantageRequest {
 using AdvantageEstimator = void (*)(Matrix advantages, const AdvantageRequest& request);
 
 /// `none` (R), `constant` (R - c), `ema` (less the moving average of earlier rewards), `learned`
-/// (less the baseline network's b_t), `leave_one_out` (less the mean reward of the other rollouts of
-/// the same scene; Kool et al. 2019). Throws InputError listing the names.
+/// (less the baseline network's b_t), `leave_one_out` (less the mean reward of the other rollouts
+/// of the same scene; Kool et al. 2019). Throws InputError listing the names.
 AdvantageEstimator find_advantage(const std::string& name);
 std::vector<std::string> advantage_estimators();
 

@@ -38,8 +38,8 @@ void Rollout::run(std::span<const float> parameters, const RolloutRequest& reque
   const std::span<const SceneFacts> facts = environment->facts();
   for (int b = 0; b < episodes(); ++b) {
     labels[b] = facts[b].label;
-    streams_[b] =
-        RandomStream(request.seed, Purpose::policy_noise, request.update, request.first_episode + b);
+    streams_[b] = RandomStream(request.seed, Purpose::policy_noise, request.update,
+                               request.first_episode + b);
     targets_(b, 0) = facts[b].regions[0].x;
     targets_(b, 1) = facts[b].regions[0].y;
   }
@@ -80,8 +80,9 @@ void Rollout::place_glimpse(int t, std::span<const float> parameters,
 
 void Rollout::classify(int t, std::span<const float> parameters) {
   model_.classifier.forward(step(logits, t), core.state(t + 1), parameters);
-  cross_entropy_forward(step(probabilities, t), {&losses(t, 0), static_cast<std::size_t>(episodes())},
-                        step(logits, t), labels);
+  cross_entropy_forward(step(probabilities, t),
+                        {&losses(t, 0), static_cast<std::size_t>(episodes())}, step(logits, t),
+                        labels);
 }
 
 }  // namespace saccade

@@ -37,18 +37,18 @@ class Rollout {
   int episodes() const { return environment->episodes(); }
 
   std::unique_ptr<Environment> environment;
-  Tensor<3> means;           // (T, B, 2): the locator's mu
-  Tensor<3> samples;         // (T, B, 2): drawn from the policy, unclamped
-  Tensor<3> locations;       // (T, B, 2): clamped to the canvas
-  Tensor<3> glimpses;        // (T, B, D)
-  Tensor<3> joint;           // (T, B, what + where): inside the glimpse network
-  Tensor<3> locator_hidden;  // (T, B, width)
-  CoreMemory core;           // features and states
-  Tensor<3> logits;          // (T, B, C): the last step, or every step
-  Tensor<3> probabilities;   // (T, B, C): the same
-  Tensor<2> losses;          // (T, B): cross-entropy, nats: the same
-  std::vector<int> labels;   // (B)
-  std::vector<int> classes;  // (B): the most probable at the last step
+  Tensor<3> means;             // (T, B, 2): the locator's mu
+  Tensor<3> samples;           // (T, B, 2): drawn from the policy, unclamped
+  Tensor<3> locations;         // (T, B, 2): clamped to the canvas
+  Tensor<3> glimpses;          // (T, B, D)
+  Tensor<3> joint;             // (T, B, what + where): inside the glimpse network
+  Tensor<3> locator_hidden;    // (T, B, width)
+  CoreMemory core;             // features and states
+  Tensor<3> logits;            // (T, B, C): the last step, or every step
+  Tensor<3> probabilities;     // (T, B, C): the same
+  Tensor<2> losses;            // (T, B): cross-entropy, nats: the same
+  std::vector<int> labels;     // (B)
+  std::vector<int> classes;    // (B): the most probable at the last step
   std::vector<float> rewards;  // (B): the environment's
 
  private:

@@ -4,8 +4,8 @@
 
 namespace saccade {
 
-/// Multiply-adds of matrix products, counted from the shapes: what the maths needs, not what happens
-/// to be computed.
+/// Multiply-adds of matrix products, counted from the shapes: what the maths needs, not what
+/// happens to be computed.
 struct Work {
   std::int64_t forward = 0;
   std::int64_t backward = 0;

@@ -60,8 +60,7 @@ const NameTable<Kind>& kinds() {
 
 const NameTable<Policy>& firsts() {
   static const NameTable<Policy> table{
-      "attention.glimpse.first",
-      {{"random", uniform}, {"center", center}, {"learned", gaussian}}};
+      "attention.glimpse.first", {{"random", uniform}, {"center", center}, {"learned", gaussian}}};
   return table;
 }
 

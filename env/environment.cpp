@@ -19,9 +19,10 @@ void Environment::look(ConstMatrix locations, Matrix glimpses) {
   for (int b = 0; b < locations.rows; ++b)
     for (int axis = 0; axis < 2; ++axis)
       if (!(std::abs(locations(b, axis)) <= 1.0F))
-        throw std::out_of_range(fmt::format("Environment::look: location {} of episode {}; allowed: "
-                                            "-1 to 1",
-                                            locations(b, axis), b));
+        throw std::out_of_range(
+            fmt::format("Environment::look: location {} of episode {}; allowed: "
+                        "-1 to 1",
+                        locations(b, axis), b));
   observe(locations, glimpses);
 }
 

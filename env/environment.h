@@ -16,8 +16,8 @@ namespace saccade {
 /// The legal order of calls is reset, look any number of times, answer once, and again from reset;
 /// any other order throws std::logic_error. There is no automatic reset: after answer() the facts
 /// stay until the next reset(). A call covers all B episodes, writes into memory of the caller and
-/// allocates nothing. The same (seed, first_scene, locations) gives the same bits. An environment is
-/// used by one thread at a time; environments do not share state.
+/// allocates nothing. The same (seed, first_scene, locations) gives the same bits. An environment
+/// is used by one thread at a time; environments do not share state.
 class Environment {
  public:
   virtual ~Environment() = default;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <type_traits>
 
 #include "nn/check.h"
 #include "nn/error.h"
@@ -16,6 +16,51 @@ namespace {
 using Sum = std::uint16_t;
 constexpr int kMaxZoom = 16;
 constexpr int kMaxCanvasSide = 2048;
+
+// One plane (rows, cols) of box sums of a coarse scale from that of the finer one: a coarse box is
+// made of factor x factor fine ones. Rows and columns begin .. end - 1 are written. The usual
+// factor is compiled apart.
+template <class Factor>
+void sum_boxes(Sum* __restrict coarse, const Sum* __restrict fine, int stride, int first,
+               int last_row, int last_col, int fine_zoom, Factor factor) {
+  for (int row = first; row <= last_row; ++row) {
+    Sum* __restrict to = coarse + static_cast<std::ptrdiff_t>(row) * stride;
+    const Sum* __restrict from = fine + static_cast<std::ptrdiff_t>(row) * stride;
+    for (int col = first; col <= last_col; ++col) {
+      int sum = 0;
+      for (int i = 0; i < factor; ++i)
+        for (int j = 0; j < factor; ++j) sum += from[(i * stride + j) * fine_zoom + col];
+      to[col] = static_cast<Sum>(sum);
+    }
+  }
+}
+
+// The boxes begin .. end - 1 of a glimpse's row or column are in the plane; all others are black.
+struct Visible {
+  int begin, end;
+};
+
+Visible visible(int first, int zoom, int plane_side, int patch) {
+  const auto steps = [zoom](int distance) { return (distance + zoom - 1) / zoom; };
+  const int begin = std::clamp(steps(-first), 0, patch);
+  return {begin, std::clamp(steps(plane_side - first), begin, patch)};
+}
+
+// Copies every zoom-th box sum of a plane as an average; `boxes` is the glimpse's first.
+template <class Zoom>
+void read_patch(float* __restrict glimpse, int patch, const Sum* __restrict boxes, int stride,
+                Visible rows, Visible cols, Zoom zoom) {
+  const float to_average = 1.0F / (255.0F * static_cast<float>(zoom * zoom));
+  for (int i = rows.begin; i < rows.end; ++i) {
+    const Sum* from = boxes + static_cast<std::ptrdiff_t>(i) * zoom * stride;
+    float* to = glimpse + static_cast<std::ptrdiff_t>(i) * patch;
+    for (int j = cols.begin; j < cols.end; ++j)
+      to[j] = static_cast<float>(from[j * zoom]) * to_average;
+  }
+}
+
+template <int value>
+constexpr std::integral_constant<int, value> kConstant{};
 
 }  // namespace
 
@@ -33,7 +78,6 @@ Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int
     throw InputError(fmt::format(
         "retina.scales: {} with retina.scale_factor: {}; allowed: 1 and more", scales, factor));
 
-  std::size_t numbers = 0;
   int zoom = 1;
   for (int s = 0; s < scales; ++s, zoom *= factor) {
     const int finer_side = patch * zoom / factor;
@@ -43,78 +87,74 @@ Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int
           "{}; allowed: boxes of at most {} pixels a side, and no scale beyond one that covers "
           "twice the longer side (fewer retina.scales or a smaller retina.scale_factor)",
           s + 1, zoom, zoom, patch * zoom, rows_, cols_, kMaxZoom));
-    const Scale scale{zoom, rows_ + zoom - 1, cols_ + zoom - 1, numbers};
-    scales_.push_back(scale);
-    numbers += static_cast<std::size_t>(scale.rows) * scale.cols * channels_;
+    zooms_.push_back(zoom);
   }
-  prepared_size_ = numbers * sizeof(Sum);
+  margin_ = zooms_.back() - 1;
+  plane_rows_ = rows_ + 2 * margin_;
+  plane_cols_ = cols_ + 2 * margin_;
+  prepared_size_ = sizeof(Sum) * scales * channels_ * plane_rows_ * plane_cols_;
   glimpse_size_ = scales * channels_ * patch * patch;
 }
 
-// The box of scale s with its corner at canvas pixel (y, x) stands at row y + zoom - 1, column
-// x + zoom - 1 of the scale's sums: all boxes that meet the canvas, and no others. A box is made of
-// factor x factor boxes of the finer scale, first summed down the rows, then along them.
+// Each scale and channel has a plane of box sums: the box with its corner at canvas pixel (y, x)
+// stands at row y + margin, column x + margin. The margin has room for all boxes that meet the
+// canvas; those that do not are zero from the beginning.
 void Retina::prepare(std::span<const std::uint8_t> canvas, std::span<std::byte> prepared) const {
   SACCADE_CHECK(canvas.size() == static_cast<std::size_t>(rows_) * cols_ * channels_);
   SACCADE_CHECK(prepared.size() == prepared_size_);
-  Sum* sums = reinterpret_cast<Sum*>(prepared.data());
-  std::copy(canvas.begin(), canvas.end(), sums);
+  Sum* plane = reinterpret_cast<Sum*>(prepared.data());
+  const std::ptrdiff_t plane_size = static_cast<std::ptrdiff_t>(plane_rows_) * plane_cols_;
+  const std::uint8_t* pixels = canvas.data();
+  for (int c = 0; c < channels_; ++c, plane += plane_size)
+    for (int row = 0; row < rows_; ++row, pixels += cols_)
+      std::copy_n(pixels, cols_, plane + (row + margin_) * plane_cols_ + margin_);
 
-  std::array<Sum, kMaxCanvasSide + kMaxZoom> column_sums;
-  for (std::size_t s = 1; s < scales_.size(); ++s) {
-    const Scale& fine = scales_[s - 1];
-    const Scale& coarse = scales_[s];
-    for (int c = 0; c < channels_; ++c) {
-      const Sum* source = sums + fine.offset + static_cast<std::size_t>(c) * fine.rows * fine.cols;
-      Sum* target = sums + coarse.offset + static_cast<std::size_t>(c) * coarse.rows * coarse.cols;
-      for (int row = 0; row < coarse.rows; ++row, target += coarse.cols) {
-        std::fill_n(column_sums.begin(), fine.cols, Sum{0});
-        for (int k = 0; k < config_.scale_factor; ++k) {
-          const int fine_row = row - k * fine.zoom;
-          if (fine_row < 0 || fine_row >= fine.rows) continue;
-          const Sum* from = source + static_cast<std::size_t>(fine_row) * fine.cols;
-          for (int j = 0; j < fine.cols; ++j) column_sums[j] = Sum(column_sums[j] + from[j]);
-        }
-        std::fill_n(target, coarse.cols, Sum{0});
-        for (int k = 0; k < config_.scale_factor; ++k) {
-          Sum* to = target + k * fine.zoom;
-          for (int j = 0; j < fine.cols; ++j) to[j] = Sum(to[j] + column_sums[j]);
-        }
-      }
+  for (std::size_t s = 1; s < zooms_.size(); ++s) {
+    const int first = margin_ - zooms_[s] + 1;
+    for (int c = 0; c < channels_; ++c, plane += plane_size) {
+      const auto sum = [&](auto factor) {
+        sum_boxes(plane, plane - channels_ * plane_size, plane_cols_, first, margin_ + rows_ - 1,
+                  margin_ + cols_ - 1, zooms_[s - 1], factor);
+      };
+      config_.scale_factor == 2 ? sum(kConstant<2>) : sum(config_.scale_factor);
     }
   }
 }
 
 void Retina::look(std::span<const std::byte> prepared, float x, float y, float* glimpse) const {
-  const Sum* sums = reinterpret_cast<const Sum*>(prepared.data());
+  const Sum* plane = reinterpret_cast<const Sum*>(prepared.data());
   const int patch = config_.patch_size;
   const float point_x = 0.5F * (x + 1.0F) * static_cast<float>(cols_);
   const float point_y = 0.5F * (y + 1.0F) * static_cast<float>(rows_);
-  for (const Scale& scale : scales_) {
-    const int zoom = scale.zoom;
+  for (const int zoom : zooms_) {
     const float half = 0.5F * static_cast<float>(patch * zoom);
-    // Row and column, among the scale's sums, of the glimpse's first box.
-    const int first_row = static_cast<int>(std::floor(point_y - half + 0.5F)) + zoom - 1;
-    const int first_col = static_cast<int>(std::floor(point_x - half + 0.5F)) + zoom - 1;
-    // The boxes [begin, end) of a glimpse row meet the canvas; the others are black.
-    const auto steps_up_to = [zoom](int distance) { return (distance + zoom - 1) / zoom; };
-    const int begin = std::clamp(steps_up_to(-first_col), 0, patch);
-    const int end = std::clamp(steps_up_to(scale.cols - first_col), begin, patch);
-    const float to_average = 1.0F / (255.0F * static_cast<float>(zoom * zoom));
+    // Row and column, in the plane, of the glimpse's first box.
+    const int first_row = static_cast<int>(std::floor(point_y - half + 0.5F)) + margin_;
+    const int first_col = static_cast<int>(std::floor(point_x - half + 0.5F)) + margin_;
+    const Visible rows = visible(first_row, zoom, plane_rows_, patch);
+    const Visible cols = visible(first_col, zoom, plane_cols_, patch);
+    const bool whole = rows.end - rows.begin == patch && cols.end - cols.begin == patch;
     for (int c = 0; c < channels_; ++c) {
-      const Sum* plane = sums + scale.offset + static_cast<std::size_t>(c) * scale.rows * scale.cols;
-      for (int i = 0; i < patch; ++i, glimpse += patch) {
-        const int row = first_row + i * zoom;
-        if (row < 0 || row >= scale.rows) {
-          std::fill_n(glimpse, patch, 0.0F);
-          continue;
-        }
-        const Sum* from = plane + static_cast<std::ptrdiff_t>(row) * scale.cols + first_col;
-        std::fill(glimpse, glimpse + begin, 0.0F);
-        for (int j = begin; j < end; ++j)
-          glimpse[j] = static_cast<float>(from[j * zoom]) * to_average;
-        std::fill(glimpse + end, glimpse + patch, 0.0F);
+      if (!whole) std::fill_n(glimpse, patch * patch, 0.0F);
+      const Sum* boxes = plane + static_cast<std::ptrdiff_t>(first_row) * plane_cols_ + first_col;
+      const auto read = [&](auto stride) {
+        read_patch(glimpse, patch, boxes, plane_cols_, rows, cols, stride);
+      };
+      switch (zoom) {  // the usual strides are compiled apart
+        case 1:
+          read(kConstant<1>);
+          break;
+        case 2:
+          read(kConstant<2>);
+          break;
+        case 4:
+          read(kConstant<4>);
+          break;
+        default:
+          read(zoom);
       }
+      plane += static_cast<std::ptrdiff_t>(plane_rows_) * plane_cols_;
+      glimpse += patch * patch;
     }
   }
 }

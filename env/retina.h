@@ -26,7 +26,7 @@ class Retina {
 
   /// D = S * channels * P * P, in this order: (scale, channel, row, col).
   int glimpse_size() const { return glimpse_size_; }
-  /// Bytes that prepare() needs for one scene.
+  /// Bytes that prepare() needs for one scene; they must be zero before the first scene.
   std::size_t prepared_size() const { return prepared_size_; }
 
   /// Sums every box of every scale once, so that a look only reads them.
@@ -37,18 +37,13 @@ class Retina {
   void look(std::span<const std::byte> prepared, float x, float y, float* glimpse) const;
 
  private:
-  // The box sums of one scale: one number for each box that meets the canvas.
-  struct Scale {
-    int zoom;            // side of a box in canvas pixels
-    int rows, cols;      // boxes: canvas size + zoom - 1
-    std::size_t offset;  // of the first channel, in numbers
-  };
-
   RetinaConfig config_;
   int rows_, cols_, channels_;
+  int margin_ = 0;               // of a plane of box sums, at each side
+  int plane_rows_, plane_cols_;  // canvas size + 2 margin_
+  std::vector<int> zooms_;       // (S): side of a box in canvas pixels
   int glimpse_size_;
   std::size_t prepared_size_;
-  std::vector<Scale> scales_;
 };
 
 }  // namespace saccade

@@ -17,10 +17,9 @@ struct Kind {
 };
 
 const NameTable<Kind>& kinds() {
-  static const NameTable<Kind> table{"scene.kind",
-                                     {{"centered", {false, false}},
-                                      {"translated", {true, false}},
-                                      {"cluttered", {true, true}}}};
+  static const NameTable<Kind> table{
+      "scene.kind",
+      {{"centered", {false, false}}, {"translated", {true, false}}, {"cluttered", {true, true}}}};
   return table;
 }
 
@@ -56,6 +55,13 @@ struct Cut {
   int rows, cols;
 };
 
+template <class Stride>
+void add_saturated(std::uint8_t* __restrict to, const std::uint8_t* __restrict from, int count,
+                   Stride stride) {
+  for (int i = 0; i < count; ++i)
+    to[i] = static_cast<std::uint8_t>(std::min(255, to[i] + from[i * stride]));
+}
+
 // Adds `cut` to the canvas (channels, rows, cols) with its corner at (x, y); clamps to white.
 void add(std::span<std::uint8_t> canvas, int canvas_rows, int canvas_cols, int channels,
          const Cut& cut, int x, int y) {
@@ -64,8 +70,10 @@ void add(std::span<std::uint8_t> canvas, int canvas_rows, int canvas_cols, int c
       std::uint8_t* to = &canvas[(c * canvas_rows + y + row) * canvas_cols + x];
       const std::uint8_t* from =
           cut.data + static_cast<std::ptrdiff_t>(row) * cut.image_cols * channels + c;
-      for (int col = 0; col < cut.cols; ++col)
-        to[col] = static_cast<std::uint8_t>(std::min(255, to[col] + from[col * channels]));
+      if (channels == 1)  // contiguous: the compiler makes vectors of it
+        add_saturated(to, from, cut.cols, std::integral_constant<int, 1>{});
+      else
+        add_saturated(to, from, cut.cols, channels);
     }
   }
 }

@@ -15,13 +15,13 @@ namespace saccade {
 
 /// Keys: scene.*
 struct SceneConfig {
-  std::string kind = "cluttered";       // a name of scene_kinds()
+  std::string kind = "cluttered";        // a name of scene_kinds()
   std::array<int, 2> canvas = {60, 60};  // rows, cols in pixels
-  int num_digits = 1;                   // 1-4
-  std::string label = "sum";            // of two digits and more: a name of scene_labels()
-  int num_distractors = 4;              // cluttered only
-  int distractor_size = 8;              // side in pixels, at most the digit's
-  int border = 0;                       // pixels at each edge of the canvas that are left free
+  int num_digits = 1;                    // 1-4
+  std::string label = "sum";             // of two digits and more: a name of scene_labels()
+  int num_distractors = 4;               // cluttered only
+  int distractor_size = 8;               // side in pixels, at most the digit's
+  int border = 0;                        // pixels at each edge of the canvas that are left free
 };
 
 /// `centered` (digits side by side in the middle), `translated` (each digit at a uniform place),
@@ -70,8 +70,9 @@ enum class DigitOrder {
 
 /// Makes scenes by the rule of deepmind/mnist-cluttered: from black, distractors first - each a
 /// square cut at a uniform corner of a uniformly drawn digit of the same split, added at a uniform
-/// corner of the canvas - then the digits at uniform corners; after each addition pixels are clamped
-/// to white. All corners are inclusive ranges. Pixels are bytes (255 = 1.0), so the sums are exact.
+/// corner of the canvas - then the digits at uniform corners; after each addition pixels are
+/// clamped to white. All corners are inclusive ranges. Pixels are bytes (255 = 1.0), so the sums
+/// are exact.
 ///
 /// Scenes are numbered: scene n of a seed is the same whoever asks for it, in whatever batch.
 class SceneMaker {

@@ -15,8 +15,8 @@ namespace saccade {
 namespace {
 
 constexpr int kTurns = 7;
-constexpr int kPeakSize = 1024;       // side of the product that measures the peak
-constexpr double kTrainShare = 0.6;   // of a turn; the rest goes to the two other measurements
+constexpr int kPeakSize = 1024;      // side of the product that measures the peak
+constexpr double kTrainShare = 0.6;  // of a turn; the rest goes to the two other measurements
 constexpr double kOtherShare = 0.2;
 
 // Calls `work`, which returns how much it did, again and again for `seconds`; the amount a second.

@@ -14,9 +14,9 @@ namespace saccade {
 
 /// How scenes are looked at in an evaluation.
 struct PassRequest {
-  float std = 0.0F;          // of the Gaussian policy; 0: the deterministic pass
-  Policy policy = nullptr;   // in place of the model's own, for every glimpse
-  int passes = 1;            // class probabilities are averaged over so many passes
+  float std = 0.0F;         // of the Gaussian policy; 0: the deterministic pass
+  Policy policy = nullptr;  // in place of the model's own, for every glimpse
+  int passes = 1;           // class probabilities are averaged over so many passes
 };
 
 /// What an evaluation found. Shares are in [0, 1].
@@ -33,8 +33,8 @@ struct Evaluation {
 /// Wilson score interval (1927) of a share, at 95 %.
 void wilson_interval(double share, int count, double& low, double& high);
 
-/// Looks at scenes 0, 1, ... of an environment with fixed weights. The result does not depend on the
-/// number of workers. Keeps references to `model` and `workers`.
+/// Looks at scenes 0, 1, ... of an environment with fixed weights. The result does not depend on
+/// the number of workers. Keeps references to `model` and `workers`.
 class Evaluator {
  public:
   Evaluator(const Model& model, const EnvironmentFactory& environments, int scenes,

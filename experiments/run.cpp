@@ -74,10 +74,10 @@ class Training {
   Progress progress_;
   std::unique_ptr<MetricsFile> metrics_;
 
-  LossSums window_;                 // since the last row of metrics.csv
-  double window_seconds_ = 0.0;     // of training, evaluation apart
+  LossSums window_;                   // since the last row of metrics.csv
+  double window_seconds_ = 0.0;       // of training, evaluation apart
   double window_timed_episodes_ = 0;  // of this process: a resumed window began in another
-  double elapsed_before_ = 0.0;     // in the processes before this one
+  double elapsed_before_ = 0.0;       // in the processes before this one
   Clock::time_point start_ = Clock::now();
   double best_error_ = std::numeric_limits<double>::infinity();
   std::int64_t best_episodes_ = 0;
@@ -125,7 +125,9 @@ bool Training::train(const std::atomic<bool>& stop) {
     window_ += report.sums;
 
     const bool last = learner_.updates() == learner_.total_updates();
-    const auto due = [&](std::int64_t every) { return last || before / every != episodes() / every; };
+    const auto due = [&](std::int64_t every) {
+      return last || before / every != episodes() / every;
+    };
     progress_.update(episodes(), window_timed_episodes_ / window_seconds_,
                      window_.errors / window_.episodes);
     if (due(config.log_every) || due(config.evaluation.every))
@@ -224,8 +226,8 @@ bool run(const RunOptions& options, const std::atomic<bool>& stop) {
   if (resumes) training.resume();
   if (!options.quiet)
     fmt::print("{}: {} parameters, {:.2f} MFLOP an episode, {} threads, into {}\n", config.name,
-               task.model.layout().count(), task.model.gflop_per_episode() * 1e3,
-               workers.threads(), folder.path().string());
+               task.model.layout().count(), task.model.gflop_per_episode() * 1e3, workers.threads(),
+               folder.path().string());
   try {
     if (!training.train(stop)) return false;
   } catch (const NonFiniteError& error) {

@@ -18,10 +18,10 @@ struct RunOptions {
   std::string command;  // as typed, for command.txt
 };
 
-/// Trains, evaluates on the schedule and tests at the end, writing the run folder. Returns true when
-/// the training is done; false when `stop` became true, after saving. With `resume` it goes on from
-/// last.safetensors, or begins where there is nothing yet; a run that was stopped and resumed ends
-/// with the same bytes as one that was not.
+/// Trains, evaluates on the schedule and tests at the end, writing the run folder. Returns true
+/// when the training is done; false when `stop` became true, after saving. With `resume` it goes on
+/// from last.safetensors, or begins where there is nothing yet; a run that was stopped and resumed
+/// ends with the same bytes as one that was not.
 bool run(const RunOptions& options, const std::atomic<bool>& stop);
 
 }  // namespace saccade

@@ -15,12 +15,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kColumns = {
-    "episodes",           "train/loss",           "train/classifier_loss", "train/reinforce_loss",
-    "train/baseline_loss", "train/error",         "train/reward",          "train/grad_norm",
-    "train/learning_rate", "train/location_std",  "valid/error",           "attention/on_target",
-    "attention/border",    "attention/distance",  "attention/entropy",     "time/episodes_per_second",
-    "time/elapsed"};
+constexpr std::array kColumns = {"episodes",
+                                 "train/loss",
+                                 "train/classifier_loss",
+                                 "train/reinforce_loss",
+                                 "train/baseline_loss",
+                                 "train/error",
+                                 "train/reward",
+                                 "train/grad_norm",
+                                 "train/learning_rate",
+                                 "train/location_std",
+                                 "valid/error",
+                                 "attention/on_target",
+                                 "attention/border",
+                                 "attention/distance",
+                                 "attention/entropy",
+                                 "time/episodes_per_second",
+                                 "time/elapsed"};
 
 std::string header() { return fmt::format("{}", fmt::join(kColumns, ",")); }
 
@@ -49,7 +60,8 @@ fs::path default_run_folder(const Config& config, const std::vector<std::string>
 
 bool RunFolder::exists() const {
   std::error_code error;
-  return fs::exists(path_, error) && !(fs::is_directory(path_, error) && fs::is_empty(path_, error));
+  return fs::exists(path_, error) &&
+         !(fs::is_directory(path_, error) && fs::is_empty(path_, error));
 }
 
 void RunFolder::create(const Config& config, const std::string& command,
@@ -98,12 +110,9 @@ void MetricsFile::append(const MetricsRow& row) {
 }
 
 std::string meta_json(int threads, const std::map<std::string, std::string>& checksums) {
-  const nlohmann::ordered_json meta{{"version", SACCADE_VERSION},
-                                    {"commit", SACCADE_COMMIT},
-                                    {"compiler", __VERSION__},
-                                    {"processor", processor_name()},
-                                    {"threads", threads},
-                                    {"data_crc32", checksums}};
+  const nlohmann::ordered_json meta{{"version", SACCADE_VERSION}, {"commit", SACCADE_COMMIT},
+                                    {"compiler", __VERSION__},    {"processor", processor_name()},
+                                    {"threads", threads},         {"data_crc32", checksums}};
   return meta.dump(2);
 }
 

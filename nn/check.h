@@ -5,10 +5,10 @@
 
 /// An internal contract: on in the presets check, asan and tsan, nothing in release.
 #ifdef SACCADE_CHECKS
-#define SACCADE_CHECK(condition)                                                               \
-  do {                                                                                         \
-    if (!(condition))                                                                          \
-      throw std::logic_error(std::string(__func__) + ": contract violated: " + #condition);    \
+#define SACCADE_CHECK(condition)                                                            \
+  do {                                                                                      \
+    if (!(condition))                                                                       \
+      throw std::logic_error(std::string(__func__) + ": contract violated: " + #condition); \
   } while (false)
 #else
 #define SACCADE_CHECK(condition) static_cast<void>(0)

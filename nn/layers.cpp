@@ -24,7 +24,7 @@ void map_in_place(float* x, int n, F f) {
   std::copy(tail, tail + (n - i), x + i);
 }
 
-void add_bias(float* y, const float* b, int n) {
+void add_bias(float* __restrict y, const float* __restrict b, int n) {
   for (int j = 0; j < n; ++j) y[j] += b[j];
 }
 
@@ -47,9 +47,9 @@ void linear_relu_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b) 
 }
 
 void bias_relu(Matrix y, ConstMatrix b) {
-  const float* bias = b.data;
+  const float* __restrict bias = b.data;
   for (int r = 0; r < y.rows; ++r) {
-    float* row = y.row(r);
+    float* __restrict row = y.row(r);
     for (int j = 0; j < y.cols; ++j) {
       const float z = row[j] + bias[j];
       row[j] = z < 0.0F ? 0.0F : z;
@@ -60,8 +60,8 @@ void bias_relu(Matrix y, ConstMatrix b) {
 void relu_backward(Matrix dy, ConstMatrix y) {
   SACCADE_CHECK(dy.rows == y.rows && dy.cols == y.cols);
   for (int r = 0; r < dy.rows; ++r) {
-    float* dy_row = dy.row(r);
-    const float* y_row = y.row(r);
+    float* __restrict dy_row = dy.row(r);
+    const float* __restrict y_row = y.row(r);
     for (int j = 0; j < dy.cols; ++j) dy_row[j] = y_row[j] > 0.0F ? dy_row[j] : 0.0F;
   }
 }
@@ -71,9 +71,8 @@ void sigmoid(float* x, int n) {
 }
 
 void tanh(float* x, int n) {
-  map_in_place(x, n, [](Batch z) {
-    return Batch(1.0F) - Batch(2.0F) / (xsimd::exp(z + z) + Batch(1.0F));
-  });
+  map_in_place(
+      x, n, [](Batch z) { return Batch(1.0F) - Batch(2.0F) / (xsimd::exp(z + z) + Batch(1.0F)); });
 }
 
 void cross_entropy_forward(Matrix p, std::span<float> loss, ConstMatrix logits,

@@ -8,7 +8,8 @@ namespace saccade {
 
 // Layers as pairs of forward and backward, over R rows (R = B, or T * B where time need not be
 // followed). Gradients carry the prefix d. Weight and bias gradients are written, not added: every
-// parameter has one backward call a step. Gradients are taken from outputs, so inputs may be reused.
+// parameter has one backward call a step. Gradients are taken from outputs, so inputs may be
+// reused.
 
 /// y (R, N) = x (R, K) w (K, N) + b (1, N)
 void linear_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b);

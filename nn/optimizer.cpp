@@ -22,17 +22,31 @@ const NameTable<Kind>& kinds() {
   return table;
 }
 
+// In as many partial sums as a vector has places, so that the compiler can use vectors.
+double sum_of_squares(const float* x, std::size_t size) {
+  constexpr std::size_t kPlaces = 16;
+  float partial[kPlaces] = {};
+  std::size_t i = 0;
+  for (; i + kPlaces <= size; i += kPlaces)
+    for (std::size_t k = 0; k < kPlaces; ++k) partial[k] += x[i + k] * x[i + k];
+  double sum = 0.0;
+  for (const float value : partial) sum += value;
+  for (; i < size; ++i) sum += x[i] * x[i];
+  return sum;
+}
+
 }  // namespace
 
 // All that an update needs, the same for every parameter.
 struct Optimizer::Coefficients {
-  float clip;       // factor on the gradient
-  float rate;       // step size, for adam with its bias corrections
-  float epsilon;    // scaled as the bias correction demands
-  float keep;       // factor on the weights: decoupled decay
-  float decay;      // weight decay added to the gradient
-  float beta1, beta2;
-  float average;    // share of the new weights in the averaged ones
+  float clip;        // factor on the gradient
+  float rate;        // step size, for adam with its bias corrections
+  float epsilon;     // scaled as the bias correction demands
+  float keep;        // factor on the weights: decoupled decay
+  float decay;       // weight decay added to the gradient
+  float momentum;    // sgd
+  float new1, new2;  // adam: 1 - beta, rounded once
+  float average;     // share of the new weights in the averaged ones
 };
 
 std::vector<std::string> optimizers() { return kinds().names(); }
@@ -72,8 +86,9 @@ double Optimizer::step(Workers& workers, std::span<float> parameters,
       .epsilon = static_cast<float>(config_.epsilon * correction2),
       .keep = static_cast<float>(decoupled ? 1.0 - rate * config_.weight_decay : 1.0),
       .decay = static_cast<float>(decoupled ? 0.0 : config_.weight_decay),
-      .beta1 = static_cast<float>(adam_ ? config_.beta1 : config_.momentum),
-      .beta2 = static_cast<float>(config_.beta2),
+      .momentum = static_cast<float>(config_.momentum),
+      .new1 = static_cast<float>(1.0 - config_.beta1),
+      .new2 = static_cast<float>(1.0 - config_.beta2),
       .average = static_cast<float>(1.0 - average),
   };
   const float* gradient = gradients[0]->data();
@@ -93,39 +108,36 @@ double Optimizer::reduce(Workers& workers, std::span<Tensor<1>* const> gradients
     const std::size_t end = std::min(begin + kChunk, size);
     for (std::size_t distance = 1; distance < lanes; distance *= 2) {
       for (std::size_t lane = 0; lane + distance < lanes; lane += 2 * distance) {
-        float* sum = gradients[lane]->data();
-        const float* other = gradients[lane + distance]->data();
+        float* __restrict sum = gradients[lane]->data();
+        const float* __restrict other = gradients[lane + distance]->data();
         for (std::size_t i = begin; i < end; ++i) sum[i] += other[i];
       }
     }
-    const float* sum = gradients[0]->data();
-    double squares = 0.0;
-    for (std::size_t i = begin; i < end; ++i) squares += static_cast<double>(sum[i]) * sum[i];
-    chunk_squares_[chunk] = squares;
+    chunk_squares_[chunk] = sum_of_squares(gradients[0]->data() + begin, end - begin);
   });
   double total = 0.0;
   for (const double squares : chunk_squares_) total += squares;
   return std::sqrt(total);
 }
 
-void Optimizer::update(std::span<float> parameters, const float* gradient, std::size_t begin,
-                       std::size_t end, const Coefficients& k) {
-  float* w = parameters.data();
-  float* m = first.data();
-  float* v = second.data();
-  float* mean = averaged.data();
+void Optimizer::update(std::span<float> parameters, const float* __restrict gradient,
+                       std::size_t begin, std::size_t end, const Coefficients& k) {
+  float* __restrict w = parameters.data();
+  float* __restrict m = first.data();
+  float* __restrict v = second.data();
+  float* __restrict mean = averaged.data();
   if (adam_) {
     for (std::size_t i = begin; i < end; ++i) {
       const float g = k.clip * gradient[i] + k.decay * w[i];
-      m[i] += (1.0F - k.beta1) * (g - m[i]);
-      v[i] += (1.0F - k.beta2) * (g * g - v[i]);
+      m[i] += k.new1 * (g - m[i]);
+      v[i] += k.new2 * (g * g - v[i]);
       w[i] = k.keep * w[i] - k.rate * m[i] / (std::sqrt(v[i]) + k.epsilon);
       mean[i] += k.average * (w[i] - mean[i]);
     }
   } else {
     for (std::size_t i = begin; i < end; ++i) {
       const float g = k.clip * gradient[i] + k.decay * w[i];
-      m[i] = k.beta1 * m[i] + g;
+      m[i] = k.momentum * m[i] + g;
       w[i] -= k.rate * m[i];
       mean[i] += k.average * (w[i] - mean[i]);
     }

@@ -22,7 +22,7 @@ struct OptimizerConfig {
   double beta2 = 0.999;               // adam, in [0, 1)
   double epsilon = 1e-8;              // adam, > 0
   double max_grad_norm = 5.0;         // clipping by global norm; 0 turns it off
-  double ema = 0.999;                 // decay of the averaged weights, in [0, 1); 0: the last weights
+  double ema = 0.999;  // decay of the averaged weights, in [0, 1); 0: the last weights
 };
 
 /// `adam` (Kingma and Ba 2015), `adamw` (Loshchilov and Hutter 2019), `sgd` (with momentum).
@@ -35,8 +35,8 @@ class Optimizer {
   /// Throws InputError for an unknown optimizer.
   Optimizer(OptimizerConfig config, std::size_t size);
 
-  /// Sums the gradients of all lanes pairwise in a fixed tree (the first block is overwritten by the
-  /// sum), clips it by its global norm, updates `parameters` and the averaged weights.
+  /// Sums the gradients of all lanes pairwise in a fixed tree (the first block is overwritten by
+  /// the sum), clips it by its global norm, updates `parameters` and the averaged weights.
   /// `progress` in [0, 1] places the schedule. Returns the norm before clipping; if that is not
   /// finite nothing is changed.
   double step(Workers& workers, std::span<float> parameters, std::span<Tensor<1>* const> gradients,

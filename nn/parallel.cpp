@@ -15,8 +15,7 @@ struct Workers::Arena {
   tbb::task_arena arena;
 };
 
-Workers::Workers(int threads)
-    : threads_(threads > 0 ? threads : tbb::info::default_concurrency()) {
+Workers::Workers(int threads) : threads_(threads > 0 ? threads : tbb::info::default_concurrency()) {
   arena_ = std::make_unique<Arena>(threads_);
 }
 

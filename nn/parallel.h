@@ -22,7 +22,8 @@ class Workers {
   /// exception that a body throws reaches the caller.
   template <class Body>
   void for_each(int count, Body&& body) {
-    run(count, &body, [](void* context, int i) { (*static_cast<std::remove_reference_t<Body>*>(context))(i); });
+    run(count, &body,
+        [](void* context, int i) { (*static_cast<std::remove_reference_t<Body>*>(context))(i); });
   }
 
  private:

@@ -23,11 +23,12 @@ void RandomStream::refill() {
 int RandomStream::below(int count) {
   SACCADE_CHECK(count > 0);
   const auto range = static_cast<std::uint32_t>(count);
-  const std::uint32_t threshold = (0U - range) % range;
-  while (true) {
-    const std::uint64_t product = std::uint64_t{bits()} * range;
-    if (static_cast<std::uint32_t>(product) >= threshold) return static_cast<int>(product >> 32);
+  std::uint64_t product = std::uint64_t{bits()} * range;
+  if (static_cast<std::uint32_t>(product) < range) {
+    const std::uint32_t threshold = (0U - range) % range;
+    while (static_cast<std::uint32_t>(product) < threshold) product = std::uint64_t{bits()} * range;
   }
+  return static_cast<int>(product >> 32);
 }
 
 float RandomStream::normal() {

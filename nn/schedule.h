@@ -16,8 +16,8 @@ struct Ramp {
   double at(double progress) const;
 };
 
-/// Factor on the learning rate at `progress` in [0, 1]: a linear rise from 0 over the first `warmup`,
-/// then by name: `constant` (1), `linear` and `cosine` (to `final_factor`), `exponential`
+/// Factor on the learning rate at `progress` in [0, 1]: a linear rise from 0 over the first
+/// `warmup`, then by name: `constant` (1), `linear` and `cosine` (to `final_factor`), `exponential`
 /// (geometrically to `final_factor`, which must then be > 0). An unknown name throws InputError.
 double learning_rate_factor(const std::string& schedule, double progress, double warmup,
                             double final_factor);
