@@ -1,13 +1,13 @@
 # A thin front: every target is a CMake preset away (see CMakePresets.json).
-PRESET ?= release
 JOBS ?= $(shell nproc)
+test: PRESET ?= check
+PRESET ?= release
 
 .PHONY: run test build deps format check-format clean
 
 run: build
-	build/release/saccade run experiments/quickstart.yaml
+	build/release/saccade run experiments/quickstart.yaml --resume
 
-test: PRESET = check
 test: build
 	ctest --preset $(PRESET)
 

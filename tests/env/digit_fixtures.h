@@ -1,0 +1,50 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "env/digits.h"
+#include "env/scene.h"
+#include "nn/random.h"
+
+namespace saccade {
+
+/// A digit set whose pixels are pixel(index, row, col, channel) and whose labels go 0, 1, ...
+template <class Pixel>
+DigitSet make_digits(int count, int rows, int cols, int channels, int classes, Pixel&& pixel) {
+  DigitSet digits;
+  digits.images = xt::xtensor<std::uint8_t, 4>::from_shape(
+      {static_cast<std::size_t>(count), static_cast<std::size_t>(rows),
+       static_cast<std::size_t>(cols), static_cast<std::size_t>(channels)});
+  digits.labels = xt::xtensor<int, 1>::from_shape({static_cast<std::size_t>(count)});
+  digits.classes = classes;
+  for (int n = 0; n < count; ++n) {
+    digits.labels(n) = n % classes;
+    for (int row = 0; row < rows; ++row)
+      for (int col = 0; col < cols; ++col)
+        for (int c = 0; c < channels; ++c)
+          digits.images(n, row, col, c) = static_cast<std::uint8_t>(pixel(n, row, col, c));
+  }
+  return digits;
+}
+
+/// Digits of random pixels.
+inline DigitSet noise_digits(int count, int rows, int cols, int channels, int classes) {
+  RandomStream stream(99, Purpose::synthetic_digits, 0, 0);
+  return make_digits(count, rows, cols, channels, classes,
+                     [&](int, int, int, int) { return stream.below(256); });
+}
+
+/// One scene and what is true of it.
+struct Scene {
+  std::vector<std::uint8_t> canvas;  // (channels, rows, cols)
+  SceneFacts facts;
+};
+
+inline Scene draw(const SceneMaker& maker, std::uint64_t number) {
+  SceneMaker::Buffer buffer = maker.make_buffer();
+  const SceneFacts facts = maker.make(number, buffer);
+  return {buffer.canvas, facts};
+}
+
+}  // namespace saccade

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "nn/random.h"
+#include "nn/tensor.h"
+
+namespace saccade {
+
+/// A matrix inside a wider one. Whatever is written before, beside or below it changes a guard.
+class GuardedMatrix {
+ public:
+  GuardedMatrix(int rows, int cols)
+      : rows_(rows), cols_(cols), memory_((rows + 2) * stride(), guard()) {}
+
+  Matrix view() { return {memory_.data() + stride() + kMargin, rows_, cols_, stride()}; }
+  ConstMatrix view() const { return const_cast<GuardedMatrix*>(this)->view(); }
+  float& operator()(int r, int c) { return view()(r, c); }
+  float operator()(int r, int c) const { return view()(r, c); }
+
+  void fill(float value) {
+    for (int r = 0; r < rows_; ++r) std::fill_n(view().row(r), cols_, value);
+  }
+  /// Standard normal numbers.
+  GuardedMatrix& randomize(RandomStream& stream) {
+    for (int r = 0; r < rows_; ++r)
+      for (int c = 0; c < cols_; ++c) view()(r, c) = stream.normal();
+    return *this;
+  }
+
+  /// Whether all guards are as they were made.
+  bool intact() const {
+    for (int r = -1; r <= rows_; ++r)
+      for (int c = -kMargin; c < cols_ + kMargin; ++c) {
+        const bool inside = r >= 0 && r < rows_ && c >= 0 && c < cols_;
+        if (!inside && bits(view()(r, c)) != bits(guard())) return false;
+      }
+    return true;
+  }
+  /// Whether the contents are the same bit for bit.
+  bool operator==(const GuardedMatrix& other) const {
+    if (rows_ != other.rows_ || cols_ != other.cols_) return false;
+    for (int r = 0; r < rows_; ++r)
+      for (int c = 0; c < cols_; ++c)
+        if (bits(view()(r, c)) != bits(other.view()(r, c))) return false;
+    return true;
+  }
+
+ private:
+  static constexpr int kMargin = 3;  // columns on either side; an odd stride for even matrices
+  static float guard() { return -1234.5F; }
+  static std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
+  int stride() const { return cols_ + 2 * kMargin; }
+
+  int rows_, cols_;
+  std::vector<float> memory_;  // (rows + 2, cols + 2 margins)
+};
+
+}  // namespace saccade

@@ -1,0 +1,127 @@
+#include "nn/gemm.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "nn/parallel.h"
+#include "nn/random.h"
+#include "tests/guarded_matrix.h"
+#include "tests/naive.h"
+
+namespace saccade {
+namespace {
+
+// The largest |fast - naive| in units of what rounding may do to a sum of `inner` products.
+double rounding_errors(const GuardedMatrix& fast, const NaiveMatrix& naive,
+                       const NaiveMatrix& magnitude, int inner) {
+  const double unit = 0.5 * std::numeric_limits<float>::epsilon();
+  double largest = 0.0;
+  for (int r = 0; r < naive.rows; ++r)
+    for (int c = 0; c < naive.cols; ++c) {
+      const double error = std::abs(fast(r, c) - naive(r, c));
+      const double allowed = unit * (inner + 1) * magnitude(r, c) + 1e-30;
+      largest = std::isnan(error) ? INFINITY : std::max(largest, error / allowed);
+    }
+  return largest;
+}
+
+NaiveMatrix absolute(NaiveMatrix a) {
+  for (double& x : a.values) x = std::abs(x);
+  return a;
+}
+
+using Multiply = void (*)(Matrix, ConstMatrix, ConstMatrix, float);
+
+// c (M, N) = a b + beta c, where a and b are stored transposed or not.
+void check_product(Multiply multiply_fast, bool transpose_a, bool transpose_b, int m, int n, int k,
+                   RandomStream& stream) {
+  CAPTURE(m);
+  CAPTURE(n);
+  CAPTURE(k);
+  GuardedMatrix a(transpose_a ? k : m, transpose_a ? m : k);
+  GuardedMatrix b(transpose_b ? n : k, transpose_b ? k : n);
+  GuardedMatrix c(m, n);
+  const NaiveMatrix naive_a(a.randomize(stream).view()), naive_b(b.randomize(stream).view());
+  const NaiveMatrix left = transpose_a ? transposed(naive_a) : naive_a;
+  const NaiveMatrix right = transpose_b ? transposed(naive_b) : naive_b;
+  NaiveMatrix expected = product(left, right);
+  NaiveMatrix magnitude = product(absolute(left), absolute(right));
+
+  c.fill(std::numeric_limits<float>::quiet_NaN());  // beta = 0 does not read c
+  multiply_fast(c.view(), a.view(), b.view(), 0.0F);
+  CHECK(rounding_errors(c, expected, magnitude, k) <= 1.0);
+
+  const NaiveMatrix before(c.randomize(stream).view());
+  multiply_fast(c.view(), a.view(), b.view(), 1.0F);
+  for (std::size_t i = 0; i < before.values.size(); ++i) {
+    expected.values[i] += before.values[i];
+    magnitude.values[i] += std::abs(before.values[i]);
+  }
+  CHECK(rounding_errors(c, expected, magnitude, k) <= 1.0);
+  CHECK(c.intact());
+}
+
+TEST_CASE("matrix products against naive loops, on views of wider matrices") {
+  RandomStream stream(1, Purpose::scene, 0, 0);
+  for (const int m : {1, 2, 3, 7, 16, 20, 33, 65})
+    for (const int n : {1, 2, 5, 15, 16, 17, 49})
+      for (const int k : {1, 2, 3, 8, 13, 31, 100}) {
+        check_product(multiply, false, false, m, n, k, stream);
+        check_product(multiply_transposed_a, true, false, m, n, k, stream);
+        check_product(multiply_transposed_b, false, true, m, n, k, stream);
+      }
+  check_product(multiply, false, false, 128, 257, 432, stream);
+  check_product(multiply_transposed_a, true, false, 257, 129, 512, stream);
+  check_product(multiply_transposed_b, false, true, 511, 10, 256, stream);
+}
+
+TEST_CASE("a product without rows does nothing") {
+  RandomStream stream(2, Purpose::scene, 0, 0);
+  GuardedMatrix c(4, 5), a(4, 3), b(3, 5);
+  const GuardedMatrix before = c.randomize(stream);
+  multiply(c.view().row_range(0, 0), a.view().row_range(0, 0), b.view());
+  CHECK(c == before);
+}
+
+TEST_CASE("products give the same bits on every thread") {
+  RandomStream stream(3, Purpose::scene, 0, 0);
+  constexpr int kTasks = 16;
+  GuardedMatrix a(64, 100), b(100, 48), expected(64, 48);
+  a.randomize(stream);
+  b.randomize(stream);
+  multiply(expected.view(), a.view(), b.view());
+  std::vector<GuardedMatrix> c(kTasks, expected);
+  for (GuardedMatrix& matrix : c) matrix.fill(0.0F);
+  Workers workers(4);
+  workers.for_each(kTasks, [&](int i) { multiply(c[i].view(), a.view(), b.view()); });
+  for (const GuardedMatrix& matrix : c) CHECK(matrix == expected);
+}
+
+#ifdef SACCADE_CHECKS
+TEST_CASE("sizes that do not fit are refused") {
+  GuardedMatrix m23(2, 3), m34(3, 4), m24(2, 4);
+  CHECK_NOTHROW(multiply(m24.view(), m23.view(), m34.view()));
+  CHECK_THROWS_AS(multiply(m34.view(), m23.view(), m34.view()), std::logic_error);
+  CHECK_THROWS_AS(multiply(m23.view(), m23.view(), m34.view()), std::logic_error);
+  CHECK_THROWS_AS(multiply(m24.view(), m24.view(), m34.view()), std::logic_error);
+
+  CHECK_NOTHROW(multiply_transposed_a(m34.view(), m23.view(), m24.view()));
+  CHECK_THROWS_AS(multiply_transposed_a(m24.view(), m23.view(), m24.view()), std::logic_error);
+  CHECK_THROWS_AS(multiply_transposed_a(m34.view(), m23.view(), m34.view()), std::logic_error);
+
+  CHECK_NOTHROW(multiply_transposed_b(m23.view(), m24.view(), m34.view()));
+  CHECK_THROWS_AS(multiply_transposed_b(m24.view(), m24.view(), m34.view()), std::logic_error);
+  CHECK_THROWS_AS(multiply_transposed_b(m23.view(), m23.view(), m34.view()), std::logic_error);
+
+  CHECK_THROWS_AS(m23.view().columns(2, 2), std::logic_error);
+  CHECK_THROWS_AS(m23.view().columns(-1, 2), std::logic_error);
+  CHECK_THROWS_AS(m23.view().row_range(1, 2), std::logic_error);
+}
+#endif
+
+}  // namespace
+}  // namespace saccade

@@ -1,0 +1,267 @@
+#include "nn/layers.h"
+
+#include <doctest/doctest.h>
+
+#include <cfloat>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "nn/gemm.h"
+#include "nn/random.h"
+#include "tests/guarded_matrix.h"
+#include "tests/naive.h"
+
+namespace saccade {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+NaiveMatrix naive_linear(const NaiveMatrix& x, const NaiveMatrix& w, const NaiveMatrix& b,
+                         bool relu) {
+  NaiveMatrix y = product(x, w);
+  for (int r = 0; r < y.rows; ++r)
+    for (int c = 0; c < y.cols; ++c) {
+      y(r, c) += b(0, c);
+      if (relu) y(r, c) = std::max(0.0, y(r, c));
+    }
+  return y;
+}
+
+struct Sizes {
+  int rows, inputs, outputs;
+};
+
+void check_linear(Sizes sizes, bool relu, RandomStream& stream) {
+  CAPTURE(sizes.rows);
+  CAPTURE(sizes.inputs);
+  CAPTURE(sizes.outputs);
+  CAPTURE(relu);
+  GuardedMatrix x(sizes.rows, sizes.inputs), w(sizes.inputs, sizes.outputs), b(1, sizes.outputs);
+  GuardedMatrix y(sizes.rows, sizes.outputs), dy(sizes.rows, sizes.outputs);
+  NaiveMatrix naive_x(x.randomize(stream).view()), naive_w(w.randomize(stream).view()),
+      naive_b(b.randomize(stream).view());
+  const NaiveMatrix naive_dy(dy.randomize(stream).view());
+
+  y.fill(kNan);
+  (relu ? linear_relu_forward : linear_forward)(y.view(), x.view(), w.view(), b.view());
+  CHECK(largest_error(y.view(), naive_linear(naive_x, naive_w, naive_b, relu)) < 1e-5);
+  CHECK(y.intact());
+
+  const auto loss = [&] { return dot(naive_linear(naive_x, naive_w, naive_b, relu), naive_dy); };
+  GuardedMatrix dx(sizes.rows, sizes.inputs), dw(sizes.inputs, sizes.outputs), db(1, sizes.outputs);
+  dw.fill(kNan);  // gradients are written, not added
+  db.fill(kNan);
+  if (relu) relu_backward(dy.view(), y.view());
+  linear_backward(dw.view(), db.view(), dy.view(), x.view());
+  multiply_transposed_b(dx.view(), dy.view(), w.view());
+  CHECK(largest_error(dx.view(), finite_differences(naive_x, loss)) < 1e-5);
+  CHECK(largest_error(dw.view(), finite_differences(naive_w, loss)) < 1e-5);
+  CHECK(largest_error(db.view(), finite_differences(naive_b, loss)) < 1e-5);
+  CHECK(dy.intact());
+  CHECK(dx.intact());
+  CHECK(dw.intact());
+  CHECK(db.intact());
+}
+
+TEST_CASE("linear layers: forward against naive loops, backward against finite differences") {
+  RandomStream stream(1, Purpose::scene, 0, 0);
+  for (const Sizes sizes : {Sizes{1, 1, 1}, {1, 5, 17}, {3, 2, 16}, {7, 13, 5}, {20, 3, 33}}) {
+    check_linear(sizes, false, stream);
+    check_linear(sizes, true, stream);
+  }
+}
+
+TEST_CASE("relu: zero has no gradient, and what is not finite stays visible") {
+  GuardedMatrix y(2, 5), b(1, 5);
+  const std::vector<float> inputs = {kNan, kInf, -kInf, -1.0F, 2.0F};
+  b.fill(0.0F);
+  for (int r = 0; r < 2; ++r) std::ranges::copy(inputs, y.view().row(r));
+  b(0, 3) = 1.0F;
+  bias_relu(y.view(), b.view());
+  for (int r = 0; r < 2; ++r) {
+    CHECK(std::isnan(y(r, 0)));
+    CHECK(y(r, 1) == kInf);
+    CHECK(y(r, 2) == 0.0F);
+    CHECK(y(r, 3) == 0.0F);
+    CHECK(y(r, 4) == 2.0F);
+  }
+  GuardedMatrix dy(2, 5);
+  dy.fill(3.0F);
+  dy(1, 4) = kNan;
+  relu_backward(dy.view(), y.view());
+  CHECK(dy(0, 3) == 0.0F);
+  CHECK(dy(0, 4) == 3.0F);
+  CHECK(dy(1, 3) == 0.0F);
+  CHECK(std::isnan(dy(1, 4)));
+  CHECK(dy.intact());
+
+  // A single weight that is not a number reaches the output through the product.
+  GuardedMatrix x(1, 3), w(3, 2), out(1, 2);
+  x.fill(1.0F);
+  w.fill(-1.0F);
+  w(1, 1) = kNan;
+  linear_relu_forward(out.view(), x.view(), w.view(), b.view().columns(0, 2));
+  CHECK(out(0, 0) == 0.0F);
+  CHECK(std::isnan(out(0, 1)));
+}
+
+struct Activation {
+  const char* name;
+  void (*fast)(float*, int);
+  double (*naive)(double);
+  float below, above;  // limits at -inf and inf
+};
+
+const std::vector<Activation> kActivations = {
+    {"sigmoid", sigmoid, [](double z) { return 1.0 / (1.0 + std::exp(-z)); }, 0.0F, 1.0F},
+    {"tanh", saccade::tanh, [](double z) { return std::tanh(z); }, -1.0F, 1.0F}};
+
+TEST_CASE("sigmoid and tanh are accurate") {
+  for (const Activation& activation : kActivations) {
+    CAPTURE(activation.name);
+    std::vector<float> inputs;
+    for (int i = -300000; i <= 300000; ++i) inputs.push_back(1e-4F * static_cast<float>(i));
+    std::vector<float> outputs = inputs;
+    activation.fast(outputs.data(), static_cast<int>(outputs.size()));
+    double largest = 0.0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const double error = std::abs(outputs[i] - activation.naive(inputs[i]));
+      largest = std::isnan(error) ? INFINITY : std::max(largest, error);
+    }
+    CHECK(largest < 2e-7);
+
+    std::vector<float> tails = {-50.0F, -88.0F, -90.0F, -104.0F, -1000.0F, -FLT_MAX, -kInf};
+    const std::size_t count = tails.size();
+    for (std::size_t i = 0; i < count; ++i) tails.push_back(-tails[i]);
+    activation.fast(tails.data(), static_cast<int>(tails.size()));
+    for (std::size_t i = 0; i < count; ++i) {
+      CHECK(tails[i] == doctest::Approx(activation.below).epsilon(1e-20));
+      CHECK(tails[count + i] == activation.above);
+    }
+  }
+}
+
+TEST_CASE(
+    "sigmoid and tanh treat every place alike, for all lengths, and pass on what is no number") {
+  RandomStream stream(2, Purpose::scene, 0, 0);
+  for (const Activation& activation : kActivations)
+    for (int n = 0; n <= 70; ++n) {
+      CAPTURE(activation.name);
+      CAPTURE(n);
+      GuardedMatrix x(1, n);
+      const GuardedMatrix inputs = x.randomize(stream);
+      activation.fast(x.view().row(0), n);
+      CHECK(x.intact());
+      for (int i = 0; i < n; ++i) {
+        float alone = inputs(0, i);
+        activation.fast(&alone, 1);
+        REQUIRE(x(0, i) == alone);
+        REQUIRE(alone == doctest::Approx(activation.naive(inputs(0, i))).epsilon(1e-6));
+      }
+      for (int i = 0; i < n; ++i) {
+        GuardedMatrix broken = inputs;
+        broken(0, i) = kNan;
+        activation.fast(broken.view().row(0), n);
+        REQUIRE(std::isnan(broken(0, i)));
+      }
+    }
+}
+
+NaiveMatrix naive_softmax(const NaiveMatrix& logits) {
+  NaiveMatrix p = logits;
+  for (int r = 0; r < p.rows; ++r) {
+    double largest = -INFINITY, sum = 0.0;
+    for (int c = 0; c < p.cols; ++c) largest = std::max(largest, p(r, c));
+    for (int c = 0; c < p.cols; ++c) sum += std::exp(p(r, c) - largest);
+    for (int c = 0; c < p.cols; ++c) p(r, c) = std::exp(p(r, c) - largest) / sum;
+  }
+  return p;
+}
+
+TEST_CASE("cross-entropy: forward against naive loops, backward against finite differences") {
+  RandomStream stream(3, Purpose::scene, 0, 0);
+  constexpr float kScale = 0.25F;
+  for (const int classes : {1, 2, 10, 55}) {
+    constexpr int kRows = 7;
+    CAPTURE(classes);
+    GuardedMatrix logits(kRows, classes), p(kRows, classes), dlogits(kRows, classes);
+    NaiveMatrix naive_logits(logits.randomize(stream).view());
+    std::vector<int> labels(kRows);
+    for (int& label : labels) label = stream.below(classes);
+    std::vector<float> loss(kRows);
+
+    cross_entropy_forward(p.view(), loss, logits.view(), labels);
+    const NaiveMatrix naive_p = naive_softmax(naive_logits);
+    CHECK(largest_error(p.view(), naive_p) < 1e-6);
+    for (int r = 0; r < kRows; ++r)
+      CHECK(std::abs(loss[r] + std::log(naive_p(r, labels[r]))) < 2e-6);
+
+    dlogits.fill(kNan);
+    cross_entropy_backward(dlogits.view(), p.view(), labels, kScale);
+    const auto total_loss = [&] {
+      const NaiveMatrix q = naive_softmax(naive_logits);
+      double sum = 0.0;
+      for (int r = 0; r < kRows; ++r) sum -= kScale * std::log(q(r, labels[r]));
+      return sum;
+    };
+    CHECK(largest_error(dlogits.view(), finite_differences(naive_logits, total_loss)) < 1e-6);
+    CHECK(p.intact());
+    CHECK(dlogits.intact());
+  }
+}
+
+TEST_CASE("cross-entropy of extreme logits") {
+  struct Extreme {
+    std::vector<float> logits;
+    int label;
+    double loss;
+  };
+  const std::vector<Extreme> cases = {{{1e4F, -1e4F, 0.0F}, 0, 0.0},
+                                      {{1e4F, -1e4F, 0.0F}, 1, 2e4},
+                                      {{-1e30F, -1e30F, -1e30F}, 2, std::log(3.0)},
+                                      {{1e30F, 0.0F, 0.0F}, 1, 1e30},
+                                      {{88.0F, 89.0F, 200.0F}, 2, 0.0},
+                                      {{-200.0F, -200.0F, -300.0F}, 0, std::log(2.0)},
+                                      {{-kInf, 0.0F, 0.0F}, 1, std::log(2.0)}};
+  for (const Extreme& extreme : cases) {
+    GuardedMatrix logits(1, 3), p(1, 3);
+    std::ranges::copy(extreme.logits, logits.view().row(0));
+    CAPTURE(extreme.loss);
+    float loss = kNan;
+    cross_entropy_forward(p.view(), {&loss, 1}, logits.view(), std::vector{extreme.label});
+    CHECK(loss == doctest::Approx(extreme.loss).epsilon(1e-6));
+    CHECK(p(0, 0) + p(0, 1) + p(0, 2) == doctest::Approx(1.0));
+  }
+  for (int broken = 0; broken < 3; ++broken) {
+    GuardedMatrix logits(1, 3), p(1, 3);
+    logits.fill(0.0F);
+    logits(0, broken) = kNan;
+    float loss = 0.0F;
+    cross_entropy_forward(p.view(), {&loss, 1}, logits.view(), std::vector{1});
+    CHECK(std::isnan(loss));
+  }
+}
+
+#ifdef SACCADE_CHECKS
+TEST_CASE("layers refuse sizes that do not fit") {
+  GuardedMatrix a(2, 3), b(2, 4), c(3, 4), bias(1, 4);
+  std::vector<float> loss(2);
+  const std::vector<int> labels = {0, 1};
+  CHECK_NOTHROW(linear_forward(b.view(), a.view(), c.view(), bias.view()));
+  CHECK_THROWS_AS(linear_forward(a.view(), a.view(), c.view(), bias.view()), std::logic_error);
+  CHECK_THROWS_AS(linear_relu_forward(b.view(), b.view(), c.view(), bias.view()), std::logic_error);
+  CHECK_THROWS_AS(linear_backward(c.view(), bias.view(), a.view(), b.view()), std::logic_error);
+  CHECK_THROWS_AS(relu_backward(a.view(), b.view()), std::logic_error);
+  CHECK_THROWS_AS(cross_entropy_forward(a.view(), loss, b.view(), labels), std::logic_error);
+  CHECK_THROWS_AS(cross_entropy_forward(a.view(), loss, a.view(), std::vector{0, 3}),
+                  std::logic_error);
+  CHECK_THROWS_AS(cross_entropy_forward(a.view(), loss, a.view(), std::vector{0, -1}),
+                  std::logic_error);
+}
+#endif
+
+}  // namespace
+}  // namespace saccade

@@ -1,0 +1,289 @@
+#include "nn/optimizer.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "nn/error.h"
+#include "nn/random.h"
+#include "tests/support.h"
+
+namespace saccade {
+namespace {
+
+using Lanes = std::vector<Tensor<1>>;
+
+Tensor<1> random_block(std::size_t size, RandomStream& stream) {
+  Tensor<1> block = zeros<1>(size);
+  for (float& x : flat(block)) x = stream.normal();
+  return block;
+}
+
+Lanes random_lanes(std::size_t lanes, std::size_t size, RandomStream& stream) {
+  Lanes blocks;
+  for (std::size_t i = 0; i < lanes; ++i) blocks.push_back(random_block(size, stream));
+  return blocks;
+}
+
+double step_lanes(Optimizer& optimizer, Workers& workers, Tensor<1>& parameters, Lanes& lanes,
+                  double progress) {
+  std::vector<Tensor<1>*> pointers;
+  for (Tensor<1>& lane : lanes) pointers.push_back(&lane);
+  return optimizer.step(workers, flat(parameters), pointers, progress);
+}
+
+double largest_difference(const std::vector<double>& naive, const Tensor<1>& fast) {
+  double largest = 0.0;
+  for (std::size_t i = 0; i < naive.size(); ++i)
+    largest = std::max(largest, std::abs(naive[i] - fast(i)));
+  return largest;
+}
+
+// The update rules as their papers write them, in double precision.
+struct NaiveOptimizer {
+  OptimizerConfig config;
+  std::vector<double> parameters, averaged, first, second;
+  int updates = 0;
+
+  double step(std::vector<double> gradient, double rate) {
+    double norm = 0.0;
+    for (const double g : gradient) norm += g * g;
+    norm = std::sqrt(norm);
+    if (config.max_grad_norm > 0.0 && norm > config.max_grad_norm)
+      for (double& g : gradient) g *= config.max_grad_norm / norm;
+    ++updates;
+    const double decay = std::min(config.ema, (1.0 + updates) / (10.0 + updates));
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      double& w = parameters[i];
+      if (config.optimizer == "sgd") {
+        first[i] = config.momentum * first[i] + gradient[i] + config.weight_decay * w;
+        w -= rate * first[i];
+      } else {
+        first[i] = config.beta1 * first[i] + (1.0 - config.beta1) * gradient[i];
+        second[i] = config.beta2 * second[i] + (1.0 - config.beta2) * gradient[i] * gradient[i];
+        const double m = first[i] / (1.0 - std::pow(config.beta1, updates));
+        const double v = second[i] / (1.0 - std::pow(config.beta2, updates));
+        w -= rate * (m / (std::sqrt(v) + config.epsilon) + config.weight_decay * w);
+      }
+      averaged[i] = decay * averaged[i] + (1.0 - decay) * w;
+    }
+    return norm;
+  }
+};
+
+// Several steps beside the naive optimiser. Gradients shrink, so that clipping ends on the way.
+void check_against_naive(const OptimizerConfig& config, std::size_t size, std::size_t num_lanes) {
+  CAPTURE(config.optimizer);
+  CAPTURE(size);
+  constexpr int kSteps = 30;
+  RandomStream stream(1, Purpose::scene, 0, 0);
+  Workers workers(2);
+  Optimizer optimizer(config, size);
+  Tensor<1> parameters = random_block(size, stream);
+  optimizer.averaged = parameters;
+  const std::vector<double> start(parameters.begin(), parameters.end());
+  const std::vector<double> none(size);
+  NaiveOptimizer naive{config, start, start, none, none};
+  for (int s = 0; s < kSteps; ++s) {
+    Lanes lanes = random_lanes(num_lanes, size, stream);
+    std::vector<double> gradient(size);
+    for (Tensor<1>& lane : lanes) {
+      lane *= 3.0F / static_cast<float>(1 + s);
+      for (std::size_t i = 0; i < size; ++i) gradient[i] += lane(i);
+    }
+    const double progress = static_cast<double>(s) / kSteps;
+    const double norm = step_lanes(optimizer, workers, parameters, lanes, progress);
+    REQUIRE(norm ==
+            doctest::Approx(naive.step(gradient, optimizer.learning_rate(progress))).epsilon(1e-6));
+    REQUIRE(largest_difference(naive.parameters, parameters) < 2e-6);
+    REQUIRE(largest_difference(naive.averaged, optimizer.averaged) < 2e-6);
+  }
+  CHECK(optimizer.updates == kSteps);
+  CHECK(largest_difference(naive.first, optimizer.first) < 1e-5);
+  if (config.optimizer == "sgd")
+    CHECK(optimizer.second.size() == 0);
+  else
+    CHECK(largest_difference(naive.second, optimizer.second) < 1e-5);
+}
+
+TEST_CASE("adam, adamw and sgd against naive loops") {
+  // 8192 numbers are a chunk of the parallel loop: sizes around one and over several.
+  for (const std::size_t size : {1, 37, 8192, 8193, 20000}) {
+    const double max_norm = 4.0 * std::sqrt(static_cast<double>(size));
+    check_against_naive({.max_grad_norm = max_norm}, size, 3);
+    check_against_naive({.optimizer = "adamw", .weight_decay = 0.3, .max_grad_norm = 0.0}, size, 2);
+    check_against_naive({.optimizer = "sgd",
+                         .learning_rate = 0.01,
+                         .schedule = "linear",
+                         .weight_decay = 0.1,
+                         .momentum = 0.8,
+                         .max_grad_norm = max_norm,
+                         .ema = 0.5},
+                        size, 4);
+  }
+}
+
+TEST_CASE("a first step of adam is the learning rate, whatever the size of the gradient") {
+  for (const float scale : {1e-3F, 1.0F, 1e3F}) {
+    Workers workers(1);
+    Optimizer optimizer({.warmup = 0.0, .max_grad_norm = 0.0}, 2);
+    Tensor<1> parameters = zeros<1>(2);
+    Lanes lanes(1, zeros<1>(2));
+    lanes[0](0) = scale;
+    lanes[0](1) = -scale;
+    step_lanes(optimizer, workers, parameters, lanes, 0.0);
+    CHECK(parameters(0) == doctest::Approx(-1e-3).epsilon(2e-5));
+    CHECK(parameters(1) == doctest::Approx(1e-3).epsilon(2e-5));
+  }
+}
+
+TEST_CASE("clipping bounds the global norm and keeps the direction; 0 turns it off") {
+  const auto step_of = [](double max_norm, double& norm) {
+    Workers workers(1);
+    Optimizer optimizer({.optimizer = "sgd",
+                         .learning_rate = 1.0,
+                         .schedule = "constant",
+                         .warmup = 0.0,
+                         .momentum = 0.0,
+                         .max_grad_norm = max_norm},
+                        2);
+    Tensor<1> parameters = zeros<1>(2);
+    Lanes lanes(1, zeros<1>(2));
+    lanes[0](0) = 30.0F;
+    lanes[0](1) = 40.0F;
+    norm = step_lanes(optimizer, workers, parameters, lanes, 0.5);
+    return parameters;
+  };
+  double norm = 0.0;
+  const Tensor<1> clipped = step_of(5.0, norm);
+  CHECK(norm == doctest::Approx(50.0));
+  CHECK(clipped(0) == doctest::Approx(-3.0));
+  CHECK(clipped(1) == doctest::Approx(-4.0));
+  for (const double max_norm : {0.0, 50.5}) {
+    const Tensor<1> whole = step_of(max_norm, norm);
+    CHECK(norm == doctest::Approx(50.0));
+    CHECK(whole(0) == -30.0F);
+    CHECK(whole(1) == -40.0F);
+  }
+}
+
+TEST_CASE("the averaged weights follow quickly at first, then with the decay of the settings") {
+  const auto share_of_new = [](double ema, int updates_before) {
+    Workers workers(1);
+    Optimizer optimizer({.optimizer = "sgd",
+                         .learning_rate = 1.0,
+                         .schedule = "constant",
+                         .warmup = 0.0,
+                         .momentum = 0.0,
+                         .max_grad_norm = 0.0,
+                         .ema = ema},
+                        1);
+    optimizer.updates = updates_before;
+    Tensor<1> parameters = zeros<1>(1);
+    Lanes lanes(1, zeros<1>(1));
+    lanes[0](0) = -1.0F;  // moves the weight from 0 to 1; the average stood at 0
+    step_lanes(optimizer, workers, parameters, lanes, 0.0);
+    return optimizer.averaged(0);
+  };
+  CHECK(share_of_new(0.999, 0) == doctest::Approx(9.0 / 11.0));
+  CHECK(share_of_new(0.999, 89) == doctest::Approx(9.0 / 100.0));
+  CHECK(share_of_new(0.999, 1000000) == doctest::Approx(0.001));
+  CHECK(share_of_new(0.5, 1000000) == doctest::Approx(0.5));
+  CHECK(share_of_new(0.0, 0) == doctest::Approx(1.0));
+}
+
+TEST_CASE("a gradient that is not finite changes nothing") {
+  constexpr std::size_t kSize = 10000;
+  for (const std::string& name : optimizers())
+    for (const float broken :
+         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+          -std::numeric_limits<float>::infinity()})
+      for (const std::size_t place : {std::size_t{0}, kSize - 1}) {
+        CAPTURE(name);
+        CAPTURE(broken);
+        RandomStream stream(2, Purpose::scene, 0, 0);
+        Workers workers(2);
+        Optimizer optimizer({.optimizer = name}, kSize);
+        Tensor<1> parameters = random_block(kSize, stream);
+        Lanes lanes = random_lanes(3, kSize, stream);
+        step_lanes(optimizer, workers, parameters, lanes, 0.5);
+        const Tensor<1> kept = parameters;
+        const Tensor<1> averaged = optimizer.averaged, first = optimizer.first,
+                        second = optimizer.second;
+
+        lanes = random_lanes(3, kSize, stream);
+        lanes[1](place) = broken;
+        CHECK_FALSE(std::isfinite(step_lanes(optimizer, workers, parameters, lanes, 0.5)));
+        CHECK(parameters == kept);
+        CHECK(optimizer.averaged == averaged);
+        CHECK(optimizer.first == first);
+        CHECK(optimizer.second == second);
+        CHECK(optimizer.updates == 1);
+
+        lanes = random_lanes(3, kSize, stream);
+        CHECK(std::isfinite(step_lanes(optimizer, workers, parameters, lanes, 0.5)));
+        CHECK(parameters != kept);
+      }
+}
+
+// The sum of lanes [begin, end) in the tree whose left half is the largest power of two below.
+float tree_sum(const Lanes& lanes, std::size_t i, std::size_t begin, std::size_t end) {
+  if (end - begin == 1) return lanes[begin](i);
+  std::size_t half = 1;
+  while (2 * half < end - begin) half *= 2;
+  return tree_sum(lanes, i, begin, begin + half) + tree_sum(lanes, i, begin + half, end);
+}
+
+TEST_CASE("lanes are added in one pairwise tree, whatever the number of threads") {
+  constexpr std::size_t kSize = 3 * 8192 + 5;
+  for (std::size_t num_lanes = 1; num_lanes <= 7; ++num_lanes) {
+    CAPTURE(num_lanes);
+    RandomStream stream(3, Purpose::scene, 0, 0);
+    const Tensor<1> start = random_block(kSize, stream);
+    const Lanes gradients = random_lanes(num_lanes, kSize, stream);
+    std::vector<float> expected(kSize);
+    for (std::size_t i = 0; i < kSize; ++i) expected[i] = tree_sum(gradients, i, 0, num_lanes);
+
+    Tensor<1> first_parameters, first_averaged;
+    double first_norm = 0.0;
+    for (const int threads : {1, 2, 4}) {
+      CAPTURE(threads);
+      Workers workers(threads);
+      Optimizer optimizer({}, kSize);
+      Tensor<1> parameters = start;
+      double norm = 0.0;
+      for (int s = 0; s < 3; ++s) {
+        Lanes lanes = gradients;
+        norm = step_lanes(optimizer, workers, parameters, lanes, 0.5);
+        REQUIRE(std::equal(expected.begin(), expected.end(), lanes[0].begin()));
+      }
+      if (threads == 1) {
+        first_parameters = parameters;
+        first_averaged = optimizer.averaged;
+        first_norm = norm;
+      }
+      CHECK(parameters == first_parameters);
+      CHECK(optimizer.averaged == first_averaged);
+      CHECK(norm == first_norm);
+    }
+  }
+}
+
+TEST_CASE("the learning rate ends where the settings say") {
+  const Optimizer optimizer({.learning_rate = 0.02, .warmup = 0.1, .final_learning_rate = 3e-4}, 1);
+  CHECK(optimizer.learning_rate(0.0) == 0.0);
+  CHECK(optimizer.learning_rate(0.05) == doctest::Approx(0.01));
+  CHECK(optimizer.learning_rate(0.1) == doctest::Approx(0.02));
+  CHECK(optimizer.learning_rate(1.0) == doctest::Approx(3e-4));
+}
+
+TEST_CASE("an unknown optimiser lists the valid ones") {
+  CHECK(optimizers() == std::vector<std::string>{"adam", "adamw", "sgd"});
+  CHECK(message_of<InputError>([] { Optimizer({.optimizer = "adma"}, 1); }) ==
+        "unknown optimizer 'adma'; allowed: adam, adamw, sgd");
+}
+
+}  // namespace
+}  // namespace saccade

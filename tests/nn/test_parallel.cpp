@@ -1,0 +1,85 @@
+#include "nn/parallel.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace saccade {
+namespace {
+
+TEST_CASE("for_each runs each index exactly once and returns when all are done") {
+  for (const int threads : {1, 2, 3, 8}) {
+    Workers workers(threads);
+    CHECK(workers.threads() == threads);
+    for (const int count : {0, 1, 2, 7, 64, 1000}) {
+      CAPTURE(threads);
+      CAPTURE(count);
+      std::vector<std::atomic<int>> calls(count);
+      workers.for_each(count, [&](int i) { ++calls.at(i); });
+      CHECK(std::ranges::all_of(calls, [](const std::atomic<int>& n) { return n == 1; }));
+    }
+  }
+}
+
+TEST_CASE("what the bodies write is there for the caller and for the next loop") {
+  Workers workers(4);
+  constexpr int kCount = 1000;
+  std::vector<int> values(kCount);
+  for (int pass = 0; pass < 50; ++pass)
+    workers.for_each(kCount, [&](int i) { values[kCount - 1 - i] += i; });
+  for (int i = 0; i < kCount; ++i) REQUIRE(values[i] == 50 * (kCount - 1 - i));
+}
+
+TEST_CASE("no threads asked for are all threads there are") {
+  CHECK(Workers(0).threads() >= 1);
+  CHECK(Workers(0).threads() <= static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+TEST_CASE("one thread is the caller's own") {
+  Workers workers(1);
+  const std::thread::id caller = std::this_thread::get_id();
+  workers.for_each(100, [&](int) { CHECK(std::this_thread::get_id() == caller); });
+}
+
+TEST_CASE("two threads run side by side") {
+  Workers workers(2);
+  std::atomic<int> begun{0};
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  workers.for_each(2, [&](int) {
+    ++begun;
+    while (begun < 2 && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+  });
+  CHECK(std::chrono::steady_clock::now() < give_up);
+}
+
+TEST_CASE("an exception reaches the caller, and the next loop works") {
+  for (const int threads : {1, 2, 4}) {
+    CAPTURE(threads);
+    Workers workers(threads);
+    for (const int culprit : {0, 17, 99}) {
+      std::string message;
+      try {
+        workers.for_each(100, [&](int i) {
+          if (i == culprit) throw std::runtime_error("lane " + std::to_string(i));
+        });
+      } catch (const std::runtime_error& error) {
+        message = error.what();
+      }
+      CHECK(message == "lane " + std::to_string(culprit));
+      std::atomic<int> sum{0};
+      workers.for_each(100, [&](int i) { sum += i; });
+      CHECK(sum == 4950);
+    }
+    CHECK_THROWS_AS(workers.for_each(100, [](int) { throw std::logic_error("all"); }),
+                    std::logic_error);
+  }
+}
+
+}  // namespace
+}  // namespace saccade

@@ -1,0 +1,261 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "nn/error.h"
+#include "nn/safetensors.h"
+#include "tests/support.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+using Metadata = std::map<std::string, std::string>;
+
+// Three tensors: a matrix, a scalar and an empty one.
+struct Sample {
+  std::vector<float> weights = {1.0F, -2.5F, 0.0F, 1e-30F, 3e30F, -0.0F};
+  std::vector<float> step = {42.0F};
+  std::vector<NamedTensor> tensors = {
+      {"weights", {2, 3}, weights}, {"step", {}, step}, {"none", {0, 7}, {}}};
+  Metadata metadata = {{"config", "name: \"a\"\n\tseed: 1 # \xc3\xa9\n"}, {"updates", "17"}};
+};
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void put_bytes(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+std::string read_message(const fs::path& path) {
+  return message_of<InputError>([&] { read_safetensors(path); });
+}
+
+std::string write_message(const fs::path& path) {
+  const Sample sample;
+  return message_of<std::runtime_error>(
+      [&] { write_safetensors(path, sample.tensors, sample.metadata); });
+}
+
+// What is said of a file with this header and so many bytes of data.
+std::string header_message(const std::string& json, std::size_t data_size) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path / "x.safetensors";
+  const std::uint64_t size = json.size();
+  put_bytes(path, std::string(reinterpret_cast<const char*>(&size), sizeof size) + json +
+                      std::string(data_size, '\0'));
+  const std::string message = read_message(path);
+  if (message == "nothing thrown") return message;
+  const std::string start = path.string() + ": ";
+  REQUIRE(message.starts_with(start));
+  return message.substr(start.size());
+}
+
+bool same(const NamedTensor& a, const NamedTensor& b) {
+  return a.name == b.name && a.shape == b.shape && a.data.size() == b.data.size() &&
+         (a.data.empty() || std::memcmp(a.data.data(), b.data.data(), a.data.size_bytes()) == 0);
+}
+
+bool same(const SafetensorsFile& file, const Sample& sample) {
+  if (file.tensors.size() != sample.tensors.size()) return false;
+  for (const NamedTensor& tensor : sample.tensors)
+    if (!same(file.find(tensor.name), tensor)) return false;
+  return file.metadata == sample.metadata;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("safetensors: what is written is read") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path / "x.safetensors";
+  const Sample sample;
+  write_safetensors(path, sample.tensors, sample.metadata);
+  const SafetensorsFile file = read_safetensors(path);
+  CHECK(same(file, sample));
+  CHECK(file.tensors[0].name == "weights");
+  CHECK(file.tensors[1].name == "step");
+  CHECK(message_of<InputError>([&] { file.find("bias"); }) == "there is no tensor 'bias'");
+  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
+
+  write_safetensors(path, {}, {});
+  CHECK(read_safetensors(path).tensors.empty());
+}
+
+TEST_CASE("safetensors: a moved file keeps its tensors") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path / "x.safetensors";
+  const Sample sample;
+  write_safetensors(path, sample.tensors, sample.metadata);
+  SafetensorsFile first = read_safetensors(path);
+  const SafetensorsFile second = std::move(first);
+  CHECK(same(second, sample));
+}
+
+TEST_CASE("safetensors: the same input gives the same bytes, data aligned to 8") {
+  const TemporaryFolder folder;
+  const Sample sample;
+  write_safetensors(folder.path / "a", sample.tensors, sample.metadata);
+  write_safetensors(folder.path / "b", sample.tensors, sample.metadata);
+  const std::string bytes = bytes_of(folder.path / "a");
+  CHECK(bytes == bytes_of(folder.path / "b"));
+  std::uint64_t header_size = 0;
+  std::memcpy(&header_size, bytes.data(), sizeof header_size);
+  CHECK(header_size % 8 == 0);
+  CHECK(bytes.size() == 8 + header_size + 7 * sizeof(float));
+}
+
+TEST_CASE("safetensors: a file that is cut anywhere is refused") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path / "x.safetensors";
+  const Sample sample;
+  write_safetensors(path, sample.tensors, sample.metadata);
+  const std::string bytes = bytes_of(path);
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    put_bytes(path, bytes.substr(0, size));
+    const std::string message = read_message(path);
+    INFO("size: " << size << ", message: " << message);
+    CHECK(message.starts_with(path.string() + ": "));
+    CHECK((contains(message, "truncated") || size < 8));
+  }
+  put_bytes(path, bytes + std::string(4, '\0'));
+  CHECK(contains(read_message(path), ": too long: 32 bytes of data, but its tensors take 28"));
+}
+
+TEST_CASE("safetensors: no altered byte goes unnoticed") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path / "x.safetensors";
+  const Sample sample;
+  write_safetensors(path, sample.tensors, sample.metadata);
+  const std::string bytes = bytes_of(path);
+  const std::size_t checksum = bytes.find("crc32");
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    // Without the entry's name there is nothing to check.
+    if (i >= checksum && i < checksum + 5) continue;
+    std::string altered = bytes;
+    altered[i] = static_cast<char>(altered[i] ^ 1);
+    put_bytes(path, altered);
+    INFO("byte: " << i);
+    CHECK(read_message(path).starts_with(path.string() + ": "));
+  }
+
+  std::string altered = bytes;
+  altered.back() = static_cast<char>(altered.back() ^ 0x40);
+  put_bytes(path, altered);
+  CHECK(contains(read_message(path), ": altered: its crc32 is "));
+  altered = bytes;
+  altered[bytes.find("17")] = '2';
+  put_bytes(path, altered);
+  CHECK(contains(read_message(path), ": altered: its crc32 is "));
+}
+
+TEST_CASE("safetensors: a file without a checksum is read") {
+  CHECK(header_message(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8) ==
+        "nothing thrown");
+  CHECK(header_message("{}", 0) == "nothing thrown");
+}
+
+TEST_CASE("safetensors: what is no such file is refused") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path / "x";
+  CHECK(read_message(path) == path.string() + ": cannot be read: No such file or directory");
+  CHECK(read_message(folder.path) == folder.path.string() + ": cannot be read: Is a directory");
+  put_bytes(path, "text");
+  CHECK(read_message(path) == path.string() + ": no safetensors file: under 8 bytes");
+  put_bytes(path, "This is a text, not a checkpoint.");
+  CHECK(contains(read_message(path), ": truncated or no safetensors file: header of "));
+  CHECK(contains(header_message("{\"a\":", 0), "its header is no JSON object"));
+  CHECK(contains(header_message("[1]", 0), "its header is no JSON object"));
+  CHECK(contains(header_message("", 0), "its header is no JSON object"));
+}
+
+TEST_CASE("safetensors: a header that lies is refused") {
+  const auto tensor = [](const std::string& dtype, const std::string& shape,
+                         const std::string& offsets) {
+    return fmt::format(R"({{"dtype":"{}","shape":{},"data_offsets":{}}})", dtype, shape, offsets);
+  };
+  const auto one = [&](const std::string& dtype, const std::string& shape,
+                       const std::string& offsets) {
+    return header_message("{\"a\":" + tensor(dtype, shape, offsets) + "}", 8);
+  };
+  const auto two = [&](const std::string& first, const std::string& second) {
+    return header_message(
+        "{\"a\":" + tensor("F32", "[1]", first) + ",\"b\":" + tensor("F32", "[1]", second) + "}",
+        8);
+  };
+  CHECK(one("F64", "[1]", "[0,8]") == "tensor 'a': type F64, allowed: F32");
+  CHECK(one("F32", "[3]", "[0,8]") == "tensor 'a': bytes 0 to 8, but its shape needs 12");
+  CHECK(one("F32", "[2]", "[8,0]") == "tensor 'a': bytes 8 to 0, but its shape needs 8");
+  CHECK(one("F32", "[4]", "[0,16]") == "truncated: 8 bytes of data, but its tensors take 16");
+  CHECK(one("F32", "[4611686018427387904]", "[0,0]") == "tensor 'a': impossible shape");
+  CHECK(one("F32", "[4294967296,4294967296]", "[0,0]") == "tensor 'a': impossible shape");
+  for (const char* shape : {"[-2]", "[2.0]", "2", "null", "[\"2\"]", "[99999999999999999999]"})
+    CHECK(one("F32", shape, "[0,8]") == "tensor 'a': malformed entry in the header");
+  for (const char* offsets : {"[0]", "[0,8,8]", "[-8,0]", "8"})
+    CHECK(one("F32", "[2]", offsets) == "tensor 'a': malformed entry in the header");
+  CHECK(header_message(R"({"a":5})", 8) == "tensor 'a': malformed entry in the header");
+
+  CHECK(two("[0,4]", "[4,8]") == "nothing thrown");
+  CHECK(two("[4,8]", "[0,4]") == "nothing thrown");
+  CHECK(two("[0,4]", "[0,4]") == "tensor 'b': begins at byte 0, not where the one before ends, 4");
+  CHECK(two("[0,4]", "[8,12]") == "tensor 'b': begins at byte 8, not where the one before ends, 4");
+  CHECK(one("F32", "[1]", "[4,8]") ==
+        "tensor 'a': begins at byte 4, not where the one before ends, 0");
+  CHECK(one("F32", "[1]", "[0,4]") == "too long: 8 bytes of data, but its tensors take 4");
+
+  for (const char* metadata : {"5", "[\"a\"]", "{\"a\":1}", "\"a\""})
+    CHECK(header_message(fmt::format("{{\"__metadata__\":{}}}", metadata), 0) ==
+          "metadata that is not text by name");
+}
+
+TEST_CASE("safetensors: a place that cannot be written is named") {
+  const TemporaryFolder folder;
+  const std::string missing = (folder.path / "missing" / "x").string();
+  const std::string message = write_message(missing);
+  CHECK(message.starts_with("cannot write " + missing + ": "));
+  CHECK(contains(message, "No such file or directory"));
+  put_bytes(folder.path / "file", "");
+  CHECK(contains(write_message(folder.path / "file" / "x"), "Not a directory"));
+
+  fs::create_directory(folder.path / "taken");
+  CHECK(contains(write_message(folder.path / "taken"), "Is a directory"));
+  CHECK_FALSE(fs::exists(folder.path / "taken.tmp"));
+  CHECK(contains(message_of<std::runtime_error>([&] {
+                   write_safetensors(folder.path / "x", {}, {{"not UTF-8", "\xff"}});
+                 }),
+                 "cannot write "));
+  CHECK_FALSE(fs::exists(folder.path / "x"));
+}
+
+TEST_CASE("safetensors: an existing file survives a write that fails half-way") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path / "x.safetensors";
+  const Sample sample;
+  write_safetensors(path, sample.tensors, sample.metadata);
+
+  rlimit old_limit{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &old_limit) == 0);
+  const rlimit small{100, old_limit.rlim_max};  // bytes a file may grow to
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  const std::string message = write_message(path);
+  setrlimit(RLIMIT_FSIZE, &old_limit);
+  std::signal(SIGXFSZ, old_handler);
+
+  CHECK(contains(message, "File too large"));
+  CHECK(same(read_safetensors(path), sample));
+  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
+}
+
+}  // namespace saccade
