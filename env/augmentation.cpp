@@ -1,15 +1,57 @@
 #include "env/augmentation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "nn/check.h"
 
 namespace saccade {
+namespace {
+
+// A point of the source for each point of the target, relative to their common centre:
+// (u, v) = (xx x + xy y, yx x + yy y) + centre.
+struct Affine {
+  float xx, xy, yx, yy;
+};
+
+// One channel of the source with a black frame of one pixel, as floats.
+void frame(float* framed, const std::uint8_t* source, int rows, int cols, int channels) {
+  std::fill_n(framed, Augmentation::scratch_size(rows, cols), 0.0F);
+  for (int row = 0; row < rows; ++row)
+    for (int col = 0; col < cols; ++col)
+      framed[(row + 1) * (cols + 2) + col + 1] = source[(row * cols + col) * channels];
+}
+
+// One row of the target, `u` and `v` being where its first pixel comes from, in pixels of the
+// frame. Points beyond the frame are moved onto it. Without branches, so that it compiles to
+// vectors.
+void read_row(std::uint8_t* __restrict target, int channels, const float* __restrict framed,
+              int rows, int cols, float u, float v, const Affine& map) {
+  const int stride = cols + 2;
+  const auto last_u = static_cast<float>(cols + 1), last_v = static_cast<float>(rows + 1);
+  for (int col = 0; col < cols; ++col) {
+    const auto x = static_cast<float>(col);
+    const float at_u = std::min(std::max(u + map.xx * x, 0.0F), last_u);
+    const float at_v = std::min(std::max(v + map.yx * x, 0.0F), last_v);
+    const int left = std::min(static_cast<int>(at_u), cols);
+    const int top = std::min(static_cast<int>(at_v), rows);
+    const float right_share = at_u - static_cast<float>(left);
+    const float lower_share = at_v - static_cast<float>(top);
+    const float* corner = framed + top * stride + left;
+    const float upper = corner[0] + right_share * (corner[1] - corner[0]);
+    const float lower = corner[stride] + right_share * (corner[stride + 1] - corner[stride]);
+    target[col * channels] =
+        static_cast<std::uint8_t>(static_cast<int>(upper + lower_share * (lower - upper) + 0.5F));
+  }
+}
+
+}  // namespace
 
 void Augmentation::apply(std::span<std::uint8_t> target, std::span<const std::uint8_t> source,
-                         int rows, int cols, int channels, RandomStream& stream) const {
-  SACCADE_CHECK(target.size() == source.size());
+                         int rows, int cols, int channels, RandomStream& stream,
+                         std::span<float> scratch) const {
+  SACCADE_CHECK(target.size() == source.size() && scratch.size() == scratch_size(rows, cols));
   const auto symmetric = [&](double bound) {
     return stream.uniform(-static_cast<float>(bound), static_cast<float>(bound));
   };
@@ -19,29 +61,18 @@ void Augmentation::apply(std::span<std::uint8_t> target, std::span<const std::ui
   const float shift_x = symmetric(config_.shift);
   const float shift_y = symmetric(config_.shift);
 
-  // Where each target pixel comes from: (u, v) = A (x - centre - shift) + centre.
-  const float xx = zoom * std::cos(angle), xy = zoom * (std::sin(angle) + shear);
-  const float yx = -zoom * std::sin(angle), yy = zoom * std::cos(angle);
+  const float cosine = zoom * std::cos(angle), sine = zoom * std::sin(angle);
+  const Affine map{cosine, sine + shear * cosine, -sine, cosine - shear * sine};
   const float centre_x = 0.5F * static_cast<float>(cols - 1);
   const float centre_y = 0.5F * static_cast<float>(rows - 1);
-  for (int row = 0; row < rows; ++row) {
-    const float dy = static_cast<float>(row) - centre_y - shift_y;
-    for (int col = 0; col < cols; ++col, target = target.subspan(channels)) {
-      const float dx = static_cast<float>(col) - centre_x - shift_x;
-      const float u = xx * dx + xy * dy + centre_x;
-      const float v = yx * dx + yy * dy + centre_y;
-      const int left = static_cast<int>(std::floor(u)), top = static_cast<int>(std::floor(v));
-      const float right_share = u - static_cast<float>(left);
-      const float lower_share = v - static_cast<float>(top);
-      for (int c = 0; c < channels; ++c) {
-        const auto pixel = [&](int y, int x) {
-          const bool inside = y >= 0 && y < rows && x >= 0 && x < cols;
-          return inside ? static_cast<float>(source[(y * cols + x) * channels + c]) : 0.0F;
-        };
-        const float upper = std::lerp(pixel(top, left), pixel(top, left + 1), right_share);
-        const float lower = std::lerp(pixel(top + 1, left), pixel(top + 1, left + 1), right_share);
-        target[c] = static_cast<std::uint8_t>(std::lerp(upper, lower, lower_share) + 0.5F);
-      }
+  const float dx = -centre_x - shift_x;
+  for (int c = 0; c < channels; ++c) {
+    frame(scratch.data(), source.data() + c, rows, cols, channels);
+    for (int row = 0; row < rows; ++row) {
+      const float dy = static_cast<float>(row) - centre_y - shift_y;
+      read_row(target.data() + row * cols * channels + c, channels, scratch.data(), rows, cols,
+               map.xx * dx + map.xy * dy + centre_x + 1.0F,
+               map.yx * dx + map.yy * dy + centre_y + 1.0F, map);
     }
   }
 }

@@ -24,9 +24,14 @@ class Augmentation {
 
   bool enabled() const { return config_.enabled(); }
 
+  /// Floats of scratch memory that apply() needs.
+  static std::size_t scratch_size(int rows, int cols) {
+    return static_cast<std::size_t>(rows + 2) * (cols + 2);
+  }
+
   /// Writes the distorted `source` into `target`; both (rows, cols, channels), not overlapping.
   void apply(std::span<std::uint8_t> target, std::span<const std::uint8_t> source, int rows,
-             int cols, int channels, RandomStream& stream) const;
+             int cols, int channels, RandomStream& stream, std::span<float> scratch) const;
 
  private:
   AugmentationConfig config_;

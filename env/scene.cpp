@@ -114,6 +114,11 @@ SceneMaker::SceneMaker(const SceneConfig& config, const AugmentationConfig& augm
     throw InputError(fmt::format("scene.label: pair needs scene.num_digits: 2, not {}", count));
   if (count > 1) classes_ = labellings().at(config.label).classes(digits.classes, count);
 
+  if (config.border < 0)
+    throw InputError(fmt::format("scene.border: {} pixels; allowed: 0 and more", config.border));
+  if (config_.num_distractors < 0)
+    throw InputError(
+        fmt::format("scene.num_distractors: {}; allowed: 0 and more", config.num_distractors));
   const int free_rows = rows() - 2 * config.border;
   const int free_cols = cols() - 2 * config.border;
   if (digits.rows() > free_rows || digits.cols() * (moves_ ? 1 : count) > free_cols)
@@ -130,7 +135,8 @@ SceneMaker::SceneMaker(const SceneConfig& config, const AugmentationConfig& augm
 SceneMaker::Buffer SceneMaker::make_buffer() const {
   const auto size = [](int a, int b, int c) { return static_cast<std::size_t>(a) * b * c; };
   return {std::vector<std::uint8_t>(size(channels(), rows(), cols())),
-          std::vector<std::uint8_t>(size(digits_.rows(), digits_.cols(), channels()))};
+          std::vector<std::uint8_t>(size(digits_.rows(), digits_.cols(), channels())),
+          std::vector<float>(Augmentation::scratch_size(digits_.rows(), digits_.cols()))};
 }
 
 SceneFacts SceneMaker::make(std::uint64_t number, Buffer& buffer) const {
@@ -150,7 +156,7 @@ SceneFacts SceneMaker::make(std::uint64_t number, Buffer& buffer) const {
     const std::uint8_t* pixels = &digits_.images(index, 0, 0, 0);
     if (augmentation_.enabled()) {
       augmentation_.apply(buffer.digit, {pixels, buffer.digit.size()}, digits_.rows(),
-                          digits_.cols(), channels(), distortion);
+                          digits_.cols(), channels(), distortion, buffer.scratch);
       pixels = buffer.digit.data();
     }
     Box& box = facts.boxes[k];

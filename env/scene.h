@@ -81,6 +81,7 @@ class SceneMaker {
   struct Buffer {
     std::vector<std::uint8_t> canvas;  // (channels, rows, cols)
     std::vector<std::uint8_t> digit;   // (rows, cols, channels) of one distorted digit
+    std::vector<float> scratch;        // of the distortion
   };
 
   /// Keeps a reference to `digits`. Throws InputError naming the key if the scene cannot be made.
