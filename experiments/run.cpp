@@ -41,7 +41,7 @@ LossSums from_note(const std::string& note) {
   return s;
 }
 
-// One training from its first or resumed update to its last.
+// One training, from its first or resumed update to its last.
 class Training {
  public:
   Training(const Task& task, const RunFolder& folder, Workers& workers, bool quiet)
@@ -77,7 +77,7 @@ class Training {
   LossSums window_;                   // since the last row of metrics.csv
   double window_seconds_ = 0.0;       // of training, evaluation apart
   double window_timed_episodes_ = 0;  // of this process: a resumed window began in another
-  double elapsed_before_ = 0.0;       // in the processes before this one
+  double elapsed_before_ = 0.0;       // up to the last row of the processes before this one
   Clock::time_point start_ = Clock::now();
   double best_error_ = std::numeric_limits<double>::infinity();
   std::int64_t best_episodes_ = 0;
@@ -99,7 +99,6 @@ void Training::resume() {
                                  data));
   checkpoint.restore(learner_);
   window_ = from_note(checkpoint.note("window"));
-  elapsed_before_ = from_exact(checkpoint.note("elapsed"));
   best_error_ = from_exact(checkpoint.note("best_error"));
   best_episodes_ = static_cast<std::int64_t>(from_exact(checkpoint.note("best_episodes")));
 }
@@ -107,7 +106,6 @@ void Training::resume() {
 void Training::save(const std::filesystem::path& path) const {
   save_checkpoint(path, learner_, config_yaml_,
                   {{"window", to_note(window_)},
-                   {"elapsed", exact(elapsed())},
                    {"best_error", exact(best_error_)},
                    {"best_episodes", std::to_string(best_episodes_)},
                    {"data", nlohmann::json(task_.digits.checksums).dump()}});
@@ -116,6 +114,7 @@ void Training::save(const std::filesystem::path& path) const {
 bool Training::train(const std::atomic<bool>& stop) {
   const Config& config = task_.config;
   metrics_ = std::make_unique<MetricsFile>(folder_.metrics(), episodes());
+  elapsed_before_ = metrics_->elapsed();
   while (learner_.updates() < learner_.total_updates()) {
     const std::int64_t before = episodes();
     const Clock::time_point begin = Clock::now();

@@ -91,8 +91,11 @@ MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) : pat
   std::string kept = header() + "\n";
   std::string line;
   std::getline(old, line);  // the header
-  while (std::getline(old, line))
-    if (std::strtoll(line.c_str(), nullptr, 10) <= keep_episodes) kept += line + "\n";
+  while (std::getline(old, line)) {
+    if (std::strtoll(line.c_str(), nullptr, 10) > keep_episodes) continue;
+    kept += line + "\n";
+    elapsed_ = std::strtod(line.c_str() + line.rfind(',') + 1, nullptr);
+  }
   old.close();
   write_text(path, kept);
   file_.open(path, std::ios::app);

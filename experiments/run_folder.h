@@ -49,9 +49,13 @@ class MetricsFile {
 
   void append(const MetricsRow& row);
 
+  /// time/elapsed of the last row that was kept; 0 without one.
+  double elapsed() const { return elapsed_; }
+
  private:
   std::filesystem::path path_;
   std::ofstream file_;
+  double elapsed_ = 0.0;
 };
 
 /// What the program runs on and reads, as JSON: version, commit, compiler, processor, threads,
