@@ -58,6 +58,8 @@ Optimizer::Optimizer(OptimizerConfig config, std::size_t size)
       adam_(kinds().at(config_.optimizer).adam),
       chunk_squares_((size + kChunk - 1) / kChunk) {
   second = zeros<1>(adam_ ? size : 0);
+  static_cast<void>(
+      learning_rate(0.0));  // an unknown schedule is an error now, not at the first step
 }
 
 double Optimizer::learning_rate(double progress) const {

@@ -16,7 +16,7 @@ struct OptimizerConfig {
   std::string schedule = "cosine";
   double warmup = 0.02;               // share of training, in [0, 1)
   double final_learning_rate = 1e-5;  // where the schedule ends, in [0, learning_rate]
-  double weight_decay = 0.0;          // adamw: decoupled; sgd: added to the gradient; >= 0
+  double weight_decay = 0.0;          // adamw: decoupled; adam, sgd: added to the gradient; >= 0
   double momentum = 0.9;              // sgd, in [0, 1)
   double beta1 = 0.9;                 // adam, in [0, 1)
   double beta2 = 0.999;               // adam, in [0, 1)
@@ -32,7 +32,7 @@ std::vector<std::string> optimizers();
 /// share, so its result does not depend on their number; allocates nothing in a step.
 class Optimizer {
  public:
-  /// Throws InputError for an unknown optimizer.
+  /// Throws InputError for an unknown optimizer or schedule.
   Optimizer(OptimizerConfig config, std::size_t size);
 
   /// Sums the gradients of all lanes pairwise in a fixed tree (the first block is overwritten by

@@ -22,8 +22,9 @@ class Workers {
   /// exception that a body throws reaches the caller.
   template <class Body>
   void for_each(int count, Body&& body) {
-    run(count, &body,
-        [](void* context, int i) { (*static_cast<std::remove_reference_t<Body>*>(context))(i); });
+    using Callable = std::remove_reference_t<Body>;
+    run(count, const_cast<std::remove_const_t<Callable>*>(&body),
+        [](void* context, int i) { (*static_cast<Callable*>(context))(i); });
   }
 
  private:

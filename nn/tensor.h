@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <xtensor/xtensor.hpp>
 
@@ -9,10 +10,25 @@
 
 namespace saccade {
 
+/// Memory that begins with a 64-byte line: the widest vector, and what a cache loads at once.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kLine{64};
+
+  LineAllocator() = default;
+  template <class U>
+  LineAllocator(const LineAllocator<U>&) {}
+
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kLine)); }
+  void deallocate(T* p, std::size_t n) { ::operator delete(p, n * sizeof(T), kLine); }
+  bool operator==(const LineAllocator&) const = default;
+};
+
 /// Owned, row-major, aligned memory with N dimensions. Loops do not index it: they run on the
 /// Matrix views below.
 template <std::size_t N>
-using Tensor = xt::xtensor<float, N>;
+using Tensor = xt::xtensor<float, N, xt::layout_type::row_major, LineAllocator<float>>;
 
 template <std::size_t N, class... Sizes>
 Tensor<N> zeros(Sizes... sizes) {

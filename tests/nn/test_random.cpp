@@ -164,7 +164,7 @@ TEST_CASE("below() is uniform over 0 .. count - 1") {
 }
 
 TEST_CASE("normal numbers have the moments and the distribution of a normal") {
-  constexpr int kDraws = 200000;
+  constexpr int kDraws = 500000;
   RandomStream stream(7, Purpose::policy_noise, 0, 0);
   std::vector<double> sample, squares, cubes, fourths;
   for (int i = 0; i < kDraws; ++i) {

@@ -1,13 +1,13 @@
-"""Makes the fixtures of tests/agent/test_reference.cpp: the agent's mathematics written once more in
-plain PyTorch, with torch's own recurrent cells, distributions, optimisers and autograd.
+"""Makes the fixtures of tests/agent/test_reference.cpp: the agent's mathematics once more, in plain
+PyTorch with torch's own recurrent cells, distributions, optimisers and autograd.
 
 Run by hand, from any folder; the fixtures beside this file are committed:
 
     apt-get install python3-torch
     python3 tests/reference/make.py
 
-Inputs are float32 numbers, the computation runs in float64, the results are rounded to float32. Weights
-have the names and the layout of the C++ code: (inputs, outputs), so y = x w + b.
+Inputs are float32 numbers, the computation runs in float64, the results are rounded to float32.
+Weights have the names and the layout of the C++ code: (inputs, outputs), so that y = x w + b.
 """
 
 import json
@@ -27,7 +27,8 @@ def write_safetensors(name, tensors, metadata=None):
     for key, tensor in tensors.items():
         values = tensor.detach().to(torch.float32).contiguous().flatten().tolist()
         begin, data = len(data), data + struct.pack(f"<{len(values)}f", *values)
-        header[key] = {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": [begin, len(data)]}
+        header[key] = {"dtype": "F32", "shape": list(tensor.shape),
+                       "data_offsets": [begin, len(data)]}
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     (FOLDER / f"{name}.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + data)
@@ -130,7 +131,8 @@ class TorchCore:
                 "core.gates.weight": torch.cat([dw_ih[:, : 2 * h], dw_hh[:, : 2 * h]]),
                 "core.gates.bias": db_ih[:, : 2 * h],
                 "core.content.weight": dw_ih[:, 2 * h :], "core.content.bias": db_ih[:, 2 * h :],
-                "core.recurrent.weight": dw_hh[:, 2 * h :], "core.recurrent.bias": db_hh[:, 2 * h :],
+                "core.recurrent.weight": dw_hh[:, 2 * h :],
+                "core.recurrent.bias": db_hh[:, 2 * h :],
             }
         return {
             "core.weight": self.swap(torch.cat([dw_ih, dw_hh])), "core.bias": self.swap(db_ih),
@@ -259,7 +261,8 @@ def make_optimizer(size=37, steps=3, lanes=3, max_norm=5.0, ema=0.999):
             average = torch.lerp(w.detach(), average, min(ema, (1 + n) / (10 + n)))
             weights.append(w.detach().clone())
             averages.append(average)
-        tensors |= {f"{name}.weight": torch.stack(weights), f"{name}.average": torch.stack(averages)}
+        tensors |= {f"{name}.weight": torch.stack(weights),
+                    f"{name}.average": torch.stack(averages)}
         state = optimizer.state[w]
         moments = {"first": "exp_avg", "second": "exp_avg_sq"} if "exp_avg" in state else {
             "first": "momentum_buffer"}

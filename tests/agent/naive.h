@@ -1,0 +1,274 @@
+#pragma once
+
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "agent/config.h"
+#include "agent/rollout.h"
+#include "nn/name_table.h"
+
+namespace saccade::naive {
+
+// The agent once more, in double precision and plain loops, one episode at a time, shaped like the
+// formulas and not like the fast code. Only the forward direction: gradients come from finite
+// differences.
+
+using Row = std::vector<double>;
+
+/// A parameter, (rows, cols).
+struct Weight {
+  int rows = 0, cols = 0;
+  Row values;
+
+  double operator()(int r, int c) const { return values[r * cols + c]; }
+};
+
+using Parameters = std::map<std::string, Weight>;
+
+inline Parameters read_parameters(std::span<const float> block, const ParameterLayout& layout) {
+  Parameters all;
+  for (const Parameter& p : layout.parameters()) {
+    const auto values = block.subspan(p.offset, p.size());
+    all[p.name] = {p.rows, p.cols, {values.begin(), values.end()}};
+  }
+  return all;
+}
+
+// ---- Arithmetic ----
+
+inline Row affine(const Row& x, const Weight& w, const Weight& b) {
+  if (static_cast<int>(x.size()) != w.rows || w.cols != b.cols)
+    throw std::logic_error("naive: sizes do not fit");
+  Row y = b.values;
+  for (int r = 0; r < w.rows; ++r)
+    for (int c = 0; c < w.cols; ++c) y[c] += x[r] * w(r, c);
+  return y;
+}
+
+template <class F>
+Row map(Row x, F f) {
+  for (double& value : x) value = f(value);
+  return x;
+}
+inline Row relu(const Row& x) {
+  return map(x, [](double z) { return z > 0.0 ? z : 0.0; });
+}
+inline Row tanh(const Row& x) {
+  return map(x, [](double z) { return std::tanh(z); });
+}
+inline Row sigmoid(const Row& x) {
+  return map(x, [](double z) { return 1.0 / (1.0 + std::exp(-z)); });
+}
+inline Row join(Row a, const Row& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+inline Row part(const Row& x, std::size_t index, std::size_t width) {
+  return {x.begin() + static_cast<std::ptrdiff_t>(index * width),
+          x.begin() + static_cast<std::ptrdiff_t>((index + 1) * width)};
+}
+inline Row log_softmax(const Row& logits) {
+  double sum = 0.0;
+  for (const double z : logits) sum += std::exp(z);
+  return map(logits, [&](double z) { return z - std::log(sum); });
+}
+
+// ---- The cores ----
+
+struct State {
+  Row h;
+  Row cell;  // of an lstm
+};
+
+using Core = State (*)(const Parameters& p, const Row& g, const State& old);
+
+inline State rnn(const Parameters& p, const Row& g, const State& old) {
+  return {relu(affine(join(g, old.h), p.at("core.weight"), p.at("core.bias"))), {}};
+}
+
+inline State lstm(const Parameters& p, const Row& g, const State& old) {
+  const std::size_t n = old.h.size();
+  const Row z = affine(join(g, old.h), p.at("core.weight"), p.at("core.bias"));
+  const Row in = sigmoid(part(z, 0, n)), forget = sigmoid(part(z, 1, n));
+  const Row out = sigmoid(part(z, 2, n)), content = tanh(part(z, 3, n));
+  State state = old;
+  for (std::size_t j = 0; j < n; ++j) {
+    state.cell[j] = forget[j] * old.cell[j] + in[j] * content[j];
+    state.h[j] = out[j] * std::tanh(state.cell[j]);
+  }
+  return state;
+}
+
+inline State gru(const Parameters& p, const Row& g, const State& old) {
+  const std::size_t n = old.h.size();
+  const Row gates =
+      sigmoid(affine(join(g, old.h), p.at("core.gates.weight"), p.at("core.gates.bias")));
+  const Row reset = part(gates, 0, n), keep = part(gates, 1, n);
+  const Row q = affine(old.h, p.at("core.recurrent.weight"), p.at("core.recurrent.bias"));
+  const Row c = affine(g, p.at("core.content.weight"), p.at("core.content.bias"));
+  State state = old;
+  for (std::size_t j = 0; j < n; ++j)
+    state.h[j] = (1.0 - keep[j]) * std::tanh(c[j] + reset[j] * q[j]) + keep[j] * old.h[j];
+  return state;
+}
+
+inline const NameTable<Core>& cores() {
+  static const NameTable<Core> table{"naive core", {{"rnn", rnn}, {"lstm", lstm}, {"gru", gru}}};
+  return table;
+}
+
+// ---- An episode ----
+
+/// What an episode saw and did: constants of the loss.
+struct Episode {
+  std::vector<Row> glimpses, locations, samples;  // (T, D), (T, 2), (T, 2)
+  int label = 0;
+  double correct = 0.0;
+};
+
+inline std::vector<Episode> read_episodes(const Rollout& rollout) {
+  std::vector<Episode> all(rollout.episodes());
+  for (int b = 0; b < rollout.episodes(); ++b) {
+    const auto row = [&](const Tensor<3>& tensor, int t) {
+      const ConstMatrix m = step(tensor, t);
+      return Row(m.row(b), m.row(b) + m.cols);
+    };
+    for (int t = 0; t < rollout.core.steps; ++t) {
+      all[b].glimpses.push_back(row(rollout.glimpses, t));
+      all[b].locations.push_back(row(rollout.locations, t));
+      all[b].samples.push_back(row(rollout.samples, t));
+    }
+    all[b].label = rollout.labels[b];
+    all[b].correct = rollout.rewards[b];
+  }
+  return all;
+}
+
+/// States h_0 .. h_T.
+inline std::vector<Row> states(const AgentConfig& config, const Parameters& p, const Episode& e) {
+  const Core core = cores().at(config.model.core);
+  State state{Row(config.model.hidden_size), Row(config.model.hidden_size)};
+  std::vector<Row> all = {state.h};
+  for (std::size_t t = 0; t < e.glimpses.size(); ++t) {
+    const Row what =
+        relu(affine(e.glimpses[t], p.at("glimpse.what.weight"), p.at("glimpse.what.bias")));
+    const Row where =
+        relu(affine(e.locations[t], p.at("glimpse.where.weight"), p.at("glimpse.where.bias")));
+    const Row g =
+        relu(affine(join(what, where), p.at("glimpse.joint.weight"), p.at("glimpse.joint.bias")));
+    state = core(p, g, state);
+    all.push_back(state.h);
+  }
+  return all;
+}
+
+/// Log-probabilities of the classes.
+inline Row classify(const Parameters& p, const Row& h) {
+  return log_softmax(affine(h, p.at("classifier.weight"), p.at("classifier.bias")));
+}
+
+/// mu of glimpse t, placed by the state h_t; of glimpse 0 by a learned first location.
+inline Row mean(const Parameters& p, int t, const Row& h) {
+  if (t == 0) return tanh(p.at("locator.first").values);
+  const Row hidden = relu(affine(h, p.at("locator.hidden.weight"), p.at("locator.hidden.bias")));
+  return tanh(affine(hidden, p.at("locator.mean.weight"), p.at("locator.mean.bias")));
+}
+
+inline double baseline(const Parameters& p, const Row& h) {
+  return affine(h, p.at("baseline.weight"), p.at("baseline.bias"))[0];
+}
+
+// ---- The loss ----
+
+/// One batch of episodes and what else the loss depends on.
+struct Batch {
+  const AgentConfig& config;
+  double std;             // where it is not learned
+  double average_reward;  // of advantage `ema`
+  std::vector<Episode> episodes;
+
+  int steps() const { return config.glimpse.num_glimpses; }
+  int first_action() const { return config.glimpse.first == "learned" ? 0 : 1; }
+};
+
+/// What the locator and the baseline read but send no gradient to.
+struct Detached {
+  std::vector<std::vector<Row>> states;  // (B, T + 1, H)
+  Row rewards;                           // (B)
+  std::vector<Row> advantages;           // (B, T)
+};
+
+inline double advantage(const Batch& batch, const Row& rewards, std::size_t b, double baseline) {
+  const ReinforceConfig& config = batch.config.reinforce;
+  if (config.advantage == "none") return rewards[b];
+  if (config.advantage == "constant") return rewards[b] - config.constant;
+  if (config.advantage == "ema") return rewards[b] - batch.average_reward;
+  if (config.advantage == "learned") return rewards[b] - baseline;
+  if (config.advantage != "leave_one_out") throw std::logic_error("no naive " + config.advantage);
+  const std::size_t m = config.rollouts, first = b / m * m;
+  double others = 0.0;
+  for (std::size_t i = first; i < first + m; ++i) others += i == b ? 0.0 : rewards[i];
+  return rewards[b] - others / static_cast<double>(m - 1);
+}
+
+inline Detached detach(const Batch& batch, const Parameters& p) {
+  Detached all;
+  for (const Episode& e : batch.episodes) {
+    all.states.push_back(states(batch.config, p, e));
+    const bool probability = batch.config.reinforce.reward == "probability";
+    all.rewards.push_back(probability ? std::exp(classify(p, all.states.back().back())[e.label])
+                                      : e.correct);
+  }
+  for (std::size_t b = 0; b < batch.episodes.size(); ++b) {
+    all.advantages.emplace_back();
+    for (int t = 0; t < batch.steps(); ++t)
+      all.advantages[b].push_back(advantage(batch, all.rewards, b, baseline(p, all.states[b][t])));
+  }
+  return all;
+}
+
+/// Sums over the episodes.
+struct Loss {
+  double classifier = 0, reinforce = 0, baseline = 0;
+
+  double total() const { return classifier + reinforce + baseline; }
+};
+
+inline Loss loss(const Batch& batch, const Parameters& p, const Detached& detached) {
+  const AgentConfig& config = batch.config;
+  const int steps = batch.steps(), first = batch.first_action(), actions = steps - first;
+  const double std = config.glimpse.learn_std ? std::exp(p.at("locator.log_std")(0, 0)) : batch.std;
+  const double log_2_pi = std::log(2.0 * std::numbers::pi);
+
+  Loss sum;
+  for (std::size_t b = 0; b < batch.episodes.size(); ++b) {
+    const Episode& e = batch.episodes[b];
+    const std::vector<Row> h = states(config, p, e);
+    sum.classifier -= config.training.classifier_weight * classify(p, h[steps])[e.label];
+    for (int t = 1; t < steps; ++t)
+      sum.classifier -= config.training.step_loss / (steps - 1) * classify(p, h[t])[e.label];
+
+    for (int t = first; t < steps; ++t) {
+      const Row& constant_h = detached.states[b][t];
+      const Row mu = mean(p, t, constant_h);
+      double log_probability = 0.0, entropy = 0.0;
+      for (int axis = 0; axis < 2; ++axis) {
+        const double deviation = (e.samples[t][axis] - mu[axis]) / std;
+        log_probability -= 0.5 * deviation * deviation + std::log(std) + 0.5 * log_2_pi;
+        entropy += 0.5 * (1.0 + log_2_pi) + std::log(std);
+      }
+      sum.reinforce -= config.reinforce.weight * detached.advantages[b][t] * log_probability;
+      sum.reinforce -= config.reinforce.entropy * entropy;
+      if (config.reinforce.advantage == "learned") {
+        const double difference = baseline(p, constant_h) - detached.rewards[b];
+        sum.baseline += config.reinforce.baseline_weight / actions * difference * difference;
+      }
+    }
+  }
+  return sum;
+}
+
+}  // namespace saccade::naive

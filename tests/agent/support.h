@@ -1,0 +1,121 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agent/config.h"
+#include "env/environment.h"
+#include "nn/parameters.h"
+
+namespace saccade {
+
+constexpr int kTinyGlimpse = 18;  // D: 2 scales of 3 x 3
+constexpr int kTinyClasses = 3;
+
+/// An agent so small that an update takes microseconds. No two sizes are equal, so that a swapped
+/// one shows.
+inline AgentConfig tiny_config(const std::string& core = "rnn") {
+  AgentConfig config;
+  config.model = {.core = core,
+                  .hidden_size = 5,
+                  .glimpse_hidden = 7,
+                  .location_hidden = 4,
+                  .feature_size = 8,
+                  .locator_hidden = 6};
+  config.glimpse.num_glimpses = 3;
+  config.glimpse.std = {0.3, 0.3, 1.0};
+  config.training.episodes = 3200;
+  config.training.batch_size = 32;
+  config.training.lane_size = 4;
+  config.training.optimizer.learning_rate = 0.01;
+  return config;
+}
+
+/// The sizes of the defaults, but for the glimpses.
+inline AgentConfig full_size_config(const std::string& core) {
+  AgentConfig config;
+  config.model.core = core;
+  config.training.episodes = 256 * 100;
+  return config;
+}
+
+/// Twelve 6x6 digits of three classes: stripes whose slope is the class, shifted from one to the
+/// next.
+inline const DigitSet& tiny_digits() {
+  static const DigitSet digits = [] {
+    constexpr int kCount = 12, kSide = 6;
+    DigitSet set;
+    set.images = xt::xtensor<std::uint8_t, 4>::from_shape({kCount, kSide, kSide, 1});
+    set.labels = xt::xtensor<int, 1>::from_shape({kCount});
+    set.classes = kTinyClasses;
+    for (int n = 0; n < kCount; ++n) {
+      set.labels(n) = n % kTinyClasses;
+      for (int y = 0; y < kSide; ++y)
+        for (int x = 0; x < kSide; ++x)
+          set.images(n, y, x, 0) =
+              static_cast<std::uint8_t>((n + y * (1 + n % kTinyClasses) + x) % 4 * 80);
+    }
+    return set;
+  }();
+  return digits;
+}
+
+/// Those digits on a cluttered 12x12 canvas.
+inline std::unique_ptr<Environment> tiny_environment(int episodes, int rollouts) {
+  const SceneConfig scene{
+      .kind = "cluttered", .canvas = {12, 12}, .num_distractors = 2, .distractor_size = 3};
+  const SceneMaker scenes(scene, {}, tiny_digits(), DigitOrder::shuffled, 7);
+  const Retina retina({.patch_size = 3, .scales = 2}, 12, 12, 1);
+  return std::make_unique<GlimpseEnvironment>(scenes, retina, episodes, rollouts);
+}
+
+/// Fills every parameter with N(0, deviation^2), those that begin at zero too.
+inline void randomize(std::span<float> block, const ParameterLayout& layout, float deviation,
+                      std::uint32_t seed) {
+  for (int index = 0; index < static_cast<int>(layout.parameters().size()); ++index) {
+    RandomStream stream(seed, Purpose::initial_weights, 0, static_cast<std::uint32_t>(index));
+    const Parameter& p = layout[index];
+    for (float& value : block.subspan(p.offset, p.size())) value = deviation * stream.normal();
+  }
+}
+
+/// The numbers of one parameter inside a block.
+template <class T>
+std::span<T> values_of(std::span<T> block, const Parameter& parameter) {
+  return block.subspan(parameter.offset, parameter.size());
+}
+
+/// The parameter of a name; std::out_of_range if there is none.
+inline const Parameter& find_parameter(const ParameterLayout& layout, const std::string& name) {
+  for (const Parameter& p : layout.parameters())
+    if (p.name == name) return p;
+  throw std::out_of_range("no parameter " + name);
+}
+
+/// The numbers of a matrix, row by row.
+inline std::vector<float> values_of(ConstMatrix m) {
+  std::vector<float> values;
+  for (int r = 0; r < m.rows; ++r) values.insert(values.end(), m.row(r), m.row(r) + m.cols);
+  return values;
+}
+
+/// The largest |actual - expected| in units of the largest |expected|; infinite where the numbers
+/// of numbers differ or one is not finite.
+template <class Actual, class Expected>
+double relative_error(const Actual& actual, const Expected& expected) {
+  if (std::size(actual) != std::size(expected)) return INFINITY;
+  double difference = 0.0, largest = 0.0;
+  for (std::size_t i = 0; i < std::size(actual); ++i) {
+    const double a = actual[i], e = expected[i];
+    if (!std::isfinite(a) || !std::isfinite(e)) return INFINITY;
+    difference = std::max(difference, std::abs(a - e));
+    largest = std::max(largest, std::abs(e));
+  }
+  return difference == 0.0 ? 0.0 : difference / largest;
+}
+
+}  // namespace saccade

@@ -1,0 +1,123 @@
+// A training step allocates nothing after warm-up. The program's operator new is replaced by one
+// that counts, in every thread, while it is told to. It does not see what C code takes from malloc:
+// oneDNN keeps its packing buffers by posix_memalign.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "agent/learner.h"
+#include "tests/agent/support.h"
+
+namespace {
+
+std::atomic<bool> counting = false;
+std::atomic<long> allocations = 0;
+
+void* allocate(std::size_t size, std::size_t alignment = alignof(std::max_align_t)) noexcept {
+  if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
+  // aligned_alloc wants a multiple of the alignment.
+  return std::aligned_alloc(alignment, (size + alignment) / alignment * alignment);
+}
+
+void* allocate_or_throw(std::size_t size, std::size_t alignment = alignof(std::max_align_t)) {
+  if (void* memory = allocate(size, alignment)) return memory;
+  throw std::bad_alloc();
+}
+
+// Not inlined: GCC would warn of a delete that frees what some other new allocated.
+[[gnu::noinline]] void release(void* memory) noexcept { std::free(memory); }
+
+}  // namespace
+
+// All forms, for those of a sanitizer's library do not call one another.
+using std::align_val_t, std::nothrow_t, std::size_t;
+void* operator new(size_t n) { return allocate_or_throw(n); }
+void* operator new[](size_t n) { return allocate_or_throw(n); }
+void* operator new(size_t n, align_val_t a) { return allocate_or_throw(n, size_t(a)); }
+void* operator new[](size_t n, align_val_t a) { return allocate_or_throw(n, size_t(a)); }
+void* operator new(size_t n, const nothrow_t&) noexcept { return allocate(n); }
+void* operator new[](size_t n, const nothrow_t&) noexcept { return allocate(n); }
+void* operator new(size_t n, align_val_t a, const nothrow_t&) noexcept {
+  return allocate(n, size_t(a));
+}
+void* operator new[](size_t n, align_val_t a, const nothrow_t&) noexcept {
+  return allocate(n, size_t(a));
+}
+void operator delete(void* p) noexcept { release(p); }
+void operator delete[](void* p) noexcept { release(p); }
+void operator delete(void* p, size_t) noexcept { release(p); }
+void operator delete[](void* p, size_t) noexcept { release(p); }
+void operator delete(void* p, align_val_t) noexcept { release(p); }
+void operator delete[](void* p, align_val_t) noexcept { release(p); }
+void operator delete(void* p, size_t, align_val_t) noexcept { release(p); }
+void operator delete[](void* p, size_t, align_val_t) noexcept { release(p); }
+void operator delete(void* p, const nothrow_t&) noexcept { release(p); }
+void operator delete[](void* p, const nothrow_t&) noexcept { release(p); }
+void operator delete(void* p, align_val_t, const nothrow_t&) noexcept { release(p); }
+void operator delete[](void* p, align_val_t, const nothrow_t&) noexcept { release(p); }
+
+namespace saccade {
+namespace {
+
+template <class Action>
+long count_allocations(Action&& action) {
+  allocations = 0;
+  counting = true;
+  action();
+  counting = false;
+  return allocations;
+}
+
+TEST_CASE("the counter counts") {
+  // Called by name: a new expression whose memory is not used may be optimised away.
+  auto take = [](int) { ::operator delete(::operator new(100)); };
+  CHECK(count_allocations([&] { take(0); }) == 1);
+  CHECK(count_allocations([] { zeros<2>(3, 4); }) >= 1);
+  Workers workers(2);
+  CHECK(count_allocations([&] { workers.for_each(8, take); }) >= 8);
+}
+
+long allocations_of_updates(const AgentConfig& config) {
+  const Model model(config, kTinyGlimpse, kTinyClasses);
+  Workers workers(2);
+  Learner learner(model, tiny_environment, 1, workers);
+  for (int n = 0; n < 3; ++n) learner.step();
+  return count_allocations([&] {
+    for (int n = 0; n < 5; ++n) learner.step();
+  });
+}
+
+TEST_CASE("a training step allocates nothing after warm-up") {
+  for (const std::string& core : core_kinds()) {
+    CAPTURE(core);
+    for (const std::string& optimizer : optimizers()) {
+      CAPTURE(optimizer);
+      AgentConfig config = tiny_config(core);
+      config.glimpse.first = "learned";
+      config.glimpse.learn_std = true;
+      config.reinforce.rollouts = 2;
+      config.training.step_loss = 0.5;
+      config.training.optimizer.optimizer = optimizer;
+      CHECK(allocations_of_updates(config) == 0);
+    }
+    CHECK(allocations_of_updates(full_size_config(core)) == 0);
+  }
+}
+
+TEST_CASE("playing episodes allocates nothing") {
+  const Model model(tiny_config(), kTinyGlimpse, kTinyClasses);
+  Tensor<1> parameters = zeros<1>(model.layout().size());
+  model.layout().initialize(flat(parameters), 1);
+  for (const std::string& kind : glimpse_kinds()) {
+    CAPTURE(kind);
+    Rollout rollout(model, tiny_environment(8, 1));
+    const RolloutRequest request{.std = 0.1F, .policy = find_policy(kind)};
+    rollout.run(flat(parameters), request);
+    CHECK(count_allocations([&] { rollout.run(flat(parameters), request); }) == 0);
+  }
+}
+
+}  // namespace
+}  // namespace saccade

@@ -1,0 +1,144 @@
+// The contract of agent/core.h, for every core of the table.
+#include <doctest/doctest.h>
+
+#include "agent/core.h"
+#include "nn/error.h"
+#include "tests/agent/support.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kSteps = 4, kEpisodes = 3, kFeatures = 5, kHidden = 6;
+
+std::vector<float> normals(std::size_t count, std::uint32_t seed) {
+  RandomStream stream(seed, Purpose::initial_weights, 0, 0);
+  std::vector<float> values(count);
+  for (float& value : values) value = stream.normal();
+  return values;
+}
+
+// A core with random weights that read random features.
+struct Played {
+  explicit Played(const std::string& kind)
+      : core(make_core(kind, kFeatures, kHidden, layout)),
+        memory(core->make_memory(kSteps, kEpisodes)),
+        parameters(zeros<1>(layout.size())),
+        features(normals(kSteps * kEpisodes * kFeatures, 1)) {
+    randomize(flat(parameters), layout, 0.5F, 3);
+    forward();
+  }
+
+  void forward() {
+    const Matrix target = memory.all_features();
+    for (int r = 0; r < target.rows; ++r)
+      std::copy_n(features.begin() + r * kFeatures, kFeatures, target.row(r));
+    for (int t = 0; t < kSteps; ++t) core->forward(memory, t, flat(parameters));
+  }
+
+  /// Gradients for those of the states, `dstate` (T, B, H); dfeatures (T, B, F).
+  void backward(const std::vector<float>& dstate, Tensor<1>& gradient, Tensor<2>& dfeatures) {
+    std::ranges::copy(dstate, memory.dstate.begin());
+    core->backward(flat(gradient), matrix(dfeatures), memory, flat(parameters));
+  }
+
+  /// h_1 .. h_T (T, B, H)
+  std::vector<float> states() const {
+    const ConstMatrix all = matrix(memory.input).columns(kFeatures, kHidden);
+    return values_of(all.row_range(kEpisodes, kSteps * kEpisodes));
+  }
+
+  ParameterLayout layout;
+  std::unique_ptr<Core> core;
+  CoreMemory memory;
+  Tensor<1> parameters;
+  std::vector<float> features;
+};
+
+double dot(std::span<const float> a, std::span<const float> b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * b[i];
+  return sum;
+}
+
+TEST_CASE("a core's gradient is the slope of its states along any direction") {
+  for (const std::string& kind : core_kinds()) {
+    CAPTURE(kind);
+    Played played(kind);
+    const std::vector<float> dstate = normals(kSteps * kEpisodes * kHidden, 2);
+    Tensor<1> gradient = zeros<1>(played.layout.size());
+    Tensor<2> dfeatures = zeros<2>(kSteps * kEpisodes, kFeatures);
+    played.backward(dstate, gradient, dfeatures);
+
+    const auto check_slope = [&](std::span<float> numbers, std::span<const float> slope) {
+      const std::vector<float> centre(numbers.begin(), numbers.end());
+      const std::vector<float> direction = normals(numbers.size(), 4);
+      constexpr float kStep = 2e-4F;
+      const auto loss_at = [&](float distance) {
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+          numbers[i] = centre[i] + distance * direction[i];
+        played.forward();
+        return dot(dstate, played.states());
+      };
+      const double difference = (loss_at(kStep) - loss_at(-kStep)) / (2.0 * kStep);
+      std::ranges::copy(centre, numbers.begin());
+      CHECK(std::abs(difference) > 0.01);
+      CHECK(dot(slope, direction) ==
+            doctest::Approx(difference).epsilon(0.005).scale(std::sqrt(dot(slope, slope))));
+    };
+    for (const Parameter& p : played.layout.parameters()) {
+      CAPTURE(p.name);
+      check_slope(values_of(flat(played.parameters), p),
+                  values_of(flat(std::as_const(gradient)), p));
+    }
+    check_slope(played.features, flat(std::as_const(dfeatures)));
+  }
+}
+
+TEST_CASE("a core remembers what it saw, and sees neither the future nor other episodes") {
+  for (const std::string& kind : core_kinds()) {
+    CAPTURE(kind);
+    Played played(kind);
+    const std::vector<float> before = played.states();
+    constexpr int kStep = 1, kEpisode = 2;
+    for (int j = 0; j < kFeatures; ++j)
+      played.features[(kStep * kEpisodes + kEpisode) * kFeatures + j] += 1.0F;
+    played.forward();
+    const std::vector<float> after = played.states();
+    for (int t = 0; t < kSteps; ++t)
+      for (int b = 0; b < kEpisodes; ++b) {
+        CAPTURE(t);
+        CAPTURE(b);
+        const auto begin = (t * kEpisodes + b) * kHidden;
+        const bool same = std::equal(&before[begin], &before[begin] + kHidden, &after[begin]);
+        CHECK(same == !(t >= kStep && b == kEpisode));
+      }
+  }
+}
+
+TEST_CASE("a core leaves nothing behind: the same work twice gives the same bits") {
+  for (const std::string& kind : core_kinds()) {
+    CAPTURE(kind);
+    Played played(kind);
+    const std::vector<float> states = played.states();
+    const std::vector<float> dstate = normals(kSteps * kEpisodes * kHidden, 2);
+    Tensor<1> gradient = zeros<1>(played.layout.size()), again = gradient;
+    Tensor<2> dfeatures = zeros<2>(kSteps * kEpisodes, kFeatures), dfeatures_again = dfeatures;
+    played.backward(dstate, gradient, dfeatures);
+    again.fill(7.0F);  // what is not written shows
+    played.forward();
+    played.backward(dstate, again, dfeatures_again);
+    CHECK(played.states() == states);
+    CHECK(dfeatures_again == dfeatures);
+    for (const Parameter& p : played.layout.parameters())
+      CHECK(std::ranges::equal(values_of(flat(again), p), values_of(flat(gradient), p)));
+  }
+}
+
+TEST_CASE("an unknown core lists the known ones") {
+  ParameterLayout layout;
+  CHECK_THROWS_WITH_AS(make_core("elman", 2, 2, layout),
+                       "unknown model.core 'elman'; allowed: rnn, lstm, gru", InputError);
+}
+
+}  // namespace
+}  // namespace saccade

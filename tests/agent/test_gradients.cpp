@@ -1,0 +1,249 @@
+// The gradient of a lane against finite differences of the naive model, and which loss sends
+// gradient to which parameters.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "agent/learner.h"
+#include "tests/agent/naive.h"
+#include "tests/agent/support.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kEpisodes = 12;
+constexpr int kBatch = 24;  // the lane is half of it
+constexpr float kAverageReward = 0.35F;
+
+// A tiny agent with every loss term switched on.
+AgentConfig busy_config(const std::string& core) {
+  AgentConfig config = tiny_config(core);
+  config.reinforce = {.rollouts = 2,
+                      .advantage = "learned",
+                      .reward = "probability",
+                      .weight = 0.7,
+                      .entropy = 0.05,
+                      .baseline_weight = 0.6,
+                      .constant = 0.2};
+  config.training.classifier_weight = 0.9;
+  config.training.step_loss = 0.4;
+  return config;
+}
+
+// A lane of an agent with random weights that has run once.
+struct Played {
+  explicit Played(const AgentConfig& config)
+      : model(config, kTinyGlimpse, kTinyClasses),
+        parameters(zeros<1>(model.layout().size())),
+        lane(model, tiny_environment(kEpisodes, config.reinforce.rollouts)) {
+    randomize(flat(parameters), model.layout(), 0.4F, 5);
+    std = model.location_std(0.0, flat(parameters));
+    sums = lane.run(flat(parameters),
+                    {.first_scene = 3,
+                     .seed = 11,
+                     .update = 2,
+                     .std = std,
+                     .classify_every_step = config.training.step_loss > 0.0},
+                    kAverageReward, kBatch);
+  }
+
+  Model model;
+  Tensor<1> parameters;
+  Lane lane;
+  float std;
+  LossSums sums;
+};
+
+std::vector<AgentConfig> configurations() {
+  std::vector<AgentConfig> all;
+  const std::vector<std::string> cores = core_kinds(), naive = naive::cores().names();
+  for (const std::string& core : cores) {
+    if (std::ranges::find(naive, core) == naive.end()) {
+      MESSAGE("core " << core << " has no naive reference; test_core.cpp alone checks it");
+      continue;
+    }
+    for (const char* first : {"random", "center", "learned"})
+      for (const bool learn_std : {false, true})
+        for (const char* advantage : {"learned", "leave_one_out"}) {
+          AgentConfig config = busy_config(core);
+          config.glimpse.first = first;
+          config.glimpse.learn_std = learn_std;
+          config.reinforce.advantage = advantage;
+          all.push_back(config);
+        }
+  }
+  for (const std::string& advantage : advantage_estimators())
+    for (const std::string& reward : reward_kinds()) {
+      AgentConfig config = busy_config("rnn");
+      config.reinforce.advantage = advantage;
+      config.reinforce.reward = reward;
+      all.push_back(config);
+    }
+  for (const int num_glimpses : {1, 2}) {
+    AgentConfig config = busy_config("lstm");
+    config.glimpse.first = "learned";
+    config.glimpse.num_glimpses = num_glimpses;
+    all.push_back(config);
+  }
+  AgentConfig last_step_only = busy_config("gru");
+  last_step_only.training.step_loss = 0.0;
+  all.push_back(last_step_only);
+  return all;
+}
+
+std::string describe(const AgentConfig& config) {
+  return config.model.core + ", first " + config.glimpse.first +
+         (config.glimpse.learn_std ? ", learned std, " : ", ") + config.reinforce.advantage + ", " +
+         config.reinforce.reward + ", T " + std::to_string(config.glimpse.num_glimpses);
+}
+
+void check_forward(const Played& played, const naive::Batch& batch, const naive::Parameters& p) {
+  const Rollout& rollout = played.lane.rollout();
+  for (int b = 0; b < kEpisodes; ++b) {
+    const std::vector<naive::Row> h = naive::states(batch.config, p, batch.episodes[b]);
+    for (int t = 0; t < batch.steps(); ++t) {
+      CAPTURE(b);
+      CAPTURE(t);
+      const ConstMatrix states =
+          step(rollout.core.input, t + 1).columns(rollout.core.features, rollout.core.hidden);
+      CHECK(relative_error(std::span(states.row(b), states.cols), h[t + 1]) < 1e-5);
+      if (t >= batch.first_action())
+        CHECK(relative_error(std::span(&rollout.means(t, b, 0), 2), naive::mean(p, t, h[t])) <
+              1e-5);
+      if (t + 1 < batch.steps() && batch.config.training.step_loss == 0.0) continue;
+      for (int c = 0; c < kTinyClasses; ++c)
+        CHECK(rollout.probabilities(t, b, c) ==
+              doctest::Approx(std::exp(naive::classify(p, h[t + 1])[c])).epsilon(1e-5));
+    }
+  }
+}
+
+// The derivative of the mean loss by one number, which is left as it was.
+double finite_difference(const naive::Batch& batch, naive::Parameters& p, double& number,
+                         const naive::Detached& detached) {
+  constexpr double kStep = 1e-5;
+  const double centre = number;
+  number = centre + kStep;
+  const double above = naive::loss(batch, p, detached).total();
+  number = centre - kStep;
+  const double below = naive::loss(batch, p, detached).total();
+  number = centre;
+  return (above - below) / (2.0 * kStep) / kBatch;
+}
+
+// Whether the parameter matters for the loss of the configuration.
+bool gets_gradient(const AgentConfig& config, const std::string& name) {
+  const bool one_glimpse = config.glimpse.num_glimpses == 1;
+  if (name.starts_with("locator.hidden") || name.starts_with("locator.mean")) return !one_glimpse;
+  if (name == "baseline.bias") return config.reinforce.advantage == "learned";
+  if (name == "baseline.weight")  // the state before the first glimpse is zero
+    return config.reinforce.advantage == "learned" && !one_glimpse;
+  return true;
+}
+
+TEST_CASE(
+    "a lane agrees with the naive model: forward, losses, and the gradient of every parameter") {
+  for (const AgentConfig& config : configurations()) {
+    CAPTURE(describe(config));
+    const Played played(config);
+    naive::Parameters p = naive::read_parameters(flat(played.parameters), played.model.layout());
+    const naive::Batch batch{config, played.std, kAverageReward,
+                             naive::read_episodes(played.lane.rollout())};
+    const naive::Detached detached = naive::detach(batch, p);
+    check_forward(played, batch, p);
+
+    const naive::Loss loss = naive::loss(batch, p, detached);
+    CHECK(played.sums.classifier == doctest::Approx(loss.classifier).epsilon(1e-5));
+    CHECK(played.sums.reinforce == doctest::Approx(loss.reinforce).epsilon(1e-5));
+    CHECK(played.sums.baseline == doctest::Approx(loss.baseline).epsilon(1e-5));
+
+    for (const Parameter& parameter : played.model.layout().parameters()) {
+      CAPTURE(parameter.name);
+      const std::span<const float> fast = values_of(flat(played.lane.gradient), parameter);
+      std::vector<double> expected, actual;
+      constexpr std::size_t kSamples = 12;
+      const std::size_t stride = (parameter.size() + kSamples - 1) / kSamples;
+      for (std::size_t i = 0; i < parameter.size(); i += stride) {
+        naive::Row& values = p.at(parameter.name).values;
+        expected.push_back(finite_difference(batch, p, values[i], detached));
+        actual.push_back(fast[i]);
+      }
+      const auto largest = std::ranges::max(expected, {}, [](double d) { return std::abs(d); });
+      const bool reached = gets_gradient(config, parameter.name);
+      CHECK((std::abs(largest) > 1e-4) == reached);
+      if (reached)
+        CHECK(relative_error(actual, expected) < 1e-4);
+      else
+        CHECK(relative_error(actual, std::vector(actual.size(), 0.0)) == 0.0);
+    }
+  }
+}
+
+// The parts of the model, as the start of their parameters' names, that got any gradient.
+std::set<std::string> reached_parts(const Played& played) {
+  std::set<std::string> parts;
+  for (const Parameter& p : played.model.layout().parameters()) {
+    const std::span<const float> gradient = values_of(flat(played.lane.gradient), p);
+    if (std::ranges::all_of(gradient, [](float g) { return g == 0.0F; })) continue;
+    const bool whole_name = p.name == "locator.first" || p.name == "locator.log_std";
+    parts.insert(whole_name ? p.name : p.name.substr(0, p.name.find('.')));
+  }
+  return parts;
+}
+
+TEST_CASE("each loss sends gradient where the comment above Lane says, and nowhere else") {
+  struct Term {
+    const char* name;
+    double classifier, step, reinforce, entropy, baseline;  // weights
+    std::set<std::string> reached;
+  };
+  const std::set<std::string> seeing = {"glimpse", "core", "classifier"};
+  const std::set<std::string> looking = {"locator", "locator.first", "locator.log_std"};
+  const Term terms[] = {{"nothing", 0, 0, 0, 0, 0, {}},
+                        {"cross-entropy of the last step", 1, 0, 0, 0, 0, seeing},
+                        {"cross-entropy of earlier steps", 0, 1, 0, 0, 0, seeing},
+                        {"REINFORCE", 0, 0, 1, 0, 0, looking},
+                        {"entropy", 0, 0, 0, 1, 0, {"locator.log_std"}},
+                        {"baseline", 0, 0, 0, 0, 1, {"baseline"}}};
+  for (const std::string& core : core_kinds()) {
+    for (const Term& term : terms) {
+      CAPTURE(core);
+      CAPTURE(term.name);
+      AgentConfig config = busy_config(core);
+      config.glimpse.first = "learned";
+      config.glimpse.learn_std = true;
+      config.training.classifier_weight = term.classifier;
+      config.training.step_loss = term.step;
+      config.reinforce.weight = term.reinforce;
+      config.reinforce.entropy = term.entropy;
+      config.reinforce.baseline_weight = term.baseline;
+      CHECK(reached_parts(Played(config)) == term.reached);
+    }
+  }
+}
+
+TEST_CASE("a policy that does not learn gets no gradient, nor does its baseline") {
+  for (const std::string& kind : glimpse_kinds()) {
+    CAPTURE(kind);
+    AgentConfig config = busy_config("rnn");
+    config.glimpse.kind = kind;
+    const std::set<std::string> parts = reached_parts(Played(config));
+    CHECK(parts.contains("locator") == policy_learns(kind));
+    CHECK(parts.contains("baseline") == policy_learns(kind));
+    CHECK(parts.contains("core"));
+  }
+}
+
+TEST_CASE("the padding between parameters stays zero") {
+  for (const std::string& core : core_kinds()) {
+    Played played(busy_config(core));
+    Tensor<1> gradient = played.lane.gradient;
+    for (const Parameter& p : played.model.layout().parameters())
+      std::ranges::fill(values_of(flat(gradient), p), 0.0F);
+    CHECK(std::ranges::all_of(gradient, [](float g) { return g == 0.0F; }));
+  }
+}
+
+}  // namespace
+}  // namespace saccade

@@ -1,0 +1,317 @@
+// The learner: the same bits for any number of threads, and what happens when something fails.
+#include "agent/learner.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <bit>
+#include <limits>
+#include <set>
+
+#include "nn/error.h"
+#include "tests/agent/support.h"
+#include "tests/support.h"
+
+namespace saccade {
+namespace {
+
+// All that a checkpoint keeps of a learner.
+struct Snapshot {
+  explicit Snapshot(const Learner& learner)
+      : blocks{learner.parameters, learner.optimizer.averaged, learner.optimizer.first,
+               learner.optimizer.second},
+        updates(learner.updates()),
+        average_reward(learner.average_reward) {}
+
+  void restore(Learner& learner) const {
+    learner.parameters = blocks[0];
+    learner.optimizer.averaged = blocks[1];
+    learner.optimizer.first = blocks[2];
+    learner.optimizer.second = blocks[3];
+    learner.optimizer.updates = updates;
+    learner.average_reward = average_reward;
+  }
+
+  /// Bit by bit: 0 and -0 differ, a not-a-number equals itself.
+  bool operator==(const Snapshot& other) const {
+    const auto same_bits = [](float a, float b) {
+      return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+    };
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+      if (!std::ranges::equal(blocks[i], other.blocks[i], same_bits)) return false;
+    return updates == other.updates && average_reward == other.average_reward;
+  }
+
+  std::vector<Tensor<1>> blocks;
+  std::int64_t updates;
+  double average_reward;
+};
+
+Snapshot train(const AgentConfig& config, std::uint64_t seed, int threads, int updates) {
+  const Model model(config, kTinyGlimpse, kTinyClasses);
+  Workers workers(threads);
+  Learner learner(model, tiny_environment, seed, workers);
+  for (int n = 0; n < updates; ++n) learner.step();
+  return Snapshot(learner);
+}
+
+// Every part of the learner takes part in the result.
+AgentConfig busy_config(const std::string& core) {
+  AgentConfig config = tiny_config(core);
+  config.glimpse.first = "learned";
+  config.glimpse.learn_std = true;
+  config.reinforce.rollouts = 2;
+  config.reinforce.entropy = 0.01;
+  config.training.step_loss = 0.3;
+  return config;
+}
+
+TEST_CASE("the same configuration and seed give the same bits for any number of threads") {
+  for (const std::string& core : core_kinds()) {
+    CAPTURE(core);
+    const AgentConfig config = busy_config(core);
+    const Snapshot one = train(config, 4, 1, 20);
+    for (const int threads : {1, 2, 4}) {
+      CAPTURE(threads);
+      CHECK(train(config, 4, threads, 20) == one);
+    }
+    CHECK_FALSE(train(config, 5, 1, 20) == one);
+    AgentConfig other = config;
+    other.training.lane_size = 8;  // lanes order the sums: they are part of the configuration
+    CHECK_FALSE(train(other, 4, 1, 20) == one);
+  }
+}
+
+TEST_CASE("so they do at full size, where products run in other kernels") {
+  for (const std::string& core : core_kinds()) {
+    CAPTURE(core);
+    AgentConfig config = full_size_config(core);
+    const Snapshot one = train(config, 4, 1, 3);
+    CHECK(train(config, 4, 2, 3) == one);
+    CHECK(train(config, 4, 4, 3) == one);
+  }
+}
+
+TEST_CASE("every advantage estimator repeats, with every optimiser") {
+  for (const std::string& estimator : advantage_estimators())
+    for (const std::string& optimizer : optimizers()) {
+      CAPTURE(estimator);
+      CAPTURE(optimizer);
+      AgentConfig config = busy_config("rnn");
+      config.reinforce.advantage = estimator;
+      config.training.optimizer.optimizer = optimizer;
+      CHECK(train(config, 4, 2, 6) == train(config, 4, 1, 6));
+    }
+}
+
+TEST_CASE("a learner that takes over another's state goes on with the same bits") {
+  AgentConfig config = busy_config("lstm");
+  config.reinforce.advantage = "ema";
+  const Model model(config, kTinyGlimpse, kTinyClasses);
+  Workers workers(2);
+  Learner resumed(model, tiny_environment, 4, workers);
+  for (int n = 0; n < 3; ++n) resumed.step();  // its lanes are not fresh, as it should not matter
+  train(config, 4, 2, 8).restore(resumed);
+  for (int n = 0; n < 7; ++n) resumed.step();
+  CHECK(Snapshot(resumed) == train(config, 4, 2, 15));
+}
+
+TEST_CASE("a report says what the update did") {
+  const AgentConfig config = tiny_config();
+  const Model model(config, kTinyGlimpse, kTinyClasses);
+  Workers workers(1);
+  Learner learner(model, tiny_environment, 1, workers);
+  CHECK(learner.total_updates() == 100);
+  double average_reward = 0.0;
+  for (int n = 0; n < 50; ++n) {
+    CHECK(learner.progress() == doctest::Approx(n / 100.0));
+    const UpdateReport report = learner.step();
+    CHECK(report.sums.episodes == 32);
+    CHECK(report.sums.errors + report.sums.reward == 32);  // the reward is 1 for the right class
+    CHECK(report.gradient_norm > 0.0);
+    const double reward = report.sums.reward / 32;
+    average_reward = n == 0 ? reward : 0.9 * average_reward + 0.1 * reward;
+    CHECK(learner.average_reward == doctest::Approx(average_reward));
+    CHECK(report.location_std == doctest::Approx(0.3));
+    CHECK(report.learning_rate == doctest::Approx(learner.optimizer.learning_rate(n / 100.0)));
+  }
+  CHECK(learner.updates() == 50);
+  CHECK(learner.episodes() == 1600);
+}
+
+TEST_CASE("a batch that cannot be cut into lanes is refused") {
+  const auto refusal = [](int batch_size, int lane_size, int rollouts) {
+    AgentConfig config = tiny_config();
+    config.training.batch_size = batch_size;
+    config.training.lane_size = lane_size;
+    config.reinforce.rollouts = rollouts;
+    const Model model(config, kTinyGlimpse, kTinyClasses);
+    Workers workers(1);
+    return message_of<InputError>([&] { Learner(model, tiny_environment, 1, workers); });
+  };
+  CHECK(refusal(30, 4, 1).starts_with("training.batch_size: 30 must be a multiple"));
+  CHECK(refusal(32, 4, 3).starts_with("training.batch_size: 32 must be a multiple"));
+  CHECK(refusal(32, 0, 1).starts_with("training.batch_size: 32 must be a multiple"));
+  CHECK(refusal(32, 4, 2) == "nothing thrown");
+}
+
+// Writes down which scenes were begun and where they were looked at.
+class RecordingEnvironment final : public Environment {
+ public:
+  struct Record {
+    std::vector<std::uint64_t> first_scenes;
+    std::vector<std::pair<float, float>> locations;
+  };
+
+  RecordingEnvironment(int episodes, Record& record) : facts_(episodes), record_(record) {}
+
+  int episodes() const override { return static_cast<int>(facts_.size()); }
+  int glimpse_size() const override { return kTinyGlimpse; }
+  int num_classes() const override { return kTinyClasses; }
+  std::span<const SceneFacts> facts() const override { return facts_; }
+
+ private:
+  void begin(std::uint64_t first_scene) override { record_.first_scenes.push_back(first_scene); }
+  void observe(ConstMatrix locations, Matrix glimpses) override {
+    for (int b = 0; b < locations.rows; ++b) {
+      record_.locations.emplace_back(locations(b, 0), locations(b, 1));
+      std::fill_n(glimpses.row(b), glimpses.cols, 0.5F);
+    }
+  }
+
+  std::vector<SceneFacts> facts_;
+  Record& record_;
+};
+
+TEST_CASE("no two episodes share their noise, and every scene is used once, by all its rollouts") {
+  for (const int rollouts : {1, 2}) {
+    CAPTURE(rollouts);
+    AgentConfig config = tiny_config();
+    config.reinforce.rollouts = rollouts;
+    const Model model(config, kTinyGlimpse, kTinyClasses);
+    Workers workers(1);  // they all write into one record
+    RecordingEnvironment::Record record;
+    Learner learner(
+        model,
+        [&](int episodes, int) { return std::make_unique<RecordingEnvironment>(episodes, record); },
+        1, workers);
+    constexpr int kUpdates = 5;
+    for (int n = 0; n < kUpdates; ++n) learner.step();
+
+    std::ranges::sort(record.first_scenes);
+    REQUIRE(record.first_scenes.size() == kUpdates * 8);  // lanes of 4
+    for (int lane = 0; lane < kUpdates * 8; ++lane)
+      CHECK(record.first_scenes[lane] == static_cast<std::uint64_t>(lane * 4 / rollouts));
+    const std::set unique(record.locations.begin(), record.locations.end());
+    CHECK(record.locations.size() == kUpdates * 32 * 3);
+    CHECK(unique.size() == record.locations.size());
+  }
+}
+
+// Fails at the looks of one scene, as long as it is armed.
+class BrokenEnvironment final : public Environment {
+ public:
+  BrokenEnvironment(int episodes, std::uint64_t broken_scene, const std::atomic<bool>& armed)
+      : facts_(episodes), broken_scene_(broken_scene), armed_(armed) {}
+
+  int episodes() const override { return static_cast<int>(facts_.size()); }
+  int glimpse_size() const override { return kTinyGlimpse; }
+  int num_classes() const override { return kTinyClasses; }
+  std::span<const SceneFacts> facts() const override { return facts_; }
+
+ private:
+  void begin(std::uint64_t first_scene) override { first_scene_ = first_scene; }
+  void observe(ConstMatrix, Matrix glimpses) override {
+    if (armed_ && first_scene_ == broken_scene_) throw std::runtime_error("the camera broke");
+    for (int b = 0; b < glimpses.rows; ++b) std::fill_n(glimpses.row(b), glimpses.cols, 0.5F);
+  }
+
+  std::vector<SceneFacts> facts_;
+  std::uint64_t broken_scene_, first_scene_ = 0;
+  const std::atomic<bool>& armed_;
+};
+
+TEST_CASE("what an environment throws inside a lane reaches the caller, who may go on") {
+  const AgentConfig config = tiny_config();
+  const Model model(config, kTinyGlimpse, kTinyClasses);
+  for (const int threads : {1, 2, 4}) {
+    CAPTURE(threads);
+    std::atomic<bool> armed = false;
+    Workers workers(threads);
+    Learner learner(
+        model,
+        [&](int episodes, int) {
+          return std::make_unique<BrokenEnvironment>(episodes, 32 + 5 * 4, armed);  // lane 5
+        },
+        1, workers);
+    learner.step();
+    const Snapshot before(learner);
+    armed = true;
+    CHECK_THROWS_WITH_AS(learner.step(), "the camera broke", std::runtime_error);
+    CHECK(Snapshot(learner) == before);
+    armed = false;
+    learner.step();
+    CHECK(learner.updates() == 2);
+  }
+}
+
+TEST_CASE("a number that is not finite stops learning with the weights as they were") {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  struct Poison {
+    const char* parameter;
+    float value;
+    const char* term;
+  };
+  const Poison poisons[] = {{"glimpse.what.bias", kNan, "classifier loss"},
+                            {"glimpse.joint.weight", kInfinity, "classifier loss"},
+                            {"classifier.weight", kNan, "classifier loss"},
+                            {"classifier.bias", kInfinity, "classifier loss"},
+                            {"classifier.bias", -kInfinity, "classifier loss"},  // finite gradient
+                            {"locator.hidden.bias", kNan, "reinforce loss"},
+                            {"locator.mean.bias", kNan, "reinforce loss"},
+                            {"locator.first", kNan, "reinforce loss"},
+                            {"locator.log_std", kNan, "reinforce loss"},
+                            {"locator.log_std", kInfinity, "reinforce loss"},
+                            {"baseline.bias", kNan, "reinforce loss"},  // by way of the advantage
+                            {"baseline.weight", kInfinity, "reinforce loss"}};
+  for (const std::string& core : core_kinds())
+    for (const Poison& poison : poisons) {
+      CAPTURE(core);
+      CAPTURE(poison.parameter);
+      CAPTURE(poison.value);
+      const Model model(busy_config(core), kTinyGlimpse, kTinyClasses);
+      Workers workers(2);
+      Learner learner(model, tiny_environment, 1, workers);
+      for (int n = 0; n < 3; ++n) learner.step();
+      values_of(flat(learner.parameters), find_parameter(model.layout(), poison.parameter))[0] =
+          poison.value;
+      const Snapshot before(learner);
+      const std::string message = message_of<NonFiniteError>([&] { learner.step(); });
+      CHECK(message.starts_with(std::string("update 3: the ") + poison.term + " is "));
+      CHECK(Snapshot(learner) == before);
+    }
+}
+
+TEST_CASE("gradients that overflow although the losses do not stop learning too") {
+  const Model model(busy_config("rnn"), kTinyGlimpse, kTinyClasses);
+  Workers workers(1);
+  Learner learner(model, tiny_environment, 1, workers);
+  const auto fill = [&](const char* name, float value) {
+    std::ranges::fill(values_of(flat(learner.parameters), find_parameter(model.layout(), name)),
+                      value);
+  };
+  // Samples a few 1e-39 around exactly 0: their log-probability is moderate, its slope is not.
+  fill("locator.mean.weight", 0.0F);
+  fill("locator.mean.bias", 0.0F);
+  fill("locator.first", 0.0F);
+  fill("locator.log_std", -90.0F);
+  const Snapshot before(learner);
+  CHECK(message_of<NonFiniteError>([&] {
+          learner.step();
+        }).starts_with("update 0: the gradient norm is "));
+  CHECK(Snapshot(learner) == before);
+}
+
+}  // namespace
+}  // namespace saccade

@@ -1,0 +1,104 @@
+// What agent/model.h says about a model's places, settings and costs.
+#include "agent/model.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tests/agent/support.h"
+
+namespace saccade {
+namespace {
+
+TEST_CASE("the deviation of the policy follows its ramp, or its parameter where it is learned") {
+  AgentConfig config = tiny_config();
+  config.glimpse.std = {.from = 0.5, .to = 0.1, .over = 0.4};
+  const Model ramp(config, kTinyGlimpse, kTinyClasses);
+  const Tensor<1> unused = zeros<1>(ramp.layout().size());
+  const std::pair<double, double> expected[] = {{0.0, 0.5}, {0.1, 0.4}, {0.2, 0.3},
+                                                {0.4, 0.1}, {0.7, 0.1}, {1.0, 0.1}};
+  for (const auto& [progress, std] : expected) {
+    CAPTURE(progress);
+    CHECK(ramp.location_std(progress, flat(unused)) == doctest::Approx(std).epsilon(1e-6));
+  }
+
+  config.glimpse.learn_std = true;
+  const Model learned(config, kTinyGlimpse, kTinyClasses);
+  Tensor<1> parameters = zeros<1>(learned.layout().size());
+  learned.layout().initialize(flat(parameters), 1);
+  CHECK(learned.location_std(1.0, flat(parameters)) == doctest::Approx(0.5));
+  *learned.layout().view(flat(parameters), learned.log_std).data = std::log(0.2F);
+  CHECK(learned.location_std(0.0, flat(parameters)) == doctest::Approx(0.2));
+}
+
+TEST_CASE("the first glimpse that is an action") {
+  for (const std::string& kind : glimpse_kinds()) {
+    for (const std::string& first : first_glimpses()) {
+      CAPTURE(kind);
+      CAPTURE(first);
+      AgentConfig config = tiny_config();
+      config.glimpse.kind = kind;
+      config.glimpse.first = first;
+      const Model model(config, kTinyGlimpse, kTinyClasses);
+      const int expected = kind != "hard_gaussian" ? 3 : first == "learned" ? 0 : 1;
+      CHECK(model.first_action() == expected);
+      CHECK((model.first_location >= 0) == (first == "learned"));
+    }
+  }
+}
+
+TEST_CASE("a learned first glimpse begins in the centre and stays on the canvas") {
+  AgentConfig config = tiny_config();
+  config.glimpse.first = "learned";
+  const Model model(config, kTinyGlimpse, kTinyClasses);
+  Tensor<1> parameters = zeros<1>(model.layout().size());
+  model.layout().initialize(flat(parameters), 1);
+  float mean[2];
+  model.first_mean(mean, flat(parameters));
+  CHECK(mean[0] == 0.0F);
+  CHECK(mean[1] == 0.0F);
+  const Matrix first = model.layout().view(flat(parameters), model.first_location);
+  first(0, 0) = 0.5F;
+  first(0, 1) = -40.0F;
+  model.first_mean(mean, flat(parameters));
+  CHECK(mean[0] == doctest::Approx(std::tanh(0.5)));
+  CHECK(mean[1] == -1.0F);
+}
+
+TEST_CASE("multiply-adds of an episode against a count by hand") {
+  // D 18, what 7, where 4, F 8, H 5, locator 6, C 3, T 3.
+  const auto work_of = [](const AgentConfig& config) {
+    return Model(config, kTinyGlimpse, kTinyClasses).work();
+  };
+  // One glimpse: 18*7 + 2*4 + (7+4)*8 = 222 forward; back 126 + 8 + 2*88 = 310, for the glimpse and
+  // the location get no gradient.
+  constexpr std::int64_t kGlimpses = 3 * 222, kGlimpsesBack = 3 * 310;
+  // The rnn: three features and two states to multiply; back twice as much.
+  constexpr std::int64_t kRnn = 3 * 8 * 5 + 2 * 5 * 5;
+  // Two glimpses are placed by a state, which is detached: 5*6 + 6*2 forward, 5*6 + 2*6*2 back.
+  constexpr std::int64_t kLocator = 2 * 42, kLocatorBack = 2 * 54;
+  constexpr std::int64_t kClassifier = 5 * 3, kBaseline = 2 * 5;
+
+  const Work rnn = work_of(tiny_config("rnn"));
+  CHECK(rnn.forward == kGlimpses + kRnn + kLocator + kClassifier + kBaseline);
+  CHECK(rnn.backward == kGlimpsesBack + 2 * kRnn + kLocatorBack + 2 * kClassifier + kBaseline);
+  CHECK(work_of(tiny_config("lstm")).forward - rnn.forward == 3 * kRnn);
+  CHECK(work_of(tiny_config("lstm")).backward - rnn.backward == 6 * kRnn);
+  CHECK(work_of(tiny_config("gru")).forward - rnn.forward == 2 * kRnn);
+
+  AgentConfig config = tiny_config("rnn");
+  config.glimpse.first = "learned";  // placed by a parameter: nothing to multiply
+  CHECK(work_of(config).forward == rnn.forward);
+  config.training.step_loss = 0.5;  // classifies two steps more
+  CHECK(work_of(config).forward == rnn.forward + 2 * kClassifier);
+  CHECK(work_of(config).backward == rnn.backward + 4 * kClassifier);
+  config = tiny_config("rnn");
+  config.reinforce.advantage = "none";
+  CHECK(work_of(config).forward == rnn.forward - kBaseline);
+  config.glimpse.kind = "random";
+  CHECK(work_of(config).forward == rnn.forward - kBaseline - kLocator);
+  CHECK(work_of(config).backward == rnn.backward - kBaseline - kLocatorBack);
+}
+
+}  // namespace
+}  // namespace saccade

@@ -1,0 +1,300 @@
+#include "attention/policy.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "nn/error.h"
+#include "tests/guarded_matrix.h"
+#include "tests/statistics.h"
+#include "tests/support.h"
+
+namespace saccade {
+namespace {
+
+struct NamedPolicy {
+  std::string name;
+  Policy policy;
+};
+
+/// Every policy there is, of the first glimpse and of the others.
+std::vector<NamedPolicy> all_policies() {
+  std::vector<NamedPolicy> all;
+  for (const std::string& kind : glimpse_kinds()) all.push_back({kind, find_policy(kind)});
+  for (const std::string& first : first_glimpses())
+    all.push_back({"first " + first, find_first_glimpse(first)});
+  return all;
+}
+
+/// What a policy is asked with, owned. Everything differs from episode to episode.
+struct Situation {
+  explicit Situation(int episodes, std::uint32_t update = 0)
+      : mean(episodes, 2), target(episodes, 2) {
+    for (int b = 0; b < episodes; ++b) {
+      RandomStream values(1, Purpose::scene, 0, static_cast<std::uint32_t>(b));
+      for (int axis = 0; axis < 2; ++axis) {
+        mean(b, axis) = values.uniform(-1.0F, 1.0F);
+        target(b, axis) = values.uniform(-1.0F, 1.0F);
+      }
+      streams.emplace_back(1, Purpose::policy_noise, update, static_cast<std::uint32_t>(b));
+    }
+  }
+  /// Samples (B, 2) of glimpse t; the streams move on.
+  GuardedMatrix sample(Policy policy, int t, int num_glimpses, float std) {
+    GuardedMatrix samples(static_cast<int>(streams.size()), 2);
+    samples.fill(std::numeric_limits<float>::quiet_NaN());
+    policy(samples.view(), {.t = t,
+                            .num_glimpses = num_glimpses,
+                            .mean = mean.view(),
+                            .std = std,
+                            .target = target.view(),
+                            .streams = streams});
+    CHECK(samples.intact());
+    return samples;
+  }
+
+  GuardedMatrix mean, target;
+  std::vector<RandomStream> streams;
+};
+
+TEST_CASE("every policy writes finite samples, the same for the same streams") {
+  constexpr int kEpisodes = 9, kGlimpses = 7;
+  for (const auto& [name, policy] : all_policies())
+    for (const float std : {0.0F, 1e-3F, 0.3F, 10.0F}) {
+      CAPTURE(name);
+      CAPTURE(std);
+      Situation situation(kEpisodes), again(kEpisodes), fewer(kEpisodes - 4);
+      for (int t = 0; t < kGlimpses; ++t) {
+        const GuardedMatrix samples = situation.sample(policy, t, kGlimpses, std);
+        for (int b = 0; b < kEpisodes; ++b)
+          for (int axis = 0; axis < 2; ++axis) REQUIRE(std::isfinite(samples(b, axis)));
+        CHECK(again.sample(policy, t, kGlimpses, std) == samples);
+        // An episode depends on its own stream alone, not on the batch.
+        const GuardedMatrix part = fewer.sample(policy, t, kGlimpses, std);
+        for (int b = 0; b < kEpisodes - 4; ++b) {
+          CHECK(part(b, 0) == samples(b, 0));
+          CHECK(part(b, 1) == samples(b, 1));
+        }
+      }
+    }
+}
+
+TEST_CASE("every policy can be clamped to the canvas") {
+  for (const auto& [name, policy] : all_policies()) {
+    CAPTURE(name);
+    Situation situation(50);
+    const GuardedMatrix samples = situation.sample(policy, 0, 8, 2.0F);
+    GuardedMatrix locations(50, 2);
+    clamp_to_canvas(locations.view(), samples.view());
+    CHECK(locations.intact());
+    for (int b = 0; b < 50; ++b)
+      for (int axis = 0; axis < 2; ++axis)
+        REQUIRE(locations(b, axis) == std::min(1.0F, std::max(-1.0F, samples(b, axis))));
+  }
+}
+
+TEST_CASE("clamping takes every number to [-1, 1]") {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  const std::vector<std::array<float, 2>> pairs = {
+      {0.0F, 0.0F},     {1.0F, 1.0F},   {-1.0F, -1.0F},
+      {0.999F, 0.999F}, {1.001F, 1.0F}, {-7.0F, -1.0F},
+      {kInf, 1.0F},     {-kInf, -1.0F}, {std::numeric_limits<float>::quiet_NaN(), -1.0F}};
+  for (const auto& [sample, expected] : pairs) {
+    GuardedMatrix samples(1, 2), locations(1, 2);
+    samples.fill(sample);
+    clamp_to_canvas(locations.view(), samples.view());
+    CHECK(locations(0, 0) == expected);
+    CHECK(locations(0, 1) == expected);
+  }
+}
+
+TEST_CASE("gaussian samples have the mean and the deviation that was asked for") {
+  constexpr int kEpisodes = 20000;
+  constexpr float kStd = 0.25F;
+  for (const Policy policy : {find_policy("hard_gaussian"), find_first_glimpse("learned")}) {
+    Situation situation(kEpisodes);
+    const GuardedMatrix samples = situation.sample(policy, 0, 8, kStd);
+    std::vector<double> x, y;  // unit normal
+    for (int b = 0; b < kEpisodes; ++b) {
+      x.push_back((samples(b, 0) - situation.mean(b, 0)) / kStd);
+      y.push_back((samples(b, 1) - situation.mean(b, 1)) / kStd);
+    }
+    CHECK(kolmogorov_distance(x, normal_cdf) < 1.95);
+    CHECK(kolmogorov_distance(y, normal_cdf) < 1.95);
+    for (const int lag : {0, 1}) CHECK(std::abs(correlation_deviate(x, y, lag)) < 5);
+
+    Situation still(5);  // no deviation looks at the mean
+    CHECK(still.sample(policy, 0, 8, 0.0F) == still.mean);
+    Situation next(5);
+    const GuardedMatrix first = next.sample(policy, 0, 8, kStd);
+    CHECK_FALSE(next.sample(policy, 1, 8, kStd) == first);
+    CHECK_FALSE(Situation(5, 1).sample(policy, 0, 8, kStd) == first);
+  }
+}
+
+TEST_CASE("random looks are uniform over the canvas") {
+  constexpr int kEpisodes = 20000;
+  for (const Policy policy : {find_policy("random"), find_first_glimpse("random")}) {
+    Situation situation(kEpisodes);
+    const GuardedMatrix samples = situation.sample(policy, 0, 8, 0.1F);
+    std::vector<double> x, y;
+    for (int b = 0; b < kEpisodes; ++b) {
+      x.push_back(samples(b, 0));
+      y.push_back(samples(b, 1));
+    }
+    const auto cdf = [](double l) { return std::clamp(0.5 * (l + 1.0), 0.0, 1.0); };
+    CHECK(kolmogorov_distance(x, cdf) < 1.95);
+    CHECK(kolmogorov_distance(y, cdf) < 1.95);
+    CHECK(std::abs(correlation_deviate(x, y, 0)) < 5);
+    CHECK_FALSE(situation.sample(policy, 1, 8, 0.1F) == samples);
+  }
+}
+
+TEST_CASE("center looks at the centre, the oracle at the target") {
+  Situation situation(6);
+  GuardedMatrix centre(6, 2);
+  centre.fill(0.0F);
+  for (int t = 0; t < 3; ++t) {
+    CHECK(situation.sample(find_policy("center"), t, 3, 0.5F) == centre);
+    CHECK(situation.sample(find_first_glimpse("center"), t, 3, 0.5F) == centre);
+    CHECK(situation.sample(find_policy("oracle"), t, 3, 0.5F) == situation.target);
+  }
+}
+
+TEST_CASE("scan reads the canvas as a raster and leaves no large hole") {
+  const Policy scan = find_policy("scan");
+  for (int num_glimpses = 1; num_glimpses <= 30; ++num_glimpses) {
+    CAPTURE(num_glimpses);
+    Situation situation(2);
+    std::vector<std::array<float, 2>> places;
+    for (int t = 0; t < num_glimpses; ++t) {
+      const GuardedMatrix samples = situation.sample(scan, t, num_glimpses, 0.1F);
+      CHECK(samples(0, 0) == samples(1, 0));
+      CHECK(samples(0, 1) == samples(1, 1));
+      places.push_back({samples(0, 0), samples(0, 1)});
+    }
+    std::set<float> columns, rows;
+    for (std::size_t t = 0; t < places.size(); ++t) {
+      const auto [x, y] = places[t];
+      CHECK(std::abs(x) < 1.0F);
+      CHECK(std::abs(y) < 1.0F);
+      columns.insert(x);
+      rows.insert(y);
+      if (t == 0) continue;
+      const auto [x_before, y_before] = places[t - 1];
+      CHECK((y > y_before || (y == y_before && x > x_before)));
+      if (y > y_before) CHECK(x == places[0][0]);  // a new row begins at the left
+    }
+    // A grid that is nearly square and, but for the end of its last row, full.
+    CHECK(columns.size() >= rows.size());
+    CHECK(columns.size() <= rows.size() + 2);
+    CHECK(columns.size() * rows.size() < num_glimpses + rows.size());
+    // Evenly spaced: cells of the same size that cover [-1, 1].
+    for (const std::set<float>* axis : {&columns, &rows}) {
+      const float half_cell = 1.0F / static_cast<float>(axis->size());
+      float expected = -1.0F + half_cell;
+      for (const float place : *axis) {
+        CHECK(place == doctest::Approx(expected));
+        expected += 2.0F * half_cell;
+      }
+    }
+  }
+}
+
+TEST_CASE("only the locator of hard_gaussian learns") {
+  for (const std::string& kind : glimpse_kinds())
+    CHECK(policy_learns(kind) == (kind == "hard_gaussian"));
+}
+
+TEST_CASE("an unknown kind lists the valid ones") {
+  const std::string message =
+      "unknown attention.glimpse.kind 'hard'; allowed: "
+      "hard_gaussian, random, center, scan, oracle";
+  CHECK(message_of<InputError>([] { find_policy("hard"); }) == message);
+  CHECK(message_of<InputError>([] { policy_learns("hard"); }) == message);
+  CHECK(message_of<InputError>([] { find_first_glimpse("middle"); }) ==
+        "unknown attention.glimpse.first 'middle'; allowed: random, center, learned");
+}
+
+double naive_log_probability(const std::array<double, 2>& sample, const std::array<double, 2>& mean,
+                             double log_std) {
+  const double variance = std::exp(2.0 * log_std);
+  double log_probability = 0.0;
+  for (int axis = 0; axis < 2; ++axis)
+    log_probability += -std::pow(sample[axis] - mean[axis], 2) / (2.0 * variance) -
+                       0.5 * std::log(2.0 * std::numbers::pi * variance);
+  return log_probability;
+}
+
+TEST_CASE("log-probability of the unclamped sample, and its derivatives by finite differences") {
+  constexpr double kStep = 1e-6;
+  constexpr float kScale = -0.7F;
+  RandomStream stream(3, Purpose::scene, 0, 0);
+  for (const float std : {0.02F, 0.1F, 0.25F, 1.0F, 3.0F})
+    for (int i = 0; i < 20; ++i) {
+      CAPTURE(std);
+      const std::array<float, 2> mean = {stream.uniform(-1.0F, 1.0F), stream.uniform(-1.0F, 1.0F)};
+      // Many of these lie outside the canvas.
+      const std::array<float, 2> sample = {mean[0] + 2.0F * std * stream.normal(),
+                                           mean[1] + 2.0F * std * stream.normal()};
+      const std::array<double, 2> l = {sample[0], sample[1]}, mu = {mean[0], mean[1]};
+      const double log_std = std::log(static_cast<double>(std));
+      CHECK(gaussian_log_probability_forward(sample.data(), mean.data(), std) ==
+            doctest::Approx(naive_log_probability(l, mu, log_std)).epsilon(1e-5));
+
+      std::array<float, 2> dmean = {10.0F, -20.0F};  // added to
+      const float dlog_std =
+          gaussian_log_probability_backward(dmean.data(), sample.data(), mean.data(), std, kScale);
+      for (int axis = 0; axis < 2; ++axis) {
+        std::array<double, 2> above = mu, below = mu;
+        above[axis] += kStep;
+        below[axis] -= kStep;
+        const double slope =
+            (naive_log_probability(l, above, log_std) - naive_log_probability(l, below, log_std)) /
+            (2.0 * kStep);
+        CHECK(dmean[axis] - (axis == 0 ? 10.0F : -20.0F) ==
+              doctest::Approx(kScale * slope).epsilon(1e-4));
+      }
+      const double slope = (naive_log_probability(l, mu, log_std + kStep) -
+                            naive_log_probability(l, mu, log_std - kStep)) /
+                           (2.0 * kStep);
+      CHECK(dlog_std == doctest::Approx(kScale * slope).epsilon(1e-4));
+    }
+}
+
+TEST_CASE("log-probability shows a sample that is no number") {
+  const std::array<float, 2> mean = {0.0F, 0.0F};
+  const std::array<float, 2> sample = {0.0F, std::numeric_limits<float>::quiet_NaN()};
+  CHECK(std::isnan(gaussian_log_probability_forward(sample.data(), mean.data(), 0.1F)));
+}
+
+TEST_CASE("entropy is the mean of minus the log-probability") {
+  constexpr int kEpisodes = 20000;
+  const Policy policy = find_policy("hard_gaussian");
+  for (const float std : {0.05F, 0.5F, 2.0F}) {
+    CAPTURE(std);
+    const double log_std = std::log(static_cast<double>(std));
+    CHECK(gaussian_entropy(std) ==
+          doctest::Approx(1.0 + std::log(2.0 * std::numbers::pi) + 2.0 * log_std).epsilon(1e-6));
+    CHECK(gaussian_entropy(std * std::numbers::e_v<float>) - gaussian_entropy(std) ==
+          doctest::Approx(2.0).epsilon(1e-5));
+    Situation situation(kEpisodes);
+    const GuardedMatrix samples = situation.sample(policy, 0, 8, std);
+    std::vector<double> surprise;
+    for (int b = 0; b < kEpisodes; ++b)
+      surprise.push_back(-gaussian_log_probability_forward(samples.view().row(b),
+                                                           situation.mean.view().row(b), std));
+    // Half a chi-square of 2 degrees of freedom: variance 1.
+    CHECK(std::abs(mean_deviate(surprise, gaussian_entropy(std), 1.0)) < 5);
+  }
+}
+
+}  // namespace
+}  // namespace saccade

@@ -1,0 +1,188 @@
+#include "env/augmentation.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "tests/statistics.h"
+
+namespace saccade {
+namespace {
+
+using Image = std::vector<std::uint8_t>;  // (rows, cols, channels)
+
+struct Size {
+  int rows, cols, channels;
+  int count() const { return rows * cols * channels; }
+};
+
+/// One affine map about the centre, in the order of the configuration.
+struct Map {
+  double rotation = 0.0;  // degrees
+  double scale = 1.0;     // factor
+  double shear = 0.0;
+  double shift_x = 0.0, shift_y = 0.0;  // pixels
+};
+
+// Each target pixel is read where it comes from; black outside. Not rounded.
+std::vector<double> naive_apply(const Map& map, const Image& source, Size size) {
+  const double angle = map.rotation * std::numbers::pi / 180.0;
+  const double centre_x = 0.5 * (size.cols - 1), centre_y = 0.5 * (size.rows - 1);
+  std::vector<double> target;
+  for (int row = 0; row < size.rows; ++row)
+    for (int col = 0; col < size.cols; ++col) {
+      const double x = col - centre_x - map.shift_x, y = row - centre_y - map.shift_y;
+      const double sheared_x = x + map.shear * y;
+      const double u = (std::cos(angle) * sheared_x + std::sin(angle) * y) / map.scale + centre_x;
+      const double v = (std::cos(angle) * y - std::sin(angle) * sheared_x) / map.scale + centre_y;
+      for (int c = 0; c < size.channels; ++c) {
+        double value = 0.0;
+        for (int i = 0; i < size.rows; ++i)
+          for (int j = 0; j < size.cols; ++j)
+            value += std::max(0.0, 1.0 - std::abs(u - j)) * std::max(0.0, 1.0 - std::abs(v - i)) *
+                     source[(i * size.cols + j) * size.channels + c];
+        target.push_back(value);
+      }
+    }
+  return target;
+}
+
+Image random_image(Size size) {
+  RandomStream stream(1, Purpose::synthetic_digits, 0, 0);
+  Image image(size.count());
+  for (std::uint8_t& pixel : image) pixel = static_cast<std::uint8_t>(stream.below(256));
+  return image;
+}
+
+Image distort(const AugmentationConfig& config, const Image& source, Size size,
+              RandomStream stream) {
+  Image target(source.size(), 77);
+  std::vector<float> scratch(Augmentation::scratch_size(size.rows, size.cols), NAN);
+  Augmentation(config).apply(target, source, size.rows, size.cols, size.channels, stream, scratch);
+  return target;
+}
+
+RandomStream stream_of(std::uint32_t scene) { return {1, Purpose::augmentation, 0, scene}; }
+
+constexpr std::array<Size, 3> kSizes = {Size{28, 28, 1}, Size{9, 14, 3}, Size{1, 1, 1}};
+
+TEST_CASE("no distortion at all gives the same bits") {
+  CHECK_FALSE(AugmentationConfig{}.enabled());
+  CHECK(AugmentationConfig{.rotation = 1.0}.enabled());
+  CHECK(AugmentationConfig{.scale = 0.1}.enabled());
+  CHECK(AugmentationConfig{.shear = 0.1}.enabled());
+  CHECK(AugmentationConfig{.shift = 1.0}.enabled());
+  for (const Size size : kSizes)
+    CHECK(distort({}, random_image(size), size, stream_of(0)) == random_image(size));
+}
+
+TEST_CASE("the naive map turns, moves and grows as its words say") {
+  const Size size{5, 5, 1};
+  Image dot(25);
+  dot[1 * 5 + 2] = 100;  // one pixel above the centre
+  const auto at = [&](const Map& map, int row, int col) {
+    return naive_apply(map, dot, size)[row * 5 + col];
+  };
+  CHECK(at({}, 1, 2) == 100.0);
+  CHECK(at({.rotation = 90.0}, 2, 3) == doctest::Approx(100.0));  // to the right: clockwise
+  CHECK(at({.rotation = 180.0}, 3, 2) == doctest::Approx(100.0));
+  CHECK(at({.rotation = 360.0}, 1, 2) == doctest::Approx(100.0));
+  CHECK(at({.shift_x = 2.0, .shift_y = 1.0}, 2, 4) == 100.0);
+  CHECK(at({.scale = 2.0}, 0, 2) == 100.0);
+  CHECK(at({.shear = 1.0}, 1, 3) == 100.0);  // rows above the centre slide to the right
+}
+
+TEST_CASE("distortions against naive bilinear reading of the map that was drawn") {
+  const std::vector<AugmentationConfig> configs = {{.rotation = 180.0},   {.scale = 0.5},
+                                                   {.shear = 1.0},        {.shift = 16.0},
+                                                   {15.0, 0.2, 0.3, 2.5}, {180.0, 0.9, 1.0, 5.0}};
+  for (const Size size : kSizes)
+    for (std::size_t k = 0; k < configs.size(); ++k) {
+      CAPTURE(k);
+      CAPTURE(size.rows);
+      const AugmentationConfig& config = configs[k];
+      const Image source = random_image(size);
+      for (std::uint32_t scene = 0; scene < 4; ++scene) {
+        RandomStream stream = stream_of(scene);
+        const auto symmetric = [&](double bound) { return bound * (2.0 * stream.uniform() - 1.0); };
+        Map map;
+        map.rotation = symmetric(config.rotation);
+        map.scale = 1.0 + symmetric(config.scale);
+        map.shear = symmetric(config.shear);
+        map.shift_x = symmetric(config.shift);
+        map.shift_y = symmetric(config.shift);
+        const Image fast = distort(config, source, size, stream_of(scene));
+        const std::vector<double> naive = naive_apply(map, source, size);
+        double largest = 0.0;
+        for (int i = 0; i < size.count(); ++i)
+          largest = std::max(largest, std::abs(fast[i] - naive[i]));
+        CHECK(largest < 0.52);  // rounding to bytes, and a little of floats
+      }
+    }
+}
+
+TEST_CASE("a shift by whole pixels moves the image and nothing else") {
+  // Wide rows of one grey each: in the middle column only the shift along y shows. It is uniform in
+  // +-shift, so the bound that makes it whole can be worked out from the stream.
+  const Size size{11, 41, 1};
+  Image stripes(size.count());
+  for (int i = 0; i < size.count(); ++i) stripes[i] = static_cast<std::uint8_t>(20 * (1 + i / 41));
+  int moves = 0;
+  for (std::uint32_t scene = 0; scene < 100; ++scene) {
+    RandomStream stream = stream_of(scene);
+    for (int k = 0; k < 4; ++k) stream.bits();  // rotation, scale, shear, shift along x
+    const double share = 2.0 * stream.uniform() - 1.0;
+    for (const int pixels : {-2, 1, 3}) {
+      const double bound = pixels / share;
+      if (bound <= 0.0 || bound > 16.0) continue;
+      ++moves;
+      const Image target = distort({.shift = bound}, stripes, size, stream_of(scene));
+      for (int row = 0; row < size.rows; ++row) {
+        const int from = row - pixels;
+        const int expected = from >= 0 && from < size.rows ? stripes[from * 41] : 0;
+        REQUIRE(target[row * 41 + 20] == expected);
+      }
+    }
+  }
+  CHECK(moves > 50);
+}
+
+TEST_CASE("distortions are uniform between their bounds, to both sides") {
+  const Size size{41, 41, 1};
+  Image dot(size.count());
+  dot[20 * 41 + 20] = 255;
+  std::vector<double> x_shares, y_shares;
+  for (std::uint32_t scene = 0; scene < 2000; ++scene) {
+    const Image target = distort({.shift = 16.0}, dot, size, stream_of(scene));
+    double mass = 0.0, x = 0.0, y = 0.0;
+    for (int i = 0; i < size.count(); ++i) {
+      mass += target[i];
+      x += target[i] * (i % 41 - 20);
+      y += target[i] * (i / 41 - 20);
+    }
+    REQUIRE(mass > 240.0);
+    x_shares.push_back(0.5 + x / mass / 32.0);
+    y_shares.push_back(0.5 + y / mass / 32.0);
+  }
+  const auto uniform = [](double share) { return std::clamp(share, 0.0, 1.0); };
+  CHECK(kolmogorov_distance(x_shares, uniform) < 1.95);
+  CHECK(kolmogorov_distance(y_shares, uniform) < 1.95);
+  CHECK(std::abs(correlation_deviate(x_shares, y_shares, 0)) < 5);
+}
+
+TEST_CASE("a white image stays white inside") {
+  const Size size{28, 28, 1};
+  const Image white(size.count(), 255);
+  for (std::uint32_t scene = 0; scene < 50; ++scene) {
+    const Image target = distort({20.0, 0.1, 0.1, 2.0}, white, size, stream_of(scene));
+    for (int row = 12; row < 16; ++row)
+      for (int col = 12; col < 16; ++col) CHECK(target[row * 28 + col] == 255);
+  }
+}
+
+}  // namespace
+}  // namespace saccade

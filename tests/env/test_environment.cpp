@@ -1,0 +1,185 @@
+#include "env/environment.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "tests/env/digit_fixtures.h"
+#include "tests/env/environment_contract.h"
+
+namespace saccade {
+namespace {
+
+struct World {
+  SceneConfig scene;
+  RetinaConfig retina;
+  std::array<int, 3> digit;  // rows, cols, channels
+  int episodes = 1;
+  int rollouts = 1;
+  AugmentationConfig augmentation = {};
+  DigitOrder order = DigitOrder::shuffled;
+};
+
+// The digits have to outlive the environments.
+DigitSet digits_of(const World& w) {
+  return noise_digits(13, w.digit[0], w.digit[1], w.digit[2], 10);
+}
+
+std::unique_ptr<GlimpseEnvironment> build(const World& w, const DigitSet& digits) {
+  const SceneMaker scenes(w.scene, w.augmentation, digits, w.order, 1);
+  const Retina retina(w.retina, scenes.rows(), scenes.cols(), scenes.channels());
+  return std::make_unique<GlimpseEnvironment>(scenes, retina, w.episodes, w.rollouts);
+}
+
+TEST_CASE("glimpse environments keep the contract of environments") {
+  const std::vector<World> worlds = {
+      {.scene = {.canvas = {60, 60}}, .retina = {12, 3, 2}, .digit = {28, 28, 1}, .episodes = 8},
+      {.scene = {.kind = "translated", .canvas = {24, 37}, .num_digits = 2, .label = "pair"},
+       .retina = {7, 2, 3},
+       .digit = {10, 8, 3},
+       .episodes = 6,
+       .rollouts = 3},
+      {.scene = {.kind = "centered", .canvas = {9, 30}, .num_digits = 3},
+       .retina = {5, 2, 2},
+       .digit = {8, 9, 1},
+       .episodes = 4,
+       .rollouts = 4},
+      {.scene = {.canvas = {21, 20}, .num_distractors = 3, .distractor_size = 5, .border = 2},
+       .retina = {7, 1, 1},
+       .digit = {11, 11, 1}},
+      {.scene = {.canvas = {40, 40}, .distractor_size = 6},
+       .retina = {8, 4, 2},
+       .digit = {14, 14, 3},
+       .episodes = 5,
+       .augmentation = {.rotation = 20.0, .scale = 0.1},
+       .order = DigitOrder::fixed}};
+  for (const World& world : worlds) {
+    CAPTURE(fmt::format("{} {} x {}, {} digit(s)", world.scene.kind, world.scene.canvas[0],
+                        world.scene.canvas[1], world.scene.num_digits));
+    const DigitSet digits = digits_of(world);
+    check_environment([&] { return build(world, digits); }, world.scene.canvas[0],
+                      world.scene.canvas[1]);
+  }
+}
+
+World small_world(int episodes, int rollouts) {
+  return {.scene = {.canvas = {20, 24}, .distractor_size = 4},
+          .retina = {5, 2, 2},
+          .digit = {8, 8, 1},
+          .episodes = episodes,
+          .rollouts = rollouts};
+}
+
+// All episodes look at the same places.
+GuardedMatrix same_locations(int episodes, std::uint32_t look) {
+  const GuardedMatrix one = random_locations(1, look);
+  GuardedMatrix locations(episodes, 2);
+  for (int b = 0; b < episodes; ++b)
+    for (int axis = 0; axis < 2; ++axis) locations(b, axis) = one(0, axis);
+  return locations;
+}
+
+std::vector<float> glimpse_of(const GuardedMatrix& glimpses, int episode, int size) {
+  const float* row = glimpses.view().row(episode);
+  return {row, row + size};
+}
+
+TEST_CASE("episode b sees scene first_scene + b / rollouts, whatever the batch") {
+  const World one = small_world(1, 1);
+  const DigitSet digits = digits_of(one);
+  const auto single = build(one, digits);
+  const int size = single->glimpse_size();
+  for (const auto& [episodes, rollouts] : {std::array{6, 1}, {6, 2}, {6, 3}, {6, 6}}) {
+    CAPTURE(rollouts);
+    const auto batch = build(small_world(episodes, rollouts), digits);
+    for (const std::uint64_t first_scene : {0ULL, 3ULL, 100ULL}) {
+      batch->reset(first_scene);
+      for (std::uint32_t t = 0; t < 3; ++t) {
+        const GuardedMatrix seen = look_at(*batch, same_locations(episodes, t));
+        for (int b = 0; b < episodes; ++b) {
+          single->reset(first_scene + b / rollouts);
+          CHECK(glimpse_of(look_at(*single, same_locations(1, t)), 0, size) ==
+                glimpse_of(seen, b, size));
+          CHECK(single->facts()[0].label == batch->facts()[b].label);
+          CHECK(single->facts()[0].boxes == batch->facts()[b].boxes);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("rollouts of one scene may look elsewhere") {
+  const World world = small_world(4, 2);
+  const DigitSet digits = digits_of(world);
+  const auto environment = build(world, digits);
+  environment->reset(0);
+  // The first of them looks at the digit, the second at the corner that is farther from it.
+  GuardedMatrix locations(4, 2);
+  for (int b = 0; b < 4; ++b) {
+    const Region& digit = environment->facts()[b].regions[0];
+    locations(b, 0) = b % 2 == 0 ? digit.x : std::copysign(1.0F, -digit.x);
+    locations(b, 1) = b % 2 == 0 ? digit.y : std::copysign(1.0F, -digit.y);
+  }
+  const GuardedMatrix seen = look_at(*environment, locations);
+  const int size = environment->glimpse_size();
+  for (const int b : {0, 2}) CHECK(glimpse_of(seen, b, size) != glimpse_of(seen, b + 1, size));
+  CHECK(environment->facts()[0].boxes == environment->facts()[1].boxes);
+  CHECK(environment->facts()[1].boxes != environment->facts()[2].boxes);
+}
+
+TEST_CASE("a look at the region of a digit sees that digit, pixel by pixel") {
+  for (const int side : {8, 9}) {
+    const World world{.scene = {.kind = "translated", .canvas = {30, 41}},
+                      .retina = {side, 1, 2},
+                      .digit = {side, side, 1},
+                      .episodes = 20,
+                      .order = DigitOrder::fixed};
+    const DigitSet digits = digits_of(world);
+    const auto environment = build(world, digits);
+    environment->reset(0);
+    GuardedMatrix locations(world.episodes, 2);
+    for (int b = 0; b < world.episodes; ++b) {
+      locations(b, 0) = environment->facts()[b].regions[0].x;
+      locations(b, 1) = environment->facts()[b].regions[0].y;
+    }
+    const GuardedMatrix seen = look_at(*environment, locations);
+    for (int b = 0; b < world.episodes; ++b) {
+      CHECK(environment->facts()[b].label == digits.labels(b % digits.size()));
+      for (int i = 0; i < side * side; ++i)
+        REQUIRE(seen(b, i) ==
+                doctest::Approx(digits.images(b % digits.size(), i / side, i % side, 0) / 255.0));
+    }
+  }
+}
+
+#ifdef SACCADE_CHECKS
+TEST_CASE("sizes that do not fit are refused") {
+  const World world = small_world(4, 2);
+  const DigitSet digits = digits_of(world);
+  const auto environment = build(world, digits);
+  environment->reset(0);
+  const int size = environment->glimpse_size();
+  GuardedMatrix locations(4, 2), glimpses(4, size);
+  locations.fill(0.0F);
+  CHECK_NOTHROW(environment->look(locations.view(), glimpses.view()));
+  GuardedMatrix three(3, 2), wide(4, 3), few(3, size), narrow(4, size - 1);
+  three.fill(0.0F);
+  wide.fill(0.0F);
+  CHECK_THROWS_AS(environment->look(three.view(), glimpses.view()), std::logic_error);
+  CHECK_THROWS_AS(environment->look(wide.view(), glimpses.view()), std::logic_error);
+  CHECK_THROWS_AS(environment->look(locations.view(), few.view()), std::logic_error);
+  CHECK_THROWS_AS(environment->look(locations.view(), narrow.view()), std::logic_error);
+  std::vector<float> rewards(4), short_rewards(3);
+  CHECK_THROWS_AS(environment->answer(std::vector<int>(3), rewards), std::logic_error);
+  CHECK_THROWS_AS(environment->answer(std::vector<int>(4), short_rewards), std::logic_error);
+  CHECK_THROWS_AS(build(small_world(5, 2), digits), std::logic_error);
+}
+#endif
+
+}  // namespace
+}  // namespace saccade

@@ -1,0 +1,225 @@
+#include "env/retina.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+#include "nn/error.h"
+#include "nn/random.h"
+#include "tests/support.h"
+
+namespace saccade {
+namespace {
+
+struct Case {
+  RetinaConfig config;
+  int rows, cols, channels;
+};
+
+std::vector<std::uint8_t> random_canvas(const Case& c, RandomStream& stream) {
+  std::vector<std::uint8_t> canvas(static_cast<std::size_t>(c.channels) * c.rows * c.cols);
+  for (std::uint8_t& pixel : canvas) pixel = static_cast<std::uint8_t>(stream.below(256));
+  return canvas;
+}
+
+/// The retina with a canvas in front of it.
+struct Eye {
+  Eye(const Case& c, const std::vector<std::uint8_t>& canvas)
+      : retina(c.config, c.rows, c.cols, c.channels), prepared(retina.prepared_size()) {
+    retina.prepare(canvas, prepared);
+  }
+  std::vector<float> look(float x, float y) const {
+    std::vector<float> glimpse(retina.glimpse_size(), NAN);
+    retina.look(prepared, x, y, glimpse.data());
+    return glimpse;
+  }
+
+  Retina retina;
+  std::vector<std::byte> prepared;
+};
+
+/// One scale of a glimpse as the header has it: a square with its corner at canvas pixel (left,
+/// top), cut into P x P boxes of zoom x zoom pixels; outside is black. (channel, row, col)
+std::vector<double> naive_scale(const Case& c, const std::vector<std::uint8_t>& canvas, int zoom,
+                                int left, int top) {
+  const int patch = c.config.patch_size;
+  std::vector<double> glimpse;
+  for (int channel = 0; channel < c.channels; ++channel)
+    for (int row = 0; row < patch; ++row)
+      for (int col = 0; col < patch; ++col) {
+        double sum = 0.0;
+        for (int i = 0; i < zoom; ++i)
+          for (int j = 0; j < zoom; ++j) {
+            const int y = top + row * zoom + i, x = left + col * zoom + j;
+            if (y >= 0 && y < c.rows && x >= 0 && x < c.cols)
+              sum += canvas[(static_cast<std::size_t>(channel) * c.rows + y) * c.cols + x] / 255.0;
+          }
+        glimpse.push_back(sum / (zoom * zoom));
+      }
+  return glimpse;
+}
+
+/// The pixel edges nearest to point - side / 2: two where the point lies so close to half way that
+/// rounding decides.
+std::vector<int> nearest_edges(float location, int pixels, int side) {
+  constexpr double kTie = 1e-4;
+  const double edge = 0.5 * (static_cast<double>(location) + 1.0) * pixels - 0.5 * side;
+  const int low = static_cast<int>(std::floor(edge + 0.5 - kTie));
+  const int high = static_cast<int>(std::floor(edge + 0.5 + kTie));
+  return low == high ? std::vector{low} : std::vector{low, high};
+}
+
+/// The largest error of any pixel, over all scales.
+double largest_error(const Case& c, const std::vector<std::uint8_t>& canvas, const Eye& eye,
+                     float x, float y) {
+  const std::vector<float> glimpse = eye.look(x, y);
+  const int patch = c.config.patch_size;
+  const int scale_size = c.channels * patch * patch;
+  double largest = 0.0;
+  int zoom = 1;
+  for (int s = 0; s < c.config.scales; ++s, zoom *= c.config.scale_factor) {
+    double best = INFINITY;  // over the places that rounding allows
+    for (const int left : nearest_edges(x, c.cols, patch * zoom))
+      for (const int top : nearest_edges(y, c.rows, patch * zoom)) {
+        const std::vector<double> naive = naive_scale(c, canvas, zoom, left, top);
+        double error = 0.0;
+        for (int i = 0; i < scale_size; ++i) {
+          const double difference = std::abs(glimpse[s * scale_size + i] - naive[i]);
+          error = std::isnan(difference) ? INFINITY : std::max(error, difference);
+        }
+        best = std::min(best, error);
+      }
+    largest = std::max(largest, best);
+  }
+  return largest;
+}
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {{12, 3, 2}, 60, 60, 1},  {{8, 1, 2}, 28, 28, 1}, {{7, 2, 2}, 31, 44, 1},
+      {{5, 4, 2}, 40, 23, 3},   {{6, 3, 3}, 50, 37, 1}, {{3, 3, 3}, 17, 20, 3},
+      {{12, 4, 2}, 100, 90, 1}, {{9, 2, 4}, 33, 34, 1}, {{1, 4, 2}, 9, 7, 1},
+      {{11, 2, 3}, 11, 64, 1},  {{4, 2, 8}, 20, 31, 3}, {{5, 3, 1}, 20, 20, 1}};
+  return all;
+}
+
+std::string text(const Case& c) {
+  return fmt::format("P {}, S {}, factor {}, canvas {} x {} x {}", c.config.patch_size,
+                     c.config.scales, c.config.scale_factor, c.channels, c.rows, c.cols);
+}
+
+TEST_CASE("glimpses against naive box averages, everywhere on the canvas") {
+  for (const Case& c : cases()) {
+    CAPTURE(text(c));
+    RandomStream stream(1, Purpose::scene, 0, 0);
+    const std::vector<std::uint8_t> canvas = random_canvas(c, stream);
+    const Eye eye(c, canvas);
+    CHECK(eye.retina.glimpse_size() ==
+          c.config.scales * c.channels * c.config.patch_size * c.config.patch_size);
+    for (const float x : {-1.0F, -0.5F, 0.0F, 0.5F, 1.0F})
+      for (const float y : {-1.0F, -0.5F, 0.0F, 0.5F, 1.0F})
+        REQUIRE(largest_error(c, canvas, eye, x, y) < 1e-6);
+    for (int i = 0; i < 300; ++i) {
+      const float x = stream.uniform(-1.0F, 1.0F), y = stream.uniform(-1.0F, 1.0F);
+      CAPTURE(x);
+      CAPTURE(y);
+      REQUIRE(largest_error(c, canvas, eye, x, y) < 1e-6);
+    }
+  }
+}
+
+TEST_CASE("x runs to the right and y down") {
+  const Case c{{1, 1, 2}, 4, 8, 1};
+  std::vector<std::uint8_t> canvas(32);
+  canvas[1 * 8 + 6] = 255;  // row 1, col 6: its centre is (6.5, 1.5) of (8, 4)
+  const Eye eye(c, canvas);
+  CHECK(eye.look(0.625F, -0.25F)[0] == 1.0F);
+  CHECK(eye.look(-0.25F, 0.625F)[0] == 0.0F);
+  CHECK(eye.look(-0.625F, 0.25F)[0] == 0.0F);
+}
+
+TEST_CASE("a glimpse is ordered (scale, channel, row, col)") {
+  const Case c{{2, 2, 2}, 4, 4, 3};
+  std::vector<std::uint8_t> canvas;
+  for (const int value : {51, 102, 255}) canvas.insert(canvas.end(), 16, std::uint8_t(value));
+  canvas[1 * 4 + 2] = 0;  // channel 0, row 1, col 2: upper right of the middle
+  const std::vector<float> glimpse = Eye(c, canvas).look(0.0F, 0.0F);
+  const std::vector<double> expected = {0.2, 0.0,  0.2, 0.2, 0.4, 0.4, 0.4, 0.4, 1, 1, 1, 1,
+                                        0.2, 0.15, 0.2, 0.2, 0.4, 0.4, 0.4, 0.4, 1, 1, 1, 1};
+  REQUIRE(glimpse.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    CHECK(glimpse[i] == doctest::Approx(expected[i]).epsilon(1e-6));
+}
+
+TEST_CASE("every location within [-1, 1] stays in range; a constant canvas is exact inside") {
+  constexpr float kBelowOne = 0x1.fffffep-1F;
+  for (const Case& c : cases()) {
+    CAPTURE(text(c));
+    std::vector<std::uint8_t> canvas(static_cast<std::size_t>(c.channels) * c.rows * c.cols, 255);
+    const Eye white(c, canvas);
+    RandomStream stream(2, Purpose::scene, 0, 0);
+    for (int i = 0; i < 200; ++i)
+      for (const float pixel :
+           white.look(stream.uniform(-1.0F, 1.0F), stream.uniform(-1.0F, 1.0F))) {
+        REQUIRE(pixel >= 0.0F);
+        REQUIRE(pixel <= 1.0F);
+      }
+    // In the middle the finest scale lies inside; a coarser one where it fits the canvas.
+    const int patch = c.config.patch_size;
+    const std::vector<float> glimpse = white.look(0.0F, 0.0F);
+    int zoom = 1;
+    for (int s = 0; s < c.config.scales; ++s, zoom *= c.config.scale_factor) {
+      if (patch * zoom > std::min(c.rows, c.cols)) break;
+      const float lowest = (zoom & (zoom - 1)) == 0 ? 1.0F : kBelowOne;
+      for (int i = 0; i < c.channels * patch * patch; ++i)
+        REQUIRE(glimpse[s * c.channels * patch * patch + i] >= lowest);
+    }
+  }
+}
+
+TEST_CASE("preparing again forgets the canvas before; look writes one glimpse and no more") {
+  const Case c{{6, 3, 2}, 21, 30, 3};
+  RandomStream stream(3, Purpose::scene, 0, 0);
+  const std::vector<std::uint8_t> canvas = random_canvas(c, stream);
+  const Eye fresh(c, canvas);
+  Eye used(c, random_canvas(c, stream));
+  used.retina.prepare(canvas, used.prepared);
+  for (int i = 0; i < 20; ++i) {
+    const float x = stream.uniform(-1.0F, 1.0F), y = stream.uniform(-1.0F, 1.0F);
+    CHECK(fresh.look(x, y) == used.look(x, y));
+    const int size = fresh.retina.glimpse_size();
+    std::vector<float> memory(size + 32, -7.0F);
+    fresh.retina.look(fresh.prepared, x, y, memory.data() + 16);
+    for (int k = 0; k < 16; ++k) {
+      CHECK(memory[k] == -7.0F);
+      CHECK(memory[16 + size + k] == -7.0F);
+    }
+  }
+}
+
+TEST_CASE("sizes that make no sense are refused by the name of their key") {
+  const auto fault = [](RetinaConfig config, int rows, int cols) {
+    return message_of<InputError>([&] { Retina(config, rows, cols, 1); });
+  };
+  const auto names = [](const std::string& message, const std::string& key) {
+    CAPTURE(message);
+    CHECK(message.find(key) != std::string::npos);
+  };
+  names(fault({13, 1, 2}, 12, 40), "retina.patch_size: 13");
+  names(fault({13, 1, 2}, 40, 12), "retina.patch_size: 13");
+  names(fault({0, 1, 2}, 12, 40), "retina.patch_size: 0");
+  names(fault({12, 0, 2}, 60, 60), "retina.scales: 0");
+  names(fault({12, 3, 0}, 60, 60), "retina.scale_factor: 0");
+  names(fault({12, 6, 2}, 60, 60), "retina.scales");  // covers 384 pixels of 60
+  names(fault({4, 3, 8}, 60, 60), "retina.scales");   // boxes of 64 x 64 pixels
+  names(fault({1, 1, 2}, 0, 10), "scene.canvas");
+  names(fault({1, 1, 2}, 10, 100000), "scene.canvas");
+  CHECK(fault({12, 3, 2}, 60, 60) == "nothing thrown");
+  CHECK(fault({12, 1, 2}, 12, 12) == "nothing thrown");
+  CHECK(fault({12, 4, 2}, 100, 100) == "nothing thrown");
+}
+
+}  // namespace
+}  // namespace saccade

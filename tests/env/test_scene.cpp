@@ -1,0 +1,258 @@
+#include "env/scene.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "nn/error.h"
+#include "tests/env/digit_fixtures.h"
+#include "tests/statistics.h"
+#include "tests/support.h"
+
+namespace saccade {
+namespace {
+
+using Canvas = std::vector<int>;  // (channels, rows, cols), not clamped
+
+// Adds digit `index` with its corner at the corner of `box`.
+void naive_add(Canvas& canvas, const SceneConfig& config, const DigitSet& digits, int index,
+               const Box& box) {
+  const auto [canvas_rows, canvas_cols] = config.canvas;
+  for (int c = 0; c < digits.channels(); ++c)
+    for (int row = 0; row < digits.rows(); ++row)
+      for (int col = 0; col < digits.cols(); ++col)
+        canvas.at((c * canvas_rows + box.y + row) * canvas_cols + box.x + col) +=
+            digits.images(index, row, col, c);
+}
+
+// The scene of the digits alone: what stands in the file order, at the boxes that came back.
+Canvas naive_digits(const SceneConfig& config, const DigitSet& digits, std::uint64_t number,
+                    const SceneFacts& facts) {
+  Canvas canvas(static_cast<std::size_t>(config.canvas[0]) * config.canvas[1] * digits.channels());
+  for (int k = 0; k < config.num_digits; ++k)
+    naive_add(canvas, config, digits,
+              static_cast<int>((number * config.num_digits + k) % digits.size()), facts.boxes[k]);
+  return canvas;
+}
+
+Canvas clamped(Canvas canvas) {
+  for (int& pixel : canvas) pixel = std::min(pixel, 255);
+  return canvas;
+}
+
+Canvas pixels(const Scene& scene) { return {scene.canvas.begin(), scene.canvas.end()}; }
+
+bool inside(const Box& box, const SceneConfig& config) {
+  const auto [rows, cols] = config.canvas;
+  return box.x >= config.border && box.x + box.width <= cols - config.border &&
+         box.y >= config.border && box.y + box.height <= rows - config.border;
+}
+
+TEST_CASE("scenes without distractors are the digits at their boxes, clamped, and nothing else") {
+  for (const int channels : {1, 3})
+    for (const std::string& kind : {std::string("centered"), std::string("translated")})
+      for (int count = 1; count <= kMaxDigits; ++count) {
+        CAPTURE(channels);
+        CAPTURE(kind);
+        CAPTURE(count);
+        const DigitSet digits = noise_digits(11, 6, 5, channels, 10);
+        const SceneConfig config{.kind = kind, .canvas = {13, 25}, .num_digits = count};
+        const SceneMaker maker(config, {}, digits, DigitOrder::fixed, 1);
+        CHECK(maker.rows() == 13);
+        CHECK(maker.cols() == 25);
+        CHECK(maker.channels() == channels);
+        for (std::uint64_t n = 0; n < 50; ++n) {
+          const Scene scene = draw(maker, n);
+          REQUIRE(scene.facts.num_digits == count);
+          for (int k = 0; k < count; ++k) {
+            const Box& box = scene.facts.boxes[k];
+            REQUIRE(box.width == 5);
+            REQUIRE(box.height == 6);
+            REQUIRE(inside(box, config));
+            if (kind == "centered") REQUIRE(box == Box{(25 - 5 * count) / 2 + 5 * k, 3, 5, 6});
+          }
+          for (int k = count; k < kMaxDigits; ++k) REQUIRE(scene.facts.boxes[k] == Box{});
+          REQUIRE(pixels(scene) == clamped(naive_digits(config, digits, n, scene.facts)));
+        }
+      }
+}
+
+TEST_CASE("regions are the boxes in location units") {
+  const DigitSet digits = noise_digits(3, 7, 4, 1, 3);
+  const SceneMaker maker({.kind = "translated", .canvas = {20, 32}, .num_digits = 2}, {}, digits,
+                         DigitOrder::fixed, 1);
+  for (std::uint64_t n = 0; n < 100; ++n) {
+    const SceneFacts facts = draw(maker, n).facts;
+    for (int k = 0; k < 2; ++k) {
+      const Box& box = facts.boxes[k];
+      const Region& region = facts.regions[k];
+      CHECK(region.x == doctest::Approx((box.x + 2.0) / 16.0 - 1.0));
+      CHECK(region.y == doctest::Approx((box.y + 3.5) / 10.0 - 1.0));
+      CHECK(region.half_width == doctest::Approx(2.0 / 16.0));
+      CHECK(region.half_height == doctest::Approx(3.5 / 10.0));
+      CHECK(region.contains(region.x, region.y));
+      for (const float side : {-1.0F, 1.0F}) {
+        CHECK(region.contains(region.x + side * 0.124F, region.y + side * 0.349F));
+        CHECK_FALSE(region.contains(region.x + side * 0.126F, region.y));
+        CHECK_FALSE(region.contains(region.x, region.y + side * 0.351F));
+      }
+    }
+  }
+}
+
+// A distractor as it is found in a canvas: which digit, where it was cut, where it was put.
+struct Distractor {
+  int index, from_x, from_y, x, y;
+};
+
+constexpr int kCount = 5, kRows = 4, kCols = 5;  // of digits whose pixels tell where they are from
+constexpr int kSize = 3;                         // of a distractor
+
+DigitSet coded_digits() {
+  return make_digits(kCount, kRows, kCols, 1, kCount, [](int n, int row, int col, int) {
+    return 1 + (n * kRows + row) * kCols + col;  // 1 .. 100: a sum of two is never clamped
+  });
+}
+
+// Reads the only distractor off a canvas from which the digit is taken away, and checks that it is
+// one square of one digit.
+Distractor find_distractor(const Canvas& canvas, const SceneConfig& config) {
+  const int canvas_cols = config.canvas[1];
+  const auto first = std::ranges::find_if(canvas, [](int pixel) { return pixel != 0; });
+  REQUIRE(first != canvas.end());
+  const int place = static_cast<int>(first - canvas.begin()), code = *first - 1;
+  const Distractor found{code / (kRows * kCols), code % kCols, code / kCols % kRows,
+                         place % canvas_cols, place / canvas_cols};
+  Canvas expected(canvas.size());
+  for (int row = 0; row < kSize; ++row)
+    for (int col = 0; col < kSize; ++col)
+      expected[(found.y + row) * canvas_cols + found.x + col] = code + 1 + row * kCols + col;
+  REQUIRE(found.from_x + kSize <= kCols);
+  REQUIRE(found.from_y + kSize <= kRows);
+  REQUIRE(canvas == expected);
+  return found;
+}
+
+TEST_CASE("cluttered scenes draw digit, cut and both places uniformly and independently") {
+  const DigitSet digits = coded_digits();
+  for (const int border : {0, 2}) {
+    CAPTURE(border);
+    const SceneConfig config{
+        .canvas = {14, 17}, .num_distractors = 1, .distractor_size = kSize, .border = border};
+    const SceneMaker maker(config, {}, digits, DigitOrder::fixed, 3);
+    const int free_rows = 14 - 2 * border, free_cols = 17 - 2 * border;
+    // Each draw counts from 0; inclusive ranges have this many values.
+    const std::vector<int> values = {kCount,
+                                     kCols - kSize + 1,
+                                     kRows - kSize + 1,
+                                     free_cols - kSize + 1,
+                                     free_rows - kSize + 1,
+                                     free_cols - kCols + 1,
+                                     free_rows - kRows + 1};
+    std::vector<std::vector<int>> counts;
+    for (const int n : values) counts.emplace_back(n);
+    std::vector<std::vector<double>> samples(values.size());
+    for (std::uint64_t n = 0; n < 5000; ++n) {
+      const Scene scene = draw(maker, n);
+      Canvas rest = pixels(scene);
+      const Canvas digit = naive_digits(config, digits, n, scene.facts);
+      for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= digit[i];
+      const Distractor d = find_distractor(rest, config);
+      const Box& box = scene.facts.boxes[0];
+      const std::vector<int> draws = {d.index,      d.from_x,       d.from_y,      d.x - border,
+                                      d.y - border, box.x - border, box.y - border};
+      for (std::size_t i = 0; i < draws.size(); ++i) {
+        ++counts[i].at(draws[i]);
+        samples[i].push_back(draws[i]);
+      }
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      CAPTURE(i);
+      CHECK(std::abs(uniform_deviate(counts[i])) < 5);
+      for (std::size_t j = 0; j < values.size(); ++j)
+        for (const int lag : {0, 1}) {
+          if (i == j && lag == 0) continue;
+          CAPTURE(j);
+          CHECK(std::abs(correlation_deviate(samples[i], samples[j], lag)) < 5);
+        }
+    }
+  }
+}
+
+TEST_CASE("cluttered scenes have the number of distractors that was asked for") {
+  const DigitSet ones = make_digits(4, 6, 6, 1, 4, [](int, int, int, int) { return 1; });
+  for (const int count : {0, 1, 4, 20})
+    for (const int size : {1, 3, 6}) {
+      const SceneMaker maker(
+          {.canvas = {15, 12}, .num_distractors = count, .distractor_size = size}, {}, ones,
+          DigitOrder::fixed, 1);
+      for (std::uint64_t n = 0; n < 20; ++n) {
+        int sum = 0;
+        for (const int pixel : pixels(draw(maker, n))) sum += pixel;
+        CHECK(sum == count * size * size + 36);
+      }
+    }
+}
+
+TEST_CASE("sums are clamped to white") {
+  const DigitSet digits = make_digits(2, 6, 6, 3, 2, [](int, int, int, int) { return 100; });
+  const SceneMaker maker({.canvas = {10, 10}, .num_distractors = 8, .distractor_size = 5}, {},
+                         digits, DigitOrder::fixed, 1);
+  std::set<int> seen;
+  for (std::uint64_t n = 0; n < 20; ++n)
+    for (const int pixel : pixels(draw(maker, n))) seen.insert(pixel);
+  CHECK(seen == std::set<int>{0, 100, 200, 255});
+}
+
+TEST_CASE("channels of a distractor stay together") {
+  const DigitSet digits = make_digits(
+      5, 4, 5, 3, 5, [](int n, int row, int col, int c) { return (c + 1) * (1 + n + row + col); });
+  const SceneConfig config{.canvas = {9, 12}, .num_distractors = 3, .distractor_size = 4};
+  const SceneMaker maker(config, {}, digits, DigitOrder::fixed, 1);
+  for (std::uint64_t n = 0; n < 20; ++n) {
+    const Canvas canvas = pixels(draw(maker, n));
+    for (int i = 0; i < 108; ++i) {
+      REQUIRE(canvas[108 + i] == 2 * canvas[i]);
+      REQUIRE(canvas[216 + i] == 3 * canvas[i]);
+    }
+  }
+}
+
+TEST_CASE("a scene that cannot be made is refused by the name of its key") {
+  const DigitSet digits = noise_digits(3, 8, 6, 1, 3);
+  const auto fault = [&](const SceneConfig& config) {
+    return message_of<InputError>([&] { SceneMaker(config, {}, digits, DigitOrder::fixed, 1); });
+  };
+  const auto names = [&](const SceneConfig& config, const std::string& key) {
+    const std::string message = fault(config);
+    CAPTURE(message);
+    CHECK(message.find(key) != std::string::npos);
+  };
+  CHECK(fault({.kind = "clutered"}) ==
+        "unknown scene.kind 'clutered'; allowed: centered, translated, cluttered");
+  CHECK(fault({.label = "add"}) == "unknown scene.label 'add'; allowed: sum, pair");
+  names({.num_digits = 0}, "scene.num_digits: 0");
+  names({.num_digits = 5}, "scene.num_digits: 5");
+  names({.label = "pair"}, "scene.label: pair");
+  names({.num_digits = 3, .label = "pair"}, "scene.label: pair");
+  names({.canvas = {7, 20}, .distractor_size = 4}, "scene.canvas: 7 x 20");
+  names({.canvas = {20, 5}, .distractor_size = 4}, "scene.canvas: 20 x 5");
+  names({.kind = "centered", .canvas = {20, 17}, .num_digits = 3}, "scene.canvas: 20 x 17");
+  names({.canvas = {20, 20}, .distractor_size = 4, .border = 7}, "scene.border: 7");
+  names({.canvas = {20, 20}, .distractor_size = 4, .border = -1}, "scene.border: -1");
+  names({.num_distractors = -1, .distractor_size = 4}, "scene.num_distractors: -1");
+  names({.distractor_size = 7}, "scene.distractor_size: 7");
+  names({.distractor_size = 0}, "scene.distractor_size: 0");
+
+  CHECK(fault({.canvas = {8, 6}, .distractor_size = 6}) == "nothing thrown");
+  CHECK(fault({.canvas = {20, 20}, .distractor_size = 6, .border = 6}) == "nothing thrown");
+  CHECK(fault({.kind = "translated", .distractor_size = 100}) == "nothing thrown");
+  CHECK(fault({.num_distractors = 0, .distractor_size = 100}) == "nothing thrown");
+  CHECK(fault({.kind = "centered", .canvas = {8, 18}, .num_digits = 3}) == "nothing thrown");
+}
+
+}  // namespace
+}  // namespace saccade

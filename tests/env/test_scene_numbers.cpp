@@ -1,0 +1,154 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "env/scene.h"
+#include "tests/env/digit_fixtures.h"
+
+// Which scene is which: their numbers, their random streams, the order of digits and the labels.
+namespace saccade {
+namespace {
+
+TEST_CASE("scene n is the same whoever asks for it, and differs from all others") {
+  const DigitSet digits = noise_digits(7, 5, 5, 1, 7);
+  const SceneConfig config{.canvas = {20, 20}, .num_distractors = 2, .distractor_size = 4};
+  for (const AugmentationConfig& augmentation :
+       {AugmentationConfig{}, AugmentationConfig{.rotation = 20.0, .shift = 1.0}}) {
+    const SceneMaker maker(config, augmentation, digits, DigitOrder::shuffled, 1);
+    std::map<std::uint64_t, Scene> scenes;
+    std::set<std::vector<std::uint8_t>> canvases;
+    constexpr auto kFar = (1ULL << 32) + 3;  // shares its lower half with scene 3
+    for (const std::uint64_t n : {0ULL, 1ULL, 2ULL, 3ULL, 100ULL, 1ULL << 40, kFar}) {
+      scenes[n] = draw(maker, n);
+      canvases.insert(scenes[n].canvas);
+    }
+    CHECK(canvases.size() == scenes.size());
+    CHECK(scenes[3].facts.boxes != scenes[kFar].facts.boxes);
+    CHECK(draw(SceneMaker(config, augmentation, digits, DigitOrder::shuffled, 2), 3).canvas !=
+          scenes[3].canvas);
+
+    // In one buffer, in another order, by another maker of the same settings.
+    const SceneMaker other(config, augmentation, digits, DigitOrder::shuffled, 1);
+    SceneMaker::Buffer buffer = other.make_buffer();
+    for (const std::uint64_t n : {3ULL, 0ULL, 1ULL << 40, 3ULL, kFar, 100ULL}) {
+      const SceneFacts facts = other.make(n, buffer);
+      CHECK(buffer.canvas == scenes[n].canvas);
+      CHECK(facts.boxes == scenes[n].facts.boxes);
+      CHECK(facts.label == scenes[n].facts.label);
+    }
+  }
+}
+
+TEST_CASE("distortions change the digit and not its place") {
+  const DigitSet digits = noise_digits(7, 9, 9, 1, 7);
+  const SceneConfig config{.canvas = {30, 30}, .num_distractors = 2, .distractor_size = 4};
+  const SceneMaker plain(config, {}, digits, DigitOrder::fixed, 1);
+  const SceneMaker distorted(config, {.rotation = 30.0}, digits, DigitOrder::fixed, 1);
+  for (std::uint64_t n = 0; n < 20; ++n) {
+    const Scene a = draw(plain, n), b = draw(distorted, n);
+    CHECK(a.facts.boxes == b.facts.boxes);
+    CHECK(a.facts.label == b.facts.label);
+    CHECK(a.canvas != b.canvas);
+    const Box& box = a.facts.boxes[0];
+    for (int y = 0; y < 30; ++y)
+      for (int x = 0; x < 30; ++x) {
+        const bool in_box =
+            x >= box.x && x < box.x + box.width && y >= box.y && y < box.y + box.height;
+        if (!in_box) REQUIRE(a.canvas[y * 30 + x] == b.canvas[y * 30 + x]);
+      }
+  }
+}
+
+TEST_CASE("distortions have random streams of their own") {
+  constexpr int kSide = 9;
+  constexpr std::uint64_t kSeed = 4;
+  const DigitSet digits = noise_digits(7, kSide, kSide, 1, 7);
+  const AugmentationConfig augmentation{.rotation = 30.0, .shift = 2.0};
+  const SceneMaker maker({.kind = "translated", .canvas = {20, 20}}, augmentation, digits,
+                         DigitOrder::fixed, kSeed);
+  std::vector<std::uint8_t> digit(kSide * kSide);
+  std::vector<float> scratch(Augmentation::scratch_size(kSide, kSide));
+  for (const std::uint64_t n : {0ULL, 5ULL, (7ULL << 32) + 5}) {
+    RandomStream stream(kSeed, Purpose::augmentation, static_cast<std::uint32_t>(n >> 32),
+                        static_cast<std::uint32_t>(n));
+    Augmentation(augmentation)
+        .apply(digit, {&digits.images(n % 7, 0, 0, 0), digit.size()}, kSide, kSide, 1, stream,
+               scratch);
+    const Scene scene = draw(maker, n);
+    const Box& box = scene.facts.boxes[0];
+    for (int i = 0; i < kSide * kSide; ++i)
+      REQUIRE(scene.canvas[(box.y + i / kSide) * 20 + box.x + i % kSide] == digit[i]);
+  }
+}
+
+// The labels of scenes [first, first + count) of one digit.
+std::vector<int> labels(const SceneMaker& maker, int first, int count) {
+  std::vector<int> all;
+  for (int n = 0; n < count; ++n) all.push_back(draw(maker, first + n).facts.label);
+  return all;
+}
+
+TEST_CASE("digits come in the order of the file, or once a pass in random order") {
+  constexpr int kDigits = 23;
+  const DigitSet digits = noise_digits(kDigits, 4, 4, 1, kDigits);  // every digit its own class
+  const SceneConfig config{.kind = "translated", .canvas = {8, 8}};
+  std::vector<int> in_order(kDigits);
+  std::iota(in_order.begin(), in_order.end(), 0);
+
+  const SceneMaker fixed(config, {}, digits, DigitOrder::fixed, 1);
+  CHECK(labels(fixed, 0, kDigits) == in_order);
+  CHECK(labels(fixed, 5 * kDigits, kDigits) == in_order);
+
+  const SceneMaker shuffled(config, {}, digits, DigitOrder::shuffled, 1);
+  std::set<std::vector<int>> orders = {in_order};
+  for (int pass = 0; pass < 5; ++pass) {
+    std::vector<int> order = labels(shuffled, pass * kDigits, kDigits);
+    CHECK(orders.insert(order).second);
+    std::ranges::sort(order);
+    CHECK(order == in_order);
+  }
+}
+
+TEST_CASE("labels of several digits: their sum, or their unordered pair") {
+  const DigitSet digits = noise_digits(30, 3, 3, 1, 10);
+  const auto maker = [&](int count, const std::string& label) {
+    return SceneMaker({.kind = "centered", .canvas = {12, 12}, .num_digits = count, .label = label},
+                      {}, digits, DigitOrder::shuffled, 1);
+  };
+  CHECK(maker(1, "sum").num_classes() == 10);
+  CHECK(maker(2, "sum").num_classes() == 19);
+  CHECK(maker(4, "sum").num_classes() == 37);
+  CHECK(maker(2, "pair").num_classes() == 55);
+
+  // One digit a scene shows in which order the same seed shows them.
+  const std::vector<int> singles = labels(maker(1, "sum"), 0, 4000);
+  for (const int count : {2, 3, 4}) {
+    const SceneMaker sums = maker(count, "sum");
+    for (int n = 0; n < 100; ++n) {
+      int sum = 0;
+      for (int k = 0; k < count; ++k) sum += singles[n * count + k];
+      REQUIRE(draw(sums, n).facts.label == sum);
+    }
+  }
+  const SceneMaker pairs = maker(2, "pair");
+  std::map<std::set<int>, int> label_of;
+  std::set<int> used;
+  for (int n = 0; n < 2000; ++n) {
+    const int label = draw(pairs, n).facts.label;
+    const std::set<int> pair = {singles[2 * n], singles[2 * n + 1]};
+    REQUIRE(label_of.emplace(pair, label).first->second == label);
+    used.insert(label);
+  }
+  CHECK(label_of.size() == 55);
+  CHECK(used.size() == 55);
+  CHECK(*used.begin() == 0);
+  CHECK(*used.rbegin() == 54);
+}
+
+}  // namespace
+}  // namespace saccade
