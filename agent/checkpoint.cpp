@@ -104,12 +104,16 @@ void Checkpoint::restore_averaged(Tensor<1>& parameters, const ParameterLayout& 
 
 void Checkpoint::check_shapes(const ParameterLayout& layout, const std::string& prefix) const {
   for (const Parameter& p : layout.parameters()) {
+    const std::string name = prefix + p.name;
+    const auto tensor = std::ranges::find(file_.tensors, name, &NamedTensor::name);
+    if (tensor == file_.tensors.end())
+      throw InputError(
+          fmt::format("{}: has no tensor '{}', which this model has", path_.string(), name));
     const std::vector<std::size_t> expected{static_cast<std::size_t>(p.rows),
                                             static_cast<std::size_t>(p.cols)};
-    const std::vector<std::size_t>& found = file_.find(prefix + p.name).shape;
-    if (found != expected)
+    if (tensor->shape != expected)
       throw InputError(fmt::format("{}: '{}' is ({}), but this model has ({}, {})", path_.string(),
-                                   prefix + p.name, fmt::join(found, ", "), p.rows, p.cols));
+                                   name, fmt::join(tensor->shape, ", "), p.rows, p.cols));
   }
 }
 

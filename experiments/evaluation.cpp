@@ -42,8 +42,9 @@ void wilson_interval(double share, int count, double& low, double& high) {
   const double centre = (share + z * z / (2 * n)) / (1 + z * z / n);
   const double half =
       z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
-  low = std::max(0.0, centre - half);
-  high = std::min(1.0, centre + half);
+  // The ends are exact where rounding would leave a trace of the other terms.
+  low = share > 0.0 ? centre - half : 0.0;
+  high = share < 1.0 ? centre + half : 1.0;
 }
 
 Evaluator::Evaluator(const Model& model, const EnvironmentFactory& environments, int scenes,
@@ -66,19 +67,27 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
   });
 
   const int steps = model_.num_glimpses();
-  const double looks = static_cast<double>(scenes_) * steps * request.passes;
-  Evaluation result;
-  result.scenes = scenes_;
-  result.on_target_by_glimpse.assign(steps, 0.0);
+  const double scene_looks = static_cast<double>(scenes_) * request.passes;  // of one glimpse
+  std::int64_t errors = 0, border = 0, on_target = 0;
+  std::vector<std::int64_t> on_target_by_glimpse(steps);
+  double distance = 0.0;
   for (const Tally& tally : tallies_) {
-    result.error += static_cast<double>(tally.errors) / scenes_;
-    result.border += tally.border / looks;
-    result.distance += tally.distance / looks;
+    errors += tally.errors;
+    border += tally.border;
+    distance += tally.distance;
     for (int t = 0; t < steps; ++t) {
-      result.on_target_by_glimpse[t] += tally.on_target[t] * steps / looks;
-      result.on_target += tally.on_target[t] / looks;
+      on_target += tally.on_target[t];
+      on_target_by_glimpse[t] += tally.on_target[t];
     }
   }
+  Evaluation result;
+  result.scenes = scenes_;
+  result.error = static_cast<double>(errors) / scenes_;
+  result.border = static_cast<double>(border) / (scene_looks * steps);
+  result.distance = distance / (scene_looks * steps);
+  result.on_target = static_cast<double>(on_target) / (scene_looks * steps);
+  for (const std::int64_t hits : on_target_by_glimpse)
+    result.on_target_by_glimpse.push_back(static_cast<double>(hits) / scene_looks);
   wilson_interval(result.error, scenes_, result.error_low, result.error_high);
   return result;
 }

@@ -9,6 +9,7 @@
 
 #include "experiments/bench.h"
 #include "experiments/eval.h"
+#include "experiments/record.h"
 #include "experiments/run.h"
 #include "nn/error.h"
 
@@ -36,18 +37,41 @@ void await_stop_signals() {
   }).detach();
 }
 
+// The command as typed, quoted where a shell needs it.
 std::string typed(int argc, char** argv) {
-  std::string line = "saccade";
-  for (int i = 1; i < argc; ++i) line += fmt::format(" {}", argv[i]);
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+  std::string line;
+  for (int i = 0; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (i > 0) line += ' ';
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? "'\\''" : std::string(1, c);
+    line += '\'';
+  }
   return line;
+}
+
+// What is wrong with the command line; a verb that is none comes with those there are.
+std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
+  if (!app.get_subcommands().empty()) return error.what();
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : app.get_subcommands(nullptr)) verbs.push_back(verb->get_name());
+  const std::vector<std::string> words = app.remaining();
+  return fmt::format("{}; allowed: {}",
+                     words.empty() ? "no verb" : fmt::format("'{}' is no verb", words[0]),
+                     fmt::join(verbs, ", "));
 }
 
 int run(const saccade::RunOptions& options) {
   await_stop_signals();
   if (saccade::run(options, stop_requested)) return kDone;
-  const bool resumes = options.command.find("--resume") != std::string::npos;
   fmt::print(stderr, "stopped and saved; go on with: {}{}\n", options.command,
-             resumes ? "" : " --resume");
+             options.resume ? "" : " --resume");
   return kInterrupted;
 }
 
@@ -77,6 +101,13 @@ int main(int argc, char** argv) {
   eval_verb->add_option("--threads", eval_options.threads, "Default: all allowed processors")
       ->check(CLI::Range(1, 1024));
 
+  saccade::RecordOptions record_options;
+  CLI::App* record_verb = app.add_subcommand("record", "Draw where a trained agent looks");
+  record_verb->add_option("run_dir", record_options.run_folder, "A run folder")->required();
+  record_verb->add_option("--out", record_options.out, "The picture (.png) to write")->required();
+  record_verb->add_option("--scenes", record_options.scenes, "Test scenes to draw (default 4)")
+      ->check(CLI::Range(1, 100));
+
   saccade::BenchOptions bench_options;
   CLI::App* bench_verb = app.add_subcommand("bench", "Measure the speed of an experiment");
   bench_verb->add_option("config", bench_options.config, "Experiment (YAML)")->required();
@@ -90,10 +121,13 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     if (*run_verb) return run(run_options);
     if (*eval_verb) fmt::print("{}", saccade::eval(eval_options));
+    if (*record_verb) saccade::record(record_options);
     if (*bench_verb) fmt::print("{}", saccade::bench(bench_options));
     return kDone;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kBadInput;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    fmt::print(stderr, "saccade: {}; --help says more\n", usage_fault(app, error));
+    return kBadInput;
   } catch (const saccade::InputError& error) {
     fmt::print(stderr, "saccade: {}\n", error.what());
     return kBadInput;

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "agent/checkpoint.h"
+#include "experiments/task.h"
+
+namespace saccade {
+
+/// A trained agent from its run folder: the task it learned and the weights that were best on the
+/// validation scenes (the last ones, where there are no best yet), averaged as for evaluation.
+struct Trained {
+  /// Throws InputError for a folder without a checkpoint, or a checkpoint that cannot be used.
+  explicit Trained(const std::filesystem::path& run_folder);
+
+  const Task task;
+  const Tensor<1> weights;  // one block of task.model.layout()
+
+ private:
+  Trained(const Checkpoint& checkpoint, const std::string& origin);
+};
+
+}  // namespace saccade
