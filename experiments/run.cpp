@@ -215,7 +215,7 @@ bool run(const RunOptions& options, const std::atomic<bool>& stop) {
   const RunFolder folder(options.out.empty() ? default_run_folder(config, options.overrides)
                                              : options.out);
   const bool resumes = options.resume && folder.exists();
-  if (folder.exists() && !resumes) folder.create(config, "", "");  // throws: it is there already
+  if (!resumes) folder.require_new();  // before the data are read
 
   Workers workers(options.threads);
   const Task task(config);

@@ -64,13 +64,17 @@ bool RunFolder::exists() const {
          !(fs::is_directory(path_, error) && fs::is_empty(path_, error));
 }
 
-void RunFolder::create(const Config& config, const std::string& command,
-                       const std::string& meta) const {
+void RunFolder::require_new() const {
   if (exists())
     throw InputError(fmt::format(
         "{}: exists already and is left as it is; --resume goes on from it, --out DIR chooses "
         "another folder",
         path_.string()));
+}
+
+void RunFolder::create(const Config& config, const std::string& command,
+                       const std::string& meta) const {
+  require_new();
   std::error_code error;
   fs::create_directories(path_ / "checkpoints", error);
   if (error)

@@ -29,8 +29,10 @@ class RunFolder {
 
   /// Whether there is anything at the path.
   bool exists() const;
-  /// Makes the folder with config.yaml, command.txt and meta.json. Throws InputError if there is
-  /// something already or it cannot be written.
+  /// Throws InputError if there is something already.
+  void require_new() const;
+  /// Makes the folder with config.yaml, command.txt, meta.json and an empty metrics.csv. Throws
+  /// InputError if there is something already or it cannot be written.
   void create(const Config& config, const std::string& command, const std::string& meta) const;
 
  private:

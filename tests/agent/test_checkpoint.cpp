@@ -1,0 +1,250 @@
+// Checkpoints: the whole state or nothing, and never that of another model.
+#include "agent/checkpoint.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include "nn/error.h"
+#include "tests/agent/support.h"
+#include "tests/support.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+AgentConfig config_of(const std::string& core, const std::string& optimizer) {
+  AgentConfig config = tiny_config(core);
+  config.glimpse.first = "learned";
+  config.glimpse.learn_std = true;
+  config.reinforce.advantage = "ema";
+  config.training.optimizer.optimizer = optimizer;
+  return config;
+}
+
+// A learner with all that it refers to, after some updates.
+struct Trained {
+  explicit Trained(const AgentConfig& config, int updates = 0)
+      : model(config, kTinyGlimpse, kTinyClasses), learner(model, tiny_environment, 3, workers) {
+    step(updates);
+  }
+
+  void step(int updates) {
+    for (int n = 0; n < updates; ++n) learner.step();
+  }
+
+  Workers workers{1};
+  Model model;
+  Learner learner;
+};
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void put_bytes(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+// All that a checkpoint keeps of a learner.
+std::string state_of(const Learner& learner) {
+  const TemporaryFolder folder;
+  save_checkpoint(folder.path / "x", learner, "", {});
+  return bytes_of(folder.path / "x");
+}
+
+const std::map<std::string, std::string> kNotes = {{"best", "0.125"}, {"window", "1 2 \xc3\xa9\n"}};
+
+struct SavedCheckpoint : TemporaryFolder {
+  explicit SavedCheckpoint(const Learner& learner) {
+    save_checkpoint(file, learner, "name: tiny\n", kNotes);
+  }
+
+  // What is said when another learner is to take it over, the path apart; that learner must not
+  // change.
+  std::string fault(const AgentConfig& config) const {
+    Trained other(config, 2);
+    const std::string before = state_of(other.learner);
+    const std::string message =
+        message_of<InputError>([&] { Checkpoint(file).restore(other.learner); });
+    CHECK((state_of(other.learner) == before));
+    return without_path(message);
+  }
+
+  std::string without_path(const std::string& message) const {
+    const std::string start = file.string() + ": ";
+    INFO("message: " << message);
+    REQUIRE(message.starts_with(start));
+    return message.substr(start.size());
+  }
+
+  fs::path file = path / "x.safetensors";
+};
+
+}  // namespace
+
+TEST_CASE("a checkpoint restores the whole state: saved again it has the same bytes") {
+  for (const std::string& core : core_kinds())
+    for (const std::string& optimizer : optimizers()) {
+      CAPTURE(core);
+      CAPTURE(optimizer);
+      const AgentConfig config = config_of(core, optimizer);
+      Trained trained(config, 7);
+      const SavedCheckpoint saved(trained.learner);
+
+      Trained other(config, 2);
+      REQUIRE((state_of(other.learner) != state_of(trained.learner)));
+      const Checkpoint checkpoint(saved.file);
+      CHECK(checkpoint.updates() == 7);
+      checkpoint.restore(other.learner);
+      CHECK(other.learner.updates() == 7);
+      CHECK(other.learner.average_reward == trained.learner.average_reward);
+      save_checkpoint(saved.path / "again", other.learner, "name: tiny\n", kNotes);
+      CHECK((bytes_of(saved.path / "again") == bytes_of(saved.file)));
+
+      trained.step(5);
+      other.step(5);
+      CHECK((state_of(other.learner) == state_of(trained.learner)));
+    }
+}
+
+TEST_CASE("a checkpoint keeps the configuration and the notes") {
+  const Trained trained(config_of("rnn", "adam"));
+  const SavedCheckpoint saved(trained.learner);
+  const Checkpoint checkpoint(saved.file);
+  CHECK(checkpoint.config_yaml() == "name: tiny\n");
+  for (const auto& [name, text] : kNotes) CHECK(checkpoint.note(name) == text);
+  CHECK(checkpoint.updates() == 0);
+  const std::string message = message_of<InputError>([&] { checkpoint.note("worst"); });
+  CHECK(saved.without_path(message) == "the checkpoint has no entry 'note.worst'");
+}
+
+TEST_CASE("the averaged weights are restored alone") {
+  const AgentConfig config = config_of("gru", "sgd");
+  const Trained trained(config, 4);
+  const SavedCheckpoint saved(trained.learner);
+  Tensor<1> weights = zeros<1>(trained.model.layout().size());
+  Checkpoint(saved.file).restore_averaged(weights, trained.model.layout());
+  CHECK(std::ranges::equal(weights, trained.learner.optimizer.averaged));
+  CHECK_FALSE(std::ranges::equal(weights, trained.learner.parameters));
+
+  AgentConfig wider = config;
+  wider.model.feature_size = 9;
+  const Trained other(wider);
+  weights = zeros<1>(other.model.layout().size());
+  const std::string message = message_of<InputError>(
+      [&] { Checkpoint(saved.file).restore_averaged(weights, other.model.layout()); });
+  CHECK(saved.without_path(message) ==
+        "'ema/glimpse.joint.weight' is (11, 8), but this model has (11, 9)");
+  CHECK(std::ranges::count(weights, 0.0F) == static_cast<std::ptrdiff_t>(weights.size()));
+}
+
+TEST_CASE("another model's checkpoint is refused and changes nothing") {
+  const Trained trained(config_of("rnn", "adam"), 4);
+  const SavedCheckpoint saved(trained.learner);
+
+  AgentConfig other = config_of("rnn", "adam");
+  other.model.hidden_size = 9;
+  CHECK(saved.fault(other) == "'core.weight' is (13, 5), but this model has (17, 9)");
+  other = config_of("rnn", "adam");
+  other.model.locator_hidden = 7;  // the first parameters agree
+  CHECK(saved.fault(other) == "'locator.hidden.weight' is (5, 6), but this model has (5, 7)");
+  CHECK(saved.fault(config_of("lstm", "adam")) ==
+        "'core.weight' is (13, 5), but this model has (13, 20)");
+  CHECK(saved.fault(config_of("gru", "adam")) ==
+        "has no tensor 'core.gates.weight', which this model has");
+  other = config_of("rnn", "adam");
+  other.glimpse.first = "center";  // one parameter fewer: what is left over is noticed too
+  CHECK(saved.fault(other).find("tensors, but this model and optimiser have") != std::string::npos);
+}
+
+TEST_CASE("another optimiser's checkpoint is refused and changes nothing") {
+  const Trained adam(config_of("rnn", "adam"), 4), sgd(config_of("rnn", "sgd"), 4);
+  CHECK(SavedCheckpoint(sgd.learner).fault(config_of("rnn", "adam")) ==
+        "has no tensor 'optimizer.second/glimpse.what.weight', which this model has");
+  const std::size_t count = adam.model.layout().parameters().size();
+  CHECK(SavedCheckpoint(adam.learner).fault(config_of("rnn", "sgd")) ==
+        fmt::format("{} tensors, but this model and optimiser have {}", 4 * count, 3 * count));
+}
+
+TEST_CASE("a file that is missing, cut or altered is refused") {
+  const Trained trained(config_of("rnn", "adam"), 1);
+  const SavedCheckpoint saved(trained.learner);
+  const std::string bytes = bytes_of(saved.file);
+  const auto fault_of = [&](const std::string& content) {
+    put_bytes(saved.file, content);
+    return saved.without_path(message_of<InputError>([&] { Checkpoint{saved.file}; }));
+  };
+  for (const std::size_t size : {std::size_t{0}, std::size_t{7}, std::size_t{100}, bytes.size() / 2,
+                                 bytes.size() - 4, bytes.size() - 1}) {
+    CAPTURE(size);
+    fault_of(bytes.substr(0, size));
+  }
+  for (const char* place : {"name: tiny", "0.125", "ema/core.bias"}) {
+    CAPTURE(place);
+    std::string altered = bytes;
+    altered[altered.find(place) + 3] ^= 1;
+    CHECK(fault_of(altered).starts_with("altered: its crc32 is "));
+  }
+  std::string altered = bytes;
+  altered[bytes.size() - 2] ^= 0x10;  // the last weight
+  CHECK(fault_of(altered).starts_with("altered: its crc32 is "));
+
+  put_bytes(saved.file, bytes);
+  CHECK(message_of<InputError>([&] { Checkpoint{saved.file}; }) == "nothing thrown");
+  fs::remove(saved.file);
+  CHECK(saved.without_path(message_of<InputError>([&] { Checkpoint{saved.file}; })) ==
+        "cannot be read: No such file or directory");
+}
+
+TEST_CASE("a whole file of other contents is refused") {
+  const Trained trained(config_of("rnn", "adam"), 1);
+  const SavedCheckpoint saved(trained.learner);
+  const std::string said =
+      "not a checkpoint of this program ('saccade checkpoint 1' expected as "
+      "format)";
+  for (const std::map<std::string, std::string>& metadata :
+       {std::map<std::string, std::string>{}, {{"format", "pt"}}}) {
+    write_safetensors(saved.file, {}, metadata);
+    CHECK(saved.without_path(message_of<InputError>([&] { Checkpoint{saved.file}; })) == said);
+  }
+
+  // The right tensors, but a counter that is none.
+  save_checkpoint(saved.file, trained.learner, "", {});
+  for (const char* counter : {"updates", "average_reward"}) {
+    CAPTURE(counter);
+    const SafetensorsFile file = read_safetensors(saved.path / "x.safetensors");
+    auto metadata = file.metadata;
+    metadata[counter] = "many";
+    write_safetensors(saved.path / "y", file.tensors, metadata);
+    Trained other(config_of("rnn", "adam"));
+    const std::string before = state_of(other.learner);
+    CHECK(message_of<InputError>([&] { Checkpoint(saved.path / "y").restore(other.learner); }) ==
+          "'many' in the checkpoint is not a number");
+    CHECK((state_of(other.learner) == before));
+  }
+}
+
+TEST_CASE("a double survives as text, bit by bit") {
+  using Limits = std::numeric_limits<double>;
+  for (const double value : {0.0, 0.1, 1.0 / 3.0, -2.5e-300, 1e300, 192.0, Limits::max(),
+                             Limits::min(), Limits::denorm_min(), Limits::infinity()}) {
+    CHECK(from_exact(exact(value)) == value);
+    CHECK(from_exact(exact(-value)) == -value);
+  }
+  CHECK(std::signbit(from_exact(exact(-0.0))));
+  CHECK(std::isnan(from_exact(exact(Limits::quiet_NaN()))));
+  for (const char* text : {"", " 1", "1 ", "1x", "one", "0x10", "1,5"}) {
+    CAPTURE(text);
+    CHECK(message_of<InputError>([&] { from_exact(text); }) ==
+          "'" + std::string(text) + "' in the checkpoint is not a number");
+  }
+}
+
+}  // namespace saccade

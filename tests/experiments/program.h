@@ -1,0 +1,90 @@
+#pragma once
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/experiments/support.h"
+
+namespace saccade {
+
+/// A program in a process of its own. It writes standard output into the smallest pipe there is, so
+/// that it cannot run far ahead of who reads it.
+class Program {
+ public:
+  struct Result {
+    int code = -1;    // 1000 + the signal that ended it, if one did
+    std::string out;  // what read_line() has not taken
+    std::string err;
+  };
+
+  /// Starts `words` in `folder`.
+  Program(const std::filesystem::path& folder, std::vector<std::string> words) {
+    int out[2];
+    REQUIRE(pipe2(out, O_CLOEXEC) == 0);
+    REQUIRE(fcntl(out[1], F_SETPIPE_SZ, 4096) == 4096);
+    const int err = open(err_file().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    REQUIRE(err >= 0);
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    pid_ = fork();
+    REQUIRE(pid_ >= 0);
+    if (pid_ == 0) {
+      dup2(out[1], STDOUT_FILENO);
+      dup2(err, STDERR_FILENO);
+      if (chdir(folder.c_str()) == 0) execv(arguments[0], arguments.data());
+      _exit(127);
+    }
+    close(out[1]);
+    close(err);
+    out_ = out[0];
+  }
+  ~Program() {
+    close(out_);
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  /// The next line of standard output, or what is left of it.
+  std::string read_line() {
+    std::string line;
+    char letter = 0;
+    while (read(out_, &letter, 1) == 1 && letter != '\n') line += letter;
+    return line;
+  }
+
+  void send(int signal) const { kill(pid_, signal); }
+
+  /// Reads all that it writes and waits for its end.
+  Result finish() {
+    Result result;
+    char block[4096];
+    for (ssize_t count = 0; (count = read(out_, block, sizeof block)) > 0;)
+      result.out.append(block, static_cast<std::size_t>(count));
+    int status = 0;
+    REQUIRE(waitpid(pid_, &status, 0) == pid_);
+    pid_ = 0;
+    result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+    result.err = bytes_of(err_file());
+    return result;
+  }
+
+ private:
+  std::filesystem::path err_file() const { return folder_.path / "stderr"; }
+
+  TemporaryFolder folder_;
+  pid_t pid_ = 0;
+  int out_ = -1;
+};
+
+}  // namespace saccade

@@ -1,0 +1,169 @@
+#pragma once
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "env/digits.h"
+#include "experiments/run.h"
+#include "nn/error.h"
+#include "tests/support.h"
+
+namespace saccade {
+
+// ---- Files ----
+
+inline std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  REQUIRE_MESSAGE(file, path.string());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void put_bytes(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+/// Path -> bytes of every file below a folder; what a command must not have changed.
+inline std::map<std::string, std::string> contents(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      files[entry.path().lexically_relative(folder).string()] = bytes_of(entry.path());
+  return files;
+}
+
+inline nlohmann::json read_json(const std::filesystem::path& path) {
+  return nlohmann::json::parse(bytes_of(path));
+}
+
+inline std::vector<std::string> split(const std::string& line, char separator) {
+  std::vector<std::string> words;
+  std::istringstream stream(line + separator);
+  for (std::string word; std::getline(stream, word, separator);) words.push_back(word);
+  return words;
+}
+
+/// A table with a header, every cell as its text.
+struct Csv {
+  explicit Csv(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    columns = split(line, ',');
+    while (std::getline(file, line)) {
+      const std::vector<std::string> cells = split(line, ',');
+      REQUIRE(cells.size() == columns.size());
+      for (std::size_t i = 0; i < cells.size(); ++i) column[columns[i]].push_back(cells[i]);
+    }
+  }
+
+  std::vector<std::string> columns;                        // their names, in order
+  std::map<std::string, std::vector<std::string>> column;  // name -> its cells
+};
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// In a run folder.
+inline const std::string kLast = "checkpoints/last.safetensors";
+inline const std::string kBest = "checkpoints/best.safetensors";
+
+// ---- A task that takes milliseconds ----
+
+/// Writes four IDX files: 60 training and 20 test digits of 6x6 pixels in three classes (bars that
+/// lie, stand and lean). `first_pixel` is that of the first training digit.
+inline void write_digits(const std::filesystem::path& folder, char first_pixel = 40) {
+  constexpr int kSide = 6, kClasses = 3;
+  std::filesystem::create_directories(folder);
+  for (const int split : {0, 1}) {
+    const char count = split == 0 ? 60 : 20;
+    std::string images("\0\0\x08\x03\0\0\0\0\0\0\0\x06\0\0\0\x06", 16);
+    std::string labels("\0\0\x08\x01\0\0\0\0", 8);
+    images[7] = labels[7] = count;
+    for (int n = 0; n < count; ++n) {
+      const int label = n % kClasses;
+      labels += static_cast<char>(label);
+      for (int y = 0; y < kSide; ++y)
+        for (int x = 0; x < kSide; ++x) {
+          const int place = (label == 0 ? y : label == 1 ? x : x + y) + n / kClasses;
+          images += static_cast<char>(place % 3 == 0 ? 120 : 7 * ((n + x * y) % 8));
+        }
+    }
+    if (split == 0) images[16] = first_pixel;
+    put_bytes(folder / kIdxFiles[2 * split], images);
+    put_bytes(folder / kIdxFiles[2 * split + 1], labels);
+  }
+}
+
+/// Rows of metrics.csv that tiny_yaml() asks for, and its evaluations; an update is 16 episodes.
+inline const std::vector<std::string> kTinyRows = {"48", "64", "80", "128", "160", "192"};
+inline const std::vector<std::string> kTinyEvaluations = {"64", "128", "192"};
+
+/// An experiment of 12 updates on the digits in `data`. 40 is no multiple of the batch, 150 none of
+/// an evaluation's chunk.
+inline std::string tiny_yaml(const std::filesystem::path& data) {
+  return fmt::format(R"(name: tiny
+data: {{source: idx, path: {}}}
+scene: {{canvas: [13, 15], num_distractors: 1, distractor_size: 3}}
+retina: {{patch_size: 4, scales: 2}}
+model: {{core: lstm, hidden_size: 6, glimpse_hidden: 7, location_hidden: 4, feature_size: 8,
+        locator_hidden: 5}}
+attention: {{glimpse: {{num_glimpses: 3, std: {{from: 0.4, to: 0.1}}}}}}
+reinforce: {{advantage: ema}}
+training: {{episodes: 192, batch_size: 16, lane_size: 4, learning_rate: 0.02}}
+evaluation: {{every: 64, scenes: 150, rollouts: 2}}
+log: {{every: 40}}
+)",
+                     data.string());
+}
+
+/// A folder with digits in data/ and tiny_yaml() as tiny.yaml.
+struct TinyExperiment : TemporaryFolder {
+  TinyExperiment() {
+    write_digits(path / "data");
+    put_bytes(yaml, tiny_yaml(path / "data"));
+  }
+
+  std::filesystem::path yaml = path / "tiny.yaml";
+
+  RunOptions options(const std::string& out, const std::vector<std::string>& overrides = {}) const {
+    return {.config = yaml,
+            .overrides = overrides,
+            .out = path / out,
+            .threads = 1,
+            .quiet = true,
+            .command = "saccade run tiny.yaml --out " + out};
+  }
+
+  /// Trains into the folder `out` and returns it.
+  std::filesystem::path train(const std::string& out,
+                              const std::vector<std::string>& overrides = {}) const {
+    CHECK(run(options(out, overrides), false));
+    return path / out;
+  }
+};
+
+/// Every value of a JSON document but those called time/...
+inline nlohmann::json without_times(nlohmann::json document) {
+  std::erase_if(document.get_ref<nlohmann::json::object_t&>(),
+                [](const auto& member) { return member.first.starts_with("time/"); });
+  return document;
+}
+
+/// Every column of metrics.csv but time/...
+inline std::map<std::string, std::vector<std::string>> without_times(const Csv& csv) {
+  auto columns = csv.column;
+  std::erase_if(columns, [](const auto& column) { return column.first.starts_with("time/"); });
+  return columns;
+}
+
+}  // namespace saccade

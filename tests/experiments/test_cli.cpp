@@ -1,0 +1,220 @@
+// The program itself: exit codes, what goes to which stream, signals.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "tests/experiments/program.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+using Result = Program::Result;
+
+Words saccade_words(Words arguments) {
+  arguments.insert(arguments.begin(), SACCADE_BINARY);
+  return arguments;
+}
+
+Result run_saccade(const fs::path& folder, const Words& arguments) {
+  return Program(folder, saccade_words(arguments)).finish();
+}
+
+void check_done(const Result& result) {
+  CHECK(result.code == 0);
+  CHECK(result.err == "");
+}
+
+// One message on standard error that begins so, and nothing else.
+void check_refused(const Result& result, const std::string& message) {
+  INFO("standard error: " << result.err);
+  INFO("expected: " << message);
+  CHECK(result.code == 2);
+  CHECK(result.out == "");
+  CHECK(result.err.starts_with("saccade: " + message));
+  CHECK(result.err.find('\n') == result.err.size() - 1);
+}
+
+// The command that an interrupted run says to go on with.
+std::string command_to_go_on(const Result& result) {
+  const std::string start = "stopped and saved; go on with: ";
+  INFO("standard error: " << result.err);
+  CHECK(result.code == 130);
+  REQUIRE(result.err.starts_with(start));
+  REQUIRE(result.err.ends_with(" --resume\n"));
+  return result.err.substr(start.size(), result.err.size() - start.size() - 1);
+}
+
+}  // namespace
+
+TEST_CASE("--help exits with 0 and names the verbs") {
+  const TemporaryFolder folder;
+  const Result help = run_saccade(folder.path, {"--help"});
+  check_done(help);
+  for (const char* verb : {"run", "eval", "bench"}) {
+    CAPTURE(verb);
+    CHECK(contains(help.out, fmt::format("\n  {} ", verb)));
+    const Result of_verb = run_saccade(folder.path, {verb, "--help"});
+    check_done(of_verb);
+    CHECK(contains(of_verb.out, fmt::format("Usage: saccade {} ", verb)));
+    CHECK(contains(of_verb.out, "--threads"));
+  }
+}
+
+TEST_CASE("bad usage is refused with one message and exit code 2") {
+  const TinyExperiment tiny;
+  const auto before = contents(tiny.path);
+  const auto check = [&](const Words& arguments, const std::string& message) {
+    check_refused(run_saccade(tiny.path, arguments), message);
+  };
+  check({}, "no verb; allowed: run, eval, ");
+  check({"fly"}, "'fly' is no verb; allowed: run, eval, ");
+  check({"--quiet", "run", "tiny.yaml"}, "The following argument was not expected: --quiet");
+  check({"run"}, "config is required");
+  check({"eval"}, "run_dir is required");
+  check({"run", "tiny.yaml", "--quite"}, "The following argument was not expected: --quite");
+  check({"run", "tiny.yaml", "--threads", "0"}, "--threads: ");
+  check({"run", "tiny.yaml", "--out"}, "--out: ");
+  check({"eval", "out", "--episodes", "many"}, "--episodes: ");
+  check({"bench", "tiny.yaml", "--seconds", "0"}, "--seconds 0: allowed: ");
+  check({"bench", "tiny.yaml", "--seconds", "long"}, "Could not convert: --seconds = long");
+  CHECK(contents(tiny.path) == before);
+}
+
+TEST_CASE("bad configurations and data are refused with one message and exit code 2") {
+  const TinyExperiment tiny;
+  tiny.train("out");
+  put_bytes(tiny.path / "bad.yaml", "name: tiny\nsede: 3\n");
+  const auto before = contents(tiny.path);
+  const auto check = [&](const Words& arguments, const std::string& message) {
+    check_refused(run_saccade(tiny.path, arguments), message);
+  };
+  for (const char* verb : {"run", "bench"}) {
+    CAPTURE(verb);
+    check({verb, "none.yaml"}, "none.yaml: cannot be read: No such file or directory");
+    check({verb, "bad.yaml"}, "bad.yaml:2:1: unknown key 'sede'; did you mean 'seed'?");
+    check({verb, "tiny.yaml", "seed=x"}, "override 'seed=x': seed: 'x' is not an integer");
+    check({verb, "tiny.yaml", "data.path=none"}, "none/train-images-idx3-ubyte: missing");
+  }
+  check({"run", "tiny.yaml", "--out", "out"}, "out: exists already and is left as it is");
+  check({"run", "tiny.yaml", "--out", "tiny.yaml/out"}, "tiny.yaml/out: the folder cannot be made");
+  check({"run", "tiny.yaml", "--out", "out", "--resume", "seed=2"}, "out/checkpoints/last.");
+  check({"eval", "data"}, "data: no run folder with a checkpoint");
+  CHECK(contents(tiny.path) == before);
+}
+
+TEST_CASE("a run prints plain lines where the output is no terminal, then the table") {
+  const TinyExperiment tiny;
+  const Result result = run_saccade(tiny.path, {"run", "tiny.yaml", "evaluation.rollouts=3"});
+  check_done(result);
+  CHECK_FALSE(contains(result.out, "\x1b"));
+  CHECK_FALSE(contains(result.out, "\r"));
+  const Words lines = split(result.out, '\n');
+  const std::size_t rows = kTinyRows.size();
+  REQUIRE(lines.size() == rows + 10);
+  CHECK(lines[0].starts_with("tiny: "));
+  for (std::size_t row = 0; row < rows; ++row) {
+    CAPTURE(lines[1 + row]);
+    CHECK(contains(lines[1 + row], " " + kTinyRows[row] + " episodes "));
+    CHECK(contains(lines[1 + row], "  valid ") ==
+          (std::ranges::count(kTinyEvaluations, kTinyRows[row]) > 0));
+  }
+  const Result table = run_saccade(tiny.path, {"eval", lines[rows + 8]});
+  check_done(table);
+  CHECK(contains(result.out, "\n\n" + table.out + "\n" + lines[rows + 8] + "\n"));
+  CHECK(lines[rows + 8] == "runs/tiny/evaluation.rollouts=3/seed-1");
+  CHECK(bytes_of(tiny.path / lines[rows + 8] / "command.txt") == SACCADE_BINARY
+        " run tiny.yaml evaluation.rollouts=3\n");
+}
+
+TEST_CASE("--quiet prints nothing") {
+  const TinyExperiment tiny;
+  const Result result =
+      run_saccade(tiny.path, {"run", "tiny.yaml", "--quiet", "--threads", "2", "--out", "out"});
+  check_done(result);
+  CHECK(result.out == "");
+  CHECK(fs::exists(tiny.path / "out/summary.json"));
+}
+
+TEST_CASE("--json prints one document") {
+  const TinyExperiment tiny;
+  tiny.train("out");
+  const Result eval = run_saccade(tiny.path, {"eval", "out", "--json"});
+  check_done(eval);
+  CHECK(nlohmann::json::parse(eval.out).at("test/error") ==
+        read_json(tiny.path / "out/summary.json").at("test/error"));
+  const Result fewer = run_saccade(tiny.path, {"eval", "out", "--json", "--episodes", "30"});
+  CHECK(nlohmann::json::parse(fewer.out).at("test/scenes") == 30);
+
+  const Result bench = run_saccade(
+      tiny.path, {"bench", "tiny.yaml", "--json", "--seconds", "0.05", "--threads", "1"});
+  check_done(bench);
+  CHECK(nlohmann::json::parse(bench.out).at("threads") == 1);
+}
+
+TEST_CASE("a run that fails exits with 1") {
+  const TinyExperiment tiny;
+  const Result result = run_saccade(
+      tiny.path, {"run", "tiny.yaml", "--quiet", "--out", "out", "training.optimizer=sgd",
+                  "training.learning_rate=10", "training.warmup=0", "training.max_grad_norm=0",
+                  "reinforce.advantage=learned", "reinforce.baseline_weight=100"});
+  CHECK(result.code == 1);
+  CHECK(result.out == "");
+  CHECK(result.err.starts_with("saccade: update "));
+  CHECK(contains(result.err, "; the last good checkpoint is "));
+}
+
+TEST_CASE("Ctrl-C and SIGTERM save and say how to go on, again and again") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    CAPTURE(signal);
+    const TinyExperiment tiny;
+    // Far more lines than the pipe takes, which holds the program up until they are read; and a
+    // space, which a shell must not see.
+    const Words overrides = {"training.episodes=12800", "log.every=16", "evaluation.every=3200",
+                             "scene.canvas=[13, 15]"};
+    tiny.train("whole", overrides);
+    Words words = saccade_words({"run", "tiny.yaml", "--out", "out"});
+    words.insert(words.end(), overrides.begin(), overrides.end());
+
+    for (int stops = 0; stops < 5; ++stops) {
+      CAPTURE(stops);
+      Program program(tiny.path, words);
+      program.read_line();  // what is trained
+      CHECK(contains(program.read_line(), " episodes "));
+      program.send(signal);
+      const std::string command = command_to_go_on(program.finish());
+      CHECK(fs::exists(tiny.path / "out" / kLast));
+      CHECK_FALSE(fs::exists(tiny.path / "out/summary.json"));
+      words = {"/bin/sh", "-c", "exec " + command};
+    }
+    const Result result = Program(tiny.path, words).finish();
+    check_done(result);
+    CHECK(contains(result.out, "\n  single deterministic pass "));
+    CHECK((bytes_of(tiny.path / "out" / kLast) == bytes_of(tiny.path / "whole" / kLast)));
+    CHECK((bytes_of(tiny.path / "out" / kBest) == bytes_of(tiny.path / "whole" / kBest)));
+    CHECK(without_times(Csv(tiny.path / "out/metrics.csv")) ==
+          without_times(Csv(tiny.path / "whole/metrics.csv")));
+  }
+}
+
+TEST_CASE("a second signal ends the program at once") {
+  const TinyExperiment tiny;
+  // The first update is followed by an evaluation that takes minutes.
+  Program program(tiny.path, saccade_words({"run", "tiny.yaml", "--out", "out",
+                                            "evaluation.every=1", "evaluation.scenes=10000000"}));
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!fs::exists(tiny.path / "out/metrics.csv") && std::chrono::steady_clock::now() < give_up)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  program.send(SIGINT);
+  program.send(SIGTERM);
+  const Result result = program.finish();
+  CHECK(result.code == 130);
+  CHECK(result.err == "");
+  CHECK_FALSE(fs::exists(tiny.path / "out" / kLast));
+}
+
+}  // namespace saccade

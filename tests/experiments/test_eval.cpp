@@ -1,0 +1,123 @@
+#include "experiments/eval.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+nlohmann::json eval_json(const fs::path& folder, int scenes = 0, int threads = 1) {
+  return nlohmann::json::parse(
+      eval({.run_folder = folder, .scenes = scenes, .json = true, .threads = threads}));
+}
+
+std::string fault(const fs::path& folder) {
+  return message_of<InputError>([&] { eval({.run_folder = folder}); });
+}
+
+}  // namespace
+
+TEST_CASE("eval finds the figures of the run's summary, for any number of threads") {
+  const TinyExperiment tiny;
+  const fs::path folder = tiny.train("out");
+  const auto before = contents(folder);
+  const nlohmann::json summary = read_json(folder / "summary.json");
+  for (const int threads : {1, 2, 4}) {
+    const nlohmann::json document = eval_json(folder, 0, threads);
+    CHECK(document.size() == 18);
+    for (const auto& [key, value] : document.items()) {
+      CAPTURE(key);
+      CHECK((key.starts_with("test/") || key.starts_with("attention/")));
+      CHECK(summary.at(key) == value);
+    }
+  }
+  CHECK(contents(folder) == before);
+}
+
+TEST_CASE("eval prints the table of the run") {
+  const TinyExperiment tiny;
+  const fs::path folder = tiny.train("out");
+  const nlohmann::json figures = eval_json(folder);
+  const std::vector<std::string> lines =
+      split(eval({.run_folder = folder, .scenes = 0, .json = false, .threads = 2}), '\n');
+  REQUIRE(lines.size() == 6);
+  CHECK(lines[0].starts_with("  test, 150 scenes "));
+  const auto check_row = [&](const std::string& line, const std::string& name,
+                             const std::string& key) {
+    CAPTURE(line);
+    CHECK(line.starts_with("  " + name + " "));
+    const auto per_cent = [&](const std::string& suffix) {
+      return 100 * figures.at(key + suffix).get<double>();
+    };
+    CHECK(contains(line, fmt::format(" {:.2f} %   [{:.2f}, {:.2f}]   ", per_cent(""),
+                                     per_cent("_low"), per_cent("_high"))));
+  };
+  check_row(lines[1], "single deterministic pass", "test/error");
+  check_row(lines[2], "one sampled pass", "test/error_sampled");
+  check_row(lines[3], "mean of 2 sampled passes", "test/error_averaged");
+  check_row(lines[4], "random policy, same weights", "test/error_random");
+  CHECK(lines[1].ends_with(
+      fmt::format(" {:.1f} %", 100 * figures.at("attention/on_target").get<double>())));
+  CHECK(lines[5].empty());
+}
+
+TEST_CASE("eval takes as many scenes as it is told to") {
+  const TinyExperiment tiny;
+  const fs::path folder = tiny.train("out");
+  CHECK(eval_json(folder, 40).at("test/scenes") == 40);
+  CHECK(eval_json(folder, 40) != eval_json(folder));
+  CHECK(eval_json(folder, 150) == eval_json(folder));
+}
+
+TEST_CASE("eval reads the best checkpoint, and the last where there is no best yet") {
+  const TinyExperiment tiny;
+  const fs::path folder = tiny.train("out");
+  const nlohmann::json own = eval_json(folder);
+  const nlohmann::json other = eval_json(tiny.train("other", {"seed=2"}));
+  REQUIRE(other != own);
+
+  fs::copy_file(tiny.path / "other" / kBest, folder / kLast, fs::copy_options::overwrite_existing);
+  CHECK(eval_json(folder) == own);
+  fs::rename(folder / kLast, folder / kBest);
+  CHECK(eval_json(folder) == other);
+
+  RunOptions options = tiny.options("stopped");
+  CHECK_FALSE(run(options, true));
+  REQUIRE_FALSE(fs::exists(options.out / kBest));
+  CHECK(eval_json(options.out).at("test/scenes") == 150);
+}
+
+TEST_CASE("eval needs nothing of a run folder but its checkpoint") {
+  const TinyExperiment tiny;
+  const nlohmann::json own = eval_json(tiny.train("out"));
+  fs::create_directories(tiny.path / "copy/checkpoints");
+  fs::copy_file(tiny.path / "out" / kBest, tiny.path / "copy" / kBest);
+  fs::remove(tiny.yaml);
+  CHECK(eval_json(tiny.path / "copy") == own);
+}
+
+TEST_CASE("eval of what is no run, or of a checkpoint that is not whole, is refused") {
+  const TinyExperiment tiny;
+  for (const char* name : {"none", "data", "tiny.yaml"}) {
+    CAPTURE(name);
+    CHECK(fault(tiny.path / name) == (tiny.path / name).string() +
+                                         ": no run folder with a checkpoint (looked for " +
+                                         (tiny.path / name / kBest).string() + ")");
+  }
+  const fs::path folder = tiny.train("out");
+  const std::string good = bytes_of(folder / kBest);
+  put_bytes(folder / kBest, good.substr(0, good.size() - 8));
+  CHECK(fault(folder).starts_with((folder / kBest).string() + ": truncated"));
+  std::string altered = good;
+  altered.back() ^= 1;
+  put_bytes(folder / kBest, altered);
+  CHECK(fault(folder).starts_with((folder / kBest).string() + ": altered: "));
+  put_bytes(folder / kBest, good);
+  fs::remove(tiny.path / "data" / kIdxFiles[2]);
+  CHECK(contains(fault(folder), "t10k-images-idx3-ubyte: missing"));
+}
+
+}  // namespace saccade

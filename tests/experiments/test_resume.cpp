@@ -1,0 +1,176 @@
+// A run that was interrupted: what it goes on from, and what it refuses to go on from.
+#include <doctest/doctest.h>
+
+#include "agent/checkpoint.h"
+#include "experiments/run.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Stops after its first update.
+bool run_stopped(const RunOptions& options) { return run(options, std::atomic<bool>(true)); }
+
+RunOptions resumed(RunOptions options) {
+  options.resume = true;
+  return options;
+}
+
+std::string fault(const RunOptions& options) {
+  return message_of<InputError>([&] { run(options, false); });
+}
+
+}  // namespace
+
+TEST_CASE("a run that is stopped and resumed ends as one that was not") {
+  for (const std::string core : {"rnn", "gru"}) {
+    CAPTURE(core);
+    const TinyExperiment tiny;
+    const std::vector<std::string> overrides = {"model.core=" + core,
+                                                "attention.glimpse.first=learned"};
+    const fs::path whole = tiny.train("whole", overrides);
+
+    RunOptions options = tiny.options("stopped", overrides);
+    const fs::path stopped = options.out;
+    int stops = 0;
+    for (; !run_stopped(options); ++stops) {
+      REQUIRE(stops < 12);
+      CHECK(Checkpoint(stopped / kLast).updates() == stops + 1);
+      CHECK_FALSE(fs::exists(stopped / "summary.json"));
+      options.resume = true;
+      options.threads = 1 + stops % 3;
+    }
+    CHECK(stops == 11);  // the last update ends the run
+    CHECK((bytes_of(stopped / kLast) == bytes_of(whole / kLast)));
+    CHECK((bytes_of(stopped / kBest) == bytes_of(whole / kBest)));
+    CHECK(without_times(Csv(stopped / "metrics.csv")) == without_times(Csv(whole / "metrics.csv")));
+    CHECK(without_times(read_json(stopped / "summary.json")) ==
+          without_times(read_json(whole / "summary.json")));
+
+    double before = 0.0;
+    const Csv metrics(stopped / "metrics.csv");
+    for (const std::string& elapsed : metrics.column.at("time/elapsed")) {
+      CHECK(std::stod(elapsed) >= before);  // it goes on counting
+      before = std::stod(elapsed);
+    }
+  }
+}
+
+TEST_CASE("a run that was killed goes on from its last checkpoint") {
+  const TinyExperiment tiny;
+  const fs::path whole = tiny.train("whole");
+  // What a run leaves that is killed after the row of 80 episodes: the checkpoint is that of 64.
+  RunOptions options = tiny.options("killed");
+  for (int n = 0; n < 4; ++n) {
+    CHECK_FALSE(run_stopped(options));
+    options.resume = true;
+  }
+  const std::string checkpoint = bytes_of(options.out / kLast);
+  CHECK_FALSE(run_stopped(options));
+  put_bytes(options.out / kLast, checkpoint);
+  REQUIRE(Csv(options.out / "metrics.csv").column.at("episodes").back() == "80");
+  CHECK(run(options, false));
+  CHECK((bytes_of(options.out / kLast) == bytes_of(whole / kLast)));
+  CHECK(without_times(Csv(options.out / "metrics.csv")) ==
+        without_times(Csv(whole / "metrics.csv")));
+}
+
+TEST_CASE("resuming what is finished only tests again") {
+  const TinyExperiment tiny;
+  const fs::path folder = tiny.train("out");
+  const auto before = contents(folder);
+  const nlohmann::json summary = read_json(folder / "summary.json");
+  fs::remove(folder / "summary.json");
+  CHECK(run(resumed(tiny.options("out")), false));
+  CHECK(without_times(read_json(folder / "summary.json")) == without_times(summary));
+  auto after = contents(folder);
+  after["summary.json"] = before.at("summary.json");
+  CHECK(after == before);
+}
+
+TEST_CASE("--resume begins where there is nothing yet") {
+  const TinyExperiment tiny;
+  const fs::path folder = tiny.train("out");
+  CHECK(run(resumed(tiny.options("new")), false));
+  CHECK((bytes_of(tiny.path / "new" / kLast) == bytes_of(folder / kLast)));
+
+  fs::create_directory(tiny.path / "empty");
+  CHECK(run(resumed(tiny.options("empty")), false));
+  CHECK((bytes_of(tiny.path / "empty" / kLast) == bytes_of(folder / kLast)));
+}
+
+TEST_CASE("another configuration or other data cannot be resumed") {
+  const TinyExperiment tiny;
+  RunOptions options = tiny.options("out");
+  CHECK_FALSE(run_stopped(options));
+  const auto before = contents(options.out);
+  options.resume = true;
+
+  const struct {
+    std::string override, there, now;
+  } changes[] = {
+      {"training.learning_rate=0.01", "  learning_rate: 0.02 ", "  learning_rate: 0.01 "},
+      {"model.hidden_size=5", "  hidden_size: 6 ", "  hidden_size: 5 "},
+      {"seed=9", "seed: 1 ", "seed: 9 "},
+      {"log.every=16", "  every: 40 ", "  every: 16 "}};
+  for (const auto& [override, there, now] : changes) {
+    CAPTURE(override);
+    options.overrides = {override};
+    const std::string message = fault(options);
+    CHECK(contains(message, "last.safetensors: was saved with another configuration: '" + there));
+    CHECK(contains(message, "' there, '" + now));
+    CHECK(contents(options.out) == before);
+  }
+
+  options.overrides.clear();
+  const auto data = contents(tiny.path / "data");
+  write_digits(tiny.path / "data", /*first_pixel=*/41);
+  const std::string message = fault(options);
+  CHECK(contains(message, "last.safetensors: was trained on other data: checksums "));
+  CHECK(contains(message, "train-images-idx3-ubyte"));
+  CHECK(contents(options.out) == before);
+
+  write_digits(tiny.path / "data");
+  REQUIRE(contents(tiny.path / "data") == data);
+  CHECK_FALSE(run_stopped(options));
+}
+
+TEST_CASE("a checkpoint that is cut, altered or of another model is not resumed") {
+  const TinyExperiment tiny;
+  RunOptions options = tiny.options("out");
+  CHECK_FALSE(run_stopped(options));
+  options.resume = true;
+  const fs::path last = options.out / kLast;
+  const std::string good = bytes_of(last);
+  const auto check_refused = [&](const std::string& bytes, const std::string& said) {
+    CAPTURE(said);
+    put_bytes(last, bytes);
+    const auto before = contents(options.out);
+    const std::string message = fault(options);
+    INFO("message: " << message);
+    CHECK(message.starts_with(last.string() + ": "));
+    CHECK(contains(message, said));
+    CHECK(contents(options.out) == before);
+  };
+  check_refused("", "no safetensors file");
+  check_refused(good.substr(0, good.size() - 100), "truncated");
+  std::string altered = good;
+  altered[good.size() - 100] ^= 1;
+  check_refused(altered, "altered: its crc32 is ");
+  check_refused(bytes_of(tiny.train("wider", {"model.hidden_size=9"}) / kLast), "hidden_size: 9");
+
+  // This configuration, but the tensors of that model.
+  {
+    const SafetensorsFile other = read_safetensors(tiny.path / "wider" / kLast);
+    put_bytes(last, good);
+    write_safetensors(tiny.path / "mixed", other.tensors, read_safetensors(last).metadata);
+  }
+  check_refused(bytes_of(tiny.path / "mixed"), "'core.weight' is (17, 36), but this model has (14");
+
+  put_bytes(last, good);
+  CHECK(run(options, false));
+}
+
+}  // namespace saccade

@@ -1,0 +1,228 @@
+#include "experiments/run.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "agent/checkpoint.h"
+#include "experiments/config.h"
+#include "experiments/run_folder.h"
+#include "nn/safetensors.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string fault(const RunOptions& options) {
+  return message_of<InputError>([&] { run(options, false); });
+}
+
+}  // namespace
+
+TEST_CASE("a run folder has every file of the design, with its columns and keys") {
+  const TinyExperiment tiny;
+  const fs::path folder = tiny.train("out");
+
+  std::set<std::string> files;
+  for (const auto& [path, bytes] : contents(folder)) files.insert(path);
+  CHECK(files == std::set<std::string>{"config.yaml", "command.txt", "meta.json", "metrics.csv",
+                                       "summary.json", kLast, kBest});
+  CHECK(bytes_of(folder / "config.yaml") == to_yaml(read_config(tiny.yaml)));
+  CHECK(Checkpoint(folder / kBest).config_yaml() == to_yaml(read_config(tiny.yaml)));
+  CHECK(bytes_of(folder / "command.txt") == "saccade run tiny.yaml --out out\n");
+
+  const nlohmann::json meta = read_json(folder / "meta.json");
+  for (const char* key : {"version", "commit", "compiler", "processor"}) {
+    CAPTURE(key);
+    CHECK(meta.at(key).get<std::string>() != "");
+  }
+  CHECK(meta.at("threads") == 1);
+  CHECK(meta.at("data_crc32").size() == 4);
+
+  const nlohmann::json summary = read_json(folder / "summary.json");
+  CHECK(summary.at("status") == "finished");
+  CHECK(summary.at("episodes") == 192);
+  for (const char* key :
+       {"best_episodes", "valid/error", "test/error", "test/error_low", "test/error_high",
+        "test/error_sampled", "test/error_averaged", "test/error_random", "attention/on_target",
+        "attention/border", "attention/distance", "time/elapsed"}) {
+    CAPTURE(key);
+    CHECK(summary.at(key).is_number());
+  }
+  CHECK(summary.at("test/scenes") == 150);
+  CHECK(summary.at("attention/on_target_by_glimpse").size() == 3);
+}
+
+TEST_CASE("metrics.csv has a row a logging step, and the best of its evaluations is kept") {
+  const TinyExperiment tiny;
+  const fs::path folder = tiny.train("out");
+  const Csv metrics(folder / "metrics.csv");
+  CHECK(metrics.columns.front() == "episodes");
+  CHECK(metrics.column.at("episodes") == kTinyRows);
+
+  const std::set<std::string> evaluated_only = {"valid/error", "attention/on_target",
+                                                "attention/border", "attention/distance"};
+  for (const char* column :
+       {"train/loss", "train/classifier_loss", "train/reinforce_loss", "train/baseline_loss",
+        "train/error", "train/grad_norm", "train/learning_rate", "train/location_std",
+        "valid/error", "attention/on_target", "attention/border", "attention/distance",
+        "attention/entropy", "time/episodes_per_second", "time/elapsed"}) {
+    CAPTURE(column);
+    REQUIRE(metrics.column.contains(column));
+    for (std::size_t row = 0; row < kTinyRows.size(); ++row) {
+      const bool evaluated = std::ranges::count(kTinyEvaluations, kTinyRows[row]) > 0;
+      CHECK(metrics.column.at(column)[row].empty() ==
+            (evaluated_only.contains(column) && !evaluated));
+    }
+  }
+
+  const nlohmann::json summary = read_json(folder / "summary.json");
+  double best_error = 2.0;
+  std::string best_episodes;
+  for (std::size_t row = 0; row < kTinyRows.size(); ++row) {
+    const std::string& error = metrics.column.at("valid/error")[row];
+    if (error.empty() || std::stod(error) >= best_error) continue;
+    best_error = std::stod(error);
+    best_episodes = kTinyRows[row];
+  }
+  CHECK(summary.at("valid/error").get<double>() == doctest::Approx(best_error));
+  CHECK(summary.at("best_episodes") == std::stoi(best_episodes));
+  CHECK(Checkpoint(folder / kBest).updates() * 16 == std::stoi(best_episodes));
+  CHECK(Checkpoint(folder / kLast).updates() * 16 == 192);
+}
+
+TEST_CASE("a row is the mean since the row before") {
+  const TinyExperiment tiny;
+  const auto error_sum = [&](const std::string& out, const std::string& log_every) {
+    const Csv metrics(tiny.train(out, {"log.every=" + log_every}) / "metrics.csv");
+    double sum = 0.0, before = 0.0;
+    for (std::size_t row = 0; row < metrics.column.at("episodes").size(); ++row) {
+      const double episodes = std::stod(metrics.column.at("episodes")[row]);
+      sum += (episodes - before) * std::stod(metrics.column.at("train/error")[row]);
+      before = episodes;
+    }
+    return sum;
+  };
+  const double errors = error_sum("each", "1");
+  CHECK(errors > 0.0);
+  CHECK(error_sum("some", "40") == doctest::Approx(errors));
+}
+
+TEST_CASE("threads change nothing but the times") {
+  const TinyExperiment tiny;
+  const fs::path one = tiny.train("threads-1");
+  for (const int threads : {2, 4}) {
+    CAPTURE(threads);
+    RunOptions options = tiny.options(fmt::format("threads-{}", threads));
+    options.threads = threads;
+    CHECK(run(options, false));
+    CHECK((bytes_of(options.out / kLast) == bytes_of(one / kLast)));
+    CHECK((bytes_of(options.out / kBest) == bytes_of(one / kBest)));
+    CHECK(without_times(Csv(options.out / "metrics.csv")) ==
+          without_times(Csv(one / "metrics.csv")));
+    CHECK(without_times(read_json(options.out / "summary.json")) ==
+          without_times(read_json(one / "summary.json")));
+    CHECK(read_json(options.out / "meta.json").at("threads") == threads);
+  }
+  CHECK((bytes_of(tiny.train("other", {"seed=2"}) / kLast) != bytes_of(one / kLast)));
+}
+
+TEST_CASE("a folder that exists is left as it is") {
+  const TinyExperiment tiny;
+  tiny.train("out");
+  fs::create_directories(tiny.path / "mine");
+  put_bytes(tiny.path / "mine/thesis.tex", "everything");
+  const auto before = contents(tiny.path);
+  for (const char* out : {"out", "mine", "tiny.yaml"}) {
+    CAPTURE(out);
+    CHECK(fault(tiny.options(out)) ==
+          (tiny.path / out).string() +
+              ": exists already and is left as it is; --resume goes on from it, --out DIR chooses "
+              "another folder");
+  }
+  for (const char* out : {"mine", "tiny.yaml"}) {
+    CAPTURE(out);
+    RunOptions options = tiny.options(out);
+    options.resume = true;
+    CHECK(fault(options).starts_with((options.out / kLast).string() + ": "));
+  }
+  CHECK(contents(tiny.path) == before);
+}
+
+TEST_CASE("a folder that exists is noticed before the data are read") {
+  const TinyExperiment tiny;
+  tiny.train("out");
+  CHECK(contains(fault(tiny.options("out", {"data.path=none"})), "out: exists already"));
+}
+
+TEST_CASE("a folder that cannot be made is named") {
+  const TinyExperiment tiny;
+  const auto before = contents(tiny.path);
+  for (const bool resume : {false, true}) {
+    RunOptions options = tiny.options("tiny.yaml/out");
+    options.resume = resume;
+    CHECK(fault(options) == options.out.string() + ": the folder cannot be made: Not a directory");
+  }
+  CHECK(contents(tiny.path) == before);
+}
+
+TEST_CASE("bad data leave no folder behind") {
+  const TinyExperiment tiny;
+  const RunOptions options = tiny.options("out", {"data.path=" + (tiny.path / "no").string()});
+  CHECK(contains(fault(options), "train-images-idx3-ubyte: missing"));
+  CHECK_FALSE(fs::exists(options.out));
+  CHECK(contains(fault(tiny.options("out", {"retina.patch_size=500"})), "retina.patch_size: 500"));
+  CHECK_FALSE(fs::exists(options.out));
+}
+
+TEST_CASE("a loss that is not finite ends the run and keeps the last good checkpoint") {
+  const TinyExperiment tiny;
+  // Steepest descent on the baseline's square error, far beyond the stable step.
+  std::vector<std::string> overrides = {
+      "model.core=rnn",           "reinforce.advantage=learned", "reinforce.baseline_weight=100",
+      "training.optimizer=sgd",   "training.learning_rate=10",   "training.warmup=0",
+      "training.max_grad_norm=0", "evaluation.every=16"};
+  RunOptions options = tiny.options("out", overrides);
+  const auto said = [&] { return message_of<NonFiniteError>([&] { run(options, false); }); };
+  const std::string message = said();
+  INFO("message: " << message);
+  const Checkpoint checkpoint(options.out / kLast);
+  REQUIRE(checkpoint.updates() > 0);
+  CHECK(message.starts_with(fmt::format("update {}: the ", checkpoint.updates())));
+  CHECK((contains(message, "loss is ") || contains(message, "gradient norm is ")));
+  CHECK((contains(message, "inf;") || contains(message, "nan;")));
+  CHECK(message.ends_with("; the last good checkpoint is " + (options.out / kLast).string()));
+  for (const NamedTensor& tensor : read_safetensors(options.out / kLast).tensors) {
+    CAPTURE(tensor.name);
+    CHECK(std::ranges::all_of(tensor.data, [](float x) { return std::isfinite(x); }));
+  }
+  const Csv metrics(options.out / "metrics.csv");
+  CHECK(metrics.column.at("episodes").back() == std::to_string(16 * checkpoint.updates()));
+  CHECK_FALSE(fs::exists(options.out / "summary.json"));
+
+  const std::string good = bytes_of(options.out / kLast);
+  options.resume = true;
+  CHECK(said() == message);
+  CHECK((bytes_of(options.out / kLast) == good));
+
+  overrides.back() = "evaluation.every=1000000";
+  options = tiny.options("none", overrides);
+  CHECK(contains(said(), "; the last good checkpoint is none: no evaluation was reached"));
+}
+
+TEST_CASE("a run without --out is named after its configuration, overrides and seed") {
+  const auto folder = [](const std::vector<std::string>& overrides) {
+    return default_run_folder(parse_config("name: tiny", "x.yaml", overrides), overrides).string();
+  };
+  CHECK(folder({}) == "runs/tiny/base/seed-1");
+  CHECK(folder({"seed=7", "name=other"}) == "runs/other/base/seed-7");
+  CHECK(folder({"training.learning_rate=0.01", "seed=2", "model.core=gru"}) ==
+        "runs/tiny/training.learning_rate=0.01,model.core=gru/seed-2");
+  CHECK(folder({"data.path=../a b/c"}) == "runs/tiny/data.path=..-a-b-c/seed-1");
+}
+
+}  // namespace saccade
