@@ -31,8 +31,8 @@ class Checkpoint {
   /// A note of the caller; throws InputError if there is none of that name.
   const std::string& note(const std::string& name) const { return entry("note." + name); }
 
-  /// Copies the whole state. Throws InputError naming the first parameter that the file lacks, has
-  /// in another shape or has too many, before anything is changed.
+  /// Copies the whole state. Throws InputError naming the first parameter that the file lacks or
+  /// has in another shape, or the number of tensors where it has too many, before anything changes.
   void restore(Learner& learner) const;
   /// Copies the averaged weights alone, as evaluation uses them. Throws as restore() does.
   void restore_averaged(Tensor<1>& parameters, const ParameterLayout& layout) const;

@@ -47,8 +47,10 @@ struct Region {
   float half_width = 0.0F;
   float half_height = 0.0F;
 
+  /// Edges included, whatever the last bits say.
   bool contains(float at_x, float at_y) const {
-    return std::abs(at_x - x) <= half_width && std::abs(at_y - y) <= half_height;
+    constexpr float kSlack = 1e-6F;
+    return std::abs(at_x - x) <= half_width + kSlack && std::abs(at_y - y) <= half_height + kSlack;
   }
 };
 

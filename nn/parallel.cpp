@@ -21,21 +21,11 @@ Workers::Workers(int threads) : threads_(threads > 0 ? threads : tbb::info::defa
 
 Workers::~Workers() = default;
 
-void Workers::run(int count, void* context, void (*call)(void*, int)) {
-  // The order that TBB itself guarantees, said once more where the thread sanitizer can see it:
-  // TBB's own synchronisation is in a library that is not instrumented.
-  handoff_.store(0, std::memory_order_release);
+void Workers::run(int count, const void* context, Call call) {
   arena_->arena.execute([&] {
     tbb::parallel_for(
-        0, count, 1,
-        [&](int i) {
-          static_cast<void>(handoff_.load(std::memory_order_acquire));
-          call(context, i);
-          handoff_.fetch_add(1, std::memory_order_acq_rel);
-        },
-        tbb::simple_partitioner());
+        0, count, 1, [&](int i) { call(handoff_, context, i); }, tbb::simple_partitioner());
   });
-  static_cast<void>(handoff_.load(std::memory_order_acquire));
 }
 
 }  // namespace saccade
