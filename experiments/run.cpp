@@ -53,6 +53,8 @@ class Training {
                    task.config.evaluation.seed, workers),
         progress_(learner_.total_updates() * task.config.agent.training.batch_size, quiet) {}
 
+  /// Saves the state before the first update, so that there is always one to resume from.
+  void begin() const { save(folder_.last_checkpoint()); }
   void resume();
   bool train(const std::atomic<bool>& stop);
 
@@ -222,7 +224,10 @@ bool run(const RunOptions& options, const std::atomic<bool>& stop) {
   if (!resumes)
     folder.create(config, options.command, meta_json(workers.threads(), task.digits.checksums));
   Training training(task, folder, workers, options.quiet);
-  if (resumes) training.resume();
+  if (resumes)
+    training.resume();
+  else
+    training.begin();
   if (!options.quiet)
     fmt::print("{}: {} parameters, {:.2f} MFLOP an episode, {} threads, into {}\n", config.name,
                task.model.layout().count(), task.model.gflop_per_episode() * 1e3, workers.threads(),
@@ -231,9 +236,7 @@ bool run(const RunOptions& options, const std::atomic<bool>& stop) {
     if (!training.train(stop)) return false;
   } catch (const NonFiniteError& error) {
     throw NonFiniteError(fmt::format("{}; the last good checkpoint is {}", error.what(),
-                                     std::filesystem::exists(folder.last_checkpoint())
-                                         ? folder.last_checkpoint().string()
-                                         : "none: no evaluation was reached"));
+                                     folder.last_checkpoint().string()));
   }
   test_and_summarize(task, folder, training, workers, options.quiet);
   return true;
