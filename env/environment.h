@@ -58,8 +58,6 @@ class GlimpseEnvironment final : public Environment {
   int num_classes() const override { return scenes_.num_classes(); }
   std::span<const SceneFacts> facts() const override { return facts_; }
 
-  const SceneMaker& scenes() const { return scenes_; }
-
  private:
   void begin(std::uint64_t first_scene) override;
   void observe(ConstMatrix locations, Matrix glimpses) override;
