@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -10,13 +11,18 @@ namespace saccade {
 
 /// Keys: model.*
 struct ModelConfig {
-  std::string kind = "recurrent";
-  std::string core = "rnn";   // a name of core_kinds()
-  int hidden_size = 256;      // H
-  int glimpse_hidden = 128;   // width of the `what` path
-  int location_hidden = 128;  // width of the `where` path
-  int feature_size = 256;     // F: width of the glimpse feature g_t
-  int locator_hidden = 128;   // width of the locator's hidden layer
+  std::string kind = "recurrent";  // a name of model_kinds()
+  std::string core = "rnn";        // a name of core_kinds()
+  int hidden_size = 256;           // H
+  int glimpse_hidden = 128;        // width of the `what` path
+  int location_hidden = 128;       // width of the `where` path
+  int feature_size = 256;          // F: width of the glimpse feature g_t
+  int locator_hidden = 128;        // width of the locator's hidden layer
+
+  // mlp and cnn, which see the whole canvas at once and have no core
+  int canvas_hidden = 256;                 // mlp: width of its hidden layer
+  std::array<int, 2> channels = {16, 32};  // cnn: of its two layers
+  int kernel_size = 5;                     // cnn: side, pixels
 };
 
 /// Keys: reinforce.*

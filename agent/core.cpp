@@ -34,6 +34,13 @@ std::unique_ptr<Core> make_core(const std::string& kind, int features, int hidde
   return makers().at(kind)(features, hidden, layout);
 }
 
+void Core::backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& memory,
+                    std::span<const float> parameters) const {
+  for (int t = memory.steps - 1; t >= 0; --t) step_backward(memory, t, parameters);
+  feature_backward(dfeatures, memory, 0, memory.steps, parameters);
+  weight_backward(gradient, memory);
+}
+
 std::vector<std::string> core_kinds() { return makers().names(); }
 
 void input_weight_backward(Matrix dw, Matrix db, ConstMatrix dz, CoreMemory& memory) {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/work.h"
 #include "nn/parameters.h"
 #include "nn/tensor.h"
+#include "nn/work.h"
 
 namespace saccade {
 
@@ -28,6 +28,10 @@ struct CoreMemory {
   Matrix feature(int t) { return step(input, t).columns(0, features); }
   /// h_t (B, H), t in 0 .. T.
   Matrix state(int t) { return step(input, t).columns(features, hidden); }
+  /// Rows of `count` steps of a (T, B, width) tensor, as (count B, width).
+  Matrix steps_of(Tensor<3>& tensor, int first, int count) const {
+    return matrix(tensor).row_range(first * episodes(), count * episodes());
+  }
   /// g_1 .. g_T (T B, F) and h_0 .. h_{T-1} (T B, H).
   Matrix all_features() { return matrix(input).columns(0, features).row_range(0, rows()); }
   Matrix all_states() { return matrix(input).columns(features, hidden).row_range(0, rows()); }
@@ -47,10 +51,20 @@ class Core {
   /// Step t in 0 .. T - 1: reads feature(t) and state(t), writes state(t + 1).
   virtual void forward(CoreMemory& memory, int t, std::span<const float> parameters) const = 0;
 
-  /// After all T steps. memory.dstate holds the gradients that reach h_1 .. h_T from the heads; it
-  /// is overwritten. Writes the core's parameter gradients, and dfeatures (T B, F).
-  virtual void backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& memory,
-                        std::span<const float> parameters) const = 0;
+  /// The way back, from t = T - 1 to 0. Before the first, memory.dstate holds the gradients that
+  /// reach h_1 .. h_T from elsewhere. Step t reads and overwrites that of h_{t+1} and adds to that
+  /// of h_t, to which others may still add before step t - 1.
+  virtual void step_backward(CoreMemory& memory, int t,
+                             std::span<const float> parameters) const = 0;
+  /// After their step_backward: the gradients of g_{first+1} .. as dfeatures (count B, F).
+  virtual void feature_backward(Matrix dfeatures, CoreMemory& memory, int first, int count,
+                                std::span<const float> parameters) const = 0;
+  /// After all steps: writes the core's parameter gradients.
+  virtual void weight_backward(std::span<float> gradient, CoreMemory& memory) const = 0;
+
+  /// All of it, where nothing else is added on the way: dfeatures (T B, F).
+  void backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& memory,
+                std::span<const float> parameters) const;
 
   /// Multiply-adds of an episode of T steps. The first step has no state to multiply.
   virtual Work work(int steps) const = 0;
@@ -71,6 +85,8 @@ std::vector<std::string> core_kinds();
 std::unique_ptr<Core> make_rnn(int features, int hidden, ParameterLayout& layout);
 std::unique_ptr<Core> make_lstm(int features, int hidden, ParameterLayout& layout);
 std::unique_ptr<Core> make_gru(int features, int hidden, ParameterLayout& layout);
+/// h_t = g_t, without parameters: for a model that sees the whole canvas at once.
+std::unique_ptr<Core> make_identity_core(int features);
 
 /// Gradients of a weight [W_g; W_h] (F + H, N) that multiplied [g_t | h_{t-1}] at every step, from
 /// dz (T B, N): its weight and bias. h_0 = 0 takes no part.

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "agent/work.h"
 #include "nn/parameters.h"
 #include "nn/tensor.h"
+#include "nn/work.h"
 
 namespace saccade {
 
@@ -25,14 +25,42 @@ class GlimpseNetwork {
   /// feature (R, F), joint (R, what + where), glimpse (R, D), location (R, 2)
   void forward(Matrix feature, Matrix joint, ConstMatrix glimpse, ConstMatrix location,
                std::span<const float> parameters) const;
-  /// Writes this network's gradients. Overwrites dfeature by its gradient before the activation,
-  /// and uses djoint (R, what + where) as scratch. Neither glimpse nor location gets a gradient.
-  void backward(std::span<float> gradient, Matrix djoint, Matrix dfeature, ConstMatrix feature,
-                ConstMatrix joint, ConstMatrix glimpse, ConstMatrix location,
+  /// Overwrites dfeature by its gradient before the activation and writes that of `joint`.
+  void activation_backward(Matrix djoint, Matrix dfeature, ConstMatrix feature, ConstMatrix joint,
+                           std::span<const float> parameters) const;
+  /// After it: the gradients of what was seen and where, written.
+  void input_backward(Matrix dglimpse, Matrix dlocation, ConstMatrix djoint,
+                      std::span<const float> parameters) const;
+  /// After it: this network's gradients, written (beta = 0) or added to what is there (1).
+  void weight_backward(std::span<float> gradient, ConstMatrix djoint, ConstMatrix dfeature,
+                       ConstMatrix joint, ConstMatrix glimpse, ConstMatrix location,
+                       float beta = 0.0F) const;
+
+  /// The same network for glimpses at the same K places in each of B episodes, row b K + k: what
+  /// only depends on the place is computed once.
+  struct Places {
+    Places(ConstMatrix locations, const Sizes& sizes);
+
+    ConstMatrix locations;  // (K, 2)
+    Tensor<2> where;        // (K, where): relu(W_2 l + b_2)
+    Tensor<2> offset;       // (K, F): W_4 where + b
+    Tensor<2> dwhere;       // (K, where)
+    Tensor<2> doffset;      // (K, F)
+  };
+  Places make_places(ConstMatrix locations) const { return {locations, sizes_}; }
+
+  /// feature (B K, F), what (B K, what), glimpse (B K, D)
+  void forward(Matrix feature, Matrix what, Places& places, ConstMatrix glimpse,
+               std::span<const float> parameters) const;
+  /// Writes this network's gradients. Overwrites dfeature as above; dwhat (B K, what) is scratch.
+  void backward(std::span<float> gradient, Matrix dwhat, Matrix dfeature, Places& places,
+                ConstMatrix feature, ConstMatrix what, ConstMatrix glimpse,
                 std::span<const float> parameters) const;
 
   /// Multiply-adds of one glimpse.
-  Work work() const;
+  Work work(bool input_gradient = false) const;
+  /// Of one of many glimpses at fixed places, without what is computed once.
+  Work work_in_place() const;
 
  private:
   Sizes sizes_;

@@ -51,28 +51,37 @@ class Gru final : public Core {
     }
   }
 
-  void backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& memory,
-                std::span<const float> parameters) const override {
+  void step_backward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
     const int n = hidden_;
-    const auto p = [&](int index) { return layout_.view(parameters, index); };
+    cell_backward(memory, t);
+    if (t == 0) return;
+    const ConstMatrix dz = step(memory.dgates, t);
+    const Matrix dh = step(memory.dstate, t - 1);
+    const ConstMatrix gates_w = layout_.view(parameters, gates_weight_);
+    multiply_transposed_b(dh, dz.columns(0, 2 * n), gates_w.row_range(features_, n), 1.0F);
+    multiply_transposed_b(dh, dz.columns(3 * n, n), layout_.view(parameters, recurrent_weight_),
+                          1.0F);
+  }
+
+  void feature_backward(Matrix dfeatures, CoreMemory& memory, int first, int count,
+                        std::span<const float> parameters) const override {
+    const int n = hidden_;
+    const ConstMatrix dz = memory.steps_of(memory.dgates, first, count);
+    multiply_transposed_b(dfeatures, dz.columns(0, 2 * n),
+                          layout_.view(parameters, gates_weight_).row_range(0, features_));
+    multiply_transposed_b(dfeatures, dz.columns(2 * n, n),
+                          layout_.view(parameters, content_weight_), 1.0F);
+  }
+
+  void weight_backward(std::span<float> gradient, CoreMemory& memory) const override {
+    const int n = hidden_;
     const auto d = [&](int index) { return layout_.view(gradient, index); };
-    const ConstMatrix gates_w = p(gates_weight_);
-    for (int t = memory.steps - 1; t >= 0; --t) {
-      cell_backward(memory, t);
-      if (t == 0) break;
-      const ConstMatrix dz = step(memory.dgates, t);
-      const Matrix dh = step(memory.dstate, t - 1);
-      multiply_transposed_b(dh, dz.columns(0, 2 * n), gates_w.row_range(features_, n), 1.0F);
-      multiply_transposed_b(dh, dz.columns(3 * n, n), p(recurrent_weight_), 1.0F);
-    }
     const ConstMatrix dz = matrix(memory.dgates);
     input_weight_backward(d(gates_weight_), d(gates_bias_), dz.columns(0, 2 * n), memory);
     linear_backward(d(content_weight_), d(content_bias_), dz.columns(2 * n, n),
                     memory.all_features());
     linear_backward(d(recurrent_weight_), d(recurrent_bias_), dz.columns(3 * n, n),
                     memory.all_states());
-    multiply_transposed_b(dfeatures, dz.columns(0, 2 * n), gates_w.row_range(0, features_));
-    multiply_transposed_b(dfeatures, dz.columns(2 * n, n), p(content_weight_), 1.0F);
   }
 
   Work work(int steps) const override {

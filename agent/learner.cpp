@@ -14,6 +14,8 @@ LossSums& LossSums::operator+=(const LossSums& other) {
   classifier += other.classifier;
   reinforce += other.reinforce;
   baseline += other.baseline;
+  penalty += other.penalty;
+  entropy += other.entropy;
   errors += other.errors;
   reward += other.reward;
   return *this;
@@ -32,11 +34,8 @@ Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
   baselines_ = zeros<2>(steps, batch);
   advantages_ = zeros<2>(steps, batch);
   dlogits_ = zeros<3>(steps, batch, model.num_classes());
-  dmeans_ = zeros<3>(steps, batch, 2);
-  dlocator_hidden_ = zeros<3>(steps, batch, sizes.locator_hidden);
   dbaselines_ = zeros<2>(steps, batch);
   dfeatures_ = zeros<3>(steps, batch, sizes.feature_size);
-  djoint_ = zeros<3>(steps, batch, model.glimpse_network.joint_size());
 }
 
 LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& request,
@@ -47,10 +46,18 @@ LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& requ
 
   LossSums sums;
   sums.classifier = classifier_backward(parameters, scale);
-  sums.reinforce = reinforce_backward(parameters, request.std, scale);
+  const LookLoss look_loss = rollout_.look->loss_backward(flat(gradient),
+                                                          {.advantages = matrix(advantages_),
+                                                           .std = request.std,
+                                                           .temperature = request.temperature,
+                                                           .scale = scale},
+                                                          parameters);
+  sums.reinforce = look_loss.reinforce;
+  sums.penalty = look_loss.penalty;
   sums.baseline = baseline_backward(scale);
   core_backward(parameters);
 
+  sums.entropy = mean_entropy(request);
   sums.episodes = rollout_.episodes();
   for (int b = 0; b < rollout_.episodes(); ++b) {
     sums.errors += 1.0 - rollout_.rewards[b];
@@ -63,9 +70,9 @@ void Lane::reward_and_baseline(std::span<const float> parameters, float average_
   const ReinforceConfig& reinforce = model_.config().reinforce;
   const int last = model_.num_glimpses() - 1;
   reward_kind_(rewards_, rollout_.rewards, step(rollout_.probabilities, last), rollout_.labels);
-  if (reinforce.advantage == "learned") {
+  if (reinforce.advantage == "learned" && model_.baseline) {
     const Matrix b = {baselines_.data(), rollout_.core.rows(), 1, 1};
-    model_.baseline.forward(b, rollout_.core.all_states(), parameters);
+    model_.baseline->forward(b, rollout_.core.all_states(), parameters);
   }
   advantage_estimator_(matrix(advantages_), {.rewards = rewards_,
                                              .baselines = matrix(baselines_),
@@ -103,55 +110,6 @@ double Lane::classifier_backward(std::span<const float> parameters, float scale)
   return loss;
 }
 
-double Lane::reinforce_backward(std::span<const float> parameters, float std, float scale) {
-  const ReinforceConfig& config = model_.config().reinforce;
-  const int batch = rollout_.episodes();
-  const int first = model_.first_action();
-  const int actions = model_.num_glimpses() - first;
-  if (actions == 0) return 0.0;
-
-  const auto weight = static_cast<float>(config.weight);
-  dmeans_.fill(0.0F);
-  double loss = 0.0;
-  double dlog_std = 0.0;
-  for (int t = first; t < first + actions; ++t) {
-    for (int b = 0; b < batch; ++b) {
-      const float* sample = &rollout_.samples(t, b, 0);
-      const float* mean = &rollout_.means(t, b, 0);
-      const float advantage = advantages_(t, b);
-      loss -= weight * advantage * gaussian_log_probability_forward(sample, mean, std);
-      dlog_std += gaussian_log_probability_backward(&dmeans_(t, b, 0), sample, mean, std,
-                                                    -weight * advantage * scale);
-    }
-  }
-  const double decisions = static_cast<double>(actions) * batch;
-  loss -= config.entropy * gaussian_entropy(std) * decisions;
-  dlog_std -= 2.0 * config.entropy * decisions * scale;
-
-  const std::span<float> block = flat(gradient);
-  const int located = std::max(first, 1);  // the locator places all but the first glimpse
-  const int begin = located * batch;
-  const int rows = (model_.num_glimpses() - located) * batch;
-  if (rows > 0) {
-    const auto part = [&](Tensor<3>& all) { return matrix(all).row_range(begin, rows); };
-    model_.locator.backward(block, part(dlocator_hidden_), part(dmeans_), part(rollout_.means),
-                            part(rollout_.locator_hidden),
-                            rollout_.core.all_states().row_range(begin, rows), parameters);
-  }
-  if (model_.first_location >= 0) {
-    const Matrix dfirst = model_.layout().view(block, model_.first_location);
-    for (int axis = 0; axis < 2; ++axis) {
-      const float mean = rollout_.means(0, 0, axis);  // the same in every episode
-      float sum = 0.0F;
-      for (int b = 0; b < batch; ++b) sum += dmeans_(0, b, axis);
-      dfirst(0, axis) = sum * (1.0F - mean * mean);
-    }
-  }
-  if (model_.log_std >= 0)
-    *model_.layout().view(block, model_.log_std).data = static_cast<float>(dlog_std);
-  return loss;
-}
-
 // weight * mean over the actions of (b_t - R)^2
 double Lane::baseline_backward(float scale) {
   const ReinforceConfig& config = model_.config().reinforce;
@@ -170,17 +128,31 @@ double Lane::baseline_backward(float scale) {
     }
   }
   const Matrix dbaseline = {&dbaselines_(first, 0), actions * batch, 1, 1};
-  model_.baseline.backward(flat(gradient), dbaseline,
-                           rollout_.core.all_states().row_range(first * batch, actions * batch));
+  model_.baseline->backward(flat(gradient), dbaseline,
+                            rollout_.core.all_states().row_range(first * batch, actions * batch));
   return loss;
 }
 
 void Lane::core_backward(std::span<const float> parameters) {
   CoreMemory& core = rollout_.core;
-  model_.core->backward(flat(gradient), matrix(dfeatures_), core, parameters);
-  model_.glimpse_network.backward(
-      flat(gradient), matrix(djoint_), matrix(dfeatures_), core.all_features(),
-      matrix(rollout_.joint), matrix(rollout_.glimpses), matrix(rollout_.locations), parameters);
+  Look& look = *rollout_.look;
+  for (int t = core.steps - 1; t >= 0; --t) {
+    model_.core->step_backward(core, t, parameters);
+    if (!look.differentiable()) continue;
+    model_.core->feature_backward(step(dfeatures_, t), core, t, 1, parameters);
+    look.step_backward(t, step(dfeatures_, t), parameters);
+  }
+  if (!look.differentiable())
+    model_.core->feature_backward(matrix(dfeatures_), core, 0, core.steps, parameters);
+  model_.core->weight_backward(flat(gradient), core);
+  look.finish_backward(flat(gradient), matrix(dfeatures_), parameters);
+}
+
+double Lane::mean_entropy(const RolloutRequest& request) const {
+  double sum = 0.0;
+  for (int t = 0; t < rollout_.core.steps; ++t)
+    for (int b = 0; b < rollout_.episodes(); ++b) sum += rollout_.look->entropy(t, b, request);
+  return sum / rollout_.core.steps;
 }
 
 Learner::Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
@@ -217,6 +189,7 @@ UpdateReport Learner::step() {
   const int rollouts = model_.config().reinforce.rollouts;
   const auto update = static_cast<std::uint64_t>(updates());
   const float std = model_.location_std(progress(), flat(parameters));
+  const float temperature = model_.temperature(progress());
 
   workers_.for_each(static_cast<int>(lanes_.size()), [&](int lane) {
     const int first_episode = lane * training.lane_size;
@@ -226,6 +199,7 @@ UpdateReport Learner::step() {
         .update = static_cast<std::uint32_t>(update),
         .first_episode = static_cast<std::uint32_t>(first_episode),
         .std = std,
+        .temperature = temperature,
         .classify_every_step = training.step_loss > 0.0};
     lane_sums_[lane] = lanes_[lane]->run(flat(parameters), request,
                                          static_cast<float>(average_reward), training.batch_size);
@@ -234,6 +208,7 @@ UpdateReport Learner::step() {
   UpdateReport report;
   for (const LossSums& sums : lane_sums_) report.sums += sums;
   report.location_std = std;
+  report.temperature = temperature;
   report.learning_rate = optimizer.learning_rate(progress());
   check_finite(report.sums, 0.0);
   report.gradient_norm = optimizer.step(workers_, flat(parameters), gradients_, progress());
@@ -255,6 +230,7 @@ void Learner::check_finite(const LossSums& sums, double gradient_norm) const {
   const std::pair<const char*, double> terms[] = {{"classifier loss", sums.classifier},
                                                   {"reinforce loss", sums.reinforce},
                                                   {"baseline loss", sums.baseline},
+                                                  {"attention penalty", sums.penalty},
                                                   {"gradient norm", gradient_norm}};
   for (const auto& [term, value] : terms)
     if (!std::isfinite(value))

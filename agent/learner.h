@@ -20,11 +20,13 @@ struct LossSums {
   double classifier = 0;  // weighted cross-entropy, nats
   double reinforce = 0;   // - weight sum_t log pi(l_t) A_t - entropy bonus
   double baseline = 0;    // weighted squared error, mean over actions
+  double penalty = 0;     // of soft attention: coverage, rows, - entropy bonus
+  double entropy = 0;     // of what placed the glimpses, nats, mean over the glimpses
   double errors = 0;      // episodes answered wrongly
   double reward = 0;
 
   LossSums& operator+=(const LossSums& other);
-  double loss() const { return classifier + reinforce + baseline; }
+  double loss() const { return classifier + reinforce + baseline + penalty; }
 };
 
 /// What one update did.
@@ -33,6 +35,7 @@ struct UpdateReport {
   double gradient_norm = 0;  // before clipping
   double learning_rate = 0;
   double location_std = 0;
+  double temperature = 0;
 };
 
 /// Makes the environment of a lane.
@@ -42,9 +45,12 @@ using EnvironmentFactory = std::function<std::unique_ptr<Environment>(int episod
 /// gradient of its own.
 ///
 /// Which loss sends gradient where (a tested fact):
-///   cross-entropy -> classifier, core, glimpse network
-///   REINFORCE     -> locator, first location, log std; the state it reads is detached, the sampled
-///                    location a constant, the advantage a constant
+///   cross-entropy -> classifier, core, glimpse network; of soft kinds the locator or score as
+///   well,
+///                    and through it the states it reads
+///   REINFORCE     -> locator or score, first location, log std; the state and the embeddings it
+///                    reads are detached, the sampled location a constant, the advantage a constant
+///   penalties of soft kinds -> as the cross-entropy, but for the classifier
 ///   baseline      -> baseline; the state it reads is detached
 class Lane {
  public:
@@ -61,9 +67,9 @@ class Lane {
  private:
   void reward_and_baseline(std::span<const float> parameters, float average_reward);
   double classifier_backward(std::span<const float> parameters, float scale);
-  double reinforce_backward(std::span<const float> parameters, float std, float scale);
   double baseline_backward(float scale);
   void core_backward(std::span<const float> parameters);
+  double mean_entropy(const RolloutRequest& request) const;
 
   const Model& model_;
   const RewardKind reward_kind_;
@@ -73,11 +79,8 @@ class Lane {
   Tensor<2> baselines_;         // (T, B): b_t of the state before glimpse t
   Tensor<2> advantages_;        // (T, B)
   Tensor<3> dlogits_;           // (T, B, C)
-  Tensor<3> dmeans_;            // (T, B, 2)
-  Tensor<3> dlocator_hidden_;   // (T, B, width)
   Tensor<2> dbaselines_;        // (T, B)
   Tensor<3> dfeatures_;         // (T, B, F)
-  Tensor<3> djoint_;            // (T, B, what + where)
 };
 
 /// Learns by lanes: the same configuration and seed give the same bits for any number of threads.

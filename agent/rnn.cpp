@@ -27,19 +27,22 @@ class Rnn final : public Core {
     bias_relu(h, layout_.view(parameters, bias_));
   }
 
-  void backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& memory,
-                std::span<const float> parameters) const override {
-    const ConstMatrix w = layout_.view(parameters, weight_);
-    const ConstMatrix w_h = w.row_range(features_, hidden_);
-    for (int t = memory.steps - 1; t >= 0; --t) {
-      Matrix dz = step(memory.dstate, t);  // the gradient of h_{t+1} becomes that before the relu
-      relu_backward(dz, memory.state(t + 1));
-      if (t > 0) multiply_transposed_b(step(memory.dstate, t - 1), dz, w_h, 1.0F);
-    }
-    const ConstMatrix dz = matrix(memory.dstate);
-    input_weight_backward(layout_.view(gradient, weight_), layout_.view(gradient, bias_), dz,
-                          memory);
-    multiply_transposed_b(dfeatures, dz, w.row_range(0, features_));
+  void step_backward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
+    Matrix dz = step(memory.dstate, t);  // the gradient of h_{t+1} becomes that before the relu
+    relu_backward(dz, memory.state(t + 1));
+    const ConstMatrix w_h = layout_.view(parameters, weight_).row_range(features_, hidden_);
+    if (t > 0) multiply_transposed_b(step(memory.dstate, t - 1), dz, w_h, 1.0F);
+  }
+
+  void feature_backward(Matrix dfeatures, CoreMemory& memory, int first, int count,
+                        std::span<const float> parameters) const override {
+    multiply_transposed_b(dfeatures, memory.steps_of(memory.dstate, first, count),
+                          layout_.view(parameters, weight_).row_range(0, features_));
+  }
+
+  void weight_backward(std::span<float> gradient, CoreMemory& memory) const override {
+    input_weight_backward(layout_.view(gradient, weight_), layout_.view(gradient, bias_),
+                          matrix(memory.dstate), memory);
   }
 
   Work work(int steps) const override {

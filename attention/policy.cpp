@@ -43,18 +43,28 @@ void oracle(Matrix samples, const LookRequest& request) {
     for (int axis = 0; axis < 2; ++axis) samples(b, axis) = request.target(b, axis);
 }
 
-struct Kind {
-  Policy policy;
-  bool learns;
-};
+const NameTable<GlimpseKind>& kinds() {
+  using enum GlimpseKind::Family;
+  using enum GlimpseKind::Learning;
+  static const NameTable<GlimpseKind> table{"attention.glimpse.kind",
+                                            {{"hard_gaussian", {point, reinforce}},
+                                             {"hard_categorical", {grid, reinforce}},
+                                             {"soft_grid", {grid, backpropagation}},
+                                             {"soft_gaussian", {window, backpropagation}},
+                                             {"random", {point, none}},
+                                             {"center", {point, none}},
+                                             {"scan", {point, none}},
+                                             {"oracle", {point, none}}}};
+  return table;
+}
 
-const NameTable<Kind>& kinds() {
-  static const NameTable<Kind> table{"attention.glimpse.kind",
-                                     {{"hard_gaussian", {gaussian, true}},
-                                      {"random", {uniform, false}},
-                                      {"center", {center, false}},
-                                      {"scan", {scan, false}},
-                                      {"oracle", {oracle, false}}}};
+const NameTable<Policy>& policy_table() {
+  static const NameTable<Policy> table{"policy",
+                                       {{"hard_gaussian", gaussian},
+                                        {"random", uniform},
+                                        {"center", center},
+                                        {"scan", scan},
+                                        {"oracle", oracle}}};
   return table;
 }
 
@@ -66,9 +76,22 @@ const NameTable<Policy>& firsts() {
 
 }  // namespace
 
-Policy find_policy(const std::string& kind) { return kinds().at(kind).policy; }
+std::vector<std::string> addressings() { return {"none", "location", "content"}; }
+std::vector<std::string> expectations() { return {"none", "features", "pixels"}; }
+
+void settle(GlimpseConfig& config) {
+  const auto [family, learning] = find_glimpse_kind(config.kind);
+  const bool soft = learning == GlimpseKind::Learning::backpropagation;
+  if (family == GlimpseKind::Family::window) config.first = "learned";
+  if (family != GlimpseKind::Family::grid) return;
+  if (config.addressing == "none") config.addressing = soft ? "content" : "location";
+  if (soft && config.expect == "none") config.expect = "features";
+}
+
+GlimpseKind find_glimpse_kind(const std::string& kind) { return kinds().at(kind); }
 std::vector<std::string> glimpse_kinds() { return kinds().names(); }
-bool policy_learns(const std::string& kind) { return kinds().at(kind).learns; }
+Policy find_policy(const std::string& kind) { return policy_table().at(kind); }
+std::vector<std::string> policies() { return policy_table().names(); }
 Policy find_first_glimpse(const std::string& first) { return firsts().at(first); }
 std::vector<std::string> first_glimpses() { return firsts().names(); }
 
@@ -78,6 +101,17 @@ void clamp_to_canvas(Matrix locations, ConstMatrix samples) {
       const float l = samples(b, axis);
       locations(b, axis) = l >= 1.0F ? 1.0F : l > -1.0F ? l : -1.0F;
     }
+}
+
+void squash_forward(Matrix mean) {
+  for (int r = 0; r < mean.rows; ++r)
+    for (int axis = 0; axis < mean.cols; ++axis) mean(r, axis) = std::tanh(mean(r, axis));
+}
+
+void squash_backward(Matrix dmean, ConstMatrix mean) {
+  for (int r = 0; r < mean.rows; ++r)
+    for (int axis = 0; axis < mean.cols; ++axis)
+      dmean(r, axis) *= 1.0F - mean(r, axis) * mean(r, axis);
 }
 
 float gaussian_log_probability_forward(const float* sample, const float* mean, float std) {

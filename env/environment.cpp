@@ -7,6 +7,20 @@
 
 namespace saccade {
 
+namespace {
+
+void check_locations(ConstMatrix locations) {
+  for (int r = 0; r < locations.rows; ++r)
+    for (int axis = 0; axis < 2; ++axis)
+      if (!(std::abs(locations(r, axis)) <= 1.0F))
+        throw std::out_of_range(
+            fmt::format("Environment::look: location {} in row {}; allowed: "
+                        "-1 to 1",
+                        locations(r, axis), r));
+}
+
+}  // namespace
+
 void Environment::reset(std::uint64_t first_scene) {
   begin(first_scene);
   running_ = true;
@@ -16,14 +30,30 @@ void Environment::look(ConstMatrix locations, Matrix glimpses) {
   if (!running_) throw std::logic_error("Environment::look needs a reset() first");
   SACCADE_CHECK(locations.rows == episodes() && locations.cols == 2);
   SACCADE_CHECK(glimpses.rows == episodes() && glimpses.cols == glimpse_size());
-  for (int b = 0; b < locations.rows; ++b)
-    for (int axis = 0; axis < 2; ++axis)
-      if (!(std::abs(locations(b, axis)) <= 1.0F))
-        throw std::out_of_range(
-            fmt::format("Environment::look: location {} of episode {}; allowed: "
-                        "-1 to 1",
-                        locations(b, axis), b));
+  check_locations(locations);
   observe(locations, glimpses);
+}
+
+void Environment::look_at_all(ConstMatrix places, Matrix glimpses) {
+  if (!running_) throw std::logic_error("Environment::look_at_all needs a reset() first");
+  SACCADE_CHECK(places.cols == 2 && glimpses.rows == episodes() * places.rows);
+  SACCADE_CHECK(glimpses.cols == glimpse_size());
+  check_locations(places);
+  observe_all(places, glimpses);
+}
+
+void Environment::view(Matrix canvases) {
+  if (!running_) throw std::logic_error("Environment::view needs a reset() first");
+  SACCADE_CHECK(canvases.rows == episodes() && canvases.cols == canvas().pixels());
+  observe_canvases(canvases);
+}
+
+void Environment::observe_all(ConstMatrix, Matrix) {
+  throw std::logic_error("this environment cannot be looked at through a grid");
+}
+
+void Environment::observe_canvases(Matrix) {
+  throw std::logic_error("this environment shows no canvas");
 }
 
 void Environment::answer(std::span<const int> classes, std::span<float> rewards) {
@@ -57,13 +87,24 @@ void GlimpseEnvironment::begin(std::uint64_t first_scene) {
   }
 }
 
+std::span<const std::byte> GlimpseEnvironment::prepared(int episode) const {
+  const std::size_t scene = episode / rollouts_;
+  return std::span(prepared_).subspan(scene * retina_.prepared_size(), retina_.prepared_size());
+}
+
 void GlimpseEnvironment::observe(ConstMatrix locations, Matrix glimpses) {
-  const std::span<const std::byte> prepared(prepared_);
-  for (int b = 0; b < locations.rows; ++b) {
-    const std::size_t scene = b / rollouts_;
-    retina_.look(prepared.subspan(scene * retina_.prepared_size(), retina_.prepared_size()),
-                 locations(b, 0), locations(b, 1), glimpses.row(b));
-  }
+  for (int b = 0; b < locations.rows; ++b)
+    retina_.look(prepared(b), locations(b, 0), locations(b, 1), glimpses.row(b));
+}
+
+void GlimpseEnvironment::observe_all(ConstMatrix places, Matrix glimpses) {
+  for (int b = 0; b < episodes(); ++b)
+    for (int k = 0; k < places.rows; ++k)
+      retina_.look(prepared(b), places(k, 0), places(k, 1), glimpses.row(b * places.rows + k));
+}
+
+void GlimpseEnvironment::observe_canvases(Matrix canvases) {
+  for (int b = 0; b < episodes(); ++b) retina_.view(prepared(b), canvases.row(b));
 }
 
 }  // namespace saccade

@@ -11,6 +11,14 @@
 
 namespace saccade {
 
+struct CanvasSize {
+  int channels = 1;
+  int rows = 0;
+  int cols = 0;
+
+  int pixels() const { return channels * rows * cols; }
+};
+
 /// A batch of B episodes that are looked at together.
 ///
 /// The legal order of calls is reset, look any number of times, answer once, and again from reset;
@@ -22,9 +30,10 @@ class Environment {
  public:
   virtual ~Environment() = default;
 
-  virtual int episodes() const = 0;      // B
-  virtual int glimpse_size() const = 0;  // D
-  virtual int num_classes() const = 0;   // C
+  virtual int episodes() const = 0;                 // B
+  virtual int glimpse_size() const = 0;             // D
+  virtual int num_classes() const = 0;              // C
+  virtual CanvasSize canvas() const { return {}; }  // where there is one
 
   /// Begins B new episodes. Scenes are numbered from `first_scene`; see each environment for how
   /// many scenes B episodes use.
@@ -32,6 +41,11 @@ class Environment {
   /// What is seen at locations (B, 2), (x, y) in [-1, 1]: glimpses (B, D), values in [0, 1]. A
   /// location outside, or not a number, throws std::out_of_range.
   void look(ConstMatrix locations, Matrix glimpses);
+  /// What is seen at places (K, 2) in every episode: glimpses (B K, D), row b K + k. Places as in
+  /// look().
+  void look_at_all(ConstMatrix places, Matrix glimpses);
+  /// The whole canvases, for agents that see them: (B, channels * rows * cols), values in [0, 1].
+  void view(Matrix canvases);
   /// The agent's classes (B) end the episodes; rewards (B): 1 for the right class, else 0.
   void answer(std::span<const int> classes, std::span<float> rewards);
 
@@ -41,6 +55,9 @@ class Environment {
  protected:
   virtual void begin(std::uint64_t first_scene) = 0;
   virtual void observe(ConstMatrix locations, Matrix glimpses) = 0;
+  /// Environments without a grid or a canvas need not have them: std::logic_error.
+  virtual void observe_all(ConstMatrix places, Matrix glimpses);
+  virtual void observe_canvases(Matrix canvases);
 
  private:
   bool running_ = false;
@@ -56,11 +73,17 @@ class GlimpseEnvironment final : public Environment {
   int episodes() const override { return static_cast<int>(facts_.size()); }
   int glimpse_size() const override { return retina_.glimpse_size(); }
   int num_classes() const override { return scenes_.num_classes(); }
+  CanvasSize canvas() const override {
+    return {scenes_.channels(), scenes_.rows(), scenes_.cols()};
+  }
   std::span<const SceneFacts> facts() const override { return facts_; }
 
  private:
   void begin(std::uint64_t first_scene) override;
   void observe(ConstMatrix locations, Matrix glimpses) override;
+  void observe_all(ConstMatrix places, Matrix glimpses) override;
+  void observe_canvases(Matrix canvases) override;
+  std::span<const std::byte> prepared(int episode) const;
 
   SceneMaker scenes_;
   Retina retina_;

@@ -121,6 +121,17 @@ void Retina::prepare(std::span<const std::uint8_t> canvas, std::span<std::byte> 
   }
 }
 
+void Retina::view(std::span<const std::byte> prepared, float* canvas) const {
+  const Sum* plane = reinterpret_cast<const Sum*>(prepared.data());  // the finest scale's
+  for (int c = 0; c < channels_;
+       ++c, plane += static_cast<std::ptrdiff_t>(plane_rows_) * plane_cols_)
+    for (int row = 0; row < rows_; ++row, canvas += cols_) {
+      const Sum* from = plane + static_cast<std::ptrdiff_t>(row + margin_) * plane_cols_ + margin_;
+      for (int col = 0; col < cols_; ++col)
+        canvas[col] = static_cast<float>(from[col]) * (1.0F / 255.0F);
+    }
+}
+
 void Retina::look(std::span<const std::byte> prepared, float x, float y, float* glimpse) const {
   const Sum* plane = reinterpret_cast<const Sum*>(prepared.data());
   const int patch = config_.patch_size;

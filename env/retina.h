@@ -35,6 +35,8 @@ class Retina {
 
   /// One glimpse (D), pixels in [0, 1], of the canvas that was prepared.
   void look(std::span<const std::byte> prepared, float x, float y, float* glimpse) const;
+  /// The canvas itself (channels, rows, cols), pixels in [0, 1].
+  void view(std::span<const std::byte> prepared, float* canvas) const;
 
  private:
   RetinaConfig config_;

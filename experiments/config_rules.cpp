@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <initializer_list>
+#include <utility>
 
+#include "attention/score.h"
 #include "experiments/config_table.h"
 #include "nn/error.h"
 
@@ -41,14 +43,51 @@ void resolve_scene(SceneConfig& scene, const GivenKeys& given) {
           fmt::format("scene.label: pair needs scene.num_digits: 2, not {}", scene.num_digits));
 }
 
-void resolve_glimpse(const GlimpseConfig& glimpse, const GivenKeys& given) {
-  const bool learns = glimpse.kind == "hard_gaussian";
-  require(learns || glimpse.first != "learned", given,
+// Where and what a grid kind expects; the others have neither.
+void resolve_grid(AgentConfig& agent, const GivenKeys& given) {
+  GlimpseConfig& glimpse = agent.glimpse;
+  const GlimpseKind kind = find_glimpse_kind(glimpse.kind);
+  const bool grid = kind.family == GlimpseKind::Family::grid;
+  const bool soft_grid = grid && kind.learning == GlimpseKind::Learning::backpropagation;
+
+  require(grid || glimpse.addressing == "none", given,
+          {"attention.glimpse.addressing", "attention.glimpse.kind"},
+          fmt::format("attention.glimpse.addressing: {} has no effect with attention.glimpse.kind: "
+                      "{}, which has no grid; allowed: none",
+                      glimpse.addressing, glimpse.kind));
+  require(soft_grid || glimpse.expect == "none", given,
+          {"attention.glimpse.expect", "attention.glimpse.kind"},
+          fmt::format("attention.glimpse.expect: {} has no effect with attention.glimpse.kind: {}, "
+                      "which takes no expectation; allowed: none",
+                      glimpse.expect, glimpse.kind));
+  const std::pair<const char*, double> weights[] = {
+      {"attention.glimpse.entropy", glimpse.entropy},
+      {"attention.glimpse.coverage", glimpse.coverage},
+      {"attention.glimpse.row_penalty", glimpse.row_penalty}};
+  for (const auto& [key, weight] : weights)
+    require(soft_grid || weight == 0.0, given, {key, "attention.glimpse.kind"},
+            fmt::format("{}: {} has no effect with attention.glimpse.kind: {}; it is a setting of "
+                        "soft_grid",
+                        key, weight, glimpse.kind));
+  const bool equal_widths = agent.model.hidden_size == agent.model.feature_size;
+  require(
+      glimpse.addressing != "content" || equal_widths || !score_needs_equal_widths(glimpse.score),
+      given, {"attention.glimpse.score", "model.hidden_size", "model.feature_size"},
+      fmt::format("attention.glimpse.score: {} needs model.hidden_size: {} and "
+                  "model.feature_size: {} to be equal; general and additive do not",
+                  glimpse.score, agent.model.hidden_size, agent.model.feature_size));
+}
+
+void resolve_glimpse(GlimpseConfig& glimpse, const GivenKeys& given) {
+  const GlimpseKind kind = find_glimpse_kind(glimpse.kind);
+  const bool gaussian = glimpse.kind == "hard_gaussian";
+  settle(glimpse);
+  require(kind.learning != GlimpseKind::Learning::none || glimpse.first != "learned", given,
           {"attention.glimpse.first", "attention.glimpse.kind"},
           fmt::format("attention.glimpse.first: learned is never learned with "
                       "attention.glimpse.kind: {}",
                       glimpse.kind));
-  require(learns || !glimpse.learn_std, given,
+  require(gaussian || !glimpse.learn_std, given,
           {"attention.glimpse.learn_std", "attention.glimpse.kind"},
           fmt::format("attention.glimpse.learn_std has no effect with attention.glimpse.kind: {}",
                       glimpse.kind));
@@ -65,11 +104,12 @@ void resolve_reinforce(const AgentConfig& agent, const GivenKeys& given) {
           {"reinforce.advantage", "reinforce.rollouts"},
           fmt::format("reinforce.advantage: leave_one_out needs reinforce.rollouts > 1, not {}",
                       reinforce.rollouts));
-  require(reinforce.entropy == 0.0 || agent.glimpse.learn_std, given,
-          {"reinforce.entropy", "attention.glimpse.learn_std"},
-          fmt::format("reinforce.entropy: {} has no effect without attention.glimpse.learn_std: "
-                      "the entropy of a given std is constant",
-                      reinforce.entropy));
+  require(
+      reinforce.entropy == 0.0 || agent.glimpse.kind != "hard_gaussian" || agent.glimpse.learn_std,
+      given, {"reinforce.entropy", "attention.glimpse.learn_std"},
+      fmt::format("reinforce.entropy: {} has no effect without attention.glimpse.learn_std: "
+                  "the entropy of a given std is constant",
+                  reinforce.entropy));
 }
 
 void resolve_training(AgentConfig& agent, const GivenKeys& given) {
@@ -102,6 +142,7 @@ void resolve(Config& config, const GivenKeys& given) {
   resolve_data(config.data, given);
   resolve_scene(config.scene, given);
   resolve_glimpse(config.agent.glimpse, given);
+  resolve_grid(config.agent, given);
   resolve_reinforce(config.agent, given);
   resolve_training(config.agent, given);
 }

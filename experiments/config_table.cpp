@@ -9,7 +9,9 @@
 #include <limits>
 
 #include "agent/core.h"
+#include "agent/model.h"
 #include "agent/reinforce.h"
+#include "attention/score.h"
 #include "nn/name_table.h"
 
 namespace saccade {
@@ -64,19 +66,34 @@ std::vector<Setting> settings(Config& c) {
       {"retina.scales", &c.retina.scales, closed(1, 6), "resolutions of a glimpse"},
       {"retina.scale_factor", &c.retina.scale_factor, closed(1, 8), "from a scale to the next"},
 
-      {"model.kind", &model.kind, Names{"recurrent"}, "what looks"},
+      {"model.kind", &model.kind, model_kinds(), "what looks; mlp and cnn see all"},
       {"model.core", &model.core, core_kinds(), "the recurrent network"},
       {"model.hidden_size", &model.hidden_size, kWidth, "width of the core's state"},
       {"model.glimpse_hidden", &model.glimpse_hidden, kWidth, "width of the `what` layer"},
       {"model.location_hidden", &model.location_hidden, kWidth, "width of the `where` layer"},
       {"model.feature_size", &model.feature_size, kWidth, "width of the glimpse feature"},
       {"model.locator_hidden", &model.locator_hidden, kWidth, "width of the locator's layer"},
+      {"model.canvas_hidden", &model.canvas_hidden, kWidth, "mlp: width of its hidden layer"},
+      {"model.channels", &model.channels, closed(1, 1024), "cnn: of its two layers"},
+      {"model.kernel_size", &model.kernel_size, closed(1, 31), "cnn: side in pixels"},
 
       {"attention.glimpse.kind", &glimpse.kind, glimpse_kinds(), "who chooses the next location"},
       {"attention.glimpse.num_glimpses", &glimpse.num_glimpses, closed(1, 256), "in an episode"},
       {"attention.glimpse.first", &glimpse.first, first_glimpses(), "the first location"},
       {"attention.glimpse.std", &glimpse.std, above(0, 4), "of the policy, in half canvases"},
       {"attention.glimpse.learn_std", &glimpse.learn_std, {}, "train the std as well"},
+      {"attention.glimpse.grid", &glimpse.grid.cells, closed(1, 64), "candidates; of grid kinds"},
+      {"attention.glimpse.stride", &glimpse.grid.stride, closed(1, 512), "of the grid, in pixels"},
+      {"attention.glimpse.tiles", &glimpse.grid.tiles, closed(0, 64), "part the canvas instead"},
+      {"attention.glimpse.addressing", &glimpse.addressing, addressings(), "of grid kinds"},
+      {"attention.glimpse.score", &glimpse.score, score_kinds(), "of addressing: content"},
+      {"attention.glimpse.score_hidden", &glimpse.score_hidden, kWidth, "inside `additive`"},
+      {"attention.glimpse.expect", &glimpse.expect, expectations(), "soft_grid: the mean of what"},
+      {"attention.glimpse.temperature", &glimpse.temperature, above(0, 1000), "of grid kinds"},
+      {"attention.glimpse.entropy", &glimpse.entropy, kWeight, "soft_grid: weight of its bonus"},
+      {"attention.glimpse.coverage", &glimpse.coverage, kWeight, "soft_grid: of the penalty"},
+      {"attention.glimpse.row_penalty", &glimpse.row_penalty, kWeight, "soft_grid: likewise"},
+      {"attention.glimpse.filters", &glimpse.filters, closed(1, 128), "soft_gaussian: a side"},
       {"attention.input.kind", &c.input_attention, Names{"none"}, "gate on the core's input"},
       {"attention.hidden.kind", &c.hidden_attention, Names{"last"}, "states that are classified"},
 

@@ -14,8 +14,10 @@ namespace saccade {
 
 /// How scenes are looked at in an evaluation.
 struct PassRequest {
-  float std = 0.0F;         // of the Gaussian policy; 0: the deterministic pass
+  Readout readout = Readout::deterministic;
   Policy policy = nullptr;  // in place of the model's own, for every glimpse
+  bool shuffled = false;    // each episode looks where another one did
+  double progress = 1.0;    // of the training: places std and temperature
   int passes = 1;           // class probabilities are averaged over so many passes
 };
 
@@ -24,10 +26,12 @@ struct Evaluation {
   int scenes = 0;
   double error = 0.0;
   double error_low = 0.0, error_high = 0.0;  // 95 % Wilson interval
-  double on_target = 0.0;                    // share of looks inside a digit's box
+  double on_target = 0.0;                    // weight of the looks inside a digit's box
   std::vector<double> on_target_by_glimpse;  // (T)
-  double border = 0.0;    // share of looks at the edge: |x| or |y| of 0.98 and more
+  double border = 0.0;    // weight of the looks at the edge: |x| or |y| of 0.98 and more
   double distance = 0.0;  // mean distance of a look to the nearest digit's centre, in half canvases
+  double coverage = 0.0;  // share of the digit's box that the finest patches saw in an episode
+  double entropy = 0.0;   // nats, of what placed the looks, mean over the glimpses
 };
 
 /// Wilson score interval (1927) of a share, at 95 %.

@@ -62,7 +62,9 @@ class Sheet {
           enlarge(canvas.data(), channels_, rows_, cols_, cv::Size(cols_ * zoom_, rows_ * zoom_));
       draw_look(drawn, rollout, t, b);
       drawn.copyTo(image_(cv::Rect(corner, drawn.size())));
-      draw_glimpse(corner + cv::Point(0, drawn.rows + kGap / 2), &rollout.glimpses(t, b, 0));
+      std::vector<float> seen(task_.model.glimpse_size());
+      rollout.look->picture(t, b, seen.data());
+      draw_glimpse(corner + cv::Point(0, drawn.rows + kGap / 2), seen.data());
     }
     const int label = rollout.labels[b], answer = rollout.classes[b];
     const float p = rollout.probabilities(steps_ - 1, b, answer);
@@ -81,9 +83,9 @@ class Sheet {
   }
 
   cv::Point place(const Rollout& rollout, int t, int b) const {
-    return {static_cast<int>(0.5F * (rollout.locations(t, b, 0) + 1.0F) *
+    return {static_cast<int>(0.5F * (rollout.look->locations(t, b, 0) + 1.0F) *
                              static_cast<float>(cols_ * zoom_)),
-            static_cast<int>(0.5F * (rollout.locations(t, b, 1) + 1.0F) *
+            static_cast<int>(0.5F * (rollout.look->locations(t, b, 1) + 1.0F) *
                              static_cast<float>(rows_ * zoom_))};
   }
 
@@ -131,7 +133,9 @@ void record(const RecordOptions& options) {
   const Trained trained(options.run_folder);
   const Task& task = trained.task;
   Rollout rollout(task.model, task.environments(task.test_scenes)(options.scenes, 1));
-  rollout.run(flat(trained.weights), {.seed = task.config.evaluation.seed});
+  rollout.run(flat(trained.weights), {.seed = task.config.evaluation.seed,
+                                      .temperature = task.model.temperature(1.0),
+                                      .readout = Readout::deterministic});
 
   Sheet sheet(task, options.scenes);
   SceneMaker::Buffer buffer = task.test_scenes.make_buffer();

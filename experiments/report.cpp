@@ -4,14 +4,12 @@
 
 namespace saccade {
 
-TestReport test_agent(const Model& model, std::span<const float> parameters, Evaluator& evaluator,
-                      int passes) {
-  const float std = model.location_std(1.0, parameters);
+TestReport test_agent(std::span<const float> parameters, Evaluator& evaluator, int passes) {
   TestReport report;
   report.passes = passes;
   report.deterministic = evaluator.run(parameters, {});
-  report.sampled = evaluator.run(parameters, {.std = std});
-  report.averaged = evaluator.run(parameters, {.std = std, .passes = passes});
+  report.sampled = evaluator.run(parameters, {.readout = Readout::sample});
+  report.averaged = evaluator.run(parameters, {.readout = Readout::sample, .passes = passes});
   report.random = evaluator.run(parameters, {.policy = find_policy("random")});
   return report;
 }

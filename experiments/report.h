@@ -17,8 +17,7 @@ struct TestReport {
   int passes = 1;
 };
 
-TestReport test_agent(const Model& model, std::span<const float> parameters, Evaluator& evaluator,
-                      int passes);
+TestReport test_agent(std::span<const float> parameters, Evaluator& evaluator, int passes);
 
 /// The report as a table for the screen, in per cent.
 std::string to_table(const TestReport& report);

@@ -25,15 +25,15 @@ double seconds_since(Clock::time_point start) {
 
 // The sums of a logging window as a note of the checkpoint, and back.
 std::string to_note(const LossSums& s) {
-  return fmt::format("{} {} {} {} {} {}", s.episodes, s.classifier, s.reinforce, s.baseline,
-                     s.errors, s.reward);
+  return fmt::format("{} {} {} {} {} {} {} {}", s.episodes, s.classifier, s.reinforce, s.baseline,
+                     s.penalty, s.entropy, s.errors, s.reward);
 }
 
 LossSums from_note(const std::string& note) {
   LossSums s;
   std::istringstream words(note);
-  for (double* value :
-       {&s.episodes, &s.classifier, &s.reinforce, &s.baseline, &s.errors, &s.reward}) {
+  for (double* value : {&s.episodes, &s.classifier, &s.reinforce, &s.baseline, &s.penalty,
+                        &s.entropy, &s.errors, &s.reward}) {
     std::string word;
     words >> word;
     *value = from_exact(word);
@@ -157,7 +157,9 @@ void Training::log(const UpdateReport& report, bool evaluate_now) {
                  {"train/grad_norm", report.gradient_norm},
                  {"train/learning_rate", report.learning_rate},
                  {"train/location_std", report.location_std},
-                 {"attention/entropy", gaussian_entropy(static_cast<float>(report.location_std))},
+                 {"train/temperature", report.temperature},
+                 {"train/attention_penalty", window_.penalty / n},
+                 {"attention/entropy", window_.entropy / n},
                  {"time/episodes_per_second", rate}};
   std::string text;
   if (evaluate_now) {
@@ -178,11 +180,13 @@ void Training::log(const UpdateReport& report, bool evaluate_now) {
 
 // On the validation scenes, by the averaged weights; the best so far are to be kept.
 void Training::evaluate(MetricsRow& row) {
-  const Evaluation valid = validator_.run(flat(learner_.optimizer.averaged), {});
+  const Evaluation valid =
+      validator_.run(flat(learner_.optimizer.averaged), {.progress = learner_.progress()});
   row["valid/error"] = valid.error;
   row["attention/on_target"] = valid.on_target;
   row["attention/border"] = valid.border;
   row["attention/distance"] = valid.distance;
+  row["attention/coverage"] = valid.coverage;
   if (valid.error < best_error_) {
     best_error_ = valid.error;
     best_episodes_ = episodes();
@@ -197,7 +201,7 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const Trainin
   const EvaluationConfig& evaluation = task.config.evaluation;
   Evaluator tester(task.model, task.environments(task.test_scenes), evaluation.scenes,
                    evaluation.seed, workers);
-  const TestReport report = test_agent(task.model, flat(weights), tester, evaluation.rollouts);
+  const TestReport report = test_agent(flat(weights), tester, evaluation.rollouts);
 
   nlohmann::ordered_json summary{{"status", "finished"},
                                  {"episodes", training.episodes()},

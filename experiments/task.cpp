@@ -11,7 +11,11 @@ Task::Task(const Config& config_)
                    config.seed),
       valid_scenes(config.scene, {}, digits.valid, DigitOrder::fixed, config.evaluation.seed),
       test_scenes(config.scene, {}, digits.test, DigitOrder::fixed, config.evaluation.seed),
-      model(config.agent, retina.glimpse_size(), train_scenes.num_classes()) {}
+      model(config.agent,
+            {.glimpse_size = retina.glimpse_size(),
+             .num_classes = train_scenes.num_classes(),
+             .canvas = {digits.train.channels(), config.scene.canvas[0], config.scene.canvas[1]},
+             .patch_size = config.retina.patch_size}) {}
 
 EnvironmentFactory Task::environments(const SceneMaker& scenes) const {
   return [this, &scenes](int episodes, int rollouts) {

@@ -28,6 +28,13 @@ void add_bias(float* __restrict y, const float* __restrict b, int n) {
   for (int j = 0; j < n; ++j) y[j] += b[j];
 }
 
+void add_relu(float* __restrict y, const float* __restrict b, int n) {
+  for (int j = 0; j < n; ++j) {
+    const float z = y[j] + b[j];
+    y[j] = z < 0.0F ? 0.0F : z;
+  }
+}
+
 }  // namespace
 
 void linear_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b) {
@@ -35,9 +42,9 @@ void linear_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b) {
   for (int r = 0; r < y.rows; ++r) add_bias(y.row(r), b.data, y.cols);
 }
 
-void linear_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x) {
-  multiply_transposed_a(dw, x, dy);
-  std::fill_n(db.data, db.cols, 0.0F);
+void linear_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, float beta) {
+  multiply_transposed_a(dw, x, dy, beta);
+  if (beta == 0.0F) std::fill_n(db.data, db.cols, 0.0F);
   for (int r = 0; r < dy.rows; ++r) add_bias(db.data, dy.row(r), dy.cols);
 }
 
@@ -47,14 +54,22 @@ void linear_relu_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b) 
 }
 
 void bias_relu(Matrix y, ConstMatrix b) {
-  const float* __restrict bias = b.data;
-  for (int r = 0; r < y.rows; ++r) {
-    float* __restrict row = y.row(r);
-    for (int j = 0; j < y.cols; ++j) {
-      const float z = row[j] + bias[j];
-      row[j] = z < 0.0F ? 0.0F : z;
-    }
-  }
+  for (int r = 0; r < y.rows; ++r) add_relu(y.row(r), b.data, y.cols);
+}
+
+void copy_rows(Matrix y, ConstMatrix x) {
+  SACCADE_CHECK(y.rows == x.rows && y.cols == x.cols);
+  for (int r = 0; r < y.rows; ++r) std::copy_n(x.row(r), x.cols, y.row(r));
+}
+
+void add(Matrix y, ConstMatrix x) {
+  SACCADE_CHECK(y.rows == x.rows && y.cols == x.cols);
+  for (int r = 0; r < y.rows; ++r) add_bias(y.row(r), x.row(r), y.cols);
+}
+
+void add_relu(Matrix y, ConstMatrix x) {
+  SACCADE_CHECK(y.rows == x.rows && y.cols == x.cols);
+  for (int r = 0; r < y.rows; ++r) add_relu(y.row(r), x.row(r), y.cols);
 }
 
 void relu_backward(Matrix dy, ConstMatrix y) {
@@ -73,6 +88,10 @@ void sigmoid(float* x, int n) {
 void tanh(float* x, int n) {
   map_in_place(
       x, n, [](Batch z) { return Batch(1.0F) - Batch(2.0F) / (xsimd::exp(z + z) + Batch(1.0F)); });
+}
+
+void exp(float* x, int n) {
+  map_in_place(x, n, [](Batch z) { return xsimd::exp(z); });
 }
 
 void cross_entropy_forward(Matrix p, std::span<float> loss, ConstMatrix logits,

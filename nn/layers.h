@@ -7,15 +7,23 @@
 namespace saccade {
 
 // Layers as pairs of forward and backward, over R rows (R = B, or T * B where time need not be
-// followed). Gradients carry the prefix d. Weight and bias gradients are written, not added: every
-// parameter has one backward call a step. Gradients are taken from outputs, so inputs may be
-// reused.
+// followed). Gradients carry the prefix d. Weight and bias gradients are written, not added, unless
+// asked for: nearly every parameter has one backward call a step. Gradients are taken from outputs,
+// so inputs may be reused.
 
 /// y (R, N) = x (R, K) w (K, N) + b (1, N)
 void linear_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b);
-/// dw (K, N) = x' dy, db (1, N) = column sums of dy. The input's gradient is one product more:
+/// dw (K, N) = x' dy, db (1, N) = column sums of dy; added to what is there with `beta` = 1, for a
+/// layer that is used twice. The input's gradient is one product more:
 /// multiply_transposed_b(dx, dy, w).
-void linear_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x);
+void linear_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, float beta = 0.0F);
+
+/// y = x
+void copy_rows(Matrix y, ConstMatrix x);
+/// y += x
+void add(Matrix y, ConstMatrix x);
+/// y = relu(y + x), in place.
+void add_relu(Matrix y, ConstMatrix x);
 
 /// y = relu(y + b), in place.
 void bias_relu(Matrix y, ConstMatrix b);
@@ -27,6 +35,8 @@ void relu_backward(Matrix dy, ConstMatrix y);
 /// In place, one row of n numbers at a time; absolute error below 3e-7.
 void sigmoid(float* x, int n);
 void tanh(float* x, int n);
+/// In place; relative error below 3e-7, and 0 below e^-87.
+void exp(float* x, int n);
 
 /// p (R, C) = softmax(logits); loss[r] = -log p[r, label[r]]
 void cross_entropy_forward(Matrix p, std::span<float> loss, ConstMatrix logits,

@@ -137,9 +137,9 @@ inline std::vector<Episode> read_episodes(const Rollout& rollout) {
       return Row(m.row(b), m.row(b) + m.cols);
     };
     for (int t = 0; t < rollout.core.steps; ++t) {
-      all[b].glimpses.push_back(row(rollout.glimpses, t));
-      all[b].locations.push_back(row(rollout.locations, t));
-      all[b].samples.push_back(row(rollout.samples, t));
+      all[b].glimpses.push_back(row(rollout.look->glimpses, t));
+      all[b].locations.push_back(row(rollout.look->locations, t));
+      all[b].samples.push_back(row(rollout.look->actions, t));
     }
     all[b].label = rollout.labels[b];
     all[b].correct = rollout.rewards[b];

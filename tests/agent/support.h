@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/config.h"
+#include "agent/model.h"
 #include "env/environment.h"
 #include "nn/parameters.h"
 
@@ -15,6 +16,10 @@ namespace saccade {
 
 constexpr int kTinyGlimpse = 18;  // D: 2 scales of 3 x 3
 constexpr int kTinyClasses = 3;
+constexpr Sight kTinySight{.glimpse_size = kTinyGlimpse,
+                           .num_classes = kTinyClasses,
+                           .canvas = {1, 12, 12},
+                           .patch_size = 3};
 
 /// An agent so small that an update takes microseconds. No two sizes are equal, so that a swapped
 /// one shows.
@@ -28,6 +33,8 @@ inline AgentConfig tiny_config(const std::string& core = "rnn") {
                   .locator_hidden = 6};
   config.glimpse.num_glimpses = 3;
   config.glimpse.std = {0.3, 0.3, 1.0};
+  config.glimpse.grid = {.cells = {3, 2}, .stride = 4};
+  config.glimpse.filters = 4;
   config.training.episodes = 3200;
   config.training.batch_size = 32;
   config.training.lane_size = 4;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "agent/canvas_network.h"
 #include "agent/learner.h"
 #include "tests/agent/support.h"
 
@@ -80,7 +81,7 @@ TEST_CASE("the counter counts") {
 }
 
 long allocations_of_updates(const AgentConfig& config) {
-  const Model model(config, kTinyGlimpse, kTinyClasses);
+  const Model model(config, kTinySight);
   Workers workers(2);
   Learner learner(model, tiny_environment, 1, workers);
   for (int n = 0; n < 3; ++n) learner.step();
@@ -107,15 +108,45 @@ TEST_CASE("a training step allocates nothing after warm-up") {
 }
 
 TEST_CASE("playing episodes allocates nothing") {
-  const Model model(tiny_config(), kTinyGlimpse, kTinyClasses);
-  Tensor<1> parameters = zeros<1>(model.layout().size());
-  model.layout().initialize(flat(parameters), 1);
   for (const std::string& kind : glimpse_kinds()) {
     CAPTURE(kind);
+    AgentConfig config = tiny_config();
+    config.glimpse.kind = kind;
+    const Model model(config, kTinySight);
+    Tensor<1> parameters = zeros<1>(model.layout().size());
+    model.layout().initialize(flat(parameters), 1);
     Rollout rollout(model, tiny_environment(8, 1));
-    const RolloutRequest request{.std = 0.1F, .policy = find_policy(kind)};
+    const RolloutRequest request{.std = 0.1F};
     rollout.run(flat(parameters), request);
     CHECK(count_allocations([&] { rollout.run(flat(parameters), request); }) == 0);
+  }
+}
+
+TEST_CASE("a canvas network allocates nothing after warm-up") {
+  constexpr int kEpisodes = 3, kFeatures = 5;
+  const CanvasSizes sizes{.channels = 3,
+                          .rows = 20,
+                          .cols = 20,
+                          .hidden = 7,
+                          .conv_channels = {4, 6},
+                          .kernel_size = 5,
+                          .features = kFeatures};
+  for (const std::string& kind : canvas_network_kinds()) {
+    CAPTURE(kind);
+    ParameterLayout layout;
+    const auto network = make_canvas_network(kind, sizes, layout);
+    Tensor<1> parameters = zeros<1>(layout.size()), gradient = parameters;
+    layout.initialize(flat(parameters), 1);
+    const auto memory = network->make_memory(kEpisodes);
+    const Tensor<2> canvases = zeros<2>(kEpisodes, sizes.canvas_size());
+    Tensor<2> feature = zeros<2>(kEpisodes, kFeatures), dfeature = feature;
+    const auto play = [&] {
+      network->forward(matrix(feature), *memory, matrix(canvases), flat(parameters));
+      network->backward(flat(gradient), *memory, matrix(dfeature), matrix(feature),
+                        matrix(canvases), flat(parameters));
+    };
+    play();
+    CHECK(count_allocations(play) == 0);
   }
 }
 

@@ -30,7 +30,7 @@ AgentConfig config_of(const std::string& core, const std::string& optimizer) {
 // A learner with all that it refers to, after some updates.
 struct Trained {
   explicit Trained(const AgentConfig& config, int updates = 0)
-      : model(config, kTinyGlimpse, kTinyClasses), learner(model, tiny_environment, 3, workers) {
+      : model(config, kTinySight), learner(model, tiny_environment, 3, workers) {
     step(updates);
   }
 

@@ -52,10 +52,10 @@ std::string describe_episode(const Rollout& rollout, int b) {
   };
   for (int t = 0; t < rollout.core.steps; ++t) {
     const std::span<const float> input = row(rollout.core.input, t + 1);
-    text +=
-        fmt::format("  look {}: mean{} sample{} location{}\n", t, numbers(row(rollout.means, t)),
-                    numbers(row(rollout.samples, t)), numbers(row(rollout.locations, t)));
-    text += fmt::format("    glimpse: {}\n", statistics(row(rollout.glimpses, t)));
+    text += fmt::format(
+        "  look {}: mean{} sample{} location{}\n", t, numbers(row(rollout.look->decisions, t)),
+        numbers(row(rollout.look->actions, t)), numbers(row(rollout.look->locations, t)));
+    text += fmt::format("    glimpse: {}\n", statistics(row(rollout.look->glimpses, t)));
     text += fmt::format("    state:   {}\n", statistics(input.subspan(rollout.core.features)));
     text += fmt::format("    classes:{}\n", numbers(row(rollout.probabilities, t)));
   }
@@ -65,7 +65,7 @@ std::string describe_episode(const Rollout& rollout, int b) {
 // The retina rounds to whole and, where a square's side is odd, half pixels: a location close to
 // such an edge would see something else on another machine.
 void check_well_conditioned(const Rollout& rollout, int canvas) {
-  for (const float l : rollout.locations) {
+  for (const float l : rollout.look->locations) {
     if (std::abs(l) == 1.0F) continue;  // clamped
     const float half_pixels = (l + 1.0F) * static_cast<float>(canvas);
     CHECK(std::abs(half_pixels - std::round(half_pixels)) > 0.01F);
@@ -77,7 +77,7 @@ std::string play() {
   config.glimpse.first = "learned";
   config.glimpse.learn_std = true;
   config.training.step_loss = 0.5;
-  const Model model(config, kTinyGlimpse, kTinyClasses);
+  const Model model(config, kTinySight);
   Tensor<1> parameters = zeros<1>(model.layout().size());
   randomize(flat(parameters), model.layout(), 0.35F, 1);
   constexpr int kEpisodes = 2;

@@ -34,7 +34,7 @@ AgentConfig busy_config(const std::string& core) {
 // A lane of an agent with random weights that has run once.
 struct Played {
   explicit Played(const AgentConfig& config)
-      : model(config, kTinyGlimpse, kTinyClasses),
+      : model(config, kTinySight),
         parameters(zeros<1>(model.layout().size())),
         lane(model, tiny_environment(kEpisodes, config.reinforce.rollouts)) {
     randomize(flat(parameters), model.layout(), 0.4F, 5);
@@ -109,8 +109,8 @@ void check_forward(const Played& played, const naive::Batch& batch, const naive:
           step(rollout.core.input, t + 1).columns(rollout.core.features, rollout.core.hidden);
       CHECK(relative_error(std::span(states.row(b), states.cols), h[t + 1]) < 1e-5);
       if (t >= batch.first_action())
-        CHECK(relative_error(std::span(&rollout.means(t, b, 0), 2), naive::mean(p, t, h[t])) <
-              1e-5);
+        CHECK(relative_error(std::span(&rollout.look->decisions(t, b, 0), 2),
+                             naive::mean(p, t, h[t])) < 1e-5);
       if (t + 1 < batch.steps() && batch.config.training.step_loss == 0.0) continue;
       for (int c = 0; c < kTinyClasses; ++c)
         CHECK(rollout.probabilities(t, b, c) ==
@@ -229,8 +229,10 @@ TEST_CASE("a policy that does not learn gets no gradient, nor does its baseline"
     AgentConfig config = busy_config("rnn");
     config.glimpse.kind = kind;
     const std::set<std::string> parts = reached_parts(Played(config));
-    CHECK(parts.contains("locator") == policy_learns(kind));
-    CHECK(parts.contains("baseline") == policy_learns(kind));
+    using enum GlimpseKind::Learning;
+    const GlimpseKind::Learning learning = find_glimpse_kind(kind).learning;
+    CHECK(parts.contains("locator") == (learning != none));
+    CHECK(parts.contains("baseline") == (learning == reinforce));
     CHECK(parts.contains("core"));
   }
 }

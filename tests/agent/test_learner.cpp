@@ -48,7 +48,7 @@ struct Snapshot {
 };
 
 Snapshot train(const AgentConfig& config, std::uint64_t seed, int threads, int updates) {
-  const Model model(config, kTinyGlimpse, kTinyClasses);
+  const Model model(config, kTinySight);
   Workers workers(threads);
   Learner learner(model, tiny_environment, seed, workers);
   for (int n = 0; n < updates; ++n) learner.step();
@@ -107,7 +107,7 @@ TEST_CASE("every advantage estimator repeats, with every optimiser") {
 TEST_CASE("a learner that takes over another's state goes on with the same bits") {
   AgentConfig config = busy_config("lstm");
   config.reinforce.advantage = "ema";
-  const Model model(config, kTinyGlimpse, kTinyClasses);
+  const Model model(config, kTinySight);
   Workers workers(2);
   Learner resumed(model, tiny_environment, 4, workers);
   for (int n = 0; n < 3; ++n) resumed.step();  // its lanes are not fresh, as it should not matter
@@ -118,7 +118,7 @@ TEST_CASE("a learner that takes over another's state goes on with the same bits"
 
 TEST_CASE("a report says what the update did") {
   const AgentConfig config = tiny_config();
-  const Model model(config, kTinyGlimpse, kTinyClasses);
+  const Model model(config, kTinySight);
   Workers workers(1);
   Learner learner(model, tiny_environment, 1, workers);
   CHECK(learner.total_updates() == 100);
@@ -145,7 +145,7 @@ TEST_CASE("a batch that cannot be cut into lanes is refused") {
     config.training.batch_size = batch_size;
     config.training.lane_size = lane_size;
     config.reinforce.rollouts = rollouts;
-    const Model model(config, kTinyGlimpse, kTinyClasses);
+    const Model model(config, kTinySight);
     Workers workers(1);
     return message_of<InputError>([&] { Learner(model, tiny_environment, 1, workers); });
   };
@@ -188,7 +188,7 @@ TEST_CASE("no two episodes share their noise, and every scene is used once, by a
     CAPTURE(rollouts);
     AgentConfig config = tiny_config();
     config.reinforce.rollouts = rollouts;
-    const Model model(config, kTinyGlimpse, kTinyClasses);
+    const Model model(config, kTinySight);
     Workers workers(1);  // they all write into one record
     RecordingEnvironment::Record record;
     Learner learner(
@@ -233,7 +233,7 @@ class BrokenEnvironment final : public Environment {
 
 TEST_CASE("what an environment throws inside a lane reaches the caller, who may go on") {
   const AgentConfig config = tiny_config();
-  const Model model(config, kTinyGlimpse, kTinyClasses);
+  const Model model(config, kTinySight);
   for (const int threads : {1, 2, 4}) {
     CAPTURE(threads);
     std::atomic<bool> armed = false;
@@ -280,7 +280,7 @@ TEST_CASE("a number that is not finite stops learning with the weights as they w
       CAPTURE(core);
       CAPTURE(poison.parameter);
       CAPTURE(poison.value);
-      const Model model(busy_config(core), kTinyGlimpse, kTinyClasses);
+      const Model model(busy_config(core), kTinySight);
       Workers workers(2);
       Learner learner(model, tiny_environment, 1, workers);
       for (int n = 0; n < 3; ++n) learner.step();
@@ -294,7 +294,7 @@ TEST_CASE("a number that is not finite stops learning with the weights as they w
 }
 
 TEST_CASE("gradients that overflow although the losses do not stop learning too") {
-  const Model model(busy_config("rnn"), kTinyGlimpse, kTinyClasses);
+  const Model model(busy_config("rnn"), kTinySight);
   Workers workers(1);
   Learner learner(model, tiny_environment, 1, workers);
   const auto fill = [&](const char* name, float value) {

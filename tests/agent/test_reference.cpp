@@ -91,8 +91,10 @@ TEST_CASE("the glimpse network agrees with PyTorch") {
   Tensor<2> djoint = zeros<2>(rows, network.joint_size());
   Tensor<2> dfeature = zeros<2>(rows, sizes.features);
   copy(matrix(dfeature), fixture.matrix("dfeature"));
-  network.backward(flat(gradient), matrix(djoint), matrix(dfeature), matrix(feature), matrix(joint),
-                   fixture.matrix("glimpse"), fixture.matrix("location"), flat(parameters));
+  network.activation_backward(matrix(djoint), matrix(dfeature), matrix(feature), matrix(joint),
+                              flat(parameters));
+  network.weight_backward(flat(gradient), matrix(djoint), matrix(dfeature), matrix(joint),
+                          fixture.matrix("glimpse"), fixture.matrix("location"));
   fixture.check_gradients(gradient, layout);
 }
 
@@ -143,12 +145,13 @@ TEST_CASE("the losses agree with PyTorch") {
   SUBCASE("REINFORCE through the locator") {
     ParameterLayout layout;
     const int width = size(fixture, "parameter.locator.hidden.bias", 1);
-    const Locator locator(size(fixture, "state", 1), width, layout);
+    const Locator locator(size(fixture, "state", 1), width, "mean", {0.0F, 0.0F}, layout);
     const Tensor<1> parameters = fixture.parameters(layout);
     const float std = std::exp(fixture["parameter.log_std"][0]);
     Tensor<2> mean = zeros<2>(rows, 2), dmean = zeros<2>(rows, 2);
     Tensor<2> hidden = zeros<2>(rows, width), dhidden = zeros<2>(rows, width);
     locator.forward(matrix(mean), matrix(hidden), fixture.matrix("state"), flat(parameters));
+    squash_forward(matrix(mean));
     CHECK(relative_error(flat(mean), fixture["mean"]) < kTolerance);
 
     std::vector<float> log_probability(rows), dlog_std(1);
@@ -162,8 +165,10 @@ TEST_CASE("the losses agree with PyTorch") {
     CHECK(relative_error(dlog_std, fixture["gradient.log_std"]) < kTolerance);
     CHECK(gaussian_entropy(std) == doctest::Approx(fixture["entropy"][0]).epsilon(kTolerance));
     Tensor<1> gradient = zeros<1>(layout.size());
-    locator.backward(flat(gradient), matrix(dhidden), matrix(dmean), matrix(mean), matrix(hidden),
-                     fixture.matrix("state"), flat(parameters));
+    squash_backward(matrix(dmean), matrix(mean));
+    locator.activation_backward(matrix(dhidden), matrix(dmean), matrix(hidden), flat(parameters));
+    locator.weight_backward(flat(gradient), matrix(dhidden), matrix(dmean), matrix(hidden),
+                            fixture.matrix("state"));
     fixture.check_gradients(gradient, layout);
   }
 
@@ -233,7 +238,8 @@ TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it
     config.training.step_loss = fixture.number("step_loss");
 
     auto environment = std::make_unique<ReplayEnvironment>(fixture);
-    const Model model(config, environment->glimpse_size(), environment->num_classes());
+    const Model model(config, {.glimpse_size = environment->glimpse_size(),
+                               .num_classes = environment->num_classes()});
     const Tensor<1> parameters = fixture.parameters(model.layout());
     Lane lane(model, std::move(environment));
     replayed = &fixture;
@@ -244,7 +250,7 @@ TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it
                                    0.0F, static_cast<int>(fixture.number("batch_size")));
 
     const Rollout& rollout = lane.rollout();
-    CHECK(relative_error(flat(rollout.means), fixture["mean"]) < kTolerance);
+    CHECK(relative_error(flat(rollout.look->decisions), fixture["mean"]) < kTolerance);
     CHECK(relative_error(flat(rollout.probabilities), fixture["probability"]) < kTolerance);
     CHECK(relative_error(rollout.rewards, fixture["reward"]) == 0.0);
     CHECK(relative_error(std::vector{sums.classifier, sums.reinforce, sums.baseline},

@@ -165,7 +165,7 @@ Gradient gradient_at(const Tensor<3>& places, const Rollout& rollout) {
   Gradient g{};
   for (int b = 0; b < rollout.episodes(); ++b) {
     std::array<float, 2> dmean{};
-    const float* mean = &rollout.means(0, b, 0);
+    const float* mean = &rollout.look->decisions(0, b, 0);
     const float scale = rollout.rewards[b] / static_cast<float>(rollout.episodes());
     g[2] += gaussian_log_probability_backward(dmean.data(), &places(0, b, 0), mean, kStd, scale);
     for (int axis = 0; axis < 2; ++axis) g[axis] += dmean[axis] * (1.0F - mean[axis] * mean[axis]);
@@ -181,7 +181,7 @@ TEST_CASE("the mean of many REINFORCE gradients is the gradient of the expected 
     CAPTURE(estimator);
     AgentConfig config = one_action_config();
     config.reinforce.advantage = estimator;
-    const Model model(config, 1, 2);
+    const Model model(config, {.glimpse_size = 1, .num_classes = 2});
     const Tensor<1> parameters = one_action_parameters(model.layout());
     Lane lane(model, std::make_unique<TargetEnvironment>(kBatch));
     const std::span<const float> first = values_of(flat(std::as_const(lane.gradient)),
@@ -196,8 +196,8 @@ TEST_CASE("the mean of many REINFORCE gradients is the gradient of the expected 
                                      static_cast<float>(average_reward), kBatch);
       average_reward = 0.9 * average_reward + 0.1 * sums.reward / kBatch;
       ours.add({-first[0], -first[1], -log_std[0]});  // the loss is minus the reward
-      unclamped.add(gradient_at(lane.rollout().samples, lane.rollout()));
-      clamped.add(gradient_at(lane.rollout().locations, lane.rollout()));
+      unclamped.add(gradient_at(lane.rollout().look->actions, lane.rollout()));
+      clamped.add(gradient_at(lane.rollout().look->locations, lane.rollout()));
     }
     CHECK(ours.deviation(exact) < 4.0);
     CHECK(unclamped.deviation(exact) < 4.0);

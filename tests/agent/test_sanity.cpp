@@ -64,7 +64,8 @@ double trained_error(const std::string& core, const std::string& kind) {
   config.training.batch_size = 64;
   config.training.lane_size = 64;
   config.training.optimizer.learning_rate = 0.001;
-  const Model model(config, SignpostEnvironment(1).glimpse_size(), SignpostEnvironment::kClasses);
+  const Model model(config, {.glimpse_size = SignpostEnvironment(1).glimpse_size(),
+                             .num_classes = SignpostEnvironment::kClasses});
   Workers workers(1);
   Learner learner(
       model, [](int episodes, int) { return std::make_unique<SignpostEnvironment>(episodes); }, 1,

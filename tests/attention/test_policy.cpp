@@ -27,7 +27,7 @@ struct NamedPolicy {
 /// Every policy there is, of the first glimpse and of the others.
 std::vector<NamedPolicy> all_policies() {
   std::vector<NamedPolicy> all;
-  for (const std::string& kind : glimpse_kinds()) all.push_back({kind, find_policy(kind)});
+  for (const std::string& name : policies()) all.push_back({name, find_policy(name)});
   for (const std::string& first : first_glimpses())
     all.push_back({"first " + first, find_first_glimpse(first)});
   return all;
@@ -208,17 +208,22 @@ TEST_CASE("scan reads the canvas as a raster and leaves no large hole") {
   }
 }
 
-TEST_CASE("only the locator of hard_gaussian learns") {
-  for (const std::string& kind : glimpse_kinds())
-    CHECK(policy_learns(kind) == (kind == "hard_gaussian"));
+TEST_CASE("hard kinds learn by REINFORCE, soft ones by backpropagation, controls not at all") {
+  using enum GlimpseKind::Learning;
+  for (const std::string& kind : glimpse_kinds()) {
+    CAPTURE(kind);
+    const bool hard = kind.starts_with("hard_"), soft = kind.starts_with("soft_");
+    CHECK(find_glimpse_kind(kind).learning == (hard ? reinforce : soft ? backpropagation : none));
+  }
 }
 
 TEST_CASE("an unknown kind lists the valid ones") {
   const std::string message =
-      "unknown attention.glimpse.kind 'hard'; allowed: "
-      "hard_gaussian, random, center, scan, oracle";
-  CHECK(message_of<InputError>([] { find_policy("hard"); }) == message);
-  CHECK(message_of<InputError>([] { policy_learns("hard"); }) == message);
+      "unknown attention.glimpse.kind 'hard'; allowed: hard_gaussian, hard_categorical, soft_grid, "
+      "soft_gaussian, random, center, scan, oracle";
+  CHECK(message_of<InputError>([] { find_glimpse_kind("hard"); }) == message);
+  CHECK(message_of<InputError>([] { find_policy("hard"); }) ==
+        "unknown policy 'hard'; allowed: hard_gaussian, random, center, scan, oracle");
   CHECK(message_of<InputError>([] { find_first_glimpse("middle"); }) ==
         "unknown attention.glimpse.first 'middle'; allowed: random, center, learned");
 }

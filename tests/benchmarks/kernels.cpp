@@ -2,6 +2,7 @@
 // The figures of the README come from `saccade bench`, which measures the whole.
 #include <benchmark/benchmark.h>
 
+#include "agent/canvas_network.h"
 #include "agent/core.h"
 #include "env/environment.h"
 #include "nn/gemm.h"
@@ -91,6 +92,40 @@ void core_episode(benchmark::State& state, const char* kind) {
 BENCHMARK_CAPTURE(core_episode, rnn, "rnn");
 BENCHMARK_CAPTURE(core_episode, lstm, "lstm");
 BENCHMARK_CAPTURE(core_episode, gru, "gru");
+
+// Forward and backward over a lane of 60 x 60 canvases.
+void canvas_network(benchmark::State& state, const char* kind, std::array<int, 2> conv_channels) {
+  const CanvasSizes sizes{.channels = 1,
+                          .rows = 60,
+                          .cols = 60,
+                          .hidden = 256,
+                          .conv_channels = conv_channels,
+                          .kernel_size = 5,
+                          .features = 256};
+  ParameterLayout layout;
+  const auto network = make_canvas_network(kind, sizes, layout);
+  Tensor<1> parameters = zeros<1>(layout.size()), gradient = zeros<1>(layout.size());
+  layout.initialize(flat(parameters), 1);
+  const auto memory = network->make_memory(kEpisodes);
+  Tensor<2> canvases = zeros<2>(kEpisodes, sizes.canvas_size());
+  RandomStream stream(1, Purpose::scene, 0, 0);
+  for (float& pixel : canvases) pixel = stream.uniform();
+  Tensor<2> feature = zeros<2>(kEpisodes, sizes.features), dfeature = feature;
+  dfeature.fill(1.0F);
+  for (auto _ : state) {
+    network->forward(matrix(feature), *memory, matrix(canvases), flat(parameters));
+    network->backward(flat(gradient), *memory, matrix(dfeature), matrix(feature), matrix(canvases),
+                      flat(parameters));
+  }
+  state.SetItemsProcessed(state.iterations() * kEpisodes);
+  const Work work = network->work() * kEpisodes;
+  state.counters["flops"] =
+      benchmark::Counter(2.0 * static_cast<double>(work.forward + work.backward),
+                         benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK_CAPTURE(canvas_network, mlp, "mlp", {16, 32});
+BENCHMARK_CAPTURE(canvas_network, cnn, "cnn", {16, 32});
+BENCHMARK_CAPTURE(canvas_network, wide_cnn, "cnn", {32, 64});
 
 }  // namespace
 }  // namespace saccade

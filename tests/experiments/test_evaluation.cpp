@@ -36,7 +36,9 @@ struct TinyTask {
         std::make_unique<Rollout>(task.model, task.environments(task.test_scenes)(scenes, 1));
     rollout->run(flat(weights), {.seed = kSeed,
                                  .update = static_cast<std::uint32_t>(pass),
-                                 .std = request.std,
+                                 .std = task.model.location_std(1.0, flat(weights)),
+                                 .temperature = task.model.temperature(1.0),
+                                 .readout = request.readout,
                                  .policy = request.policy});
     return rollout;
   }
@@ -63,12 +65,12 @@ struct Looks {
   double on_target = 0.0, border = 0.0, distance = 0.0;
 
   void add(const Rollout& rollout, int rows, int cols) {
-    const int steps = static_cast<int>(rollout.locations.shape()[0]);
+    const int steps = static_cast<int>(rollout.look->locations.shape()[0]);
     const double looks = static_cast<double>(steps) * rollout.episodes();
     for (int t = 0; t < steps; ++t)
       for (int b = 0; b < rollout.episodes(); ++b) {
         const SceneFacts& facts = rollout.environment->facts()[b];
-        const double x = rollout.locations(t, b, 0), y = rollout.locations(t, b, 1);
+        const double x = rollout.look->locations(t, b, 0), y = rollout.look->locations(t, b, 1);
         const double column = (x + 1) / 2 * cols, row = (y + 1) / 2 * rows;
         double nearest = 1e9;
         bool inside = false;
@@ -118,11 +120,12 @@ TEST_CASE("wilson_interval gives the published values") {
 
 TEST_CASE("an evaluation does not depend on the number of workers, and repeats") {
   const TinyTask tiny;
-  for (const float std : {0.0F, 0.3F})
+  for (const bool sampled : {false, true})
     for (const int scenes : {1, 99, 100, 101, 250}) {
-      CAPTURE(std);
+      CAPTURE(sampled);
       CAPTURE(scenes);
-      const PassRequest request{.std = std, .passes = std > 0.0F ? 2 : 1};
+      const PassRequest request{.readout = sampled ? Readout::sample : Readout::deterministic,
+                                .passes = sampled ? 2 : 1};
       const Evaluation one = tiny.evaluate(scenes, 1, request);
       CHECK(one.scenes == scenes);
       for (const int threads : {1, 2, 3, 8})
@@ -136,7 +139,8 @@ TEST_CASE("an evaluator forgets the pass before") {
   Evaluator evaluator(tiny.task.model, tiny.task.environments(tiny.task.test_scenes), 150,
                       TinyTask::kSeed, workers);
   const Evaluation first = evaluator.run(flat(tiny.weights), {});
-  const Evaluation sampled = evaluator.run(flat(tiny.weights), {.std = 0.5F, .passes = 3});
+  const Evaluation sampled =
+      evaluator.run(flat(tiny.weights), {.readout = Readout::sample, .passes = 3});
   CHECK(sampled.distance != first.distance);
   check_equal(evaluator.run(flat(tiny.weights), {}), first);
   check_equal(tiny.evaluate(150, 1), first);
@@ -165,9 +169,9 @@ TEST_CASE("the deterministic pass counts what one batch of all scenes does") {
 }
 
 TEST_CASE("passes average the class probabilities, and the shares of their looks") {
-  const TinyTask tiny;
+  const TinyTask tiny({"attention.glimpse.std=0.6"});
   constexpr int kScenes = 130, kPasses = 5;
-  const PassRequest request{.std = 0.6F, .passes = kPasses};
+  const PassRequest request{.readout = Readout::sample, .passes = kPasses};
   const int classes = tiny.task.model.num_classes();
   std::vector<double> probability(kScenes * classes);
   std::vector<int> labels;
@@ -248,11 +252,11 @@ TEST_CASE("a report is four evaluations of the same weights") {
   Workers workers(2);
   Evaluator evaluator(tiny.task.model, tiny.task.environments(tiny.task.test_scenes), 150,
                       TinyTask::kSeed, workers);
-  const TestReport report = test_agent(tiny.task.model, flat(tiny.weights), evaluator, 4);
+  const TestReport report = test_agent(flat(tiny.weights), evaluator, 4);
   CHECK(report.passes == 4);
   check_equal(report.deterministic, tiny.evaluate(150, 1));
-  check_equal(report.sampled, tiny.evaluate(150, 1, {.std = 0.5F}));
-  check_equal(report.averaged, tiny.evaluate(150, 1, {.std = 0.5F, .passes = 4}));
+  check_equal(report.sampled, tiny.evaluate(150, 1, {.readout = Readout::sample}));
+  check_equal(report.averaged, tiny.evaluate(150, 1, {.readout = Readout::sample, .passes = 4}));
   check_equal(report.random, tiny.evaluate(150, 1, {.policy = find_policy("random")}));
 
   const std::map<std::string, double> metrics = to_metrics(report);

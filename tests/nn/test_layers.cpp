@@ -144,6 +144,25 @@ TEST_CASE("sigmoid and tanh are accurate") {
   }
 }
 
+TEST_CASE("exp is accurate") {
+  std::vector<float> inputs;
+  for (int i = -870000; i <= 870000; ++i) inputs.push_back(1e-4F * static_cast<float>(i));
+  std::vector<float> outputs = inputs;
+  saccade::exp(outputs.data(), static_cast<int>(outputs.size()));
+  double largest = 0.0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const double error = std::abs(outputs[i] / std::exp(static_cast<double>(inputs[i])) - 1.0);
+    largest = std::isnan(error) ? INFINITY : std::max(largest, error);
+  }
+  CHECK(largest < 3e-7);
+
+  std::vector<float> tails = {-88.0F, -104.0F, -FLT_MAX, -kInf, 100.0F, kInf, kNan};
+  saccade::exp(tails.data(), static_cast<int>(tails.size()));
+  for (int i = 0; i < 4; ++i) CHECK(tails[i] == doctest::Approx(0.0).epsilon(1e-30));
+  for (int i = 4; i < 6; ++i) CHECK(tails[i] == kInf);
+  CHECK(std::isnan(tails[6]));
+}
+
 TEST_CASE(
     "sigmoid and tanh treat every place alike, for all lengths, and pass on what is no number") {
   RandomStream stream(2, Purpose::scene, 0, 0);

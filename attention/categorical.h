@@ -1,0 +1,35 @@
+#pragma once
+
+#include "nn/random.h"
+#include "nn/tensor.h"
+
+namespace saccade {
+
+// One distribution over G candidates in each of R rows: hard attention samples from it, soft
+// attention takes the expectation over it.
+
+/// p (R, G) = softmax(logits / temperature). May work in place.
+void softmax_forward(Matrix p, ConstMatrix logits, float temperature);
+/// dlogits = p (dp - sum_k p_k dp_k) / temperature. May overwrite dp.
+void softmax_backward(Matrix dlogits, ConstMatrix dp, ConstMatrix p, float temperature);
+
+/// The entropy of a row of n probabilities, in nats.
+float entropy_forward(const float* p, int n);
+/// Adds scale * d entropy / d logits, temperature included, to dlogits (n).
+void entropy_backward(float* dlogits, const float* p, int n, float temperature, float scale);
+
+/// Adds scale * d log p[choice] / d logits, temperature included, to dlogits (n).
+void log_probability_backward(float* dlogits, const float* p, int n, int choice, float temperature,
+                              float scale);
+
+/// A candidate drawn from a row of n probabilities.
+int draw(const float* p, int n, RandomStream& stream);
+
+/// sum_k (1 - sum_t w_tk)^2: every candidate is to be looked at once in all (Xu et al. 2015,
+/// equation 14). `w` (T, n) are the weights of one episode. Adds scale * its gradient to dw.
+float coverage_penalty(Matrix dw, ConstMatrix w, float scale);
+/// |W W' - I|_F^2 of W (T, n): each glimpse is to be sharp and unlike the others (Lin et al. 2017,
+/// equation 8). Adds scale * its gradient to dw.
+float row_penalty(Matrix dw, ConstMatrix w, float scale);
+
+}  // namespace saccade

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "nn/tensor.h"
+#include "nn/work.h"
+
+namespace saccade {
+
+/// What the filters keep of reads of B episodes at T steps, N x N pixels from each channel.
+struct FilterMemory {
+  Tensor<3> filters_x;  // (T, B, N cols): F_X, row by row
+  Tensor<3> filters_y;  // (T, B, N rows): F_Y
+  Tensor<3> bands;      // (T, B, channels N cols): F_Y X
+  // Of one episode, in backward:
+  Tensor<2> dfilters_x;  // (N, cols)
+  Tensor<2> dfilters_y;  // (N, rows)
+  Tensor<2> dbands;      // (channels N, cols)
+  Tensor<2> places;      // (2, max(rows, cols))
+};
+
+/// The read of DRAW (Gregor et al. 2015, section 3.2, equations 21 to 27): a grid of N x N Gaussian
+/// filters, placed and stretched by five numbers, takes the glimpse gamma F_Y X F_X' from each
+/// channel X of the canvas. Those numbers are a row of `windows`, as a linear layer emits them:
+///   (g~_X, g~_Y, log sigma^2, log delta~, log gamma)
+/// with the grid's centre g_X = (cols + 1) / 2 (g~_X + 1) in pixels counted from 1 (g_Y likewise),
+/// the stride delta = (max(rows, cols) - 1) / (N - 1) delta~ in pixels, the filters' centres
+/// mu_i = g + (i - N / 2 + 0.5) delta for i = 0 .. N - 1, and sigma^2 in squared pixels. Every row
+/// of F_X and F_Y sums to one, also where the window lies far outside. N = 1 has no stride.
+///
+/// Pixel 1 covers the canvas points from 0 to 1: g_X is the point g_X - 0.5, which as a location
+/// in [-1, 1], with the point (x + 1) / 2 cols, is x = g~_X (cols + 1) / cols.
+///
+/// The three logarithms are limited to [-30, 30] and have no gradient outside.
+class GaussianFilters {
+ public:
+  static constexpr int kWindow = 5;  // numbers of a window
+
+  struct Sizes {
+    int rows, cols, channels;  // of the canvas
+    int glimpse;               // N, >= 1
+  };
+  explicit GaussianFilters(const Sizes& sizes) : sizes_(sizes) {}
+
+  /// channels N N
+  int glimpse_size() const { return sizes_.channels * sizes_.glimpse * sizes_.glimpse; }
+  /// Nothing else allocates.
+  FilterMemory make_memory(int steps, int episodes) const;
+
+  /// Step t: writes glimpses (B, channels N N) of canvases (B, channels rows cols) as windows
+  /// (B, 5) say. Pictures lie as (channel, row, column).
+  void forward(Matrix glimpses, FilterMemory& memory, int t, ConstMatrix canvases,
+               ConstMatrix windows) const;
+  /// After forward of step t: adds the gradient of the windows to dwindows (B, 5).
+  void backward(Matrix dwindows, FilterMemory& memory, int t, ConstMatrix dglimpses,
+                ConstMatrix canvases, ConstMatrix windows) const;
+
+  /// The square that the N x N filters part: its centre and half its sides, in location units.
+  struct Extent {
+    float x, y, half_width, half_height;
+  };
+  Extent extent(const float* window) const;
+
+  /// A window as wide as the longer side of the canvas, ...
+  static float initial_log_delta() { return 0.0F; }
+  /// ... whose sigma is half a stride.
+  float initial_log_variance() const;
+
+  /// Multiply-adds of an episode of T reads.
+  Work work(int steps) const;
+
+ private:
+  /// A window's numbers along one axis, and what both axes share.
+  struct Axis {
+    float centre, delta, inverse_variance;  // centre: in pixels counted from 0
+  };
+  struct AxisGradient {
+    float centre = 0.0F, log_delta = 0.0F, log_variance = 0.0F;
+  };
+  Axis axis(const float* window, int which) const;
+  float stride() const;
+  float filter_centre(const Axis& axis, int i) const;
+  void filters_forward(Matrix f, const Axis& axis) const;
+  AxisGradient filters_backward(Matrix df, ConstMatrix f, const Axis& axis, Matrix places) const;
+
+  Sizes sizes_;
+};
+
+}  // namespace saccade

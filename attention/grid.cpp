@@ -1,0 +1,52 @@
+#include "attention/grid.h"
+
+#include <fmt/format.h>
+
+#include "nn/error.h"
+
+namespace saccade {
+
+Tensor<2> grid_places(const GridConfig& config, int canvas_rows, int canvas_cols) {
+  const bool tiled = config.tiles[0] > 0 || config.tiles[1] > 0;
+  const std::array<int, 2> cells = tiled ? config.tiles : config.cells;
+  const std::array<int, 2> sides = {canvas_rows, canvas_cols};
+  std::array<double, 2> spacing{}, first{};  // pixels, of rows and of columns
+  for (int axis = 0; axis < 2; ++axis) {
+    const int span = (cells[axis] - 1) * config.stride;
+    if (tiled && (cells[axis] < 1 || sides[axis] % cells[axis] != 0))
+      throw InputError(fmt::format(
+          "attention.glimpse.tiles: [{}, {}] do not part a canvas of {} x {} pixels; allowed: "
+          "divisors of its sides",
+          cells[0], cells[1], canvas_rows, canvas_cols));
+    if (!tiled && span > sides[axis])
+      throw InputError(fmt::format(
+          "attention.glimpse.grid: [{}, {}] candidates {} pixels apart (attention.glimpse.stride) "
+          "span {} pixels; allowed: at most the canvas ({} x {})",
+          cells[0], cells[1], config.stride, span, canvas_rows, canvas_cols));
+    spacing[axis] = tiled ? static_cast<double>(sides[axis]) / cells[axis] : config.stride;
+    first[axis] = 0.5 * (sides[axis] - (cells[axis] - 1) * spacing[axis]);
+  }
+
+  Tensor<2> places = zeros<2>(cells[0] * cells[1], 2);
+  const auto location = [&](int axis, int cell) {
+    return static_cast<float>(2.0 * (first[axis] + cell * spacing[axis]) / sides[axis] - 1.0);
+  };
+  for (int k = 0; k < cells[0] * cells[1]; ++k) {
+    places(k, 0) = location(1, k % cells[1]);
+    places(k, 1) = location(0, k / cells[1]);
+  }
+  return places;
+}
+
+int nearest_place(ConstMatrix places, float x, float y) {
+  const auto distance = [&](int k) {
+    const float dx = places(k, 0) - x, dy = places(k, 1) - y;
+    return dx * dx + dy * dy;
+  };
+  int nearest = 0;
+  for (int k = 1; k < places.rows; ++k)
+    if (distance(k) < distance(nearest)) nearest = k;
+  return nearest;
+}
+
+}  // namespace saccade

@@ -1,0 +1,126 @@
+#include "nn/rows.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <xsimd/xsimd.hpp>
+
+namespace saccade {
+namespace {
+
+using Batch = xsimd::batch<float>;
+constexpr int kWidth = static_cast<int>(Batch::size);
+
+// The n < kWidth numbers at x, behind `offset` zeros and followed by zeros.
+Batch load_part(const float* x, int n, int offset) {
+  alignas(64) std::array<float, kWidth> part{};
+  std::copy_n(x, n, part.data() + offset);
+  return Batch::load_aligned(part.data());
+}
+
+float add_up(Batch batch) {
+  alignas(64) std::array<float, kWidth> part;
+  batch.store_aligned(part.data());
+  return std::accumulate(part.begin(), part.end(), 0.0F);
+}
+
+// sums[i] = the products of rows[i] and x, not yet added up.
+template <std::size_t N>
+std::array<Batch, N> partial_products(const std::array<const float*, N>& rows, const float* x,
+                                      int n) {
+  std::array<Batch, N> sums;
+  sums.fill(Batch(0.0F));
+  int j = 0;
+  for (; j + kWidth <= n; j += kWidth) {
+    const Batch x_j = Batch::load_unaligned(x + j);
+    for (std::size_t i = 0; i < N; ++i)
+      sums[i] = xsimd::fma(Batch::load_unaligned(rows[i] + j), x_j, sums[i]);
+  }
+  if (j == n) return sums;
+  const int rest = n - j;
+  if (n < kWidth) {
+    const Batch x_j = load_part(x, rest, 0);
+    for (std::size_t i = 0; i < N; ++i)
+      sums[i] = xsimd::fma(load_part(rows[i], rest, 0), x_j, sums[i]);
+  } else {  // the last batch overlaps the one before, whose numbers count no second time
+    const Batch x_j = load_part(x + j, rest, kWidth - rest);
+    for (std::size_t i = 0; i < N; ++i)
+      sums[i] = xsimd::fma(Batch::load_unaligned(rows[i] + n - kWidth), x_j, sums[i]);
+  }
+  return sums;
+}
+
+// y_j += sum over i of w[i] times the batch at column j of rows[i]
+template <std::size_t N>
+Batch add_batches(Batch y_j, const std::array<Batch, N>& w, const std::array<const float*, N>& rows,
+                  int j) {
+  for (std::size_t i = 0; i < N; ++i)
+    y_j = xsimd::fma(w[i], Batch::load_unaligned(rows[i] + j), y_j);
+  return y_j;
+}
+
+// y += sum over i of w[i] rows[i]
+template <std::size_t N>
+void add_rows(float* y, const float* w, const std::array<const float*, N>& rows, int n) {
+  if (n < kWidth) {
+    for (int j = 0; j < n; ++j)
+      for (std::size_t i = 0; i < N; ++i) y[j] = std::fma(w[i], rows[i][j], y[j]);
+    return;
+  }
+  std::array<Batch, N> weights;
+  for (std::size_t i = 0; i < N; ++i) weights[i] = Batch(w[i]);
+  // The last batch may overlap the one before: it starts from what y was.
+  const Batch last = add_batches(Batch::load_unaligned(y + n - kWidth), weights, rows, n - kWidth);
+  for (int j = 0; j + kWidth <= n; j += kWidth)
+    add_batches(Batch::load_unaligned(y + j), weights, rows, j).store_unaligned(y + j);
+  last.store_unaligned(y + n - kWidth);
+}
+
+}  // namespace
+
+float sum(const float* x, int n) {
+  Batch sums(0.0F);
+  int i = 0;
+  for (; i + kWidth <= n; i += kWidth) sums += Batch::load_unaligned(x + i);
+  if (i < n) sums += load_part(x + i, n - i, 0);
+  return add_up(sums);
+}
+
+float dot(const float* x, const float* y, int n) {
+  return add_up(partial_products<1>({x}, y, n)[0]);
+}
+
+void row_products(float* y, ConstMatrix m, const float* x) {
+  // As many rows at once as a batch is wide: their sums are then added up together.
+  for (int r = 0; r < m.rows; r += kWidth) {
+    std::array<const float*, kWidth> rows;
+    for (int i = 0; i < kWidth; ++i) rows[i] = m.row(std::min(r + i, m.rows - 1));
+    const Batch sums = xsimd::haddp(partial_products(rows, x, m.cols).data());
+    if (r + kWidth <= m.rows) {
+      sums.store_unaligned(y + r);
+    } else {
+      alignas(64) std::array<float, kWidth> part;
+      sums.store_aligned(part.data());
+      std::copy_n(part.data(), m.rows - r, y + r);
+    }
+  }
+}
+
+void add_weighted_rows(float* y, const float* w, ConstMatrix m) {
+  constexpr int kRows = 8;
+  int r = 0;
+  for (; r + kRows <= m.rows; r += kRows) {
+    std::array<const float*, kRows> rows;
+    for (int i = 0; i < kRows; ++i) rows[i] = m.row(r + i);
+    add_rows(y, w + r, rows, m.cols);
+  }
+  for (; r < m.rows; ++r) add_rows<1>(y, w + r, {m.row(r)}, m.cols);
+}
+
+void weighted_rows(float* y, const float* w, ConstMatrix m) {
+  std::fill_n(y, m.cols, 0.0F);
+  add_weighted_rows(y, w, m);
+}
+
+}  // namespace saccade

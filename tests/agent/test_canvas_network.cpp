@@ -1,0 +1,281 @@
+// The networks that see the whole canvas, against the same in double precision and plain loops.
+#include "agent/canvas_network.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "nn/error.h"
+#include "nn/name_table.h"
+#include "tests/agent/naive.h"
+#include "tests/agent/support.h"
+#include "tests/guarded_matrix.h"
+#include "tests/support.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kEpisodes = 4;
+constexpr CanvasSizes kSizes{.channels = 2,
+                             .rows = 9,
+                             .cols = 7,
+                             .hidden = 5,
+                             .conv_channels = {3, 4},
+                             .kernel_size = 3,
+                             .features = 6};
+
+// ---- The naive networks: a canvas (channels, rows, cols) to its feature ----
+
+/// (channels, rows, cols)
+struct Image {
+  int channels = 0, rows = 0, cols = 0;
+  naive::Row pixels;
+
+  double operator()(int c, int row, int col) const {
+    if (row < 0 || row >= rows || col < 0 || col >= cols) return 0.0;
+    return pixels[(c * rows + row) * cols + col];
+  }
+};
+
+Image convolve(const Image& x, const naive::Weight& w, const naive::Weight& b, int kernel) {
+  const int padding = kernel / 2;
+  const auto output = [&](int side) { return (side + 2 * padding - kernel) / 2 + 1; };
+  Image y{w.cols, output(x.rows), output(x.cols), {}};
+  for (int filter = 0; filter < y.channels; ++filter)
+    for (int row = 0; row < y.rows; ++row)
+      for (int col = 0; col < y.cols; ++col) {
+        double z = b(0, filter);
+        for (int i = 0; i < kernel; ++i)
+          for (int j = 0; j < kernel; ++j)
+            for (int c = 0; c < x.channels; ++c)
+              z += x(c, 2 * row + i - padding, 2 * col + j - padding) *
+                   w((i * kernel + j) * x.channels + c, filter);
+        y.pixels.push_back(z);
+      }
+  y.pixels = naive::relu(y.pixels);
+  return y;
+}
+
+naive::Row mlp(const naive::Parameters& p, const Image& canvas, const CanvasSizes&) {
+  const naive::Row hidden = naive::relu(
+      naive::affine(canvas.pixels, p.at("canvas.hidden.weight"), p.at("canvas.hidden.bias")));
+  return naive::relu(
+      naive::affine(hidden, p.at("canvas.feature.weight"), p.at("canvas.feature.bias")));
+}
+
+naive::Row cnn(const naive::Parameters& p, const Image& canvas, const CanvasSizes& sizes) {
+  const int kernel = sizes.kernel_size;
+  const Image y1 = convolve(canvas, p.at("canvas.conv1.weight"), p.at("canvas.conv1.bias"), kernel);
+  const Image y2 = convolve(y1, p.at("canvas.conv2.weight"), p.at("canvas.conv2.bias"), kernel);
+  naive::Row inputs;  // (row, col, channel)
+  for (int row = 0; row < y2.rows; ++row)
+    for (int col = 0; col < y2.cols; ++col)
+      for (int c = 0; c < y2.channels; ++c) inputs.push_back(y2(c, row, col));
+  return naive::relu(
+      naive::affine(inputs, p.at("canvas.feature.weight"), p.at("canvas.feature.bias")));
+}
+
+using NaiveNetwork = naive::Row (*)(const naive::Parameters& p, const Image& canvas,
+                                    const CanvasSizes& sizes);
+const NameTable<NaiveNetwork> kNaiveNetworks{"naive network", {{"mlp", mlp}, {"cnn", cnn}}};
+
+// ---- A network with random parameters, canvases and gradients ----
+
+struct Played {
+  explicit Played(const std::string& kind, const CanvasSizes& sizes_ = kSizes)
+      : sizes(sizes_),
+        network(make_canvas_network(kind, sizes, layout)),
+        memory(network->make_memory(kEpisodes)),
+        parameters(zeros<1>(layout.size())),
+        gradient(zeros<1>(layout.size())),
+        canvases(kEpisodes, sizes.canvas_size()),
+        feature(kEpisodes, sizes.features),
+        dfeature(kEpisodes, sizes.features) {
+    randomize(flat(parameters), layout, 0.4F, 5);
+    RandomStream stream(6, Purpose::scene, 0, 0);
+    for (int b = 0; b < kEpisodes; ++b)
+      for (int i = 0; i < sizes.canvas_size(); ++i) canvases(b, i) = stream.uniform();
+    dfeature.randomize(stream);
+  }
+
+  void forward() {
+    feature.fill(NAN);
+    network->forward(feature.view(), *memory, canvases.view(), flat(parameters));
+  }
+  /// Overwrites dfeature.
+  void backward() {
+    gradient.fill(NAN);  // gradients are written, not added
+    network->backward(flat(gradient), *memory, dfeature.view(), feature.view(), canvases.view(),
+                      flat(parameters));
+  }
+
+  Image canvas(int episode) const {
+    const float* row = canvases.view().row(episode);
+    return {sizes.channels, sizes.rows, sizes.cols, {row, row + sizes.canvas_size()}};
+  }
+
+  CanvasSizes sizes;
+  ParameterLayout layout;
+  std::unique_ptr<CanvasNetwork> network;
+  std::unique_ptr<CanvasMemory> memory;
+  Tensor<1> parameters, gradient;
+  GuardedMatrix canvases, feature, dfeature;  // all of them parts of wider matrices
+};
+
+std::vector<CanvasSizes> all_sizes() {
+  CanvasSizes grey = kSizes, even = kSizes, smallest = kSizes;
+  grey.channels = 1;
+  even.kernel_size = 4;
+  smallest.rows = smallest.cols = smallest.kernel_size = 1;
+  smallest.conv_channels = {8, 9};  // some of them live
+  return {kSizes, grey, even, smallest};
+}
+
+TEST_CASE("canvas networks: forward and every gradient against the naive network") {
+  constexpr double kStep = 1e-6;
+  for (const std::string& kind : canvas_network_kinds())
+    for (const CanvasSizes& sizes : all_sizes()) {
+      CAPTURE(kind);
+      CAPTURE(sizes.channels);
+      CAPTURE(sizes.kernel_size);
+      const NaiveNetwork network = kNaiveNetworks.at(kind);
+      Played played(kind, sizes);
+      const GuardedMatrix dfeature = played.dfeature, canvases = played.canvases;
+      played.forward();
+      played.backward();
+
+      naive::Parameters p = naive::read_parameters(flat(played.parameters), played.layout);
+      const auto loss = [&] {
+        double sum = 0.0;
+        for (int b = 0; b < kEpisodes; ++b) {
+          const naive::Row feature = network(p, played.canvas(b), sizes);
+          for (int j = 0; j < sizes.features; ++j) sum += feature[j] * dfeature(b, j);
+        }
+        return sum;
+      };
+      for (int b = 0; b < kEpisodes; ++b)
+        CHECK(relative_error(std::span(played.feature.view().row(b), sizes.features),
+                             network(p, played.canvas(b), sizes)) < 1e-5);
+      for (const Parameter& parameter : played.layout.parameters()) {
+        CAPTURE(parameter.name);
+        naive::Row expected;
+        for (double& value : p.at(parameter.name).values) {
+          const double old = value;
+          value = old + kStep;
+          const double above = loss();
+          value = old - kStep;
+          expected.push_back((above - loss()) / (2.0 * kStep));
+          value = old;
+        }
+        CHECK(std::ranges::any_of(expected, [](double d) { return d != 0.0; }));
+        CHECK(relative_error(values_of(flat(played.gradient), parameter), expected) < 1e-4);
+      }
+      for (int b = 0; b < kEpisodes; ++b)
+        for (int j = 0; j < sizes.features; ++j)
+          CHECK(played.dfeature(b, j) == (played.feature(b, j) > 0.0F ? dfeature(b, j) : 0.0F));
+      CHECK(played.canvases == canvases);
+      for (const GuardedMatrix* m : {&played.canvases, &played.feature, &played.dfeature})
+        CHECK(m->intact());
+    }
+}
+
+TEST_CASE("a canvas network leaves nothing behind: the same work gives the same bits") {
+  for (const std::string& kind : canvas_network_kinds()) {
+    CAPTURE(kind);
+    Played played(kind);
+    const GuardedMatrix canvases = played.canvases, dfeature = played.dfeature;
+    played.forward();
+    played.backward();
+    const GuardedMatrix feature = played.feature;
+    const Tensor<1> gradient = played.gradient;
+
+    RandomStream stream(8, Purpose::scene, 0, 0);
+    played.canvases.randomize(stream);
+    played.forward();
+    played.backward();
+    CHECK(!(played.feature == feature));
+
+    played.canvases = canvases;
+    played.dfeature = dfeature;
+    played.forward();
+    played.backward();
+    CHECK(played.feature == feature);
+    for (const Parameter& p : played.layout.parameters())
+      CHECK(std::ranges::equal(values_of(flat(played.gradient), p), values_of(flat(gradient), p)));
+  }
+}
+
+TEST_CASE("canvas networks begin with He's weights and without biases") {
+  const CanvasSizes sizes{.channels = 1,
+                          .rows = 40,
+                          .cols = 40,
+                          .hidden = 50,
+                          .conv_channels = {16, 32},
+                          .kernel_size = 5,
+                          .features = 60};
+  for (const std::string& kind : canvas_network_kinds()) {
+    CAPTURE(kind);
+    Played played(kind, sizes);
+    played.layout.initialize(flat(played.parameters), 3);
+    for (const Parameter& p : played.layout.parameters()) {
+      CAPTURE(p.name);
+      double squares = 0.0;
+      for (const float value : values_of(flat(played.parameters), p)) squares += value * value;
+      const bool bias = p.rows == 1;
+      const double expected = bias ? 0.0 : 2.0 / p.rows;  // a weight's rows are what it sums over
+      CHECK(squares / static_cast<double>(p.size()) == doctest::Approx(expected).epsilon(0.15));
+    }
+  }
+}
+
+TEST_CASE("the work of a canvas network") {
+  const CanvasSizes sizes{.channels = 1,
+                          .rows = 60,
+                          .cols = 60,
+                          .hidden = 100,
+                          .conv_channels = {16, 32},
+                          .kernel_size = 5,
+                          .features = 256};
+  ParameterLayout mlp_layout, cnn_layout;
+  const Work mlp_work = make_canvas_network("mlp", sizes, mlp_layout)->work();
+  CHECK(mlp_work.forward == 3600 * 100 + 100 * 256);
+  CHECK(mlp_work.backward == 3600 * 100 + 2 * 100 * 256);
+  const Work cnn_work = make_canvas_network("cnn", sizes, cnn_layout)->work();
+  const int conv1 = 30 * 30 * 25 * 16, conv2 = 15 * 15 * 25 * 16 * 32, feature = 15 * 15 * 32 * 256;
+  CHECK(cnn_work.forward == conv1 + conv2 + feature);
+  CHECK(cnn_work.backward == conv1 + 2 * conv2 + 2 * feature);
+}
+
+TEST_CASE("canvas networks refuse what cannot be, naming the key") {
+  const auto fault = [](const std::string& kind, const CanvasSizes& sizes) {
+    return message_of<InputError>([&] {
+      ParameterLayout layout;
+      make_canvas_network(kind, sizes, layout);
+    });
+  };
+  CHECK(fault("transformer", kSizes) == "unknown model.kind 'transformer'; allowed: mlp, cnn");
+
+  CanvasSizes sizes = kSizes;
+  sizes.kernel_size = 0;
+  CHECK(fault("cnn", sizes) ==
+        "model.kernel_size: 0 pixels, where layer 1 sees 9 x 7; allowed: 1 to the shorter side "
+        "(7)");
+  CHECK(fault("mlp", sizes) == "nothing thrown");
+  sizes.kernel_size = 8;
+  CHECK(fault("cnn", sizes) ==
+        "model.kernel_size: 8 pixels, where layer 1 sees 9 x 7; allowed: 1 to the shorter side "
+        "(7)");
+  sizes.kernel_size = 5;
+  CHECK(fault("cnn", sizes) ==
+        "model.kernel_size: 5 pixels, where layer 2 sees 5 x 4; allowed: 1 to the shorter side "
+        "(4)");
+  sizes = kSizes;
+  sizes.conv_channels = {0, 4};
+  CHECK(fault("cnn", sizes) == "model.channels: [0, 4]; allowed: 1 and more");
+  CHECK(fault("mlp", sizes) == "nothing thrown");
+  sizes.conv_channels = {3, -1};
+  CHECK(fault("cnn", sizes) == "model.channels: [3, -1]; allowed: 1 and more");
+}
+
+}  // namespace
+}  // namespace saccade

@@ -1,0 +1,304 @@
+#include "attention/score.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "nn/error.h"
+#include "tests/guarded_matrix.h"
+#include "tests/naive.h"
+#include "tests/support.h"
+
+namespace saccade {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+struct Sizes {
+  int query, key, hidden, episodes, keys, steps, first;
+};
+
+bool takes_unequal_widths(const std::string& kind) {
+  return kind == "general" || kind == "additive";
+}
+
+/// The sizes that every score of a kind is tested with.
+std::vector<Sizes> sizes_of(const std::string& kind) {
+  std::vector<Sizes> all = {{1, 1, 1, 1, 1, 1, 0},   {3, 3, 2, 2, 5, 3, 0},
+                            {19, 19, 9, 2, 9, 3, 1}, {16, 16, 16, 3, 4, 2, 1},
+                            {5, 5, 4, 2, 3, 2, 2},   {35, 35, 17, 1, 17, 2, 0}};
+  if (takes_unequal_widths(kind)) {
+    all.push_back({7, 18, 5, 2, 10, 4, 2});
+    all.push_back({20, 3, 33, 3, 2, 2, 0});
+  }
+  return all;
+}
+
+/// A score with parameters, queries, keys and their gradients, owned and random.
+struct Situation {
+  Situation(const std::string& kind_, const Sizes& sizes_, std::uint64_t seed = 1)
+      : kind(kind_),
+        sizes(sizes_),
+        score(make_score(kind, "s", sizes.query, sizes.key, sizes.hidden, layout)),
+        memory(score->make_memory(sizes.steps, sizes.episodes, sizes.keys)),
+        parameters(1, static_cast<int>(layout.size())),
+        gradient(1, static_cast<int>(layout.size())),
+        keys(sizes.episodes * sizes.keys, sizes.key),
+        dkeys(sizes.episodes * sizes.keys, sizes.key),
+        queries(sizes.steps * sizes.episodes, sizes.query),
+        dqueries(sizes.steps * sizes.episodes, sizes.query),
+        scores(sizes.steps * sizes.episodes, sizes.keys),
+        dscores(sizes.steps * sizes.episodes, sizes.keys) {
+    RandomStream stream(seed, Purpose::scene, 0, 0);
+    for (GuardedMatrix* m : {&parameters, &keys, &dkeys, &queries, &dqueries, &dscores})
+      m->randomize(stream);
+    for (int i = 0; i < static_cast<int>(layout.size()); ++i) parameters(0, i) *= 0.5F;
+  }
+
+  Matrix step_of(GuardedMatrix& rows, int t) const {
+    return rows.view().row_range(t * sizes.episodes, sizes.episodes);
+  }
+  std::span<const float> block() { return {parameters.view().data, layout.size()}; }
+
+  void forward() {
+    scores.fill(kNan);
+    score->prepare(memory, keys.view(), block());
+    for (int t = 0; t < sizes.steps; ++t)
+      score->forward(step_of(scores, t), memory, t, step_of(queries, t), keys.view(), block());
+  }
+  void backward(bool detached_query = false, bool detached_keys = false) {
+    gradient.fill(kNan);  // written, not added
+    for (int t = sizes.steps - 1; t >= sizes.first; --t)
+      score->backward(detached_query ? Matrix{} : step_of(dqueries, t), memory, t,
+                      step_of(dscores, t), step_of(queries, t), keys.view(), block());
+    score->finish({gradient.view().data, layout.size()}, detached_keys ? Matrix{} : dkeys.view(),
+                  memory, sizes.first, queries.view(), keys.view(), block());
+  }
+  bool intact() const {
+    for (const GuardedMatrix* m :
+         {&parameters, &gradient, &keys, &dkeys, &queries, &dqueries, &scores, &dscores})
+      if (!m->intact()) return false;
+    return true;
+  }
+
+  std::string kind;
+  Sizes sizes;
+  ParameterLayout layout;
+  std::unique_ptr<Score> score;
+  ScoreMemory memory;
+  GuardedMatrix parameters, gradient, keys, dkeys, queries, dqueries, scores, dscores;
+};
+
+/// The same in double precision, one number after the other.
+struct NaiveScore {
+  explicit NaiveScore(Situation& s)
+      : kind(s.kind), sizes(s.sizes), keys(s.keys.view()), queries(s.queries.view()) {
+    for (int i = 0; i < static_cast<int>(s.layout.parameters().size()); ++i)
+      parameters.emplace(s.layout[i].name, NaiveMatrix(s.layout.view(s.block(), i)));
+  }
+
+  double score(int query, int key) const {
+    double total = 0.0;
+    if (kind == "additive") {
+      const NaiveMatrix &w_k = parameters.at("s.key.weight"),
+                        &w_q = parameters.at("s.query.weight");
+      for (int j = 0; j < sizes.hidden; ++j) {
+        double z = parameters.at("s.bias")(0, j);
+        for (int i = 0; i < sizes.key; ++i) z += keys(key, i) * w_k(i, j);
+        for (int i = 0; i < sizes.query; ++i) z += queries(query, i) * w_q(i, j);
+        total += parameters.at("s.v")(0, j) * std::tanh(z);
+      }
+      return total;
+    }
+    if (kind == "general") {
+      const NaiveMatrix& w = parameters.at("s.weight");
+      for (int i = 0; i < sizes.query; ++i)
+        for (int j = 0; j < sizes.key; ++j) total += queries(query, i) * w(i, j) * keys(key, j);
+      return total;
+    }
+    for (int i = 0; i < sizes.key; ++i) total += queries(query, i) * keys(key, i);
+    if (kind == "scaled_dot") total /= std::sqrt(static_cast<double>(sizes.key));
+    return total;
+  }
+
+  NaiveMatrix scores() const {
+    NaiveMatrix all(sizes.steps * sizes.episodes, sizes.keys);
+    for (int row = 0; row < all.rows; ++row)
+      for (int k = 0; k < sizes.keys; ++k)
+        all(row, k) = score(row, row % sizes.episodes * sizes.keys + k);
+    return all;
+  }
+  /// The loss whose gradient by the scores of the steps first .. T - 1 is `dscores`.
+  double loss(const NaiveMatrix& dscores) const {
+    double total = 0.0;
+    const NaiveMatrix all = scores();
+    for (int row = sizes.first * sizes.episodes; row < all.rows; ++row)
+      for (int k = 0; k < sizes.keys; ++k) total += dscores(row, k) * all(row, k);
+    return total;
+  }
+
+  std::string kind;
+  Sizes sizes;
+  NaiveMatrix keys, queries;
+  std::map<std::string, NaiveMatrix> parameters;
+};
+
+NaiveMatrix plus(NaiveMatrix a, const NaiveMatrix& b) {
+  for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] += b.values[i];
+  return a;
+}
+
+template <class Check>
+void for_every_score(const Check& check) {
+  for (const std::string& kind : score_kinds())
+    for (const Sizes& sizes : sizes_of(kind)) {
+      CAPTURE(kind);
+      CAPTURE(sizes.query);
+      CAPTURE(sizes.key);
+      CAPTURE(sizes.steps);
+      CAPTURE(sizes.first);
+      Situation situation(kind, sizes);
+      check(situation);
+      CHECK(situation.intact());
+    }
+}
+
+TEST_CASE("every score agrees with naive loops") {
+  for_every_score([](Situation& s) {
+    s.forward();
+    CHECK(largest_error(s.scores.view(), NaiveScore(s).scores()) < 1e-5);
+  });
+}
+
+TEST_CASE("every score's gradients agree with finite differences") {
+  for_every_score([](Situation& s) {
+    NaiveScore naive(s);
+    const NaiveMatrix dscores(s.dscores.view());
+    const auto loss = [&] { return naive.loss(dscores); };
+    // The gradients of queries and keys are added to what is there.
+    const NaiveMatrix dqueries_before(s.dqueries.view()), dkeys_before(s.dkeys.view());
+    s.forward();
+    s.backward();
+    CHECK(largest_error(s.dqueries.view(),
+                        plus(dqueries_before, finite_differences(naive.queries, loss))) < 1e-5);
+    CHECK(largest_error(s.dkeys.view(), plus(dkeys_before, finite_differences(naive.keys, loss))) <
+          1e-5);
+    for (int i = 0; i < static_cast<int>(s.layout.parameters().size()); ++i) {
+      CAPTURE(s.layout[i].name);
+      const std::span<const float> gradient(s.gradient.view().data, s.layout.size());
+      CHECK(largest_error(s.layout.view(gradient, i),
+                          finite_differences(naive.parameters.at(s.layout[i].name), loss)) < 1e-5);
+    }
+  });
+}
+
+TEST_CASE("a detached query or detached keys change nothing else") {
+  for_every_score([](Situation& s) {
+    s.forward();
+    s.backward();
+    for (const bool detached_query : {false, true})
+      for (const bool detached_keys : {false, true}) {
+        CAPTURE(detached_query);
+        CAPTURE(detached_keys);
+        Situation detached(s.kind, s.sizes);
+        const GuardedMatrix dqueries = detached.dqueries, dkeys = detached.dkeys;
+        detached.forward();
+        detached.backward(detached_query, detached_keys);
+        CHECK(detached.dqueries == (detached_query ? dqueries : s.dqueries));
+        CHECK(detached.dkeys == (detached_keys ? dkeys : s.dkeys));
+        CHECK(detached.gradient == s.gradient);
+        CHECK(detached.intact());
+      }
+  });
+}
+
+TEST_CASE("a score's memory can be used again, whatever it was used for before") {
+  for_every_score([](Situation& s) {
+    s.forward();
+    s.backward();
+    Situation again(s.kind, s.sizes);
+    Situation other(s.kind, s.sizes, 2);
+    std::swap(again.memory, other.memory);
+    other.sizes.first = 0;
+    other.forward();
+    other.backward();
+    std::swap(again.memory, other.memory);
+    again.forward();
+    again.backward();
+    CHECK(again.scores == s.scores);
+    CHECK(again.dqueries == s.dqueries);
+    CHECK(again.dkeys == s.dkeys);
+    CHECK(again.gradient == s.gradient);
+  });
+}
+
+TEST_CASE("scores begin small, and with gradients") {
+  for (const char* kind : {"general", "additive"}) {
+    CAPTURE(kind);
+    Situation s(kind, {128, 96, 64, 4, 81, 2, 0});
+    s.layout.initialize({s.parameters.view().data, s.layout.size()}, 1);
+    s.forward();
+    const NaiveMatrix scores(s.scores.view());
+    const double mean_square = dot(scores, scores) / static_cast<double>(scores.values.size());
+    CHECK(mean_square > 0.01);
+    CHECK(mean_square < 1.0);
+  }
+}
+
+TEST_CASE("parameters of the scores") {
+  for (const std::string& kind : score_kinds()) {
+    CAPTURE(kind);
+    ParameterLayout layout;
+    make_score(kind, "locator.score", 6, 6, 5, layout);
+    std::string names;
+    for (const Parameter& parameter : layout.parameters())
+      names += parameter.name + " " + std::to_string(parameter.rows) + "x" +
+               std::to_string(parameter.cols) + "\n";
+    if (kind == "general")
+      CHECK(names == "locator.score.weight 6x6\n");
+    else if (kind == "additive")
+      CHECK(names ==
+            "locator.score.key.weight 6x5\nlocator.score.query.weight 6x5\n"
+            "locator.score.bias 1x5\nlocator.score.v 1x5\n");
+    else
+      CHECK(names.empty());
+  }
+}
+
+TEST_CASE("work is counted from the shapes") {
+  ParameterLayout layout;
+  const auto check = [&](const char* kind, int key, std::int64_t products) {
+    CAPTURE(kind);
+    const Work work = make_score(kind, kind, 6, key, 5, layout)->work(3, 10);
+    CHECK(work.forward == products);
+    CHECK(work.backward == 2 * products);
+  };
+  check("dot", 6, 3 * 10 * 6);
+  check("scaled_dot", 6, 3 * 10 * 6);
+  check("general", 7, 3 * (6 * 7 + 10 * 7));
+  check("additive", 7, 10 * 7 * 5 + 3 * (6 * 5 + 10 * 5));
+}
+
+TEST_CASE("an unknown score lists the valid ones; dot wants equal widths") {
+  ParameterLayout layout;
+  const auto message = [&](const std::string& kind) {
+    return message_of<InputError>([&] { make_score(kind, "s", 5, 7, 4, layout); });
+  };
+  CHECK(message("cosine") ==
+        "unknown attention.glimpse.score 'cosine'; allowed: dot, scaled_dot, general, additive");
+  CHECK(message("dot") ==
+        "a dot score needs a query and keys of equal width, but theirs are 5 and 7; general and "
+        "additive take unequal ones");
+  CHECK(message("scaled_dot") ==
+        "a scaled_dot score needs a query and keys of equal width, but theirs are 5 and 7; general "
+        "and additive take unequal ones");
+  CHECK(message("general") == "nothing thrown");
+  CHECK(message("additive") == "nothing thrown");
+}
+
+}  // namespace
+}  // namespace saccade

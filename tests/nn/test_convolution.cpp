@@ -1,0 +1,188 @@
+#include "nn/convolution.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "nn/layers.h"
+#include "nn/parallel.h"
+#include "nn/random.h"
+#include "tests/guarded_matrix.h"
+#include "tests/naive.h"
+
+namespace saccade {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+using Sizes = Convolution::Sizes;
+
+NaiveMatrix naive_convolution(const NaiveMatrix& x, const NaiveMatrix& w, const NaiveMatrix& b,
+                              const Sizes& s) {
+  NaiveMatrix y(x.rows, s.output_size());
+  for (int image = 0; image < x.rows; ++image)
+    for (int row = 0; row < s.output_rows(); ++row)
+      for (int col = 0; col < s.output_cols(); ++col)
+        for (int filter = 0; filter < s.filters; ++filter) {
+          double z = b(0, filter);
+          for (int i = 0; i < s.kernel_size; ++i)
+            for (int j = 0; j < s.kernel_size; ++j) {
+              const int from_row = row * s.stride + i - s.padding;
+              const int from_col = col * s.stride + j - s.padding;
+              if (from_row < 0 || from_row >= s.rows || from_col < 0 || from_col >= s.cols)
+                continue;
+              for (int c = 0; c < s.channels; ++c)
+                z += x(image, (from_row * s.cols + from_col) * s.channels + c) *
+                     w((i * s.kernel_size + j) * s.channels + c, filter);
+            }
+          y(image, (row * s.output_cols() + col) * s.filters + filter) = std::max(0.0, z);
+        }
+  return y;
+}
+
+// A layer with random numbers that has run forward and backward.
+struct Played {
+  Played(const Sizes& sizes, int images, RandomStream& stream)
+      : convolution(sizes),
+        x(images, sizes.input_size()),
+        w(sizes.patch_size(), sizes.filters),
+        b(1, sizes.filters),
+        dy(images, sizes.output_size()),
+        y(images, sizes.output_size()),
+        dx(images, sizes.input_size()),
+        dw(sizes.patch_size(), sizes.filters),
+        db(1, sizes.filters) {
+    for (GuardedMatrix* input : {&x, &w, &b, &dy}) input->randomize(stream);
+  }
+
+  void play() {
+    for (GuardedMatrix* output : {&y, &dx, &dw, &db}) output->fill(kNan);  // written, not added
+    convolution.relu_forward(y.view(), x.view(), w.view(), b.view());
+    GuardedMatrix dz = dy;
+    relu_backward(dz.view(), y.view());
+    convolution.backward(dw.view(), db.view(), dz.view(), x.view());
+    convolution.input_backward(dx.view(), dz.view(), w.view());
+  }
+
+  bool operator==(const Played& other) const {
+    return y == other.y && dx == other.dx && dw == other.dw && db == other.db;
+  }
+
+  Convolution convolution;
+  GuardedMatrix x, w, b, dy;    // given
+  GuardedMatrix y, dx, dw, db;  // found
+};
+
+const std::vector<Sizes> kSizes = {
+    // rows, cols, channels, filters, kernel_size, stride, padding
+    {1, 1, 1, 1, 1, 1, 0}, {5, 7, 1, 3, 3, 1, 0}, {4, 4, 2, 5, 4, 1, 0},  {5, 6, 1, 2, 3, 1, 1},
+    {6, 5, 2, 4, 5, 2, 2}, {8, 7, 2, 3, 2, 3, 1}, {7, 8, 3, 17, 3, 2, 1}, {2, 3, 1, 2, 5, 2, 2},
+};
+
+TEST_CASE("a convolution: forward against naive loops, backward against finite differences") {
+  RandomStream stream(1, Purpose::scene, 0, 0);
+  for (std::size_t n = 0; n < kSizes.size(); ++n)
+    for (const int images : {1, 3}) {
+      CAPTURE(n);
+      CAPTURE(images);
+      const Sizes& sizes = kSizes[n];
+      Played played(sizes, images, stream);
+      played.play();
+      NaiveMatrix x(played.x.view()), w(played.w.view()), b(played.b.view());
+      const NaiveMatrix dy(played.dy.view());
+      CHECK(largest_error(played.y.view(), naive_convolution(x, w, b, sizes)) < 1e-5);
+      const auto loss = [&] { return dot(naive_convolution(x, w, b, sizes), dy); };
+      CHECK(largest_error(played.dx.view(), finite_differences(x, loss)) < 1e-5);
+      CHECK(largest_error(played.dw.view(), finite_differences(w, loss)) < 1e-5);
+      CHECK(largest_error(played.db.view(), finite_differences(b, loss)) < 1e-5);
+      for (const GuardedMatrix* m : {&played.y, &played.dx, &played.dw, &played.db})
+        CHECK(m->intact());
+    }
+}
+
+TEST_CASE("a convolution leaves nothing behind: the same work gives the same bits") {
+  RandomStream stream(2, Purpose::scene, 0, 0);
+  for (std::size_t n = 0; n < kSizes.size(); ++n) {
+    CAPTURE(n);
+    Played played(kSizes[n], 3, stream);
+    played.play();
+    Played again = played;
+    again.x.randomize(stream);
+    again.play();
+    again.x = played.x;
+    again.play();
+    CHECK(again == played);
+  }
+}
+
+TEST_CASE("a convolution gives an image the same bits alone and in a batch") {
+  RandomStream stream(3, Purpose::scene, 0, 0);
+  const Sizes& sizes = kSizes.at(6);
+  constexpr int kImages = 4;
+  Played played(sizes, kImages, stream);
+  played.play();
+  for (int image = 0; image < kImages; ++image) {
+    std::vector<float> y(sizes.output_size());
+    played.convolution.relu_forward({y.data(), 1, sizes.output_size(), sizes.output_size()},
+                                    played.x.view().row_range(image, 1), played.w.view(),
+                                    played.b.view());
+    CHECK(std::ranges::equal(y, std::span(played.y.view().row(image), y.size())));
+  }
+}
+
+TEST_CASE("convolutions give the same bits on every thread") {
+  RandomStream stream(4, Purpose::scene, 0, 0);
+  const Sizes sizes{30, 30, 4, 8, 5, 2, 2};
+  Played expected(sizes, 2, stream);
+  std::vector<Played> all(8, expected);
+  expected.play();
+  Workers workers(2);
+  workers.for_each(static_cast<int>(all.size()), [&](int i) { all[i].play(); });
+  for (const Played& played : all) CHECK(played == expected);
+}
+
+TEST_CASE("a convolution passes on what is not a number") {
+  RandomStream stream(5, Purpose::scene, 0, 0);
+  const Sizes& sizes = kSizes.at(4);
+  Played played(sizes, 1, stream);
+  played.w(0, 1) = kNan;
+  played.play();
+  const int last = sizes.output_size() - sizes.filters;  // the position whose patch is inside
+  CHECK(std::isnan(played.y(0, last + 1)));
+  CHECK(!std::isnan(played.y(0, last)));
+  CHECK(std::isnan(played.dx(0, 0)));
+}
+
+#ifdef SACCADE_CHECKS
+TEST_CASE("a convolution refuses sizes that do not fit") {
+  RandomStream stream(6, Purpose::scene, 0, 0);
+  Sizes sizes = kSizes.at(4);
+  Played p(sizes, 2, stream);
+  CHECK_NOTHROW(p.play());
+  CHECK_THROWS_AS(p.convolution.relu_forward(p.x.view(), p.x.view(), p.w.view(), p.b.view()),
+                  std::logic_error);
+  CHECK_THROWS_AS(p.convolution.relu_forward(p.y.view(), p.y.view(), p.w.view(), p.b.view()),
+                  std::logic_error);
+  CHECK_THROWS_AS(
+      p.convolution.relu_forward(p.y.view().row_range(0, 1), p.x.view(), p.w.view(), p.b.view()),
+      std::logic_error);
+  CHECK_THROWS_AS(p.convolution.backward(p.dw.view(), p.db.view(), p.x.view(), p.x.view()),
+                  std::logic_error);
+  CHECK_THROWS_AS(p.convolution.backward(p.dw.view(), p.db.view(), p.dy.view(), p.y.view()),
+                  std::logic_error);
+  CHECK_THROWS_AS(p.convolution.input_backward(p.dx.view(), p.x.view(), p.w.view()),
+                  std::logic_error);
+  CHECK_THROWS_AS(p.convolution.input_backward(p.dy.view(), p.dy.view(), p.w.view()),
+                  std::logic_error);
+  sizes.kernel_size = sizes.cols + 2 * sizes.padding + 1;
+  CHECK_THROWS_AS(Convolution{sizes}, std::logic_error);
+}
+#endif
+
+}  // namespace
+}  // namespace saccade

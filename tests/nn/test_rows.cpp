@@ -1,0 +1,77 @@
+#include "nn/rows.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "nn/random.h"
+#include "tests/guarded_matrix.h"
+#include "tests/naive.h"
+
+namespace saccade {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+TEST_CASE("products of a matrix and a vector against naive loops, on views of wider matrices") {
+  RandomStream stream(1, Purpose::scene, 0, 0);
+  for (const int rows : {0, 1, 2, 3, 7, 8, 9, 16, 17, 31, 81})
+    for (const int cols : {1, 2, 5, 7, 8, 9, 15, 16, 17, 23, 33, 60, 128, 131}) {
+      CAPTURE(rows);
+      CAPTURE(cols);
+      GuardedMatrix m(rows, cols), x(1, cols), w(1, rows), products(1, rows), total(1, cols);
+      const NaiveMatrix naive_m(m.randomize(stream).view()), naive_x(x.randomize(stream).view()),
+          naive_w(w.randomize(stream).view());
+      const NaiveMatrix expected = product(naive_x, transposed(naive_m));
+      NaiveMatrix expected_total = product(naive_w, naive_m);
+
+      products.fill(kNan);
+      row_products(products.view().row(0), m.view(), x.view().row(0));
+      CHECK(largest_error(products.view(), expected) < 1e-5);
+      CHECK(products.intact());
+
+      total.fill(kNan);
+      weighted_rows(total.view().row(0), w.view().row(0), m.view());
+      CHECK(largest_error(total.view(), expected_total) < 1e-5);
+      const NaiveMatrix before(total.randomize(stream).view());
+      for (int c = 0; c < cols; ++c) expected_total(0, c) += before(0, c);
+      add_weighted_rows(total.view().row(0), w.view().row(0), m.view());
+      CHECK(largest_error(total.view(), expected_total) < 1e-5);
+      CHECK(total.intact());
+
+      for (int r = 0; r < rows; ++r) {
+        const float* row = m.view().row(r);
+        REQUIRE(dot(row, x.view().row(0), cols) ==
+                doctest::Approx(expected(0, r)).scale(1.0).epsilon(1e-5));
+        // A row's product is the same wherever it lies.
+        float alone = kNan;
+        row_products(&alone, m.view().row_range(r, 1), x.view().row(0));
+        REQUIRE(alone == products(0, r));
+      }
+      double naive_sum = 0.0;
+      for (int c = 0; c < cols; ++c) naive_sum += x(0, c);
+      CHECK(sum(x.view().row(0), cols) == doctest::Approx(naive_sum).scale(1.0).epsilon(1e-5));
+    }
+}
+
+TEST_CASE("what is no number reaches the products it belongs to, and no other") {
+  RandomStream stream(2, Purpose::scene, 0, 0);
+  for (const int cols : {5, 8, 19})
+    for (int broken = 0; broken < cols; ++broken) {
+      CAPTURE(cols);
+      CAPTURE(broken);
+      GuardedMatrix m(10, cols), x(1, cols), w(1, 10), products(1, 10), total(1, cols);
+      m.randomize(stream);
+      x.randomize(stream);
+      w.randomize(stream);
+      m(9, broken) = kNan;
+      row_products(products.view().row(0), m.view(), x.view().row(0));
+      weighted_rows(total.view().row(0), w.view().row(0), m.view());
+      for (int r = 0; r < 10; ++r) REQUIRE(std::isnan(products(0, r)) == (r == 9));
+      for (int c = 0; c < cols; ++c) REQUIRE(std::isnan(total(0, c)) == (c == broken));
+    }
+}
+
+}  // namespace
+}  // namespace saccade
