@@ -7,6 +7,7 @@ PRESET ?= release
 
 run: build
 	build/release/saccade run experiments/quickstart.yaml --resume
+	build/release/saccade run experiments/quickstart.yaml attention.glimpse.kind=soft_grid --resume
 
 test: build
 	ctest --preset $(PRESET)

@@ -102,19 +102,45 @@ void Checkpoint::restore_averaged(Tensor<1>& parameters, const ParameterLayout& 
   copy(parameters, layout, kAveraged);
 }
 
+SharedParameters Checkpoint::copy_shared(Tensor<1>& parameters,
+                                         const ParameterLayout& layout) const {
+  SharedParameters names;
+  for (const NamedTensor& tensor : file_.tensors)
+    if (tensor.name.starts_with(kAveraged))
+      names.checkpoint_only.push_back(tensor.name.substr(std::string(kAveraged).size()));
+  std::vector<const Parameter*> shared;
+  for (const Parameter& p : layout.parameters()) {
+    const auto found = std::ranges::find(names.checkpoint_only, p.name);
+    if (found == names.checkpoint_only.end()) {
+      names.model_only.push_back(p.name);
+      continue;
+    }
+    check_shape(file_.find(kAveraged + p.name), p);
+    names.checkpoint_only.erase(found);
+    names.both.push_back(p.name);
+    shared.push_back(&p);
+  }
+  for (const Parameter* p : shared)
+    std::ranges::copy(file_.find(kAveraged + p->name).data, parameters.data() + p->offset);
+  return names;
+}
+
 void Checkpoint::check_shapes(const ParameterLayout& layout, const std::string& prefix) const {
   for (const Parameter& p : layout.parameters()) {
-    const std::string name = prefix + p.name;
-    const auto tensor = std::ranges::find(file_.tensors, name, &NamedTensor::name);
+    const auto tensor = std::ranges::find(file_.tensors, prefix + p.name, &NamedTensor::name);
     if (tensor == file_.tensors.end())
-      throw InputError(
-          fmt::format("{}: has no tensor '{}', which this model has", path_.string(), name));
-    const std::vector<std::size_t> expected{static_cast<std::size_t>(p.rows),
-                                            static_cast<std::size_t>(p.cols)};
-    if (tensor->shape != expected)
-      throw InputError(fmt::format("{}: '{}' is ({}), but this model has ({}, {})", path_.string(),
-                                   name, fmt::join(tensor->shape, ", "), p.rows, p.cols));
+      throw InputError(fmt::format("{}: has no tensor '{}', which this model has", path_.string(),
+                                   prefix + p.name));
+    check_shape(*tensor, p);
   }
+}
+
+void Checkpoint::check_shape(const NamedTensor& tensor, const Parameter& p) const {
+  const std::vector<std::size_t> expected{static_cast<std::size_t>(p.rows),
+                                          static_cast<std::size_t>(p.cols)};
+  if (tensor.shape != expected)
+    throw InputError(fmt::format("{}: '{}' is ({}), but this model has ({}, {})", path_.string(),
+                                 tensor.name, fmt::join(tensor.shape, ", "), p.rows, p.cols));
 }
 
 void Checkpoint::copy(Tensor<1>& block, const ParameterLayout& layout,

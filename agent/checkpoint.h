@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "agent/learner.h"
 #include "nn/safetensors.h"
@@ -18,6 +19,12 @@ namespace saccade {
 void save_checkpoint(const std::filesystem::path& path, const Learner& learner,
                      const std::string& config_yaml,
                      const std::map<std::string, std::string>& notes);
+
+/// The names of the parameters of a model and of a checkpoint: those that both have, and those that
+/// one has alone.
+struct SharedParameters {
+  std::vector<std::string> both, model_only, checkpoint_only;
+};
 
 /// A checkpoint that was read and found whole.
 class Checkpoint {
@@ -37,9 +44,14 @@ class Checkpoint {
   /// Copies the averaged weights alone, as evaluation uses them. Throws as restore() does.
   void restore_averaged(Tensor<1>& parameters, const ParameterLayout& layout) const;
 
+  /// Copies the averaged weights of every parameter that both have by name. Throws InputError
+  /// naming a parameter whose shapes differ, before anything changes.
+  SharedParameters copy_shared(Tensor<1>& parameters, const ParameterLayout& layout) const;
+
  private:
   const std::string& entry(const std::string& key) const;
   void check_shapes(const ParameterLayout& layout, const std::string& prefix) const;
+  void check_shape(const NamedTensor& tensor, const Parameter& parameter) const;
   void copy(Tensor<1>& block, const ParameterLayout& layout, const std::string& prefix) const;
 
   std::filesystem::path path_;

@@ -249,9 +249,6 @@ class GridLook final : public LookBase {
 
   double reinforce(std::span<float> gradient, const Credit& credit,
                    std::span<const float> parameters) {
-    const ReinforceConfig& config = model_.config().reinforce;
-    const auto weight = static_cast<float>(config.weight);
-    const auto entropy_weight = static_cast<float>(config.entropy);
     double loss = 0.0;
     for (int t = first_learned(); t < steps(); ++t)
       for (int b = 0; b < episodes(); ++b) {
@@ -259,12 +256,12 @@ class GridLook final : public LookBase {
         const float* w = &actions(t, b, 0);
         const int n = places_.rows;
         const int choice = static_cast<int>(std::max_element(w, w + n) - w);
-        const float advantage = weight * credit.advantages(t, b);
-        loss -= advantage * std::log(p[choice]) + entropy_weight * entropy_forward(p, n);
+        const float advantage = credit.weight * credit.advantages(t, b);
+        loss -= advantage * std::log(p[choice]) + credit.entropy * entropy_forward(p, n);
         float* dlogits = &dlogits_(t, b, 0);
         log_probability_backward(dlogits, p, n, choice, temperature_, -advantage * credit.scale);
-        if (entropy_weight > 0.0F)
-          entropy_backward(dlogits, p, n, temperature_, -entropy_weight * credit.scale);
+        if (credit.entropy > 0.0F)
+          entropy_backward(dlogits, p, n, temperature_, -credit.entropy * credit.scale);
       }
 
     for (int t = steps() - 1; t >= first_learned(); --t) {

@@ -40,18 +40,22 @@ Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
 
 LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& request,
                    float average_reward, int batch_size) {
+  const ReinforceConfig& reinforce = model_.config().reinforce;
   const float scale = 1.0F / static_cast<float>(batch_size);
   rollout_.run(parameters, request);
   reward_and_baseline(parameters, average_reward);
 
   LossSums sums;
   sums.classifier = classifier_backward(parameters, scale);
-  const LookLoss look_loss = rollout_.look->loss_backward(flat(gradient),
-                                                          {.advantages = matrix(advantages_),
-                                                           .std = request.std,
-                                                           .temperature = request.temperature,
-                                                           .scale = scale},
-                                                          parameters);
+  const LookLoss look_loss =
+      rollout_.look->loss_backward(flat(gradient),
+                                   {.advantages = matrix(advantages_),
+                                    .std = request.std,
+                                    .temperature = request.temperature,
+                                    .weight = static_cast<float>(reinforce.weight),
+                                    .entropy = static_cast<float>(reinforce.entropy),
+                                    .scale = scale},
+                                   parameters);
   sums.reinforce = look_loss.reinforce;
   sums.penalty = look_loss.penalty;
   sums.baseline = baseline_backward(scale);

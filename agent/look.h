@@ -47,7 +47,9 @@ struct Credit {
   ConstMatrix advantages;  // (T, B)
   float std = 0.0F;
   float temperature = 1.0F;
-  float scale = 1.0F;  // on gradients: 1 / batch size
+  float weight = 1.0F;   // of the REINFORCE term
+  float entropy = 0.0F;  // of the entropy bonus
+  float scale = 1.0F;    // on gradients: 1 / batch size
 };
 
 /// Sums over episodes of the losses that looking has of its own.

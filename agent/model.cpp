@@ -195,7 +195,7 @@ bool Model::looks_at_all_candidates() const {
 }
 
 bool Model::embeds_candidates() const {
-  return score != nullptr || (has_grid() && config_.glimpse.expect == "features");
+  return score != nullptr || (looks_at_all_candidates() && config_.glimpse.expect == "features");
 }
 
 bool Model::sees_one_glimpse() const {

@@ -50,13 +50,11 @@ class PointLook final : public LookBase {
 
   LookLoss loss_backward(std::span<float> gradient, const Credit& credit,
                          std::span<const float> parameters) override {
-    const ReinforceConfig& config = model_.config().reinforce;
     const int first = model_.first_action();
     const int count = steps() - first;
     if (count == 0) return {};
 
-    const auto weight = static_cast<float>(config.weight);
-    const float std = credit.std;
+    const auto [advantages, std, temperature, weight, entropy, scale] = credit;
     dmeans_.fill(0.0F);
     LookLoss loss;
     double dlog_std = 0.0;
@@ -64,15 +62,15 @@ class PointLook final : public LookBase {
       for (int b = 0; b < episodes(); ++b) {
         const float* sample = &actions(t, b, 0);
         const float* mean = &decisions(t, b, 0);
-        const float advantage = credit.advantages(t, b);
+        const float advantage = advantages(t, b);
         loss.reinforce -= weight * advantage * gaussian_log_probability_forward(sample, mean, std);
         dlog_std += gaussian_log_probability_backward(&dmeans_(t, b, 0), sample, mean, std,
-                                                      -weight * advantage * credit.scale);
+                                                      -weight * advantage * scale);
       }
     }
     const double choices = static_cast<double>(count) * episodes();
-    loss.reinforce -= config.entropy * gaussian_entropy(std) * choices;
-    dlog_std -= 2.0 * config.entropy * choices * credit.scale;
+    loss.reinforce -= entropy * gaussian_entropy(std) * choices;
+    dlog_std -= 2.0 * entropy * choices * scale;
 
     if (model_.first_location >= 0) first_backward(gradient);
     if (model_.log_std >= 0)

@@ -37,10 +37,8 @@ void Rollout::run(std::span<const float> parameters, const RolloutRequest& reque
 
   look->begin(parameters);
   for (int t = 0; t < steps; ++t) {
-    if (request.replay != nullptr)
-      copy_rows(step(look->actions, t), step(*request.replay, t));
-    else
-      look->decide({t, parameters, request, matrix(targets_), streams_});
+    look->decide({t, parameters, request, matrix(targets_), streams_});
+    if (request.replay != nullptr) copy_rows(step(look->actions, t), step(*request.replay, t));
     look->read(t, parameters);
     model_.core->forward(core, t, parameters);
     if (t == steps - 1 || request.classify_every_step) classify(t, parameters);

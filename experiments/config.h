@@ -26,6 +26,7 @@ struct EvaluationConfig {
 struct Config {
   std::string name = "unnamed";
   std::uint64_t seed = 1;
+  std::string init_from;  // a run folder whose weights the training begins with; empty: none
   DataConfig data;
   AugmentationConfig augmentation;
   SceneConfig scene;

@@ -45,6 +45,7 @@ std::vector<Setting> settings(Config& c) {
   return {
       {"name", &c.name, Text::word, "of the experiment and of its folder in runs/"},
       {"seed", &c.seed, closed(0, kMaxSeed), "of everything random in training"},
+      {"init_from", &c.init_from, Text::path, "run folder to take shared weights from; null: none"},
 
       {"data.source", &c.data.source, digit_sources(), "where the digits come from"},
       {"data.path", &c.data.path, Text::path, "null: $SACCADE_DATA, then the cache folder"},

@@ -15,10 +15,11 @@ std::string eval(const EvalOptions& options) {
   Evaluator tester(task.model, task.environments(task.test_scenes),
                    options.scenes > 0 ? options.scenes : evaluation.scenes, evaluation.seed,
                    workers);
-  const TestReport report = test_agent(flat(trained.weights), tester, evaluation.rollouts);
+  const TestReport report =
+      test_agent(task.model, flat(trained.weights), tester, evaluation.rollouts);
   if (!options.json) return to_table(report);
   nlohmann::ordered_json document(to_metrics(report));
-  document["attention/on_target_by_glimpse"] = report.deterministic.on_target_by_glimpse;
+  document["attention/on_target_by_glimpse"] = report.deterministic().on_target_by_glimpse;
   return document.dump(2) + "\n";
 }
 

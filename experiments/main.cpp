@@ -9,6 +9,7 @@
 
 #include "experiments/bench.h"
 #include "experiments/eval.h"
+#include "experiments/gradients.h"
 #include "experiments/record.h"
 #include "experiments/run.h"
 #include "nn/error.h"
@@ -117,11 +118,28 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1024));
   bench_verb->add_flag("--json", bench_options.json, "One JSON document");
 
+  saccade::GradientsOptions gradients_options;
+  CLI::App* gradients_verb =
+      app.add_subcommand("gradients", "Compare advantage estimators by the locator's gradient");
+  gradients_verb->add_option("run_dir", gradients_options.run_folder, "A run folder")->required();
+  gradients_verb->add_option("--scenes", gradients_options.scenes, "Test scenes (default 64)")
+      ->check(CLI::Range(1, 4096));
+  gradients_verb->add_option("--rollouts", gradients_options.rollouts, "A scene (default 4)")
+      ->check(CLI::Range(2, 256));
+  gradients_verb
+      ->add_option("--samples", gradients_options.samples, "Draws of the policy (default 128)")
+      ->check(CLI::Range(2, 100'000));
+  gradients_verb->add_flag("--json", gradients_options.json, "One JSON document");
+  gradients_verb
+      ->add_option("--threads", gradients_options.threads, "Default: all allowed processors")
+      ->check(CLI::Range(1, 1024));
+
   try {
     app.parse(argc, argv);
     if (*run_verb) return run(run_options);
     if (*eval_verb) fmt::print("{}", saccade::eval(eval_options));
     if (*record_verb) saccade::record(record_options);
+    if (*gradients_verb) fmt::print("{}", saccade::gradients(gradients_options));
     if (*bench_verb) fmt::print("{}", saccade::bench(bench_options));
     return kDone;
   } catch (const CLI::ParseError& error) {

@@ -47,8 +47,10 @@ class Sheet {
         cols_(task.config.scene.canvas[1]),
         zoom_(std::max(1, kTileSide / std::max(rows_, cols_))),
         steps_(task.model.num_glimpses()),
-        patch_((cols_ * zoom_ - (task.config.retina.scales - 1) * kGap / 2) /
-               task.config.retina.scales),
+        scales_(task.model.filters ? 1 : task.config.retina.scales),
+        patch_pixels_(task.model.filters ? task.config.agent.glimpse.filters
+                                         : task.config.retina.patch_size),
+        patch_((cols_ * zoom_ - (scales_ - 1) * kGap / 2) / scales_),
         tile_(cols_ * zoom_, rows_ * zoom_ + kGap / 2 + patch_),
         image_(scenes * (tile_.height + kCaption + kGap) + kGap,
                steps_ * (tile_.width + kGap) + kGap, CV_8UC3, kBackground) {}
@@ -82,42 +84,53 @@ class Sheet {
     return task_.config.scene.num_digits == 1 ? names[label] : std::to_string(label);
   }
 
-  cv::Point place(const Rollout& rollout, int t, int b) const {
-    return {static_cast<int>(0.5F * (rollout.look->locations(t, b, 0) + 1.0F) *
-                             static_cast<float>(cols_ * zoom_)),
-            static_cast<int>(0.5F * (rollout.look->locations(t, b, 1) + 1.0F) *
-                             static_cast<float>(rows_ * zoom_))};
+  // Where a look went, in pixels of the drawn canvas: the middle of its gaze.
+  cv::Point place(Rollout& rollout, int t, int b) const {
+    const Gaze gaze = rollout.look->gaze(t, b);
+    float x = 0.0F, y = 0.0F;
+    for (int k = 0; k < gaze.places.rows; ++k) {
+      x += gaze.weights[k] * gaze.places(k, 0);
+      y += gaze.weights[k] * gaze.places(k, 1);
+    }
+    return {static_cast<int>(0.5F * (x + 1.0F) * static_cast<float>(cols_ * zoom_)),
+            static_cast<int>(0.5F * (y + 1.0F) * static_cast<float>(rows_ * zoom_))};
   }
 
-  void draw_look(cv::Mat& drawn, const Rollout& rollout, int t, int b) const {
+  void draw_look(cv::Mat& drawn, Rollout& rollout, int t, int b) const {
+    if (task_.model.sees_canvas()) return;
     for (int step = 1; step <= t; ++step)
       cv::line(drawn, place(rollout, step - 1, b), place(rollout, step, b), kPath, 1, cv::LINE_AA);
     const bool last = t == steps_ - 1;
     const bool right = rollout.classes[b] == rollout.labels[b];
     const cv::Scalar colour = !last ? kPath : right ? kRight : kWrong;
     const cv::Point centre = place(rollout, t, b);
-    int side = task_.config.retina.patch_size * zoom_;
-    for (int s = 0; s < task_.config.retina.scales; ++s, side *= task_.config.retina.scale_factor)
-      cv::rectangle(drawn, centre - cv::Point(side / 2, side / 2),
-                    centre + cv::Point(side / 2, side / 2), colour, s == 0 ? 2 : 1);
+    const Gaze gaze = rollout.look->gaze(t, b);
+    const float filters =
+        task_.model.filters ? static_cast<float>(task_.config.agent.glimpse.filters) : 1.0F;
+    cv::Point half(
+        static_cast<int>(0.5F * filters * gaze.half_width * static_cast<float>(cols_ * zoom_)),
+        static_cast<int>(0.5F * filters * gaze.half_height * static_cast<float>(rows_ * zoom_)));
+    for (int s = 0; s < scales_; ++s, half *= task_.config.retina.scale_factor)
+      cv::rectangle(drawn, centre - half, centre + half, colour, s == 0 ? 2 : 1);
     cv::putText(drawn, std::to_string(t + 1), {4, 14}, cv::FONT_HERSHEY_SIMPLEX, 0.45, kPath, 1,
                 cv::LINE_AA);
   }
 
   // All scales of a glimpse side by side, the finest first.
   void draw_glimpse(cv::Point corner, const float* glimpse) {
-    const int patch = task_.config.retina.patch_size;
-    for (int s = 0; s < task_.config.retina.scales; ++s) {
-      const cv::Mat seen = enlarge(glimpse, channels_, patch, patch, {patch_, patch_});
+    for (int s = 0; s < scales_; ++s) {
+      const cv::Mat seen =
+          enlarge(glimpse, channels_, patch_pixels_, patch_pixels_, {patch_, patch_});
       seen.copyTo(image_(cv::Rect(corner, seen.size())));
       corner.x += patch_ + kGap / 2;
-      glimpse += channels_ * patch * patch;
+      glimpse += channels_ * patch_pixels_ * patch_pixels_;
     }
   }
 
   const Task& task_;
   int channels_, rows_, cols_, zoom_, steps_;
-  int patch_;  // side of a drawn patch
+  int scales_, patch_pixels_;  // of what is seen
+  int patch_;                  // side of a drawn patch
   cv::Size tile_;
   cv::Mat image_;
 };

@@ -3,48 +3,66 @@
 #include <fmt/format.h>
 
 namespace saccade {
+namespace {
 
-TestReport test_agent(std::span<const float> parameters, Evaluator& evaluator, int passes) {
-  TestReport report;
-  report.passes = passes;
-  report.deterministic = evaluator.run(parameters, {});
-  report.sampled = evaluator.run(parameters, {.readout = Readout::sample});
-  report.averaged = evaluator.run(parameters, {.readout = Readout::sample, .passes = passes});
-  report.random = evaluator.run(parameters, {.policy = find_policy("random")});
+std::vector<TestPass> passes_of(const Model& model, int rollouts) {
+  std::vector<TestPass> passes;
+  const auto add = [&](std::string label, std::string metric, PassRequest request) {
+    passes.push_back({std::move(label), std::move(metric), request, {}});
+  };
+  add("single deterministic pass", "test/error", {});
+  if (model.sees_canvas()) return passes;
+  if (model.glimpse_kind().family != GlimpseKind::Family::window) {
+    add("one sampled pass", "test/error_sampled", {.readout = Readout::sample});
+    add(fmt::format("mean of {} sampled passes", rollouts), "test/error_averaged",
+        {.readout = Readout::sample, .passes = rollouts});
+  }
+  if (model.has_grid() && model.learns_by(GlimpseKind::Learning::backpropagation))
+    add("most probable glimpse alone", "test/error_argmax", {.readout = Readout::argmax});
+  add("shuffled locations", "test/error_shuffled", {.shuffled = true});
+  add("centre policy, same weights", "test/error_center", {.policy = find_policy("center")});
+  add("random policy, same weights", "test/error_random", {.policy = find_policy("random")});
+  return passes;
+}
+
+}  // namespace
+
+TestReport test_agent(const Model& model, std::span<const float> parameters, Evaluator& evaluator,
+                      int rollouts) {
+  TestReport report{passes_of(model, rollouts)};
+  for (TestPass& pass : report.passes) pass.result = evaluator.run(parameters, pass.request);
   return report;
 }
 
 std::string to_table(const TestReport& report) {
-  const auto row = [](const std::string& name, const Evaluation& e) {
-    return fmt::format("  {:<28}{:>8.2f} %   [{:.2f}, {:.2f}]   {:>10.1f} %\n", name, 100 * e.error,
-                       100 * e.error_low, 100 * e.error_high, 100 * e.on_target);
-  };
-  return fmt::format("  {:<28}{:>10}   {:<14}   {:>10}\n",
-                     fmt::format("test, {} scenes", report.deterministic.scenes), "error",
-                     "95 % interval", "on digit") +
-         row("single deterministic pass", report.deterministic) +
-         row("one sampled pass", report.sampled) +
-         row(fmt::format("mean of {} sampled passes", report.passes), report.averaged) +
-         row("random policy, same weights", report.random);
+  std::string table =
+      fmt::format("  {:<28}{:>10}   {:<14}   {:>10}\n",
+                  fmt::format("test, {} scenes", report.deterministic().scenes), "error",
+                  "95 % interval", report.passes.size() > 1 ? "on digit" : "");
+  for (const auto& [label, metric, request, e] : report.passes) {
+    table += fmt::format("  {:<28}{:>8.2f} %   [{:.2f}, {:.2f}]", label, 100 * e.error,
+                         100 * e.error_low, 100 * e.error_high);
+    if (report.passes.size() > 1) table += fmt::format("   {:>10.1f} %", 100 * e.on_target);
+    table += "\n";
+  }
+  return table;
 }
 
 std::map<std::string, double> to_metrics(const TestReport& report) {
-  std::map<std::string, double> metrics{
-      {"attention/on_target", report.deterministic.on_target},
-      {"attention/border", report.deterministic.border},
-      {"attention/distance", report.deterministic.distance},
-      {"attention/on_target_random", report.random.on_target},
-  };
-  const auto add = [&](const std::string& name, const Evaluation& e) {
-    metrics[name] = e.error;
-    metrics[name + "_low"] = e.error_low;
-    metrics[name + "_high"] = e.error_high;
-  };
-  add("test/error", report.deterministic);
-  add("test/error_sampled", report.sampled);
-  add("test/error_averaged", report.averaged);
-  add("test/error_random", report.random);
-  metrics["test/scenes"] = report.deterministic.scenes;
+  std::map<std::string, double> metrics{{"test/scenes", report.deterministic().scenes}};
+  for (const auto& [label, metric, request, e] : report.passes) {
+    metrics[metric] = e.error;
+    metrics[metric + "_low"] = e.error_low;
+    metrics[metric + "_high"] = e.error_high;
+    if (metric == "test/error_random") metrics["attention/on_target_random"] = e.on_target;
+  }
+  if (report.passes.size() == 1) return metrics;  // a model that does not look
+  const Evaluation& e = report.deterministic();
+  metrics["attention/on_target"] = e.on_target;
+  metrics["attention/border"] = e.border;
+  metrics["attention/distance"] = e.distance;
+  metrics["attention/coverage"] = e.coverage;
+  metrics["attention/entropy"] = e.entropy;
   return metrics;
 }
 

@@ -2,22 +2,35 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "agent/model.h"
 #include "experiments/evaluation.h"
 
 namespace saccade {
 
-/// The figures of a trained agent on the test scenes.
-struct TestReport {
-  Evaluation deterministic;  // one pass, looking at the policy's mean: the figure to quote
-  Evaluation sampled;        // one pass, sampling
-  Evaluation averaged;       // the mean of `passes` sampled passes
-  Evaluation random;         // the same weights, looking at random
-  int passes = 1;
+/// One way of looking at the test scenes with the same weights, and what came of it.
+struct TestPass {
+  std::string label;   // for the screen
+  std::string metric;  // of its error
+  PassRequest request;
+  Evaluation result;
 };
 
-TestReport test_agent(std::span<const float> parameters, Evaluator& evaluator, int passes);
+/// The figures of a trained agent on the test scenes. The first pass is the deterministic one,
+/// whose error is the figure to quote. Then, where the model has them: sampled looks and the mean
+/// over several such passes, the argmax of a soft distribution, and the ablations that show whether
+/// looking matters: random and central looks, and shuffled ones, where each episode looks where
+/// another one did.
+struct TestReport {
+  std::vector<TestPass> passes;
+
+  const Evaluation& deterministic() const { return passes.front().result; }
+};
+
+/// `rollouts` passes are averaged.
+TestReport test_agent(const Model& model, std::span<const float> parameters, Evaluator& evaluator,
+                      int rollouts);
 
 /// The report as a table for the screen, in per cent.
 std::string to_table(const TestReport& report);

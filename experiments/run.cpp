@@ -12,7 +12,9 @@
 #include "experiments/report.h"
 #include "experiments/run_folder.h"
 #include "experiments/task.h"
+#include "experiments/trained.h"
 #include "nn/error.h"
+#include "nn/name_table.h"
 
 namespace saccade {
 namespace {
@@ -53,6 +55,8 @@ class Training {
                    task.config.evaluation.seed, workers),
         progress_(learner_.total_updates() * task.config.agent.training.batch_size, quiet) {}
 
+  /// Begins with the weights of `init_from`, where there is one, and says what it took.
+  std::string warm_start();
   /// Saves the state before the first update, so that there is always one to resume from.
   void begin() const { save(folder_.last_checkpoint()); }
   void resume();
@@ -84,6 +88,25 @@ class Training {
   double best_error_ = std::numeric_limits<double>::infinity();
   std::int64_t best_episodes_ = 0;
 };
+
+std::string Training::warm_start() {
+  const std::string& source = task_.config.init_from;
+  if (source.empty()) return "";
+  SharedParameters names;
+  try {
+    names = Checkpoint(find_checkpoint(source))
+                .copy_shared(learner_.parameters, learner_.model().layout());
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("init_from: {}", error.what()));
+  }
+  learner_.optimizer.averaged = learner_.parameters;
+  const auto list = [](const std::vector<std::string>& all) {
+    return all.empty() ? "none" : join(all);
+  };
+  return fmt::format("init_from {}: {} parameters copied\n  begin anew: {}\n  not used: {}\n",
+                     source, names.both.size(), list(names.model_only),
+                     list(names.checkpoint_only));
+}
 
 void Training::resume() {
   const Checkpoint checkpoint(folder_.last_checkpoint());
@@ -201,14 +224,14 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const Trainin
   const EvaluationConfig& evaluation = task.config.evaluation;
   Evaluator tester(task.model, task.environments(task.test_scenes), evaluation.scenes,
                    evaluation.seed, workers);
-  const TestReport report = test_agent(flat(weights), tester, evaluation.rollouts);
+  const TestReport report = test_agent(task.model, flat(weights), tester, evaluation.rollouts);
 
   nlohmann::ordered_json summary{{"status", "finished"},
                                  {"episodes", training.episodes()},
                                  {"best_episodes", training.best_episodes()},
                                  {"valid/error", training.best_error()}};
   for (const auto& [name, value] : to_metrics(report)) summary[name] = value;
-  summary["attention/on_target_by_glimpse"] = report.deterministic.on_target_by_glimpse;
+  summary["attention/on_target_by_glimpse"] = report.deterministic().on_target_by_glimpse;
   summary["time/elapsed"] = training.elapsed();
   write_text(folder.summary(), summary.dump(2) + "\n");
   if (!quiet) fmt::print("\n{}\n{}\n", to_table(report), folder.path().string());
@@ -225,17 +248,19 @@ bool run(const RunOptions& options, const std::atomic<bool>& stop) {
 
   Workers workers(options.threads);
   const Task task(config);
-  if (!resumes)
-    folder.create(config, options.command, meta_json(workers.threads(), task.digits.checksums));
   Training training(task, folder, workers, options.quiet);
-  if (resumes)
+  std::string warm_start;
+  if (resumes) {
     training.resume();
-  else
+  } else {
+    warm_start = training.warm_start();
+    folder.create(config, options.command, meta_json(workers.threads(), task.digits.checksums));
     training.begin();
+  }
   if (!options.quiet)
-    fmt::print("{}: {} parameters, {:.2f} MFLOP an episode, {} threads, into {}\n", config.name,
-               task.model.layout().count(), task.model.gflop_per_episode() * 1e3, workers.threads(),
-               folder.path().string());
+    fmt::print("{}{}: {} parameters, {:.2f} MFLOP an episode, {} threads, into {}\n", warm_start,
+               config.name, task.model.layout().count(), task.model.gflop_per_episode() * 1e3,
+               workers.threads(), folder.path().string());
   try {
     if (!training.train(stop)) return false;
   } catch (const NonFiniteError& error) {

@@ -6,8 +6,6 @@
 #include "nn/error.h"
 
 namespace saccade {
-namespace {
-
 std::filesystem::path find_checkpoint(const std::filesystem::path& run_folder) {
   const RunFolder folder(run_folder);
   for (const auto& path : {folder.best_checkpoint(), folder.last_checkpoint()})
@@ -15,6 +13,8 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& run_folder) {
   throw InputError(fmt::format("{}: no run folder with a checkpoint (looked for {})",
                                run_folder.string(), folder.best_checkpoint().string()));
 }
+
+namespace {
 
 Tensor<1> averaged(const Checkpoint& checkpoint, const ParameterLayout& layout) {
   Tensor<1> weights = zeros<1>(layout.size());

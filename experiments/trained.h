@@ -8,6 +8,10 @@
 
 namespace saccade {
 
+/// The best checkpoint of a run folder; the last one, where there is no best yet. Throws InputError
+/// for a folder without either.
+std::filesystem::path find_checkpoint(const std::filesystem::path& run_folder);
+
 /// A trained agent from its run folder: the task it learned and the weights that were best on the
 /// validation scenes (the last ones, where there are no best yet), averaged as for evaluation.
 struct Trained {

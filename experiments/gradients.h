@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace saccade {
+
+/// `saccade gradients`
+struct GradientsOptions {
+  std::filesystem::path run_folder;
+  int scenes = 64;    // in the batch, >= 1
+  int samples = 128;  // draws of the policy's noise, >= 2
+  int rollouts = 4;   // M: episodes that share a scene, for leave_one_out, >= 2
+  bool json = false;
+  int threads = 0;  // 0: every processor this process may use
+};
+
+/// How noisy the locator's REINFORCE gradient is by each advantage estimator, on one batch of test
+/// scenes and the same draws of the policy: |mean gradient|, the trace of its covariance over the
+/// draws, and their ratio |E g|^2 / tr Cov(g) (signal to noise). For hard_categorical also the
+/// gradient of the last glimpse alone, all earlier ones fixed, against the exact one by enumeration
+/// of all candidates. A table, or JSON. Throws InputError for an agent that does not learn by
+/// REINFORCE.
+std::string gradients(const GradientsOptions& options);
+
+}  // namespace saccade

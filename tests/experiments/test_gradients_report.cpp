@@ -1,0 +1,77 @@
+#include <doctest/doctest.h>
+
+#include "agent/reinforce.h"
+#include "experiments/gradients.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+nlohmann::json report(GradientsOptions options) {
+  options.json = true;
+  return nlohmann::json::parse(gradients(options));
+}
+
+}  // namespace
+
+TEST_CASE("the gradient report tells the estimators apart, for any number of threads") {
+  const TinyExperiment tiny;
+  const auto folder = tiny.train("out", {"reinforce.reward=probability"});
+  const GradientsOptions options{
+      .run_folder = folder, .scenes = 6, .samples = 40, .rollouts = 2, .threads = 1};
+  const nlohmann::json one = report(options);
+  CHECK(one["scenes"] == 6);
+  CHECK(one["rollouts"] == 2);
+  CHECK(one["samples"] == 40);
+  CHECK(!one.contains("exact"));
+  for (const std::string& name : advantage_estimators()) {
+    CAPTURE(name);
+    const nlohmann::json& row = one["estimators"][name];
+    CHECK(row["mean_norm"].get<double>() > 0.0);
+    CHECK(row["signal_to_noise"].get<double>() >= 0.0);
+  }
+  // A baseline near the mean reward takes most of the variance of no baseline away.
+  const double none = one["estimators"]["none"]["variance"];
+  CHECK(one["estimators"]["ema"]["variance"].get<double>() < none);
+  CHECK(one["estimators"]["leave_one_out"]["variance"].get<double>() < none);
+
+  GradientsOptions two = options;
+  two.threads = 3;
+  CHECK(report(two) == one);
+  CHECK(contains(gradients(options), "leave_one_out"));
+}
+
+TEST_CASE("every estimator's mean is the exact gradient, within its noise") {
+  const TinyExperiment tiny;
+  for (const char* addressing : {"location", "content"}) {
+    CAPTURE(addressing);
+    const auto folder = tiny.train(
+        addressing, {"attention.glimpse.kind=hard_categorical", "attention.glimpse.grid=[2, 3]",
+                     "attention.glimpse.stride=4", "reinforce.reward=probability",
+                     "reinforce.entropy=0.1",  // not part of the gradient that is reported
+                     "attention.glimpse.addressing=" + std::string(addressing)});
+    const nlohmann::json found =
+        report({.run_folder = folder, .scenes = 4, .samples = 600, .rollouts = 2});
+    REQUIRE(found.contains("exact"));
+    CHECK(found["exact"]["norm"].get<double>() > 0.0);
+    for (const std::string& name : advantage_estimators()) {
+      CAPTURE(name);
+      const nlohmann::json& row = found["exact"]["estimators"][name];
+      const double distance = row["distance"], expected = row["expected_distance"];
+      CHECK(distance < 2.0 * expected);
+      CHECK(distance > 0.0);
+    }
+  }
+}
+
+TEST_CASE("an agent without REINFORCE has no such gradient") {
+  const TinyExperiment tiny;
+  const auto soft = tiny.train("soft", {"attention.glimpse.kind=soft_gaussian"});
+  const std::string message = message_of<InputError>([&] { gradients({.run_folder = soft}); });
+  CHECK(contains(message, "attention.glimpse.kind: soft_gaussian"));
+  const auto short_sighted = tiny.train("one", {"attention.glimpse.num_glimpses=1"});
+  CHECK(contains(message_of<InputError>([&] { gradients({.run_folder = short_sighted}); }),
+                 "num_glimpses: 1"));
+}
+
+}  // namespace saccade
