@@ -120,6 +120,32 @@ inline const NameTable<Core>& cores() {
   return table;
 }
 
+// ---- Seeing and answering ----
+
+/// g_t of what was seen and where.
+inline Row feature(const Parameters& p, const Row& glimpse, const Row& location) {
+  const Row what = relu(affine(glimpse, p.at("glimpse.what.weight"), p.at("glimpse.what.bias")));
+  const Row where =
+      relu(affine(location, p.at("glimpse.where.weight"), p.at("glimpse.where.bias")));
+  return relu(affine(join(what, where), p.at("glimpse.joint.weight"), p.at("glimpse.joint.bias")));
+}
+
+/// Log-probabilities of the classes.
+inline Row classify(const Parameters& p, const Row& h) {
+  return log_softmax(affine(h, p.at("classifier.weight"), p.at("classifier.bias")));
+}
+
+/// What the locator says of a state, before it is read as a mean, as logits or as a window.
+inline Row locate(const Parameters& p, const std::string& output, const Row& h) {
+  const Row hidden = relu(affine(h, p.at("locator.hidden.weight"), p.at("locator.hidden.bias")));
+  const std::string name = "locator." + output;
+  return affine(hidden, p.at(name + ".weight"), p.at(name + ".bias"));
+}
+
+inline double baseline(const Parameters& p, const Row& h) {
+  return affine(h, p.at("baseline.weight"), p.at("baseline.bias"))[0];
+}
+
 // ---- An episode ----
 
 /// What an episode saw and did: constants of the loss.
@@ -153,32 +179,16 @@ inline std::vector<Row> states(const AgentConfig& config, const Parameters& p, c
   State state{Row(config.model.hidden_size), Row(config.model.hidden_size)};
   std::vector<Row> all = {state.h};
   for (std::size_t t = 0; t < e.glimpses.size(); ++t) {
-    const Row what =
-        relu(affine(e.glimpses[t], p.at("glimpse.what.weight"), p.at("glimpse.what.bias")));
-    const Row where =
-        relu(affine(e.locations[t], p.at("glimpse.where.weight"), p.at("glimpse.where.bias")));
-    const Row g =
-        relu(affine(join(what, where), p.at("glimpse.joint.weight"), p.at("glimpse.joint.bias")));
-    state = core(p, g, state);
+    state = core(p, feature(p, e.glimpses[t], e.locations[t]), state);
     all.push_back(state.h);
   }
   return all;
 }
 
-/// Log-probabilities of the classes.
-inline Row classify(const Parameters& p, const Row& h) {
-  return log_softmax(affine(h, p.at("classifier.weight"), p.at("classifier.bias")));
-}
-
 /// mu of glimpse t, placed by the state h_t; of glimpse 0 by a learned first location.
 inline Row mean(const Parameters& p, int t, const Row& h) {
   if (t == 0) return tanh(p.at("locator.first").values);
-  const Row hidden = relu(affine(h, p.at("locator.hidden.weight"), p.at("locator.hidden.bias")));
-  return tanh(affine(hidden, p.at("locator.mean.weight"), p.at("locator.mean.bias")));
-}
-
-inline double baseline(const Parameters& p, const Row& h) {
-  return affine(h, p.at("baseline.weight"), p.at("baseline.bias"))[0];
+  return tanh(locate(p, "mean", h));
 }
 
 // ---- The loss ----
@@ -201,11 +211,16 @@ struct Detached {
   std::vector<Row> advantages;           // (B, T)
 };
 
-inline double advantage(const Batch& batch, const Row& rewards, std::size_t b, double baseline) {
-  const ReinforceConfig& config = batch.config.reinforce;
+inline double reward(const AgentConfig& config, const Parameters& p, const Row& h, int label,
+                     double correct) {
+  return config.reinforce.reward == "probability" ? std::exp(classify(p, h)[label]) : correct;
+}
+
+inline double advantage(const ReinforceConfig& config, double average_reward, const Row& rewards,
+                        std::size_t b, double baseline) {
   if (config.advantage == "none") return rewards[b];
   if (config.advantage == "constant") return rewards[b] - config.constant;
-  if (config.advantage == "ema") return rewards[b] - batch.average_reward;
+  if (config.advantage == "ema") return rewards[b] - average_reward;
   if (config.advantage == "learned") return rewards[b] - baseline;
   if (config.advantage != "leave_one_out") throw std::logic_error("no naive " + config.advantage);
   const std::size_t m = config.rollouts, first = b / m * m;
@@ -218,24 +233,33 @@ inline Detached detach(const Batch& batch, const Parameters& p) {
   Detached all;
   for (const Episode& e : batch.episodes) {
     all.states.push_back(states(batch.config, p, e));
-    const bool probability = batch.config.reinforce.reward == "probability";
-    all.rewards.push_back(probability ? std::exp(classify(p, all.states.back().back())[e.label])
-                                      : e.correct);
+    all.rewards.push_back(reward(batch.config, p, all.states.back().back(), e.label, e.correct));
   }
   for (std::size_t b = 0; b < batch.episodes.size(); ++b) {
     all.advantages.emplace_back();
     for (int t = 0; t < batch.steps(); ++t)
-      all.advantages[b].push_back(advantage(batch, all.rewards, b, baseline(p, all.states[b][t])));
+      all.advantages[b].push_back(advantage(batch.config.reinforce, batch.average_reward,
+                                            all.rewards, b, baseline(p, all.states[b][t])));
   }
   return all;
 }
 
 /// Sums over the episodes.
 struct Loss {
-  double classifier = 0, reinforce = 0, baseline = 0;
+  double classifier = 0, reinforce = 0, baseline = 0, penalty = 0;
 
-  double total() const { return classifier + reinforce + baseline; }
+  double total() const { return classifier + reinforce + baseline + penalty; }
 };
+
+/// Cross-entropy of the last of the states h_0 .. h_T, and of the earlier ones.
+inline double classifier_loss(const AgentConfig& config, const Parameters& p,
+                              const std::vector<Row>& h, int label) {
+  const std::size_t steps = h.size() - 1;
+  double loss = -config.training.classifier_weight * classify(p, h[steps])[label];
+  for (std::size_t t = 1; t < steps; ++t)
+    loss -= config.training.step_loss / static_cast<double>(steps - 1) * classify(p, h[t])[label];
+  return loss;
+}
 
 inline Loss loss(const Batch& batch, const Parameters& p, const Detached& detached) {
   const AgentConfig& config = batch.config;
@@ -247,9 +271,7 @@ inline Loss loss(const Batch& batch, const Parameters& p, const Detached& detach
   for (std::size_t b = 0; b < batch.episodes.size(); ++b) {
     const Episode& e = batch.episodes[b];
     const std::vector<Row> h = states(config, p, e);
-    sum.classifier -= config.training.classifier_weight * classify(p, h[steps])[e.label];
-    for (int t = 1; t < steps; ++t)
-      sum.classifier -= config.training.step_loss / (steps - 1) * classify(p, h[t])[e.label];
+    sum.classifier += classifier_loss(config, p, h, e.label);
 
     for (int t = first; t < steps; ++t) {
       const Row& constant_h = detached.states[b][t];

@@ -9,7 +9,7 @@
 
 #include "agent/canvas_network.h"
 #include "agent/learner.h"
-#include "tests/agent/support.h"
+#include "tests/agent/agents.h"
 
 namespace {
 
@@ -107,18 +107,30 @@ TEST_CASE("a training step allocates nothing after warm-up") {
   }
 }
 
+TEST_CASE("so does one of every kind of looking") {
+  AgentConfig base = tiny_config();
+  base.glimpse.first = "learned";
+  base.training.step_loss = 0.5;
+  for (const auto& [name, config] : every_agent(base)) {
+    CAPTURE(name);
+    CHECK(allocations_of_updates(config) == 0);
+  }
+}
+
 TEST_CASE("playing episodes allocates nothing") {
-  for (const std::string& kind : glimpse_kinds()) {
-    CAPTURE(kind);
-    AgentConfig config = tiny_config();
-    config.glimpse.kind = kind;
+  for (const auto& [name, config] : every_agent(tiny_config())) {
+    CAPTURE(name);
     const Model model(config, kTinySight);
     Tensor<1> parameters = zeros<1>(model.layout().size());
     model.layout().initialize(flat(parameters), 1);
     Rollout rollout(model, tiny_environment(8, 1));
-    const RolloutRequest request{.std = 0.1F};
-    rollout.run(flat(parameters), request);
-    CHECK(count_allocations([&] { rollout.run(flat(parameters), request); }) == 0);
+    for (const Readout readout : {Readout::training, Readout::argmax, Readout::sample}) {
+      const RolloutRequest request{.std = 0.1F, .readout = readout};
+      rollout.run(flat(parameters), request);
+      CHECK(count_allocations([&] { rollout.run(flat(parameters), request); }) == 0);
+    }
+    const RolloutRequest other{.policy = find_policy("random")};
+    CHECK(count_allocations([&] { rollout.run(flat(parameters), other); }) == 0);
   }
 }
 

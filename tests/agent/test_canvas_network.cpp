@@ -6,8 +6,7 @@
 #include <algorithm>
 
 #include "nn/error.h"
-#include "nn/name_table.h"
-#include "tests/agent/naive.h"
+#include "tests/agent/naive_canvas.h"
 #include "tests/agent/support.h"
 #include "tests/guarded_matrix.h"
 #include "tests/support.h"
@@ -23,61 +22,6 @@ constexpr CanvasSizes kSizes{.channels = 2,
                              .conv_channels = {3, 4},
                              .kernel_size = 3,
                              .features = 6};
-
-// ---- The naive networks: a canvas (channels, rows, cols) to its feature ----
-
-/// (channels, rows, cols)
-struct Image {
-  int channels = 0, rows = 0, cols = 0;
-  naive::Row pixels;
-
-  double operator()(int c, int row, int col) const {
-    if (row < 0 || row >= rows || col < 0 || col >= cols) return 0.0;
-    return pixels[(c * rows + row) * cols + col];
-  }
-};
-
-Image convolve(const Image& x, const naive::Weight& w, const naive::Weight& b, int kernel) {
-  const int padding = kernel / 2;
-  const auto output = [&](int side) { return (side + 2 * padding - kernel) / 2 + 1; };
-  Image y{w.cols, output(x.rows), output(x.cols), {}};
-  for (int filter = 0; filter < y.channels; ++filter)
-    for (int row = 0; row < y.rows; ++row)
-      for (int col = 0; col < y.cols; ++col) {
-        double z = b(0, filter);
-        for (int i = 0; i < kernel; ++i)
-          for (int j = 0; j < kernel; ++j)
-            for (int c = 0; c < x.channels; ++c)
-              z += x(c, 2 * row + i - padding, 2 * col + j - padding) *
-                   w((i * kernel + j) * x.channels + c, filter);
-        y.pixels.push_back(z);
-      }
-  y.pixels = naive::relu(y.pixels);
-  return y;
-}
-
-naive::Row mlp(const naive::Parameters& p, const Image& canvas, const CanvasSizes&) {
-  const naive::Row hidden = naive::relu(
-      naive::affine(canvas.pixels, p.at("canvas.hidden.weight"), p.at("canvas.hidden.bias")));
-  return naive::relu(
-      naive::affine(hidden, p.at("canvas.feature.weight"), p.at("canvas.feature.bias")));
-}
-
-naive::Row cnn(const naive::Parameters& p, const Image& canvas, const CanvasSizes& sizes) {
-  const int kernel = sizes.kernel_size;
-  const Image y1 = convolve(canvas, p.at("canvas.conv1.weight"), p.at("canvas.conv1.bias"), kernel);
-  const Image y2 = convolve(y1, p.at("canvas.conv2.weight"), p.at("canvas.conv2.bias"), kernel);
-  naive::Row inputs;  // (row, col, channel)
-  for (int row = 0; row < y2.rows; ++row)
-    for (int col = 0; col < y2.cols; ++col)
-      for (int c = 0; c < y2.channels; ++c) inputs.push_back(y2(c, row, col));
-  return naive::relu(
-      naive::affine(inputs, p.at("canvas.feature.weight"), p.at("canvas.feature.bias")));
-}
-
-using NaiveNetwork = naive::Row (*)(const naive::Parameters& p, const Image& canvas,
-                                    const CanvasSizes& sizes);
-const NameTable<NaiveNetwork> kNaiveNetworks{"naive network", {{"mlp", mlp}, {"cnn", cnn}}};
 
 // ---- A network with random parameters, canvases and gradients ----
 
@@ -109,7 +53,7 @@ struct Played {
                       flat(parameters));
   }
 
-  Image canvas(int episode) const {
+  naive::Image canvas(int episode) const {
     const float* row = canvases.view().row(episode);
     return {sizes.channels, sizes.rows, sizes.cols, {row, row + sizes.canvas_size()}};
   }
@@ -138,7 +82,7 @@ TEST_CASE("canvas networks: forward and every gradient against the naive network
       CAPTURE(kind);
       CAPTURE(sizes.channels);
       CAPTURE(sizes.kernel_size);
-      const NaiveNetwork network = kNaiveNetworks.at(kind);
+      const naive::CanvasNetwork network = naive::canvas_networks().at(kind);
       Played played(kind, sizes);
       const GuardedMatrix dfeature = played.dfeature, canvases = played.canvases;
       played.forward();

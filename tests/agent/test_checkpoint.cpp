@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "nn/error.h"
-#include "tests/agent/support.h"
+#include "tests/agent/agents.h"
 #include "tests/support.h"
 
 namespace saccade {
@@ -87,6 +87,26 @@ struct SavedCheckpoint : TemporaryFolder {
   fs::path file = path / "x.safetensors";
 };
 
+// Saves a learner, takes it over with another, and goes on with both.
+void check_round_trip(const AgentConfig& config) {
+  Trained trained(config, 7);
+  const SavedCheckpoint saved(trained.learner);
+
+  Trained other(config, 2);
+  REQUIRE((state_of(other.learner) != state_of(trained.learner)));
+  const Checkpoint checkpoint(saved.file);
+  CHECK(checkpoint.updates() == 7);
+  checkpoint.restore(other.learner);
+  CHECK(other.learner.updates() == 7);
+  CHECK(other.learner.average_reward == trained.learner.average_reward);
+  save_checkpoint(saved.path / "again", other.learner, "name: tiny\n", kNotes);
+  CHECK((bytes_of(saved.path / "again") == bytes_of(saved.file)));
+
+  trained.step(5);
+  other.step(5);
+  CHECK((state_of(other.learner) == state_of(trained.learner)));
+}
+
 }  // namespace
 
 TEST_CASE("a checkpoint restores the whole state: saved again it has the same bytes") {
@@ -94,24 +114,15 @@ TEST_CASE("a checkpoint restores the whole state: saved again it has the same by
     for (const std::string& optimizer : optimizers()) {
       CAPTURE(core);
       CAPTURE(optimizer);
-      const AgentConfig config = config_of(core, optimizer);
-      Trained trained(config, 7);
-      const SavedCheckpoint saved(trained.learner);
-
-      Trained other(config, 2);
-      REQUIRE((state_of(other.learner) != state_of(trained.learner)));
-      const Checkpoint checkpoint(saved.file);
-      CHECK(checkpoint.updates() == 7);
-      checkpoint.restore(other.learner);
-      CHECK(other.learner.updates() == 7);
-      CHECK(other.learner.average_reward == trained.learner.average_reward);
-      save_checkpoint(saved.path / "again", other.learner, "name: tiny\n", kNotes);
-      CHECK((bytes_of(saved.path / "again") == bytes_of(saved.file)));
-
-      trained.step(5);
-      other.step(5);
-      CHECK((state_of(other.learner) == state_of(trained.learner)));
+      check_round_trip(config_of(core, optimizer));
     }
+}
+
+TEST_CASE("so does one of every kind of looking") {
+  for (const auto& [name, config] : every_agent(tiny_config())) {
+    CAPTURE(name);
+    check_round_trip(config);
+  }
 }
 
 TEST_CASE("a checkpoint keeps the configuration and the notes") {

@@ -5,55 +5,10 @@
 #include <algorithm>
 #include <set>
 
-#include "agent/learner.h"
-#include "tests/agent/naive.h"
-#include "tests/agent/support.h"
+#include "tests/agent/played.h"
 
 namespace saccade {
 namespace {
-
-constexpr int kEpisodes = 12;
-constexpr int kBatch = 24;  // the lane is half of it
-constexpr float kAverageReward = 0.35F;
-
-// A tiny agent with every loss term switched on.
-AgentConfig busy_config(const std::string& core) {
-  AgentConfig config = tiny_config(core);
-  config.reinforce = {.rollouts = 2,
-                      .advantage = "learned",
-                      .reward = "probability",
-                      .weight = 0.7,
-                      .entropy = 0.05,
-                      .baseline_weight = 0.6,
-                      .constant = 0.2};
-  config.training.classifier_weight = 0.9;
-  config.training.step_loss = 0.4;
-  return config;
-}
-
-// A lane of an agent with random weights that has run once.
-struct Played {
-  explicit Played(const AgentConfig& config)
-      : model(config, kTinySight),
-        parameters(zeros<1>(model.layout().size())),
-        lane(model, tiny_environment(kEpisodes, config.reinforce.rollouts)) {
-    randomize(flat(parameters), model.layout(), 0.4F, 5);
-    std = model.location_std(0.0, flat(parameters));
-    sums = lane.run(flat(parameters),
-                    {.first_scene = 3,
-                     .seed = 11,
-                     .update = 2,
-                     .std = std,
-                     .classify_every_step = config.training.step_loss > 0.0},
-                    kAverageReward, kBatch);
-  }
-
-  Model model;
-  Tensor<1> parameters;
-  Lane lane;
-  float std;
-  LossSums sums;
-};
 
 std::vector<AgentConfig> configurations() {
   std::vector<AgentConfig> all;
@@ -119,19 +74,6 @@ void check_forward(const Played& played, const naive::Batch& batch, const naive:
   }
 }
 
-// The derivative of the mean loss by one number, which is left as it was.
-double finite_difference(const naive::Batch& batch, naive::Parameters& p, double& number,
-                         const naive::Detached& detached) {
-  constexpr double kStep = 1e-5;
-  const double centre = number;
-  number = centre + kStep;
-  const double above = naive::loss(batch, p, detached).total();
-  number = centre - kStep;
-  const double below = naive::loss(batch, p, detached).total();
-  number = centre;
-  return (above - below) / (2.0 * kStep) / kBatch;
-}
-
 // Whether the parameter matters for the loss of the configuration.
 bool gets_gradient(const AgentConfig& config, const std::string& name) {
   const bool one_glimpse = config.glimpse.num_glimpses == 1;
@@ -158,38 +100,10 @@ TEST_CASE(
     CHECK(played.sums.reinforce == doctest::Approx(loss.reinforce).epsilon(1e-5));
     CHECK(played.sums.baseline == doctest::Approx(loss.baseline).epsilon(1e-5));
 
-    for (const Parameter& parameter : played.model.layout().parameters()) {
-      CAPTURE(parameter.name);
-      const std::span<const float> fast = values_of(flat(played.lane.gradient), parameter);
-      std::vector<double> expected, actual;
-      constexpr std::size_t kSamples = 12;
-      const std::size_t stride = (parameter.size() + kSamples - 1) / kSamples;
-      for (std::size_t i = 0; i < parameter.size(); i += stride) {
-        naive::Row& values = p.at(parameter.name).values;
-        expected.push_back(finite_difference(batch, p, values[i], detached));
-        actual.push_back(fast[i]);
-      }
-      const auto largest = std::ranges::max(expected, {}, [](double d) { return std::abs(d); });
-      const bool reached = gets_gradient(config, parameter.name);
-      CHECK((std::abs(largest) > 1e-4) == reached);
-      if (reached)
-        CHECK(relative_error(actual, expected) < 1e-4);
-      else
-        CHECK(relative_error(actual, std::vector(actual.size(), 0.0)) == 0.0);
-    }
+    check_gradient(
+        played, p, [&] { return naive::loss(batch, p, detached).total(); },
+        [&](const std::string& name) { return gets_gradient(config, name); });
   }
-}
-
-// The parts of the model, as the start of their parameters' names, that got any gradient.
-std::set<std::string> reached_parts(const Played& played) {
-  std::set<std::string> parts;
-  for (const Parameter& p : played.model.layout().parameters()) {
-    const std::span<const float> gradient = values_of(flat(played.lane.gradient), p);
-    if (std::ranges::all_of(gradient, [](float g) { return g == 0.0F; })) continue;
-    const bool whole_name = p.name == "locator.first" || p.name == "locator.log_std";
-    parts.insert(whole_name ? p.name : p.name.substr(0, p.name.find('.')));
-  }
-  return parts;
 }
 
 TEST_CASE("each loss sends gradient where the comment above Lane says, and nowhere else") {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "nn/error.h"
-#include "tests/agent/support.h"
+#include "tests/agent/agents.h"
 #include "tests/support.h"
 
 namespace saccade {
@@ -89,6 +89,16 @@ TEST_CASE("so they do at full size, where products run in other kernels") {
     const Snapshot one = train(config, 4, 1, 3);
     CHECK(train(config, 4, 2, 3) == one);
     CHECK(train(config, 4, 4, 3) == one);
+  }
+}
+
+TEST_CASE("so does every kind of looking") {
+  for (const auto& [name, config] : every_agent(busy_config("rnn"))) {
+    CAPTURE(name);
+    const Snapshot one = train(config, 4, 1, 3);
+    CHECK(train(config, 4, 2, 3) == one);
+    CHECK(train(config, 4, 3, 3) == one);
+    CHECK_FALSE(train(config, 5, 1, 3) == one);
   }
 }
 

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/agent/support.h"
+
+namespace saccade {
+
+struct NamedAgent {
+  std::string name;
+  AgentConfig config;
+};
+
+/// The agent of `base` in every kind of looking there is: every glimpse kind, with every
+/// addressing, score and expectation that fits, and every kind of model. The losses of soft_grid
+/// are on.
+inline std::vector<NamedAgent> every_agent(AgentConfig base) {
+  base.glimpse.temperature = {0.7, 0.7, 1.0};
+  base.glimpse.entropy = 0.05;
+  base.glimpse.coverage = 0.3;
+  base.glimpse.row_penalty = 0.2;
+  base.model.canvas_hidden = 9;
+  base.model.channels = {3, 4};
+  base.model.kernel_size = 3;
+
+  std::vector<NamedAgent> all;
+  for (const std::string& kind : model_kinds()) {
+    if (kind == "recurrent") continue;
+    AgentConfig config = base;
+    config.model.kind = kind;
+    all.push_back({kind, config});
+  }
+  for (const std::string& kind : glimpse_kinds()) {
+    AgentConfig config = base;
+    config.glimpse.kind = kind;
+    if (find_glimpse_kind(kind).family != GlimpseKind::Family::grid) {
+      all.push_back({kind, config});
+      continue;
+    }
+    const bool soft = find_glimpse_kind(kind).learning == GlimpseKind::Learning::backpropagation;
+    const auto add = [&](const std::string& name) {
+      for (const std::string& expect : expectations()) {
+        if (soft == (expect == "none")) continue;
+        config.glimpse.expect = expect;
+        all.push_back({kind + ", " + name + ", " + expect, config});
+      }
+    };
+    config.glimpse.addressing = "location";
+    add("location");
+    config.glimpse.addressing = "content";
+    config.glimpse.score_hidden = 9;
+    for (const std::string& score : score_kinds()) {
+      config.glimpse.score = score;
+      config.model.feature_size =
+          score_needs_equal_widths(score) ? base.model.hidden_size : base.model.feature_size;
+      add(score);
+    }
+  }
+  return all;
+}
+
+}  // namespace saccade

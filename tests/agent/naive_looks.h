@@ -1,0 +1,262 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "env/environment.h"
+#include "tests/agent/naive_canvas.h"
+
+namespace saccade::naive {
+
+// Attention over a grid, windows of Gaussian filters, and models that see the whole canvas.
+
+/// A scene and what was done there: constants of the loss.
+struct Scene {
+  std::vector<Row> candidates;  // (G, D)
+  Row canvas;                   // (channels rows cols)
+  std::vector<int> choices;     // (T), of hard_categorical
+  int label = 0;
+  double correct = 0.0;
+};
+
+/// The scenes of a lane and what else the loss depends on.
+struct World {
+  const AgentConfig& config;  // settled
+  CanvasSize canvas;
+  std::vector<Row> places;  // (G, 2)
+  double temperature;
+  double average_reward;  // of advantage `ema`
+  std::vector<Scene> scenes;
+
+  bool recurrent() const { return config.model.kind == "recurrent"; }
+  bool is(const std::string& kind) const { return recurrent() && config.glimpse.kind == kind; }
+  int first_learned() const { return config.glimpse.first == "learned" ? 0 : 1; }
+};
+
+// ---- One distribution over the candidates ----
+
+inline double dot(const Row& a, const Row& b) {
+  if (a.size() != b.size()) throw std::logic_error("naive: sizes do not fit");
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+inline Row softmax(const Row& logits, double temperature) {
+  const Row scaled = map(logits, [&](double z) { return z / temperature; });
+  return map(log_softmax(scaled), [](double z) { return std::exp(z); });
+}
+
+inline double entropy(const Row& p) {
+  double sum = 0.0;
+  for (const double x : p) sum -= x * std::log(x);
+  return sum;
+}
+
+/// sum_k w_k x_k
+inline Row expectation(const Row& w, const std::vector<Row>& x) {
+  Row sum(x.at(0).size());
+  for (std::size_t k = 0; k < w.size(); ++k)
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += w[k] * x.at(k)[i];
+  return sum;
+}
+
+inline Row one_hot(std::size_t choice, std::size_t n) {
+  Row row(n);
+  row.at(choice) = 1.0;
+  return row;
+}
+
+inline double score(const std::string& kind, const Parameters& p, const Row& s, const Row& key) {
+  if (kind == "dot") return dot(s, key);
+  if (kind == "scaled_dot") return dot(s, key) / std::sqrt(static_cast<double>(key.size()));
+  const auto parameter = [&](const std::string& name) { return p.at("locator.score." + name); };
+  const auto linear = [](const Row& x, const Weight& w) {
+    return affine(x, w, {1, w.cols, Row(w.cols)});
+  };
+  if (kind == "general") return dot(linear(s, parameter("weight")), key);
+  if (kind != "additive") throw std::logic_error("no naive score " + kind);
+  Row inner = affine(key, parameter("key.weight"), parameter("bias"));
+  const Row query = linear(s, parameter("query.weight"));
+  for (std::size_t j = 0; j < inner.size(); ++j) inner[j] += query[j];
+  return dot(parameter("v").values, tanh(inner));
+}
+
+/// Of glimpse t, given the state h_t and the candidates' embeddings.
+inline Row distribution(const World& world, const Parameters& p, int t, const Row& h,
+                        const std::vector<Row>& keys) {
+  const GlimpseConfig& config = world.config.glimpse;
+  const std::size_t n = world.places.size();
+  if (t == 0 && config.first == "random") return Row(n, 1.0 / static_cast<double>(n));
+  if (t == 0 && config.first == "center") {
+    const auto distance = [](const Row& place) { return dot(place, place); };
+    return one_hot(std::ranges::min_element(world.places, {}, distance) - world.places.begin(), n);
+  }
+  if (config.addressing == "location") return softmax(locate(p, "logits", h), world.temperature);
+  Row logits;
+  for (const Row& key : keys) logits.push_back(score(config.score, p, h, key));
+  return softmax(logits, world.temperature);
+}
+
+// ---- A window of Gaussian filters ----
+
+/// One row of F_X or F_Y on a canvas side of `size` pixels.
+inline Row filter(int size, double centre, double variance) {
+  Row f(size);
+  double sum = 0.0;
+  for (int a = 0; a < size; ++a) {
+    const double distance = a + 1 - centre;
+    sum += f[a] = std::exp(-distance * distance / (2.0 * variance));
+  }
+  return map(f, [&](double z) { return z / sum; });
+}
+
+/// gamma F_Y X F_X' (Gregor et al. 2015, equations 21 to 27).
+inline Row read_window(const CanvasSize& canvas, int n, const Row& pixels, const Row& window) {
+  const double longer = std::max(canvas.rows, canvas.cols);
+  const double delta = (longer - 1) / (n - 1) * std::exp(window[3]);
+  const auto row_of = [&](int axis, int size, int i) {
+    const double centre = (size + 1) / 2.0 * (window[axis] + 1.0);
+    return filter(size, centre + (i - n / 2.0 + 0.5) * delta, std::exp(window[2]));
+  };
+  Row glimpse;
+  for (int c = 0; c < canvas.channels; ++c)
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        const Row f_x = row_of(0, canvas.cols, j), f_y = row_of(1, canvas.rows, i);
+        double sum = 0.0;
+        for (int y = 0; y < canvas.rows; ++y)
+          for (int x = 0; x < canvas.cols; ++x)
+            sum += f_y[y] * pixels[(c * canvas.rows + y) * canvas.cols + x] * f_x[x];
+        glimpse.push_back(std::exp(window[4]) * sum);
+      }
+  return glimpse;
+}
+
+// ---- An episode ----
+
+struct Play {
+  std::vector<Row> keys;       // (G, F): embeddings, where they are needed
+  std::vector<Row> decisions;  // (T): distributions or windows
+  std::vector<Row> states;     // h_0 .. h_T
+};
+
+inline Row see_canvas(const World& world, const Parameters& p, const Scene& scene) {
+  const auto [channels, rows, cols] = world.canvas;
+  const ModelConfig& model = world.config.model;
+  CanvasSizes sizes{};
+  sizes.kernel_size = model.kernel_size;
+  return canvas_networks().at(model.kind)(p, {channels, rows, cols, scene.canvas}, sizes);
+}
+
+/// The feature of one look as the decision says, or as the choice of hard attention.
+inline Row look(const World& world, const Parameters& p, const Scene& scene, std::size_t t,
+                const Play& play) {
+  const GlimpseConfig& config = world.config.glimpse;
+  const Row& decision = play.decisions[t];
+  if (world.is("soft_gaussian"))
+    return feature(p, read_window(world.canvas, config.filters, scene.canvas, decision),
+                   {decision[0], decision[1]});
+  if (world.is("hard_categorical")) {
+    const int choice = scene.choices[t];
+    return feature(p, scene.candidates[choice], world.places[choice]);
+  }
+  if (!world.is("soft_grid")) throw std::logic_error("no naive " + config.kind);
+  if (config.expect == "features") return expectation(decision, play.keys);
+  return feature(p, expectation(decision, scene.candidates), expectation(decision, world.places));
+}
+
+inline Play play(const World& world, const Parameters& p, const Scene& scene) {
+  Play all;
+  if (!world.recurrent()) {
+    all.states = {{}, see_canvas(world, p, scene)};
+    return all;
+  }
+  for (std::size_t k = 0; k < world.places.size(); ++k)
+    all.keys.push_back(feature(p, scene.candidates[k], world.places[k]));
+  State state{Row(world.config.model.hidden_size), Row(world.config.model.hidden_size)};
+  all.states = {state.h};
+  for (int t = 0; t < world.config.glimpse.num_glimpses; ++t) {
+    all.decisions.push_back(world.is("soft_gaussian")
+                                ? locate(p, "window", state.h)
+                                : distribution(world, p, t, state.h, all.keys));
+    state = cores().at(world.config.model.core)(p, look(world, p, scene, t, all), state);
+    all.states.push_back(state.h);
+  }
+  return all;
+}
+
+// ---- The loss ----
+
+/// What REINFORCE reads but sends no gradient to.
+struct Constants {
+  std::vector<Play> plays;      // (B)
+  Row rewards;                  // (B)
+  std::vector<Row> advantages;  // (B, T)
+};
+
+inline Constants constants(const World& world, const Parameters& p) {
+  Constants all;
+  for (const Scene& scene : world.scenes) {
+    all.plays.push_back(play(world, p, scene));
+    all.rewards.push_back(
+        reward(world.config, p, all.plays.back().states.back(), scene.label, scene.correct));
+  }
+  if (!world.is("hard_categorical")) return all;
+  for (std::size_t b = 0; b < world.scenes.size(); ++b) {
+    all.advantages.emplace_back();
+    for (std::size_t t = 0; t < world.scenes[b].choices.size(); ++t)
+      all.advantages[b].push_back(advantage(world.config.reinforce, world.average_reward,
+                                            all.rewards, b, baseline(p, all.plays[b].states[t])));
+  }
+  return all;
+}
+
+/// Adds REINFORCE and the baseline of episode b.
+inline void add_reinforce(Loss& sum, const World& world, const Parameters& p,
+                          const Constants& constant, std::size_t b) {
+  const ReinforceConfig& config = world.config.reinforce;
+  const Play& before = constant.plays[b];
+  const std::vector<int>& choices = world.scenes[b].choices;
+  const int steps = static_cast<int>(choices.size()), first = world.first_learned();
+  for (int t = first; t < steps; ++t) {
+    const Row chances = distribution(world, p, t, before.states[t], before.keys);
+    sum.reinforce -= config.weight * constant.advantages[b][t] * std::log(chances[choices[t]]);
+    sum.reinforce -= config.entropy * entropy(chances);
+    if (config.advantage != "learned") continue;
+    const double difference = baseline(p, before.states[t]) - constant.rewards[b];
+    sum.baseline += config.baseline_weight / (steps - first) * difference * difference;
+  }
+}
+
+/// Coverage, rows and entropy of the weights w (T, G).
+inline double grid_penalty(const World& world, const std::vector<Row>& w) {
+  const GlimpseConfig& config = world.config.glimpse;
+  double coverage = 0.0, rows = 0.0, entropies = 0.0;
+  for (std::size_t k = 0; k < world.places.size(); ++k) {
+    double looks = 0.0;
+    for (const Row& row : w) looks += row[k];
+    coverage += (1.0 - looks) * (1.0 - looks);
+  }
+  for (std::size_t i = 0; i < w.size(); ++i)
+    for (std::size_t j = 0; j < w.size(); ++j)
+      rows += std::pow(dot(w[i], w[j]) - (i == j ? 1.0 : 0.0), 2);
+  for (std::size_t t = world.first_learned(); t < w.size(); ++t) entropies += entropy(w[t]);
+  return config.coverage * coverage + config.row_penalty * rows -
+         config.entropy * entropies / static_cast<double>(w.size());
+}
+
+inline Loss loss(const World& world, const Parameters& p, const Constants& constant) {
+  Loss sum;
+  for (std::size_t b = 0; b < world.scenes.size(); ++b) {
+    const Play now = play(world, p, world.scenes[b]);
+    sum.classifier += classifier_loss(world.config, p, now.states, world.scenes[b].label);
+    if (world.is("hard_categorical")) add_reinforce(sum, world, p, constant, b);
+    if (world.is("soft_grid")) sum.penalty += grid_penalty(world, now.decisions);
+  }
+  return sum;
+}
+
+}  // namespace saccade::naive

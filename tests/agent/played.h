@@ -1,0 +1,112 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/learner.h"
+#include "tests/agent/naive.h"
+#include "tests/agent/support.h"
+
+namespace saccade {
+
+constexpr int kEpisodes = 12;
+constexpr int kBatch = 24;  // the lane is half of it
+constexpr std::uint64_t kFirstScene = 3;
+constexpr float kAverageReward = 0.35F;
+
+/// A tiny agent with every loss term of REINFORCE switched on.
+inline AgentConfig busy_config(const std::string& core) {
+  AgentConfig config = tiny_config(core);
+  config.reinforce = {.rollouts = 2,
+                      .advantage = "learned",
+                      .reward = "probability",
+                      .weight = 0.7,
+                      .entropy = 0.05,
+                      .baseline_weight = 0.6,
+                      .constant = 0.2};
+  config.training.classifier_weight = 0.9;
+  config.training.step_loss = 0.4;
+  return config;
+}
+
+/// A lane of an agent with random weights that has run once.
+struct Played {
+  explicit Played(const AgentConfig& config, const Sight& sight = kTinySight,
+                  const EnvironmentFactory& environments = tiny_environment)
+      : model(config, sight),
+        parameters(zeros<1>(model.layout().size())),
+        lane(model, environments(kEpisodes, config.reinforce.rollouts)) {
+    randomize(flat(parameters), model.layout(), 0.4F, 5);
+    std = model.location_std(0.0, flat(parameters));
+    sums = lane.run(flat(parameters),
+                    {.first_scene = kFirstScene,
+                     .seed = 11,
+                     .update = 2,
+                     .std = std,
+                     .temperature = model.temperature(0.0),
+                     .classify_every_step = config.training.step_loss > 0.0},
+                    kAverageReward, kBatch);
+  }
+
+  Model model;
+  Tensor<1> parameters;
+  Lane lane;
+  float std;
+  LossSums sums;
+};
+
+/// Compares the lane's gradient with central differences of loss(), the naive sum over the lane's
+/// episodes as a function of `p`, at a dozen numbers of each parameter. Where reached(name) is
+/// false the gradient must be zero.
+template <class Loss, class Reached>
+void check_gradient(const Played& played, naive::Parameters& p, Loss&& loss, Reached&& reached) {
+  constexpr double kStep = 1e-5;
+  constexpr std::size_t kSamples = 12;
+  for (const Parameter& parameter : played.model.layout().parameters()) {
+    CAPTURE(parameter.name);
+    const std::span<const float> fast = values_of(flat(played.lane.gradient), parameter);
+    std::vector<double> expected, actual;
+    std::size_t stride = (parameter.size() + kSamples - 1) / kSamples;
+    while (std::gcd(stride, parameter.cols) > 1) ++stride;  // of all columns
+    for (std::size_t i = 0; i < parameter.size(); i += stride) {
+      double& number = p.at(parameter.name).values[i];
+      const double centre = number;
+      number = centre + kStep;
+      const double above = loss();
+      number = centre - kStep;
+      const double below = loss();
+      number = centre;
+      expected.push_back((above - below) / (2.0 * kStep) / kBatch);
+      actual.push_back(fast[i]);
+    }
+    const double largest =
+        std::abs(std::ranges::max(expected, {}, [](double d) { return std::abs(d); }));
+    if (reached(parameter.name)) {
+      CHECK(largest > 1e-5);
+      CHECK(relative_error(actual, expected) < 1e-4);
+    } else {
+      CHECK(largest == 0.0);
+      CHECK(std::ranges::all_of(fast, [](float g) { return g == 0.0F; }));
+    }
+  }
+}
+
+/// The parts of the model, as the start of their parameters' names, that got any gradient.
+inline std::set<std::string> reached_parts(const Played& played) {
+  std::set<std::string> parts;
+  for (const Parameter& p : played.model.layout().parameters()) {
+    const std::span<const float> gradient = values_of(flat(played.lane.gradient), p);
+    if (std::ranges::all_of(gradient, [](float g) { return g == 0.0F; })) continue;
+    const bool whole_name = p.name == "locator.first" || p.name == "locator.log_std";
+    parts.insert(whole_name ? p.name : p.name.substr(0, p.name.find('.')));
+  }
+  return parts;
+}
+
+}  // namespace saccade

@@ -1,0 +1,249 @@
+// What the kinds of looking have in common: equal weights where the names are equal, equal answers
+// where there is no choice, soft and hard reads of one distribution, and replay.
+#include "agent/look.h"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <functional>
+#include <map>
+#include <tuple>
+
+#include "agent/rollout.h"
+#include "tests/agent/agents.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kEpisodes = 4;
+
+// Episodes of an agent. Parameters of one name and shape are equal in all agents.
+struct Player {
+  explicit Player(const AgentConfig& config, int rollouts = 1)
+      : model(config, kTinySight),
+        parameters(zeros<1>(model.layout().size())),
+        rollout(model, tiny_environment(kEpisodes, rollouts)) {
+    for (const Parameter& p : model.layout().parameters()) {
+      const auto name = static_cast<std::uint32_t>(std::hash<std::string>{}(p.name));
+      RandomStream stream(5, Purpose::initial_weights, 0, name);
+      for (float& value : values_of(flat(parameters), p)) value = 0.5F * stream.normal();
+    }
+  }
+
+  void run(RolloutRequest request) {
+    request.first_scene = 3;
+    request.std = 0.3F;
+    rollout.run(flat(parameters), request);
+  }
+
+  /// Of the classes at the end, (B C).
+  std::vector<float> answers() const {
+    return values_of(step(rollout.probabilities, rollout.core.steps - 1));
+  }
+
+  Model model;
+  Tensor<1> parameters;
+  Rollout rollout;
+};
+
+bool looks(const AgentConfig& config) { return config.model.kind == "recurrent"; }
+
+GlimpseKind kind_of(const AgentConfig& config) { return find_glimpse_kind(config.glimpse.kind); }
+
+bool is_soft_grid(const AgentConfig& config) {
+  return looks(config) && config.glimpse.kind == "soft_grid";
+}
+
+TEST_CASE("for equal seeds the kinds begin with the same bits where they share a parameter") {
+  using Key = std::tuple<std::string, int, int>;
+  std::map<Key, std::vector<float>> all;
+  std::map<Key, int> count;
+  for (const auto& [name, config] : every_agent(tiny_config())) {
+    CAPTURE(name);
+    const Model model(config, kTinySight);
+    Tensor<1> parameters = zeros<1>(model.layout().size());
+    model.layout().initialize(flat(parameters), 4);
+    for (const Parameter& p : model.layout().parameters()) {
+      CAPTURE(p.name);
+      const std::vector<float> values =
+          values_of(ConstMatrix{values_of(flat(parameters), p).data(), p.rows, p.cols, p.cols});
+      const auto [known, is_new] = all.insert({{p.name, p.rows, p.cols}, values});
+      ++count[known->first];
+      if (!is_new)
+        CHECK(std::ranges::equal(values, known->second, [](float a, float b) {
+          return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+        }));
+    }
+  }
+  for (const auto& [name, rows, cols] :
+       {Key{"glimpse.what.weight", kTinyGlimpse, 7}, Key{"core.weight", 13, 5},
+        Key{"locator.hidden.weight", 5, 6}, Key{"locator.score.weight", 5, 8},
+        Key{"baseline.weight", 5, 1}}) {
+    CAPTURE(name);
+    CHECK(count[{name, rows, cols}] > 1);
+  }
+}
+
+TEST_CASE("where one place is all there is to see, every kind gives the same answer") {
+  std::vector<float> expected;
+  for (const auto& [name, agent] : every_agent(tiny_config("gru"))) {
+    if (!looks(agent) || kind_of(agent).family == GlimpseKind::Family::window) continue;
+    if (agent.model.feature_size != tiny_config().model.feature_size) continue;  // other weights
+    CAPTURE(name);
+    AgentConfig config = agent;
+    config.glimpse.grid.cells = {1, 1};
+    Player player(config);
+    player.run({.policy = find_policy("center")});
+    const std::vector<float> answers = player.answers();
+    if (expected.empty()) expected = answers;
+    CHECK(relative_error(answers, expected) < 1e-5);
+    if (kind_of(config).family != GlimpseKind::Family::grid) continue;
+    player.run({});  // there is no other choice
+    CHECK(player.answers() == answers);
+  }
+  CHECK(expected.size() == kEpisodes * kTinyClasses);
+}
+
+TEST_CASE("as the temperature goes to zero a soft read goes to the most probable candidate") {
+  for (const auto& [name, agent] : every_agent(tiny_config())) {
+    if (!is_soft_grid(agent)) continue;
+    CAPTURE(name);
+    AgentConfig config = agent;
+    config.glimpse.first = "center";  // scores of the state before it, which is zero, may be equal
+    Player player(config);
+    player.run({.temperature = 1.0F, .readout = Readout::argmax});
+    const std::vector<float> hard = player.answers();
+    player.run({.temperature = 1e-4F});
+    CHECK(relative_error(player.answers(), hard) < 1e-4);
+    player.run({.temperature = 1.0F});
+    CHECK(relative_error(player.answers(), hard) > 1e-3);
+  }
+}
+
+// Mean and squared standard error of numbers that come one set at a time.
+struct Mean {
+  void add(const std::vector<float>& values) {
+    sums.resize(values.size());
+    squares.resize(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      sums[i] += values[i];
+      squares[i] += static_cast<double>(values[i]) * values[i];
+    }
+    ++count;
+  }
+  double mean(std::size_t i) const { return sums[i] / count; }
+  double error(std::size_t i) const {
+    return std::sqrt(std::max(0.0, squares[i] / count - mean(i) * mean(i)) / count);
+  }
+
+  std::vector<double> sums, squares;
+  int count = 0;
+};
+
+// What the expectation is of: embeddings, or pixels and places.
+std::vector<float> read_of(Player& player) {
+  Rollout& rollout = player.rollout;
+  if (rollout.look->glimpses.size() == 0) return values_of(ConstMatrix(rollout.core.feature(0)));
+  std::vector<float> values = values_of(ConstMatrix(step(rollout.look->glimpses, 0)));
+  for (const float place : rollout.look->locations) values.push_back(place);
+  return values;
+}
+
+TEST_CASE("the mean of many hard reads is the soft read") {
+  constexpr int kPasses = 4000;
+  for (const auto& [name, agent] : every_agent(tiny_config())) {
+    if (!is_soft_grid(agent)) continue;
+    AgentConfig soft_config = agent;
+    soft_config.glimpse.num_glimpses = 1;
+    soft_config.glimpse.first = "learned";
+    AgentConfig hard_config = soft_config;
+    hard_config.glimpse.kind = "hard_categorical";
+    hard_config.glimpse.expect = "none";
+    Player soft(soft_config);
+    soft.run({.temperature = 0.8F});
+    const std::vector<float> expected = read_of(soft);
+
+    const auto check = [&](Player& player, Readout readout) {
+      Mean mean;
+      for (std::uint32_t pass = 0; pass < kPasses; ++pass) {
+        player.run({.update = pass, .temperature = 0.8F, .readout = readout});
+        mean.add(read_of(player));
+      }
+      REQUIRE(mean.sums.size() == expected.size());
+      double spread = 0.0;
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        CHECK(std::abs(mean.mean(i) - expected[i]) <= 5.0 * mean.error(i) + 1e-5);
+        spread = std::max(spread, mean.error(i));
+      }
+      CHECK(spread > 1e-4);
+    };
+    CAPTURE(name);
+    check(soft, Readout::sample);
+    // Hard attention reads embeddings where it has them, and a glimpse where it does not.
+    if ((agent.glimpse.addressing == "content") != (agent.glimpse.expect == "features")) continue;
+    Player hard(hard_config);
+    check(hard, Readout::training);
+  }
+}
+
+TEST_CASE("replay repeats an episode bit by bit, and another's actions change it") {
+  for (const auto& [name, config] : every_agent(tiny_config("lstm"))) {
+    if (!looks(config)) continue;
+    CAPTURE(name);
+    Player player(config);
+    player.run({.seed = 9, .temperature = 0.7F});
+    const std::vector<float> answers = player.answers();
+    const Tensor<3> actions = player.rollout.look->actions;
+
+    Player other(config);
+    other.run({.seed = 10, .temperature = 0.7F, .replay = &actions});
+    CHECK(other.answers() == answers);
+
+    Tensor<3> shifted = actions;  // by one episode
+    for (int t = 0; t < player.rollout.core.steps; ++t)
+      for (int b = 0; b < kEpisodes; ++b)
+        std::ranges::copy(std::span(step(actions, t).row((b + 1) % kEpisodes), actions.shape()[2]),
+                          &shifted(t, b, 0));
+    const bool same_everywhere = name == "center" || name == "scan";
+    CHECK((shifted == actions) == same_everywhere);
+    other.run({.temperature = 0.7F, .replay = &shifted});
+    CHECK((other.answers() == answers) == same_everywhere);
+  }
+}
+
+TEST_CASE("what each readout makes of a distribution over a grid") {
+  for (const auto& [name, config] : every_agent(tiny_config())) {
+    if (!looks(config) || kind_of(config).family != GlimpseKind::Family::grid) continue;
+    const bool soft = is_soft_grid(config);
+    for (const Readout readout :
+         {Readout::training, Readout::deterministic, Readout::argmax, Readout::sample}) {
+      CAPTURE(name);
+      CAPTURE(static_cast<int>(readout));
+      Player player(config);
+      player.run({.readout = readout});
+      const bool trains = readout == Readout::training;
+      const bool samples = readout == Readout::sample || (trains && !soft);
+      int unlikely = 0;
+      for (int t = 0; t < player.rollout.core.steps; ++t) {
+        const ConstMatrix p = step(player.rollout.look->decisions, t);
+        const ConstMatrix w = step(player.rollout.look->actions, t);
+        for (int b = 0; b < kEpisodes; ++b) {
+          const std::vector<float> chances(p.row(b), p.row(b) + p.cols);
+          const std::vector<float> weights(w.row(b), w.row(b) + w.cols);
+          if (soft && (trains || readout == Readout::deterministic)) {
+            CHECK(weights == chances);
+            continue;
+          }
+          CHECK(std::ranges::count(weights, 1.0F) == 1);
+          CHECK(std::ranges::count(weights, 0.0F) == p.cols - 1);
+          unlikely += std::ranges::max_element(weights) - weights.begin() !=
+                      std::ranges::max_element(chances) - chances.begin();
+        }
+      }
+      CHECK((unlikely > 0) == samples);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace saccade
