@@ -51,7 +51,7 @@ inline Row softmax(const Row& logits, double temperature) {
 
 inline double entropy(const Row& p) {
   double sum = 0.0;
-  for (const double x : p) sum -= x * std::log(x);
+  for (const double x : p) sum -= x > 0.0 ? x * std::log(x) : 0.0;
   return sum;
 }
 

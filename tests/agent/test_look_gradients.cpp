@@ -127,6 +127,12 @@ void check_lane(const AgentConfig& given, const Sight& sight = kTinySight,
   CHECK(played.sums.reinforce == doctest::Approx(loss.reinforce).epsilon(1e-5));
   CHECK(played.sums.baseline == doctest::Approx(loss.baseline).epsilon(1e-5));
   CHECK(played.sums.penalty == doctest::Approx(loss.penalty).epsilon(1e-5));
+  double entropy = 0.0;
+  for (const naive::Play& play : constants.plays)
+    for (const naive::Row& chances : play.decisions) entropy += naive::entropy(chances);
+  if (!world.places.empty())
+    CHECK(played.sums.entropy ==
+          doctest::Approx(entropy / config.glimpse.num_glimpses).epsilon(1e-5));
   check_gradient(
       played, p, [&] { return naive::loss(world, p, constants).total(); },
       [&](const std::string& name) { return gets_gradient(config, name); });
