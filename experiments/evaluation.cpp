@@ -88,11 +88,15 @@ class Coverage {
  private:
   // First and end, in pixels of the box, of a patch around a place.
   static std::pair<int, int> overlap(float place, float half_side, int canvas, int box, int side) {
-    const auto pixel = [&](float at) {
-      return static_cast<int>(std::floor(0.5F * (at + 1.0F) * static_cast<float>(canvas) + 0.5F));
+    // As the retina rounds; half a patch is a multiple of 1/2, which the division by the canvas
+    // must not blur.
+    const double point = 0.5F * (place + 1.0F) * static_cast<float>(canvas);
+    const double half = std::round(0.5 * half_side * canvas * 4096.0) / 4096.0;
+    const auto pixel = [&](double edge) {  // windows may be anywhere, or not a number
+      const double in_box = std::floor(edge + 0.5) - box;
+      return static_cast<int>(std::min(std::max(0.0, in_box), static_cast<double>(side)));
     };
-    return {std::clamp(pixel(place - half_side) - box, 0, side),
-            std::clamp(pixel(place + half_side) - box, 0, side)};
+    return {pixel(point - half), pixel(point + half)};
   }
 
   Box box_;
@@ -198,7 +202,7 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
                                    .readout = request.readout,
                                    .policy = request.policy};
     rollout.run(parameters, rollout_request);
-    if (request.shuffled) {
+    if (request.shuffled && rollout.look->actions.size() > 0) {
       const Tensor<3> others = given_to_the_next(rollout.look->actions);
       rollout_request.replay = &others;
       rollout.run(parameters, rollout_request);

@@ -12,8 +12,13 @@
 // faults.
 namespace saccade {
 
-/// Pearson's chi-square of `counts` against equal shares, made normal by Wilson and Hilferty
-/// (1931).
+/// A chi-square, made normal by Wilson and Hilferty (1931).
+inline double chi_square_deviate(double chi_square, double freedom) {
+  const double variance = 2.0 / (9.0 * freedom);
+  return (std::cbrt(chi_square / freedom) - (1.0 - variance)) / std::sqrt(variance);
+}
+
+/// Pearson's chi-square of `counts` against equal shares.
 inline double uniform_deviate(std::span<const int> counts) {
   const auto cells = static_cast<double>(counts.size());
   double total = 0.0;
@@ -21,9 +26,7 @@ inline double uniform_deviate(std::span<const int> counts) {
   const double expected = total / cells;
   double chi_square = 0.0;
   for (const int count : counts) chi_square += (count - expected) * (count - expected) / expected;
-  const double freedom = cells - 1.0;
-  const double variance = 2.0 / (9.0 * freedom);
-  return (std::cbrt(chi_square / freedom) - (1.0 - variance)) / std::sqrt(variance);
+  return chi_square_deviate(chi_square, cells - 1.0);
 }
 
 /// (mean of the sample - mean) over its standard error.

@@ -134,6 +134,39 @@ TEST_CASE("a core leaves nothing behind: the same work twice gives the same bits
   }
 }
 
+TEST_CASE("the identity core hands on what it sees, and its gradient") {
+  const auto core = make_identity_core(kFeatures);
+  for (const int steps : {1, kSteps}) {
+    CAPTURE(steps);
+    CoreMemory memory = core->make_memory(steps, kEpisodes);
+    CHECK(memory.features == kFeatures);
+    CHECK(memory.hidden == kFeatures);
+    const std::vector<float> features = normals(memory.rows() * kFeatures, 1);
+    const std::vector<float> dstate = normals(memory.rows() * kFeatures, 2);
+    for (int r = 0; r < memory.rows(); ++r)
+      std::copy_n(features.begin() + r * kFeatures, kFeatures, memory.all_features().row(r));
+    for (int t = 0; t < steps; ++t) core->forward(memory, t, {});
+    for (int t = 0; t < steps; ++t)
+      CHECK(values_of(memory.state(t + 1)) == values_of(memory.feature(t)));
+    CHECK(values_of(memory.all_features()) == features);
+    CHECK(values_of(memory.state(0)) == std::vector<float>(kEpisodes * kFeatures, 0.0F));
+
+    std::ranges::copy(dstate, memory.dstate.begin());
+    Tensor<2> dfeatures = zeros<2>(memory.rows(), kFeatures);
+    dfeatures.fill(7.0F);
+    core->backward({}, matrix(dfeatures), memory, {});
+    CHECK(std::ranges::equal(dfeatures, dstate));
+    CHECK(core->work(steps).forward == 0);
+    CHECK(core->work(steps).backward == 0);
+  }
+  // Steps in the middle alone.
+  CoreMemory memory = core->make_memory(kSteps, kEpisodes);
+  std::ranges::copy(normals(memory.rows() * kFeatures, 2), memory.dstate.begin());
+  Tensor<2> dfeatures = zeros<2>(2 * kEpisodes, kFeatures);
+  core->feature_backward(matrix(dfeatures), memory, 1, 2, {});
+  CHECK(values_of(matrix(dfeatures)) == values_of(memory.steps_of(memory.dstate, 1, 2)));
+}
+
 TEST_CASE("an unknown core lists the known ones") {
   ParameterLayout layout;
   CHECK_THROWS_WITH_AS(make_core("elman", 2, 2, layout),

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <span>
@@ -19,7 +20,8 @@
 //     check_environment([&] { return std::make_unique<MyEnvironment>(...); }, rows, cols);
 //
 // `make` gives a new environment that was not reset yet, each time of the same settings; its scenes
-// are not all alike. rows and cols are the canvas, in pixels.
+// are not all alike. rows and cols are the canvas, in pixels. An environment that can be looked at
+// through a grid keeps check_grid as well, one that shows its canvas check_canvases.
 namespace saccade {
 
 using MakeEnvironment = std::function<std::unique_ptr<Environment>()>;
@@ -34,6 +36,16 @@ inline GuardedMatrix random_locations(int episodes, std::uint32_t look) {
   return locations;
 }
 
+/// K places that are the same in every episode, the corners and the centre among them: (K, 2).
+inline GuardedMatrix some_places() {
+  constexpr float kPlaces[][2] = {{0.0F, 0.0F},  {-1.0F, -1.0F}, {1.0F, 1.0F},   {1.0F, -1.0F},
+                                  {-1.0F, 1.0F}, {0.31F, -0.7F}, {-0.05F, 0.43F}};
+  GuardedMatrix places(static_cast<int>(std::size(kPlaces)), 2);
+  for (int k = 0; k < places.view().rows; ++k)
+    for (int axis = 0; axis < 2; ++axis) places(k, axis) = kPlaces[k][axis];
+  return places;
+}
+
 /// Glimpses (B, D), each number written, none beside them.
 inline GuardedMatrix look_at(Environment& environment, const GuardedMatrix& locations) {
   GuardedMatrix glimpses(environment.episodes(), environment.glimpse_size());
@@ -41,6 +53,24 @@ inline GuardedMatrix look_at(Environment& environment, const GuardedMatrix& loca
   environment.look(locations.view(), glimpses.view());
   CHECK(glimpses.intact());
   return glimpses;
+}
+
+/// Glimpses (B K, D) at places (K, 2), each number written, none beside them.
+inline GuardedMatrix look_at_all(Environment& environment, const GuardedMatrix& places) {
+  GuardedMatrix glimpses(environment.episodes() * places.view().rows, environment.glimpse_size());
+  glimpses.fill(std::numeric_limits<float>::quiet_NaN());
+  environment.look_at_all(places.view(), glimpses.view());
+  CHECK(glimpses.intact());
+  return glimpses;
+}
+
+/// The canvases (B, channels * rows * cols), each number written, none beside them.
+inline GuardedMatrix view_of(Environment& environment) {
+  GuardedMatrix canvases(environment.episodes(), environment.canvas().pixels());
+  canvases.fill(std::numeric_limits<float>::quiet_NaN());
+  environment.view(canvases.view());
+  CHECK(canvases.intact());
+  return canvases;
 }
 
 inline std::vector<float> answer_all(Environment& environment, const std::vector<int>& classes) {
@@ -195,6 +225,62 @@ inline void check_repeatable(const MakeEnvironment& make) {
   twin->reset(0);
   for (const std::uint32_t t : {2U, 0U, 1U, 2U})
     CHECK(look_at(*twin, random_locations(episodes, t)) == first[t]);
+}
+
+inline void check_grid(const MakeEnvironment& make) {
+  const auto environment = make();
+  const int episodes = environment->episodes();
+  const GuardedMatrix places = some_places();
+  const int count = places.view().rows;
+  CHECK_THROWS_AS(look_at_all(*environment, places), std::logic_error);
+  environment->reset(2);
+  const GuardedMatrix all = look_at_all(*environment, places);
+  for (int k = 0; k < count; ++k) {
+    GuardedMatrix locations(episodes, 2);
+    for (int b = 0; b < episodes; ++b)
+      for (int axis = 0; axis < 2; ++axis) locations(b, axis) = places(k, axis);
+    const GuardedMatrix glimpses = look_at(*environment, locations);
+    for (int b = 0; b < episodes; ++b)
+      for (int i = 0; i < environment->glimpse_size(); ++i)
+        REQUIRE(all(b * count + k, i) == glimpses(b, i));
+  }
+
+  for (const float bad :
+       {std::nextafter(1.0F, 2.0F), -100.0F, std::numeric_limits<float>::infinity(),
+        std::numeric_limits<float>::quiet_NaN()})
+    for (const int k : {0, count - 1})
+      for (const int axis : {0, 1}) {
+        GuardedMatrix outside = places;
+        outside(k, axis) = bad;
+        CHECK_THROWS_AS(look_at_all(*environment, outside), std::out_of_range);
+      }
+  CHECK(look_at_all(*environment, places) == all);  // looks do not change the scene
+  answer_all(*environment, labels_of(*environment));
+  CHECK_THROWS_AS(look_at_all(*environment, places), std::logic_error);
+}
+
+inline void check_canvases(const MakeEnvironment& make, int canvas_rows, int canvas_cols) {
+  const auto environment = make();
+  const CanvasSize canvas = environment->canvas();
+  CHECK(canvas.rows == canvas_rows);
+  CHECK(canvas.cols == canvas_cols);
+  CHECK(canvas.channels > 0);
+  CHECK_THROWS_AS(view_of(*environment), std::logic_error);
+  environment->reset(2);
+  const GuardedMatrix canvases = view_of(*environment);
+  for (int b = 0; b < environment->episodes(); ++b)
+    for (int i = 0; i < canvas.pixels(); ++i) {
+      REQUIRE(canvases(b, i) >= 0.0F);  // false for what is no number
+      REQUIRE(canvases(b, i) <= 1.0F);
+    }
+  look_at(*environment, random_locations(environment->episodes(), 0));
+  CHECK(view_of(*environment) == canvases);
+  answer_all(*environment, labels_of(*environment));
+  CHECK_THROWS_AS(view_of(*environment), std::logic_error);
+  environment->reset(1000000);
+  CHECK_FALSE(view_of(*environment) == canvases);
+  environment->reset(2);
+  CHECK(view_of(*environment) == canvases);
 }
 
 inline void check_environment(const MakeEnvironment& make, int canvas_rows, int canvas_cols) {

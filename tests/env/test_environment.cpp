@@ -11,6 +11,7 @@
 
 #include "tests/env/digit_fixtures.h"
 #include "tests/env/environment_contract.h"
+#include "tests/support.h"
 
 namespace saccade {
 namespace {
@@ -62,8 +63,11 @@ TEST_CASE("glimpse environments keep the contract of environments") {
     CAPTURE(fmt::format("{} {} x {}, {} digit(s)", world.scene.kind, world.scene.canvas[0],
                         world.scene.canvas[1], world.scene.num_digits));
     const DigitSet digits = digits_of(world);
-    check_environment([&] { return build(world, digits); }, world.scene.canvas[0],
-                      world.scene.canvas[1]);
+    const auto make = [&] { return build(world, digits); };
+    const auto [rows, cols] = world.scene.canvas;
+    check_environment(make, rows, cols);
+    check_grid(make);
+    check_canvases(make, rows, cols);
   }
 }
 
@@ -157,6 +161,58 @@ TEST_CASE("a look at the region of a digit sees that digit, pixel by pixel") {
   }
 }
 
+TEST_CASE("a view is the canvas that the scene maker drew, for every rollout") {
+  for (const int channels : {1, 3})
+    for (const int rollouts : {1, 2}) {
+      CAPTURE(channels);
+      CAPTURE(rollouts);
+      World world = small_world(6, rollouts);
+      world.digit[2] = channels;
+      world.retina = {5, 3, 2};  // with a margin around the canvas
+      const DigitSet digits = digits_of(world);
+      const SceneMaker scenes(world.scene, world.augmentation, digits, world.order, 1);
+      const auto environment = build(world, digits);
+      CHECK(environment->canvas().channels == channels);
+      environment->reset(4);
+      const GuardedMatrix canvases = view_of(*environment);
+      for (int b = 0; b < world.episodes; ++b) {
+        const Scene scene = draw(scenes, 4 + b / rollouts);
+        REQUIRE(static_cast<int>(scene.canvas.size()) == environment->canvas().pixels());
+        for (std::size_t i = 0; i < scene.canvas.size(); ++i)
+          REQUIRE(canvases(b, static_cast<int>(i)) ==
+                  doctest::Approx(scene.canvas[i] / 255.0).epsilon(1e-6));
+      }
+    }
+}
+
+// Has a label and nothing to see but black.
+class BlindEnvironment final : public Environment {
+ public:
+  int episodes() const override { return 2; }
+  int glimpse_size() const override { return 1; }
+  int num_classes() const override { return 1; }
+  std::span<const SceneFacts> facts() const override { return facts_; }
+
+ private:
+  void begin(std::uint64_t) override {}
+  void observe(ConstMatrix, Matrix glimpses) override {
+    for (int b = 0; b < glimpses.rows; ++b) glimpses(b, 0) = 0.0F;
+  }
+
+  std::array<SceneFacts, 2> facts_{};
+};
+
+TEST_CASE("an environment without a grid or a canvas says so") {
+  BlindEnvironment environment;
+  CHECK(environment.canvas().pixels() == 0);
+  environment.reset(0);
+  CHECK_NOTHROW(look_at(environment, random_locations(2, 0)));
+  CHECK(message_of<std::logic_error>([&] { look_at_all(environment, some_places()); }) ==
+        "this environment cannot be looked at through a grid");
+  CHECK(message_of<std::logic_error>([&] { view_of(environment); }) ==
+        "this environment shows no canvas");
+}
+
 #ifdef SACCADE_CHECKS
 TEST_CASE("sizes that do not fit are refused") {
   const World world = small_world(4, 2);
@@ -174,6 +230,16 @@ TEST_CASE("sizes that do not fit are refused") {
   CHECK_THROWS_AS(environment->look(wide.view(), glimpses.view()), std::logic_error);
   CHECK_THROWS_AS(environment->look(locations.view(), few.view()), std::logic_error);
   CHECK_THROWS_AS(environment->look(locations.view(), narrow.view()), std::logic_error);
+  const GuardedMatrix places = some_places();
+  const int count = places.view().rows, pixels = environment->canvas().pixels();
+  GuardedMatrix all(4 * count, size), some(4 * count - 1, size), canvases(4, pixels);
+  GuardedMatrix few_canvases(3, pixels), narrow_canvases(4, pixels - 1);
+  CHECK_NOTHROW(environment->look_at_all(places.view(), all.view()));
+  CHECK_THROWS_AS(environment->look_at_all(wide.view(), all.view()), std::logic_error);
+  CHECK_THROWS_AS(environment->look_at_all(places.view(), some.view()), std::logic_error);
+  CHECK_NOTHROW(environment->view(canvases.view()));
+  CHECK_THROWS_AS(environment->view(few_canvases.view()), std::logic_error);
+  CHECK_THROWS_AS(environment->view(narrow_canvases.view()), std::logic_error);
   std::vector<float> rewards(4), short_rewards(3);
   CHECK_THROWS_AS(environment->answer(std::vector<int>(3), rewards), std::logic_error);
   CHECK_THROWS_AS(environment->answer(std::vector<int>(4), short_rewards), std::logic_error);

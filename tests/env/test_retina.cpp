@@ -199,6 +199,22 @@ TEST_CASE("preparing again forgets the canvas before; look writes one glimpse an
   }
 }
 
+TEST_CASE("a view is the canvas itself, and writes no more") {
+  RandomStream stream(6, Purpose::scene, 0, 0);
+  for (const Case& c : {Case{{5, 1, 2}, 9, 12, 1}, Case{{5, 3, 2}, 12, 9, 1},
+                        Case{{4, 3, 3}, 11, 17, 3}, Case{{3, 4, 2}, 20, 20, 3}}) {
+    CAPTURE(fmt::format("{} x {} x {}", c.channels, c.rows, c.cols));
+    const std::vector<std::uint8_t> canvas = random_canvas(c, stream);
+    const Eye eye(c, canvas);
+    std::vector<float> seen(canvas.size() + 2, -7.0F);
+    eye.retina.view(eye.prepared, seen.data() + 1);
+    CHECK(seen.front() == -7.0F);
+    CHECK(seen.back() == -7.0F);
+    for (std::size_t i = 0; i < canvas.size(); ++i)
+      REQUIRE(seen[i + 1] == doctest::Approx(canvas[i] / 255.0).epsilon(1e-6));
+  }
+}
+
 TEST_CASE("sizes that make no sense are refused by the name of their key") {
   const auto fault = [](RetinaConfig config, int rows, int cols) {
     return message_of<InputError>([&] { Retina(config, rows, cols, 1); });

@@ -99,6 +99,13 @@ TEST_CASE("bad configurations and data are refused with one message and exit cod
     check({verb, "bad.yaml"}, "bad.yaml:2:1: unknown key 'sede'; did you mean 'seed'?");
     check({verb, "tiny.yaml", "seed=x"}, "override 'seed=x': seed: 'x' is not an integer");
     check({verb, "tiny.yaml", "data.path=none"}, "none/train-images-idx3-ubyte: missing");
+    // Known only when the task is made.
+    check({verb, "tiny.yaml", "attention.glimpse.kind=soft_grid"},
+          "attention.glimpse.grid: [9, 9] candidates 6 pixels apart (attention.glimpse.stride) "
+          "span 48 pixels; allowed: at most the canvas (13 x 15)");
+    check({verb, "tiny.yaml", "attention.glimpse.kind=hard_categorical",
+           "attention.glimpse.tiles=[13, 4]"},
+          "attention.glimpse.tiles: [13, 4] do not part a canvas of 13 x 15 pixels");
   }
   check({"run", "tiny.yaml", "--out", "out"}, "out: exists already and is left as it is");
   check({"run", "tiny.yaml", "--out", "tiny.yaml/out"}, "tiny.yaml/out: the folder cannot be made");

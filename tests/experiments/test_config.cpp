@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "agent/model.h"
 #include "experiments/config.h"
 #include "experiments/config_table.h"
 #include "nn/error.h"
@@ -356,6 +357,129 @@ TEST_CASE("settings that contradict each other are both named, with the place of
   CHECK(message("data: {size: 20}") ==
         "x.yaml:1:8: data.size: 20 has no effect with data.source: mnist; it resizes a folder's "
         "images");
+}
+
+TEST_CASE("settings of other kinds of attention are refused") {
+  // The message of an override on top of `kind`, from its key on.
+  const auto refusal = [](const std::string& kind, const std::string& override) {
+    const std::string text = message("", {"attention.glimpse.kind=" + kind, override});
+    const std::string start = fmt::format("override '{}': ", override);
+    check_starts(text, start);
+    return text.substr(std::min(start.size(), text.size()));
+  };
+  for (const std::string kind : {"hard_gaussian", "hard_categorical", "soft_gaussian", "scan"}) {
+    CAPTURE(kind);
+    for (const std::string expect : {"features", "pixels"})
+      CHECK(refusal(kind, "attention.glimpse.expect=" + expect) ==
+            fmt::format("attention.glimpse.expect: {} has no effect with attention.glimpse.kind: "
+                        "{}, which takes no expectation; allowed: none",
+                        expect, kind));
+    for (const std::string key : {"entropy", "coverage", "row_penalty"})
+      CHECK(refusal(kind, fmt::format("attention.glimpse.{}=0.5", key)) ==
+            fmt::format("attention.glimpse.{}: 0.5 has no effect with attention.glimpse.kind: {}; "
+                        "it is a setting of soft_grid",
+                        key, kind));
+  }
+  for (const std::string kind : {"hard_gaussian", "soft_gaussian", "random", "oracle"})
+    for (const std::string addressing : {"location", "content"})
+      CHECK(refusal(kind, "attention.glimpse.addressing=" + addressing) ==
+            fmt::format("attention.glimpse.addressing: {} has no effect with "
+                        "attention.glimpse.kind: {}, which has no grid; allowed: none",
+                        addressing, kind));
+  // Where the kind is what was given last, or all that was given.
+  CHECK(message("attention: {glimpse: {expect: pixels, kind: random}}") ==
+        "x.yaml:1:23: attention.glimpse.expect: pixels has no effect with "
+        "attention.glimpse.kind: random, which takes no expectation; allowed: none");
+}
+
+TEST_CASE("scores that compare number by number need equal widths") {
+  for (const std::string score : {"dot", "scaled_dot"}) {
+    CAPTURE(score);
+    const Overrides content = {"attention.glimpse.kind=hard_categorical",
+                               "attention.glimpse.addressing=content",
+                               "attention.glimpse.score=" + score, "model.hidden_size=96"};
+    CHECK(message("", content) ==
+          fmt::format("override 'attention.glimpse.score={0}': attention.glimpse.score: {0} needs "
+                      "model.hidden_size: 96 and model.feature_size: 256 to be equal; general and "
+                      "additive do not",
+                      score));
+    Overrides equal = content;
+    equal.push_back("model.feature_size=96");
+    CHECK(message("", equal) == "nothing thrown");
+    // soft_grid scores by content unless it is told not to.
+    const Overrides soft = {"attention.glimpse.kind=soft_grid", "attention.glimpse.score=" + score,
+                            "model.feature_size=96"};
+    CHECK(message("", soft).find("model.hidden_size: 256 and model.feature_size: 96") !=
+          std::string::npos);
+    Overrides by_location = soft;
+    by_location.push_back("attention.glimpse.addressing=location");
+    CHECK(message("", by_location) == "nothing thrown");
+  }
+  for (const std::string score : {"general", "additive"})
+    CHECK(message("", {"attention.glimpse.kind=soft_grid", "attention.glimpse.score=" + score,
+                       "model.feature_size=96"}) == "nothing thrown");
+}
+
+TEST_CASE("a temperature is a number above 0, or a ramp of such") {
+  const auto temperature_message = [](const std::string& value) {
+    return message("attention: {glimpse: {kind: soft_grid, temperature: " + value + "}}");
+  };
+  const std::string allowed =
+      "; allowed: a number > 0 and <= 1000, or {from, to, over}: two such numbers and a share > 0 "
+      "and <= 1";
+  for (const std::string value : {"0", "-1", "1001"})
+    CHECK(temperature_message(value) ==
+          "x.yaml:1:53: attention.glimpse.temperature: '" + value + "' is out of range" + allowed);
+  CHECK(temperature_message("{from: 2, to: 0}") ==
+        "x.yaml:1:67: attention.glimpse.temperature: '0' is out of range" + allowed);
+  CHECK(temperature_message("{from: 2, to: 0.1, over: 0.5}") == "nothing thrown");
+}
+
+TEST_CASE("what a kind implies is settled, what was said stays") {
+  const auto settled = [](const std::string& kind, Overrides overrides = {}) {
+    overrides.insert(overrides.begin(), "attention.glimpse.kind=" + kind);
+    return parse("", overrides).agent.glimpse;
+  };
+  CHECK(settled("hard_categorical").addressing == "location");
+  CHECK(settled("hard_categorical").expect == "none");
+  CHECK(settled("soft_grid").addressing == "content");
+  CHECK(settled("soft_grid").expect == "features");
+  CHECK(settled("soft_grid").first == "random");
+  CHECK(settled("soft_gaussian").addressing == "none");
+  CHECK(settled("soft_gaussian").first == "learned");
+  CHECK(settled("hard_gaussian").addressing == "none");
+  CHECK(settled("hard_categorical", {"attention.glimpse.addressing=content"}).addressing ==
+        "content");
+  const GlimpseConfig soft = settled(
+      "soft_grid", {"attention.glimpse.addressing=location", "attention.glimpse.expect=pixels"});
+  CHECK(soft.addressing == "location");
+  CHECK(soft.expect == "pixels");
+}
+
+TEST_CASE("to_yaml and back, for every kind of glimpse and of model") {
+  const auto check_round_trip = [](const Overrides& overrides) {
+    const Config config = parse("", overrides);
+    check_equal(parse(to_yaml(config)), config);
+    CHECK(to_yaml(parse(to_yaml(config))) == to_yaml(config));
+  };
+  for (const std::string& kind : glimpse_kinds()) {
+    CAPTURE(kind);
+    check_round_trip({"attention.glimpse.kind=" + kind});
+    check_round_trip({"attention.glimpse.kind=" + kind, "attention.glimpse.grid=[5, 7]",
+                      "attention.glimpse.stride=3", "attention.glimpse.tiles=[2, 3]",
+                      "attention.glimpse.temperature={from: 2, to: 0.5, over: 0.25}",
+                      "attention.glimpse.score=additive", "attention.glimpse.score_hidden=9",
+                      "attention.glimpse.filters=5"});
+  }
+  for (const std::string addressing : {"location", "content"})
+    for (const std::string expect : {"features", "pixels"})
+      check_round_trip({"attention.glimpse.kind=soft_grid",
+                        "attention.glimpse.addressing=" + addressing,
+                        "attention.glimpse.expect=" + expect, "attention.glimpse.entropy=0.125",
+                        "attention.glimpse.coverage=0.3", "attention.glimpse.row_penalty=1e-7"});
+  for (const std::string& kind : model_kinds())
+    check_round_trip({"model.kind=" + kind, "model.canvas_hidden=5", "model.channels=[3, 4]",
+                      "model.kernel_size=7"});
 }
 
 TEST_CASE("settings that agree are accepted") {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "attention/policy.h"
 #include "experiments/report.h"
 #include "experiments/task.h"
 #include "tests/experiments/support.h"
@@ -58,6 +60,84 @@ void check_equal(const Evaluation& a, const Evaluation& b) {
   CHECK(a.on_target_by_glimpse == b.on_target_by_glimpse);
   CHECK(a.border == b.border);
   CHECK(a.distance == b.distance);
+  CHECK(a.coverage == b.coverage);
+  CHECK(a.entropy == b.entropy);
+}
+
+// Settings that the tiny canvas has room for, for every kind of glimpse.
+Overrides with_kind(const std::string& kind, const Overrides& more = {}) {
+  Overrides all = {"attention.glimpse.kind=" + kind, "attention.glimpse.grid=[2, 3]",
+                   "attention.glimpse.stride=4", "attention.glimpse.filters=3"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+Overrides with_model(const std::string& kind) {
+  return {"model.kind=" + kind, "model.kernel_size=3", "model.channels=[2, 3]",
+          "model.canvas_hidden=5"};
+}
+
+// Half-open ranges of canvas pixels that a look sees, and the share of its light that they get.
+struct Patch {
+  int left, right, top, bottom;
+  double weight;
+
+  bool contains(int row, int col) const {
+    return row >= top && row < bottom && col >= left && col < right;
+  }
+};
+
+// The finest patch of the retina, as its header has it.
+Patch patch_at(double x, double y, int side, double weight) {
+  const auto first = [side](double point) {
+    return static_cast<int>(std::floor(point - 0.5 * side + 0.5));
+  };
+  const int left = first((x + 1.0) / 2.0 * kCols), top = first((y + 1.0) / 2.0 * kRows);
+  return {left, left + side, top, top + side, weight};
+}
+
+// The share of a digit's box that an episode has seen, pixel by pixel.
+double seen_share(const Box& box, const std::vector<std::vector<Patch>>& looks) {
+  double seen = 0.0;
+  for (int row = box.y; row < box.y + box.height; ++row)
+    for (int col = box.x; col < box.x + box.width; ++col) {
+      double unseen = 1.0;
+      for (const std::vector<Patch>& look : looks) {
+        double light = 0.0;
+        for (const Patch& patch : look) light += patch.contains(row, col) ? patch.weight : 0.0;
+        unseen *= 1.0 - std::min(1.0, light);
+      }
+      seen += 1.0 - unseen;
+    }
+  return seen / (box.width * box.height);
+}
+
+/// Mean coverage of a batch whose look t of episode b are patches_of(t, b).
+template <class PatchesOf>
+double naive_coverage(const Rollout& rollout, int steps, const PatchesOf& patches_of) {
+  double sum = 0.0;
+  for (int b = 0; b < rollout.episodes(); ++b) {
+    std::vector<std::vector<Patch>> looks;
+    for (int t = 0; t < steps; ++t) looks.push_back(patches_of(t, b));
+    const SceneFacts& facts = rollout.environment->facts()[b];
+    for (int d = 0; d < facts.num_digits; ++d)
+      sum += seen_share(facts.boxes[d], looks) / facts.num_digits;
+  }
+  return sum / rollout.episodes();
+}
+
+double naive_entropy(const float* p, int n) {
+  double sum = 0.0;
+  for (int k = 0; k < n; ++k) sum -= p[k] > 0.0F ? p[k] * std::log(static_cast<double>(p[k])) : 0.0;
+  return sum;
+}
+
+/// The mean over all looks of a batch.
+double mean_entropy(const Rollout& rollout) {
+  const Tensor<3>& decisions = rollout.look->decisions;
+  const ConstMatrix all = matrix(decisions);
+  double sum = 0.0;
+  for (int r = 0; r < all.rows; ++r) sum += naive_entropy(all.row(r), all.cols) / all.rows;
+  return sum;
 }
 
 // What the looks of some rollouts should be counted as, from the digits' boxes in pixels.
@@ -199,6 +279,255 @@ TEST_CASE("passes average the class probabilities, and the shares of their looks
   CHECK(found.border == doctest::Approx(border));
   CHECK(found.distance == doctest::Approx(distance));
   REQUIRE(errors * kPasses != single_errors);  // it is not the mean of the passes' errors
+}
+
+TEST_CASE("no kind of glimpse or model depends on the number of workers") {
+  std::vector<Overrides> models = {with_model("mlp"), with_model("cnn")};
+  for (const std::string& kind : glimpse_kinds()) models.push_back(with_kind(kind));
+  models.push_back(with_kind("soft_grid", {"attention.glimpse.expect=pixels"}));
+  models.push_back(with_kind("soft_grid", {"attention.glimpse.addressing=location"}));
+  models.push_back(with_kind("hard_categorical", {"attention.glimpse.addressing=content"}));
+  for (const Overrides& overrides : models) {
+    CAPTURE(overrides.front());
+    const TinyTask tiny(overrides);
+    for (const PassRequest& request :
+         {PassRequest{}, PassRequest{.readout = Readout::sample, .passes = 2},
+          PassRequest{.readout = Readout::argmax}, PassRequest{.policy = find_policy("random")},
+          PassRequest{.shuffled = true}}) {
+      const Evaluation one = tiny.evaluate(230, 1, request);
+      CHECK(one.error > 0.0);
+      CHECK(one.error < 1.0);
+      CHECK(std::isfinite(one.entropy));
+      CHECK(one.coverage >= 0.0);
+      CHECK(one.coverage <= 1.0);
+      check_equal(tiny.evaluate(230, 3, request), one);
+    }
+  }
+}
+
+TEST_CASE("a model that sees the canvas looks nowhere") {
+  for (const std::string kind : {"mlp", "cnn"}) {
+    const Evaluation found = TinyTask(with_model(kind)).evaluate(120, 2);
+    CHECK(found.on_target == 0.0);
+    CHECK(found.on_target_by_glimpse == std::vector<double>(1));
+    CHECK(found.border == 0.0);
+    CHECK(found.distance == 0.0);
+    CHECK(found.coverage == 0.0);
+    CHECK(found.entropy == 0.0);
+  }
+}
+
+TEST_CASE("coverage of hard looks is the share of the digit's pixels in the retina's patches") {
+  // Places fall on no half pixel with these sides, but for the centre, which is exact.
+  const std::vector<std::pair<Overrides, int>> cases = {
+      {{}, 4},
+      {{"attention.glimpse.num_glimpses=7", "scene.num_digits=2"}, 4},
+      {{"attention.glimpse.kind=oracle"}, 4},
+      {{"attention.glimpse.kind=center"}, 3},
+      {{"attention.glimpse.kind=center"}, 4},
+      {{"attention.glimpse.kind=center"}, 7},
+      {{"attention.glimpse.kind=center"}, 8},
+      {{"attention.glimpse.kind=center"}, 10},
+      {{"attention.glimpse.kind=scan", "scene.num_digits=2"}, 3},
+      {{"attention.glimpse.kind=random", "attention.glimpse.num_glimpses=12"}, 5},
+      {with_kind("hard_categorical", {"attention.glimpse.grid=[3, 3]"}), 3}};
+  for (auto [overrides, side] : cases) {
+    overrides.push_back(fmt::format("retina.patch_size={}", side));
+    CAPTURE(overrides.front());
+    CAPTURE(side);
+    const TinyTask tiny(overrides);
+    const auto batch = tiny.play(100);
+    const Tensor<3>& at = batch->look->locations;
+    const double expected =
+        naive_coverage(*batch, tiny.task.model.num_glimpses(), [&, patch = side](int t, int b) {
+          return std::vector{patch_at(at(t, b, 0), at(t, b, 1), patch, 1.0)};
+        });
+    CHECK(expected > 0.0);
+    CHECK(expected < 1.0);
+    CHECK(tiny.evaluate(100, 2).coverage == doctest::Approx(expected).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("coverage of soft looks weighs the patches of all candidates") {
+  for (const std::string readout : {"expectation", "sample"}) {
+    CAPTURE(readout);
+    const TinyTask tiny(with_kind(
+        "soft_grid", {"attention.glimpse.grid=[3, 3]", "attention.glimpse.stride=2",
+                      "retina.patch_size=3", "scene.num_digits=2", "attention.glimpse.std=0.5"}));
+    const PassRequest request{.readout =
+                                  readout == "sample" ? Readout::sample : Readout::deterministic};
+    const auto batch = tiny.play(100, request);
+    const Tensor<2>& places = tiny.task.model.places;
+    const double expected = naive_coverage(*batch, 3, [&](int t, int b) {
+      std::vector<Patch> patches;
+      for (int k = 0; k < 9; ++k)
+        patches.push_back(patch_at(places(k, 0), places(k, 1), 3, batch->look->actions(t, b, k)));
+      return patches;
+    });
+    CHECK(expected > 0.01);
+    const Evaluation found = tiny.evaluate(100, 2, request);
+    CHECK(found.coverage == doctest::Approx(expected).epsilon(1e-5));
+    CHECK(found.entropy == doctest::Approx(mean_entropy(*batch)).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("a window is seen as a whole: its exposure makes up for its many filters") {
+  const TinyTask tiny(with_kind("soft_gaussian"));
+  const auto batch = tiny.play(100);
+  double window = 0.0;
+  for (int t = 0; t < 3; ++t) {
+    const Gaze gaze = batch->look->gaze(t, 0);
+    REQUIRE(gaze.places.rows == 9);
+    CHECK(gaze.weights[0] * gaze.exposure == doctest::Approx(1.0));
+    window += gaze.half_width;
+  }
+  CHECK(window > 0.0);
+  // A pixel is seen where the cells reach over its centre.
+  const double expected = naive_coverage(*batch, 3, [&](int t, int b) {
+    const Gaze gaze = batch->look->gaze(t, b);
+    std::vector<Patch> patches;
+    const auto pixel = [](double at, int side) {
+      return static_cast<int>(std::floor((at + 1.0) / 2.0 * side + 0.5));
+    };
+    for (int k = 0; k < gaze.places.rows; ++k) {
+      const double x = gaze.places(k, 0), y = gaze.places(k, 1);
+      patches.push_back({pixel(x - gaze.half_width, kCols), pixel(x + gaze.half_width, kCols),
+                         pixel(y - gaze.half_height, kRows), pixel(y + gaze.half_height, kRows),
+                         1.0});
+    }
+    return patches;
+  });
+  CHECK(expected > 0.1);
+  CHECK(tiny.evaluate(100, 2).coverage == doctest::Approx(expected).epsilon(0.01));
+}
+
+TEST_CASE("weights that are no numbers are evaluated as well") {
+  for (const std::string& kind : glimpse_kinds()) {
+    CAPTURE(kind);
+    TinyTask tiny(with_kind(kind));
+    tiny.weights.fill(NAN);
+    const Evaluation found = tiny.evaluate(30, 1);
+    CHECK(found.error <= 1.0);
+    if (kind != "soft_grid") CHECK(found.coverage <= 1.0);
+  }
+}
+
+TEST_CASE("entropy is that of what placed the looks") {
+  const TinyTask gaussian({"attention.glimpse.std=0.5"});
+  CHECK(gaussian.evaluate(100, 1).entropy == doctest::Approx(gaussian_entropy(0.5F)));
+
+  for (const std::string kind : {"hard_categorical", "soft_grid"})
+    for (const std::string first : {"random", "center", "learned"}) {
+      CAPTURE(kind);
+      CAPTURE(first);
+      const TinyTask tiny(with_kind(
+          kind, {"attention.glimpse.first=" + first, "attention.glimpse.temperature=0.5"}));
+      const auto batch = tiny.play(100);
+      const Evaluation found = tiny.evaluate(100, 2);
+      CHECK(found.entropy == doctest::Approx(mean_entropy(*batch)).epsilon(1e-5));
+      const double first_entropy = naive_entropy(&batch->look->decisions(0, 0, 0), 6);
+      CHECK(first_entropy == doctest::Approx(first == "center" ? 0.0 : std::log(6.0)));
+      CHECK(found.entropy < std::log(6.0));
+    }
+  CHECK(TinyTask(with_kind("soft_grid"))
+            .evaluate(100, 1, {.policy = find_policy("random")})
+            .entropy == 0.0);
+}
+
+TEST_CASE("soft attention can be read as its most probable candidate, and sampled") {
+  const TinyTask tiny(
+      with_kind("soft_grid", {"attention.glimpse.first=learned",
+                              "attention.glimpse.temperature=0.3", "retina.patch_size=3"}));
+  constexpr int kScenes = 100, kCandidates = 6;
+  std::vector<std::vector<float>> seen;
+  for (const Readout readout :
+       {Readout::training, Readout::deterministic, Readout::argmax, Readout::sample}) {
+    const PassRequest request{.readout = readout};
+    const auto batch = tiny.play(kScenes, request);
+    const ConstMatrix p = matrix(batch->look->decisions), w = matrix(batch->look->actions);
+    int most_probable = 0;
+    for (int r = 0; r < p.rows; ++r) {
+      const float* row = w.row(r);
+      if (readout == Readout::training || readout == Readout::deterministic) {
+        CHECK(std::equal(row, row + kCandidates, p.row(r)));
+        continue;
+      }
+      CHECK(std::count(row, row + kCandidates, 1.0F) == 1);
+      CHECK(std::count(row, row + kCandidates, 0.0F) == kCandidates - 1);
+      const auto choice = std::max_element(row, row + kCandidates) - row;
+      most_probable +=
+          p(r, static_cast<int>(choice)) == *std::max_element(p.row(r), p.row(r) + kCandidates);
+    }
+    if (readout == Readout::argmax) CHECK(most_probable == p.rows);
+    if (readout == Readout::sample) CHECK(most_probable < p.rows);
+    int errors = 0;
+    for (int b = 0; b < kScenes; ++b) errors += batch->classes[b] != batch->labels[b];
+    const Evaluation found = tiny.evaluate(kScenes, 2, request);
+    CHECK(found.error == doctest::Approx(static_cast<double>(errors) / kScenes));
+    Looks looks;  // of a sharp look, the location is its candidate
+    looks.add(*batch, kRows, kCols);
+    if (readout == Readout::argmax || readout == Readout::sample) check_looks(found, looks);
+    seen.emplace_back(w.data, w.data + static_cast<std::ptrdiff_t>(w.rows) * w.cols);
+  }
+  CHECK(seen[0] == seen[1]);
+  CHECK(seen[1] != seen[2]);
+  CHECK(seen[2] != seen[3]);
+}
+
+TEST_CASE("shuffled looks are those of the episode before") {
+  for (const std::string kind : {"center", "scan"}) {
+    const TinyTask tiny({"attention.glimpse.kind=" + kind});
+    check_equal(tiny.evaluate(150, 2, {.shuffled = true}), tiny.evaluate(150, 2));
+  }
+  const TinyTask oracle({"attention.glimpse.kind=oracle"});
+  const Evaluation seeing = oracle.evaluate(400, 2);
+  const Evaluation shuffled = oracle.evaluate(400, 2, {.shuffled = true});
+  CHECK(seeing.distance == 0.0);
+  CHECK(shuffled.distance > 0.3);
+  CHECK(shuffled.on_target < 0.6);
+  CHECK(shuffled.coverage < 0.8 * seeing.coverage);
+  CHECK(shuffled.error != seeing.error);
+
+  constexpr int kScenes = 100;  // one chunk
+  for (const std::string kind : {"hard_gaussian", "hard_categorical", "soft_grid"}) {
+    CAPTURE(kind);
+    const TinyTask tiny(with_kind(kind));
+    const auto batch = tiny.play(kScenes);
+    const Tensor<3> own = batch->look->actions;
+    Tensor<3> others = own;
+    for (std::size_t t = 0; t < own.shape()[0]; ++t)
+      for (int b = 0; b < kScenes; ++b)
+        for (std::size_t a = 0; a < own.shape()[2]; ++a)
+          others(t, (b + 1) % kScenes, a) = own(t, b, a);
+    batch->run(flat(tiny.weights), {.seed = TinyTask::kSeed, .replay = &others});
+    CHECK(batch->look->actions == others);
+    int errors = 0;
+    for (int b = 0; b < kScenes; ++b) errors += batch->classes[b] != batch->labels[b];
+    const Evaluation found = tiny.evaluate(kScenes, 2, {.shuffled = true});
+    CHECK(found.error == doctest::Approx(static_cast<double>(errors) / kScenes));
+    if (kind == "soft_grid") continue;
+    Looks looks;
+    looks.add(*batch, kRows, kCols);
+    check_looks(found, looks);
+  }
+}
+
+TEST_CASE("a grid that does not fit is refused when the task is made") {
+  const TinyExperiment tiny;
+  const auto fault = [&](const Overrides& overrides) {
+    return message_of<InputError>([&] { Task(read_config(tiny.yaml, overrides)); });
+  };
+  for (const std::string kind : {"hard_categorical", "soft_grid"}) {
+    const std::string kind_is = "attention.glimpse.kind=" + kind;
+    CHECK(fault({kind_is}) ==
+          "attention.glimpse.grid: [9, 9] candidates 6 pixels apart (attention.glimpse.stride) "
+          "span 48 pixels; allowed: at most the canvas (13 x 15)");
+    CHECK(fault({kind_is, "attention.glimpse.tiles=[1, 2]"}) ==
+          "attention.glimpse.tiles: [1, 2] do not part a canvas of 13 x 15 pixels; allowed: "
+          "divisors of its sides");
+    CHECK(fault({kind_is, "attention.glimpse.tiles=[13, 5]"}) == "nothing thrown");
+  }
+  CHECK(fault({"attention.glimpse.kind=scan"}) == "nothing thrown");  // has no grid
 }
 
 TEST_CASE("the controls look where they should") {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <limits>
@@ -72,6 +73,61 @@ TEST_CASE("linear layers: forward against naive loops, backward against finite d
     check_linear(sizes, false, stream);
     check_linear(sizes, true, stream);
   }
+}
+
+TEST_CASE("linear_backward with beta 1 adds to what is there") {
+  RandomStream stream(2, Purpose::scene, 0, 0);
+  for (const Sizes sizes : {Sizes{1, 1, 1}, {1, 5, 17}, {7, 13, 5}, {20, 3, 33}}) {
+    CAPTURE(sizes.rows);
+    CAPTURE(sizes.inputs);
+    CAPTURE(sizes.outputs);
+    GuardedMatrix x(sizes.rows, sizes.inputs), dy(sizes.rows, sizes.outputs);
+    GuardedMatrix dw(sizes.inputs, sizes.outputs), db(1, sizes.outputs);
+    const NaiveMatrix naive_x(x.randomize(stream).view()), naive_dy(dy.randomize(stream).view());
+    NaiveMatrix naive_dw(dw.randomize(stream).view()), naive_db(db.randomize(stream).view());
+    const NaiveMatrix products = product(transposed(naive_x), naive_dy);
+    for (std::size_t i = 0; i < products.values.size(); ++i)
+      naive_dw.values[i] += products.values[i];
+    for (int r = 0; r < sizes.rows; ++r)
+      for (int c = 0; c < sizes.outputs; ++c) naive_db(0, c) += naive_dy(r, c);
+
+    linear_backward(dw.view(), db.view(), dy.view(), x.view(), 1.0F);
+    CHECK(largest_error(dw.view(), naive_dw) < 1e-5);
+    CHECK(largest_error(db.view(), naive_db) < 1e-5);
+    CHECK(dw.intact());
+    CHECK(db.intact());
+  }
+}
+
+TEST_CASE("copy_rows, add and add_relu, number by number") {
+  RandomStream stream(3, Purpose::scene, 0, 0);
+  for (const Sizes sizes : {Sizes{0, 0, 3}, {1, 0, 1}, {3, 0, 5}, {2, 0, 16}, {7, 0, 33}}) {
+    CAPTURE(sizes.rows);
+    CAPTURE(sizes.outputs);
+    GuardedMatrix x(sizes.rows, sizes.outputs), y(sizes.rows, sizes.outputs);
+    x.randomize(stream);
+    y.randomize(stream);
+    GuardedMatrix copy = y, sum = y, relu = y;
+    copy_rows(copy.view(), x.view());
+    add(sum.view(), x.view());
+    add_relu(relu.view(), x.view());
+    for (int r = 0; r < sizes.rows; ++r)
+      for (int c = 0; c < sizes.outputs; ++c) {
+        CHECK(sum(r, c) == y(r, c) + x(r, c));
+        CHECK(relu(r, c) == std::max(0.0F, y(r, c) + x(r, c)));
+      }
+    CHECK(copy == x);
+    CHECK(copy.intact());
+    CHECK(sum.intact());
+    CHECK(relu.intact());
+  }
+  GuardedMatrix y(1, 3), x(1, 3);
+  std::ranges::copy(std::vector{kNan, kInf, -kInf}, y.view().row(0));
+  x.fill(1.0F);
+  add_relu(y.view(), x.view());
+  CHECK(std::isnan(y(0, 0)));
+  CHECK(y(0, 1) == kInf);
+  CHECK(y(0, 2) == 0.0F);
 }
 
 TEST_CASE("relu: zero has no gradient, and what is not finite stays visible") {
@@ -274,6 +330,9 @@ TEST_CASE("layers refuse sizes that do not fit") {
   CHECK_THROWS_AS(linear_relu_forward(b.view(), b.view(), c.view(), bias.view()), std::logic_error);
   CHECK_THROWS_AS(linear_backward(c.view(), bias.view(), a.view(), b.view()), std::logic_error);
   CHECK_THROWS_AS(relu_backward(a.view(), b.view()), std::logic_error);
+  CHECK_THROWS_AS(copy_rows(a.view(), b.view()), std::logic_error);
+  CHECK_THROWS_AS(add(b.view(), c.view()), std::logic_error);
+  CHECK_THROWS_AS(add_relu(a.view(), b.view()), std::logic_error);
   CHECK_THROWS_AS(cross_entropy_forward(a.view(), loss, b.view(), labels), std::logic_error);
   CHECK_THROWS_AS(cross_entropy_forward(a.view(), loss, a.view(), std::vector{0, 3}),
                   std::logic_error);
