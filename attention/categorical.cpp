@@ -7,13 +7,12 @@ namespace saccade {
 
 void softmax_forward(Matrix p, ConstMatrix logits, float temperature) {
   SACCADE_CHECK(p.rows == logits.rows && p.cols == logits.cols);
-  const float scale = 1.0F / temperature;
   for (int r = 0; r < p.rows; ++r) {
     const float* z = logits.row(r);
     float* p_row = p.row(r);
     const float largest = *std::max_element(z, z + p.cols);
     float sum = 0.0F;
-    for (int k = 0; k < p.cols; ++k) sum += p_row[k] = std::exp((z[k] - largest) * scale);
+    for (int k = 0; k < p.cols; ++k) sum += p_row[k] = std::exp((z[k] - largest) / temperature);
     for (int k = 0; k < p.cols; ++k) p_row[k] /= sum;
   }
 }

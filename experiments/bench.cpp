@@ -66,10 +66,12 @@ class RandomLooks {
       : workers_(workers), steps_(task.model.num_glimpses()) {
     const int episodes = task.config.agent.training.lane_size;
     const EnvironmentFactory make = task.environments(task.train_scenes);
-    for (int i = 0; i < workers.threads(); ++i)
-      players_.push_back({make(episodes, 1), zeros<2>(episodes, 2),
-                          zeros<2>(episodes, task.model.glimpse_size()),
-                          RandomStream(0, Purpose::policy_noise, 0, i)});
+    for (int i = 0; i < workers.threads(); ++i) {
+      players_.push_back({.environment = make(episodes, 1),
+                          .locations = zeros<2>(episodes, 2),
+                          .glimpses = zeros<2>(episodes, task.retina.glimpse_size()),
+                          .stream = RandomStream(0, Purpose::policy_noise, 0, i)});
+    }
   }
 
   double operator()() {

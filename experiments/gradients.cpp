@@ -186,6 +186,40 @@ std::vector<double> enumerate(Player& player, int candidates, const Tensor<3>& p
   return exact;
 }
 
+// The last glimpse alone, all earlier ones fixed: each estimator against the exact gradient.
+nlohmann::ordered_json against_exact(const Trained& trained, const GradientsOptions& options,
+                                     std::vector<std::unique_ptr<Player>>& players,
+                                     Workers& workers, float average_reward) {
+  const int candidates = trained.task.model.num_candidates();
+  Player& player = *players.front();
+  const int last = player.steps() - 1;
+  player.play(options.samples);  // a draw of its own for the glimpses before the last
+  const Tensor<3> prefix = player.rollout().look->actions;
+  const std::vector<double> exact = enumerate(player, candidates, prefix);
+  const Tensor<3> decisions = player.rollout().look->decisions;
+  const auto play_last = [&](Player& one, int number) {
+    const Tensor<3> actions = with_last(prefix, [&](int b) {
+      RandomStream stream(trained.task.config.evaluation.seed, Purpose::policy_noise, number, b);
+      return draw(&decisions(last, b, 0), candidates, stream);
+    });
+    one.play(number, &actions);
+  };
+  const Samples samples =
+      sample(players, workers, options.samples, average_reward, last, play_last);
+
+  nlohmann::ordered_json report{{"norm", norm(exact)}};
+  const std::vector<std::string> estimators = advantage_estimators();
+  for (std::size_t e = 0; e < estimators.size(); ++e) {
+    const Noise noise = measure(samples[e]);
+    report["estimators"][estimators[e]] = {
+        {"mean_norm", noise.mean_norm},
+        {"variance", noise.variance},
+        {"distance", distance(noise.mean, exact) / norm(exact)},
+        {"expected_distance", std::sqrt(noise.variance / options.samples) / norm(exact)}};
+  }
+  return report;
+}
+
 std::string to_table(const nlohmann::ordered_json& document) {
   std::string table = fmt::format(
       "  locator's gradient, {} scenes x {} rollouts, {} draws\n  {:<16}{:>14}{:>14}{:>18}\n",
@@ -242,33 +276,8 @@ std::string gradients(const GradientsOptions& options) {
                                              {"variance", noise.variance},
                                              {"signal_to_noise", noise.signal_to_noise}};
   }
-  if (model.has_grid()) {
-    Player& player = *players.front();
-    player.play(options.samples);  // a draw of its own for the glimpses before the last
-    const Tensor<3> prefix = player.rollout().look->actions;
-    const std::vector<double> exact = enumerate(player, model.num_candidates(), prefix);
-    const int last = player.steps() - 1;
-    const Tensor<3> decisions = player.rollout().look->decisions;
-    const std::uint64_t seed = trained.task.config.evaluation.seed;
-    const auto play_last = [&](Player& one, int draw_number) {
-      const Tensor<3> actions = with_last(prefix, [&](int b) {
-        RandomStream stream(seed, Purpose::policy_noise, draw_number, b);
-        return draw(&decisions(last, b, 0), model.num_candidates(), stream);
-      });
-      one.play(draw_number, &actions);
-    };
-    const Samples all_last =
-        sample(players, workers, options.samples, average_reward, last, play_last);
-    document["exact"]["norm"] = norm(exact);
-    for (std::size_t e = 0; e < estimators.size(); ++e) {
-      const Noise noise = measure(all_last[e]);
-      document["exact"]["estimators"][estimators[e]] = {
-          {"mean_norm", noise.mean_norm},
-          {"variance", noise.variance},
-          {"distance", distance(noise.mean, exact) / norm(exact)},
-          {"expected_distance", std::sqrt(noise.variance / options.samples) / norm(exact)}};
-    }
-  }
+  if (model.has_grid())
+    document["exact"] = against_exact(trained, options, players, workers, average_reward);
   return options.json ? document.dump(2) + "\n" : to_table(document);
 }
 

@@ -35,15 +35,15 @@ TestReport test_agent(const Model& model, std::span<const float> parameters, Eva
 }
 
 std::string to_table(const TestReport& report) {
+  const bool looks = report.passes.size() > 1;
   std::string table =
-      fmt::format("  {:<28}{:>10}   {:<14}   {:>10}\n",
-                  fmt::format("test, {} scenes", report.deterministic().scenes), "error",
-                  "95 % interval", report.passes.size() > 1 ? "on digit" : "");
+      fmt::format("  {:<28}{:>10}   95 % interval",
+                  fmt::format("test, {} scenes", report.deterministic().scenes), "error");
+  table += looks ? "      on digit\n" : "\n";
   for (const auto& [label, metric, request, e] : report.passes) {
     table += fmt::format("  {:<28}{:>8.2f} %   [{:.2f}, {:.2f}]", label, 100 * e.error,
                          100 * e.error_low, 100 * e.error_high);
-    if (report.passes.size() > 1) table += fmt::format("   {:>10.1f} %", 100 * e.on_target);
-    table += "\n";
+    table += looks ? fmt::format("   {:>10.1f} %\n", 100 * e.on_target) : "\n";
   }
   return table;
 }

@@ -122,7 +122,7 @@ TEST_CASE("a run prints plain lines where the output is no terminal, then the ta
   CHECK_FALSE(contains(result.out, "\r"));
   const Words lines = split(result.out, '\n');
   const std::size_t rows = kTinyRows.size();
-  REQUIRE(lines.size() == rows + 10);
+  REQUIRE(lines.size() == rows + 12);
   CHECK(lines[0].starts_with("tiny: "));
   for (std::size_t row = 0; row < rows; ++row) {
     CAPTURE(lines[1 + row]);
@@ -130,11 +130,11 @@ TEST_CASE("a run prints plain lines where the output is no terminal, then the ta
     CHECK(contains(lines[1 + row], "  valid ") ==
           (std::ranges::count(kTinyEvaluations, kTinyRows[row]) > 0));
   }
-  const Result table = run_saccade(tiny.path, {"eval", lines[rows + 8]});
+  const Result table = run_saccade(tiny.path, {"eval", lines[rows + 10]});
   check_done(table);
-  CHECK(contains(result.out, "\n\n" + table.out + "\n" + lines[rows + 8] + "\n"));
-  CHECK(lines[rows + 8] == "runs/tiny/evaluation.rollouts=3/seed-1");
-  CHECK(bytes_of(tiny.path / lines[rows + 8] / "command.txt") == SACCADE_BINARY
+  CHECK(contains(result.out, "\n\n" + table.out + "\n" + lines[rows + 10] + "\n"));
+  CHECK(lines[rows + 10] == "runs/tiny/evaluation.rollouts=3/seed-1");
+  CHECK(bytes_of(tiny.path / lines[rows + 10] / "command.txt") == SACCADE_BINARY
         " run tiny.yaml evaluation.rollouts=3\n");
 }
 

@@ -27,7 +27,7 @@ TEST_CASE("eval finds the figures of the run's summary, for any number of thread
   const nlohmann::json summary = read_json(folder / "summary.json");
   for (const int threads : {1, 2, 4}) {
     const nlohmann::json document = eval_json(folder, 0, threads);
-    CHECK(document.size() == 18);
+    CHECK(document.size() == 26);
     for (const auto& [key, value] : document.items()) {
       CAPTURE(key);
       CHECK((key.starts_with("test/") || key.starts_with("attention/")));
@@ -43,7 +43,7 @@ TEST_CASE("eval prints the table of the run") {
   const nlohmann::json figures = eval_json(folder);
   const std::vector<std::string> lines =
       split(eval({.run_folder = folder, .scenes = 0, .json = false, .threads = 2}), '\n');
-  REQUIRE(lines.size() == 6);
+  REQUIRE(lines.size() == 8);
   CHECK(lines[0].starts_with("  test, 150 scenes "));
   const auto check_row = [&](const std::string& line, const std::string& name,
                              const std::string& key) {
@@ -58,10 +58,12 @@ TEST_CASE("eval prints the table of the run") {
   check_row(lines[1], "single deterministic pass", "test/error");
   check_row(lines[2], "one sampled pass", "test/error_sampled");
   check_row(lines[3], "mean of 2 sampled passes", "test/error_averaged");
-  check_row(lines[4], "random policy, same weights", "test/error_random");
+  check_row(lines[4], "shuffled locations", "test/error_shuffled");
+  check_row(lines[5], "centre policy, same weights", "test/error_center");
+  check_row(lines[6], "random policy, same weights", "test/error_random");
   CHECK(lines[1].ends_with(
       fmt::format(" {:.1f} %", 100 * figures.at("attention/on_target").get<double>())));
-  CHECK(lines[5].empty());
+  CHECK(lines[7].empty());
 }
 
 TEST_CASE("eval takes as many scenes as it is told to") {

@@ -642,7 +642,7 @@ TEST_CASE("a table shows per cent") {
         "  single deterministic pass       2.63 %   [2.33, 2.96]         87.5 %\n"
         "  random policy, same weights   100.00 %   [0.00, 0.00]          0.0 %\n");
   CHECK(to_table({{passes[0]}}) ==
-        "  test, 10000 scenes               error   95 % interval             \n"
+        "  test, 10000 scenes               error   95 % interval\n"
         "  single deterministic pass       2.63 %   [2.33, 2.96]\n");
 }
 

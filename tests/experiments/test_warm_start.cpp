@@ -51,7 +51,8 @@ TEST_CASE("a warm start that cannot be is refused before a folder is made") {
   const TinyExperiment tiny;
   const auto source = tiny.train("source");
   const auto fault = [&](const std::vector<std::string>& overrides) {
-    const std::string message = message_of<InputError>([&] { tiny.train("other", overrides); });
+    const std::string message =
+        message_of<InputError>([&] { run(tiny.options("other", overrides), false); });
     CHECK(!std::filesystem::exists(tiny.path / "other"));
     return message;
   };
