@@ -232,11 +232,11 @@ std::string to_table(const nlohmann::ordered_json& document) {
   if (!document.contains("exact")) return table;
   table += fmt::format(
       "\n  last glimpse alone, against the exact gradient |g*| = {:.3e}\n"
-      "  {:<16}{:>14}{:>14}{:>18}{:>18}\n",
+      "  {:<16}{:>14}{:>14}{:>22}{:>20}\n",
       document["exact"]["norm"].get<double>(), "advantage", "|mean|", "variance",
       "|mean - g*| / |g*|", "expected by noise");
   for (const auto& [name, row] : document["exact"]["estimators"].items())
-    table += fmt::format("  {:<16}{:>14.3e}{:>14.3e}{:>18.4f}{:>18.4f}\n", name,
+    table += fmt::format("  {:<16}{:>14.3e}{:>14.3e}{:>22.4f}{:>20.4f}\n", name,
                          row["mean_norm"].get<double>(), row["variance"].get<double>(),
                          row["distance"].get<double>(), row["expected_distance"].get<double>());
   return table;
