@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nn/softmax.h"
+
 namespace saccade {
 
 void softmax_forward(Matrix p, ConstMatrix logits, float temperature) {
   SACCADE_CHECK(p.rows == logits.rows && p.cols == logits.cols);
-  for (int r = 0; r < p.rows; ++r) {
-    const float* z = logits.row(r);
-    float* p_row = p.row(r);
-    const float largest = *std::max_element(z, z + p.cols);
-    float sum = 0.0F;
-    for (int k = 0; k < p.cols; ++k) sum += p_row[k] = std::exp((z[k] - largest) / temperature);
-    for (int k = 0; k < p.cols; ++k) p_row[k] /= sum;
-  }
+  for (int r = 0; r < p.rows; ++r) softmax(p.row(r), logits.row(r), p.cols, temperature);
 }
 
 void softmax_backward(Matrix dlogits, ConstMatrix dp, ConstMatrix p, float temperature) {

@@ -5,6 +5,7 @@
 #include <xsimd/xsimd.hpp>
 
 #include "nn/gemm.h"
+#include "nn/softmax.h"
 
 namespace saccade {
 namespace {
@@ -99,14 +100,10 @@ void cross_entropy_forward(Matrix p, std::span<float> loss, ConstMatrix logits,
   SACCADE_CHECK(p.rows == logits.rows && p.cols == logits.cols);
   for (int r = 0; r < p.rows; ++r) {
     const float* z = logits.row(r);
-    float* p_row = p.row(r);
-    const float largest = *std::max_element(z, z + p.cols);
-    float sum = 0.0F;
-    for (int c = 0; c < p.cols; ++c) sum += p_row[c] = std::exp(z[c] - largest);
+    const auto [largest, sum] = softmax(p.row(r), z, p.cols);
     const int label = labels[r];
     SACCADE_CHECK(label >= 0 && label < p.cols);
     loss[r] = std::log(sum) - (z[label] - largest);
-    for (int c = 0; c < p.cols; ++c) p_row[c] /= sum;
   }
 }
 
