@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "agent/checkpoint.h"
+#include "experiments/output.h"
 #include "experiments/progress.h"
 #include "experiments/report.h"
 #include "experiments/run_folder.h"

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "experiments/output.h"
 #include "nn/error.h"
 #include "saccade_version.h"
 
@@ -124,12 +125,6 @@ std::string meta_json(int threads, const std::map<std::string, std::string>& che
                                     {"compiler", __VERSION__},    {"processor", processor_name()},
                                     {"threads", threads},         {"data_crc32", checksums}};
   return meta.dump(2);
-}
-
-void write_text(const fs::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text << std::flush;
-  if (!file) throw std::runtime_error(fmt::format("{}: cannot be written", path.string()));
 }
 
 }  // namespace saccade

@@ -64,7 +64,4 @@ class MetricsFile {
 /// checksums of the data.
 std::string meta_json(int threads, const std::map<std::string, std::string>& checksums);
 
-/// Writes a whole file or throws std::runtime_error naming it.
-void write_text(const std::filesystem::path& path, const std::string& text);
-
 }  // namespace saccade

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace saccade {
+
+/// A figure over seeds and where it may well lie: a 95 % bootstrap interval. With one seed there is
+/// none: `known` is false and both ends are the figure.
+struct Estimate {
+  double value = 0.0;
+  double low = 0.0;
+  double high = 0.0;
+  bool known = false;
+};
+
+/// One point of a learning curve: the error on the validation scenes.
+struct CurvePoint {
+  double episodes = 0.0;
+  double seconds = 0.0;  // of training so far, mean over seeds
+  Estimate error;
+};
+
+/// The share of each class among the answers to each class, rows are what was there.
+struct Confusion {
+  int classes = 0;
+  std::vector<double> shares;  // (C, C); a row sums to 1, or to 0 where the class was not there
+};
+
+/// How much the looks of an episode expose each part of the canvas, mean over scenes and seeds.
+struct LookMap {
+  int rows = 0;
+  int cols = 0;
+  std::vector<double> exposure;  // (rows, cols), >= 0
+};
+
+/// The runs of one configuration with different seeds, and what they came to. Errors and shares are
+/// fractions on the test set by the single deterministic pass.
+struct Variant {
+  std::string label;                           // unique, for people
+  std::vector<std::filesystem::path> folders;  // one a seed, in the order of the seeds
+  std::vector<std::uint64_t> seeds;
+  std::vector<double> errors;  // one a seed
+
+  Estimate mean;
+  Estimate interquartile_mean;
+  std::optional<Estimate> difference;   // of the error to the first variant, paired by seed
+  std::optional<Estimate> improvement;  // P(a run has less error than one of the first variant)
+
+  double episodes = 0.0;           // of training
+  double gflop_per_episode = 0.0;  // of training, forward and backward
+  double canvas_pixels = 0.0;      // under the looks of an episode, all scales' widest
+  double seconds = 0.0;            // of a run, mean over seeds
+  Estimate on_target;              // share of the looks' weight; only where `looks`
+
+  bool looks = true;     // whether the model looks about at all; those that see the canvas do not
+  int num_glimpses = 1;  // T
+  std::vector<CurvePoint> curve;
+  // The rest is of runs that kept test.json; else empty.
+  std::vector<Estimate> error_by_glimpse;      // (T): if asked after so many glimpses
+  std::vector<Estimate> on_target_by_glimpse;  // (T)
+  Confusion confusion;
+  LookMap look_map;
+
+  std::vector<std::string> settings;  // one for each of Comparison::differing
+};
+
+/// A folder that was given and not compared, and why.
+struct LeftOut {
+  std::filesystem::path folder;
+  std::string reason;
+};
+
+/// Trained agents side by side. The first variant is the one that others are held against.
+struct Comparison {
+  std::vector<Variant> variants;
+  std::vector<LeftOut> left_out;
+  std::vector<std::string> differing;    // keys in which the variants' configurations differ
+  std::vector<std::string> class_names;  // (C)
+  int scenes = 0;                        // of a test
+  int resamples = 0;                     // of the bootstrap
+  std::vector<std::string> commands;     // that made the runs and this, in order
+};
+
+}  // namespace saccade

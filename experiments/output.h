@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace saccade {
+
+/// A file that is written beside its place and moved there when it is whole, so that whatever
+/// happens the place holds what it held before or the whole new file.
+class OutputFile {
+ public:
+  /// Throws InputError if there is something at `target` already (unless `force`; a folder is never
+  /// replaced) or if nothing can be written there.
+  OutputFile(std::filesystem::path target, bool force);
+  /// What was not committed is removed.
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  /// Where to write: the same folder and suffix under another name. An empty file is there.
+  const std::filesystem::path& path() const { return beside_; }
+  /// Moves the file to its place.
+  void commit();
+
+ private:
+  std::filesystem::path target_, beside_;
+};
+
+/// Writes a whole file, over what is there, or throws std::runtime_error naming it.
+void write_text(const std::filesystem::path& path, const std::string& text);
+
+}  // namespace saccade

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "env/scene.h"
+
+namespace saccade {
+
+struct Colour {
+  std::uint8_t red = 0;
+  std::uint8_t green = 0;
+  std::uint8_t blue = 0;
+
+  bool operator==(const Colour&) const = default;
+};
+
+/// A place in a picture, in pixels: x to the right, y down.
+struct Point {
+  int x = 0;
+  int y = 0;
+};
+
+enum class Align { left, centre, right };
+
+/// How a line of text is set. ASCII only; other bytes are drawn as '?'.
+struct TextStyle {
+  int height = 12;  // of a capital letter, pixels
+  Align align = Align::left;
+  bool bold = false;
+};
+
+/// Pixels to draw on. What lies outside is cut off.
+class Picture {
+ public:
+  Picture(int rows, int cols, Colour background);
+
+  int rows() const { return rows_; }
+  int cols() const { return cols_; }
+  /// (rows, cols, 3): red, green, blue
+  std::span<const std::uint8_t> bytes() const { return bytes_; }
+  std::span<std::uint8_t> bytes() { return bytes_; }
+  Colour at(Point point) const;
+
+  /// `opacity` in [0, 1] mixes with what is there.
+  void fill(Box box, Colour colour, double opacity = 1.0);
+  /// The frame lies inside the box.
+  void outline(Box box, Colour colour, int thickness = 1);
+  void line(Point from, Point to, Colour colour, int thickness = 1);
+  void disc(Point centre, int radius, Colour colour);
+  /// Between straight lines through the corners.
+  void polygon(std::span<const Point> corners, Colour colour, double opacity = 1.0);
+  /// `at` is the left end, the middle or the right end of the base line.
+  void text(Point at, const std::string& line, Colour colour, const TextStyle& style = {});
+  void paste(const Picture& picture, Point corner);
+
+  /// Enlarged by whole pixels, each as a square (nearest neighbour).
+  Picture enlarged(int factor) const;
+  /// Made smaller by a whole factor: means of squares.
+  Picture shrunk(int factor) const;
+
+ private:
+  int rows_, cols_;
+  std::vector<std::uint8_t> bytes_;
+};
+
+/// Width in pixels of a line of text.
+int text_width(const std::string& line, const TextStyle& style);
+
+/// The bytes of a PNG file.
+std::string to_png(const Picture& picture);
+
+}  // namespace saccade
