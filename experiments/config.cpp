@@ -33,7 +33,9 @@ class Reader {
     for (const Setting& setting : table_) keys_.push_back(setting.key);
   }
 
-  void read_file(const std::string& text, const std::string& origin);
+  /// `of_study`: passes over the keys that make several runs of a file.
+  void read_file(const std::string& text, const std::string& origin, bool of_study);
+  void read_assignment(const Assignment& assignment);
   void read_override(const std::string& text);
 
   const GivenKeys& given() const { return given_; }
@@ -73,12 +75,14 @@ class Reader {
   std::vector<std::string> keys_;  // of sections and of settings
   std::string source_;             // what is being read: a file, or "override 'key=value'"
   bool source_has_lines_ = false;
+  bool passes_over_study_ = false;
   std::map<std::string, int> lines_;  // where this file has each key and section
   GivenKeys given_;
 };
 
-void Reader::read_file(const std::string& text, const std::string& origin) {
+void Reader::read_file(const std::string& text, const std::string& origin, bool of_study) {
   source_ = origin;
+  passes_over_study_ = of_study;
   source_has_lines_ = true;
   const std::vector<YAML::Node> documents = load(text);
   if (documents.size() > 1)
@@ -87,13 +91,18 @@ void Reader::read_file(const std::string& text, const std::string& origin) {
 }
 
 void Reader::read_override(const std::string& text) {
-  source_ = "override '" + text + "'";
-  source_has_lines_ = false;
-  const YAML::Mark nowhere;
+  const std::string place = "override '" + text + "'";
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
-    fail(nowhere, "allowed: key.path=value, for example training.learning_rate=0.001");
-  const std::string key = text.substr(0, equals);
+    throw InputError(place + ": allowed: key.path=value, for example training.learning_rate=0.001");
+  read_assignment({text.substr(0, equals), text.substr(equals + 1), place});
+}
+
+void Reader::read_assignment(const Assignment& assignment) {
+  source_ = assignment.place;
+  source_has_lines_ = false;
+  const YAML::Mark nowhere;
+  const std::string& key = assignment.key;
   if (is_section(key))
     fail(nowhere, fmt::format("'{}' is a section; its keys: {}", key, keys_of(key)));
   for (const Setting& setting : table_)
@@ -102,7 +111,7 @@ void Reader::read_override(const std::string& text) {
            fmt::format("{} is no section; allowed: {}", setting.key, allowed_values(setting)));
   const Setting* setting = find(key);
   if (setting == nullptr) fail_unknown(nowhere, key);
-  const std::vector<YAML::Node> values = load(text.substr(equals + 1));
+  const std::vector<YAML::Node> values = load(assignment.value);
   read_setting(values.empty() ? YAML::Node() : values[0], *setting, nowhere);
 }
 
@@ -150,6 +159,10 @@ void Reader::read_section(const YAML::Node& node, const std::string& section,
     const YAML::Mark key_mark = pair.first.Mark();
     if (!pair.first.IsScalar()) fail(key_mark, describe(pair.first) + " is no key");
     const std::string key = (section.empty() ? "" : section + ".") + pair.first.Scalar();
+    if (key == "vary" || key == "seeds") {
+      if (passes_over_study_) continue;
+      fail(key_mark, key + " makes this a study of several runs; `saccade run` runs one");
+    }
     const Setting* setting = find(key);
     if (setting == nullptr && !is_section(key)) fail_unknown(key_mark, key);
     const auto [first, is_new] = lines_.emplace(key, key_mark.line + 1);
@@ -266,9 +279,20 @@ struct Write {
   std::string operator()(const auto* field) const { return fmt::format("{}", *field); }
 };
 
+Config parse(const std::string& text, const std::string& origin, bool of_study,
+             std::span<const Assignment> assignments, std::span<const std::string> overrides) {
+  Config config;
+  Reader reader(config);
+  reader.read_file(text, origin, of_study);
+  for (const Assignment& assignment : assignments) reader.read_assignment(assignment);
+  for (const std::string& override : overrides) reader.read_override(override);
+  resolve(config, reader.given());
+  return config;
+}
+
 }  // namespace
 
-Config read_config(const std::filesystem::path& path, std::span<const std::string> overrides) {
+std::string read_config_text(const std::filesystem::path& path) {
   const auto fail = [&](const std::string& why) {
     throw InputError(path.string() + ": cannot be read: " + why);
   };
@@ -276,18 +300,48 @@ Config read_config(const std::filesystem::path& path, std::span<const std::strin
   if (std::filesystem::is_directory(path, ignored)) fail("it is a folder");
   std::ifstream file(path, std::ios::binary);
   if (!file) fail(std::generic_category().message(errno));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return parse_config(text, path.string(), overrides);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Config read_config(const std::filesystem::path& path, std::span<const std::string> overrides) {
+  return parse_config(read_config_text(path), path.string(), overrides);
 }
 
 Config parse_config(const std::string& text, const std::string& origin,
                     std::span<const std::string> overrides) {
+  return parse(text, origin, false, {}, overrides);
+}
+
+Config parse_study_run(const std::string& text, const std::string& origin,
+                       std::span<const Assignment> assignments,
+                       std::span<const std::string> overrides) {
+  return parse(text, origin, true, assignments, overrides);
+}
+
+std::vector<std::string> setting_keys() {
   Config config;
-  Reader reader(config);
-  reader.read_file(text, origin);
-  for (const std::string& override : overrides) reader.read_override(override);
-  resolve(config, reader.given());
-  return config;
+  std::vector<std::string> keys;
+  for (const Setting& setting : settings(config)) keys.push_back(setting.key);
+  return keys;
+}
+
+std::string value_of(const Config& config, const std::string& key) {
+  Config copy = config;
+  for (const Setting& setting : settings(copy))
+    if (setting.key == key) return std::visit(Write{}, setting.field);
+  throw std::logic_error("no setting '" + key + "'");
+}
+
+std::vector<Difference> differences(const Config& first, const Config& second) {
+  Config a = first, b = second;
+  const std::vector<Setting> of_a = settings(a), of_b = settings(b);
+  std::vector<Difference> found;
+  for (std::size_t i = 0; i < of_a.size(); ++i) {
+    Difference d{of_a[i].key, std::visit(Write{}, of_a[i].field),
+                 std::visit(Write{}, of_b[i].field)};
+    if (d.first != d.second) found.push_back(std::move(d));
+  }
+  return found;
 }
 
 std::string to_yaml(const Config& config) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <vector>
+#include <vector>
 
 #include "agent/config.h"
 #include "env/augmentation.h"
@@ -47,6 +48,36 @@ Config read_config(const std::filesystem::path& path, std::span<const std::strin
 /// The same from the text of a file; `origin` stands for the file's name in messages.
 Config parse_config(const std::string& text, const std::string& origin,
                     std::span<const std::string> overrides = {});
+
+/// A setting, its value as YAML, and where that was said, for messages.
+struct Assignment {
+  std::string key;
+  std::string value;
+  std::string place;
+};
+
+/// One run of a study: the text of its file, where the keys `vary` and `seeds` are passed over,
+/// then what makes this run, then overrides.
+Config parse_study_run(const std::string& text, const std::string& origin,
+                       std::span<const Assignment> assignments,
+                       std::span<const std::string> overrides);
+
+/// Every key there is, in the order of the documentation.
+std::vector<std::string> setting_keys();
+
+/// The value of a setting as YAML. `key` is one of these.
+std::string value_of(const Config& config, const std::string& key);
+
+/// A setting in which two configurations differ, and both its values as YAML.
+struct Difference {
+  std::string key;
+  std::string first;
+  std::string second;
+};
+std::vector<Difference> differences(const Config& first, const Config& second);
+
+/// The whole text of a configuration file. Throws InputError where it cannot be read.
+std::string read_config_text(const std::filesystem::path& path);
 
 /// Every value as YAML with a word on each, in the order of the documentation. For a Config that
 /// was read, parse_config of it gives the same Config.

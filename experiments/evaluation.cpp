@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
-#include <utility>
 
+#include "experiments/coverage.h"
 #include "nn/layers.h"
 
 namespace saccade {
@@ -24,7 +25,13 @@ struct Evaluator::Tally {
   double entropy = 0.0;
   std::vector<double> on_target;  // (T)
 
+  // Where details are asked for
+  std::vector<int> errors_by_glimpse;  // (T)
+  std::vector<int> confusion;          // (C, C)
+  std::vector<float> look_map;         // (rows, cols)
+
   void add_look(int t, const SceneFacts& facts, const Gaze& gaze);
+  void add_details(const Model& model, const Rollout& rollout, int count);
 };
 
 void Evaluator::Tally::add_look(int t, const SceneFacts& facts, const Gaze& gaze) {
@@ -45,74 +52,26 @@ void Evaluator::Tally::add_look(int t, const SceneFacts& facts, const Gaze& gaze
   }
 }
 
-namespace {
-
-// How much of a digit's box the finest patches of an episode have seen: a pixel that a look sees
-// with weight w stays unseen with 1 - w.
-class Coverage {
- public:
-  Coverage(const Box& box, CanvasSize canvas)
-      : box_(box), canvas_(canvas), unseen_(box.width * box.height, 1.0F) {}
-
-  void add(const Gaze& gaze) {
-    // Corners of the patches' overlaps with the box, whose running sums are the weights seen.
-    std::vector<float> seen((box_.width + 1) * (box_.height + 1), 0.0F);
-    const auto at = [&](int x, int y) -> float& { return seen[y * (box_.width + 1) + x]; };
-    for (int k = 0; k < gaze.places.rows; ++k) {
-      const auto [left, right] =
-          overlap(gaze.places(k, 0), gaze.half_width, canvas_.cols, box_.x, box_.width);
-      const auto [top, bottom] =
-          overlap(gaze.places(k, 1), gaze.half_height, canvas_.rows, box_.y, box_.height);
-      if (left >= right || top >= bottom) continue;
-      const float weight = gaze.weights[k] * gaze.exposure;
-      at(left, top) += weight;
-      at(right, top) -= weight;
-      at(left, bottom) -= weight;
-      at(right, bottom) += weight;
+// Of the first `count` episodes of a rollout that classified at every step.
+void Evaluator::Tally::add_details(const Model& model, const Rollout& rollout, int count) {
+  const int steps = model.num_glimpses(), classes = model.num_classes();
+  errors_by_glimpse.assign(steps, 0);
+  confusion.assign(classes * classes, 0);
+  const MapSize size = map_size(model.canvas());
+  PatchSum map({0, 0, size.cols, size.rows}, size.rows, size.cols);
+  for (int b = 0; b < count; ++b) {
+    const int label = rollout.labels[b];
+    for (int t = 0; t < steps; ++t) {
+      const float* p = &rollout.probabilities(t, b, 0);
+      errors_by_glimpse[t] += std::max_element(p, p + classes) - p != label;
+      map.add(rollout.look->gaze(t, b));
     }
-    for (int y = 0; y < box_.height; ++y)
-      for (int x = 0; x < box_.width; ++x) {
-        float& here = at(x, y);
-        here += (x > 0 ? at(x - 1, y) : 0.0F) + (y > 0 ? at(x, y - 1) : 0.0F) -
-                (x > 0 && y > 0 ? at(x - 1, y - 1) : 0.0F);
-        unseen_[y * box_.width + x] *= 1.0F - std::clamp(here, 0.0F, 1.0F);
-      }
+    ++confusion[label * classes + rollout.classes[b]];
   }
-
-  double seen() const {
-    double unseen = 0.0;
-    for (const float share : unseen_) unseen += share;
-    return 1.0 - unseen / static_cast<double>(unseen_.size());
-  }
-
- private:
-  // First and end, in pixels of the box, of a patch around a place.
-  static std::pair<int, int> overlap(float place, float half_side, int canvas, int box, int side) {
-    // As the retina rounds; half a patch is a multiple of 1/2, which the division by the canvas
-    // must not blur.
-    const double point = 0.5F * (place + 1.0F) * static_cast<float>(canvas);
-    const double half = std::round(0.5 * half_side * canvas * 4096.0) / 4096.0;
-    const auto pixel = [&](double edge) {  // windows may be anywhere, or not a number
-      const double in_box = std::floor(edge + 0.5) - box;
-      return static_cast<int>(std::min(std::max(0.0, in_box), static_cast<double>(side)));
-    };
-    return {pixel(point - half), pixel(point + half)};
-  }
-
-  Box box_;
-  CanvasSize canvas_;
-  std::vector<float> unseen_;  // (height, width)
-};
-
-double coverage(const SceneFacts& facts, Look& look, int steps, int b, CanvasSize canvas) {
-  double sum = 0.0;
-  for (int d = 0; d < facts.num_digits; ++d) {
-    Coverage of_digit(facts.boxes[d], canvas);
-    for (int t = 0; t < steps; ++t) of_digit.add(look.gaze(t, b));
-    sum += of_digit.seen();
-  }
-  return sum / facts.num_digits;
+  look_map = map.total();
 }
+
+namespace {
 
 // (T, B, A) with each episode's actions given to the one after it.
 Tensor<3> given_to_the_next(const Tensor<3>& actions) {
@@ -179,7 +138,25 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
     result.on_target += share / steps;
   }
   wilson_interval(result.error, scenes_, result.error_low, result.error_high);
+  if (request.details) result.details = details();
   return result;
+}
+
+EvaluationDetails Evaluator::details() const {
+  const auto sum = [&](auto member) {
+    std::vector<double> total((tallies_[0].*member).size(), 0.0);
+    for (const Tally& tally : tallies_)
+      std::ranges::transform(total, tally.*member, total.begin(), std::plus());
+    return total;
+  };
+  EvaluationDetails details{.error_by_glimpse = sum(&Tally::errors_by_glimpse),
+                            .confusion = sum(&Tally::confusion),
+                            .map = map_size(model_.canvas()),
+                            .look_map = sum(&Tally::look_map)};
+  for (double& share : details.error_by_glimpse) share /= scenes_;
+  for (double& share : details.look_map)
+    share /= static_cast<double>(scenes_) * model_.num_glimpses();
+  return details;
 }
 
 void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> parameters,
@@ -200,7 +177,8 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
                                    .std = model_.location_std(request.progress, parameters),
                                    .temperature = model_.temperature(request.progress),
                                    .readout = request.readout,
-                                   .policy = request.policy};
+                                   .policy = request.policy,
+                                   .classify_every_step = request.details};
     rollout.run(parameters, rollout_request);
     if (request.shuffled && rollout.look->actions.size() > 0) {
       const Tensor<3> others = given_to_the_next(rollout.look->actions);
@@ -218,6 +196,7 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
       tally.coverage += coverage(facts, *rollout.look, steps, b, model_.canvas());
     }
   }
+  if (request.details) tally.add_details(model_, rollout, count);
   for (int b = 0; b < count; ++b) {
     const float* p = &mean_probability(b, 0);
     const auto answer = std::max_element(p, p + model_.num_classes()) - p;

@@ -8,6 +8,7 @@
 #include "agent/learner.h"
 #include "agent/model.h"
 #include "agent/rollout.h"
+#include "experiments/coverage.h"
 #include "nn/parallel.h"
 
 namespace saccade {
@@ -19,6 +20,15 @@ struct PassRequest {
   bool shuffled = false;    // each episode looks where another one did
   double progress = 1.0;    // of the training: places std and temperature
   int passes = 1;           // class probabilities are averaged over so many passes
+  bool details = false;     // fill in Evaluation::details; of the last pass
+};
+
+/// What is drawn of an evaluation.
+struct EvaluationDetails {
+  std::vector<double> error_by_glimpse;  // (T), of the answer after so many glimpses
+  std::vector<double> confusion;         // (C, C): scenes of a class (row) by the answer (column)
+  MapSize map;
+  std::vector<double> look_map;  // (rows, cols): weight of the finest patches there, mean of a look
 };
 
 /// What an evaluation found. Shares are in [0, 1].
@@ -32,6 +42,7 @@ struct Evaluation {
   double distance = 0.0;  // mean distance of a look to the nearest digit's centre, in half canvases
   double coverage = 0.0;  // share of the digit's box that the finest patches saw in an episode
   double entropy = 0.0;   // nats, of what placed the looks, mean over the glimpses
+  EvaluationDetails details;
 };
 
 /// Wilson score interval (1927) of a share, at 95 %.
@@ -51,6 +62,7 @@ class Evaluator {
   struct Tally;
   void play(Rollout& rollout, int chunk, std::span<const float> parameters,
             const PassRequest& request);
+  EvaluationDetails details() const;
 
   const Model& model_;
   Workers& workers_;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "experiments/bench.h"
+#include "experiments/compare.h"
 #include "experiments/eval.h"
 #include "experiments/gradients.h"
 #include "experiments/record.h"
@@ -68,7 +69,11 @@ std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
                      fmt::join(verbs, ", "));
 }
 
-int run(const saccade::RunOptions& options) {
+int run(const saccade::RunOptions& options, bool dry_run) {
+  if (dry_run) {
+    fmt::print("{}", saccade::plan(options));
+    return kDone;
+  }
   await_stop_signals();
   if (saccade::run(options, stop_requested)) return kDone;
   fmt::print(stderr, "stopped and saved; go on with: {}{}\n", options.command,
@@ -84,14 +89,18 @@ int main(int argc, char** argv) {
 
   saccade::RunOptions run_options;
   run_options.command = typed(argc, argv);
-  CLI::App* run_verb = app.add_subcommand("run", "Train, evaluate and test one experiment");
+  CLI::App* run_verb =
+      app.add_subcommand("run", "Train, evaluate and test an experiment or a study");
   run_verb->add_option("config", run_options.config, "Experiment (YAML)")->required();
   run_verb->add_option("overrides", run_options.overrides, "key.path=value, over the file");
-  run_verb->add_option("--out", run_options.out, "The run folder (default: runs/<name>/...)");
+  run_verb->add_option("--out", run_options.out,
+                       "The folder of the run or study (default: runs/<name>/...)");
   run_verb->add_flag("--resume", run_options.resume, "Go on from the last checkpoint, if any");
   run_verb->add_option("--threads", run_options.threads, "Default: all allowed processors")
       ->check(CLI::Range(1, 1024));
   run_verb->add_flag("--quiet", run_options.quiet, "Print nothing but errors");
+  bool dry_run = false;
+  run_verb->add_flag("--dry-run", dry_run, "List the runs and how long they will take");
 
   saccade::EvalOptions eval_options;
   CLI::App* eval_verb = app.add_subcommand("eval", "Test the best checkpoint of a run");
@@ -108,6 +117,17 @@ int main(int argc, char** argv) {
   record_verb->add_option("--out", record_options.out, "The picture (.png) to write")->required();
   record_verb->add_option("--scenes", record_options.scenes, "Test scenes to draw (default 4)")
       ->check(CLI::Range(1, 100));
+
+  saccade::CompareOptions compare_options;
+  compare_options.command = typed(argc, argv);
+  CLI::App* compare_verb =
+      app.add_subcommand("compare", "Put trained agents side by side: tables, charts, a report");
+  compare_verb->add_option("folders", compare_options.folders, "Folders of runs or of studies")
+      ->required();
+  compare_verb->add_option("--out", compare_options.out,
+                           "The folder to write (default: comparison/ in the one given)");
+  compare_verb->add_flag("--json", compare_options.json, "Print one JSON document");
+  compare_verb->add_flag("--force", compare_options.force, "Write over an older comparison");
 
   saccade::BenchOptions bench_options;
   CLI::App* bench_verb = app.add_subcommand("bench", "Measure the speed of an experiment");
@@ -136,9 +156,10 @@ int main(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-    if (*run_verb) return run(run_options);
+    if (*run_verb) return run(run_options, dry_run);
     if (*eval_verb) fmt::print("{}", saccade::eval(eval_options));
     if (*record_verb) saccade::record(record_options);
+    if (*compare_verb) fmt::print("{}", saccade::compare(compare_options));
     if (*gradients_verb) fmt::print("{}", saccade::gradients(gradients_options));
     if (*bench_verb) fmt::print("{}", saccade::bench(bench_options));
     return kDone;

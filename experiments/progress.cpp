@@ -3,14 +3,44 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace saccade {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::chrono::milliseconds kRedraw{200};
 constexpr int kBarWidth = 24;
 constexpr const char* kClearLine = "\r\x1b[2K";
+constexpr const char* kLineUp = "\x1b[1A";
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string bar(std::int64_t done, std::int64_t total) {
+  const int filled = static_cast<int>(kBarWidth * done / std::max<std::int64_t>(total, 1));
+  std::string text;
+  for (int i = 0; i < kBarWidth; ++i) text += i < filled ? "█" : "░";
+  return text;
+}
+
+std::string figures(std::int64_t episodes, std::int64_t total, double rate, double error) {
+  const double left = rate > 0.0 ? static_cast<double>(total - episodes) / rate : 0.0;
+  return fmt::format("{:>3} %  {:>10} episodes  {:>6.0f}/s  error {:>5.2f} %  left {}",
+                     100 * episodes / std::max<std::int64_t>(total, 1), episodes, rate, 100 * error,
+                     clock_time(left));
+}
+
+void show(const std::string& text) {
+  fmt::print("{}", text);
+  std::fflush(stdout);
+}
+
+}  // namespace
 
 std::string clock_time(double seconds) {
   const auto s = static_cast<long>(seconds + 0.5);
@@ -18,41 +48,99 @@ std::string clock_time(double seconds) {
   return fmt::format("{}:{:02}", s / 60, s % 60);
 }
 
-}  // namespace
+// ---- One training ----
 
-Progress::Progress(std::int64_t total_episodes, bool quiet)
-    : total_(total_episodes), quiet_(quiet), terminal_(isatty(STDOUT_FILENO) != 0) {}
+RunProgress::RunProgress() : terminal_(isatty(STDOUT_FILENO) != 0) {}
 
-void Progress::update(std::int64_t episodes, double rate, double error) {
-  const auto now = std::chrono::steady_clock::now();
-  if (quiet_ || !terminal_ || (bar_shown_ && now - last_draw_ < kRedraw)) return;
+void RunProgress::note(const std::string& text) { show(text); }
+
+void RunProgress::update(std::int64_t episodes, double rate, double error) {
+  const auto now = Clock::now();
+  if (!terminal_ || (bar_shown_ && now - last_draw_ < kRedraw)) return;
   last_draw_ = now;
   bar_shown_ = true;
-  const int filled = static_cast<int>(kBarWidth * episodes / total_);
-  std::string bar;
-  for (int i = 0; i < kBarWidth; ++i) bar += i < filled ? "█" : "░";
-  fmt::print("{}{} {}", kClearLine, bar, figures(episodes, rate, error));
-  std::fflush(stdout);
+  show(kClearLine + bar(episodes, total_) + " " + figures(episodes, total_, rate, error));
 }
 
-void Progress::line(std::int64_t episodes, double rate, double error, const std::string& text) {
+void RunProgress::line(std::int64_t episodes, double rate, double error, const std::string& text) {
+  show(fmt::format("{}{}{}{}\n", bar_shown_ ? kClearLine : "",
+                   figures(episodes, total_, rate, error), text.empty() ? "" : "  ", text));
+  bar_shown_ = false;
+}
+
+void RunProgress::finish() {
+  if (bar_shown_) show(kClearLine);
+  bar_shown_ = false;
+}
+
+// ---- The runs of a study ----
+
+StudyProgress::StudyProgress(std::string name, std::vector<std::int64_t> episodes, bool quiet)
+    : name_(std::move(name)),
+      episodes_(std::move(episodes)),
+      quiet_(quiet),
+      terminal_(isatty(STDOUT_FILENO) != 0),
+      start_(Clock::now()) {}
+
+void StudyProgress::begin_run(std::string label) {
+  label_ = std::move(label);
+  ++runs_;
+  total_ = now_ = 0;  // until the training begins
+  first_ = -1;
+  run_start_ = Clock::now();
+  last_draw_ = {};
+}
+
+void StudyProgress::update(std::int64_t episodes, double rate, double error) {
+  if (first_ < 0) first_ = episodes;
+  now_ = episodes;
+  const auto now = Clock::now();
+  if (quiet_ || !terminal_ || now - last_draw_ < kRedraw) return;
+  last_draw_ = now;
+  show(fmt::format("{0}{1}  {2}\n{0}{3}{4}\r", kClearLine, run_name(),
+                   figures(episodes, total_, rate, error), whole(), kLineUp));
+}
+
+void StudyProgress::end_run(const std::string& text, bool failed, bool trained) {
+  failed_ += failed;
+  const double seconds = seconds_since(run_start_);
+  if (trained) {
+    trained_episodes_ += static_cast<double>(now_ - first_);
+    trained_seconds_ += seconds;
+  }
+  total_ = 0;
   if (quiet_) return;
-  fmt::print("{}{}{}{}\n", bar_shown_ ? kClearLine : "", figures(episodes, rate, error),
-             text.empty() ? "" : "  ", text);
-  std::fflush(stdout);
-  bar_shown_ = false;
+  const std::string line =
+      fmt::format("{}  {}{}", run_name(), text, trained ? "  " + clock_time(seconds) : "");
+  if (terminal_)
+    show(fmt::format("{0}{1}\n{0}{2}\r", kClearLine, line, whole()));
+  else
+    show(line + "\n" + whole() + "\n");
 }
 
-void Progress::finish() {
-  if (bar_shown_) fmt::print("{}", kClearLine);
-  std::fflush(stdout);
-  bar_shown_ = false;
+void StudyProgress::end() {
+  if (!quiet_ && terminal_) show("\n");
 }
 
-std::string Progress::figures(std::int64_t episodes, double rate, double error) const {
-  const double left = rate > 0.0 ? static_cast<double>(total_ - episodes) / rate : 0.0;
-  return fmt::format("{:>3} %  {:>10} episodes  {:>6.0f}/s  error {:>5.2f} %  left {}",
-                     100 * episodes / total_, episodes, rate, 100 * error, clock_time(left));
+std::string StudyProgress::run_name() const {
+  return fmt::format("{:>4}/{}  {}", runs_, episodes_.size(), label_);
+}
+
+std::string StudyProgress::whole() const {
+  const auto all = static_cast<int>(episodes_.size());
+  const int done = total_ > 0 ? runs_ - 1 : runs_;
+  double left = 0.0;
+  for (int i = done; i < all; ++i) left += static_cast<double>(episodes_[i]);
+  std::string text = fmt::format("{}: {} of {} runs done", name_, done, all);
+  if (failed_ > 0) text += fmt::format(", {} failed", failed_);
+  text += fmt::format(", {} so far", clock_time(seconds_since(start_)));
+  const double episodes = trained_episodes_ + static_cast<double>(total_ > 0 ? now_ : 0);
+  const double seconds = trained_seconds_ + (total_ > 0 ? seconds_since(run_start_) : 0.0);
+  if (done < all && episodes > 0.0)
+    text += fmt::format(
+        ", about {} left",
+        clock_time((left - static_cast<double>(total_ > 0 ? now_ : 0)) * seconds / episodes));
+  return text;
 }
 
 }  // namespace saccade

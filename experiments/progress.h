@@ -3,31 +3,79 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace saccade {
 
-/// How far a training is: a bar that redraws itself on a terminal, plain lines elsewhere.
+/// "1:02:03" or "2:03"
+std::string clock_time(double seconds);
+
+/// Told how far a training is. This one shows nothing.
 class Progress {
  public:
-  /// `quiet` shows nothing.
-  Progress(std::int64_t total_episodes, bool quiet);
+  virtual ~Progress() = default;
 
-  /// Redraws the bar at most five times a second; nothing where the output is no terminal.
-  void update(std::int64_t episodes, double episodes_per_second, double error);
-  /// A line that stays. `text` is added to the figures.
-  void line(std::int64_t episodes, double episodes_per_second, double error,
-            const std::string& text);
-  /// Ends the bar's line.
-  void finish();
+  virtual void begin(std::int64_t /*total_episodes*/) {}
+  /// Text for people, with its line ends.
+  virtual void note(const std::string& /*text*/) {}
+  /// After every update: cheap.
+  virtual void update(std::int64_t /*episodes*/, double /*per_second*/, double /*error*/) {}
+  /// At a logging step. `text` is added to the figures.
+  virtual void line(std::int64_t /*episodes*/, double /*per_second*/, double /*error*/,
+                    const std::string& /*text*/) {}
+  /// No update follows.
+  virtual void finish() {}
+};
+
+/// One training: a bar that redraws itself on a terminal, and lines that stay.
+class RunProgress final : public Progress {
+ public:
+  RunProgress();
+
+  void begin(std::int64_t total_episodes) override { total_ = total_episodes; }
+  void note(const std::string& text) override;
+  void update(std::int64_t episodes, double per_second, double error) override;
+  void line(std::int64_t episodes, double per_second, double error,
+            const std::string& text) override;
+  void finish() override;
 
  private:
-  std::string figures(std::int64_t episodes, double rate, double error) const;
-
-  std::int64_t total_;
-  bool quiet_;
+  std::int64_t total_ = 0;
   bool terminal_;
   bool bar_shown_ = false;
   std::chrono::steady_clock::time_point last_draw_;
+};
+
+/// The runs of a study: one line each, and one for the whole, which on a terminal stays below.
+class StudyProgress final : public Progress {
+ public:
+  /// `episodes`: of each run.
+  StudyProgress(std::string name, std::vector<std::int64_t> episodes, bool quiet);
+
+  /// The next run begins.
+  void begin_run(std::string label);
+  /// It ended; `text` says how. `trained` is false where there was nothing to do.
+  void end_run(const std::string& text, bool failed, bool trained);
+  /// No run follows.
+  void end();
+
+  void begin(std::int64_t total_episodes) override { total_ = total_episodes; }
+  void update(std::int64_t episodes, double per_second, double error) override;
+
+ private:
+  std::string run_name() const;
+  std::string whole() const;
+
+  std::string name_;
+  std::vector<std::int64_t> episodes_;
+  bool quiet_;
+  bool terminal_;
+  std::string label_;
+  int runs_ = 0;  // begun
+  int failed_ = 0;
+  std::int64_t total_ = 0, first_ = -1, now_ = 0;          // episodes of the run: all, here, done
+  double trained_episodes_ = 0.0, trained_seconds_ = 0.0;  // by this process
+  std::chrono::steady_clock::time_point start_, run_start_, last_draw_;
 };
 
 }  // namespace saccade

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 namespace saccade {
 namespace {
 
@@ -10,7 +12,7 @@ std::vector<TestPass> passes_of(const Model& model, int rollouts) {
   const auto add = [&](std::string label, std::string metric, PassRequest request) {
     passes.push_back({std::move(label), std::move(metric), request, {}});
   };
-  add("single deterministic pass", "test/error", {});
+  add("single deterministic pass", "test/error", {.details = true});
   if (model.sees_canvas()) return passes;
   if (model.glimpse_kind().family != GlimpseKind::Family::window) {
     add("one sampled pass", "test/error_sampled", {.readout = Readout::sample});
@@ -32,6 +34,13 @@ TestReport test_agent(const Model& model, std::span<const float> parameters, Eva
   TestReport report{passes_of(model, rollouts)};
   for (TestPass& pass : report.passes) pass.result = evaluator.run(parameters, pass.request);
   return report;
+}
+
+int test_passes(const Model& model, int rollouts) {
+  int count = 0;
+  for (const TestPass& pass : passes_of(model, rollouts))
+    count += pass.request.passes * (pass.request.shuffled ? 2 : 1);
+  return count;
 }
 
 std::string to_table(const TestReport& report) {
@@ -64,6 +73,19 @@ std::map<std::string, double> to_metrics(const TestReport& report) {
   metrics["attention/coverage"] = e.coverage;
   metrics["attention/entropy"] = e.entropy;
   return metrics;
+}
+
+std::string to_details(const TestReport& report, const std::vector<std::string>& class_names) {
+  const Evaluation& e = report.deterministic();
+  const nlohmann::ordered_json details{{"class_names", class_names},
+                                       {"attention/on_target_by_glimpse", e.on_target_by_glimpse},
+                                       {"test/error_by_glimpse", e.details.error_by_glimpse},
+                                       {"test/confusion", e.details.confusion},
+                                       {"attention/look_map",
+                                        {{"rows", e.details.map.rows},
+                                         {"cols", e.details.map.cols},
+                                         {"weights", e.details.look_map}}}};
+  return details.dump() + "\n";
 }
 
 }  // namespace saccade

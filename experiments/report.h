@@ -32,10 +32,17 @@ struct TestReport {
 TestReport test_agent(const Model& model, std::span<const float> parameters, Evaluator& evaluator,
                       int rollouts);
 
+/// Passes over the test scenes that test_agent makes.
+int test_passes(const Model& model, int rollouts);
+
 /// The report as a table for the screen, in per cent.
 std::string to_table(const TestReport& report);
 
 /// Metric name -> value, shares as fractions: test/error, test/error_low, ...
 std::map<std::string, double> to_metrics(const TestReport& report);
+
+/// What is drawn of the first pass, as JSON: attention/on_target_by_glimpse, test/error_by_glimpse,
+/// test/confusion (counts, rows are what was there) and attention/look_map.
+std::string to_details(const TestReport& report, const std::vector<std::string>& class_names);
 
 }  // namespace saccade

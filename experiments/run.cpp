@@ -3,273 +3,194 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <limits>
-#include <nlohmann/json.hpp>
-#include <sstream>
+#include <cmath>
+#include <map>
+#include <memory>
 
-#include "agent/checkpoint.h"
+#include "experiments/compare.h"
+#include "experiments/comparison/finished_run.h"
 #include "experiments/output.h"
 #include "experiments/progress.h"
 #include "experiments/report.h"
-#include "experiments/run_folder.h"
+#include "experiments/study.h"
 #include "experiments/task.h"
-#include "experiments/trained.h"
+#include "experiments/training.h"
 #include "nn/error.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {
 
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The sums of a logging window as a note of the checkpoint, and back.
-std::string to_note(const LossSums& s) {
-  return fmt::format("{} {} {} {} {} {} {} {}", s.episodes, s.classifier, s.reinforce, s.baseline,
-                     s.penalty, s.entropy, s.errors, s.reward);
+fs::path folder_of(const Study& study, const RunOptions& options) {
+  return options.out.empty() ? fs::path("runs") / study.name : options.out;
 }
 
-LossSums from_note(const std::string& note) {
-  LossSums s;
-  std::istringstream words(note);
-  for (double* value : {&s.episodes, &s.classifier, &s.reinforce, &s.baseline, &s.penalty,
-                        &s.entropy, &s.errors, &s.reward}) {
-    std::string word;
-    words >> word;
-    *value = from_exact(word);
-  }
-  return s;
+// Whether there is nothing left to do. Throws InputError where the folder has a finished run of
+// another configuration.
+bool is_done(const RunFolder& folder, const Config& config) {
+  if (!is_finished(folder)) return false;
+  const std::vector<Difference> changed =
+      differences(read_config(folder.path() / "config.yaml"), config);
+  if (changed.empty()) return true;
+  throw InputError(
+      fmt::format("{}: has a finished run with another configuration: {}: {} there, {} "
+                  "now; another name or --out keeps both",
+                  folder.path().string(), changed[0].key, changed[0].first, changed[0].second));
 }
 
-// One training, from its first or resumed update to its last.
-class Training {
- public:
-  Training(const Task& task, const RunFolder& folder, Workers& workers, bool quiet)
-      : task_(task),
-        config_yaml_(to_yaml(task.config)),
-        folder_(folder),
-        learner_(task.model, task.environments(task.train_scenes), task.config.seed, workers),
-        validator_(task.model, task.environments(task.valid_scenes), task.config.evaluation.scenes,
-                   task.config.evaluation.seed, workers),
-        progress_(learner_.total_updates() * task.config.agent.training.batch_size, quiet) {}
+// "error 7.68 %  on digit 99.2 %"
+std::string outcome(const RunFolder& folder) {
+  const FinishedRun run = read_finished_run(folder.path());
+  std::string text = fmt::format("error {:>5.2f} %", 100 * run.error);
+  if (run.on_target) text += fmt::format("  on digit {:>4.1f} %", 100 * *run.on_target);
+  return text;
+}
 
-  /// Begins with the weights of `init_from`, where there is one, and says what it took.
-  std::string warm_start();
-  /// Saves the state before the first update, so that there is always one to resume from.
-  void begin() const { save(folder_.last_checkpoint()); }
-  void resume();
-  bool train(const std::atomic<bool>& stop);
-
-  std::int64_t episodes() const { return learner_.episodes(); }
-  double elapsed() const { return elapsed_before_ + seconds_since(start_); }
-  double best_error() const { return best_error_; }
-  std::int64_t best_episodes() const { return best_episodes_; }
-
- private:
-  void save(const std::filesystem::path& path) const;
-  void log(const UpdateReport& report, bool evaluate);
-  void evaluate(MetricsRow& row);
-
-  const Task& task_;
-  const std::string config_yaml_;
-  const RunFolder& folder_;
-  Learner learner_;
-  Evaluator validator_;
-  Progress progress_;
-  std::unique_ptr<MetricsFile> metrics_;
-
-  LossSums window_;                   // since the last row of metrics.csv
-  double window_seconds_ = 0.0;       // of training, evaluation apart
-  double window_timed_episodes_ = 0;  // of this process: a resumed window began in another
-  double elapsed_before_ = 0.0;       // up to the last row of the processes before this one
-  Clock::time_point start_ = Clock::now();
-  double best_error_ = std::numeric_limits<double>::infinity();
-  std::int64_t best_episodes_ = 0;
-};
-
-std::string Training::warm_start() {
-  const std::string& source = task_.config.init_from;
-  if (source.empty()) return "";
-  SharedParameters names;
+// Leaves the order of the runs for those who compare them later.
+void write_study_file(const fs::path& folder, const Study& study) {
+  std::string lines;
+  for (const StudyRun& run : study.runs) lines += run.folder.string() + "\n";
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw InputError(
+        fmt::format("{}: the folder cannot be made: {}", folder.string(), error.message()));
   try {
-    names = Checkpoint(find_checkpoint(source))
-                .copy_shared(learner_.parameters, learner_.model().layout());
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("init_from: {}", error.what()));
+    write_text(folder / kStudyFile, lines);
+  } catch (const std::runtime_error& failure) {
+    throw InputError(failure.what());
   }
-  learner_.optimizer.averaged = learner_.parameters;
-  const auto list = [](const std::vector<std::string>& all) {
-    return all.empty() ? "none" : join(all);
-  };
-  return fmt::format("init_from {}: {} parameters copied\n  begin anew: {}\n  not used: {}\n",
-                     source, names.both.size(), list(names.model_only),
-                     list(names.checkpoint_only));
 }
 
-void Training::resume() {
-  const Checkpoint checkpoint(folder_.last_checkpoint());
-  std::istringstream saved(checkpoint.config_yaml()), wanted(config_yaml_);
-  for (std::string a, b; std::getline(saved, a) && std::getline(wanted, b);)
-    if (a != b)
-      throw InputError(fmt::format(
-          "{}: was saved with another configuration: '{}' there, '{}' now; resume with the same "
-          "file and overrides",
-          folder_.last_checkpoint().string(), a, b));
-  const std::string data = nlohmann::json(task_.digits.checksums).dump();
-  if (checkpoint.note("data") != data)
-    throw InputError(fmt::format("{}: was trained on other data: checksums {} there, {} now",
-                                 folder_.last_checkpoint().string(), checkpoint.note("data"),
-                                 data));
-  checkpoint.restore(learner_);
-  window_ = from_note(checkpoint.note("window"));
-  best_error_ = from_exact(checkpoint.note("best_error"));
-  best_episodes_ = static_cast<std::int64_t>(from_exact(checkpoint.note("best_episodes")));
-}
+bool run_study(const Study& study, const RunOptions& options, const std::atomic<bool>& stop) {
+  const fs::path study_folder = folder_of(study, options);
+  write_study_file(study_folder, study);
+  std::vector<std::int64_t> episodes;
+  for (const StudyRun& run : study.runs) episodes.push_back(run.config.agent.training.episodes);
+  StudyProgress progress(study.name, episodes, options.quiet);
+  const TrainingRequest request{
+      .resume = true, .threads = options.threads, .command = options.command};
 
-void Training::save(const std::filesystem::path& path) const {
-  save_checkpoint(path, learner_, config_yaml_,
-                  {{"window", to_note(window_)},
-                   {"best_error", exact(best_error_)},
-                   {"best_episodes", std::to_string(best_episodes_)},
-                   {"data", nlohmann::json(task_.digits.checksums).dump()}});
-}
-
-bool Training::train(const std::atomic<bool>& stop) {
-  const Config& config = task_.config;
-  metrics_ = std::make_unique<MetricsFile>(folder_.metrics(), episodes());
-  elapsed_before_ = metrics_->elapsed();
-  while (learner_.updates() < learner_.total_updates()) {
-    const std::int64_t before = episodes();
-    const Clock::time_point begin = Clock::now();
-    const UpdateReport report = learner_.step();
-    window_seconds_ += seconds_since(begin);
-    window_timed_episodes_ += report.sums.episodes;
-    window_ += report.sums;
-
-    const bool last = learner_.updates() == learner_.total_updates();
-    const auto due = [&](std::int64_t every) {
-      return last || before / every != episodes() / every;
-    };
-    progress_.update(episodes(), window_timed_episodes_ / window_seconds_,
-                     window_.errors / window_.episodes);
-    if (due(config.log_every) || due(config.evaluation.every))
-      log(report, due(config.evaluation.every));
-    if (stop && !last) {
-      progress_.finish();
-      save(folder_.last_checkpoint());
-      return false;
+  std::vector<fs::path> finished;
+  for (const StudyRun& run : study.runs) {
+    const RunFolder folder(study_folder / run.folder);
+    progress.begin_run(run.folder.string());
+    try {
+      const bool done = is_done(folder, run.config);
+      if (!done && !train(run.config, folder, request, progress, stop)) {
+        progress.end();
+        return false;
+      }
+      finished.push_back(folder.path());
+      progress.end_run(outcome(folder), /*failed=*/false, /*trained=*/!done);
+    } catch (const std::exception& error) {
+      progress.end_run(fmt::format("failed: {}", error.what()), /*failed=*/true, /*trained=*/false);
     }
   }
-  progress_.finish();
+  progress.end();
+  const std::size_t failed = study.runs.size() - finished.size();
+  if (!finished.empty()) {
+    const std::string table = compare({.folders = finished,
+                                       .out = study_folder / "comparison",
+                                       .force = true,
+                                       .command = options.command});
+    if (!options.quiet) fmt::print("\n{}", table);
+  }
+  if (failed > 0)
+    throw std::runtime_error(fmt::format("{} of {} runs failed; the same command tries them again",
+                                         failed, study.runs.size()));
   return true;
 }
 
-void Training::log(const UpdateReport& report, bool evaluate_now) {
-  const double n = window_.episodes;
-  const double rate = window_timed_episodes_ / window_seconds_;
-  const double error = window_.errors / n;
-  MetricsRow row{{"episodes", static_cast<double>(episodes())},
-                 {"train/loss", window_.loss() / n},
-                 {"train/classifier_loss", window_.classifier / n},
-                 {"train/reinforce_loss", window_.reinforce / n},
-                 {"train/baseline_loss", window_.baseline / n},
-                 {"train/error", error},
-                 {"train/reward", window_.reward / n},
-                 {"train/grad_norm", report.gradient_norm},
-                 {"train/learning_rate", report.learning_rate},
-                 {"train/location_std", report.location_std},
-                 {"train/temperature", report.temperature},
-                 {"train/attention_penalty", window_.penalty / n},
-                 {"attention/entropy", window_.entropy / n},
-                 {"time/episodes_per_second", rate}};
-  std::string text;
-  if (evaluate_now) {
-    evaluate(row);
-    text = fmt::format("valid {:.2f} %  on digit {:.1f} %", 100 * row["valid/error"],
-                       100 * row["attention/on_target"]);
-  }
-  row["time/elapsed"] = elapsed();
-  metrics_->append(row);
-  progress_.line(episodes(), rate, error, text);
-  window_ = {};
-  window_seconds_ = window_timed_episodes_ = 0.0;
-  if (evaluate_now) {
-    if (best_episodes_ == episodes()) save(folder_.best_checkpoint());
-    save(folder_.last_checkpoint());
-  }
-}
+// ---- How long it will take ----
 
-// On the validation scenes, by the averaged weights; the best so far are to be kept.
-void Training::evaluate(MetricsRow& row) {
-  const Evaluation valid =
-      validator_.run(flat(learner_.optimizer.averaged), {.progress = learner_.progress()});
-  row["valid/error"] = valid.error;
-  row["attention/on_target"] = valid.on_target;
-  row["attention/border"] = valid.border;
-  row["attention/distance"] = valid.distance;
-  row["attention/coverage"] = valid.coverage;
-  if (valid.error < best_error_) {
-    best_error_ = valid.error;
-    best_episodes_ = episodes();
-  }
-}
+// Seconds of a whole run, from a moment of it.
+double estimate_seconds(const Config& config, int threads) {
+  constexpr double kMoment = 0.8;
+  constexpr int kScenes = 200;
+  const Clock::time_point begin = Clock::now();
+  Workers workers(threads);
+  const Task task(config);
+  Learner learner(task.model, task.environments(task.train_scenes), config.seed, workers);
+  Evaluator evaluator(task.model, task.environments(task.valid_scenes), kScenes,
+                      config.evaluation.seed, workers);
+  learner.step();  // warm-up
+  const double loading = seconds_since(begin);
 
-// The test set, read once, by the checkpoint that was best on the validation scenes.
-void test_and_summarize(const Task& task, const RunFolder& folder, const Training& training,
-                        Workers& workers, bool quiet) {
-  Tensor<1> weights = zeros<1>(task.model.layout().size());
-  Checkpoint(folder.best_checkpoint()).restore_averaged(weights, task.model.layout());
-  const EvaluationConfig& evaluation = task.config.evaluation;
-  Evaluator tester(task.model, task.environments(task.test_scenes), evaluation.scenes,
-                   evaluation.seed, workers);
-  const TestReport report = test_agent(task.model, flat(weights), tester, evaluation.rollouts);
+  const Clock::time_point train_begin = Clock::now();
+  double episodes = 0.0;
+  while (seconds_since(train_begin) < kMoment) episodes += learner.step().sums.episodes;
+  const double training =
+      seconds_since(train_begin) / episodes * static_cast<double>(config.agent.training.episodes);
 
-  nlohmann::ordered_json summary{{"status", "finished"},
-                                 {"episodes", training.episodes()},
-                                 {"best_episodes", training.best_episodes()},
-                                 {"valid/error", training.best_error()}};
-  for (const auto& [name, value] : to_metrics(report)) summary[name] = value;
-  summary["attention/on_target_by_glimpse"] = report.deterministic().on_target_by_glimpse;
-  summary["time/elapsed"] = training.elapsed();
-  write_text(folder.summary(), summary.dump(2) + "\n");
-  if (!quiet) fmt::print("\n{}\n{}\n", to_table(report), folder.path().string());
+  const Clock::time_point evaluation_begin = Clock::now();
+  evaluator.run(flat(learner.parameters), {});
+  const double pass = seconds_since(evaluation_begin) / kScenes * config.evaluation.scenes;
+  const double validations = std::ceil(static_cast<double>(config.agent.training.episodes) /
+                                       static_cast<double>(config.evaluation.every));
+  return loading + training +
+         pass * (validations + test_passes(task.model, config.evaluation.rollouts));
 }
 
 }  // namespace
 
 bool run(const RunOptions& options, const std::atomic<bool>& stop) {
+  if (const auto study = read_study(options.config, options.overrides))
+    return run_study(*study, options, stop);
   const Config config = read_config(options.config, options.overrides);
   const RunFolder folder(options.out.empty() ? default_run_folder(config, options.overrides)
                                              : options.out);
-  const bool resumes = options.resume && folder.exists();
-  if (!resumes) folder.require_new();  // before the data are read
+  const std::unique_ptr<Progress> progress =
+      options.quiet ? std::make_unique<Progress>() : std::make_unique<RunProgress>();
+  return train(config, folder,
+               {.resume = options.resume, .threads = options.threads, .command = options.command},
+               *progress, stop);
+}
 
-  Workers workers(options.threads);
-  const Task task(config);
-  Training training(task, folder, workers, options.quiet);
-  std::string warm_start;
-  if (resumes) {
-    training.resume();
+std::string plan(const RunOptions& options) {
+  std::optional<Study> study = read_study(options.config, options.overrides);
+  fs::path below;
+  if (study) {
+    below = folder_of(*study, options);
   } else {
-    warm_start = training.warm_start();
-    folder.create(config, options.command, meta_json(workers.threads(), task.digits.checksums));
-    training.begin();
+    Config config = read_config(options.config, options.overrides);
+    const fs::path folder =
+        options.out.empty() ? default_run_folder(config, options.overrides) : options.out;
+    study = Study{config.name, {{folder, std::move(config)}}};
   }
-  if (!options.quiet)
-    fmt::print("{}{}: {} parameters, {:.2f} MFLOP an episode, {} threads, into {}\n", warm_start,
-               config.name, task.model.layout().count(), task.model.gflop_per_episode() * 1e3,
-               workers.threads(), folder.path().string());
-  try {
-    if (!training.train(stop)) return false;
-  } catch (const NonFiniteError& error) {
-    throw NonFiniteError(fmt::format("{}; the last good checkpoint is {}", error.what(),
-                                     folder.last_checkpoint().string()));
+
+  std::map<std::string, double> seconds_of;  // configuration but for the seed -> of a whole run
+  std::string text;
+  double total = 0.0;
+  for (const StudyRun& run : study->runs) {
+    const RunFolder folder(below / run.folder);
+    if (is_done(folder, run.config)) {
+      text += fmt::format("  {:<60} finished\n", folder.path().string());
+      continue;
+    }
+    Config any_seed = run.config;
+    any_seed.seed = 0;
+    const auto [seconds, is_new] = seconds_of.emplace(to_yaml(any_seed), 0.0);
+    if (is_new) seconds->second = estimate_seconds(run.config, options.threads);
+
+    const std::vector<MetricsRow> rows = read_metrics(folder.metrics());
+    const double done = rows.empty() ? 0.0 : rows.back().at("episodes");
+    const double left =
+        seconds->second *
+        std::max(0.0, 1.0 - done / static_cast<double>(run.config.agent.training.episodes));
+    total += left;
+    text +=
+        fmt::format("  {:<60} about {}{}\n", folder.path().string(), clock_time(left),
+                    folder.exists() ? fmt::format(", to be resumed at {:.0f} episodes", done) : "");
   }
-  test_and_summarize(task, folder, training, workers, options.quiet);
-  return true;
+  return fmt::format("{}: {} runs, about {} in all\n{}", study->name, study->runs.size(),
+                     clock_time(total), text);
 }
 
 }  // namespace saccade

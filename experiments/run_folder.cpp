@@ -48,7 +48,7 @@ std::string processor_name() {
 
 }  // namespace
 
-fs::path default_run_folder(const Config& config, const std::vector<std::string>& overrides) {
+fs::path run_folder_below(const Config& config, const std::vector<std::string>& overrides) {
   std::string variant;
   for (std::string word : overrides) {
     if (word.starts_with("seed=") || word.starts_with("name=")) continue;
@@ -58,8 +58,11 @@ fs::path default_run_folder(const Config& config, const std::vector<std::string>
         '-');
     variant += (variant.empty() ? "" : ",") + word;
   }
-  return fs::path("runs") / config.name / (variant.empty() ? "base" : variant) /
-         fmt::format("seed-{}", config.seed);
+  return fs::path(variant.empty() ? "base" : variant) / fmt::format("seed-{}", config.seed);
+}
+
+fs::path default_run_folder(const Config& config, const std::vector<std::string>& overrides) {
+  return fs::path("runs") / config.name / run_folder_below(config, overrides);
 }
 
 bool RunFolder::exists() const {
@@ -92,6 +95,27 @@ void RunFolder::create(const Config& config, const std::string& command,
   } catch (const std::runtime_error& failure) {
     throw InputError(failure.what());
   }
+}
+
+std::vector<MetricsRow> read_metrics(const fs::path& path) {
+  const auto cells = [](const std::string& line) {
+    std::vector<std::string> words;
+    std::istringstream stream(line + ",");
+    for (std::string word; std::getline(stream, word, ',');) words.push_back(word);
+    return words;
+  };
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  const std::vector<std::string> columns = cells(line);
+  std::vector<MetricsRow> rows;
+  while (std::getline(file, line)) {
+    const std::vector<std::string> values = cells(line);
+    rows.emplace_back();
+    for (std::size_t i = 0; i < std::min(columns.size(), values.size()); ++i)
+      if (!values[i].empty()) rows.back()[columns[i]] = std::strtod(values[i].c_str(), nullptr);
+  }
+  return rows;
 }
 
 MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) : path_(path) {

@@ -12,7 +12,10 @@
 
 namespace saccade {
 
-/// runs/<name>/<variant>/seed-<n>, where the variant spells the overrides (`base` without any).
+/// <variant>/seed-<n>, where the variant spells the overrides (`base` without any).
+std::filesystem::path run_folder_below(const Config& config,
+                                       const std::vector<std::string>& overrides);
+/// runs/<name>/ and that.
 std::filesystem::path default_run_folder(const Config& config,
                                          const std::vector<std::string>& overrides);
 
@@ -26,6 +29,7 @@ class RunFolder {
   std::filesystem::path best_checkpoint() const { return path_ / "checkpoints/best.safetensors"; }
   std::filesystem::path metrics() const { return path_ / "metrics.csv"; }
   std::filesystem::path summary() const { return path_ / "summary.json"; }
+  std::filesystem::path details() const { return path_ / "test.json"; }
 
   /// Whether there is anything at the path.
   bool exists() const;
@@ -41,6 +45,9 @@ class RunFolder {
 
 /// One row of metrics.csv: metric name -> value; what is not there stays empty.
 using MetricsRow = std::map<std::string, double>;
+
+/// The rows of a metrics.csv; none where there is no file.
+std::vector<MetricsRow> read_metrics(const std::filesystem::path& path);
 
 /// metrics.csv: a header, then one row a logging step. The step column is `episodes`.
 class MetricsFile {

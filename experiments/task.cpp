@@ -1,5 +1,7 @@
 #include "experiments/task.h"
 
+#include <cmath>
+
 namespace saccade {
 
 Task::Task(const Config& config_)
@@ -16,6 +18,22 @@ Task::Task(const Config& config_)
              .num_classes = train_scenes.num_classes(),
              .canvas = {digits.train.channels(), config.scene.canvas[0], config.scene.canvas[1]},
              .patch_size = config.retina.patch_size}) {}
+
+std::vector<std::string> Task::class_names() const {
+  if (config.scene.num_digits == 1) return digits.class_names;
+  std::vector<std::string> names;
+  for (int label = 0; label < model.num_classes(); ++label) names.push_back(std::to_string(label));
+  return names;
+}
+
+double Task::canvas_pixels_per_episode() const {
+  const int steps = model.num_glimpses();
+  if (model.sees_canvas() || model.filters)
+    return static_cast<double>(steps) * config.scene.canvas[0] * config.scene.canvas[1];
+  const double side =
+      config.retina.patch_size * std::pow(config.retina.scale_factor, config.retina.scales - 1);
+  return side * side * (model.looks_at_all_candidates() ? model.num_candidates() : steps);
+}
 
 EnvironmentFactory Task::environments(const SceneMaker& scenes) const {
   return [this, &scenes](int episodes, int rollouts) {

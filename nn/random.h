@@ -14,6 +14,7 @@ enum class Purpose : std::uint32_t {
   policy_noise,
   synthetic_digits,
   folder_split,
+  bootstrap,
 };
 
 /// A stream of random numbers keyed by (seed, purpose, update, episode): Philox4x32-10 (Salmon et

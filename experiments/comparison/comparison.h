@@ -51,8 +51,8 @@ struct Variant {
   std::optional<Estimate> improvement;  // P(a run has less error than one of the first variant)
 
   double episodes = 0.0;           // of training
-  double gflop_per_episode = 0.0;  // of training, forward and backward
-  double canvas_pixels = 0.0;      // under the looks of an episode, all scales' widest
+  double gflop_per_episode = 0.0;  // of training, forward and backward; 0: not known
+  double canvas_pixels = 0.0;      // under the looks of an episode, widest scale; 0: not known
   double seconds = 0.0;            // of a run, mean over seeds
   Estimate on_target;              // share of the looks' weight; only where `looks`
 

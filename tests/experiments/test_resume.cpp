@@ -109,18 +109,16 @@ TEST_CASE("another configuration or other data cannot be resumed") {
   options.resume = true;
 
   const struct {
-    std::string override, there, now;
-  } changes[] = {
-      {"training.learning_rate=0.01", "  learning_rate: 0.02 ", "  learning_rate: 0.01 "},
-      {"model.hidden_size=5", "  hidden_size: 6 ", "  hidden_size: 5 "},
-      {"seed=9", "seed: 1 ", "seed: 9 "},
-      {"log.every=16", "  every: 40 ", "  every: 16 "}};
-  for (const auto& [override, there, now] : changes) {
+    std::string override, said;
+  } changes[] = {{"training.learning_rate=0.01", "training.learning_rate: 0.02 there, 0.01 now"},
+                 {"model.hidden_size=5", "model.hidden_size: 6 there, 5 now"},
+                 {"seed=9", "seed: 1 there, 9 now"},
+                 {"log.every=16", "log.every: 40 there, 16 now"}};
+  for (const auto& [override, said] : changes) {
     CAPTURE(override);
     options.overrides = {override};
     const std::string message = fault(options);
-    CHECK(contains(message, "last.safetensors: was saved with another configuration: '" + there));
-    CHECK(contains(message, "' there, '" + now));
+    CHECK(contains(message, "last.safetensors: was saved with another configuration: " + said));
     CHECK(contents(options.out) == before);
   }
 

@@ -30,7 +30,7 @@ TEST_CASE("a run folder has every file of the design, with its columns and keys"
   std::set<std::string> files;
   for (const auto& [path, bytes] : contents(folder)) files.insert(path);
   CHECK(files == std::set<std::string>{"config.yaml", "command.txt", "meta.json", "metrics.csv",
-                                       "summary.json", kLast, kBest});
+                                       "summary.json", "test.json", kLast, kBest});
   CHECK(bytes_of(folder / "config.yaml") == to_yaml(read_config(tiny.yaml)));
   CHECK(Checkpoint(folder / kBest).config_yaml() == to_yaml(read_config(tiny.yaml)));
   CHECK(bytes_of(folder / "command.txt") == "saccade run tiny.yaml --out out\n");

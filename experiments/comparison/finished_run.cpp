@@ -1,0 +1,150 @@
+#include "experiments/comparison/finished_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputError(fmt::format("{}: cannot be read", path.string()));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Json read_json(const fs::path& path) {
+  Json document = Json::parse(read_text(path), nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object()) throw InputError(fmt::format("{}: is no JSON object", path.string()));
+  return document;
+}
+
+// What a key of a document holds; InputError where it is not there or of another kind.
+template <class T>
+T get(const Json& document, const fs::path& path, const std::string& key) {
+  try {
+    return document.at(key).get<T>();
+  } catch (const Json::exception&) {
+    throw InputError(fmt::format("{}: '{}' is missing or no value", path.string(), key));
+  }
+}
+
+void read_details(FinishedRun& run, const fs::path& path) {
+  if (!fs::exists(path)) return;  // of a run before there was such a file
+  const Json details = read_json(path);
+  const auto values = [&](const char* key) { return get<std::vector<double>>(details, path, key); };
+  run.class_names = get<std::vector<std::string>>(details, path, "class_names");
+  run.error_by_glimpse = values("test/error_by_glimpse");
+  run.confusion = values("test/confusion");
+  const Json map = get<Json>(details, path, "attention/look_map");
+  run.look_map = {get<int>(map, path, "rows"), get<int>(map, path, "cols"),
+                  get<std::vector<double>>(map, path, "weights")};
+}
+
+// Digits compare by their value: seed-2 comes before seed-10.
+bool natural_less(const std::string& a, const std::string& b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (digit(a[i]) && digit(b[j])) {
+      const auto number = [&](const std::string& s, std::size_t& at) {
+        const std::size_t first = std::min(s.find_first_not_of('0', at), s.size());
+        at = first;
+        while (at < s.size() && digit(s[at])) ++at;
+        return s.substr(first, at - first);
+      };
+      const std::string x = number(a, i), y = number(b, j);
+      if (x.size() != y.size()) return x.size() < y.size();
+      if (x != y) return x < y;
+    } else if (a[i] != b[j]) {
+      return a[i] < b[j];
+    } else {
+      ++i, ++j;
+    }
+  }
+  return a.size() - i < b.size() - j;
+}
+
+bool is_run(const fs::path& folder) { return fs::exists(folder / "config.yaml"); }
+
+// The folders inside, those of experiments as they stand before those with overrides.
+std::vector<fs::path> folders_in(const fs::path& folder) {
+  std::vector<fs::path> inside;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_directory()) inside.push_back(entry.path());
+  const auto rank = [](const fs::path& p) { return p.filename() == "base" ? 0 : 1; };
+  std::ranges::sort(inside, [&](const fs::path& a, const fs::path& b) {
+    return rank(a) != rank(b) ? rank(a) < rank(b)
+                              : natural_less(a.filename().string(), b.filename().string());
+  });
+  return inside;
+}
+
+void find_below(const fs::path& folder, std::vector<fs::path>& runs) {
+  if (is_run(folder)) {
+    if (std::ranges::find(runs, folder) == runs.end()) runs.push_back(folder);
+    return;
+  }
+  std::ifstream study(folder / kStudyFile);
+  for (std::string line; std::getline(study, line);) runs.push_back(folder / line);
+  for (const fs::path& inside : folders_in(folder)) find_below(inside, runs);
+}
+
+}  // namespace
+
+bool is_finished(const RunFolder& folder) {
+  return fs::exists(folder.summary()) &&
+         read_json(folder.summary()).value("status", "") == "finished";
+}
+
+FinishedRun read_finished_run(const fs::path& path) {
+  const RunFolder folder(path);
+  if (!is_run(path)) throw InputError(fmt::format("{}: is no run folder", path.string()));
+  if (!is_finished(folder)) throw InputError(fmt::format("{}: is not finished", path.string()));
+  FinishedRun run;
+  run.folder = path;
+  run.config = read_config(path / "config.yaml");
+  run.command = read_text(path / "command.txt");
+  run.command.erase(run.command.find_last_not_of('\n') + 1);
+  run.checksums = get<std::map<std::string, std::string>>(read_json(path / "meta.json"),
+                                                          path / "meta.json", "data_crc32");
+
+  const Json summary = read_json(folder.summary());
+  const auto number = [&](const char* key) { return get<double>(summary, folder.summary(), key); };
+  run.error = number("test/error");
+  run.episodes = number("episodes");
+  run.seconds = number("time/elapsed");
+  run.gflop_per_episode = summary.value("episode/gflop", 0.0);
+  run.canvas_pixels = summary.value("episode/canvas_pixels", 0.0);
+  if (summary.contains("attention/on_target")) {
+    run.on_target = number("attention/on_target");
+    run.on_target_by_glimpse =
+        get<std::vector<double>>(summary, folder.summary(), "attention/on_target_by_glimpse");
+  }
+  read_details(run, folder.details());
+  for (const MetricsRow& row : read_metrics(folder.metrics()))
+    if (row.contains("valid/error"))
+      run.curve.push_back({row.at("episodes"), row.at("time/elapsed"), row.at("valid/error")});
+  return run;
+}
+
+std::vector<fs::path> find_runs(const fs::path& folder) {
+  if (!fs::is_directory(folder))
+    throw InputError(fmt::format("{}: no such folder", folder.string()));
+  std::vector<fs::path> runs;
+  find_below(folder.lexically_normal(), runs);
+  if (runs.empty())
+    throw InputError(fmt::format(
+        "{}: neither a run folder (no config.yaml) nor a study (none below)", folder.string()));
+  return runs;
+}
+
+}  // namespace saccade

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/comparison/comparison.h"
+#include "experiments/config.h"
+#include "experiments/run_folder.h"
+
+namespace saccade {
+
+/// What a finished run left in its folder. Shares are fractions.
+struct FinishedRun {
+  std::filesystem::path folder;
+  Config config;
+  std::string command;
+  std::map<std::string, std::string> checksums;  // of its data files
+
+  double error = 0.0;               // test, single deterministic pass
+  std::optional<double> on_target;  // of models that look about
+  double episodes = 0.0;
+  double gflop_per_episode = 0.0;
+  double canvas_pixels = 0.0;
+  double seconds = 0.0;
+
+  struct CurvePoint {
+    double episodes, seconds, error;
+  };
+  std::vector<CurvePoint> curve;  // on the validation scenes
+
+  std::vector<std::string> class_names;
+  std::vector<double> on_target_by_glimpse;  // (T)
+  std::vector<double> error_by_glimpse;      // (T)
+  std::vector<double> confusion;             // (C, C): counts
+  LookMap look_map;
+};
+
+/// Whether a run has come to its end, test included.
+bool is_finished(const RunFolder& folder);
+
+/// Throws InputError for a folder whose run is not finished or cannot be read, naming what is
+/// missing.
+FinishedRun read_finished_run(const std::filesystem::path& folder);
+
+/// In a study's folder: its run folders relative to it, a line each, in the order of the study.
+inline const char* const kStudyFile = "study.txt";
+
+/// The run folders at or below a folder: in the order of a study, and others by name, numbers by
+/// their value. Throws InputError where there is none.
+std::vector<std::filesystem::path> find_runs(const std::filesystem::path& folder);
+
+}  // namespace saccade

@@ -1,0 +1,289 @@
+#include "experiments/comparison/gather.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "agent/model.h"
+#include "experiments/comparison/statistics.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Runs = std::vector<FinishedRun>;
+
+bool begins_with(const std::string& key, std::initializer_list<const char*> beginnings) {
+  return std::ranges::any_of(beginnings, [&](const char* b) { return key.starts_with(b); });
+}
+
+// What must be equal for two errors to be of the same test.
+bool of_the_test(const std::string& key) {
+  return begins_with(
+      key, {"scene.", "data.source", "data.size", "evaluation.scenes", "evaluation.seed"});
+}
+
+// What does not make another variant.
+bool of_no_effect(const std::string& key) {
+  return begins_with(key, {"name", "seed", "data.path", "log.", "record."}) || of_the_test(key);
+}
+
+// Why two runs were not given the same test; empty if they were.
+std::string other_task(const FinishedRun& first, const FinishedRun& run) {
+  for (const Difference& d : differences(first.config, run.config))
+    if (of_the_test(d.key))
+      return fmt::format("{} is {}, {} in {}", d.key, d.second, d.first, first.folder.string());
+  if (first.checksums != run.checksums)
+    return fmt::format("other data than in {}: the checksums differ", first.folder.string());
+  return "";
+}
+
+bool same_variant(const FinishedRun& a, const FinishedRun& b) {
+  return std::ranges::all_of(differences(a.config, b.config),
+                             [](const Difference& d) { return of_no_effect(d.key); });
+}
+
+// ---- What is compared ----
+
+// The runs that can be compared, by variant; the others are put into `comparison`.
+std::vector<Runs> group(std::span<const fs::path> folders, Comparison& comparison) {
+  std::vector<Runs> variants;
+  const auto leave_out = [&](const fs::path& folder, const std::string& reason) {
+    comparison.left_out.push_back({folder, reason});
+  };
+  std::set<fs::path> taken;
+  for (const fs::path& given : folders) {
+    int used = 0, other = 0;
+    std::string reason;
+    for (const fs::path& folder : find_runs(given)) {
+      if (!taken.insert(fs::weakly_canonical(folder)).second) {
+        ++used;  // given twice
+        continue;
+      }
+      if (!is_finished(RunFolder(folder))) {
+        leave_out(folder, "not finished");
+        continue;
+      }
+      FinishedRun run;
+      try {
+        run = read_finished_run(folder);
+      } catch (const InputError& error) {
+        leave_out(folder, error.what());
+        continue;
+      }
+      if (!variants.empty())
+        if (const std::string why = other_task(variants[0][0], run); !why.empty()) {
+          leave_out(folder, why);
+          reason = why;
+          ++other;
+          continue;
+        }
+      auto variant = std::ranges::find_if(
+          variants, [&](const Runs& runs) { return same_variant(runs[0], run); });
+      if (variant == variants.end()) variant = variants.insert(variants.end(), Runs{});
+      const auto twin = std::ranges::find_if(
+          *variant, [&](const FinishedRun& r) { return r.config.seed == run.config.seed; });
+      if (twin != variant->end()) {
+        leave_out(folder, fmt::format("same configuration and seed as {}", twin->folder.string()));
+        continue;
+      }
+      variant->push_back(std::move(run));
+      ++used;
+    }
+    if (used == 0 && other > 0)
+      throw InputError(fmt::format("{}: mixed tasks: {}", given.string(), reason));
+  }
+  if (variants.empty())
+    throw InputError(fmt::format("{}: no run is finished ({})", folders[0].string(),
+                                 comparison.left_out[0].reason));
+  for (Runs& runs : variants)
+    std::ranges::sort(runs, {}, [](const FinishedRun& r) { return r.config.seed; });
+  return variants;
+}
+
+// ---- Names ----
+
+using Labels = std::vector<std::string>;  // one a variant
+
+bool distinct(const Labels& labels) {
+  return std::set(labels.begin(), labels.end()).size() == labels.size();
+}
+
+// "soft_grid", but "num_glimpses 4": words say what they are, numbers do not.
+std::string spoken(const std::string& key, const std::string& value) {
+  const bool is_word = std::isalpha(static_cast<unsigned char>(value[0])) != 0;
+  if (is_word && value != "true" && value != "false") return value;
+  return key.substr(key.rfind('.') + 1) + " " + value;
+}
+
+// By as few settings as tell the variants apart, the first ones of the table first.
+Labels labels_by_settings(const Comparison& comparison) {
+  Labels labels(comparison.variants.size());
+  std::size_t told_apart = 1;
+  for (std::size_t k = 0; k < comparison.differing.size(); ++k) {
+    Labels longer = labels;
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      longer[i] += (labels[i].empty() ? "" : ", ") +
+                   spoken(comparison.differing[k], comparison.variants[i].settings[k]);
+    const std::size_t apart = std::set(longer.begin(), longer.end()).size();
+    if (apart <= told_apart) continue;
+    told_apart = apart;
+    labels = std::move(longer);
+  }
+  return labels;
+}
+
+// Fills in what differs between the variants and names them: by their experiments where these tell
+// them apart, else by their settings.
+void name_variants(const std::vector<Runs>& runs, Comparison& comparison) {
+  std::vector<Variant>& variants = comparison.variants;
+  std::vector<std::string>& keys = comparison.differing;
+  for (const std::string& key : setting_keys())
+    if (!of_no_effect(key) && std::ranges::any_of(runs, [&](const Runs& variant) {
+          return value_of(variant[0].config, key) != value_of(runs[0][0].config, key);
+        }))
+      keys.push_back(key);
+  Labels names;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const std::string& key : keys)
+      variants[i].settings.push_back(value_of(runs[i][0].config, key));
+    names.push_back(runs[i][0].config.name);
+  }
+  if (!distinct(names)) names = labels_by_settings(comparison);
+  for (std::size_t i = 0; i < runs.size(); ++i) variants[i].label = names[i];
+}
+
+// ---- Figures ----
+
+constexpr int kBandResamples = 2000;  // there are many of them, and they are only drawn
+
+// `value(run, i)` for i in 0 .. count - 1, over the runs.
+template <class Value>
+std::vector<Estimate> estimates(const Runs& runs, std::size_t count, const Value& value) {
+  std::vector<Estimate> all;
+  std::vector<double> of_runs(runs.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    std::ranges::transform(runs, of_runs.begin(),
+                           [&](const FinishedRun& r) { return value(r, i); });
+    all.push_back(estimate_mean(of_runs, kBandResamples));
+  }
+  return all;
+}
+
+double mean_of(const Runs& runs, double FinishedRun::*figure) {
+  double sum = 0.0;
+  for (const FinishedRun& run : runs) sum += run.*figure;
+  return sum / static_cast<double>(runs.size());
+}
+
+// Means over the runs, element by element.
+std::vector<double> mean_of(const Runs& runs, const auto& values) {
+  std::vector<double> sum(values(runs[0]).size(), 0.0);
+  for (const FinishedRun& run : runs)
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      sum[i] += values(run)[i] / static_cast<double>(runs.size());
+  return sum;
+}
+
+void add_curve(Variant& variant, const Runs& runs) {
+  std::size_t points = runs[0].curve.size();
+  for (const FinishedRun& run : runs) points = std::min(points, run.curve.size());
+  const std::vector<Estimate> errors =
+      estimates(runs, points, [](const FinishedRun& r, std::size_t i) { return r.curve[i].error; });
+  for (std::size_t i = 0; i < points; ++i) {
+    double seconds = 0.0;
+    for (const FinishedRun& run : runs) seconds += run.curve[i].seconds;
+    variant.curve.push_back({.episodes = runs[0].curve[i].episodes,
+                             .seconds = seconds / static_cast<double>(runs.size()),
+                             .error = errors[i]});
+  }
+}
+
+// What was kept of the tests, where every run of the variant kept it.
+void add_details(Variant& variant, const Runs& runs, std::size_t classes) {
+  const auto kept = [](const FinishedRun& run) { return !run.error_by_glimpse.empty(); };
+  if (!std::ranges::all_of(runs, kept)) return;
+  const auto steps = runs[0].error_by_glimpse.size();
+  variant.error_by_glimpse = estimates(
+      runs, steps, [](const FinishedRun& r, std::size_t t) { return r.error_by_glimpse[t]; });
+  variant.confusion = {static_cast<int>(classes),
+                       mean_of(
+                           runs, [](const FinishedRun& r) -> auto& { return r.confusion; })};
+  for (std::size_t row = 0; row < classes; ++row) {
+    const auto counts = std::span(variant.confusion.shares).subspan(row * classes, classes);
+    double sum = 0.0;
+    for (const double count : counts) sum += count;
+    for (double& count : counts) count = sum > 0.0 ? count / sum : 0.0;
+  }
+  if (!variant.looks) return;
+  variant.look_map = {runs[0].look_map.rows, runs[0].look_map.cols,
+                      mean_of(
+                          runs, [](const FinishedRun& r) -> auto& { return r.look_map.exposure; })};
+}
+
+void add_figures(Variant& variant, const Runs& runs, std::size_t classes) {
+  for (const FinishedRun& run : runs) {
+    variant.folders.push_back(run.folder);
+    variant.seeds.push_back(run.config.seed);
+    variant.errors.push_back(run.error);
+  }
+  variant.mean = estimate_mean(variant.errors);
+  variant.interquartile_mean = estimate_interquartile_mean(variant.errors);
+  variant.episodes = runs[0].episodes;
+  variant.gflop_per_episode = runs[0].gflop_per_episode;
+  variant.canvas_pixels = runs[0].canvas_pixels;
+  variant.seconds = mean_of(runs, &FinishedRun::seconds);
+  variant.looks = runs[0].on_target.has_value();
+  variant.num_glimpses = variant.looks ? runs[0].config.agent.glimpse.num_glimpses : 1;
+  add_curve(variant, runs);
+  if (variant.looks) {
+    std::vector<double> on_target;
+    for (const FinishedRun& run : runs) on_target.push_back(*run.on_target);
+    variant.on_target = estimate_mean(on_target);
+    variant.on_target_by_glimpse =
+        estimates(runs, runs[0].on_target_by_glimpse.size(),
+                  [](const FinishedRun& r, std::size_t t) { return r.on_target_by_glimpse[t]; });
+  }
+  add_details(variant, runs, classes);
+}
+
+// Against the first variant: by the seeds that both have, and by all pairs.
+void hold_against(Variant& variant, const Variant& first) {
+  std::vector<double> pairs;
+  for (std::size_t i = 0; i < variant.seeds.size(); ++i) {
+    const auto same = std::ranges::find(first.seeds, variant.seeds[i]);
+    if (same != first.seeds.end())
+      pairs.push_back(variant.errors[i] - first.errors[same - first.seeds.begin()]);
+  }
+  if (!pairs.empty()) variant.difference = estimate_mean(pairs);
+  variant.improvement = estimate_improvement(variant.errors, first.errors);
+}
+
+}  // namespace
+
+Comparison gather(std::span<const fs::path> folders) {
+  Comparison comparison;
+  const std::vector<Runs> runs = group(folders, comparison);
+  const FinishedRun& first = runs[0][0];
+  comparison.scenes = first.config.evaluation.scenes;
+  comparison.resamples = kResamples;
+  for (const Runs& variant : runs)
+    for (const FinishedRun& run : variant) {
+      if (comparison.class_names.empty()) comparison.class_names = run.class_names;
+      if (std::ranges::find(comparison.commands, run.command) == comparison.commands.end())
+        comparison.commands.push_back(run.command);
+    }
+  comparison.variants.resize(runs.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    add_figures(comparison.variants[i], runs[i], comparison.class_names.size());
+    if (i > 0) hold_against(comparison.variants[i], comparison.variants[0]);
+  }
+  name_variants(runs, comparison);
+  return comparison;
+}
+
+}  // namespace saccade

@@ -1,0 +1,88 @@
+#include "experiments/comparison/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "nn/random.h"
+
+namespace saccade {
+namespace {
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+void resample(std::vector<double>& sample, std::span<const double> values, RandomStream& stream) {
+  const int count = static_cast<int>(values.size());
+  sample.resize(count);
+  for (double& value : sample) value = values[stream.below(count)];
+}
+
+// The value below which a share of the sorted ones lies, linear between two of them.
+double quantile(const std::vector<double>& sorted, double share) {
+  const double place = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+// `draw` gives the figure of one resample.
+template <class Draw>
+Estimate interval(double value, int resamples, const Draw& draw) {
+  std::vector<double> figures(resamples);
+  for (int i = 0; i < resamples; ++i) {
+    RandomStream stream(0, Purpose::bootstrap, 0, static_cast<std::uint32_t>(i));
+    figures[i] = draw(stream);
+  }
+  std::ranges::sort(figures);
+  return {value, quantile(figures, 0.025), quantile(figures, 0.975), true};
+}
+
+template <class Statistic>
+Estimate estimate(std::span<const double> values, int resamples, const Statistic& statistic) {
+  const double value = statistic({values.begin(), values.end()});
+  if (values.size() < 2) return {value, value, value, false};
+  std::vector<double> sample;
+  return interval(value, resamples, [&](RandomStream& stream) {
+    resample(sample, values, stream);
+    return statistic(sample);
+  });
+}
+
+}  // namespace
+
+Estimate estimate_mean(std::span<const double> values, int resamples) {
+  return estimate(values, resamples, [](const std::vector<double>& v) { return mean(v); });
+}
+
+double interquartile_mean(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t cut = values.size() / 4;
+  return mean(std::span(values).subspan(cut, values.size() - 2 * cut));
+}
+
+Estimate estimate_interquartile_mean(std::span<const double> values, int resamples) {
+  return estimate(values, resamples, interquartile_mean);
+}
+
+double improvement_probability(std::span<const double> ours, std::span<const double> theirs) {
+  double better = 0.0;
+  for (const double x : ours)
+    for (const double y : theirs) better += x < y ? 1.0 : x == y ? 0.5 : 0.0;
+  return better / static_cast<double>(ours.size() * theirs.size());
+}
+
+Estimate estimate_improvement(std::span<const double> ours, std::span<const double> theirs,
+                              int resamples) {
+  const double value = improvement_probability(ours, theirs);
+  if (ours.size() < 2 || theirs.size() < 2) return {value, value, value, false};
+  std::vector<double> x, y;
+  return interval(value, resamples, [&](RandomStream& stream) {
+    resample(x, ours, stream);
+    resample(y, theirs, stream);
+    return improvement_probability(x, y);
+  });
+}
+
+}  // namespace saccade

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "experiments/comparison/comparison.h"
+
+namespace saccade {
+
+/// Figures over the runs of a variant as Agarwal et al., "Deep Reinforcement Learning at the Edge
+/// of the Statistical Precipice", NeurIPS 2021 (rliable), give them: 95 % percentile intervals of a
+/// bootstrap over runs, stratified by variant: the runs of each are resampled among themselves. The
+/// resamples are seeded, so that the same runs give the same interval.
+constexpr int kResamples = 50'000;
+
+/// Mean of `values` (>= 1); its interval where there are two and more.
+Estimate estimate_mean(std::span<const double> values, int resamples = kResamples);
+
+/// Mean of the middle half: a quarter of the values, rounded down, is left out at each end.
+double interquartile_mean(std::vector<double> values);
+Estimate estimate_interquartile_mean(std::span<const double> values, int resamples = kResamples);
+
+/// P(X < Y) for a run X of `ours` and Y of `theirs`, where the lower is the better: the share of
+/// pairs, ties by half (the Mann-Whitney statistic). An interval where both have two and more.
+double improvement_probability(std::span<const double> ours, std::span<const double> theirs);
+Estimate estimate_improvement(std::span<const double> ours, std::span<const double> theirs,
+                              int resamples = kResamples);
+
+}  // namespace saccade

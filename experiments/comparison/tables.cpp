@@ -1,0 +1,196 @@
+#include "experiments/comparison/tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "experiments/progress.h"
+
+namespace saccade {
+namespace {
+
+// ---- For people ----
+
+std::string per_cent(double share, int digits = 2) {
+  return fmt::format("{:.{}f}", 100 * share, digits);
+}
+
+constexpr const char* kUnknown = "-";
+
+// "[7.17, 8.22]", or "-" with one seed. `format` is of one end, in per cent.
+std::string interval(const Estimate& e, const char* format = "[{:.2f}, {:.2f}]") {
+  return e.known ? fmt::format(fmt::runtime(format), 100 * e.low, 100 * e.high) : kUnknown;
+}
+
+// "+1.47 [+0.80, +2.40]", the interval where there is one
+std::string figure(const std::optional<Estimate>& e, const char* value, const char* ends) {
+  if (!e) return kUnknown;
+  const std::string text = fmt::format(fmt::runtime(value), 100 * e->value);
+  return e->known ? text + " " + interval(*e, ends) : text;
+}
+
+std::string known(double value, std::string text) { return value > 0.0 ? text : kUnknown; }
+
+struct Column {
+  const char* title;
+  std::string (*text)(const Variant& variant);
+};
+
+constexpr Column kColumns[] = {
+    {"variant", [](const Variant& v) { return v.label; }},
+    {"seeds", [](const Variant& v) { return std::to_string(v.seeds.size()); }},
+    {"error %", [](const Variant& v) { return per_cent(v.mean.value); }},
+    {"95 % interval", [](const Variant& v) { return interval(v.mean); }},
+    {"IQM %", [](const Variant& v) { return per_cent(v.interquartile_mean.value); }},
+    {"to the first",
+     [](const Variant& v) { return figure(v.difference, "{:+.2f}", "[{:+.2f}, {:+.2f}]"); }},
+    {"P(better) %",
+     [](const Variant& v) { return figure(v.improvement, "{:.0f}", "[{:.0f}, {:.0f}]"); }},
+    {"on digit %",
+     [](const Variant& v) { return v.looks ? per_cent(v.on_target.value, 1) : kUnknown; }},
+    {"episodes", [](const Variant& v) { return fmt::format("{:.3g} M", v.episodes * 1e-6); }},
+    {"GFLOP",
+     [](const Variant& v) {
+       return known(v.gflop_per_episode, fmt::format("{:.4f}", v.gflop_per_episode));
+     }},
+    {"pixels",
+     [](const Variant& v) {
+       return known(v.canvas_pixels, fmt::format("{:.0f}", v.canvas_pixels));
+     }},
+    {"time", [](const Variant& v) { return clock_time(v.seconds); }},
+};
+
+// What the columns mean, and what may be missing.
+std::vector<std::string> remarks(const Comparison& comparison) {
+  std::vector<std::string> lines = {
+      fmt::format("Test error on {} scenes, single deterministic pass; intervals over seeds: 95 % "
+                  "percentile bootstrap, {} resamples, stratified by variant.",
+                  comparison.scenes, comparison.resamples),
+      "IQM: interquartile mean. To the first: difference of the error to the first variant, paired "
+      "by seed, in points. P(better): that a run has less error than one of the first variant.",
+      "GFLOP: of a training episode. Pixels: of the canvas under the looks of an episode, at the "
+      "widest scale. Time: of a run."};
+  for (const Variant& v : comparison.variants)
+    if (v.seeds.size() < 2)
+      lines.push_back(
+          fmt::format("{}: one seed: no interval. A difference to it may be chance.", v.label));
+  for (const LeftOut& out : comparison.left_out)
+    lines.push_back(fmt::format("left out: {}: {}", out.folder.string(), out.reason));
+  return lines;
+}
+
+// ---- For programs ----
+
+using Figure = std::pair<std::string, std::optional<double>>;
+
+void add(std::vector<Figure>& figures, const std::string& name, const std::optional<Estimate>& e) {
+  const bool known = e && e->known;
+  figures.emplace_back(name, e ? std::optional(e->value) : std::nullopt);
+  figures.emplace_back(name + "_low", known ? std::optional(e->low) : std::nullopt);
+  figures.emplace_back(name + "_high", known ? std::optional(e->high) : std::nullopt);
+}
+
+std::vector<Figure> figures_of(const Variant& v) {
+  std::vector<Figure> figures{{"seeds", static_cast<double>(v.seeds.size())}};
+  add(figures, "test/error", v.mean);
+  add(figures, "test/error_iqm", v.interquartile_mean);
+  add(figures, "difference", v.difference);
+  add(figures, "improvement_probability", v.improvement);
+  add(figures, "attention/on_target", v.looks ? std::optional(v.on_target) : std::nullopt);
+  figures.emplace_back("episodes", v.episodes);
+  const auto positive = [](double value) {
+    return value > 0.0 ? std::optional(value) : std::nullopt;
+  };
+  figures.emplace_back("episode/gflop", positive(v.gflop_per_episode));
+  figures.emplace_back("episode/canvas_pixels", positive(v.canvas_pixels));
+  figures.emplace_back("time/elapsed", v.seconds);
+  return figures;
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string markdown_cell(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) escaped += c == '|' ? "\\|" : std::string(1, c);
+  return escaped;
+}
+
+}  // namespace
+
+std::string to_table(const Comparison& comparison) {
+  std::vector<std::string> lines(comparison.variants.size() + 1);
+  for (const Column& column : kColumns) {
+    std::vector<std::string> cells = {column.title};
+    for (const Variant& v : comparison.variants) cells.push_back(column.text(v));
+    std::size_t width = 0;
+    for (const std::string& cell : cells) width = std::max(width, cell.size());
+    const bool left = &column == kColumns;
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      lines[i] += left ? fmt::format("  {:<{}}", cells[i], width)
+                       : fmt::format("  {:>{}}", cells[i], width);
+  }
+  return fmt::format("{}\n\n  {}\n", fmt::join(lines, "\n"),
+                     fmt::join(remarks(comparison), "\n  "));
+}
+
+std::string to_markdown(const Comparison& comparison) {
+  std::string text, rule;
+  for (const Column& column : kColumns) {
+    text += fmt::format("| {} ", column.title);
+    rule += &column == kColumns ? "|---" : "|--:";
+  }
+  text += "|\n" + rule + "|\n";
+  for (const Variant& v : comparison.variants) {
+    for (const Column& column : kColumns)
+      text += fmt::format("| {} ", markdown_cell(column.text(v)));
+    text += "|\n";
+  }
+  for (const std::string& line : remarks(comparison)) text += fmt::format("\n- {}", line);
+  text += "\n\nMade by:\n\n";
+  for (const std::string& command : comparison.commands) text += fmt::format("    {}\n", command);
+  return text;
+}
+
+std::string to_csv(const Comparison& comparison) {
+  std::string text = "variant";
+  for (const auto& [name, value] : figures_of(comparison.variants[0])) text += "," + name;
+  for (const std::string& key : comparison.differing) text += "," + key;
+  for (const Variant& v : comparison.variants) {
+    text += "\n" + csv_cell(v.label);
+    for (const auto& [name, value] : figures_of(v))
+      text += "," + (value ? fmt::format("{}", *value) : "");
+    for (const std::string& setting : v.settings) text += "," + csv_cell(setting);
+  }
+  return text + "\n";
+}
+
+std::string to_json(const Comparison& comparison) {
+  using Json = nlohmann::ordered_json;
+  Json document{{"scenes", comparison.scenes}, {"resamples", comparison.resamples}};
+  document["variants"] = Json::array();
+  for (const Variant& v : comparison.variants) {
+    Json variant{{"variant", v.label}};
+    for (const auto& [name, value] : figures_of(v)) variant[name] = value ? Json(*value) : Json();
+    variant["seed"] = v.seeds;
+    variant["errors"] = v.errors;
+    variant["folders"] = Json::array();
+    for (const auto& folder : v.folders) variant["folders"].push_back(folder.string());
+    for (std::size_t k = 0; k < comparison.differing.size(); ++k)
+      variant["settings"][comparison.differing[k]] = v.settings[k];
+    document["variants"].push_back(std::move(variant));
+  }
+  document["left_out"] = Json::array();
+  for (const LeftOut& out : comparison.left_out)
+    document["left_out"].push_back({{"folder", out.folder.string()}, {"reason", out.reason}});
+  document["commands"] = comparison.commands;
+  return document.dump(2) + "\n";
+}
+
+}  // namespace saccade

@@ -1,0 +1,193 @@
+#include "experiments/study.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <set>
+
+#include "experiments/config_table.h"
+#include "experiments/run_folder.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kMaxRuns = 10'000;
+
+// What stands behind `vary` or `seeds`, and where.
+struct Said {
+  YAML::Node node;
+  std::string origin;  // a file, or "override '...'"
+  bool has_lines = true;
+
+  std::string place(const YAML::Node& of) const {
+    const YAML::Mark mark = of.Mark();
+    if (!has_lines || mark.is_null()) return origin;
+    return fmt::format("{}:{}:{}", origin, mark.line + 1, mark.column + 1);
+  }
+  [[noreturn]] void fail(const YAML::Node& of, const std::string& message) const {
+    throw InputError(place(of) + ": " + message);
+  }
+};
+
+using Assignments = std::vector<Assignment>;
+
+std::string to_text(const YAML::Node& node) {
+  if (node.IsScalar()) return node.Scalar();
+  YAML::Emitter emitter;
+  emitter << YAML::Flow << node;
+  return emitter.c_str();
+}
+
+// A value of `vary`: of a setting itself, of a section what its map says.
+void assign(Assignments& assignments, const std::string& key, const YAML::Node& value,
+            const std::vector<std::string>& sections, const Said& vary) {
+  if (std::ranges::find(sections, key) == sections.end()) {
+    assignments.push_back({key, to_text(value), vary.place(value)});
+    return;
+  }
+  if (!value.IsMap() || value.size() == 0)
+    vary.fail(value, fmt::format("vary: {} is a section; allowed: maps of its settings", key));
+  for (const auto& pair : value)
+    assign(assignments, key + "." + pair.first.Scalar(), pair.second, sections, vary);
+}
+
+// Every combination; the last key changes fastest.
+std::vector<Assignments> combinations(const Said& vary) {
+  if (!vary.node.IsMap() || vary.node.size() == 0)
+    vary.fail(vary.node, "vary: an empty study; allowed: key.path: [value, ...]");
+  Config config;
+  const std::vector<std::string> sections = section_names(settings(config));
+  std::vector<Assignments> product = {{}};
+  for (const auto& pair : vary.node) {
+    const std::string key = pair.first.Scalar();
+    if (key == "seed" || key == "name")
+      vary.fail(pair.first,
+                fmt::format("vary: {} cannot be varied; seeds: [...] varies seeds", key));
+    if (!pair.second.IsSequence() || pair.second.size() == 0)
+      vary.fail(pair.first, fmt::format("vary: {}: allowed: a list of one value and more", key));
+    std::vector<Assignments> longer;
+    for (const Assignments& before : product)
+      for (const YAML::Node& value : pair.second) {
+        longer.push_back(before);
+        assign(longer.back(), key, value, sections, vary);
+      }
+    if (longer.size() > kMaxRuns)
+      vary.fail(pair.first, fmt::format("vary: more than {} variants", kMaxRuns));
+    product = std::move(longer);
+  }
+  return product;
+}
+
+std::vector<std::string> list_seeds(const Said& seeds) {
+  const auto fail = [&] {
+    seeds.fail(seeds.node,
+               fmt::format("seeds: '{}'; allowed: an integer from 1 to {}, or a list of seeds",
+                           to_text(seeds.node), kMaxRuns));
+  };
+  std::vector<std::string> list;
+  if (seeds.node.IsScalar()) {
+    const auto count = parse_integer(seeds.node.Scalar());
+    if (!count || *count < 1 || *count > kMaxRuns) fail();
+    for (int seed = 1; seed <= *count; ++seed) list.push_back(std::to_string(seed));
+    return list;
+  }
+  if (!seeds.node.IsSequence() || seeds.node.size() == 0) fail();
+  for (const YAML::Node& seed : seeds.node) {
+    if (!seed.IsScalar() || !parse_integer(seed.Scalar())) fail();
+    list.push_back(seed.Scalar());
+  }
+  if (std::set(list.begin(), list.end()).size() != list.size()) fail();
+  return list;
+}
+
+// Takes `vary` and `seeds` from the file, and then from overrides, which are removed.
+struct StudyKeys {
+  StudyKeys(const std::string& text, const std::string& origin,
+            std::vector<std::string>& overrides) {
+    YAML::Node file;
+    try {
+      file = YAML::Load(text);
+    } catch (const YAML::Exception&) {
+      return;  // the reader of configurations says what is wrong
+    }
+    if (!file.IsMap()) return;
+    if (file["vary"]) vary = {file["vary"], origin};
+    if (file["seeds"]) seeds = {file["seeds"], origin};
+    if (seeds && file["seed"])
+      seeds->fail(file["seed"], "seed has no effect with seeds; allowed: one of the two");
+    std::erase_if(overrides, [&](const std::string& override) {
+      return take(vary, "vary=", override) || take(seeds, "seeds=", override);
+    });
+  }
+
+  std::optional<Said> vary, seeds;
+
+ private:
+  static bool take(std::optional<Said>& said, const std::string& key, const std::string& override) {
+    if (!override.starts_with(key)) return false;
+    const std::string place = "override '" + override + "'";
+    try {
+      said = {YAML::Load(override.substr(key.size())), place, false};
+    } catch (const YAML::Exception& error) {
+      throw InputError(place + ": not valid YAML: " + error.msg);
+    }
+    return true;
+  }
+};
+
+void refuse_overridden(const Assignments& variant, const std::vector<std::string>& overrides) {
+  for (const std::string& override : overrides)
+    for (const Assignment& assignment : variant)
+      if (override.starts_with(assignment.key + "="))
+        throw InputError(
+            fmt::format("override '{}': {} is varied at {}; vary={{...}} replaces that", override,
+                        assignment.key, assignment.place));
+}
+
+}  // namespace
+
+std::optional<Study> read_study(const std::filesystem::path& path,
+                                const std::vector<std::string>& given_overrides) {
+  const std::string text = read_config_text(path), origin = path.string();
+  std::vector<std::string> overrides = given_overrides;
+  const StudyKeys keys(text, origin, overrides);
+  if (!keys.vary && !keys.seeds) return std::nullopt;
+  const std::vector<Assignments> variants =
+      keys.vary ? combinations(*keys.vary) : std::vector<Assignments>{{}};
+  if (keys.seeds)
+    for (const std::string& override : overrides)
+      if (override.starts_with("seed="))
+        throw InputError(
+            fmt::format("override '{}': the study has seeds; seeds=[...] replaces them", override));
+
+  Study study;
+  std::set<std::filesystem::path> folders;
+  for (const Assignments& variant : variants) {
+    refuse_overridden(variant, overrides);
+    std::vector<std::string> words;
+    for (const Assignment& a : variant) words.push_back(a.key + "=" + a.value);
+    words.insert(words.end(), overrides.begin(), overrides.end());
+    const auto add = [&](const Assignments& assignments) {
+      StudyRun run{.folder = {}, .config = parse_study_run(text, origin, assignments, overrides)};
+      run.folder = run_folder_below(run.config, words);
+      if (!folders.insert(run.folder).second)
+        throw InputError(fmt::format("{}: two variants would share the folder {}",
+                                     keys.vary->place(keys.vary->node), run.folder.string()));
+      study.runs.push_back(std::move(run));
+    };
+    if (!keys.seeds)
+      add(variant);
+    else
+      for (const std::string& seed : list_seeds(*keys.seeds)) {
+        Assignments seeded = variant;
+        seeded.push_back({"seed", seed, keys.seeds->place(keys.seeds->node)});
+        add(seeded);
+      }
+  }
+  study.name = study.runs.front().config.name;
+  return study;
+}
+
+}  // namespace saccade

@@ -1,0 +1,202 @@
+#include "experiments/compare.h"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/comparison/gather.h"
+#include "experiments/comparison/tables.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Two variants with two seeds, and what else a test adds.
+struct TwoVariants : TinyExperiment {
+  TwoVariants() {
+    for (const char* core : {"rnn", "gru"})
+      for (const char* seed : {"1", "2"})
+        train(fmt::format("runs/{}/seed-{}", core, seed),
+              {fmt::format("model.core={}", core), fmt::format("seed={}", seed)});
+  }
+
+  Comparison gathered(const std::vector<std::string>& folders) const {
+    std::vector<fs::path> paths;
+    for (const std::string& folder : folders) paths.push_back(path / folder);
+    return gather(paths);
+  }
+  std::string fault(const std::vector<std::string>& folders) const {
+    return message_of<InputError>([&] { gathered(folders); });
+  }
+  double figure(const std::string& folder, const std::string& metric) const {
+    return read_json(path / folder / "summary.json")[metric];
+  }
+};
+
+void rewrite(const fs::path& path, const std::string& key, const nlohmann::json& value) {
+  nlohmann::json document = read_json(path);
+  document[key] = value;
+  put_bytes(path, document.dump());
+}
+
+}  // namespace
+
+TEST_CASE("runs are grouped by variant and held against the first one by seed") {
+  const TwoVariants tiny;
+  const char* const folders[] = {"runs/rnn/seed-1", "runs/rnn/seed-2", "runs/gru/seed-1",
+                                 "runs/gru/seed-2"};
+  const double errors[] = {0.2, 0.4, 0.1, 0.25};
+  for (int i = 0; i < 4; ++i)
+    rewrite(tiny.path / folders[i] / "summary.json", "test/error", errors[i]);
+
+  const Comparison c = tiny.gathered({"runs/rnn", "runs/gru"});
+  REQUIRE(c.variants.size() == 2);
+  CHECK(c.differing == std::vector<std::string>{"model.core"});
+  CHECK(c.scenes == 150);
+  const Variant &rnn = c.variants[0], &gru = c.variants[1];
+  CHECK(rnn.label == "rnn");
+  CHECK(gru.label == "gru");
+  CHECK(gru.settings == std::vector<std::string>{"gru"});
+  CHECK(gru.seeds == std::vector<std::uint64_t>{1, 2});
+  CHECK(gru.errors == std::vector<double>{0.1, 0.25});
+  CHECK(rnn.mean.value == doctest::Approx(0.3));
+  CHECK(rnn.mean.low == doctest::Approx(0.2));
+  CHECK(rnn.mean.high == doctest::Approx(0.4));
+  CHECK(!rnn.difference.has_value());
+  REQUIRE(gru.difference.has_value());
+  CHECK(gru.difference->value == doctest::Approx(-0.125));  // of -0.1 and -0.15
+  CHECK(gru.difference->low == doctest::Approx(-0.15));
+  CHECK(gru.improvement->value == 0.75);
+
+  CHECK(gru.num_glimpses == 3);
+  CHECK(gru.curve.size() == kTinyEvaluations.size());
+  CHECK(gru.curve[1].episodes == 128.0);
+  CHECK(gru.error_by_glimpse.size() == 3);
+  CHECK(gru.on_target_by_glimpse.size() == 3);
+  CHECK(gru.confusion.classes == 3);
+  CHECK(gru.look_map.rows == 13);
+  CHECK(gru.look_map.cols == 15);
+  CHECK(gru.canvas_pixels == 3 * 8 * 8);  // three looks, the coarse scale 8 x 8
+  CHECK(gru.gflop_per_episode > rnn.gflop_per_episode);
+  CHECK(gru.on_target.value ==
+        doctest::Approx(0.5 * (tiny.figure("runs/gru/seed-1", "attention/on_target") +
+                               tiny.figure("runs/gru/seed-2", "attention/on_target"))));
+}
+
+TEST_CASE("what a test keeps says the same as its figures") {
+  const TinyExperiment tiny;
+  const auto folder = tiny.train("out");
+  const nlohmann::json details = read_json(folder / "test.json");
+  const nlohmann::json summary = read_json(folder / "summary.json");
+  const std::vector<double> by_glimpse = details["test/error_by_glimpse"];
+  CHECK(by_glimpse.back() == doctest::Approx(summary["test/error"].get<double>()));
+  const std::vector<double> counts = details["test/confusion"];
+  double all = 0.0, right = 0.0;
+  for (int row = 0; row < 3; ++row)
+    for (int col = 0; col < 3; ++col) {
+      all += counts[3 * row + col];
+      right += row == col ? counts[3 * row + col] : 0.0;
+    }
+  CHECK(all == 150.0);
+  CHECK(1.0 - right / all == doctest::Approx(summary["test/error"].get<double>()));
+  // A look of 4 x 4 pixels within 13 x 15 has 16 pixels of weight 1 at most.
+  double weight = 0.0;
+  for (const double w : details["attention/look_map"]["weights"]) weight += w;
+  CHECK(weight > 4.0);
+  CHECK(weight <= 16.0 + 1e-4);
+}
+
+TEST_CASE("what cannot be compared is named and left out") {
+  const TwoVariants tiny;
+  tiny.train("runs/other/scenes", {"evaluation.scenes=100"});
+  tiny.train("runs/other/twin", {"model.core=gru", "seed=2", "name=elsewhere"});
+  CHECK(!run(tiny.options("runs/stopped", {"seed=9"}), true));
+  const Comparison c = tiny.gathered({"runs"});
+  CHECK(c.variants.size() == 2);
+  REQUIRE(c.left_out.size() == 3);
+  const auto reason = [&](const std::string& folder) {
+    for (const LeftOut& out : c.left_out)
+      if (out.folder == tiny.path / folder) return out.reason;
+    return std::string("compared");
+  };
+  CHECK(contains(reason("runs/other/scenes"), "evaluation.scenes is 100, 150 in"));
+  CHECK(contains(reason("runs/other/twin"), "same configuration and seed as"));
+  CHECK(reason("runs/stopped") == "not finished");
+  for (const std::string& text : {to_table(c), to_markdown(c), to_json(c)})
+    CHECK(contains(text, "evaluation.scenes is 100"));
+}
+
+TEST_CASE("runs with other data are not mixed in") {
+  const TinyExperiment tiny;
+  tiny.train("first", {"seed=1"});
+  write_digits(tiny.path / "data", 41);
+  tiny.train("second", {"seed=2"});
+  const std::string fault = message_of<InputError>([&] {
+    gather(std::vector{tiny.path / "first", tiny.path / "second"});
+  });
+  CHECK(contains(fault, "mixed tasks"));
+  CHECK(contains(fault, "checksums differ"));
+}
+
+TEST_CASE("variants are named by as little as tells them apart") {
+  const TinyExperiment tiny;
+  tiny.train("a", {"name=first"});
+  tiny.train("b", {"name=second", "model.core=rnn"});
+  CHECK(gather(std::vector{tiny.path / "a", tiny.path / "b"}).variants[1].label == "second");
+  tiny.train("c", {"attention.glimpse.num_glimpses=2", "attention.glimpse.std=0.2"});
+  tiny.train("d", {"attention.glimpse.num_glimpses=2", "attention.glimpse.std=0.3"});
+  const Comparison c = gather(std::vector{tiny.path / "c", tiny.path / "d"});
+  CHECK(c.variants[0].label == "std 0.2");
+}
+
+TEST_CASE("one seed has no interval, and every table says so") {
+  const TinyExperiment tiny;
+  tiny.train("one");
+  const Comparison c = gather(std::vector{tiny.path / "one"});
+  CHECK(!c.variants[0].mean.known);
+  CHECK(contains(to_table(c), "tiny: one seed: no interval"));
+  CHECK(contains(to_markdown(c), "tiny: one seed: no interval"));
+  const Csv csv = [&] {
+    put_bytes(tiny.path / "c.csv", to_csv(c));
+    return Csv(tiny.path / "c.csv");
+  }();
+  CHECK(csv.column.at("test/error_low")[0].empty());
+  CHECK(!csv.column.at("test/error")[0].empty());
+  CHECK(nlohmann::json::parse(to_json(c))["variants"][0]["test/error_low"].is_null());
+}
+
+TEST_CASE("a comparison is written once, and again only with force") {
+  const TinyExperiment tiny;
+  const auto folder = tiny.train("one");
+  CompareOptions options{.folders = {folder}, .command = "saccade compare one"};
+  CHECK(contains(compare(options), "one/comparison/report.html"));
+  CHECK(contains(bytes_of(folder / "comparison/compare.md"), "saccade compare one"));
+  put_bytes(folder / "comparison/report.html", "mine");
+  CHECK(contains(message_of<InputError>([&] { compare(options); }), "--force"));
+  CHECK(bytes_of(folder / "comparison/report.html") == "mine");
+  options.force = true;
+  compare(options);
+  CHECK(bytes_of(folder / "comparison/report.html") != "mine");
+  options.out = tiny.path / "tiny.yaml/below";
+  CHECK(contains(message_of<InputError>([&] { compare(options); }), "cannot be made"));
+  options.json = true;
+  options.out = tiny.path / "elsewhere";
+  CHECK(nlohmann::json::parse(compare(options))["variants"].size() == 1);
+}
+
+TEST_CASE("folders without runs are refused") {
+  const TinyExperiment tiny;
+  const auto fault = [&](const std::string& folder) {
+    return message_of<InputError>([&] { gather(std::vector{tiny.path / folder}); });
+  };
+  CHECK(contains(fault("none"), "no such folder"));
+  CHECK(contains(fault("data"), "neither a run folder"));
+  CHECK(!run(tiny.options("stopped"), true));
+  CHECK(contains(fault("stopped"), "no run is finished"));
+  put_bytes(tiny.train("broken") / "summary.json", R"({"status": "finished"})");
+  CHECK(contains(fault("broken"), "'test/error' is missing"));
+}
+
+}  // namespace saccade

@@ -1,0 +1,177 @@
+#include "experiments/study.h"
+
+#include <doctest/doctest.h>
+
+#include "experiments/comparison/finished_run.h"
+#include "experiments/run_folder.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+// The tiny experiment with lines that make it a study.
+struct TinyStudy : TinyExperiment {
+  explicit TinyStudy(const std::string& lines) {
+    put_bytes(yaml, tiny_yaml(path / "data") + lines);
+  }
+
+  std::vector<StudyRun> runs(const std::vector<std::string>& overrides = {}) const {
+    const auto study = read_study(yaml, overrides);
+    REQUIRE(study.has_value());
+    CHECK(study->name == "tiny");
+    return study->runs;
+  }
+  std::string fault(const std::vector<std::string>& overrides = {}) const {
+    return message_of<InputError>([&] { read_study(yaml, overrides); });
+  }
+};
+
+const std::string kTwoByTwo = R"(vary:
+  model.core: [rnn, gru]
+  attention.glimpse.num_glimpses: [2, 3]
+seeds: 2
+)";
+
+}  // namespace
+
+TEST_CASE("a file without vary and seeds is no study") {
+  const TinyExperiment tiny;
+  CHECK(!read_study(tiny.yaml, {}).has_value());
+}
+
+TEST_CASE("a study is every combination with every seed, the last key fastest") {
+  const TinyStudy tiny(kTwoByTwo);
+  const auto runs = tiny.runs({"training.episodes=32"});
+  REQUIRE(runs.size() == 8);
+  CHECK(runs[0].folder ==
+        "model.core=rnn,attention.glimpse.num_glimpses=2,training.episodes=32/seed-1");
+  CHECK(runs[3].folder ==
+        "model.core=rnn,attention.glimpse.num_glimpses=3,training.episodes=32/seed-2");
+  CHECK(runs[7].config.agent.model.core == "gru");
+  CHECK(runs[7].config.agent.glimpse.num_glimpses == 3);
+  CHECK(runs[7].config.seed == 2);
+  for (const StudyRun& run : runs) CHECK(run.config.agent.training.episodes == 32);
+}
+
+TEST_CASE("a section is varied by maps of settings that belong together") {
+  const TinyStudy tiny(R"(vary:
+  attention.glimpse: [{kind: hard_gaussian}, {kind: soft_grid, entropy: 0.01, grid: [2, 3]}]
+)");
+  const auto runs = tiny.runs();
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].config.agent.glimpse.entropy == 0.0);
+  CHECK(runs[1].config.agent.glimpse.kind == "soft_grid");
+  CHECK(runs[1].config.agent.glimpse.entropy == 0.01);
+  CHECK(runs[1].config.agent.glimpse.grid.cells == std::array{2, 3});
+  CHECK(runs[1].config.agent.glimpse.num_glimpses == 3);  // what the file says stays
+}
+
+TEST_CASE("seeds are a count or a list, and overrides replace what the file says") {
+  const TinyStudy tiny("seeds: [7, 3]\n");
+  CHECK(tiny.runs().size() == 2);
+  CHECK(tiny.runs()[0].folder == "base/seed-7");
+  CHECK(tiny.runs({"seeds=3"})[2].config.seed == 3);
+  CHECK(tiny.runs({"vary={model.core: [rnn, gru]}"})[3].folder == "model.core=gru/seed-3");
+}
+
+TEST_CASE("a study that cannot be is refused with its place") {
+  const auto fault = [](const std::string& lines, const std::vector<std::string>& overrides = {}) {
+    return TinyStudy(lines).fault(overrides);
+  };
+  CHECK(contains(fault("vary: {}\n"), "an empty study"));
+  CHECK(contains(fault("vary:\n"), "an empty study"));
+  CHECK(contains(fault("vary: {model.core: []}\n"), "model.core: allowed: a list"));
+  CHECK(contains(fault("vary: {model.core: rnn}\n"), "model.core: allowed: a list"));
+  CHECK(contains(fault("vary: {seed: [1, 2]}\n"), "seeds: [...] varies seeds"));
+  CHECK(contains(fault("vary: {model.core: [rnn, rnn]}\n"), "share the folder"));
+  CHECK(contains(fault("vary: {model: [rnn]}\n"), "model is a section"));
+  CHECK(contains(fault("seeds: 0\n"), "seeds: '0'"));
+  CHECK(contains(fault("seeds: [1, 1]\n"), "seeds: '[1, 1]'"));
+  CHECK(contains(fault("seeds: [-1]\n"), "seed: '-1' is out of range"));
+  CHECK(contains(fault("seed: 4\nseeds: 2\n"), "seed has no effect with seeds"));
+  CHECK(contains(fault("seeds: 2\n", {"seed=4"}), "seeds=[...] replaces"));
+  CHECK(contains(fault(kTwoByTwo, {"model.core=lstm"}), "model.core is varied at"));
+
+  // Faults of a variant are told where the file says them.
+  const std::string typo = fault("vary:\n  model.core: [rnn, grru]\n");
+  CHECK(contains(typo, "tiny.yaml:13:21: model.core: 'grru' is unknown"));
+  CHECK(contains(fault("vary: {model.coer: [rnn]}\n"), "did you mean 'model.core'"));
+  CHECK(contains(fault("vary: {attention.glimpse: [{knid: random}]}\n"),
+                 "did you mean 'attention.glimpse.kind'"));
+}
+
+TEST_CASE("only run takes a study") {
+  const TinyStudy tiny("seeds: 2\n");
+  CHECK(contains(message_of<InputError>([&] { read_config(tiny.yaml); }),
+                 "seeds makes this a study"));
+}
+
+TEST_CASE("a study trains every run, tells failures, skips what is finished and compares") {
+  const TinyStudy tiny("vary: {model.core: [rnn, gru]}\nseeds: 2\n");
+  const auto folder = tiny.path / "study";
+  // A run that cannot be: its folder is there with something else in it.
+  std::filesystem::create_directories(folder / "model.core=rnn/seed-2");
+  put_bytes(folder / "model.core=rnn/seed-2/mine", "mine");
+  const std::string failure =
+      message_of<std::runtime_error>([&] { run(tiny.options("study"), false); });
+  CHECK(contains(failure, "1 of 4 runs failed"));
+  CHECK(bytes_of(folder / "model.core=rnn/seed-2/mine") == "mine");
+  for (const char* done :
+       {"model.core=rnn/seed-1", "model.core=gru/seed-1", "model.core=gru/seed-2"})
+    CHECK(is_finished(RunFolder(folder / done)));
+  CHECK(std::filesystem::exists(folder / "comparison/report.html"));
+
+  // Started again, it does what is left and nothing else.
+  std::filesystem::remove_all(folder / "model.core=rnn/seed-2");
+  const auto before = contents(folder / "model.core=gru");
+  CHECK(run(tiny.options("study"), false));
+  CHECK(contents(folder / "model.core=gru") == before);
+  CHECK(is_finished(RunFolder(folder / "model.core=rnn/seed-2")));
+  CHECK(contains(bytes_of(folder / "comparison/compare.csv"), "\nrnn,2,"));
+
+  // A run of a study is the run one has alone.
+  put_bytes(tiny.yaml, tiny_yaml(tiny.path / "data"));
+  const auto alone = tiny.train("alone", {"model.core=gru", "seed=2"});
+  CHECK(bytes_of(folder / "model.core=gru/seed-2" / kLast) == bytes_of(alone / kLast));
+}
+
+TEST_CASE("a study that was stopped goes on where it was") {
+  const TinyStudy tiny("seeds: 2\n");
+  CHECK(!run(tiny.options("study"), true));  // after one update of the first run
+  const auto folder = tiny.path / "study";
+  CHECK(!is_finished(RunFolder(folder / "base/seed-1")));
+  CHECK(!std::filesystem::exists(folder / "base/seed-2"));
+  CHECK(contains(plan(tiny.options("study")), "to be resumed at 0 episodes"));
+  CHECK(run(tiny.options("study"), false));
+  CHECK(contains(plan(tiny.options("study")), "base/seed-2"));
+  CHECK(contains(plan(tiny.options("study")), "finished"));
+  CHECK(run(tiny.options("whole"), false));
+  CHECK(bytes_of(folder / "base/seed-1" / kLast) ==
+        bytes_of(tiny.path / "whole/base/seed-1" / kLast));
+}
+
+TEST_CASE("a finished run of another configuration is neither taken for this one nor touched") {
+  const TinyStudy tiny("seeds: 1\n");
+  CHECK(run(tiny.options("study"), false));
+  const auto before = contents(tiny.path / "study/base");
+  std::string text = bytes_of(tiny.yaml);
+  text.replace(text.find("0.02"), 4, "0.03");
+  put_bytes(tiny.yaml, text);
+  CHECK(contains(message_of<std::runtime_error>([&] { run(tiny.options("study"), false); }),
+                 "1 of 1 runs failed"));
+  CHECK(contains(message_of<InputError>([&] { plan(tiny.options("study")); }),
+                 "training.learning_rate: 0.02 there, 0.03 now"));
+  CHECK(contents(tiny.path / "study/base") == before);
+}
+
+TEST_CASE("--dry-run lists the runs and writes nothing") {
+  const TinyStudy tiny("vary: {model.core: [rnn, gru]}\nseeds: 2\n");
+  const std::string text = plan(tiny.options("study"));
+  CHECK(contains(text, "tiny: 4 runs, about 0:0"));
+  CHECK(contains(text, "study/model.core=gru/seed-2"));
+  CHECK(!std::filesystem::exists(tiny.path / "study"));
+  put_bytes(tiny.yaml, tiny_yaml(tiny.path / "data"));
+  CHECK(contains(plan(tiny.options("alone")), "tiny: 1 runs"));
+}
+
+}  // namespace saccade
