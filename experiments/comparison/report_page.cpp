@@ -69,8 +69,10 @@ using Cells = std::vector<std::string>;  // HTML
 
 /// The first cell of a row is its heading.
 std::string table(const Cells& header, const std::vector<Cells>& rows, const char* style) {
-  std::string html =
-      fmt::format("<div class=\"wide\" tabindex=\"0\"><table class=\"{}\">\n<thead><tr>", style);
+  std::string html = fmt::format(
+      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table "
+      "class=\"{}\">\n<thead><tr>",
+      style);
   for (const std::string& cell : header) html += "<th scope=\"col\">" + cell + "</th>";
   html += "</tr></thead>\n<tbody>\n";
   for (const Cells& row : rows) {

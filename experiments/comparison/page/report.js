@@ -340,8 +340,10 @@
     printing = true;
     document.documentElement.dataset.printing = "";
     draw();
-    for (const chart of drawn)
-      chart.resize(chart.options.scales.y.reverse ? 900 : 520, chart.height);
+    for (const chart of drawn) {
+      const isRows = chart.options.scales.y.reverse;
+      chart.resize(isRows ? 860 : 480, isRows ? chart.canvas.parentElement.offsetHeight : 320);
+    }
   });
   addEventListener("afterprint", () => {
     printing = false;
