@@ -1,0 +1,88 @@
+#include "experiments/comparison/chart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace saccade {
+namespace {
+
+// A number as short as it can be told from its neighbours `step` away.
+std::string tick_label(double value, double step) {
+  const int decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step) + 1e-9)));
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+// The greatest of 1, 2, 5 times a power of ten that is at most `value`.
+double round_below(double value) {
+  const double power = std::pow(10.0, std::floor(std::log10(value) + 1e-9));
+  for (const double factor : {5.0, 2.0})
+    if (factor * power <= value * (1.0 + 1e-9)) return factor * power;
+  return power;
+}
+
+double round_above(double value) {
+  const double below = round_below(value);
+  if (below >= value * (1.0 - 1e-9)) return below;
+  const double power = std::pow(10.0, std::floor(std::log10(below) + 1e-9));
+  return below < 1.5 * power ? 2.0 * power : below < 3.0 * power ? 5.0 * power : 10.0 * power;
+}
+
+}  // namespace
+
+Axis linear_axis(const std::string& title, double low, double high, int count) {
+  if (high <= low) {  // a single value: some room around it
+    const double room = low == 0.0 ? 1.0 : std::abs(low) * 0.1;
+    low -= room;
+    high += room;
+  }
+  const double step = round_above((high - low) / count);
+  const auto first = static_cast<int>(std::floor(low / step + 1e-9));
+  const auto last = static_cast<int>(std::ceil(high / step - 1e-9));
+  Axis axis{.title = title, .low = first * step, .high = last * step};
+  for (int i = first; i <= last; ++i) axis.ticks.push_back({i * step, tick_label(i * step, step)});
+  return axis;
+}
+
+Axis logarithmic_axis(const std::string& title, double low, double high) {
+  Axis axis{
+      .title = title, .low = round_below(low), .high = round_above(high), .logarithmic = true};
+  if (axis.high <= axis.low) axis.high = round_above(axis.low * 1.1);
+  for (double value = axis.low; value <= axis.high * (1.0 + 1e-9); value = round_above(value * 1.1))
+    axis.ticks.push_back({value, tick_label(value, std::min(1.0, value))});
+  return axis;
+}
+
+ChartStyle chart_style(int variant) {
+  static const std::array<Colour, 7> colours = {{{0, 114, 178},
+                                                 {213, 94, 0},
+                                                 {0, 158, 115},
+                                                 {204, 121, 167},
+                                                 {86, 180, 233},
+                                                 {230, 159, 0},
+                                                 {120, 120, 120}}};
+  return {colours[variant % colours.size()], static_cast<Marker>(variant % 5)};
+}
+
+const std::vector<Colour>& heat_colours() {
+  static const std::vector<Colour> colours = {{0, 32, 81},     {22, 55, 108},   {64, 77, 107},
+                                              {93, 100, 111},  {120, 122, 118}, {149, 145, 119},
+                                              {182, 171, 110}, {218, 198, 89},  {253, 231, 55}};
+  return colours;
+}
+
+std::string short_number(double value) {
+  const double size = std::abs(value);
+  if (size == 0.0) return "0";
+  const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(size))), 0, 9);
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  if (decimals > 0) {
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+  }
+  return text;
+}
+
+}  // namespace saccade

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/comparison/comparison.h"
+#include "experiments/pictures/picture.h"
+
+namespace saccade {
+
+/// A mark on an axis.
+struct Tick {
+  double value = 0.0;
+  std::string label = {};
+};
+
+struct Axis {
+  std::string title = {};  // with the unit
+  double low = 0.0;
+  double high = 1.0;
+  bool logarithmic = false;      // then `low` is positive
+  std::vector<Tick> ticks = {};  // ascending, within [low, high]
+};
+
+/// From round number to round number around [low, high], with about `count` ticks.
+Axis linear_axis(const std::string& title, double low, double high, int count = 6);
+/// The same by ratios: ticks at 1, 2, 5 times a power of ten. 0 < low <= high.
+Axis logarithmic_axis(const std::string& title, double low, double high);
+
+enum class ChartKind {
+  lines,      // estimates over x with a band where the interval is known
+  points,     // estimates over x with whiskers, joined where a series has more than one
+  rows,       // a row a series: its one estimate along x, with whiskers, and the single runs
+  confusion,  // a matrix of shares in per cent, its cells written out
+  heat_map,   // a matrix of exposures
+};
+
+/// Numbers in the units of the axes.
+struct Series {
+  std::string name = {};
+  int variant = 0;                       // its place among the variants: which colour and marker
+  std::vector<double> x = {};            // (N); of `rows`: the row
+  std::vector<Estimate> estimates = {};  // (N)
+  std::vector<double> singles = {};      // of `rows`: the single runs
+};
+
+/// Rows from top to bottom.
+struct Matrix {
+  int rows = 0;
+  int cols = 0;
+  std::vector<double> values = {};      // (rows, cols), in [0, high]
+  double high = 1.0;                    // what has the strongest colour
+  std::vector<std::string> names = {};  // of rows and columns alike; empty: they are pixels
+};
+
+/// A chart as numbers and words; how it is drawn is up to the page and to chart_picture().
+struct Chart {
+  std::string id = {};     // of letters, digits and _; unique
+  std::string title = {};  // of one line
+  std::string text = {};   // what it shows, in words, for who does not see it
+  ChartKind kind = ChartKind::lines;
+  Axis x = {}, y = {};
+  std::vector<Series> series = {};
+  Matrix matrix = {};  // of `confusion` and `heat_map`
+};
+
+/// The charts of a comparison that have data, in the order of a report. Their ids:
+/// learning_episodes, learning_seconds, final_error, error_by_glimpse, error_by_num_glimpses (where
+/// the variants differ in it), on_target_by_glimpse, and, for variant n = 1, 2, ..., looks_n and
+/// confusion_n. Shares are in per cent.
+std::vector<Chart> charts_of(const Comparison& comparison);
+
+enum class Marker { circle, square, triangle, diamond, cross };
+
+/// Told apart by the colour-blind (Okabe and Ito 2008), and by the marker in grey print.
+struct ChartStyle {
+  Colour colour;
+  Marker marker = Marker::circle;
+};
+
+/// Of the variant at that place; no two of the first 35 are alike.
+ChartStyle chart_style(int variant);
+
+/// From little to much; evenly spaced, lightness rises (cividis, Nunez et al. 2018).
+const std::vector<Colour>& heat_colours();
+
+/// Up to three significant digits without an exponent: 12.3, 0.0123, 1234.
+std::string short_number(double value);
+
+}  // namespace saccade

@@ -1,0 +1,277 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "experiments/comparison/chart.h"
+#include "experiments/comparison/matrix_charts.h"
+
+namespace saccade {
+namespace {
+
+constexpr double kPercent = 100.0;
+constexpr int kDescribed = 4;  // so many series are told one by one
+
+Estimate in_percent(const Estimate& share) {
+  return {share.value * kPercent, share.low * kPercent, share.high * kPercent, share.known};
+}
+
+// ---- Words ----
+
+std::string percent(const Estimate& estimate) {
+  const std::string value = fmt::format("{:.2f} %", estimate.value);
+  if (!estimate.known) return value + " (one seed)";
+  return fmt::format("{} (95 % interval {:.2f} to {:.2f})", value, estimate.low, estimate.high);
+}
+
+/// `sentence` about each series, or about those that end lowest and highest if there are many.
+std::string of_each(const std::vector<Series>& series,
+                    const std::function<std::string(const Series&)>& sentence) {
+  if (series.size() <= kDescribed) {
+    std::vector<std::string> sentences;
+    std::ranges::transform(series, std::back_inserter(sentences), sentence);
+    return fmt::format("{}.", fmt::join(sentences, "; "));
+  }
+  const auto [low, high] = std::ranges::minmax_element(
+      series, {}, [](const Series& one) { return one.estimates.back().value; });
+  return fmt::format("Of {} the lowest is {}; the highest is {}.", series.size(), sentence(*low),
+                     sentence(*high));
+}
+
+std::string first_and_last(const Series& series, const std::string& unit) {
+  if (series.x.size() == 1)
+    return fmt::format("{}: {}", series.name, percent(series.estimates.front()));
+  return fmt::format("{}: from {:.2f} % at {} to {} at {} {}", series.name,
+                     series.estimates.front().value, short_number(series.x.front()),
+                     percent(series.estimates.back()), short_number(series.x.back()), unit);
+}
+
+// ---- Axes ----
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+
+  void add(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+Range range_of_x(const std::vector<Series>& series) {
+  Range range;
+  for (const Series& one : series)
+    for (const double x : one.x) range.add(x);
+  return range;
+}
+
+Range range_of_estimates(const std::vector<Series>& series) {
+  Range range;
+  for (const Series& one : series) {
+    for (const Estimate& estimate : one.estimates)
+      for (const double value : {estimate.value, estimate.low, estimate.high}) range.add(value);
+    for (const double single : one.singles) range.add(single);
+  }
+  return range;
+}
+
+/// Errors span orders of magnitude while an agent learns: then by ratios, else from zero.
+Axis error_axis(const std::vector<Series>& series) {
+  const std::string title = "error, %";
+  const Range range = range_of_estimates(series);
+  if (range.low > 0.0 && range.high > 8.0 * range.low)
+    return logarithmic_axis(title, range.low, range.high);
+  return linear_axis(title, 0.0, range.high);
+}
+
+/// Whole numbers of glimpses, each marked while there is room.
+Axis glimpse_axis(const std::string& title, const std::vector<Series>& series) {
+  const Range range = range_of_x(series);
+  const int last = static_cast<int>(range.high);
+  const int step = std::max(1, (last + 15) / 16);
+  Axis axis{.title = title, .low = range.low - 0.5, .high = range.high + 0.5};
+  for (int glimpse = static_cast<int>(range.low); glimpse <= last; glimpse += step)
+    axis.ticks.push_back({double(glimpse), std::to_string(glimpse)});
+  return axis;
+}
+
+struct Unit {
+  double size;
+  std::string name;
+};
+
+Unit episode_unit(double most) {
+  if (most >= 2e6) return {1e6, "million episodes"};
+  if (most >= 2e4) return {1e3, "thousand episodes"};
+  return {1.0, "episodes"};
+}
+
+Unit time_unit(double most_seconds) {
+  if (most_seconds >= 7200.0) return {3600.0, "hours"};
+  if (most_seconds >= 120.0) return {60.0, "minutes"};
+  return {1.0, "seconds"};
+}
+
+// ---- Charts ----
+
+void add_learning_curves(const Comparison& comparison, const std::string& id, const char* what,
+                         double CurvePoint::*measure, Unit (*unit_of)(double),
+                         std::vector<Chart>& charts) {
+  double most = 0.0;
+  for (const Variant& variant : comparison.variants)
+    for (const CurvePoint& point : variant.curve) most = std::max(most, point.*measure);
+  if (most <= 0.0) return;
+  const Unit unit = unit_of(most);
+  std::vector<Series> series;
+  for (int v = 0; v < static_cast<int>(comparison.variants.size()); ++v) {
+    const Variant& variant = comparison.variants[v];
+    if (variant.curve.empty()) continue;
+    Series& one = series.emplace_back(Series{.name = variant.label, .variant = v});
+    for (const CurvePoint& point : variant.curve) {
+      one.x.push_back(point.*measure / unit.size);
+      one.estimates.push_back(in_percent(point.error));
+    }
+  }
+  const std::string title = fmt::format("Learning: validation error against {}", what);
+  const auto described = [&](const Series& one) { return first_and_last(one, unit.name); };
+  charts.push_back({.id = id,
+                    .title = title,
+                    .text = title + ". " + of_each(series, described),
+                    .kind = ChartKind::lines,
+                    .x = linear_axis(unit.name, 0.0, range_of_x(series).high),
+                    .y = error_axis(series),
+                    .series = series});
+}
+
+void add_final_error(const Comparison& comparison, std::vector<Chart>& charts) {
+  std::vector<Series> series;
+  Axis rows{.title = "", .low = -0.5, .high = double(comparison.variants.size()) - 0.5};
+  for (int v = 0; v < static_cast<int>(comparison.variants.size()); ++v) {
+    const Variant& variant = comparison.variants[v];
+    Series& one = series.emplace_back(Series{.name = variant.label,
+                                             .variant = v,
+                                             .x = {double(v)},
+                                             .estimates = {in_percent(variant.mean)}});
+    for (const double error : variant.errors) one.singles.push_back(error * kPercent);
+    rows.ticks.push_back({double(v), variant.label});
+  }
+  if (series.empty()) return;
+  const Range range = range_of_estimates(series);
+  const double base = range.low < 0.5 * range.high ? 0.0 : range.low;
+  const auto described = [](const Series& one) {
+    return fmt::format("{}: {}", one.name, percent(one.estimates.front()));
+  };
+  charts.push_back(
+      {.id = "final_error",
+       .title = "Final error on the test scenes",
+       .text = "Final error on the test scenes, mean over seeds. " + of_each(series, described),
+       .kind = ChartKind::rows,
+       .x = linear_axis("error, %", base, range.high),
+       .y = rows,
+       .series = series,
+       .matrix = {}});
+}
+
+/// Estimates after each glimpse, of the variants that have them. Nothing to see with one glimpse.
+void add_by_glimpse(const Comparison& comparison, const std::string& id, const std::string& title,
+                    std::vector<Estimate> Variant::*estimates, bool shares,
+                    std::vector<Chart>& charts) {
+  std::vector<Series> series;
+  for (int v = 0; v < static_cast<int>(comparison.variants.size()); ++v) {
+    const Variant& variant = comparison.variants[v];
+    if ((variant.*estimates).empty() || (shares && !variant.looks)) continue;
+    Series& one = series.emplace_back(Series{.name = variant.label, .variant = v});
+    for (const Estimate& estimate : variant.*estimates) {
+      one.x.push_back(double(one.x.size() + 1));
+      one.estimates.push_back(in_percent(estimate));
+    }
+  }
+  if (series.empty() || range_of_x(series).high < 2.0) return;
+  const auto described = [](const Series& one) { return first_and_last(one, "glimpses"); };
+  charts.push_back(
+      {.id = id,
+       .title = title,
+       .text = title + ". " + of_each(series, described),
+       .kind = ChartKind::lines,
+       .x = glimpse_axis(shares ? "glimpse" : "glimpses taken", series),
+       .y = shares ? linear_axis("looks on the digit, %", 0.0, range_of_estimates(series).high)
+                   : error_axis(series),
+       .series = series,
+       .matrix = {}});
+}
+
+/// Variants that are alike but for the number of glimpses make one series.
+std::vector<Series> series_by_num_glimpses(const Comparison& comparison) {
+  std::vector<Series> series;
+  std::map<std::vector<std::string>, std::size_t> places;  // other settings -> series
+  for (int v = 0; v < static_cast<int>(comparison.variants.size()); ++v) {
+    const Variant& variant = comparison.variants[v];
+    if (!variant.looks) continue;
+    std::vector<std::string> others;
+    for (std::size_t i = 0; i < variant.settings.size(); ++i)
+      if (!comparison.differing[i].ends_with("num_glimpses")) others.push_back(variant.settings[i]);
+    const auto [place, is_new] = places.emplace(others, series.size());
+    if (is_new) {
+      series.push_back({.name = variant.label, .variant = v});
+    } else {
+      series[place->second].name =
+          others.empty() ? "all variants" : fmt::format("{}", fmt::join(others, ", "));
+    }
+    series[place->second].x.push_back(variant.num_glimpses);
+    series[place->second].estimates.push_back(in_percent(variant.mean));
+  }
+  for (Series& one : series) {
+    std::vector<std::pair<double, Estimate>> pairs;
+    for (std::size_t i = 0; i < one.x.size(); ++i) pairs.emplace_back(one.x[i], one.estimates[i]);
+    std::ranges::stable_sort(pairs, {}, [](const auto& pair) { return pair.first; });
+    std::ranges::transform(pairs, one.x.begin(), [](const auto& pair) { return pair.first; });
+    std::ranges::transform(pairs, one.estimates.begin(),
+                           [](const auto& pair) { return pair.second; });
+  }
+  return series;
+}
+
+void add_by_num_glimpses(const Comparison& comparison, std::vector<Chart>& charts) {
+  const std::vector<Series> series = series_by_num_glimpses(comparison);
+  std::set<double> numbers;
+  for (const Series& one : series) numbers.insert(one.x.begin(), one.x.end());
+  if (numbers.size() < 2) return;
+  const std::string title = "Final error against the number of glimpses trained with";
+  const auto described = [](const Series& one) {
+    return fmt::format("{}: {} with {} glimpses", one.name, percent(one.estimates.back()),
+                       one.x.back());
+  };
+  charts.push_back({.id = "error_by_num_glimpses",
+                    .title = title,
+                    .text = title + ". " + of_each(series, described),
+                    .kind = ChartKind::points,
+                    .x = glimpse_axis("glimpses in an episode", series),
+                    .y = error_axis(series),
+                    .series = series});
+}
+
+}  // namespace
+
+std::vector<Chart> charts_of(const Comparison& comparison) {
+  std::vector<Chart> charts;
+  add_final_error(comparison, charts);
+  add_learning_curves(comparison, "learning_episodes", "episodes", &CurvePoint::episodes,
+                      episode_unit, charts);
+  add_learning_curves(comparison, "learning_seconds", "training time", &CurvePoint::seconds,
+                      time_unit, charts);
+  add_by_glimpse(comparison, "error_by_glimpse", "Error if it had to answer after so many glimpses",
+                 &Variant::error_by_glimpse, false, charts);
+  add_by_num_glimpses(comparison, charts);
+  add_by_glimpse(comparison, "on_target_by_glimpse", "Share of the looks on the digit, by glimpse",
+                 &Variant::on_target_by_glimpse, true, charts);
+  add_look_maps(comparison, charts);
+  add_confusions(comparison, charts);
+  return charts;
+}
+
+}  // namespace saccade

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace saccade {
+
+/// Text as it goes between tags and into quoted attributes.
+std::string html_escaped(std::string_view text);
+
+std::string base64(std::string_view bytes);
+
+/// `text` with each {{name}} replaced, once: what is put in is not looked at again. Throws
+/// std::logic_error for a name that has no value.
+std::string filled(std::string_view text, const std::map<std::string, std::string>& values);
+
+}  // namespace saccade

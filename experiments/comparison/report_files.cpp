@@ -1,0 +1,28 @@
+#include "experiments/comparison/report_files.h"
+
+#include <algorithm>
+
+#include "experiments/comparison/chart_picture.h"
+#include "experiments/output.h"
+
+namespace saccade {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> report_files(const fs::path& folder, const std::vector<Chart>& charts) {
+  std::vector<fs::path> files = {folder / "report.html"};
+  for (const Chart& chart : charts) files.push_back(folder / "charts" / (chart.id + ".png"));
+  return files;
+}
+
+void write_report(const fs::path& folder, const Comparison& comparison,
+                  const std::vector<Chart>& charts,
+                  const std::optional<EmbeddedRecording>& recording) {
+  fs::create_directories(charts.empty() ? folder : folder / "charts");
+  const std::vector<fs::path> files = report_files(folder, charts);
+  write_text(files[0], report_page(comparison, charts, recording));
+  for (std::size_t i = 0; i < charts.size(); ++i)
+    write_text(files[i + 1], to_png(chart_picture(charts[i])));
+}
+
+}  // namespace saccade

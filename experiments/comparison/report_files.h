@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "experiments/comparison/report_page.h"
+
+namespace saccade {
+
+/// The files that write_report() writes, in its order: report.html, then charts/<id>.png for each
+/// chart.
+std::vector<std::filesystem::path> report_files(const std::filesystem::path& folder,
+                                                const std::vector<Chart>& charts);
+
+/// Writes them into `folder`, which is made if it is not there, over what is there. Throws
+/// std::runtime_error naming what cannot be written.
+void write_report(const std::filesystem::path& folder, const Comparison& comparison,
+                  const std::vector<Chart>& charts,
+                  const std::optional<EmbeddedRecording>& recording);
+
+}  // namespace saccade

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdlib>
+#include <optional>
+#include <sstream>
+
+#include "tests/experiments/program.h"
+
+namespace saccade {
+
+/// A Chromium on the PATH, if there is one.
+inline std::optional<std::filesystem::path> find_browser() {
+  const char* path = std::getenv("PATH");
+  for (const std::string& folder : split(path == nullptr ? "" : path, ':'))
+    for (const char* name : {"chromium", "chromium-browser", "google-chrome"})
+      if (access((std::filesystem::path(folder) / name).c_str(), X_OK) == 0)
+        return std::filesystem::path(folder) / name;
+  return std::nullopt;
+}
+
+/// Where no browser is: says that the test is skipped, and true.
+inline bool skipped_without_browser(const char* test) {
+  if (find_browser()) return false;
+  MESSAGE("skipped: '" << test << "' needs chromium (scripts/install-deps --browser)");
+  return true;
+}
+
+/// Opens an HTML file in a window of that width and gives what the probe (probe.js) saw. A browser
+/// that hangs is ended after a minute.
+inline nlohmann::json seen_in_browser(const std::filesystem::path& page, bool dark, int width) {
+  TemporaryFolder folder;
+  std::string html = bytes_of(page);
+  const std::string head = "<head>";
+  REQUIRE(contains(html, head));
+  html.insert(
+      html.find(head) + head.size(),
+      "<script>" + bytes_of(SACCADE_SOURCE_DIR "/tests/experiments/probe.js") + "</script>");
+  put_bytes(folder.path / "probed.html", html);
+  Program browser(folder.path,
+                  {"/usr/bin/timeout",
+                   "--kill-after=5",
+                   "60",
+                   find_browser().value().string(),
+                   "--headless",
+                   "--no-sandbox",
+                   "--disable-gpu",
+                   "--disable-quic",
+                   "--no-first-run",
+                   "--disable-background-networking",
+                   "--disable-component-update",
+                   "--disable-sync",
+                   "--disable-extensions",
+                   "--disable-dev-shm-usage",
+                   "--user-data-dir=" + (folder.path / "profile").string(),
+                   "--window-size=" + std::to_string(width) + ",900",
+                   std::string("--blink-settings=preferredColorScheme=") + (dark ? "0" : "1"),
+                   "--virtual-time-budget=10000",
+                   "--dump-dom",
+                   "file://" + (folder.path / "probed.html").string()});
+  const Program::Result result = browser.finish();
+  REQUIRE_MESSAGE(result.code == 0, result.err);
+  const std::size_t from = result.out.find("SEEN{"), to = result.out.rfind("}SEEN");
+  REQUIRE_MESSAGE(to != std::string::npos, result.out.substr(0, 1000));
+  return nlohmann::json::parse(result.out.substr(from + 4, to - from - 3));
+}
+
+/// What must be true of a report in a real browser, light in a wide window and dark in a narrow
+/// one: no error, nothing requested, every chart drawn (`charts` of them), nothing beyond the
+/// window's edge. Call skipped_without_browser() before.
+inline void check_report_in_browser(const std::filesystem::path& report, std::size_t charts) {
+  for (const bool dark : {false, true}) {
+    CAPTURE(dark);
+    const nlohmann::json seen = seen_in_browser(report, dark, dark ? 520 : 1280);
+    CHECK(seen.at("errors") == nlohmann::json::array());
+    REQUIRE(seen.contains("hostile"));  // the probe came to its end
+    CHECK(seen.at("requests") == nlohmann::json::array());
+    CHECK(seen.at("hostile") == "");
+    CHECK(seen.at("dark") == dark);
+    CHECK(seen.at("paper") == (dark ? "rgb(21, 23, 27)" : "rgb(255, 255, 255)"));
+    CHECK(seen.at("printedPaper") == "rgb(255, 255, 255)");
+    CHECK(seen.at("overflow") == 0);
+    CHECK(seen.at("tables").size() == charts);
+    for (const auto& table : seen.at("tables")) CHECK(table.at("rows") > 1);
+    for (const char* when : {"canvases", "printed", "again"}) {
+      CAPTURE(when);
+      CHECK(seen.at(when).size() == charts);
+      for (const auto& canvas : seen.at(when)) {
+        CAPTURE(canvas.at("id"));
+        CHECK(canvas.at("pixels") > 2000);
+        CHECK(canvas.at("colours") > 20);
+        CHECK(canvas.at("text").get<std::string>().size() > 20);
+      }
+    }
+    for (const auto& width : seen.at("images")) CHECK(width > 0);
+  }
+}
+
+}  // namespace saccade

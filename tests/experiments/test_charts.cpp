@@ -1,0 +1,271 @@
+#include <algorithm>
+
+#include "experiments/comparison/chart.h"
+#include "experiments/comparison/chart_layout.h"
+#include "experiments/comparison/chart_picture.h"
+#include "tests/experiments/comparisons.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+std::vector<std::string> ids_of(const std::vector<Chart>& charts) {
+  std::vector<std::string> ids;
+  for (const Chart& chart : charts) ids.push_back(chart.id);
+  return ids;
+}
+
+const Chart& chart_named(const std::vector<Chart>& charts, const std::string& id) {
+  const auto found = std::ranges::find(charts, id, &Chart::id);
+  REQUIRE_MESSAGE(found != charts.end(), id);
+  return *found;
+}
+
+std::vector<std::string> labels_of(const Axis& axis) {
+  std::vector<std::string> labels;
+  for (const Tick& tick : axis.ticks) labels.push_back(tick.label);
+  return labels;
+}
+
+Comparison two_variants() {
+  return made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("hard", 0.03, 4, 4)});
+}
+
+TEST_CASE("an axis goes from round number to round number") {
+  using Labels = std::vector<std::string>;
+  CHECK(labels_of(linear_axis("", 0.0, 5.3)) == Labels{"0", "1", "2", "3", "4", "5", "6"});
+  CHECK(labels_of(linear_axis("", 2.31, 2.58)) ==
+        Labels{"2.30", "2.35", "2.40", "2.45", "2.50", "2.55", "2.60"});
+  CHECK(labels_of(linear_axis("", -30.0, 100.0, 4)) == Labels{"-50", "0", "50", "100"});
+  CHECK(labels_of(logarithmic_axis("", 1.3, 88.0)) ==
+        Labels{"1", "2", "5", "10", "20", "50", "100"});
+  CHECK(labels_of(logarithmic_axis("", 0.03, 0.4)) == Labels{"0.02", "0.05", "0.1", "0.2", "0.5"});
+  for (const double value : {0.0, 3.0, -2.0, 1e-9}) {
+    const Axis axis = linear_axis("", value, value);
+    CHECK(axis.low < value);
+    CHECK(axis.high > value);
+    CHECK(axis.ticks.size() > 1);
+  }
+}
+
+TEST_CASE("numbers are short and without exponents") {
+  for (const auto& [value, text] :
+       std::vector<std::pair<double, std::string>>{{0.0, "0"},
+                                                   {1234567.0, "1234567"},
+                                                   {12.34, "12.3"},
+                                                   {2.0, "2"},
+                                                   {-0.01234, "-0.0123"},
+                                                   {100.0, "100"}})
+    CHECK(short_number(value) == text);
+}
+
+TEST_CASE("a comparison's charts have exactly its numbers, in per cent and round units") {
+  const Comparison comparison = two_variants();
+  const std::vector<Chart> charts = charts_of(comparison);
+  CHECK(ids_of(charts) == std::vector<std::string>{"final_error", "learning_episodes",
+                                                   "learning_seconds", "error_by_glimpse",
+                                                   "on_target_by_glimpse", "looks_1", "looks_2",
+                                                   "confusion_1", "confusion_2"});
+  const Variant& hard = comparison.variants[1];
+
+  const Series& curve = chart_named(charts, "learning_episodes").series.at(1);
+  CHECK(curve.name == "hard");
+  REQUIRE(curve.x.size() == hard.curve.size());
+  for (std::size_t i = 0; i < hard.curve.size(); ++i) {
+    CHECK(curve.x[i] == doctest::Approx(hard.curve[i].episodes / 1e6));
+    CHECK(curve.estimates[i].value == doctest::Approx(100.0 * hard.curve[i].error.value));
+    CHECK(curve.estimates[i].low == doctest::Approx(100.0 * hard.curve[i].error.low));
+    CHECK(curve.estimates[i].high == doctest::Approx(100.0 * hard.curve[i].error.high));
+    CHECK(curve.estimates[i].known);
+  }
+  CHECK(chart_named(charts, "learning_episodes").x.title == "million episodes");
+  const Chart& seconds = chart_named(charts, "learning_seconds");
+  CHECK(seconds.x.title == "minutes");
+  CHECK(seconds.series[1].x.back() == doctest::Approx(75.0));
+
+  const Series& final_error = chart_named(charts, "final_error").series.at(1);
+  CHECK(final_error.estimates.at(0).value == doctest::Approx(3.0));
+  REQUIRE(final_error.singles.size() == 4);
+  CHECK(final_error.singles[2] == doctest::Approx(100.0 * hard.errors[2]));
+
+  const Series& on_target = chart_named(charts, "on_target_by_glimpse").series.at(1);
+  CHECK(on_target.x == std::vector<double>{1.0, 2.0, 3.0, 4.0});
+  CHECK(on_target.estimates[1].value == doctest::Approx(57.0));
+
+  const Matrix& confusion = chart_named(charts, "confusion_2").matrix;
+  CHECK(confusion.values[3] == doctest::Approx(2.0));
+  CHECK(confusion.names == comparison.class_names);
+  CHECK(chart_named(charts, "looks_2").matrix.values == hard.look_map.exposure);
+  CHECK(chart_named(charts, "looks_1").matrix.high == chart_named(charts, "looks_2").matrix.high);
+}
+
+TEST_CASE("every value of a chart lies on its axes") {
+  for (const Chart& chart : charts_of(two_variants()))
+    for (const Series& series : chart.series)
+      for (std::size_t i = 0; i < series.x.size(); ++i) {
+        const bool rows = chart.kind == ChartKind::rows;
+        const Axis& along = rows ? chart.y : chart.x;
+        const Axis& values = rows ? chart.x : chart.y;
+        CHECK(series.x[i] >= along.low);
+        CHECK(series.x[i] <= along.high);
+        CHECK(series.estimates[i].low >= values.low);
+        CHECK(series.estimates[i].high <= values.high);
+      }
+}
+
+TEST_CASE("a chart without data is not there") {
+  CHECK(charts_of({}).empty());
+  Variant bare = made_variant("bare", 0.04, 3, 1);
+  bare.curve.clear();
+  bare.confusion = {};
+  bare.look_map = {};
+  CHECK(ids_of(charts_of(made_comparison({bare}))) == std::vector<std::string>{"final_error"});
+  bare.curve = {{.episodes = 100.0, .seconds = 0.0, .error = {0.5, 0.5, 0.5, false}}};
+  CHECK(ids_of(charts_of(made_comparison({bare}))) ==
+        std::vector<std::string>{"final_error", "learning_episodes"});
+}
+
+TEST_CASE("a variant that sees the whole canvas has no looks to draw") {
+  Comparison comparison = two_variants();
+  comparison.variants[0].looks = false;
+  const std::vector<Chart> charts = charts_of(comparison);
+  const std::vector<std::string> ids = ids_of(charts);
+  CHECK(std::ranges::count(ids, "looks_1") == 0);
+  CHECK(std::ranges::count(ids, "looks_2") == 1);
+  CHECK(chart_named(charts, "on_target_by_glimpse").series.size() == 1);
+  CHECK(chart_named(charts, "on_target_by_glimpse").series[0].variant == 1);
+}
+
+TEST_CASE("variants alike but for the number of glimpses make one line against it") {
+  std::vector<Variant> variants;
+  for (const auto& [kind, glimpses] : std::vector<std::pair<std::string, int>>{
+           {"soft", 8}, {"hard", 2}, {"soft", 2}, {"soft", 4}}) {
+    variants.push_back(made_variant(kind + std::to_string(glimpses), 0.1 / glimpses, 3, glimpses));
+    variants.back().settings = {kind, std::to_string(glimpses)};
+  }
+  Comparison comparison = made_comparison(variants);
+  comparison.differing = {"attention.glimpse.kind", "attention.glimpse.num_glimpses"};
+  const std::vector<Chart> charts = charts_of(comparison);
+  const Chart& chart = chart_named(charts, "error_by_num_glimpses");
+  REQUIRE(chart.series.size() == 2);
+  CHECK(chart.series[0].name == "soft");
+  CHECK(chart.series[0].x == std::vector<double>{2.0, 4.0, 8.0});
+  CHECK(chart.series[0].estimates[0].value == doctest::Approx(5.0));
+  CHECK(chart.series[0].estimates[2].value == doctest::Approx(1.25));
+  CHECK(chart.series[1].name == "hard2");
+  CHECK(chart.series[1].x == std::vector<double>{2.0});
+}
+
+TEST_CASE("the words of a chart are made from its numbers") {
+  const std::vector<Chart> charts = charts_of(
+      made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("lone", 0.03, 1, 4)}));
+  const std::string& words = chart_named(charts, "final_error").text;
+  CHECK(contains(words, "soft: 2.00 % (95 % interval 1.80 to 2.20)"));
+  CHECK(contains(words, "lone: 3.00 % (one seed)"));
+  CHECK(contains(chart_named(charts, "learning_episodes").text, "at 4 million episodes"));
+  CHECK(contains(chart_named(charts, "confusion_1").text,
+                 "most often one is taken for two, in 3.00 % of its scenes"));
+  CHECK(contains(chart_named(charts, "looks_1").text, "8 x 6 pixels: most at pixel (7, 2)"));
+}
+
+// ---- On paper ----
+
+bool near(Colour a, Colour b) {
+  return std::abs(a.red - b.red) < 40 && std::abs(a.green - b.green) < 40 &&
+         std::abs(a.blue - b.blue) < 40;
+}
+
+Colour drawn_at(const Chart& chart, const Picture& picture, double x, double y) {
+  const ChartPlace at = place_of(chart, layout_of(chart), x, y);
+  return picture.at({static_cast<int>(at.x), static_cast<int>(at.y)});
+}
+
+TEST_CASE("a chart's picture has each series' colour where its points are") {
+  Comparison comparison = two_variants();
+  comparison.variants[1].num_glimpses = 6;
+  for (const Chart& chart : charts_of(comparison)) {
+    if (is_matrix(chart)) continue;
+    CAPTURE(chart.id);
+    const Picture picture = chart_picture(chart);
+    CHECK(picture.cols() == 1600);
+    CHECK(picture.rows() == layout_of(chart).rows);
+    const bool rows = chart.kind == ChartKind::rows;
+    for (const Series& series : chart.series) {
+      const double x = series.x.back(), y = series.estimates.back().value;
+      const Colour colour = rows ? drawn_at(chart, picture, y, x) : drawn_at(chart, picture, x, y);
+      CHECK(near(colour, chart_style(series.variant).colour));
+    }
+    CHECK(picture.at({2, 2}) == Colour{255, 255, 255});
+  }
+}
+
+TEST_CASE("a band is drawn between its ends, and none with one seed") {
+  for (const int seeds : {1, 5}) {
+    const std::vector<Chart> charts =
+        charts_of(made_comparison({made_variant("a", 0.02, seeds, 4)}));
+    const Chart& chart = chart_named(charts, "learning_episodes");
+    const Picture picture = chart_picture(chart);
+    const Series& series = chart.series[0];
+    // Between two evaluations and off the line: 4 % above it, where the band has 12 %.
+    const double x = (series.x[2] + series.x[3]) / 2.0;
+    const double y = 1.05 * (series.estimates[2].value + series.estimates[3].value) / 2.0;
+    const Colour here = drawn_at(chart, picture, x, y);
+    CHECK((here == Colour{255, 255, 255}) == (seeds == 1));
+    CHECK(here.blue > here.red - (seeds == 1));
+  }
+}
+
+TEST_CASE("a heat map's picture is dark where nothing is looked at and bright at the most") {
+  const std::vector<Chart> charts = charts_of(two_variants());
+  const Chart& chart = chart_named(charts, "looks_2");
+  const Picture picture = chart_picture(chart);
+  CHECK(picture.cols() == 1200);
+  CHECK(near(drawn_at(chart, picture, 0.5, 0.5), heat_colours().front()));
+  const auto peak =
+      static_cast<int>(std::ranges::max_element(chart.matrix.values) - chart.matrix.values.begin());
+  CHECK(near(drawn_at(chart, picture, peak % 8 + 0.5, peak / 8 + 0.5), heat_colours().back()));
+}
+
+TEST_CASE("a confusion's picture darkens with the share") {
+  const std::vector<Chart> charts = charts_of(two_variants());
+  const Chart& chart = chart_named(charts, "confusion_1");
+  const Picture picture = chart_picture(chart);
+  // Near the cells' corners, away from the figures.
+  const Colour right = drawn_at(chart, picture, 0.1, 0.1);
+  const Colour rare = drawn_at(chart, picture, 1.1, 0.1);
+  const Colour never = drawn_at(chart, picture, 2.1, 0.1);
+  CHECK(never == Colour{255, 255, 255});
+  CHECK(rare.red < never.red);
+  CHECK(right.red < rare.red - 50);
+}
+
+TEST_CASE("long names and many variants stay inside the picture") {
+  std::vector<Variant> variants;
+  for (int i = 0; i < 12; ++i)
+    variants.push_back(
+        made_variant(std::string(150, 'w') + std::to_string(i), 0.02 + 0.01 * i, 2, 3));
+  for (const Chart& chart : charts_of(made_comparison(variants))) {
+    CAPTURE(chart.id);
+    const Picture picture = chart_picture(chart);
+    CHECK(layout_of(chart).plot.width > picture.cols() / 3);
+    CHECK(layout_of(chart).plot.height > picture.rows() / 4);
+    for (int row = 0; row < picture.rows(); ++row) {
+      CHECK(picture.at({picture.cols() - 3, row}) == Colour{255, 255, 255});
+      CHECK(picture.at({3, row}) == Colour{255, 255, 255});
+    }
+  }
+  CHECK(fitted("attention.glimpse.kind=soft_grid", 150, kChartLabel).find("...") !=
+        std::string::npos);
+}
+
+TEST_CASE("35 variants look different, the first seven by colour") {
+  for (int a = 0; a < 35; ++a)
+    for (int b = 0; b < a; ++b) {
+      const ChartStyle one = chart_style(a), other = chart_style(b);
+      CHECK((one.colour != other.colour || one.marker != other.marker));
+      if (a < 7) CHECK(one.colour != other.colour);
+    }
+}
+
+}  // namespace
+}  // namespace saccade
