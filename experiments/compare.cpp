@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "experiments/comparison/gather.h"
+#include "experiments/comparison/report_files.h"
 #include "experiments/comparison/tables.h"
 #include "experiments/output.h"
 #include "nn/error.h"
@@ -12,26 +13,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kReport = "report.html";
-
 fs::path out_folder(const CompareOptions& options) {
   if (!options.out.empty()) return options.out;
   return options.folders.size() == 1 ? options.folders[0] / "comparison" : fs::path("comparison");
 }
 
-void make_folder(const fs::path& folder, bool force) {
-  if (!force && fs::exists(folder / kReport))
-    throw InputError(
-        fmt::format("{}: exists already and is left as it is; --force writes over it, --out DIR "
-                    "chooses another "
-                    "folder",
-                    (folder / kReport).string()));
+// Throws InputError if anything there would be written over, or nothing can be written there.
+void require_free(const fs::path& out, const std::vector<fs::path>& files, bool force) {
+  if (fs::exists(out) && !fs::is_directory(out))
+    throw InputError(fmt::format("{}: is no folder", out.string()));
+  for (const fs::path& file : files)
+    if (!force && fs::exists(file))
+      throw InputError(fmt::format(
+          "{}: exists already and is left as it is; --force writes over it, --out DIR chooses "
+          "another folder",
+          file.string()));
   std::error_code error;
-  fs::create_directories(folder / "charts", error);
+  fs::create_directories(out, error);
   if (error)
     throw InputError(
-        fmt::format("{}: the folder cannot be made: {}", folder.string(), error.message()));
-  OutputFile(folder / kReport, /*force=*/true);  // whether anything can be written there
+        fmt::format("{}: the folder cannot be made: {}", out.string(), error.message()));
+  OutputFile(out / "compare.md", /*force=*/true);  // whether anything can be written there
 }
 
 }  // namespace
@@ -40,11 +42,17 @@ std::string compare(const CompareOptions& options) {
   const fs::path out = out_folder(options);
   Comparison comparison = gather(options.folders);
   comparison.commands.push_back(options.command);
-  make_folder(out, options.force);
+  const std::vector<Chart> charts = charts_of(comparison);
+  std::vector<fs::path> files = report_files(out, charts);
+  const fs::path report = files[0];
+  for (const char* table : {"compare.md", "compare.csv"}) files.push_back(out / table);
+  require_free(out, files, options.force);
+
   write_text(out / "compare.md", to_markdown(comparison));
   write_text(out / "compare.csv", to_csv(comparison));
+  write_report(out, comparison, charts, std::nullopt);
   if (options.json) return to_json(comparison);
-  return fmt::format("{}\n{}\n", to_table(comparison), (out / kReport).string());
+  return fmt::format("{}\n{}\n", to_table(comparison), report.string());
 }
 
 }  // namespace saccade

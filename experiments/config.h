@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <vector>
-#include <vector>
 
 #include "agent/config.h"
 #include "env/augmentation.h"

@@ -45,7 +45,7 @@ struct Series {
 };
 
 /// Rows from top to bottom.
-struct Matrix {
+struct Cells {
   int rows = 0;
   int cols = 0;
   std::vector<double> values = {};      // (rows, cols), in [0, high]
@@ -61,7 +61,7 @@ struct Chart {
   ChartKind kind = ChartKind::lines;
   Axis x = {}, y = {};
   std::vector<Series> series = {};
-  Matrix matrix = {};  // of `confusion` and `heat_map`
+  Cells matrix = {};  // of `confusion` and `heat_map`
 };
 
 /// The charts of a comparison that have data, in the order of a report. Their ids:

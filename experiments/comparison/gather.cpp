@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "agent/model.h"
 #include "experiments/comparison/statistics.h"
+#include "experiments/variants.h"
 #include "nn/error.h"
 
 namespace saccade {
@@ -17,34 +17,20 @@ namespace fs = std::filesystem;
 
 using Runs = std::vector<FinishedRun>;
 
-bool begins_with(const std::string& key, std::initializer_list<const char*> beginnings) {
-  return std::ranges::any_of(beginnings, [&](const char* b) { return key.starts_with(b); });
-}
-
-// What must be equal for two errors to be of the same test.
-bool of_the_test(const std::string& key) {
-  return begins_with(
-      key, {"scene.", "data.source", "data.size", "evaluation.scenes", "evaluation.seed"});
-}
-
-// What does not make another variant.
-bool of_no_effect(const std::string& key) {
-  return begins_with(key, {"name", "seed", "data.path", "log.", "record."}) || of_the_test(key);
-}
-
 // Why two runs were not given the same test; empty if they were.
-std::string other_task(const FinishedRun& first, const FinishedRun& run) {
-  for (const Difference& d : differences(first.config, run.config))
-    if (of_the_test(d.key))
-      return fmt::format("{} is {}, {} in {}", d.key, d.second, d.first, first.folder.string());
-  if (first.checksums != run.checksums)
-    return fmt::format("other data than in {}: the checksums differ", first.folder.string());
-  return "";
+std::string other_test(const FinishedRun& first, const FinishedRun& run) {
+  std::string why = task_difference(first.config, first.checksums, run.config, run.checksums);
+  const EvaluationConfig &a = first.config.evaluation, &b = run.config.evaluation;
+  if (why.empty() && a.scenes != b.scenes)
+    why = fmt::format("evaluation.scenes is {} and {}", a.scenes, b.scenes);
+  if (why.empty() && a.seed != b.seed)
+    why = fmt::format("evaluation.seed is {} and {}", a.seed, b.seed);
+  return why.empty() ? "" : fmt::format("{} (there: {})", why, first.folder.string());
 }
 
 bool same_variant(const FinishedRun& a, const FinishedRun& b) {
-  return std::ranges::all_of(differences(a.config, b.config),
-                             [](const Difference& d) { return of_no_effect(d.key); });
+  const Config* const both[] = {&a.config, &b.config};
+  return differing_keys(both).empty();
 }
 
 // ---- What is compared ----
@@ -76,7 +62,7 @@ std::vector<Runs> group(std::span<const fs::path> folders, Comparison& compariso
         continue;
       }
       if (!variants.empty())
-        if (const std::string why = other_task(variants[0][0], run); !why.empty()) {
+        if (const std::string why = other_test(variants[0][0], run); !why.empty()) {
           leave_out(folder, why);
           reason = why;
           ++other;
@@ -103,58 +89,6 @@ std::vector<Runs> group(std::span<const fs::path> folders, Comparison& compariso
   for (Runs& runs : variants)
     std::ranges::sort(runs, {}, [](const FinishedRun& r) { return r.config.seed; });
   return variants;
-}
-
-// ---- Names ----
-
-using Labels = std::vector<std::string>;  // one a variant
-
-bool distinct(const Labels& labels) {
-  return std::set(labels.begin(), labels.end()).size() == labels.size();
-}
-
-// "soft_grid", but "num_glimpses 4": words say what they are, numbers do not.
-std::string spoken(const std::string& key, const std::string& value) {
-  const bool is_word = std::isalpha(static_cast<unsigned char>(value[0])) != 0;
-  if (is_word && value != "true" && value != "false") return value;
-  return key.substr(key.rfind('.') + 1) + " " + value;
-}
-
-// By as few settings as tell the variants apart, the first ones of the table first.
-Labels labels_by_settings(const Comparison& comparison) {
-  Labels labels(comparison.variants.size());
-  std::size_t told_apart = 1;
-  for (std::size_t k = 0; k < comparison.differing.size(); ++k) {
-    Labels longer = labels;
-    for (std::size_t i = 0; i < labels.size(); ++i)
-      longer[i] += (labels[i].empty() ? "" : ", ") +
-                   spoken(comparison.differing[k], comparison.variants[i].settings[k]);
-    const std::size_t apart = std::set(longer.begin(), longer.end()).size();
-    if (apart <= told_apart) continue;
-    told_apart = apart;
-    labels = std::move(longer);
-  }
-  return labels;
-}
-
-// Fills in what differs between the variants and names them: by their experiments where these tell
-// them apart, else by their settings.
-void name_variants(const std::vector<Runs>& runs, Comparison& comparison) {
-  std::vector<Variant>& variants = comparison.variants;
-  std::vector<std::string>& keys = comparison.differing;
-  for (const std::string& key : setting_keys())
-    if (!of_no_effect(key) && std::ranges::any_of(runs, [&](const Runs& variant) {
-          return value_of(variant[0].config, key) != value_of(runs[0][0].config, key);
-        }))
-      keys.push_back(key);
-  Labels names;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    for (const std::string& key : keys)
-      variants[i].settings.push_back(value_of(runs[i][0].config, key));
-    names.push_back(runs[i][0].config.name);
-  }
-  if (!distinct(names)) names = labels_by_settings(comparison);
-  for (std::size_t i = 0; i < runs.size(); ++i) variants[i].label = names[i];
 }
 
 // ---- Figures ----
@@ -282,7 +216,15 @@ Comparison gather(std::span<const fs::path> folders) {
     add_figures(comparison.variants[i], runs[i], comparison.class_names.size());
     if (i > 0) hold_against(comparison.variants[i], comparison.variants[0]);
   }
-  name_variants(runs, comparison);
+  std::vector<const Config*> configs;
+  for (const Runs& variant : runs) configs.push_back(&variant[0].config);
+  comparison.differing = differing_keys(configs);
+  const std::vector<std::string> labels = variant_labels(configs);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    comparison.variants[i].label = labels[i];
+    for (const std::string& key : comparison.differing)
+      comparison.variants[i].settings.push_back(value_of(*configs[i], key));
+  }
   return comparison;
 }
 

@@ -121,11 +121,11 @@ TEST_CASE("what cannot be compared is named and left out") {
       if (out.folder == tiny.path / folder) return out.reason;
     return std::string("compared");
   };
-  CHECK(contains(reason("runs/other/scenes"), "evaluation.scenes is 100, 150 in"));
+  CHECK(contains(reason("runs/other/scenes"), "evaluation.scenes is 150 and 100 (there: "));
   CHECK(contains(reason("runs/other/twin"), "same configuration and seed as"));
   CHECK(reason("runs/stopped") == "not finished");
   for (const std::string& text : {to_table(c), to_markdown(c), to_json(c)})
-    CHECK(contains(text, "evaluation.scenes is 100"));
+    CHECK(contains(text, "evaluation.scenes is 150 and 100"));
 }
 
 TEST_CASE("runs with other data are not mixed in") {
@@ -137,7 +137,7 @@ TEST_CASE("runs with other data are not mixed in") {
     gather(std::vector{tiny.path / "first", tiny.path / "second"});
   });
   CHECK(contains(fault, "mixed tasks"));
-  CHECK(contains(fault, "checksums differ"));
+  CHECK(contains(fault, "checksums of the data differ"));
 }
 
 TEST_CASE("variants are named by as little as tells them apart") {
@@ -180,7 +180,8 @@ TEST_CASE("a comparison is written once, and again only with force") {
   compare(options);
   CHECK(bytes_of(folder / "comparison/report.html") != "mine");
   options.out = tiny.path / "tiny.yaml/below";
-  CHECK(contains(message_of<InputError>([&] { compare(options); }), "cannot be made"));
+  CHECK(contains(message_of<InputError>([&] { compare(options); }),
+                 "cannot be made: Not a directory"));
   options.json = true;
   options.out = tiny.path / "elsewhere";
   CHECK(nlohmann::json::parse(compare(options))["variants"].size() == 1);
