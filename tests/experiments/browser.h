@@ -26,7 +26,7 @@ inline bool skipped_without_browser(const char* test) {
 }
 
 /// Opens an HTML file in a window of that width and gives what the probe (probe.js) saw. A browser
-/// that hangs is ended after a minute.
+/// that hangs is ended after two minutes.
 inline nlohmann::json seen_in_browser(const std::filesystem::path& page, bool dark, int width) {
   TemporaryFolder folder;
   std::string html = bytes_of(page);
