@@ -19,7 +19,7 @@ inline std::optional<std::filesystem::path> find_browser() {
 }
 
 /// Where no browser is: says that the test is skipped, and true.
-inline bool skipped_without_browser(const char* test) {
+inline bool skipped_without_browser(const std::string& test) {
   if (find_browser()) return false;
   MESSAGE("skipped: '" << test << "' needs chromium (scripts/install-deps --browser)");
   return true;
