@@ -67,9 +67,10 @@ ChartStyle chart_style(int variant) {
 }
 
 const std::vector<Colour>& heat_colours() {
-  static const std::vector<Colour> colours = {{0, 32, 81},     {22, 55, 108},   {64, 77, 107},
-                                              {93, 100, 111},  {120, 122, 118}, {149, 145, 119},
-                                              {182, 171, 110}, {218, 198, 89},  {253, 231, 55}};
+  static const std::vector<Colour> colours = {{0, 32, 77},     {0, 48, 111},    {42, 64, 108},
+                                              {72, 82, 107},   {94, 98, 110},   {114, 115, 116},
+                                              {135, 132, 121}, {158, 150, 119}, {182, 169, 113},
+                                              {208, 190, 103}, {234, 211, 87},  {255, 234, 70}};
   return colours;
 }
 

@@ -64,10 +64,10 @@ struct Chart {
   Cells matrix = {};  // of `confusion` and `heat_map`
 };
 
-/// The charts of a comparison that have data, in the order of a report. Their ids:
-/// learning_episodes, learning_seconds, final_error, error_by_glimpse, error_by_num_glimpses (where
-/// the variants differ in it), on_target_by_glimpse, and, for variant n = 1, 2, ..., looks_n and
-/// confusion_n. Shares are in per cent.
+/// The charts of a comparison that have data, in the order of a report. Their ids: final_error,
+/// learning_episodes, learning_seconds, error_by_glimpse, error_by_num_glimpses (where the variants
+/// differ in it; those alike in all else make one series), on_target_by_glimpse, then looks_n and
+/// confusion_n of variant n = 1, 2, ... Shares are in per cent. Figures must be finite.
 std::vector<Chart> charts_of(const Comparison& comparison);
 
 enum class Marker { circle, square, triangle, diamond, cross };
@@ -84,7 +84,7 @@ ChartStyle chart_style(int variant);
 /// From little to much; evenly spaced, lightness rises (cividis, Nunez et al. 2018).
 const std::vector<Colour>& heat_colours();
 
-/// Up to three significant digits without an exponent: 12.3, 0.0123, 1234.
+/// Three significant digits or all before the point, no exponent: 12.3, 0.0123, 1234, 2.
 std::string short_number(double value);
 
 }  // namespace saccade

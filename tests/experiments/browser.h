@@ -19,14 +19,14 @@ inline std::optional<std::filesystem::path> find_browser() {
 }
 
 /// Where no browser is: says that the test is skipped, and true.
-inline bool skipped_without_browser(const char* test) {
+inline bool skipped_without_browser(const std::string& test) {
   if (find_browser()) return false;
   MESSAGE("skipped: '" << test << "' needs chromium (scripts/install-deps --browser)");
   return true;
 }
 
 /// Opens an HTML file in a window of that width and gives what the probe (probe.js) saw. A browser
-/// that hangs is ended after a minute.
+/// that hangs is ended after two minutes.
 inline nlohmann::json seen_in_browser(const std::filesystem::path& page, bool dark, int width) {
   TemporaryFolder folder;
   std::string html = bytes_of(page);

@@ -180,6 +180,25 @@ Colour drawn_at(const Chart& chart, const Picture& picture, double x, double y) 
   return picture.at({static_cast<int>(at.x), static_cast<int>(at.y)});
 }
 
+TEST_CASE("a place in a picture goes right with x and up with y, by ratios on a logarithmic axis") {
+  Chart chart{.x = linear_axis("", 0.0, 10.0), .y = logarithmic_axis("", 1.0, 100.0)};
+  const ChartLayout layout = layout_of(chart);
+  const Box& plot = layout.plot;
+  const ChartPlace corner = place_of(chart, layout, 0.0, 1.0);
+  CHECK(corner.x == doctest::Approx(plot.x));
+  CHECK(corner.y == doctest::Approx(plot.y + plot.height));
+  const ChartPlace inside = place_of(chart, layout, 2.5, 10.0);
+  CHECK(inside.x == doctest::Approx(plot.x + 0.25 * plot.width));
+  CHECK(inside.y == doctest::Approx(plot.y + 0.5 * plot.height));
+  CHECK(place_of(chart, layout, 0.0, 100.0).y == doctest::Approx(plot.y));
+  CHECK(place_of(chart, layout, 0.0, 0.0).y ==
+        doctest::Approx(corner.y));  // no logarithm: the edge
+  chart.kind = ChartKind::rows;
+  chart.y = {.low = -0.5, .high = 1.5};
+  const ChartLayout rows = layout_of(chart);
+  CHECK(place_of(chart, rows, 0.0, 0.0).y < place_of(chart, rows, 0.0, 1.0).y);
+}
+
 TEST_CASE("a chart's picture has each series' colour where its points are") {
   Comparison comparison = two_variants();
   comparison.variants[1].num_glimpses = 6;
