@@ -26,6 +26,7 @@ class RunFolder {
   std::filesystem::path best_checkpoint() const { return path_ / "checkpoints/best.safetensors"; }
   std::filesystem::path metrics() const { return path_ / "metrics.csv"; }
   std::filesystem::path summary() const { return path_ / "summary.json"; }
+  std::filesystem::path recordings() const { return path_ / "recordings"; }
 
   /// Whether there is anything at the path.
   bool exists() const;
