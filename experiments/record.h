@@ -14,13 +14,13 @@ struct Config;
 
 /// `saccade record`
 struct RecordOptions {
-  std::vector<std::filesystem::path> run_folders;  // at least one
-  std::filesystem::path out;                       // .mp4, .gif or .png; empty: see record()
-  std::optional<int> scenes;                       // default: 4 on a .png, 8 in a video
-  std::optional<std::uint64_t> seed;               // of the scenes; default: evaluation.seed
-  std::string only;                                // "wrong", "right"; empty: every scene
-  double fps = 3.0;                                // glimpses a second
-  bool force = false;                              // whether a file at `out` is written over
+  std::vector<std::filesystem::path> run_folders = {};  // at least one
+  std::filesystem::path out = {};                       // .mp4, .gif or .png; empty: see record()
+  std::optional<int> scenes = {};                       // default: 4 on a .png, 8 in a video
+  std::optional<std::uint64_t> seed = {};               // of the scenes; default: evaluation.seed
+  std::string only = {};                                // "wrong", "right"; empty: every scene
+  double fps = 3.0;                                     // glimpses a second
+  bool force = false;                                   // whether a file at `out` is written over
 };
 
 /// Records where trained agents look at test scenes, side by side. Without `out` the file is
