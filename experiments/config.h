@@ -22,6 +22,13 @@ struct EvaluationConfig {
   int rollouts = 10;  // passes that test/error_averaged averages
 };
 
+/// Keys: record.*
+struct RecordConfig {
+  std::int64_t every = 0;      // training episodes between recordings; 0: none
+  int scenes = 4;              // the first validation scenes
+  std::string format = "gif";  // a name of recording_formats()
+};
+
 /// One experiment. A YAML file says only what differs from these defaults.
 struct Config {
   std::string name = "unnamed";
@@ -36,6 +43,7 @@ struct Config {
   std::string hidden_attention = "last";  // attention.hidden.kind
   EvaluationConfig evaluation;
   std::int64_t log_every = 100'000;  // training episodes between rows of metrics.csv
+  RecordConfig record;
 };
 
 /// Reads a YAML file and then `key.path=value` overrides, in their order, and settles the values

@@ -12,6 +12,7 @@
 #include "agent/model.h"
 #include "agent/reinforce.h"
 #include "attention/score.h"
+#include "experiments/pictures/recording.h"
 #include "nn/name_table.h"
 
 namespace saccade {
@@ -131,6 +132,10 @@ std::vector<Setting> settings(Config& c) {
       {"evaluation.rollouts", &c.evaluation.rollouts, closed(1, 1000), "passes that are averaged"},
 
       {"log.every", &c.log_every, closed(1, kMaxEpisodes), "training episodes between rows"},
+
+      {"record.every", &c.record.every, closed(0, kMaxEpisodes), "training episodes; 0: never"},
+      {"record.scenes", &c.record.scenes, closed(1, kMaxSheetScenes), "of validation, filmed"},
+      {"record.format", &c.record.format, recording_formats(), "films or a contact sheet"},
   };
 }
 

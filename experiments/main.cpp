@@ -81,6 +81,17 @@ int run(const saccade::RunOptions& options, bool dry_run) {
   return kInterrupted;
 }
 
+int record(const saccade::RecordOptions& options) {
+  await_stop_signals();
+  const std::string written = saccade::record(options, stop_requested);
+  if (written.empty()) {
+    fmt::print(stderr, "stopped; nothing was written\n");
+    return kInterrupted;
+  }
+  fmt::print("{}", written);
+  return kDone;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -112,11 +123,19 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1024));
 
   saccade::RecordOptions record_options;
-  CLI::App* record_verb = app.add_subcommand("record", "Draw where a trained agent looks");
-  record_verb->add_option("run_dir", record_options.run_folder, "A run folder")->required();
-  record_verb->add_option("--out", record_options.out, "The picture (.png) to write")->required();
-  record_verb->add_option("--scenes", record_options.scenes, "Test scenes to draw (default 4)")
-      ->check(CLI::Range(1, 100));
+  CLI::App* record_verb = app.add_subcommand("record", "Film where trained agents look");
+  record_verb->add_option("run_dirs", record_options.run_folders, "Run folders, side by side")
+      ->required();
+  record_verb->add_option("--out", record_options.out,
+                          "What to write: .mp4, .gif or .png (default: recording.mp4 in the run "
+                          "folder; here, for several)");
+  record_verb->add_option("--scenes", record_options.scenes, "Test scenes (default 8; 4 on a .png)")
+      ->check(CLI::Range(1, 100'000'000));
+  record_verb->add_option("--seed", record_options.seed, "Of the scenes (default evaluation.seed)");
+  record_verb->add_option("--only", record_options.only,
+                          "wrong, right: scenes that the first agent answers so");
+  record_verb->add_option("--fps", record_options.fps, "Glimpses a second (default 3)");
+  record_verb->add_flag("--force", record_options.force, "Write over what is there");
 
   saccade::CompareOptions compare_options;
   compare_options.command = typed(argc, argv);
@@ -158,7 +177,7 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     if (*run_verb) return run(run_options, dry_run);
     if (*eval_verb) fmt::print("{}", saccade::eval(eval_options));
-    if (*record_verb) saccade::record(record_options);
+    if (*record_verb) return record(record_options);
     if (*compare_verb) fmt::print("{}", saccade::compare(compare_options));
     if (*gradients_verb) fmt::print("{}", saccade::gradients(gradients_options));
     if (*bench_verb) fmt::print("{}", saccade::bench(bench_options));

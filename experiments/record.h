@@ -1,20 +1,41 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace saccade {
 
+struct Config;
+
 /// `saccade record`
 struct RecordOptions {
-  std::filesystem::path run_folder;
-  std::filesystem::path out;  // a .png that does not exist yet
-  int scenes = 4;             // the first of the test scenes
+  std::vector<std::filesystem::path> run_folders = {};  // at least one
+  std::filesystem::path out = {};                       // .mp4, .gif or .png; empty: see record()
+  std::optional<int> scenes = {};                       // default: 4 on a .png, 8 in a video
+  std::optional<std::uint64_t> seed = {};               // of the scenes; default: evaluation.seed
+  std::string only = {};                                // "wrong", "right"; empty: every scene
+  double fps = 3.0;                                     // glimpses a second
+  bool force = false;                                   // whether a file at `out` is written over
 };
 
-/// Draws where a trained agent looks: a contact sheet of scenes x steps, each the canvas with the
-/// squares of all scales, the path so far and, below, what the retina sees; green or red at the
-/// end. Throws InputError for a folder that is no run, another suffix than .png, or a file that
-/// exists.
-void record(const RecordOptions& options);
+/// Records where trained agents look at test scenes, side by side. Without `out` the file is
+/// recording.mp4 in the run folder, or in the working folder for several runs (.gif where there is
+/// no encoder of H.264). Returns what to print: the path, and how many scenes were found where they
+/// are fewer than asked for; nothing if `stop` ended it, which leaves no file.
+///
+/// Throws InputError for a folder that is no run, runs of different tasks (scene.*, data.source,
+/// data.size, the data's checksums), and whatever write_recording refuses.
+std::string record(const RecordOptions& options, const std::atomic<bool>& stop);
+
+/// Short and distinct names for agents, from what tells them apart: how they look (or what they
+/// are, for models that do not look about), the names of their experiments, or else their folders.
+/// One agent has the name of its experiment.
+std::vector<std::string> agent_names(std::span<const Config* const> configs,
+                                     std::span<const std::filesystem::path> folders);
 
 }  // namespace saccade

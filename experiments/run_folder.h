@@ -30,6 +30,7 @@ class RunFolder {
   std::filesystem::path metrics() const { return path_ / "metrics.csv"; }
   std::filesystem::path summary() const { return path_ / "summary.json"; }
   std::filesystem::path details() const { return path_ / "test.json"; }
+  std::filesystem::path recordings() const { return path_ / "recordings"; }
 
   /// Whether there is anything at the path.
   bool exists() const;

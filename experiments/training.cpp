@@ -9,6 +9,7 @@
 
 #include "agent/checkpoint.h"
 #include "experiments/output.h"
+#include "experiments/pictures/recording.h"
 #include "experiments/report.h"
 #include "experiments/run_folder.h"
 #include "experiments/task.h"
@@ -58,7 +59,10 @@ class Training {
   /// Begins with the weights of `init_from`, where there is one, and says what it took.
   std::string warm_start();
   /// Saves the state before the first update, so that there is always one to resume from.
-  void begin() const { save(folder_.last_checkpoint()); }
+  void begin() const {
+    save(folder_.last_checkpoint());
+    if (task_.config.record.every > 0) record();
+  }
   void resume();
   bool train(const std::atomic<bool>& stop);
 
@@ -71,6 +75,7 @@ class Training {
   void save(const std::filesystem::path& path) const;
   void log(const UpdateReport& report, bool evaluate);
   void evaluate(MetricsRow& row);
+  void record() const;
 
   const Task& task_;
   const std::string config_yaml_;
@@ -156,6 +161,7 @@ bool Training::train(const std::atomic<bool>& stop) {
                      window_.errors / window_.episodes);
     if (due(config.log_every) || due(config.evaluation.every))
       log(report, due(config.evaluation.every));
+    if (config.record.every > 0 && due(config.record.every)) record();
     if (stop && !last) {
       progress_.finish();
       save(folder_.last_checkpoint());
@@ -216,6 +222,24 @@ void Training::evaluate(MetricsRow& row) {
   }
 }
 
+// How the averaged weights look at validation scenes now. A resumed run makes the same files again.
+void Training::record() const {
+  const RecordConfig& config = task_.config.record;
+  std::filesystem::create_directories(folder_.recordings());
+  const RecordedAgent agent{fmt::format("{} after {} episodes", task_.config.name, episodes()),
+                            task_, flat(learner_.optimizer.averaged), task_.valid_scenes,
+                            learner_.progress()};
+  const std::int64_t last = learner_.total_updates() * task_.config.agent.training.batch_size;
+  const std::string file =
+      fmt::format("episodes-{:0{}}.{}", episodes(), std::to_string(last).size(), config.format);
+  write_recording({&agent, 1},
+                  {.target = folder_.recordings() / file,
+                   .force = true,
+                   .scenes = config.scenes,
+                   .seed = task_.config.evaluation.seed},
+                  false);
+}
+
 // The test set, read once, by the checkpoint that was best on the validation scenes.
 void test_and_summarize(const Task& task, const RunFolder& folder, const Training& training,
                         Workers& workers, Progress& progress) {
@@ -249,6 +273,7 @@ bool train(const Config& config, const RunFolder& folder, const TrainingRequest&
 
   Workers workers(request.threads);
   const Task task(config);
+  if (config.record.every > 0) require_format(config.record.format, "record.format");
   Training training(task, folder, workers, progress);
   std::string warm_start;
   if (resumes) {

@@ -33,14 +33,20 @@ void mix(cv::Mat image, cv::Rect area, double opacity, const Draw& draw) {
   cv::addWeighted(part, opacity, before, 1.0 - opacity, 0.0, part);
 }
 
+// Letters are drawn so many times larger and then made smaller: strokes of a pixel and a half.
+constexpr int kFine = 4;
+constexpr double kStroke = 0.115, kBoldStroke = 0.185;  // of the height of a capital letter
+
 struct Font {
   double scale;
   int thickness;
 };
 
+// Of the large letters.
 Font font(const TextStyle& style) {
-  const int thickness = std::max(1, style.height / 12) + (style.bold ? 1 : 0);
-  return {cv::getFontScaleFromHeight(kFont, style.height, thickness), thickness};
+  const double stroke = style.height * (style.bold ? kBoldStroke : kStroke);
+  const int thickness = std::max(kFine, static_cast<int>(kFine * stroke + 0.5));
+  return {cv::getFontScaleFromHeight(kFont, kFine * style.height, thickness), thickness};
 }
 
 std::string printable(std::string line) {
@@ -92,10 +98,25 @@ void Picture::polygon(std::span<const Point> corners, Colour colour, double opac
 
 void Picture::text(Point at, const std::string& line, Colour colour, const TextStyle& style) {
   const auto [scale, thickness] = font(style);
-  const int width = text_width(line, style);
+  const int width = text_width(line, style), pad = style.height;
   at.x -= style.align == Align::centre ? width / 2 : style.align == Align::right ? width : 0;
-  cv::putText(matrix(*this), printable(line), point(at), kFont, scale, scalar(colour), thickness,
-              cv::LINE_AA);
+  const cv::Size size(width + 2 * pad, 3 * pad);
+  cv::Mat large(size * kFine, CV_8UC1, cv::Scalar(0)), cover;
+  cv::putText(large, printable(line), cv::Point(pad, 2 * pad) * kFine, kFont, scale,
+              cv::Scalar(255), thickness, cv::LINE_AA);
+  cv::resize(large, cover, size, 0, 0, cv::INTER_AREA);
+
+  const cv::Point corner(at.x - pad, at.y - 2 * pad);
+  const cv::Rect area = cv::Rect(corner, size) & cv::Rect(0, 0, cols_, rows_);
+  for (int y = area.y; y < area.y + area.height; ++y)
+    for (int x = area.x; x < area.x + area.width; ++x) {
+      const int share = cover.at<std::uint8_t>(y - corner.y, x - corner.x);
+      std::uint8_t* pixel = &bytes_[(static_cast<std::size_t>(y) * cols_ + x) * 3];
+      for (const int wanted : {colour.red, colour.green, colour.blue}) {
+        *pixel = static_cast<std::uint8_t>((*pixel * (255 - share) + wanted * share + 127) / 255);
+        ++pixel;
+      }
+    }
 }
 
 void Picture::paste(const Picture& picture, Point corner) {
@@ -122,7 +143,8 @@ Picture Picture::shrunk(int factor) const {
 int text_width(const std::string& line, const TextStyle& style) {
   const auto [scale, thickness] = font(style);
   int base_line = 0;
-  return cv::getTextSize(printable(line), kFont, scale, thickness, &base_line).width;
+  const int large = cv::getTextSize(printable(line), kFont, scale, thickness, &base_line).width;
+  return (large + kFine - 1) / kFine;
 }
 
 std::string to_png(const Picture& picture) {

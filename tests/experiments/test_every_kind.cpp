@@ -7,6 +7,7 @@
 #include "experiments/bench.h"
 #include "experiments/eval.h"
 #include "experiments/record.h"
+#include "tests/experiments/gif.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {
@@ -43,8 +44,14 @@ TEST_CASE("every kind trains, is tested, benchmarked and drawn, and resumes to t
                                                               .json = true}));
     CHECK(speed["gflop_per_episode"].get<double>() > 0.0);
 
-    record({.run_folder = folder, .out = tiny.path / (kind + ".png"), .scenes = 2});
-    CHECK(!cv::imread((tiny.path / (kind + ".png")).string()).empty());
+    const auto sheet = tiny.path / (kind + ".png"), video = tiny.path / (kind + ".gif");
+    record({.run_folders = {folder}, .out = sheet, .scenes = 2}, false);
+    CHECK(!cv::imread(sheet.string()).empty());
+    record({.run_folders = {folder}, .out = video, .scenes = 1}, false);
+    CHECK(read_gif(video).frames.size() ==
+          (kind.starts_with("model.kind=recurrent") || kind.starts_with("attention")
+               ? 5
+               : 3));  // mlp and cnn look once
 
     RunOptions stopped = tiny.options(kind + "-stopped", overrides);
     CHECK(!run(stopped, true));  // after one update

@@ -3,52 +3,358 @@
 #include <doctest/doctest.h>
 
 #include <opencv2/imgcodecs.hpp>
+#include <opencv2/videoio.hpp>
+#include <thread>
 
+#include "agent/rollout.h"
 #include "experiments/eval.h"
+#include "experiments/pictures/episode_picture.h"
+#include "experiments/pictures/heat_map.h"
+#include "experiments/pictures/recording.h"
+#include "experiments/trained.h"
+#include "tests/experiments/gif.h"
+#include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {
 namespace {
 
-bool has_colour(const cv::Mat& image, const cv::Vec3b& colour) {
-  for (int y = 0; y < image.rows; ++y)
-    for (int x = 0; x < image.cols; ++x)
-      if (image.at<cv::Vec3b>(y, x) == colour) return true;
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kSoft = {"attention.glimpse.kind=soft_grid",
+                                        "attention.glimpse.grid=[2, 3]",
+                                        "attention.glimpse.stride=4"};
+
+// Three glimpses and two frames of the verdict.
+constexpr int kFrames = 5;
+
+bool has_colour(const Picture& picture, Colour colour) {
+  for (int y = 0; y < picture.rows(); ++y)
+    for (int x = 0; x < picture.cols(); ++x)
+      if (picture.at({x, y}) == colour) return true;
   return false;
 }
 
-}  // namespace
-
-TEST_CASE("a contact sheet has a row for each scene and a tile for each step") {
-  const TinyExperiment tiny;
-  const auto folder = tiny.train("out");
-  const auto sheet_of = [&](const std::string& name, int scenes) {
-    record({.run_folder = folder, .out = tiny.path / name, .scenes = scenes});
-    return cv::imread((tiny.path / name).string());
-  };
-  const cv::Mat one = sheet_of("one.png", 1), three = sheet_of("three.png", 3);
-  REQUIRE(!one.empty());
-  // Canvas 13 x 15 at 12 pixels each, three steps, gaps of 8.
-  CHECK(one.cols == 3 * (15 * 12 + 8) + 8);
-  CHECK(three.cols == one.cols);
-  CHECK(three.rows - 8 == 3 * (one.rows - 8));
-  CHECK(one.at<cv::Vec3b>(2, 2) == cv::Vec3b(255, 255, 255));
-  CHECK(has_colour(one, {0, 215, 255}));  // the squares of a look
-  CHECK((has_colour(three, {80, 175, 76}) || has_colour(three, {54, 67, 244})));  // right or wrong
+bool has_verdict(const Picture& picture) {
+  return has_colour(picture, kRightColour) || has_colour(picture, kWrongColour);
 }
 
-TEST_CASE("a picture that cannot be made is refused and nothing is overwritten") {
+std::string fault(const RecordOptions& options) {
+  return message_of<InputError>([&] { record(options, false); });
+}
+
+// The first of the test scenes as a trained agent plays them.
+struct Played {
+  explicit Played(const fs::path& folder)
+      : trained(folder),
+        rollout(trained.task.model, trained.task.environments(trained.task.test_scenes)(1, 1)),
+        buffer(trained.task.test_scenes.make_buffer()) {
+    rollout.run(flat(trained.weights),
+                {.readout = Readout::deterministic, .classify_every_step = true});
+    trained.task.test_scenes.make(0, buffer);
+  }
+  Episode episode() { return {rollout, 0, buffer.canvas}; }
+
+  Trained trained;
+  Rollout rollout;
+  SceneMaker::Buffer buffer;
+};
+
+}  // namespace
+
+TEST_CASE("a video has a frame for each glimpse and two of the verdict, for each scene") {
   const TinyExperiment tiny;
-  const auto folder = tiny.train("out");
-  const auto fault = [&](const std::filesystem::path& run, const std::string& out) {
-    return message_of<InputError>([&] { record({.run_folder = run, .out = tiny.path / out}); });
+  const fs::path run = tiny.train("out"), out = tiny.path / "a.gif";
+  CHECK(record({.run_folders = {run}, .out = out, .scenes = 3, .fps = 5}, false) ==
+        out.string() + "\n");
+  const ReadGif gif = read_gif(out);
+  REQUIRE(gif.frames.size() == 3 * kFrames);
+  CHECK(gif.delays == std::vector<int>(3 * kFrames, 20));
+  const EpisodePicture panel(Trained(run).task, "tiny");
+  CHECK(gif.frames[0].rows() == panel.rows());
+  CHECK(gif.frames[0].cols() == panel.cols());
+  CHECK(gif.frames[0].at({2, 2}) == Colour{255, 255, 255});
+  for (int i = 0; i < 3 * kFrames; ++i) {
+    CAPTURE(i);
+    CHECK(has_verdict(gif.frames[i]) == (i % kFrames >= 3));
+    CHECK(has_colour(gif.frames[i], LookPicture::scale_colour(0)));
+  }
+}
+
+TEST_CASE("an MP4 has the frames and the size of the panels") {
+  const TinyExperiment tiny;
+  const fs::path run = tiny.train("out");
+  CHECK(record({.run_folders = {run}, .scenes = 2}, false) ==
+        (run / "recording.mp4").string() + "\n");
+  cv::VideoCapture video((run / "recording.mp4").string());
+  const EpisodePicture panel(Trained(run).task, "tiny");
+  cv::Mat frame;
+  int count = 0;
+  for (; video.read(frame); ++count) {
+    CHECK(frame.rows == (panel.rows() + 1) / 2 * 2);
+    CHECK(frame.cols == (panel.cols() + 1) / 2 * 2);
+    CHECK(cv::norm(frame.at<cv::Vec3b>(2, 2), cv::Vec3b(255, 255, 255)) < 15);
+  }
+  CHECK(count == 2 * kFrames);
+}
+
+TEST_CASE("a contact sheet has a row for each scene and agent and a tile for each step") {
+  const TinyExperiment tiny;
+  const fs::path hard = tiny.train("hard"), soft = tiny.train("soft", kSoft);
+  const auto sheet = [&](const std::vector<fs::path>& runs, int scenes) {
+    const fs::path out = tiny.path / "sheet.png";
+    record({.run_folders = runs, .out = out, .scenes = scenes, .force = true}, false);
+    return cv::imread(out.string());
   };
+  const cv::Mat one = sheet({hard}, 1), three = sheet({hard}, 3), both = sheet({hard, soft}, 3);
+  // Canvas 13 x 15 at 12 pixels each, three steps, gaps of 8, margins of 12.
+  CHECK(one.cols == 3 * (15 * 12 + 8) - 8 + 2 * 12);
+  CHECK(three.cols == one.cols);
+  CHECK(three.rows - 12 == 3 * (one.rows - 12));
+  CHECK(both.rows - 12 == 2 * (three.rows - 12));
+  CHECK(one.at<cv::Vec3b>(2, 2) == cv::Vec3b(255, 255, 255));
+}
+
+TEST_CASE("agents stand side by side on the same scenes, and the short wait for the long") {
+  const TinyExperiment tiny;
+  const fs::path one = tiny.train("one"), soft = tiny.train("soft", kSoft);
+  std::vector<std::string> longer = kSoft;
+  longer.push_back("attention.glimpse.num_glimpses=5");
+  const fs::path five = tiny.train("five", longer);
+  const auto gif_of = [&](const std::vector<fs::path>& runs) {
+    record({.run_folders = runs, .out = tiny.path / "a.gif", .scenes = 2, .force = true}, false);
+    return read_gif(tiny.path / "a.gif").frames;
+  };
+  const auto alone = gif_of({one}), with_soft = gif_of({one, soft}),
+             with_five = gif_of({one, five});
+  CHECK(with_soft.size() == 2 * kFrames);
+  CHECK(with_soft[0].cols() == 2 * alone[0].cols());
+  REQUIRE(with_five.size() == 2 * (kFrames + 2));
+
+  const auto left = [&](const Picture& frame) {  // below the title
+    Picture part(frame.rows() - 50, alone[0].cols(), {});
+    part.paste(frame, {0, -50});
+    return std::vector(part.bytes().begin(), part.bytes().end());
+  };
+  CHECK(left(with_five[3]) == left(with_five[2]));  // waits
+  CHECK(left(with_five[4]) == left(with_five[2]));
+  CHECK(left(with_five[1]) != left(with_five[2]));
+  CHECK(has_verdict(with_five[5]));
+  const auto many = gif_of({one, soft, five, one});
+  CHECK(many[0].cols() == 2 * alone[0].cols());
+  CHECK(many[0].rows() == 2 * alone[0].rows());
+}
+
+TEST_CASE("only scenes that the first agent answers wrong, or right") {
+  const TinyExperiment tiny;
+  const fs::path run = tiny.train("out");
+  const double error =
+      nlohmann::json::parse(eval({.run_folder = run, .json = true, .threads = 1}))["test/error"];
+  REQUIRE(error > 0.0);
+  REQUIRE(error < 1.0);
+  for (const auto& [only, verdict, other] :
+       {std::tuple("wrong", kWrongColour, kRightColour), {"right", kRightColour, kWrongColour}}) {
+    record({.run_folders = {run},
+            .out = tiny.path / "a.gif",
+            .scenes = 20,
+            .only = only,
+            .force = true},
+           false);
+    const ReadGif gif = read_gif(tiny.path / "a.gif");
+    REQUIRE(gif.frames.size() == 20 * kFrames);
+    for (int i = 3; i < 20 * kFrames; i += kFrames) {
+      CHECK(has_colour(gif.frames[i], verdict));
+      CHECK_FALSE(has_colour(gif.frames[i], other));
+    }
+  }
+  CHECK(fault({.run_folders = {run}, .out = tiny.path / "b.gif", .only = "some"}) ==
+        "--only some: allowed: wrong, right");
+}
+
+TEST_CASE("scenes of another seed are others, and the same command makes the same bytes") {
+  const TinyExperiment tiny;
+  const fs::path run = tiny.train("out", kSoft);
+  for (const std::string name : {"a.gif", "a.png"}) {
+    const auto bytes = [&](std::optional<std::uint64_t> seed) {
+      record(
+          {.run_folders = {run}, .out = tiny.path / name, .scenes = 2, .seed = seed, .force = true},
+          false);
+      return bytes_of(tiny.path / name);
+    };
+    const std::string first = bytes({});
+    CHECK(bytes({}) == first);
+    CHECK(bytes(777) == first);  // evaluation.seed
+    CHECK(bytes(778) != first);
+  }
+}
+
+TEST_CASE("the hottest pixel of a soft look is where most of its weight lies") {
+  const TinyExperiment tiny;
+  Played played(tiny.train("out", kSoft));
+  for (int t = 0; t < 3; ++t) {
+    const Gaze gaze = played.rollout.look->gaze(t, 0);
+    // Patches of 4 pixels that are 4 apart do not overlap.
+    const int k = static_cast<int>(std::ranges::max_element(gaze.weights) - gaze.weights.begin());
+    const std::vector<double> heat = heat_map(gaze, 13, 15);
+    const auto hottest = std::ranges::max_element(heat) - heat.begin();
+    const auto distance = [&](float place, int pixels, auto pixel) {
+      return std::abs(0.5F * (place + 1.0F) * static_cast<float>(pixels) -
+                      (static_cast<float>(pixel) + 0.5F));
+    };
+    CHECK(distance(gaze.places(k, 0), 15, hottest % 15) <= 2.5F);
+    CHECK(distance(gaze.places(k, 1), 13, hottest / 15) <= 2.5F);
+    const Picture soft = LookPicture(played.trained.task, 180).canvas(played.episode(), t, false);
+    CHECK_FALSE(has_colour(soft, LookPicture::scale_colour(0)));  // no squares
+  }
+}
+
+TEST_CASE("the squares of a hard look lie around what its scales show") {
+  const TinyExperiment tiny;
+  Played played(tiny.train("out", {"attention.glimpse.first=center"}));
+  const LookPicture look(played.trained.task, 180);
+  const Picture canvas = look.canvas(played.episode(), 0, false);
+  // 4 of 13 x 15 pixels around (6.5, 7.5), at 12 each: corner at row 5, column 6.
+  const Colour finest = LookPicture::scale_colour(0);
+  CHECK(canvas.at({6 * 12, 5 * 12 + 20}) == finest);
+  CHECK(canvas.at({10 * 12 - 1, 9 * 12 - 1}) == finest);
+  CHECK(canvas.at({6 * 12 - 1, 5 * 12 + 20}) != finest);
+  CHECK(canvas.at({4 * 12, 3 * 12}) == LookPicture::scale_colour(1));
+  const std::vector<Picture> seen = look.seen(played.episode(), 0, 41);
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0].cols() == 40);
+  for (int y = 0; y < 4; ++y)
+    for (int x = 0; x < 4; ++x)
+      CHECK(seen[0].at({10 * x, 10 * y}).red == played.buffer.canvas[(5 + y) * 15 + 6 + x]);
+}
+
+TEST_CASE("names of classes say sums and pairs") {
+  const TinyExperiment tiny;
+  const auto name = [&](int label, const std::vector<std::string>& overrides) {
+    std::vector<std::string> all = {"scene.canvas=[20, 20]"};
+    all.insert(all.end(), overrides.begin(), overrides.end());
+    return class_name(Task(read_config(tiny.yaml, all)), label);
+  };
+  CHECK(name(2, {}) == "2");
+  CHECK(name(4, {"scene.num_digits=2"}) == "4");
+  CHECK(name(4, {"scene.num_digits=2", "scene.label=pair"}) == "1+2");
+  CHECK(name(5, {"scene.num_digits=2", "scene.label=pair"}) == "2+2");
+}
+
+TEST_CASE("agents are named by what tells them apart") {
+  Config a, b;
+  a.name = "apple", b.name = "berry";
+  const std::vector<const Config*> both = {&a, &b}, same = {&a, &a}, one = {&a};
+  const std::vector<fs::path> folders = {"runs/x/seed-1", "runs/y/seed-1"};
+  using Names = std::vector<std::string>;
+  CHECK(agent_names(one, std::span(folders).first(1)) == Names{"apple"});
+  CHECK(agent_names(both, folders) == Names{"apple", "berry"});
+  CHECK(agent_names(same, folders) == Names{"x/seed-1", "y/seed-1"});
+  b.agent.glimpse.kind = "soft_grid";
+  CHECK(agent_names(both, folders) == Names{"hard_gaussian", "soft_grid"});
+  b.agent.model.kind = "cnn";
+  CHECK(agent_names(both, folders) == Names{"hard_gaussian", "cnn"});
+  const std::vector<fs::path> twice = {"runs/x", "runs/x/"};
+  CHECK(agent_names(same, twice) == Names{"1. hard_gaussian", "2. hard_gaussian"});
+}
+
+TEST_CASE("a recording that cannot be made is refused and nothing is overwritten") {
+  const TinyExperiment tiny;
+  const fs::path run = tiny.train("out");
   put_bytes(tiny.path / "mine.png", "mine");
-  CHECK(contains(fault(folder, "mine.png"), "exists already"));
-  CHECK(bytes_of(tiny.path / "mine.png") == "mine");
-  CHECK(contains(fault(folder, "sheet.bmp"), ".png"));
-  CHECK(contains(fault(tiny.path / "none", "sheet.png"), "no run folder"));
-  CHECK(contains(fault(folder, "none/sheet.png"), "cannot be written"));
+  put_bytes(tiny.path / "mine.gif", "mine");
+  put_bytes(tiny.path / "mine.mp4", "mine");
+  fs::create_directory(tiny.path / "folder.gif");
+  const auto before = contents(tiny.path);
+  const auto refused = [&](const fs::path& folder, const std::string& out) {
+    return fault({.run_folders = {folder}, .out = tiny.path / out});
+  };
+  for (const char* suffix : {"png", "gif", "mp4"}) {
+    CHECK(contains(refused(run, std::string("mine.") + suffix), "exists already"));
+    CHECK(contains(refused(run, std::string("none/a.") + suffix), "cannot be written: No such"));
+    CHECK(contains(refused(tiny.path / "none", std::string("a.") + suffix), "no run folder"));
+  }
+  CHECK(contains(refused(run, "a.bmp"), "unknown suffix '.bmp'; allowed: .mp4, .gif, .png"));
+  CHECK(contains(refused(run, "a"), "unknown suffix ''"));
+  CHECK(contains(fault({.run_folders = {run}, .out = tiny.path / "folder.gif", .force = true}),
+                 "is a folder"));
+  CHECK(contains(fault({.run_folders = {run}, .out = tiny.path / "a.png", .scenes = 101}),
+                 "--scenes 101: "));
+  CHECK(fault({.run_folders = {run}, .out = tiny.path / "a.gif", .fps = 0.0}) ==
+        "--fps 0: allowed: 0.1 to 60");
+  CHECK(contents(tiny.path) == before);
+
+  record({.run_folders = {run}, .out = tiny.path / "mine.png", .scenes = 1, .force = true}, false);
+  CHECK(!cv::imread((tiny.path / "mine.png").string()).empty());
+}
+
+TEST_CASE("agents of different tasks are not shown side by side") {
+  const TinyExperiment tiny;
+  const fs::path run = tiny.train("out"), wide = tiny.train("wide", {"scene.canvas=[13, 16]"});
+  CHECK(fault({.run_folders = {run, wide}, .out = tiny.path / "a.gif"}) ==
+        fmt::format("mixed tasks: scene.canvas is [13, 15] in {} and [13, 16] in {}; agents side "
+                    "by side need the same scenes",
+                    run.string(), wide.string()));
+  write_digits(tiny.path / "other", 41);
+  const fs::path other = tiny.train("others", {"data.path=" + (tiny.path / "other").string()});
+  CHECK(contains(fault({.run_folders = {run, other}, .out = tiny.path / "a.gif"}),
+                 "mixed tasks: checksums of the data is "));
+}
+
+TEST_CASE("a stop leaves nothing behind") {
+  const TinyExperiment tiny;
+  const fs::path run = tiny.train("out");
+  const auto before = contents(tiny.path);
+  for (const char* name : {"a.gif", "a.mp4", "a.png"})
+    CHECK(record({.run_folders = {run}, .out = tiny.path / name}, true).empty());
+  CHECK(contents(tiny.path) == before);
+
+  Program program(tiny.path, {SACCADE_BINARY, "record", "out", "--scenes", "1000000"});
+  while (!fs::exists(run / "recording.part.mp4")) std::this_thread::yield();
+  program.send(SIGINT);
+  const Program::Result result = program.finish();
+  CHECK(result.code == 130);
+  CHECK(result.err == "stopped; nothing was written\n");
+  CHECK(contents(tiny.path) == before);
+}
+
+TEST_CASE("without a codec the program says what works, and makes a GIF by itself") {
+  const TinyExperiment tiny;
+  tiny.train("out");
+  const TemporaryVariable without_ffmpeg("OPENCV_VIDEOIO_PRIORITY_FFMPEG", "0");
+  const auto recorded = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {SACCADE_BINARY, "record", "out", "--scenes", "1"});
+    return Program(tiny.path, words).finish();
+  };
+  const Program::Result refused = recorded({"--out", "a.mp4"});
+  CHECK(refused.code == 2);
+  CHECK(refused.err ==
+        "saccade: a.mp4: mp4 needs a codec that is missing here; formats that work: .gif, .png\n");
+  const Program::Result made = recorded({});
+  CHECK(made.err == "");
+  CHECK(made.out == "out/recording.gif\n");
+  CHECK(read_gif(tiny.path / "out/recording.gif").frames.size() == kFrames);
+}
+
+TEST_CASE("a run records on a schedule, and a resumed one makes the same files") {
+  const TinyExperiment tiny;
+  const std::vector<std::string> schedule = {"record.every=64", "record.scenes=2"};
+  const fs::path run_folder = tiny.train("out", schedule) / "recordings";
+  const auto files = contents(run_folder);
+  std::vector<std::string> names;
+  for (const auto& [name, bytes] : files) names.push_back(name);
+  CHECK(names == std::vector<std::string>{"episodes-000.gif", "episodes-064.gif",
+                                          "episodes-128.gif", "episodes-192.gif"});
+  CHECK(read_gif(run_folder / names[1]).frames.size() == 2 * kFrames);
+  CHECK(files.at(names[0]) != files.at(names[3]));
+
+  RunOptions options = tiny.options("stopped", schedule);
+  CHECK(!run(options, true));  // after one update
+  options.resume = true;
+  CHECK(run(options, false));
+  CHECK(contents(options.out / "recordings") == files);
+  CHECK(bytes_of(options.out / kLast) == bytes_of(tiny.path / "out" / kLast));
+  const fs::path silent = tiny.train("silent");
+  CHECK_FALSE(fs::exists(silent / "recordings"));
 }
 
 }  // namespace saccade

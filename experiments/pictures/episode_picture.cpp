@@ -1,0 +1,237 @@
+#include "experiments/pictures/episode_picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace saccade {
+namespace {
+
+constexpr Colour kPaper = {255, 255, 255};
+constexpr Colour kInk = {33, 37, 41};
+constexpr Colour kGrey = {120, 126, 133};
+constexpr Colour kTrack = {236, 239, 242};  // behind a bar
+constexpr Colour kBar = {166, 184, 204};    // of a class
+constexpr Colour kTrueBar = {44, 98, 168};  // of the true class
+constexpr TextStyle kTitle = {.height = 15, .align = Align::left, .bold = true};
+constexpr TextStyle kSmall = {.height = 10, .align = Align::left, .bold = false};
+constexpr TextStyle kWords = {.height = 12, .align = Align::left, .bold = false};
+
+constexpr int kCanvasSide = 300;
+constexpr int kTileSide = 180;
+constexpr int kMargin = 18;
+constexpr int kFrame = 5;  // around the canvas, for the verdict
+constexpr int kGap = 20;   // between the canvas and what stands beside it
+constexpr int kBeside = 210;
+constexpr int kTop = kMargin + 15 + 12;  // of what is below the title
+constexpr int kCaption = 30;
+constexpr int kHeading = 18;  // of what is seen and of the bars
+constexpr int kSeenGap = 9;
+constexpr int kSeenInRow = 3;
+constexpr int kSeenSide = 84;  // at most
+constexpr int kMinBar = 16, kMaxBar = 30;
+constexpr int kAllClasses = 12;  // so many are all shown
+constexpr int kMostProbable = 10;
+constexpr int kPercent = 42;  // room for "100%"
+
+constexpr int kStripGap = 8;
+constexpr int kStripCaption = 400;  // room for it, however few the tiles
+
+TextStyle aligned(TextStyle style, Align align) {
+  style.align = align;
+  return style;
+}
+
+TextStyle bold(TextStyle style) {
+  style.bold = true;
+  return style;
+}
+
+std::string shortened(std::string line, int width, const TextStyle& style) {
+  if (text_width(line, style) <= width) return line;
+  while (line.size() > 1 && text_width(line + "..", style) > width) line.pop_back();
+  return line + "..";
+}
+
+float probability(const Episode& episode, int t, int label) {
+  return episode.rollout.probabilities(t, episode.b, label);
+}
+
+// The classes that have bars, in the order of the classes: all, or the most probable at the end
+// and the true one.
+std::vector<int> shown_classes(const Episode& episode, int num_classes, int last) {
+  std::vector<int> classes(num_classes);
+  std::iota(classes.begin(), classes.end(), 0);
+  if (num_classes <= kAllClasses) return classes;
+  std::ranges::stable_sort(classes, std::ranges::greater{},
+                           [&](int c) { return probability(episode, last, c); });
+  if (const auto truth = std::ranges::find(classes, episode.label());
+      truth - classes.begin() >= kMostProbable)
+    std::iter_swap(truth, classes.begin() + kMostProbable - 1);
+  classes.resize(kMostProbable);
+  std::ranges::sort(classes);
+  return classes;
+}
+
+}  // namespace
+
+std::string class_name(const Task& task, int label) {
+  const auto& names = task.digits.class_names;
+  const SceneConfig& scene = task.config.scene;
+  if (scene.num_digits == 1) return names[label];
+  if (scene.label != "pair") return std::to_string(label);
+  int high = 0;  // pairs are numbered by their higher class
+  while ((high + 1) * (high + 2) / 2 <= label) ++high;
+  return names[label - high * (high + 1) / 2] + "+" + names[high];
+}
+
+// ---- The panel of a video ----
+
+EpisodePicture::EpisodePicture(const Task& task, std::string name)
+    : task_(task), name_(std::move(name)), look_(task, kCanvasSide) {}
+
+int EpisodePicture::num_bars() const {
+  const int classes = task_.model.num_classes();
+  return classes <= kAllClasses ? classes : kMostProbable;
+}
+
+int EpisodePicture::seen_side() const {
+  const int in_row = std::clamp(look_.num_seen(), 1, kSeenInRow);
+  return std::min(kSeenSide, (kBeside - (in_row - 1) * kSeenGap) / in_row - 4);
+}
+
+int EpisodePicture::seen_rows() const {
+  const int lines = (look_.num_seen() + kSeenInRow - 1) / kSeenInRow;
+  return kHeading + lines * (seen_side() + 4 + kSeenGap);
+}
+
+int EpisodePicture::content_rows() const {
+  return std::max(look_.rows() + 2 * kFrame,
+                  seen_rows() + kHeading + kSeenGap + num_bars() * kMinBar);
+}
+
+int EpisodePicture::rows() const { return kTop + content_rows() + kCaption + kMargin / 2; }
+int EpisodePicture::cols() const {
+  return kMargin + look_.cols() + 2 * kFrame + kGap + kBeside + kMargin;
+}
+
+Picture EpisodePicture::panel(const Episode& episode, int t, bool verdict) const {
+  Picture panel(rows(), cols(), kPaper);
+  panel.text({kMargin + kFrame, kMargin + 15},
+             shortened(name_, cols() - 2 * kMargin - kFrame, kTitle), kInk, kTitle);
+  const Box framed{kMargin, kTop, look_.cols() + 2 * kFrame, look_.rows() + 2 * kFrame};
+  if (verdict) panel.fill(framed, episode.right() ? kRightColour : kWrongColour);
+  panel.paste(look_.canvas(episode, t, true), {kMargin + kFrame, kTop + kFrame});
+  draw_caption(panel, episode, t, verdict, kTop + framed.height);
+
+  const int beside = kMargin + framed.width + kGap;
+  draw_seen(panel, episode, t, {beside, kTop + kFrame});
+  const int bars_top = kTop + kFrame + seen_rows() + kSeenGap;
+  draw_bars(panel, episode, t, verdict,
+            {beside, bars_top, kBeside, kTop + content_rows() - kFrame - bars_top});
+  return panel;
+}
+
+void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t, bool verdict,
+                                  int top) const {
+  const int base = top + 22, left = kMargin + kFrame, right = left + look_.cols();
+  const std::string truth = "true class: " + class_name(task_, episode.label());
+  std::string words;
+  Colour colour = kGrey;
+  if (verdict) {
+    words = fmt::format("answers {}: {}", class_name(task_, episode.answer()),
+                        episode.right() ? "right" : "wrong");
+    colour = episode.right() ? kRightColour : kWrongColour;
+  } else if (!task_.model.sees_canvas()) {
+    words = fmt::format("glimpse {} of {}", t + 1, task_.model.num_glimpses());
+  }
+  const TextStyle style = verdict ? bold(kWords) : kWords;
+  panel.text({right, base}, words, colour, aligned(style, Align::right));
+  panel.text({left, base}, shortened(truth, right - left - text_width(words, style) - 8, kWords),
+             kInk, kWords);
+}
+
+void EpisodePicture::draw_seen(Picture& panel, const Episode& episode, int t, Point corner) const {
+  panel.text({corner.x, corner.y + 9},
+             look_.num_seen() == 0 ? "sees the whole canvas" : "what it sees", kGrey, kSmall);
+  const std::vector<Picture> seen = look_.seen(episode, t, seen_side());
+  for (int i = 0; i < static_cast<int>(seen.size()); ++i) {
+    const Point at{corner.x + i % kSeenInRow * (seen_side() + 4 + kSeenGap),
+                   corner.y + kHeading + i / kSeenInRow * (seen_side() + 4 + kSeenGap)};
+    panel.fill({at.x, at.y, seen[i].cols() + 4, seen[i].rows() + 4}, LookPicture::scale_colour(i));
+    panel.paste(seen[i], {at.x + 2, at.y + 2});
+  }
+}
+
+void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bool verdict,
+                               Box area) const {
+  panel.text({area.x, area.y + 9}, "what it thinks", kGrey, kSmall);
+  const std::vector<int> classes =
+      shown_classes(episode, task_.model.num_classes(), task_.model.num_glimpses() - 1);
+  int names = 0;
+  for (const int c : classes)
+    names = std::max(names, text_width(class_name(task_, c), bold(kWords)));
+  names = std::min(names, kBeside / 3);
+  const int pitch = std::clamp((area.height - kHeading) / num_bars(), kMinBar, kMaxBar);
+  const int left = area.x + 14 + names + 8, length = area.x + area.width - kPercent - left;
+
+  for (int i = 0; i < static_cast<int>(classes.size()); ++i) {
+    const int c = classes[i], top = area.y + kHeading + i * pitch, base = top + pitch / 2 + 5;
+    const bool truth = c == episode.label();
+    const float p = probability(episode, t, c);
+    Colour colour = truth ? kTrueBar : kBar;
+    if (verdict && c == episode.answer()) colour = truth ? kRightColour : kWrongColour;
+    if (truth)
+      panel.polygon(
+          std::array<Point, 3>{{{area.x, base - 11}, {area.x, base}, {area.x + 8, base - 5}}},
+          kTrueBar);
+    panel.text({area.x + 14 + names, base}, shortened(class_name(task_, c), names, bold(kWords)),
+               truth ? kInk : kGrey, aligned(truth ? bold(kWords) : kWords, Align::right));
+    panel.fill({left, top + 3, length, pitch - 6}, kTrack);
+    panel.fill({left, top + 3, static_cast<int>(p * static_cast<float>(length) + 0.5F), pitch - 6},
+               colour);
+    if (p >= 0.005F)
+      panel.text({area.x + area.width, base}, fmt::format("{:.0f}%", 100.0F * p),
+                 truth ? kInk : kGrey, aligned(kSmall, Align::right));
+  }
+}
+
+// ---- The row of a contact sheet ----
+
+EpisodeStrip::EpisodeStrip(const Task& task, std::string name)
+    : task_(task), name_(std::move(name)), look_(task, kTileSide) {
+  const int seen = std::max(1, look_.num_seen());
+  seen_side_ = std::min(look_.cols() / 3, (look_.cols() - (seen - 1) * kStripGap / 2) / seen);
+}
+
+int EpisodeStrip::rows() const {
+  return kHeading + look_.rows() + (look_.num_seen() > 0 ? kStripGap / 2 + seen_side_ : 0);
+}
+int EpisodeStrip::cols() const {
+  return std::max(task_.model.num_glimpses() * (look_.cols() + kStripGap) - kStripGap,
+                  kStripCaption);
+}
+
+Picture EpisodeStrip::strip(const Episode& episode, int scene) const {
+  Picture strip(rows(), cols(), kPaper);
+  const int last = task_.model.num_glimpses() - 1;
+  const std::string caption =
+      fmt::format("{}. {}: true class {}, answers {} ({:.0f}%)", scene, name_,
+                  class_name(task_, episode.label()), class_name(task_, episode.answer()),
+                  100.0F * probability(episode, last, episode.answer()));
+  strip.text({0, 11}, caption, episode.right() ? kRightColour : kWrongColour, bold(kSmall));
+  for (int t = 0; t <= last; ++t) {
+    const int left = t * (look_.cols() + kStripGap);
+    strip.paste(look_.canvas(episode, t, false), {left, kHeading});
+    int x = left;
+    for (const Picture& seen : look_.seen(episode, t, seen_side_)) {
+      strip.paste(seen, {x, kHeading + look_.rows() + kStripGap / 2});
+      x += seen_side_ + kStripGap / 2;
+    }
+  }
+  return strip;
+}
+
+}  // namespace saccade

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+#include <gif_lib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "experiments/pictures/palette.h"
+#include "experiments/pictures/video.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kMaxSide = 65535;
+constexpr int kColours = 256;
+constexpr int kTransparent = kColours - 1;  // the index of pixels that stay as they were
+
+// In hundredths of a second. Browsers take less than two for ten.
+int delay(double fps) { return std::clamp(static_cast<int>(std::lround(100.0 / fps)), 2, 65535); }
+
+class Gif final : public VideoFile {
+ public:
+  Gif(const std::filesystem::path& path, const VideoShape& shape)
+      : path_(path), delay_(delay(shape.fps)), shown_(shape.rows, shape.cols, {}) {
+    if (std::max(shape.rows, shape.cols) > kMaxSide)
+      throw InputError(fmt::format("{}: a GIF has at most {} pixels a side, not {} x {}",
+                                   path.string(), kMaxSide, shape.cols, shape.rows));
+    int error = 0;
+    file_ = EGifOpenFileName(path.c_str(), false, &error);
+    if (file_ == nullptr)
+      throw InputError(fmt::format("{}: cannot be written: {}", path.string(), reason(error)));
+    EGifSetGifVersion(file_, true);
+    check(EGifPutScreenDesc(file_, shape.cols, shape.rows, 8, 0, nullptr));
+    put_endless_loop();
+  }
+  ~Gif() override {
+    if (file_ != nullptr) EGifCloseFile(file_, nullptr);
+  }
+
+  void add(const Picture& frame) override {
+    const Box box = changed(frame);
+    std::vector<Colour> colours;  // of the pixels that changed, row by row
+    for (int y = box.y; y < box.y + box.height; ++y)
+      for (int x = box.x; x < box.x + box.width; ++x)
+        if (changes(frame, {x, y})) colours.push_back(frame.at({x, y}));
+    const Palette palette = choose_palette(colours, kColours - 1);
+
+    put_control();
+    put_image_header(box, palette);
+    auto next = palette.indices.begin();
+    std::vector<GifPixelType> line(box.width);
+    for (int y = box.y; y < box.y + box.height; ++y) {
+      for (int x = box.x; x < box.x + box.width; ++x)
+        line[x - box.x] = changes(frame, {x, y}) ? *next++ : GifPixelType{kTransparent};
+      check(EGifPutLine(file_, line.data(), box.width));
+    }
+    shown_ = frame;
+    first_ = false;
+  }
+
+  void close() override {
+    int error = 0;
+    GifFileType* file = std::exchange(file_, nullptr);
+    if (EGifCloseFile(file, &error) != GIF_OK) fail(error);
+  }
+
+ private:
+  static std::string reason(int error) {
+    const char* words = GifErrorString(error);
+    return words != nullptr ? words : fmt::format("error {}", error);
+  }
+  [[noreturn]] void fail(int error) const {
+    throw std::runtime_error(
+        fmt::format("{}: cannot be written: {}", path_.string(), reason(error)));
+  }
+  void check(int result) const {
+    if (result != GIF_OK) fail(file_->Error);
+  }
+
+  bool changes(const Picture& frame, Point p) const {
+    return first_ || frame.at(p) != shown_.at(p);
+  }
+
+  // The smallest box with all that changed; a pixel where nothing did.
+  Box changed(const Picture& frame) const {
+    int left = frame.cols(), right = 0, top = frame.rows(), bottom = 0;
+    for (int y = 0; y < frame.rows(); ++y)
+      for (int x = 0; x < frame.cols(); ++x)
+        if (changes(frame, {x, y})) {
+          left = std::min(left, x), right = std::max(right, x + 1);
+          top = std::min(top, y), bottom = std::max(bottom, y + 1);
+        }
+    if (right == 0) return {0, 0, 1, 1};
+    return {left, top, right - left, bottom - top};
+  }
+
+  // The extension of Netscape 2.0 that every browser knows; 0 is without end.
+  void put_endless_loop() {
+    const GifByteType repeat[3] = {1, 0, 0};
+    check(EGifPutExtensionLeader(file_, APPLICATION_EXT_FUNC_CODE));
+    check(EGifPutExtensionBlock(file_, 11, "NETSCAPE2.0"));
+    check(EGifPutExtensionBlock(file_, sizeof repeat, repeat));
+    check(EGifPutExtensionTrailer(file_));
+  }
+
+  void put_control() {
+    const GraphicsControlBlock control{DISPOSE_DO_NOT, false, delay_, kTransparent};
+    GifByteType bytes[4];
+    const std::size_t size = EGifGCBToExtension(&control, bytes);
+    check(EGifPutExtension(file_, GRAPHICS_EXT_FUNC_CODE, static_cast<int>(size), bytes));
+  }
+
+  void put_image_header(const Box& box, const Palette& palette) {
+    std::vector<GifColorType> colours(kColours);
+    std::ranges::transform(palette.colours, colours.begin(), [](Colour c) {
+      return GifColorType{c.red, c.green, c.blue};
+    });
+    const std::unique_ptr<ColorMapObject, decltype(&GifFreeMapObject)> map(
+        GifMakeMapObject(kColours, colours.data()), GifFreeMapObject);
+    check(EGifPutImageDesc(file_, box.x, box.y, box.width, box.height, false, map.get()));
+  }
+
+  std::filesystem::path path_;
+  int delay_;
+  Picture shown_;  // the last frame
+  bool first_ = true;
+  GifFileType* file_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<VideoFile> open_gif(const std::filesystem::path& path, const VideoShape& shape) {
+  return std::make_unique<Gif>(path, shape);
+}
+
+}  // namespace saccade

@@ -1,0 +1,172 @@
+#include "experiments/pictures/look_picture.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/pictures/heat_map.h"
+
+namespace saccade {
+namespace {
+
+constexpr Colour kPath = {64, 222, 255};
+constexpr Colour kPast = {22, 122, 148};
+constexpr Colour kInk = {16, 24, 32};
+constexpr Colour kPaper = {255, 255, 255};
+constexpr double kGridOpacity = 0.9;
+constexpr double kWindowOpacity = 0.25;  // its places all weigh the same
+
+std::uint8_t byte(float value) {
+  // In this order what is not a number becomes black.
+  return static_cast<std::uint8_t>(std::lround(255.0F * std::min(std::max(0.0F, value), 1.0F)));
+}
+
+// A window may be anywhere.
+int pixel(double value) { return static_cast<int>(std::lround(std::clamp(value, -1e5, 1e5))); }
+
+// A mean over many places is dim, and the gain of a window is whatever it has learned.
+void brighten(std::span<float> glimpse) {
+  const float most = *std::ranges::max_element(glimpse);
+  if (most > 0.0F)
+    for (float& value : glimpse) value /= most;
+}
+
+Picture fit(const Picture& picture, int side) {
+  const int longer = std::max(picture.rows(), picture.cols());
+  if (longer <= side) return picture.enlarged(side / longer);
+  return picture.shrunk((longer + side - 1) / side);
+}
+
+}  // namespace
+
+Picture picture_of(std::span<const float> planes, int channels, int rows, int cols) {
+  Picture picture(rows, cols, {});
+  const int pixels = rows * cols;
+  std::uint8_t* bytes = picture.bytes().data();
+  for (int i = 0; i < pixels; ++i)
+    for (int c = 0; c < 3; ++c) *bytes++ = byte(planes[(channels == 3 ? c : 0) * pixels + i]);
+  return picture;
+}
+
+LookPicture::LookPicture(const Task& task, int side) : task_(task) {
+  const auto [rows, cols] = task.config.scene.canvas;
+  const int longer = std::max(rows, cols);
+  zoom_ = std::max(1, side / longer);
+  shrink_ = longer > 2 * side ? (longer + 2 * side - 1) / (2 * side) : 1;
+  rows_ = rows * zoom_ / shrink_;
+  cols_ = cols * zoom_ / shrink_;
+  stroke_ = std::max(1, side / 150);
+}
+
+Colour LookPicture::scale_colour(int scale) {
+  static constexpr std::array<Colour, 6> kScales = {{{255, 193, 7},
+                                                     {255, 118, 170},
+                                                     {176, 148, 255},
+                                                     {96, 170, 255},
+                                                     {255, 152, 92},
+                                                     {205, 205, 205}}};
+  return kScales[scale % kScales.size()];
+}
+
+Picture LookPicture::canvas(const Episode& episode, int t, bool numbered) const {
+  const CanvasSize size = task_.model.canvas();
+  std::vector<float> planes(episode.canvas.size());
+  std::ranges::transform(episode.canvas, planes.begin(),
+                         [](std::uint8_t value) { return static_cast<float>(value) / 255.0F; });
+  Picture small = picture_of(planes, size.channels, size.rows, size.cols);
+  const bool looks = !task_.model.sees_canvas();
+  const bool soft = looks && task_.model.learns_by(GlimpseKind::Learning::backpropagation);
+  if (soft)
+    overlay_heat(small, heat_map(episode.rollout.look->gaze(t, episode.b), size.rows, size.cols),
+                 task_.model.filters ? kWindowOpacity : kGridOpacity);
+
+  Picture large = shrink_ > 1 ? small.shrunk(shrink_) : small.enlarged(zoom_);
+  if (!looks) return large;
+  if (task_.model.filters) draw_window(large, episode.rollout.look->gaze(t, episode.b));
+  if (!soft) draw_squares(large, place(episode, t));
+  draw_path(large, episode, t, numbered);
+  return large;
+}
+
+int LookPicture::num_seen() const {
+  if (task_.model.sees_canvas()) return 0;
+  return task_.model.filters ? 1 : task_.config.retina.scales;
+}
+
+std::vector<Picture> LookPicture::seen(const Episode& episode, int t, int side) const {
+  std::vector<Picture> pictures;
+  if (num_seen() == 0) return pictures;
+  const int channels = task_.model.canvas().channels;
+  const int pixels =
+      task_.model.filters ? task_.config.agent.glimpse.filters : task_.config.retina.patch_size;
+  std::vector<float> glimpse(task_.model.glimpse_size());
+  episode.rollout.look->picture(t, episode.b, glimpse.data());
+  if (task_.model.learns_by(GlimpseKind::Learning::backpropagation)) brighten(glimpse);
+  for (int scale = 0; scale < num_seen(); ++scale) {
+    const std::size_t size = static_cast<std::size_t>(channels) * pixels * pixels;
+    pictures.push_back(
+        fit(picture_of(std::span(glimpse).subspan(scale * size, size), channels, pixels, pixels),
+            side));
+  }
+  return pictures;
+}
+
+// Of a look, in pixels of the canvas: the mean of where its weight is.
+std::array<double, 2> LookPicture::place(const Episode& episode, int t) const {
+  const Gaze gaze = episode.rollout.look->gaze(t, episode.b);
+  const CanvasSize size = task_.model.canvas();
+  double x = 0.0, y = 0.0;
+  for (int k = 0; k < gaze.places.rows; ++k) {
+    x += gaze.weights[k] * gaze.places(k, 0);
+    y += gaze.weights[k] * gaze.places(k, 1);
+  }
+  return {0.5 * (x + 1.0) * size.cols, 0.5 * (y + 1.0) * size.rows};
+}
+
+Point LookPicture::drawn(std::array<double, 2> place) const {
+  return {pixel(place[0] * zoom_ / shrink_), pixel(place[1] * zoom_ / shrink_)};
+}
+
+// Where the retina lays them: each with its corner at the nearest edge between pixels. The finest
+// is drawn last, over the others.
+void LookPicture::draw_squares(Picture& picture, std::array<double, 2> centre) const {
+  const RetinaConfig& retina = task_.config.retina;
+  for (int scale = retina.scales - 1; scale >= 0; --scale) {
+    const double side = retina.patch_size * std::pow(retina.scale_factor, scale);
+    const auto edge = [&](double at) { return std::floor(at - 0.5 * side + 0.5); };
+    const Point corner = drawn({edge(centre[0]), edge(centre[1])});
+    const int length = pixel(side * zoom_ / shrink_);
+    picture.outline({corner.x, corner.y, length, length}, scale_colour(scale),
+                    scale == 0 ? stroke_ + 1 : stroke_);
+  }
+}
+
+void LookPicture::draw_window(Picture& picture, const Gaze& gaze) const {
+  const CanvasSize size = task_.model.canvas();
+  const int last = gaze.places.rows - 1;
+  const auto corner = [&](int k, float sign) {
+    return drawn({0.5 * (gaze.places(k, 0) + sign * gaze.half_width + 1.0F) * size.cols,
+                  0.5 * (gaze.places(k, 1) + sign * gaze.half_height + 1.0F) * size.rows});
+  };
+  const Point a = corner(0, -1.0F), b = corner(last, 1.0F);
+  picture.outline({a.x, a.y, b.x - a.x, b.y - a.y}, scale_colour(0), stroke_ + 1);
+}
+
+void LookPicture::draw_path(Picture& picture, const Episode& episode, int t, bool numbered) const {
+  std::vector<Point> path;
+  for (int step = 0; step <= t; ++step) path.push_back(drawn(place(episode, step)));
+  for (int step = 1; step <= t; ++step) picture.line(path[step - 1], path[step], kInk, stroke_ + 2);
+  for (int step = 1; step <= t; ++step) picture.line(path[step - 1], path[step], kPath, stroke_);
+  for (int step = 0; step <= t; ++step) {
+    const bool now = step == t;
+    const int radius = numbered ? (now ? 9 : 7) : (now ? 4 : 2);
+    picture.disc(path[step], radius + 1, kInk);
+    picture.disc(path[step], radius, now || !numbered ? kPath : kPast);
+    if (!numbered) continue;
+    const TextStyle style{
+        .height = step < 99 ? (now ? 9 : 7) : 6, .align = Align::centre, .bold = now};
+    picture.text({path[step].x, path[step].y + style.height / 2}, std::to_string(step + 1),
+                 now ? kInk : kPaper, style);
+  }
+}
+
+}  // namespace saccade

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "agent/rollout.h"
+#include "experiments/pictures/picture.h"
+#include "experiments/task.h"
+
+namespace saccade {
+
+/// One episode of a rollout that was played with classify_every_step, and the scene it was about.
+struct Episode {
+  Rollout& rollout;
+  int b = 0;                             // in the rollout
+  std::span<const std::uint8_t> canvas;  // (channels, rows, cols)
+
+  int label() const { return rollout.labels[b]; }
+  int answer() const { return rollout.classes[b]; }
+  bool right() const { return answer() == label(); }
+};
+
+/// Draws where an agent looks and what it sees there. Hard kinds: the squares of all scales, the
+/// finest the thickest. Grids that are read softly: the weights as a heat map. A window: its frame
+/// and, as heat, the places its filters part. All: the path of the looks so far (of their expected
+/// places). Models that see the whole canvas have none of this.
+class LookPicture {
+ public:
+  /// Canvases are drawn by the largest whole factor that leaves the longer side within `side`
+  /// pixels, and smaller than they are only where they would be more than twice that. Keeps a
+  /// reference to `task`.
+  LookPicture(const Task& task, int side);
+
+  int rows() const { return rows_; }  // of a drawn canvas
+  int cols() const { return cols_; }
+
+  /// The canvas at look t with the path up to it; `numbered`: with the numbers of the looks.
+  Picture canvas(const Episode& episode, int t, bool numbered) const;
+  /// The scales of look t as the agent sees them, the finest first, each square fit into `side`
+  /// pixels; none of a model that sees the canvas. What soft kinds see is made as light as it goes.
+  std::vector<Picture> seen(const Episode& episode, int t, int side) const;
+  /// How many those are.
+  int num_seen() const;
+
+  /// The colour of a scale's square, here and around what is seen.
+  static Colour scale_colour(int scale);
+
+ private:
+  std::array<double, 2> place(const Episode& episode, int t) const;
+  Point drawn(std::array<double, 2> place) const;
+  void draw_squares(Picture& picture, std::array<double, 2> centre) const;
+  void draw_window(Picture& picture, const Gaze& gaze) const;
+  void draw_path(Picture& picture, const Episode& episode, int t, bool numbered) const;
+
+  const Task& task_;
+  int zoom_, shrink_;  // one of them is 1
+  int rows_, cols_;
+  int stroke_;  // of a thin line
+};
+
+/// Planes (channels, rows, cols), 1 or 3 channels, values in [0, 1]; what lies outside is clamped.
+Picture picture_of(std::span<const float> planes, int channels, int rows, int cols);
+
+}  // namespace saccade

@@ -1,0 +1,220 @@
+#include "experiments/pictures/recording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+
+#include "agent/rollout.h"
+#include "experiments/output.h"
+#include "experiments/pictures/episode_picture.h"
+#include "experiments/pictures/video.h"
+#include "nn/error.h"
+#include "nn/name_table.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kChunk = 8;  // scenes that are played at a time
+constexpr double kLeastFps = 0.1, kMostFps = 60.0;
+constexpr int kVerdictFrames = 2;
+constexpr int kPanelsInRow = 3;
+constexpr int kSheetMargin = 12;
+constexpr std::int64_t kMaxSheetPixels = 200'000'000;
+constexpr Colour kPaper = {255, 255, 255};
+
+// The suffix without its dot.
+std::string format_of(const std::filesystem::path& target) {
+  const std::string suffix = target.extension().string();
+  const std::vector<std::string> formats = recording_formats();
+  if (suffix.empty() || std::ranges::find(formats, suffix.substr(1)) == formats.end())
+    throw InputError(fmt::format("{}: unknown suffix '{}'; allowed: .{}", target.string(), suffix,
+                                 fmt::join(formats, ", .")));
+  return suffix.substr(1);
+}
+
+// An agent that plays chunks of scenes.
+class Player {
+ public:
+  Player(const RecordedAgent& agent, std::uint64_t seed)
+      : agent_(agent),
+        seed_(seed),
+        rollout_(agent.task.model, agent.task.environments(agent.scenes)(kChunk, 1)) {}
+
+  void play(int first) {
+    const Model& model = agent_.task.model;
+    rollout_.run(agent_.weights, {.first_scene = static_cast<std::uint64_t>(first),
+                                  .seed = seed_,
+                                  .first_episode = static_cast<std::uint32_t>(first),
+                                  .std = model.location_std(agent_.progress, agent_.weights),
+                                  .temperature = model.temperature(agent_.progress),
+                                  .readout = Readout::deterministic,
+                                  .classify_every_step = true});
+  }
+  bool right(int b) const { return rollout_.classes[b] == rollout_.labels[b]; }
+  Episode episode(int b, std::span<const std::uint8_t> canvas) { return {rollout_, b, canvas}; }
+
+ private:
+  const RecordedAgent& agent_;
+  std::uint64_t seed_;
+  Rollout rollout_;
+};
+
+// Draws one scene as all agents played it; `n` counts the scenes drawn.
+using DrawScene = std::function<void(int n, std::span<const Episode> episodes)>;
+
+// Plays chunk after chunk and hands on the scenes that are asked for.
+Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequest& request,
+                      const std::atomic<bool>& stop, const DrawScene& draw) {
+  std::vector<std::unique_ptr<Player>> players;
+  for (const RecordedAgent& agent : agents)
+    players.push_back(std::make_unique<Player>(agent, request.seed));
+  const bool all = request.only == RecordedScenes::all;
+  const auto wanted = [&](int b) {
+    return all || players[0]->right(b) == (request.only == RecordedScenes::right);
+  };
+  SceneMaker::Buffer buffer = agents[0].scenes.make_buffer();
+
+  Recording result;
+  while (result.scenes < request.scenes && (all || result.scanned < kMaxScanned)) {
+    const int first = result.scanned;
+    players[0]->play(first);
+    bool others_played = false;
+    for (int b = 0; b < kChunk && result.scenes < request.scenes; ++b, ++result.scanned) {
+      if (stop) return result;
+      if (!wanted(b)) continue;
+      for (std::size_t i = 1; i < players.size() && !others_played; ++i) players[i]->play(first);
+      others_played = true;
+      agents[0].scenes.make(first + b, buffer);
+      std::vector<Episode> episodes;
+      for (const auto& player : players) episodes.push_back(player->episode(b, buffer.canvas));
+      draw(result.scenes++, episodes);
+    }
+  }
+  if (result.scenes == 0)
+    throw InputError(fmt::format("--only {}: there is none among the first {} scenes",
+                                 request.only == RecordedScenes::right ? "right" : "wrong",
+                                 result.scanned));
+  result.finished = true;
+  return result;
+}
+
+// Panels side by side; more than three in a square.
+class PanelGrid {
+ public:
+  explicit PanelGrid(std::span<const RecordedAgent> agents) {
+    for (const RecordedAgent& agent : agents) {
+      panels_.emplace_back(agent.task, agent.name);
+      steps_.push_back(agent.task.model.num_glimpses());
+      cell_rows_ = std::max(cell_rows_, panels_.back().rows());
+      cell_cols_ = std::max(cell_cols_, panels_.back().cols());
+    }
+    const int count = static_cast<int>(panels_.size());
+    across_ = count <= kPanelsInRow ? count : static_cast<int>(std::ceil(std::sqrt(count)));
+    down_ = (count + across_ - 1) / across_;
+  }
+
+  int rows() const { return down_ * cell_rows_; }
+  int cols() const { return across_ * cell_cols_; }
+  int num_steps() const { return *std::ranges::max_element(steps_); }
+
+  /// At step t; an agent with fewer glimpses waits at its last.
+  Picture frame(std::span<const Episode> episodes, int t, bool verdict) const {
+    Picture frame(rows(), cols(), kPaper);
+    for (int i = 0; i < static_cast<int>(panels_.size()); ++i)
+      frame.paste(panels_[i].panel(episodes[i], std::min(t, steps_[i] - 1), verdict),
+                  {i % across_ * cell_cols_, i / across_ * cell_rows_});
+    return frame;
+  }
+
+ private:
+  std::vector<EpisodePicture> panels_;
+  std::vector<int> steps_;
+  int cell_rows_ = 0, cell_cols_ = 0;
+  int across_ = 1, down_ = 1;
+};
+
+Recording write_video(std::span<const RecordedAgent> agents, const RecordingRequest& request,
+                      const std::filesystem::path& path, const std::atomic<bool>& stop) {
+  const PanelGrid grid(agents);
+  const auto video =
+      open_video(path, {.rows = grid.rows(), .cols = grid.cols(), .fps = request.fps});
+  const Recording result =
+      play_scenes(agents, request, stop, [&](int, std::span<const Episode> episodes) {
+        const int last = grid.num_steps() - 1;
+        for (int t = 0; t <= last; ++t) video->add(grid.frame(episodes, t, false));
+        const Picture verdict = grid.frame(episodes, last, true);
+        for (int i = 0; i < kVerdictFrames; ++i) video->add(verdict);
+      });
+  if (result.finished) video->close();
+  return result;
+}
+
+// The upper rows of a picture.
+Picture cropped(const Picture& picture, int rows) {
+  Picture part(rows, picture.cols(), kPaper);
+  part.paste(picture, {0, 0});
+  return part;
+}
+
+Recording write_sheet(std::span<const RecordedAgent> agents, const RecordingRequest& request,
+                      const std::filesystem::path& path, const std::atomic<bool>& stop) {
+  std::vector<EpisodeStrip> strips;
+  int scene_rows = 0, cols = 0;  // of all agents' strips
+  for (const RecordedAgent& agent : agents) {
+    strips.emplace_back(agent.task, agent.name);
+    scene_rows += strips.back().rows() + kSheetMargin;
+    cols = std::max(cols, strips.back().cols());
+  }
+  cols += 2 * kSheetMargin;
+  const std::int64_t rows = std::int64_t{request.scenes} * scene_rows + kSheetMargin;
+  if (request.scenes > kMaxSheetScenes || rows * cols > kMaxSheetPixels)
+    throw InputError(fmt::format(
+        "--scenes {}: a sheet of {} x {} pixels is too large; allowed: at most {} scenes and {} "
+        "million pixels, or a video",
+        request.scenes, cols, rows, kMaxSheetScenes, kMaxSheetPixels / 1'000'000));
+
+  Picture sheet(static_cast<int>(rows), cols, kPaper);
+  const Recording result =
+      play_scenes(agents, request, stop, [&](int n, std::span<const Episode> episodes) {
+        int top = kSheetMargin + n * scene_rows;
+        for (std::size_t i = 0; i < strips.size(); ++i) {
+          sheet.paste(strips[i].strip(episodes[i], n + 1), {kSheetMargin, top});
+          top += strips[i].rows() + kSheetMargin;
+        }
+      });
+  if (result.finished)
+    write_text(path, to_png(cropped(sheet, kSheetMargin + result.scenes * scene_rows)));
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> recording_formats() { return {"mp4", "gif", "png"}; }
+
+void require_format(const std::string& format, const std::string& where) {
+  if (format == "png") return;
+  const std::vector<std::string> videos = video_formats();
+  if (std::ranges::find(videos, "." + format) == videos.end())
+    throw InputError(
+        fmt::format("{}: {} needs a codec that is missing here; formats that work: "
+                    "{}, .png",
+                    where, format, join(videos)));
+}
+
+Recording write_recording(std::span<const RecordedAgent> agents, const RecordingRequest& request,
+                          const std::atomic<bool>& stop) {
+  if (!(request.fps >= kLeastFps && request.fps <= kMostFps))
+    throw InputError(fmt::format("--fps {}: allowed: {} to {}", request.fps, kLeastFps, kMostFps));
+  const std::string format = format_of(request.target);
+  require_format(format, request.target.string());
+  OutputFile output(request.target, request.force);
+  const Recording result =
+      (format == "png" ? write_sheet : write_video)(agents, request, output.path(), stop);
+  if (result.finished) output.commit();
+  return result;
+}
+
+}  // namespace saccade

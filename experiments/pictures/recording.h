@@ -1,0 +1,67 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "env/scene.h"
+#include "experiments/task.h"
+
+namespace saccade {
+
+/// An agent whose looks are recorded.
+struct RecordedAgent {
+  std::string name;
+  const Task& task;
+  std::span<const float> weights;  // one block of task.model.layout()
+  const SceneMaker& scenes;        // those of all agents must be the same
+  double progress = 1.0;           // of the training: places std and temperature
+};
+
+/// The scenes that are recorded: all, or those that the first agent gets wrong or right.
+enum class RecordedScenes { all, wrong, right };
+
+struct RecordingRequest {
+  std::filesystem::path target;  // its suffix is one of recording_formats()
+  bool force = false;            // whether a file there is written over
+  int scenes = 4;                // so many, from scene 0 on; >= 1
+  std::uint64_t seed = 0;        // of the policies, where they draw
+  RecordedScenes only = RecordedScenes::all;
+  double fps = 3.0;  // glimpses a second
+};
+
+/// What was recorded.
+struct Recording {
+  bool finished = false;  // false: it was stopped, and nothing was written
+  int scenes = 0;         // in the file
+  int scanned = 0;        // that were played to find them
+};
+
+/// A contact sheet (.png) holds at most so many scenes.
+constexpr int kMaxSheetScenes = 100;
+/// So many scenes are played to find those that are asked for.
+constexpr int kMaxScanned = 100'000;
+
+/// "mp4", "gif", "png"
+std::vector<std::string> recording_formats();
+
+/// Throws InputError, beginning with `where`, unless the format (a name of recording_formats()) can
+/// be written on this machine.
+void require_format(const std::string& format, const std::string& where);
+
+/// Plays the scenes with the single deterministic pass of an evaluation, all agents the same, and
+/// writes how they look: a video (.mp4, .gif) of one frame for each glimpse and two of the verdict,
+/// the agents side by side; or a contact sheet (.png) of a row for each scene and agent, a column
+/// for each glimpse. The memory it takes does not depend on the number of scenes (a sheet is one
+/// picture, though). Stops at the next scene when `stop` becomes true.
+///
+/// Throws InputError for a suffix, a target, a number of scenes or a codec that cannot be, and if
+/// there is no scene of the kind asked for among kMaxScanned. The same agents and request give the
+/// same bytes of .gif and .png.
+Recording write_recording(std::span<const RecordedAgent> agents, const RecordingRequest& request,
+                          const std::atomic<bool>& stop);
+
+}  // namespace saccade

@@ -1,0 +1,189 @@
+#include "experiments/pictures/video.h"
+
+#include <doctest/doctest.h>
+#include <gif_lib.h>
+
+#include <opencv2/videoio.hpp>
+#include <set>
+
+#include "experiments/pictures/heat_map.h"
+#include "experiments/pictures/palette.h"
+#include "tests/experiments/gif.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+constexpr Colour kWhite = {255, 255, 255};
+constexpr Colour kRed = {209, 46, 46};
+
+bool same(const Picture& a, const Picture& b) {
+  return a.rows() == b.rows() && a.cols() == b.cols() && std::ranges::equal(a.bytes(), b.bytes());
+}
+
+// A square that walks over white.
+Picture walking_square(int step) {
+  Picture picture(40, 50, kWhite);
+  picture.fill({4 + 6 * step, 10, 8, 8}, kRed);
+  return picture;
+}
+
+// More colours than a GIF's frame has, and a flat part.
+Picture rainbow(int shift) {
+  Picture picture(60, 90, kRed);
+  for (int y = 0; y < 60; ++y)
+    for (int x = 0; x < 60; ++x)
+      picture.fill({x, y, 1, 1},
+                   {static_cast<std::uint8_t>(4 * x), static_cast<std::uint8_t>(4 * y),
+                    static_cast<std::uint8_t>(shift)});
+  return picture;
+}
+
+void write(const std::filesystem::path& path, const std::vector<Picture>& frames, double fps = 4) {
+  const auto video =
+      open_video(path, {.rows = frames[0].rows(), .cols = frames[0].cols(), .fps = fps});
+  for (const Picture& frame : frames) video->add(frame);
+  video->close();
+}
+
+}  // namespace
+
+TEST_CASE("a GIF shows exactly the frames that were added, and loops") {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path / "a.gif";
+  // The third frame is the second once more.
+  const std::vector<Picture> frames = {walking_square(0), walking_square(1), walking_square(1),
+                                       walking_square(5)};
+  write(path, frames);
+  const ReadGif gif = read_gif(path);
+  REQUIRE(gif.frames.size() == frames.size());
+  for (std::size_t i = 0; i < frames.size(); ++i) CHECK(same(gif.frames[i], frames[i]));
+  CHECK(gif.frames[3].at({34, 10}) == kRed);
+  CHECK(gif.delays == std::vector<int>(4, 25));
+  CHECK(contains(bytes_of(path), std::string("NETSCAPE2.0\x03\x01\0\0", 15)));  // for ever
+}
+
+TEST_CASE("a frame of a GIF brings no more than what changed") {
+  const TemporaryFolder folder;
+  write(folder.path / "a.gif", {walking_square(0), walking_square(1), walking_square(1)});
+  const ReadGif gif = read_gif(folder.path / "a.gif");
+  CHECK(gif.boxes == std::vector<Box>{{0, 0, 50, 40}, {4, 10, 14, 8}, {0, 0, 1, 1}});
+}
+
+TEST_CASE("frames of a GIF last whole hundredths of a second, at least two") {
+  const TemporaryFolder folder;
+  for (const auto& [fps, delay] : {std::pair(0.1, 1000), {3.0, 33}, {60.0, 2}}) {
+    write(folder.path / "a.gif", {walking_square(0)}, fps);
+    CHECK(read_gif(folder.path / "a.gif").delays == std::vector{delay});
+  }
+}
+
+TEST_CASE("many colours become 255 near ones, and flat parts stay exact") {
+  const TemporaryFolder folder;
+  const std::vector<Picture> frames = {rainbow(0), rainbow(90), rainbow(91)};
+  write(folder.path / "a.gif", frames);
+  const ReadGif gif = read_gif(folder.path / "a.gif");
+  REQUIRE(gif.frames.size() == 3);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    double distance = 0.0;
+    int most = 0;
+    for (std::size_t k = 0; k < frames[i].bytes().size(); ++k) {
+      const int off = std::abs(frames[i].bytes()[k] - gif.frames[i].bytes()[k]);
+      distance += off;
+      most = std::max(most, off);
+    }
+    CHECK(distance / static_cast<double>(frames[i].bytes().size()) < 3.5);
+    CHECK(most < 32);
+    CHECK(gif.frames[i].at({80, 30}) == kRed);
+  }
+}
+
+TEST_CASE("a palette is exact where the colours suffice and has no more than its limit") {
+  std::vector<Colour> pixels;
+  for (int i = 0; i < 1000; ++i)
+    pixels.push_back({static_cast<std::uint8_t>(i % 7), 0, static_cast<std::uint8_t>(i % 11)});
+  const Palette exact = choose_palette(pixels, 77);
+  CHECK(exact.colours.size() == 77);
+  for (std::size_t i = 0; i < pixels.size(); ++i)
+    REQUIRE(exact.colours[exact.indices[i]] == pixels[i]);
+  const Palette few = choose_palette(pixels, 76);
+  CHECK(few.colours.size() == 76);
+  CHECK(choose_palette(pixels, 1).colours.size() == 1);
+  CHECK(choose_palette({}, 5).colours.empty());
+}
+
+TEST_CASE("an MP4 has the frames, the size and the colours that were added") {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path / "a.mp4";
+  std::vector<Picture> frames;
+  for (int i = 0; i < 5; ++i) {  // odd sides
+    frames.emplace_back(141, 221, kWhite);
+    frames.back().fill({20 + 30 * i, 40, 40, 40}, kRed);
+  }
+  write(path, frames);
+
+  cv::VideoCapture video(path.string());
+  REQUIRE(video.isOpened());
+  CHECK(video.get(cv::CAP_PROP_FPS) == doctest::Approx(4.0));
+  const int codec = static_cast<int>(video.get(cv::CAP_PROP_FOURCC));
+  CHECK((codec == cv::VideoWriter::fourcc('a', 'v', 'c', '1') ||
+         codec == cv::VideoWriter::fourcc('h', '2', '6', '4')));
+  cv::Mat frame;
+  int count = 0;
+  for (; video.read(frame); ++count) {
+    CHECK(frame.cols == 222);
+    CHECK(frame.rows == 142);
+    const auto near = [&](int x, int y, Colour c) {
+      const cv::Vec3b pixel = frame.at<cv::Vec3b>(y, x);  // blue, green, red
+      return cv::norm(cv::Vec3i(pixel) - cv::Vec3i(c.blue, c.green, c.red)) < 24;
+    };
+    CHECK(near(20 + 30 * count + 20, 60, kRed));
+    CHECK(near(20 + 30 * count - 12, 60, kWhite));
+    CHECK(near(221, 141, kWhite));
+  }
+  CHECK(count == 5);
+}
+
+TEST_CASE("what is no video, or cannot be written, is refused with what works") {
+  const TemporaryFolder folder;
+  const auto fault = [&](const std::string& name, int cols = 64) {
+    return message_of<InputError>(
+        [&] { open_video(folder.path / name, {.rows = 64, .cols = cols}); });
+  };
+  CHECK(video_formats() == std::vector<std::string>{".mp4", ".gif"});
+  CHECK(
+      contains(fault("a.avi"), "a.avi: '.avi' is no suffix of a video; formats that work: .mp4, "));
+  CHECK(contains(fault("none/a.gif"), "none/a.gif: cannot be written: "));
+  CHECK(contains(fault("none/a.mp4"), "none/a.mp4: cannot be written as H.264 with 64 x 64"));
+  CHECK(contains(fault("a.gif", 70'000), "at most 65535 pixels"));
+  CHECK(contents(folder.path).empty());
+}
+
+TEST_CASE("heat is the weight spread over the patches, with 1 at the most") {
+  Tensor<2> places = zeros<2>(2, 2);
+  places(0, 0) = -0.5F;  // x, column 5 of 20; y is the middle, row 5 of 10
+  places(1, 0) = -0.3F;  // column 7
+  const std::vector<float> weights = {0.6F, 0.4F};
+  // Patches of 4 x 4 pixels.
+  const std::vector<double> heat = heat_map({matrix(places), weights, 0.2F, 0.4F}, 10, 20);
+  const auto at = [&](int row, int col) { return heat[row * 20 + col]; };
+  CHECK(at(3, 3) == doctest::Approx(0.6));
+  CHECK(at(5, 5) == 1.0);  // under both
+  CHECK(at(6, 8) == doctest::Approx(0.4));
+  for (const auto& [row, col] : {std::pair(2, 5), {7, 5}, {5, 2}, {5, 9}}) CHECK(at(row, col) == 0);
+}
+
+TEST_CASE("heat colours what is dark and leaves what is light or cold visible") {
+  Picture canvas(1, 3, {});
+  canvas.fill({1, 0, 1, 1}, kWhite);
+  overlay_heat(canvas, {1.0, 1.0, 0.0}, 0.9);
+  const auto light = [&](int x) {
+    const Colour c = canvas.at({x, 0});
+    return 0.2126 * c.red + 0.7152 * c.green + 0.0722 * c.blue;
+  };
+  CHECK(canvas.at({0, 0}).red > 200);
+  CHECK(light(1) > light(0) + 60);
+  CHECK(canvas.at({2, 0}) == Colour{});
+}
+
+}  // namespace saccade
