@@ -1,10 +1,8 @@
 #include "experiments/pictures/video.h"
 
 #include <doctest/doctest.h>
-#include <gif_lib.h>
 
 #include <opencv2/videoio.hpp>
-#include <set>
 
 #include "experiments/pictures/heat_map.h"
 #include "experiments/pictures/palette.h"
