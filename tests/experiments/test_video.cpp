@@ -1,10 +1,8 @@
 #include "experiments/pictures/video.h"
 
 #include <doctest/doctest.h>
-#include <gif_lib.h>
 
 #include <opencv2/videoio.hpp>
-#include <set>
 
 #include "experiments/pictures/heat_map.h"
 #include "experiments/pictures/palette.h"
@@ -110,6 +108,10 @@ TEST_CASE("a palette is exact where the colours suffice and has no more than its
   CHECK(few.colours.size() == 76);
   CHECK(choose_palette(pixels, 1).colours.size() == 1);
   CHECK(choose_palette({}, 5).colours.empty());
+  // What most pixels have stays; otherwise it is the mean.
+  const Colour a = {100, 0, 0}, b = {110, 0, 0}, c = {120, 0, 0};
+  CHECK(choose_palette(std::vector{a, b, a, a, c}, 1).colours == std::vector{a});
+  CHECK(choose_palette(std::vector{a, b, c, c, a}, 1).colours == std::vector{b});
 }
 
 TEST_CASE("an MP4 has the frames, the size and the colours that were added") {
