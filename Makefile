@@ -8,6 +8,7 @@ PRESET ?= release
 run: build
 	build/release/saccade run experiments/quickstart.yaml --resume
 	build/release/saccade run experiments/quickstart.yaml attention.glimpse.kind=soft_grid --resume
+	build/release/saccade compare runs/quickstart --force
 
 test: build
 	ctest --preset $(PRESET)

@@ -16,10 +16,11 @@ struct CompareOptions {
   std::string command = {};  // as typed, for the report
 };
 
-/// Puts trained agents side by side (see gather) and writes compare.md, compare.csv, report.html
-/// and charts/*.png into the folder `out`. Returns the table, or with `json` one document, and in
-/// both where the report is. Throws InputError as gather does, and where there is a comparison
-/// already.
+/// Puts trained agents side by side (see gather) and writes into the folder `out`: compare.md,
+/// compare.csv, recording.mp4 of the first run of each variant (.gif where there is no encoder of
+/// H.264), report.html with all of that, and charts/*.png. Returns the table and then where the
+/// recording and the report are, or with `json` one document. Throws InputError as gather does, and
+/// where any of these files is there already.
 std::string compare(const CompareOptions& options);
 
 }  // namespace saccade

@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <memory>
 #include <set>
-#include <variant>
 
-#include "experiments/config_table.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/pictures/video.h"
 #include "experiments/trained.h"
+#include "experiments/variants.h"
 #include "nn/error.h"
 
 namespace saccade {
@@ -48,41 +47,14 @@ std::vector<std::string> path_ends(std::span<const fs::path> folders) {
   return names;
 }
 
-struct ToText {
-  std::string operator()(const std::string* field) const { return *field; }
-  std::string operator()(const std::array<int, 2>* field) const {
-    return fmt::format("[{}, {}]", (*field)[0], (*field)[1]);
-  }
-  std::string operator()(const Ramp* field) const {
-    return fmt::format("{} to {}", field->from, field->to);
-  }
-  std::string operator()(const auto* field) const { return fmt::format("{}", *field); }
-};
-
-// What must be the same for agents to be shown the same scenes: key -> value.
-std::vector<std::pair<std::string, std::string>> task_facts(const Task& task) {
-  std::vector<std::pair<std::string, std::string>> facts;
-  Config config = task.config;
-  for (const Setting& setting : settings(config))
-    if (setting.key.starts_with("scene.") || setting.key == "data.source" ||
-        setting.key == "data.size")
-      facts.emplace_back(setting.key, std::visit(ToText{}, setting.field));
-  std::string checksums;
-  for (const auto& [file, checksum] : task.digits.checksums)
-    checksums += fmt::format("{}{} {}", checksums.empty() ? "" : ", ", file, checksum);
-  facts.emplace_back("checksums of the data", checksums);
-  return facts;
-}
-
 void require_same_task(const Task& a, const Task& b, const fs::path& folder_a,
                        const fs::path& folder_b) {
-  const auto facts_a = task_facts(a), facts_b = task_facts(b);
-  for (std::size_t i = 0; i < facts_a.size(); ++i)
-    if (facts_a[i] != facts_b[i])
-      throw InputError(fmt::format(
-          "mixed tasks: {} is {} in {} and {} in {}; agents side by side need the same scenes",
-          facts_a[i].first, facts_a[i].second, folder_a.string(), facts_b[i].second,
-          folder_b.string()));
+  const std::string why =
+      task_difference(a.config, a.digits.checksums, b.config, b.digits.checksums);
+  if (!why.empty())
+    throw InputError(
+        fmt::format("mixed tasks: {} in {} and {}; agents side by side need the same scenes", why,
+                    folder_a.string(), folder_b.string()));
 }
 
 fs::path default_target(const std::vector<fs::path>& run_folders) {
@@ -101,19 +73,12 @@ RecordedScenes which(const std::string& only) {
 
 std::vector<std::string> agent_names(std::span<const Config* const> configs,
                                      std::span<const fs::path> folders) {
-  std::vector<std::string> kinds, names;
-  for (const Config* config : configs) {
-    const std::string& model = config->agent.model.kind;
-    kinds.push_back(model == "recurrent" ? config->agent.glimpse.kind : model);
-    names.push_back(config->name);
-  }
-  if (configs.size() == 1) return {shortened(names[0])};
-  for (std::vector<std::string> all : {kinds, names, path_ends(folders)}) {
-    std::ranges::transform(all, all.begin(), shortened);
-    if (distinct(all)) return all;
-  }
+  std::vector<std::string> names = variant_labels(configs);
+  if (!distinct(names)) names = path_ends(folders);
+  std::ranges::transform(names, names.begin(), shortened);
+  if (distinct(names)) return names;
   for (std::size_t i = 0; i < names.size(); ++i)
-    names[i] = shortened(fmt::format("{}. {}", i + 1, kinds[i]));
+    names[i] = shortened(fmt::format("{}. {}", i + 1, configs[i]->name));
   return names;
 }
 

@@ -32,9 +32,8 @@ struct RecordOptions {
 /// data.size, the data's checksums), and whatever write_recording refuses.
 std::string record(const RecordOptions& options, const std::atomic<bool>& stop);
 
-/// Short and distinct names for agents, from what tells them apart: how they look (or what they
-/// are, for models that do not look about), the names of their experiments, or else their folders.
-/// One agent has the name of its experiment.
+/// Short and distinct names for agents: their variant_labels(), or where these are not distinct the
+/// ends of their folders' paths.
 std::vector<std::string> agent_names(std::span<const Config* const> configs,
                                      std::span<const std::filesystem::path> folders);
 

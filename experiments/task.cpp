@@ -19,11 +19,13 @@ Task::Task(const Config& config_)
              .canvas = {digits.train.channels(), config.scene.canvas[0], config.scene.canvas[1]},
              .patch_size = config.retina.patch_size}) {}
 
-std::vector<std::string> Task::class_names() const {
-  if (config.scene.num_digits == 1) return digits.class_names;
-  std::vector<std::string> names;
-  for (int label = 0; label < model.num_classes(); ++label) names.push_back(std::to_string(label));
-  return names;
+std::string Task::class_name(int label) const {
+  const std::vector<std::string>& names = digits.class_names;
+  if (config.scene.num_digits == 1) return names[label];
+  if (config.scene.label != "pair") return std::to_string(label);
+  int high = 0;  // pairs are numbered by their higher class
+  while ((high + 1) * (high + 2) / 2 <= label) ++high;
+  return names[label - high * (high + 1) / 2] + "+" + names[high];
 }
 
 double Task::canvas_pixels_per_episode() const {

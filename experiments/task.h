@@ -24,8 +24,8 @@ class Task {
   const SceneMaker test_scenes;   // fixed by evaluation.seed
   const Model model;
 
-  /// (C): what the classes are called; numbers where a class is no single digit.
-  std::vector<std::string> class_names() const;
+  /// A class in words: its name; the sum of several digits, or the two of a pair.
+  std::string class_name(int label) const;
   /// Canvas pixels under the looks of an episode, each as often as it is looked at: all that the
   /// widest scale covers, of every candidate that is looked at.
   double canvas_pixels_per_episode() const;

@@ -259,7 +259,10 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const Trainin
   summary["episode/gflop"] = task.model.gflop_per_episode();
   summary["episode/canvas_pixels"] = task.canvas_pixels_per_episode();
   summary["time/elapsed"] = training.elapsed();
-  write_text(folder.details(), to_details(report, task.class_names()));
+  std::vector<std::string> class_names;
+  for (int label = 0; label < task.model.num_classes(); ++label)
+    class_names.push_back(task.class_name(label));
+  write_text(folder.details(), to_details(report, class_names));
   write_text(folder.summary(), summary.dump(2) + "\n");
   progress.note(fmt::format("\n{}\n{}\n", to_table(report), folder.path().string()));
 }

@@ -45,7 +45,7 @@ struct Series {
 };
 
 /// Rows from top to bottom.
-struct Cells {
+struct ChartMatrix {
   int rows = 0;
   int cols = 0;
   std::vector<double> values = {};      // (rows, cols), in [0, high]
@@ -61,7 +61,7 @@ struct Chart {
   ChartKind kind = ChartKind::lines;
   Axis x = {}, y = {};
   std::vector<Series> series = {};
-  Cells matrix = {};  // of `confusion` and `heat_map`
+  ChartMatrix matrix = {};  // of `confusion` and `heat_map`
 };
 
 /// The charts of a comparison that have data, in the order of a report. Their ids: final_error,

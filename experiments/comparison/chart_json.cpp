@@ -65,7 +65,7 @@ Json chart_json(const Chart& chart) {
                {"x", axis_json(chart.x)}, {"y", axis_json(chart.y)}};
   json["series"] = Json::array();
   std::ranges::transform(chart.series, std::back_inserter(json["series"]), series_json);
-  const Cells& matrix = chart.matrix;
+  const ChartMatrix& matrix = chart.matrix;
   if (matrix.rows > 0)
     json["matrix"] = {{"rows", matrix.rows},
                       {"cols", matrix.cols},

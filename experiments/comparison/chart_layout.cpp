@@ -30,7 +30,7 @@ int widest_label(const Axis& axis) {
 
 ChartLayout matrix_layout(const Chart& chart) {
   constexpr int kBar = 190;  // the colour bar and its labels
-  const Cells& matrix = chart.matrix;
+  const ChartMatrix& matrix = chart.matrix;
   ChartLayout layout{.rows = 0, .cols = kMatrixCols, .plot = {}, .legend = {}};
   int label = 0;
   for (const std::string& name : matrix.names)

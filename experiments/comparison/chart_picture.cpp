@@ -207,7 +207,7 @@ void Drawing::draw_legend() {
 }
 
 void Drawing::draw_matrix() {
-  const Cells& matrix = chart_.matrix;
+  const ChartMatrix& matrix = chart_.matrix;
   const Box& plot = layout_.plot;
   const int cell = plot.width / std::max(matrix.cols, 1);
   const TextStyle figure{.height = std::min(18, cell / 4), .align = Align::centre};
@@ -227,7 +227,7 @@ void Drawing::draw_matrix() {
 }
 
 void Drawing::draw_matrix_labels() {
-  const Cells& matrix = chart_.matrix;
+  const ChartMatrix& matrix = chart_.matrix;
   const Box& plot = layout_.plot;
   const int bottom = plot.y + plot.height;
   const auto across = [&](double x, const std::string& label, int width) {

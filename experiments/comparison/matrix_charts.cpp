@@ -39,7 +39,7 @@ std::string class_name(const Comparison& comparison, int label) {
                                                                  : std::to_string(label);
 }
 
-std::string most_confused(const Comparison& comparison, const Cells& matrix) {
+std::string most_confused(const Comparison& comparison, const ChartMatrix& matrix) {
   double worst = 0.0, right = 0.0;
   int there = 0, answered = 0, seen = 0;
   for (int row = 0; row < matrix.rows; ++row) {
@@ -86,7 +86,7 @@ void add_confusions(const Comparison& comparison, std::vector<Chart>& charts) {
     const Variant& variant = comparison.variants[v];
     const int classes = variant.confusion.classes;
     if (classes == 0) continue;
-    Cells matrix{.rows = classes, .cols = classes, .high = kPercent};
+    ChartMatrix matrix{.rows = classes, .cols = classes, .high = kPercent};
     for (const double share : variant.confusion.shares) matrix.values.push_back(share * kPercent);
     for (int label = 0; label < classes; ++label)
       matrix.names.push_back(class_name(comparison, label));

@@ -77,16 +77,6 @@ std::vector<int> shown_classes(const Episode& episode, int num_classes, int last
 
 }  // namespace
 
-std::string class_name(const Task& task, int label) {
-  const auto& names = task.digits.class_names;
-  const SceneConfig& scene = task.config.scene;
-  if (scene.num_digits == 1) return names[label];
-  if (scene.label != "pair") return std::to_string(label);
-  int high = 0;  // pairs are numbered by their higher class
-  while ((high + 1) * (high + 2) / 2 <= label) ++high;
-  return names[label - high * (high + 1) / 2] + "+" + names[high];
-}
-
 // ---- The panel of a video ----
 
 EpisodePicture::EpisodePicture(const Task& task, std::string name)
@@ -137,11 +127,11 @@ Picture EpisodePicture::panel(const Episode& episode, int t, bool verdict) const
 void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t, bool verdict,
                                   int top) const {
   const int base = top + 22, left = kMargin + kFrame, right = left + look_.cols();
-  const std::string truth = "true class: " + class_name(task_, episode.label());
+  const std::string truth = "true class: " + task_.class_name(episode.label());
   std::string words;
   Colour colour = kGrey;
   if (verdict) {
-    words = fmt::format("answers {}: {}", class_name(task_, episode.answer()),
+    words = fmt::format("answers {}: {}", task_.class_name(episode.answer()),
                         episode.right() ? "right" : "wrong");
     colour = episode.right() ? kRightColour : kWrongColour;
   } else if (!task_.model.sees_canvas()) {
@@ -172,7 +162,7 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
       shown_classes(episode, task_.model.num_classes(), task_.model.num_glimpses() - 1);
   int names = 0;
   for (const int c : classes)
-    names = std::max(names, text_width(class_name(task_, c), bold(kWords)));
+    names = std::max(names, text_width(task_.class_name(c), bold(kWords)));
   names = std::min(names, kBeside / 3);
   const int pitch = std::clamp((area.height - kHeading) / num_bars(), kMinBar, kMaxBar);
   const int left = area.x + 14 + names + 8, length = area.x + area.width - kPercent - left;
@@ -187,7 +177,7 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
       panel.polygon(
           std::array<Point, 3>{{{area.x, base - 11}, {area.x, base}, {area.x + 8, base - 5}}},
           kTrueBar);
-    panel.text({area.x + 14 + names, base}, shortened(class_name(task_, c), names, bold(kWords)),
+    panel.text({area.x + 14 + names, base}, shortened(task_.class_name(c), names, bold(kWords)),
                truth ? kInk : kGrey, aligned(truth ? bold(kWords) : kWords, Align::right));
     panel.fill({left, top + 3, length, pitch - 6}, kTrack);
     panel.fill({left, top + 3, static_cast<int>(p * static_cast<float>(length) + 0.5F), pitch - 6},
@@ -219,7 +209,7 @@ Picture EpisodeStrip::strip(const Episode& episode, int scene) const {
   const int last = task_.model.num_glimpses() - 1;
   const std::string caption =
       fmt::format("{}. {}: true class {}, answers {} ({:.0f}%)", scene, name_,
-                  class_name(task_, episode.label()), class_name(task_, episode.answer()),
+                  task_.class_name(episode.label()), task_.class_name(episode.answer()),
                   100.0F * probability(episode, last, episode.answer()));
   strip.text({0, 11}, caption, episode.right() ? kRightColour : kWrongColour, bold(kSmall));
   for (int t = 0; t <= last; ++t) {

@@ -13,9 +13,6 @@ namespace saccade {
 inline constexpr Colour kRightColour = {38, 150, 74};
 inline constexpr Colour kWrongColour = {209, 46, 46};
 
-/// A class in words: its name; the sum of several digits, or the two of a pair.
-std::string class_name(const Task& task, int label);
-
 /// Draws the episodes of one agent for a video: a panel with its name, the canvas with the look,
 /// the scales as seen, the class probabilities after the look, the true class and, at the end, the
 /// verdict in green or red.

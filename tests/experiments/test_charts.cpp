@@ -92,7 +92,7 @@ TEST_CASE("a comparison's charts have exactly its numbers, in per cent and round
   CHECK(on_target.x == std::vector<double>{1.0, 2.0, 3.0, 4.0});
   CHECK(on_target.estimates[1].value == doctest::Approx(57.0));
 
-  const Cells& confusion = chart_named(charts, "confusion_2").matrix;
+  const ChartMatrix& confusion = chart_named(charts, "confusion_2").matrix;
   CHECK(confusion.values[3] == doctest::Approx(2.0));
   CHECK(confusion.names == comparison.class_names);
   CHECK(chart_named(charts, "looks_2").matrix.values == hard.look_map.exposure);

@@ -6,7 +6,7 @@
 
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/tables.h"
-#include "tests/experiments/support.h"
+#include "tests/experiments/browser.h"
 
 namespace saccade {
 namespace {
@@ -171,7 +171,9 @@ TEST_CASE("a comparison is written once, and again only with force") {
   const TinyExperiment tiny;
   const auto folder = tiny.train("one");
   CompareOptions options{.folders = {folder}, .command = "saccade compare one"};
-  CHECK(contains(compare(options), "one/comparison/report.html"));
+  const std::string said = compare(options);
+  CHECK(said.ends_with(
+      fmt::format("{0}/recording.mp4\n{0}/report.html\n", (folder / "comparison").string())));
   CHECK(contains(bytes_of(folder / "comparison/compare.md"), "saccade compare one"));
   put_bytes(folder / "comparison/report.html", "mine");
   CHECK(contains(message_of<InputError>([&] { compare(options); }), "--force"));
@@ -185,6 +187,30 @@ TEST_CASE("a comparison is written once, and again only with force") {
   options.json = true;
   options.out = tiny.path / "elsewhere";
   CHECK(nlohmann::json::parse(compare(options))["variants"].size() == 1);
+}
+
+TEST_CASE("the report of two small runs opens in a browser with its recording") {
+  if (skipped_without_browser("the report of two small runs opens in a browser")) return;
+  const TinyExperiment tiny;
+  const std::vector<fs::path> runs = {tiny.train("hard"),
+                                      tiny.train("mlp", {"model.kind=mlp", "seed=2"})};
+  compare({.folders = runs, .out = tiny.path / "report", .command = "saccade compare hard mlp"});
+  const auto charts = contents(tiny.path / "report/charts");
+  CHECK(charts.size() > 6);
+  CHECK(contains(bytes_of(tiny.path / "report/report.html"), "data:video/mp4;base64,"));
+  check_report_in_browser(tiny.path / "report/report.html", charts.size());
+}
+
+TEST_CASE("a comparison does without a recording where the data are gone, and says so") {
+  const TinyExperiment tiny;
+  const auto folder = tiny.train("one");
+  fs::remove_all(tiny.path / "data");
+  const std::string said = compare({.folders = {folder}});
+  CHECK(contains(said, "left out: "));
+  CHECK(contains(said, "recording.mp4: "));
+  CHECK(contains(said, "train-images-idx3-ubyte: missing"));
+  CHECK(!fs::exists(folder / "comparison/recording.mp4"));
+  CHECK(!contains(bytes_of(folder / "comparison/report.html"), "data:video"));
 }
 
 TEST_CASE("folders without runs are refused") {

@@ -232,7 +232,7 @@ TEST_CASE("names of classes say sums and pairs") {
   const auto name = [&](int label, const std::vector<std::string>& overrides) {
     std::vector<std::string> all = {"scene.canvas=[20, 20]"};
     all.insert(all.end(), overrides.begin(), overrides.end());
-    return class_name(Task(read_config(tiny.yaml, all)), label);
+    return Task(read_config(tiny.yaml, all)).class_name(label);
   };
   CHECK(name(2, {}) == "2");
   CHECK(name(4, {"scene.num_digits=2"}) == "4");
@@ -249,12 +249,14 @@ TEST_CASE("agents are named by what tells them apart") {
   CHECK(agent_names(one, std::span(folders).first(1)) == Names{"apple"});
   CHECK(agent_names(both, folders) == Names{"apple", "berry"});
   CHECK(agent_names(same, folders) == Names{"x/seed-1", "y/seed-1"});
+  b.name = "apple";
   b.agent.glimpse.kind = "soft_grid";
+  b.agent.glimpse.num_glimpses = 4;
   CHECK(agent_names(both, folders) == Names{"hard_gaussian", "soft_grid"});
-  b.agent.model.kind = "cnn";
-  CHECK(agent_names(both, folders) == Names{"hard_gaussian", "cnn"});
+  b.agent.glimpse.kind = "hard_gaussian";
+  CHECK(agent_names(both, folders) == Names{"num_glimpses 8", "num_glimpses 4"});
   const std::vector<fs::path> twice = {"runs/x", "runs/x/"};
-  CHECK(agent_names(same, twice) == Names{"1. hard_gaussian", "2. hard_gaussian"});
+  CHECK(agent_names(same, twice) == Names{"1. apple", "2. apple"});
 }
 
 TEST_CASE("a recording that cannot be made is refused and nothing is overwritten") {
@@ -291,13 +293,13 @@ TEST_CASE("agents of different tasks are not shown side by side") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out"), wide = tiny.train("wide", {"scene.canvas=[13, 16]"});
   CHECK(fault({.run_folders = {run, wide}, .out = tiny.path / "a.gif"}) ==
-        fmt::format("mixed tasks: scene.canvas is [13, 15] in {} and [13, 16] in {}; agents side "
+        fmt::format("mixed tasks: scene.canvas is [13, 15] and [13, 16] in {} and {}; agents side "
                     "by side need the same scenes",
                     run.string(), wide.string()));
   write_digits(tiny.path / "other", 41);
   const fs::path other = tiny.train("others", {"data.path=" + (tiny.path / "other").string()});
   CHECK(contains(fault({.run_folders = {run, other}, .out = tiny.path / "a.gif"}),
-                 "mixed tasks: checksums of the data is "));
+                 "mixed tasks: the checksums of the data differ in "));
 }
 
 TEST_CASE("a stop leaves nothing behind") {
