@@ -55,13 +55,12 @@ TEST_CASE("--help exits with 0 and names the verbs") {
   const TemporaryFolder folder;
   const Result help = run_saccade(folder.path, {"--help"});
   check_done(help);
-  for (const char* verb : {"run", "eval", "bench"}) {
+  for (const char* verb : {"run", "eval", "record", "compare", "bench", "gradients"}) {
     CAPTURE(verb);
     CHECK(contains(help.out, fmt::format("\n  {} ", verb)));
     const Result of_verb = run_saccade(folder.path, {verb, "--help"});
     check_done(of_verb);
     CHECK(contains(of_verb.out, fmt::format("Usage: saccade {} ", verb)));
-    CHECK(contains(of_verb.out, "--threads"));
   }
 }
 
@@ -80,6 +79,8 @@ TEST_CASE("bad usage is refused with one message and exit code 2") {
   check({"run", "tiny.yaml", "--threads", "0"}, "--threads: ");
   check({"run", "tiny.yaml", "--out"}, "--out: ");
   check({"eval", "out", "--episodes", "many"}, "--episodes: ");
+  check({"record"}, "run_dirs is required");
+  check({"compare"}, "folders is required");
   check({"bench", "tiny.yaml", "--seconds", "0"}, "--seconds 0: allowed: ");
   check({"bench", "tiny.yaml", "--seconds", "long"}, "Could not convert: --seconds = long");
   CHECK(contents(tiny.path) == before);
@@ -111,6 +112,17 @@ TEST_CASE("bad configurations and data are refused with one message and exit cod
   check({"run", "tiny.yaml", "--out", "tiny.yaml/out"}, "tiny.yaml/out: the folder cannot be made");
   check({"run", "tiny.yaml", "--out", "out", "--resume", "seed=2"}, "out/checkpoints/last.");
   check({"eval", "data"}, "data: no run folder with a checkpoint");
+  check({"record", "data"}, "data: no run folder with a checkpoint");
+  check({"record", "out", "--out", "looks.bmp"}, "looks.bmp: ");
+  check({"record", "out", "--out", "tiny.yaml/looks.gif"}, "tiny.yaml/looks.gif: ");
+  check({"record", "out", "--only", "good"}, "--only good: allowed: wrong, right");
+  check({"compare", "data"}, "data: neither a run folder");
+  check({"compare", "out", "none"}, "none: no such folder");
+  check({"compare", "out", "--out", "tiny.yaml/c"}, "tiny.yaml/c: the folder cannot be made");
+  check({"run", "tiny.yaml", "vary={}"}, "override 'vary={}': vary: an empty study");
+  check({"run", "tiny.yaml", "vary={model.core: [rnn, gru]}", "--out", "tiny.yaml"},
+        "tiny.yaml: the folder cannot be made");
+  check({"bench", "tiny.yaml", "seeds=2"}, "override 'seeds=2': ");
   CHECK(contents(tiny.path) == before);
 }
 
@@ -136,6 +148,55 @@ TEST_CASE("a run prints plain lines where the output is no terminal, then the ta
   CHECK(lines[rows + 10] == "runs/tiny/evaluation.rollouts=3/seed-1");
   CHECK(bytes_of(tiny.path / lines[rows + 10] / "command.txt") == SACCADE_BINARY
         " run tiny.yaml evaluation.rollouts=3\n");
+}
+
+TEST_CASE("a study prints a line a run and one for the whole, then the comparison") {
+  const TinyExperiment tiny;
+  const Words words = {"run", "tiny.yaml", "vary={model.core: [rnn, gru]}", "seeds=2"};
+  Words dry = words;
+  dry.push_back("--dry-run");
+  const Result planned = run_saccade(tiny.path, dry);
+  check_done(planned);
+  CHECK(contains(planned.out, "  runs/tiny/model.core=gru/seed-2 "));
+  CHECK_FALSE(fs::exists(tiny.path / "runs"));
+
+  const Result result = run_saccade(tiny.path, words);
+  check_done(result);
+  CHECK_FALSE(contains(result.out, "\r"));
+  const Words lines = split(result.out, '\n');
+  REQUIRE(lines.size() > 12);
+  CHECK(lines[0].starts_with("   1/4  model.core=rnn/seed-1  error "));
+  CHECK(lines[1].starts_with("tiny: 1 of 4 runs done, "));
+  CHECK(lines[6].starts_with("   4/4  model.core=gru/seed-2  error "));
+  CHECK(lines[7].starts_with("tiny: 4 of 4 runs done, "));
+  CHECK(lines[9].starts_with("  variant "));
+  CHECK(lines[11].starts_with("  gru "));
+  CHECK(lines[lines.size() - 2] == "runs/tiny/comparison/report.html");
+  CHECK(fs::exists(tiny.path / "runs/tiny/comparison/report.html"));
+
+  // One run of it fails: the others are there, and the program says so.
+  fs::remove_all(tiny.path / "runs/tiny/model.core=rnn/seed-1/checkpoints");
+  fs::remove(tiny.path / "runs/tiny/model.core=rnn/seed-1/summary.json");
+  const Result failed = run_saccade(tiny.path, words);
+  CHECK(failed.code == 1);
+  CHECK(contains(failed.out, "   1/4  model.core=rnn/seed-1  failed: "));
+  CHECK(contains(failed.out, ", 1 failed"));
+  CHECK(failed.err == "saccade: 1 of 4 runs failed; the same command tries them again\n");
+}
+
+TEST_CASE("Ctrl-C stops a study, and the same command goes on") {
+  const TinyExperiment tiny;
+  const Words words = {"run", "tiny.yaml", "seeds=3", "training.episodes=6400",
+                       "evaluation.every=6400"};
+  Program program(tiny.path, saccade_words(words));
+  program.read_line();  // the first run is done
+  program.send(SIGINT);
+  const Result stopped = program.finish();
+  CHECK(stopped.code == 130);
+  CHECK_FALSE(fs::exists(tiny.path / "runs/tiny/comparison"));
+  const Result result = run_saccade(tiny.path, words);
+  check_done(result);
+  CHECK(contains(result.out, "tiny: 3 of 3 runs done, "));
 }
 
 TEST_CASE("--quiet prints nothing") {

@@ -7,6 +7,7 @@
 #include "agent/model.h"
 #include "experiments/config.h"
 #include "experiments/config_table.h"
+#include "experiments/study.h"
 #include "nn/error.h"
 #include "tests/support.h"
 
@@ -143,9 +144,15 @@ TEST_CASE("every preset can be read and written") {
     if (entry.path().extension() != ".yaml") continue;
     ++presets;
     INFO("preset: " << entry.path().filename().string());
-    const Config config = read_config(entry.path());
-    CHECK(config.name == entry.path().stem().string());
-    check_equal(parse(to_yaml(config)), config);
+    std::vector<Config> configs;
+    if (const auto study = read_study(entry.path(), {}))
+      for (const StudyRun& run : study->runs) configs.push_back(run.config);
+    else
+      configs.push_back(read_config(entry.path()));
+    for (const Config& config : configs) {
+      CHECK(config.name == entry.path().stem().string());
+      check_equal(parse(to_yaml(config)), config);
+    }
   }
   CHECK(presets > 0);
 }
