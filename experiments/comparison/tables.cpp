@@ -159,16 +159,18 @@ std::string to_markdown(const Comparison& comparison) {
 }
 
 std::string to_csv(const Comparison& comparison) {
-  std::string text = "variant";
-  for (const auto& [name, value] : figures_of(comparison.variants[0])) text += "," + name;
-  for (const std::string& key : comparison.differing) text += "," + key;
+  std::vector<std::string> header = {"variant"};
+  for (const auto& [name, value] : figures_of(comparison.variants[0])) header.push_back(name);
+  for (const std::string& key : comparison.differing) header.push_back(key);
+  std::string text = fmt::format("{}\n", fmt::join(header, ","));
   for (const Variant& v : comparison.variants) {
-    text += "\n" + csv_cell(v.label);
+    std::vector<std::string> row = {csv_cell(v.label)};
     for (const auto& [name, value] : figures_of(v))
-      text += "," + (value ? fmt::format("{}", *value) : "");
-    for (const std::string& setting : v.settings) text += "," + csv_cell(setting);
+      row.push_back(value ? fmt::format("{}", *value) : std::string());
+    for (const std::string& setting : v.settings) row.push_back(csv_cell(setting));
+    text += fmt::format("{}\n", fmt::join(row, ","));
   }
-  return text + "\n";
+  return text;
 }
 
 std::string to_json(const Comparison& comparison) {
