@@ -1,0 +1,80 @@
+#include "experiments/report.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tests/experiments/tiny_task.h"
+
+namespace saccade {
+
+TEST_CASE("a report is a row of evaluations of the same weights") {
+  struct Row {
+    std::string metric;
+    PassRequest request;
+  };
+  const Row sampled = {"test/error_sampled", {.readout = Readout::sample}};
+  const Row averaged = {"test/error_averaged", {.readout = Readout::sample, .passes = 4}};
+  const Row argmax = {"test/error_argmax", {.readout = Readout::argmax}};
+  const Row shuffled = {"test/error_shuffled", {.shuffled = true}};
+  const Row center = {"test/error_center", {.policy = find_policy("center")}};
+  const Row random = {"test/error_random", {.policy = find_policy("random")}};
+  const struct {
+    Overrides overrides;
+    std::vector<Row> rows;
+  } models[] = {
+      {{"attention.glimpse.std=0.5"},
+       {{"test/error", {.details = true}}, sampled, averaged, shuffled, center, random}},
+      {{"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
+        "attention.glimpse.stride=4"},
+       {{"test/error", {.details = true}}, sampled, averaged, argmax, shuffled, center, random}},
+      {{"attention.glimpse.kind=soft_gaussian"}, {{"test/error", {.details = true}}, shuffled, center, random}},
+      {{"model.kind=mlp"}, {{"test/error", {.details = true}}}}};
+  for (const auto& [overrides, rows] : models) {
+    CAPTURE(overrides.front());
+    const TinyTask tiny(overrides);
+    Workers workers(2);
+    Evaluator evaluator(tiny.task.model, tiny.task.environments(tiny.task.test_scenes), 150,
+                        TinyTask::kSeed, workers);
+    const TestReport report = test_agent(tiny.task.model, flat(tiny.weights), evaluator, 4);
+    REQUIRE(report.passes.size() == rows.size());
+    const std::map<std::string, double> metrics = to_metrics(report);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Evaluation expected = tiny.evaluate(150, 1, rows[i].request);
+      check_equal(report.passes[i].result, expected);
+      CHECK(metrics.at(rows[i].metric) == expected.error);
+      CHECK(metrics.at(rows[i].metric + "_low") == expected.error_low);
+      CHECK(metrics.at(rows[i].metric + "_high") == expected.error_high);
+    }
+    CHECK(metrics.at("test/scenes") == 150);
+    CHECK(metrics.contains("attention/on_target") == (rows.size() > 1));
+    if (rows.size() == 1) continue;
+    CHECK(metrics.at("attention/on_target") == report.deterministic().on_target);
+    CHECK(metrics.at("attention/on_target_random") == report.passes.back().result.on_target);
+    CHECK(metrics.at("attention/border") == report.deterministic().border);
+    CHECK(metrics.at("attention/distance") == report.deterministic().distance);
+    CHECK(metrics.at("attention/coverage") == report.deterministic().coverage);
+    CHECK(metrics.at("attention/entropy") == report.deterministic().entropy);
+  }
+}
+
+TEST_CASE("a table shows per cent") {
+  Evaluation first;
+  first.scenes = 10'000;
+  first.error = 0.0263;
+  first.error_low = 0.02334;
+  first.error_high = 0.0296;
+  first.on_target = 0.875;
+  Evaluation second;
+  second.error = 1.0;
+  const TestPass passes[] = {{"single deterministic pass", "test/error", {}, first},
+                             {"random policy, same weights", "test/error_random", {}, second}};
+  CHECK(to_table({{passes[0], passes[1]}}) ==
+        "  test, 10000 scenes               error   95 % interval      on digit\n"
+        "  single deterministic pass       2.63 %   [2.33, 2.96]         87.5 %\n"
+        "  random policy, same weights   100.00 %   [0.00, 0.00]          0.0 %\n");
+  CHECK(to_table({{passes[0]}}) ==
+        "  test, 10000 scenes               error   95 % interval\n"
+        "  single deterministic pass       2.63 %   [2.33, 2.96]\n");
+}
+
+}  // namespace saccade
