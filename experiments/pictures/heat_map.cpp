@@ -4,25 +4,10 @@
 #include <array>
 #include <cmath>
 
+#include "experiments/coverage.h"
+
 namespace saccade {
 namespace {
-
-struct Stretch {
-  int begin, end;
-};
-
-// The pixels of an axis that a patch around a place covers, rounded as the retina does. A window
-// may be anywhere, or not a number.
-Stretch covered(float place, float half_side, int pixels) {
-  const double point = 0.5 * (place + 1.0) * pixels;
-  // Half a patch is a multiple of 1/2, which the division by the canvas must not blur.
-  const double half = std::round(0.5 * half_side * pixels * 4096.0) / 4096.0;
-  const auto on_canvas = [&](double edge) {
-    const double pixel = std::floor(edge + 0.5);
-    return static_cast<int>(std::min(std::max(0.0, pixel), static_cast<double>(pixels)));
-  };
-  return {on_canvas(point - half), on_canvas(point + half)};
-}
 
 std::uint8_t mixed(std::uint8_t below, std::uint8_t above, double opacity) {
   return static_cast<std::uint8_t>(std::lround((1.0 - opacity) * below + opacity * above));
@@ -31,16 +16,14 @@ std::uint8_t mixed(std::uint8_t below, std::uint8_t above, double opacity) {
 }  // namespace
 
 std::vector<double> heat_map(const Gaze& gaze, int rows, int cols) {
-  std::vector<double> heat(static_cast<std::size_t>(rows) * cols, 0.0);
-  for (int k = 0; k < gaze.places.rows; ++k) {
-    const Stretch x = covered(gaze.places(k, 0), gaze.half_width, cols);
-    const Stretch y = covered(gaze.places(k, 1), gaze.half_height, rows);
-    for (int row = y.begin; row < y.end; ++row)
-      for (int col = x.begin; col < x.end; ++col) heat[row * cols + col] += gaze.weights[k];
-  }
-  const double most = *std::ranges::max_element(heat);
+  PatchSum patches({0, 0, cols, rows}, rows, cols);
+  patches.add(gaze);
+  const std::vector<float> total = patches.total();
+  const double most = *std::ranges::max_element(total);
+  std::vector<double> heat(total.size(), 0.0);
   if (most > 0.0)
-    for (double& value : heat) value /= most;
+    std::ranges::transform(total, heat.begin(),
+                           [most](float weight) { return std::max(0.0, weight / most); });
   return heat;
 }
 
