@@ -1,6 +1,7 @@
 #include "experiments/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,6 +34,13 @@ std::string figures(std::int64_t episodes, std::int64_t total, double rate, doub
   return fmt::format("{:>3} %  {:>10} episodes  {:>6.0f}/s  error {:>5.2f} %  left {}",
                      100 * episodes / std::max<std::int64_t>(total, 1), episodes, rate, 100 * error,
                      clock_time(left));
+}
+
+// A line that is redrawn must not wrap: as much of it as the terminal has columns for. ASCII.
+std::string cut_to_terminal(const std::string& line) {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return line;
+  return line.substr(0, size.ws_col - 1);
 }
 
 void show(const std::string& text) {
@@ -97,8 +105,9 @@ void StudyProgress::update(std::int64_t episodes, double rate, double error) {
   const auto now = Clock::now();
   if (quiet_ || !terminal_ || now - last_draw_ < kRedraw) return;
   last_draw_ = now;
-  show(fmt::format("{0}{1}  {2}\n{0}{3}{4}\r", kClearLine, run_name(),
-                   figures(episodes, total_, rate, error), whole(), kLineUp));
+  const std::string line = run_name() + "  " + figures(episodes, total_, rate, error);
+  show(fmt::format("{0}{1}\n{0}{2}{3}\r", kClearLine, cut_to_terminal(line),
+                   cut_to_terminal(whole()), kLineUp));
 }
 
 void StudyProgress::end_run(const std::string& text, bool failed, bool trained) {
@@ -113,7 +122,7 @@ void StudyProgress::end_run(const std::string& text, bool failed, bool trained) 
   const std::string line =
       fmt::format("{}  {}{}", run_name(), text, trained ? "  " + clock_time(seconds) : "");
   if (terminal_)
-    show(fmt::format("{0}{1}\n{0}{2}\r", kClearLine, line, whole()));
+    show(fmt::format("{0}{1}\n{0}{2}\r", kClearLine, line, cut_to_terminal(whole())));
   else
     show(line + "\n" + whole() + "\n");
 }
@@ -134,12 +143,15 @@ std::string StudyProgress::whole() const {
   std::string text = fmt::format("{}: {} of {} runs done", name_, done, all);
   if (failed_ > 0) text += fmt::format(", {} failed", failed_);
   text += fmt::format(", {} so far", clock_time(seconds_since(start_)));
-  const double episodes = trained_episodes_ + static_cast<double>(total_ > 0 ? now_ : 0);
-  const double seconds = trained_seconds_ + (total_ > 0 ? seconds_since(run_start_) : 0.0);
-  if (done < all && episodes > 0.0)
-    text += fmt::format(
-        ", about {} left",
-        clock_time((left - static_cast<double>(total_ > 0 ? now_ : 0)) * seconds / episodes));
+  double episodes = trained_episodes_, seconds = trained_seconds_;
+  if (total_ > 0) {
+    left -= static_cast<double>(now_);
+    episodes += static_cast<double>(now_ - first_);
+    seconds += seconds_since(run_start_);
+  }
+  constexpr double kFirstGuess = 2.0;  // seconds, until which a rate says little
+  if (done < all && seconds > kFirstGuess && episodes > 0.0)
+    text += fmt::format(", about {} left", clock_time(left * seconds / episodes));
   return text;
 }
 

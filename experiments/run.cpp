@@ -15,6 +15,7 @@
 #include "experiments/study.h"
 #include "experiments/task.h"
 #include "experiments/training.h"
+#include "experiments/variants.h"
 #include "nn/error.h"
 
 namespace saccade {
@@ -52,6 +53,16 @@ std::string outcome(const RunFolder& folder) {
   return text;
 }
 
+// "soft_grid, seed 2" for each run
+std::vector<std::string> labels_of(const Study& study) {
+  std::vector<const Config*> configs;
+  for (const StudyRun& run : study.runs) configs.push_back(&run.config);
+  std::vector<std::string> labels = variant_labels(configs);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    labels[i] += fmt::format("{}seed {}", labels[i].empty() ? "" : ", ", configs[i]->seed);
+  return labels;
+}
+
 // Leaves the order of the runs for those who compare them later.
 void write_study_file(const fs::path& folder, const Study& study) {
   std::string lines;
@@ -73,14 +84,16 @@ bool run_study(const Study& study, const RunOptions& options, const std::atomic<
   write_study_file(study_folder, study);
   std::vector<std::int64_t> episodes;
   for (const StudyRun& run : study.runs) episodes.push_back(run.config.agent.training.episodes);
+  const std::vector<std::string> labels = labels_of(study);
   StudyProgress progress(study.name, episodes, options.quiet);
   const TrainingRequest request{
       .resume = true, .threads = options.threads, .command = options.command};
 
   std::vector<fs::path> finished;
-  for (const StudyRun& run : study.runs) {
+  for (std::size_t i = 0; i < study.runs.size(); ++i) {
+    const StudyRun& run = study.runs[i];
     const RunFolder folder(study_folder / run.folder);
-    progress.begin_run(run.folder.string());
+    progress.begin_run(labels[i]);
     try {
       const bool done = is_done(folder, run.config);
       if (!done && !train(run.config, folder, request, progress, stop)) {

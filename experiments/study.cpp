@@ -40,44 +40,47 @@ std::string to_text(const YAML::Node& node) {
   return emitter.c_str();
 }
 
-// A value of `vary`: of a setting itself, of a section what its map says.
-void assign(Assignments& assignments, const std::string& key, const YAML::Node& value,
-            const std::vector<std::string>& sections, const Said& vary) {
-  if (std::ranges::find(sections, key) == sections.end()) {
-    assignments.push_back({key, to_text(value), vary.place(value)});
-    return;
-  }
-  if (!value.IsMap() || value.size() == 0)
-    vary.fail(value, fmt::format("vary: {} is a section; allowed: maps of its settings", key));
-  for (const auto& pair : value)
-    assign(assignments, key + "." + pair.first.Scalar(), pair.second, sections, vary);
+Assignment assignment(const YAML::Node& key, const YAML::Node& value, const Said& vary) {
+  const std::string name = key.IsScalar() ? key.Scalar() : to_text(key);
+  if (name == "seed" || name == "name")
+    vary.fail(key, fmt::format("vary: {} cannot be varied; seeds: [...] varies seeds", name));
+  return {name, to_text(value), vary.place(value)};
 }
 
-// Every combination; the last key changes fastest.
+// Every combination of the values of a map; the last key changes fastest.
 std::vector<Assignments> combinations(const Said& vary) {
-  if (!vary.node.IsMap() || vary.node.size() == 0)
-    vary.fail(vary.node, "vary: an empty study; allowed: key.path: [value, ...]");
-  Config config;
-  const std::vector<std::string> sections = section_names(settings(config));
   std::vector<Assignments> product = {{}};
   for (const auto& pair : vary.node) {
-    const std::string key = pair.first.Scalar();
-    if (key == "seed" || key == "name")
-      vary.fail(pair.first,
-                fmt::format("vary: {} cannot be varied; seeds: [...] varies seeds", key));
-    if (!pair.second.IsSequence() || pair.second.size() == 0)
-      vary.fail(pair.first, fmt::format("vary: {}: allowed: a list of one value and more", key));
+    const YAML::Node &key = pair.first, &values = pair.second;
+    if (!values.IsSequence() || values.size() == 0)
+      vary.fail(key, fmt::format("vary: {}: allowed: a list of one value and more", to_text(key)));
     std::vector<Assignments> longer;
     for (const Assignments& before : product)
-      for (const YAML::Node& value : pair.second) {
+      for (const YAML::Node& value : values) {
         longer.push_back(before);
-        assign(longer.back(), key, value, sections, vary);
+        longer.back().push_back(assignment(key, value, vary));
       }
     if (longer.size() > kMaxRuns)
-      vary.fail(pair.first, fmt::format("vary: more than {} variants", kMaxRuns));
+      vary.fail(key, fmt::format("vary: more than {} variants", kMaxRuns));
     product = std::move(longer);
   }
   return product;
+}
+
+std::vector<Assignments> list_variants(const Said& vary) {
+  const bool is_list = vary.node.IsSequence();
+  if ((!vary.node.IsMap() && !is_list) || vary.node.size() == 0)
+    vary.fail(vary.node,
+              "vary: an empty study; allowed: key.path: [value, ...], or a list of "
+              "{key.path: value, ...}");
+  if (!is_list) return combinations(vary);
+  std::vector<Assignments> variants;
+  for (const YAML::Node& item : vary.node) {
+    if (!item.IsMap()) vary.fail(item, "vary: allowed in its list: {key.path: value, ...}");
+    Assignments& variant = variants.emplace_back();
+    for (const auto& pair : item) variant.push_back(assignment(pair.first, pair.second, vary));
+  }
+  return variants;
 }
 
 std::vector<std::string> list_seeds(const Said& seeds) {
@@ -155,7 +158,7 @@ std::optional<Study> read_study(const std::filesystem::path& path,
   const StudyKeys keys(text, origin, overrides);
   if (!keys.vary && !keys.seeds) return std::nullopt;
   const std::vector<Assignments> variants =
-      keys.vary ? combinations(*keys.vary) : std::vector<Assignments>{{}};
+      keys.vary ? list_variants(*keys.vary) : std::vector<Assignments>{{}};
   if (keys.seeds)
     for (const std::string& override : overrides)
       if (override.starts_with("seed="))

@@ -15,15 +15,19 @@ struct StudyRun {
   Config config;
 };
 
-/// Several runs from one file: every combination of the values in `vary`, each with every seed.
+/// Several runs from one file: variants, each with every seed. `vary` is a map, for every combination
+/// of values,
 ///
 ///     vary:
 ///       attention.glimpse.kind: [hard_gaussian, soft_grid]
 ///       attention.glimpse.num_glimpses: [4, 8]
 ///     seeds: 5                                          # 1 to 5, or a list
 ///
-/// A key of `vary` may also be a section, whose values are then maps of settings that belong
-/// together: `attention.glimpse: [{kind: hard_gaussian}, {kind: soft_grid, entropy: 0.01}]`.
+/// or a list of variants, for settings that belong together:
+///
+///     vary:
+///       - {attention.glimpse.kind: hard_gaussian, reinforce.reward: probability}
+///       - {attention.glimpse.kind: soft_grid, attention.glimpse.entropy: 0.01}
 struct Study {
   std::string name;
   std::vector<StudyRun> runs;  // the first variant's seeds, then the next one's: the last key of

@@ -100,6 +100,11 @@ std::string marked_label(const Comparison& comparison, std::size_t variant) {
                      breakable(html_escaped(comparison.variants[variant].label)));
 }
 
+/// Runs of older versions did not keep every figure.
+std::string known(double figure, std::string (*text)(double)) {
+  return figure > 0.0 ? text(figure) : "–";
+}
+
 std::string figures_table(const Comparison& comparison) {
   std::vector<Cells> rows;
   for (std::size_t v = 0; v < comparison.variants.size(); ++v) {
@@ -110,8 +115,8 @@ std::string figures_table(const Comparison& comparison) {
                     first ? "the first" : difference_cell(variant.difference),
                     first ? "–" : improvement_cell(variant.improvement),
                     variant.looks ? share_cell(variant.on_target) : "sees all",
-                    grouped(variant.episodes), short_number(variant.gflop_per_episode),
-                    grouped(variant.canvas_pixels), duration(variant.seconds)});
+                    grouped(variant.episodes), known(variant.gflop_per_episode, short_number),
+                    known(variant.canvas_pixels, grouped), duration(variant.seconds)});
   }
   return table(
       {"variant", "seeds", "error, mean", "error, interquartile mean", "difference to the first",

@@ -13,22 +13,13 @@ namespace {
 
 // ---- For people ----
 
-std::string per_cent(double share, int digits = 2) {
-  return fmt::format("{:.{}f}", 100 * share, digits);
-}
-
 constexpr const char* kUnknown = "-";
 
-// "[7.17, 8.22]", or "-" with one seed. `format` is of one end, in per cent.
-std::string interval(const Estimate& e, const char* format = "[{:.2f}, {:.2f}]") {
-  return e.known ? fmt::format(fmt::runtime(format), 100 * e.low, 100 * e.high) : kUnknown;
-}
-
-// "+1.47 [+0.80, +2.40]", the interval where there is one
-std::string figure(const std::optional<Estimate>& e, const char* value, const char* ends) {
-  if (!e) return kUnknown;
-  const std::string text = fmt::format(fmt::runtime(value), 100 * e->value);
-  return e->known ? text + " " + interval(*e, ends) : text;
+// "+1.47 [+0.80, +2.40]" with {:+.2f}; the interval where there is one.
+std::string figure(const Estimate& e, double scale, const char* number) {
+  const auto text = [&](double value) { return fmt::format(fmt::runtime(number), scale * value); };
+  const std::string value = text(e.value);
+  return e.known ? fmt::format("{} [{}, {}]", value, text(e.low), text(e.high)) : value;
 }
 
 std::string known(double value, std::string text) { return value > 0.0 ? text : kUnknown; }
@@ -41,15 +32,20 @@ struct Column {
 constexpr Column kColumns[] = {
     {"variant", [](const Variant& v) { return v.label; }},
     {"seeds", [](const Variant& v) { return std::to_string(v.seeds.size()); }},
-    {"error %", [](const Variant& v) { return per_cent(v.mean.value); }},
-    {"95 % interval", [](const Variant& v) { return interval(v.mean); }},
-    {"IQM %", [](const Variant& v) { return per_cent(v.interquartile_mean.value); }},
+    {"error %", [](const Variant& v) { return figure(v.mean, 100, "{:.2f}"); }},
+    {"IQM %", [](const Variant& v) { return figure(v.interquartile_mean, 100, "{:.2f}"); }},
     {"to the first",
-     [](const Variant& v) { return figure(v.difference, "{:+.2f}", "[{:+.2f}, {:+.2f}]"); }},
-    {"P(better) %",
-     [](const Variant& v) { return figure(v.improvement, "{:.0f}", "[{:.0f}, {:.0f}]"); }},
+     [](const Variant& v) {
+       return v.difference ? figure(*v.difference, 100, "{:+.2f}") : kUnknown;
+     }},
+    {"P(better)",
+     [](const Variant& v) {
+       return v.improvement ? figure(*v.improvement, 1, "{:.2f}") : kUnknown;
+     }},
     {"on digit %",
-     [](const Variant& v) { return v.looks ? per_cent(v.on_target.value, 1) : kUnknown; }},
+     [](const Variant& v) {
+       return v.looks ? fmt::format("{:.1f}", 100 * v.on_target.value) : kUnknown;
+     }},
     {"episodes", [](const Variant& v) { return fmt::format("{:.3g} M", v.episodes * 1e-6); }},
     {"GFLOP",
      [](const Variant& v) {
@@ -65,9 +61,10 @@ constexpr Column kColumns[] = {
 // What the columns mean, and what may be missing.
 std::vector<std::string> remarks(const Comparison& comparison) {
   std::vector<std::string> lines = {
-      fmt::format("Test error on {} scenes, single deterministic pass; intervals over seeds: 95 % "
-                  "percentile bootstrap, {} resamples, stratified by variant.",
-                  comparison.scenes, comparison.resamples),
+      fmt::format(
+          "Test error on {} scenes, single deterministic pass, and [its 95 % interval] over "
+          "seeds: percentile bootstrap, {} resamples, stratified by variant.",
+          comparison.scenes, comparison.resamples),
       "IQM: interquartile mean. To the first: difference of the error to the first variant, paired "
       "by seed, in points. P(better): that a run has less error than one of the first variant.",
       "GFLOP: of a training episode. Pixels: of the canvas under the looks of an episode, at the "

@@ -165,9 +165,9 @@ TEST_CASE("a study prints a line a run and one for the whole, then the compariso
   CHECK_FALSE(contains(result.out, "\r"));
   const Words lines = split(result.out, '\n');
   REQUIRE(lines.size() > 12);
-  CHECK(lines[0].starts_with("   1/4  model.core=rnn/seed-1  error "));
+  CHECK(lines[0].starts_with("   1/4  rnn, seed 1  error "));
   CHECK(lines[1].starts_with("tiny: 1 of 4 runs done, "));
-  CHECK(lines[6].starts_with("   4/4  model.core=gru/seed-2  error "));
+  CHECK(lines[6].starts_with("   4/4  gru, seed 2  error "));
   CHECK(lines[7].starts_with("tiny: 4 of 4 runs done, "));
   CHECK(lines[9].starts_with("  variant "));
   CHECK(lines[11].starts_with("  gru "));
@@ -179,7 +179,7 @@ TEST_CASE("a study prints a line a run and one for the whole, then the compariso
   fs::remove(tiny.path / "runs/tiny/model.core=rnn/seed-1/summary.json");
   const Result failed = run_saccade(tiny.path, words);
   CHECK(failed.code == 1);
-  CHECK(contains(failed.out, "   1/4  model.core=rnn/seed-1  failed: "));
+  CHECK(contains(failed.out, "   1/4  rnn, seed 1  failed: "));
   CHECK(contains(failed.out, ", 1 failed"));
   CHECK(failed.err == "saccade: 1 of 4 runs failed; the same command tries them again\n");
 }

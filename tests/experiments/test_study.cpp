@@ -53,16 +53,18 @@ TEST_CASE("a study is every combination with every seed, the last key fastest") 
   for (const StudyRun& run : runs) CHECK(run.config.agent.training.episodes == 32);
 }
 
-TEST_CASE("a section is varied by maps of settings that belong together") {
+TEST_CASE("variants can be listed, each with the settings that belong together") {
   const TinyStudy tiny(R"(vary:
-  attention.glimpse: [{kind: hard_gaussian}, {kind: soft_grid, entropy: 0.01, grid: [2, 3]}]
+  - {attention.glimpse.kind: hard_gaussian, attention.glimpse.std: {from: 0.3, to: 0.1}}
+  - {attention.glimpse.kind: soft_grid, attention.glimpse.grid: [2, 3], training.ema: 0.5}
 )");
   const auto runs = tiny.runs();
   REQUIRE(runs.size() == 2);
-  CHECK(runs[0].config.agent.glimpse.entropy == 0.0);
+  CHECK(runs[0].config.agent.glimpse.std.from == 0.3);
+  CHECK(runs[0].config.agent.training.optimizer.ema == 0.999);
   CHECK(runs[1].config.agent.glimpse.kind == "soft_grid");
-  CHECK(runs[1].config.agent.glimpse.entropy == 0.01);
   CHECK(runs[1].config.agent.glimpse.grid.cells == std::array{2, 3});
+  CHECK(runs[1].config.agent.training.optimizer.ema == 0.5);
   CHECK(runs[1].config.agent.glimpse.num_glimpses == 3);  // what the file says stays
 }
 
@@ -84,7 +86,10 @@ TEST_CASE("a study that cannot be is refused with its place") {
   CHECK(contains(fault("vary: {model.core: rnn}\n"), "model.core: allowed: a list"));
   CHECK(contains(fault("vary: {seed: [1, 2]}\n"), "seeds: [...] varies seeds"));
   CHECK(contains(fault("vary: {model.core: [rnn, rnn]}\n"), "share the folder"));
-  CHECK(contains(fault("vary: {model: [rnn]}\n"), "model is a section"));
+  CHECK(contains(fault("vary: {model: [rnn]}\n"), "'model' is a section"));
+  CHECK(contains(fault("vary: []\n"), "an empty study"));
+  CHECK(contains(fault("vary: [rnn]\n"), "allowed in its list"));
+  CHECK(contains(fault("vary: [{seed: 2}]\n"), "seeds: [...] varies seeds"));
   CHECK(contains(fault("seeds: 0\n"), "seeds: '0'"));
   CHECK(contains(fault("seeds: [1, 1]\n"), "seeds: '[1, 1]'"));
   CHECK(contains(fault("seeds: [-1]\n"), "seed: '-1' is out of range"));
@@ -96,7 +101,7 @@ TEST_CASE("a study that cannot be is refused with its place") {
   const std::string typo = fault("vary:\n  model.core: [rnn, grru]\n");
   CHECK(contains(typo, "tiny.yaml:13:21: model.core: 'grru' is unknown"));
   CHECK(contains(fault("vary: {model.coer: [rnn]}\n"), "did you mean 'model.core'"));
-  CHECK(contains(fault("vary: {attention.glimpse: [{knid: random}]}\n"),
+  CHECK(contains(fault("vary: [{attention.glimpse.knid: random}]\n"),
                  "did you mean 'attention.glimpse.kind'"));
 }
 
