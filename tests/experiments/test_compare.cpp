@@ -85,6 +85,46 @@ TEST_CASE("runs are grouped by variant and held against the first one by seed") 
                                tiny.figure("runs/gru/seed-2", "attention/on_target"))));
 }
 
+TEST_CASE("differences are of the seeds that both variants have") {
+  const TinyExperiment tiny;
+  const auto train = [&](const char* core, int seed, double error) {
+    const auto folder = tiny.train(
+        fmt::format("{}-{}", core, seed),
+        {fmt::format("model.core={}", core), fmt::format("seed={}", seed), "training.episodes=16"});
+    rewrite(folder / "summary.json", "test/error", error);
+    return folder;
+  };
+  const std::vector<fs::path> runs = {train("rnn", 1, 0.5), train("rnn", 2, 0.25),
+                                      train("gru", 3, 0.75), train("gru", 2, 0.125)};
+  const Comparison c = gather(runs);
+  CHECK(c.variants[1].seeds == std::vector<std::uint64_t>{2, 3});
+  CHECK(c.variants[1].difference->value == -0.125);
+  CHECK(!c.variants[1].difference->known);  // of one pair
+  CHECK(c.variants[1].improvement->known);
+  const Comparison apart = gather(std::vector{runs[0], runs[2]});
+  CHECK(!apart.variants[1].difference.has_value());
+}
+
+TEST_CASE("runs are found in the order of their study, others by name and number") {
+  const TemporaryFolder folder;
+  for (const char* run :
+       {"base/seed-10", "base/seed-2", "a=1/seed-1", "a=10/seed-1", "a=9/seed-1"}) {
+    fs::create_directories(folder.path / run);
+    put_bytes(folder.path / run / "config.yaml", "");
+  }
+  const auto found = [&] {
+    std::vector<std::string> names;
+    for (const fs::path& path : find_runs(folder.path))
+      names.push_back(path.lexically_relative(folder.path).string());
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(found() == Names{"base/seed-2", "base/seed-10", "a=1/seed-1", "a=9/seed-1", "a=10/seed-1"});
+  put_bytes(folder.path / kStudyFile, "a=9/seed-1\nbase/seed-10\na=9/seed-2\n");
+  CHECK(found() == Names{"a=9/seed-1", "base/seed-10", "a=9/seed-2", "base/seed-2", "a=1/seed-1",
+                         "a=10/seed-1"});
+}
+
 TEST_CASE("what a test keeps says the same as its figures") {
   const TinyExperiment tiny;
   const auto folder = tiny.train("out");
@@ -111,17 +151,19 @@ TEST_CASE("what a test keeps says the same as its figures") {
 TEST_CASE("what cannot be compared is named and left out") {
   const TwoVariants tiny;
   tiny.train("runs/other/scenes", {"evaluation.scenes=100"});
+  tiny.train("runs/other/seed", {"evaluation.seed=5"});
   tiny.train("runs/other/twin", {"model.core=gru", "seed=2", "name=elsewhere"});
   CHECK(!run(tiny.options("runs/stopped", {"seed=9"}), true));
   const Comparison c = tiny.gathered({"runs"});
   CHECK(c.variants.size() == 2);
-  REQUIRE(c.left_out.size() == 3);
+  REQUIRE(c.left_out.size() == 4);
   const auto reason = [&](const std::string& folder) {
     for (const LeftOut& out : c.left_out)
       if (out.folder == tiny.path / folder) return out.reason;
     return std::string("compared");
   };
   CHECK(contains(reason("runs/other/scenes"), "evaluation.scenes is 150 and 100 (there: "));
+  CHECK(contains(reason("runs/other/seed"), "evaluation.seed is 777 and 5"));
   CHECK(contains(reason("runs/other/twin"), "same configuration and seed as"));
   CHECK(reason("runs/stopped") == "not finished");
   for (const std::string& text : {to_table(c), to_markdown(c), to_json(c)})
