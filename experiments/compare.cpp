@@ -56,13 +56,15 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
     comparison.left_out.push_back({file, error.what()});
     return std::nullopt;
   }
+  const bool all = options.run_folders.size() == comparison.variants.size();
   std::ifstream bytes(file, std::ios::binary);
   return EmbeddedRecording{
       .media_type = file.extension() == ".mp4" ? "video/mp4" : "image/gif",
       .bytes = {std::istreambuf_iterator<char>(bytes), {}},
-      .title = fmt::format("Where the first run of each variant looks: {} test "
-                           "scenes, the same for all",
-                           kRecordedScenes)};
+      .title = fmt::format(
+          "Where the first run of {} looks: {} test scenes",
+          all ? "each variant" : fmt::format("each of the first {} variants", kRecordedAgents),
+          kRecordedScenes)};
 }
 
 }  // namespace

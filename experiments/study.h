@@ -15,8 +15,8 @@ struct StudyRun {
   Config config;
 };
 
-/// Several runs from one file: variants, each with every seed. `vary` is a map, for every combination
-/// of values,
+/// Several runs from one file: variants, each with every seed. `vary` is a map, for every
+/// combination of values,
 ///
 ///     vary:
 ///       attention.glimpse.kind: [hard_gaussian, soft_grid]

@@ -27,7 +27,8 @@ TEST_CASE("a report is a row of evaluations of the same weights") {
       {{"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
         "attention.glimpse.stride=4"},
        {{"test/error", {.details = true}}, sampled, averaged, argmax, shuffled, center, random}},
-      {{"attention.glimpse.kind=soft_gaussian"}, {{"test/error", {.details = true}}, shuffled, center, random}},
+      {{"attention.glimpse.kind=soft_gaussian"},
+       {{"test/error", {.details = true}}, shuffled, center, random}},
       {{"model.kind=mlp"}, {{"test/error", {.details = true}}}}};
   for (const auto& [overrides, rows] : models) {
     CAPTURE(overrides.front());

@@ -1,5 +1,3 @@
-#include <regex>
-
 #include "experiments/comparison/chart_json.h"
 #include "experiments/comparison/html.h"
 #include "experiments/comparison/report_files.h"
@@ -94,9 +92,13 @@ TEST_CASE("the page loads nothing and keeps the licence of what is in it") {
   const EmbeddedRecording recording{"video/mp4", "bytes", "looks"};
   const std::string page = page_of(two_variants(), recording);
   CHECK(contains(page, "default-src 'none'"));
-  const std::regex reference(" (src|href|action|poster|srcset)=[\"']?([^\"' >]*)");
-  for (std::sregex_iterator match(page.begin(), page.end(), reference), end; match != end; ++match)
-    CHECK_MESSAGE((*match)[2].str().starts_with("data:"), match->str());
+  for (const std::string attribute : {" src=", " href=", " action=", " poster=", " srcset="})
+    for (std::size_t at = page.find(attribute); at != std::string::npos;
+         at = page.find(attribute, at + 1)) {
+      const std::string value = page.substr(at + attribute.size(), 40);
+      CAPTURE(attribute);
+      CHECK_MESSAGE((value.starts_with("\"data:") || value.starts_with("'data:")), value);
+    }
   CHECK_FALSE(contains(page, "@import"));
   CHECK_FALSE(contains(page, "url("));
   CHECK(contains(page, "Chart.js v3"));
