@@ -70,7 +70,8 @@ TEST_CASE("a video has a frame for each glimpse and two of the verdict, for each
   const ReadGif gif = read_gif(out);
   REQUIRE(gif.frames.size() == 3 * kFrames);
   CHECK(gif.delays == std::vector<int>(3 * kFrames, 20));
-  const EpisodePicture panel(Trained(run).task, "tiny");
+  const Trained trained(run);
+  const EpisodePicture panel(trained.task, "tiny");
   CHECK(gif.frames[0].rows() == panel.rows());
   CHECK(gif.frames[0].cols() == panel.cols());
   CHECK(gif.frames[0].at({2, 2}) == Colour{255, 255, 255});
@@ -87,7 +88,8 @@ TEST_CASE("an MP4 has the frames and the size of the panels") {
   CHECK(record({.run_folders = {run}, .scenes = 2}, false) ==
         (run / "recording.mp4").string() + "\n");
   cv::VideoCapture video((run / "recording.mp4").string());
-  const EpisodePicture panel(Trained(run).task, "tiny");
+  const Trained trained(run);
+  const EpisodePicture panel(trained.task, "tiny");
   cv::Mat frame;
   int count = 0;
   for (; video.read(frame); ++count) {
