@@ -98,8 +98,9 @@ std::vector<std::string> list_seeds(const Said& seeds) {
   }
   if (!seeds.node.IsSequence() || seeds.node.size() == 0) fail();
   for (const YAML::Node& seed : seeds.node) {
-    if (!seed.IsScalar() || !parse_integer(seed.Scalar())) fail();
-    list.push_back(seed.Scalar());
+    const auto number = seed.IsScalar() ? parse_integer(seed.Scalar()) : std::nullopt;
+    if (!number) fail();
+    list.push_back(std::to_string(*number));  // 01 is 1
   }
   if (std::set(list.begin(), list.end()).size() != list.size()) fail();
   return list;

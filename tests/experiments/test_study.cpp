@@ -92,6 +92,7 @@ TEST_CASE("a study that cannot be is refused with its place") {
   CHECK(contains(fault("vary: [{seed: 2}]\n"), "seeds: [...] varies seeds"));
   CHECK(contains(fault("seeds: 0\n"), "seeds: '0'"));
   CHECK(contains(fault("seeds: [1, 1]\n"), "seeds: '[1, 1]'"));
+  CHECK(contains(fault("seeds: [1, 01]\n"), "seeds: '[1, 01]'"));
   CHECK(contains(fault("seeds: [-1]\n"), "seed: '-1' is out of range"));
   CHECK(contains(fault("seed: 4\nseeds: 2\n"), "seed has no effect with seeds"));
   CHECK(contains(fault("seeds: 2\n", {"seed=4"}), "seeds=[...] replaces"));
