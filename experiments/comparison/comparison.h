@@ -35,6 +35,7 @@ struct LookMap {
   int rows = 0;
   int cols = 0;
   std::vector<double> exposure;  // (rows, cols), >= 0
+  int cell = 1;                  // side of a cell in canvas pixels
 };
 
 /// The runs of one configuration with different seeds, and what they came to. Errors and shares are

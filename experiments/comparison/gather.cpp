@@ -154,9 +154,11 @@ void add_details(Variant& variant, const Runs& runs, std::size_t classes) {
     for (double& count : counts) count = sum > 0.0 ? count / sum : 0.0;
   }
   if (!variant.looks) return;
-  variant.look_map = {runs[0].look_map.rows, runs[0].look_map.cols,
+  const LookMap& map = runs[0].look_map;
+  variant.look_map = {map.rows, map.cols,
                       mean_of(
-                          runs, [](const FinishedRun& r) -> auto& { return r.look_map.exposure; })};
+                          runs, [](const FinishedRun& r) -> auto& { return r.look_map.exposure; }),
+                      (runs[0].config.scene.canvas[0] + map.rows - 1) / map.rows};
 }
 
 void add_figures(Variant& variant, const Runs& runs, std::size_t classes) {

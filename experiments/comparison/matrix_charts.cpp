@@ -9,10 +9,12 @@ namespace {
 
 constexpr double kPercent = 100.0;
 
-Axis pixel_axis(const std::string& title, int pixels) {
-  Axis axis = linear_axis(title, 0.0, pixels);
-  axis.high = pixels;
-  std::erase_if(axis.ticks, [&](const Tick& tick) { return tick.value > pixels; });
+/// Along cells, told in canvas pixels.
+Axis pixel_axis(const std::string& title, int cells, int cell) {
+  Axis axis = linear_axis(title, 0.0, cells * cell);
+  for (Tick& tick : axis.ticks) tick.value /= cell;
+  axis.high = cells;
+  std::erase_if(axis.ticks, [&](const Tick& tick) { return tick.value > cells; });
   return axis;
 }
 
@@ -30,8 +32,8 @@ std::string where_looked(const LookMap& map, const std::string& label) {
   return fmt::format(
       "Where {} looks on a canvas of {} x {} pixels: most at pixel ({}, {}); {:.0f} % of what is "
       "looked at lies in the middle quarter of the area.",
-      label, map.cols, map.rows, peak % map.cols, peak / map.cols,
-      all > 0.0 ? middle / all * kPercent : 0.0);
+      label, map.cols * map.cell, map.rows * map.cell, peak % map.cols * map.cell,
+      peak / map.cols * map.cell, all > 0.0 ? middle / all * kPercent : 0.0);
 }
 
 std::string class_name(const Comparison& comparison, int label) {
@@ -75,8 +77,8 @@ void add_look_maps(const Comparison& comparison, std::vector<Chart>& charts) {
                       .title = "Where it looks: " + variant.label,
                       .text = where_looked(map, variant.label),
                       .kind = ChartKind::heat_map,
-                      .x = pixel_axis("x, pixels", map.cols),
-                      .y = pixel_axis("y, pixels", map.rows),
+                      .x = pixel_axis("x, pixels", map.cols, map.cell),
+                      .y = pixel_axis("y, pixels", map.rows, map.cell),
                       .matrix = {map.rows, map.cols, map.exposure, high, {}}});
   }
 }

@@ -286,5 +286,17 @@ TEST_CASE("35 variants look different, the first seven by colour") {
     }
 }
 
+TEST_CASE("a map in cells of several pixels is told in pixels") {
+  Variant variant = made_variant("soft", 0.1, 2, 3);
+  variant.look_map = {
+      .rows = 50, .cols = 50, .exposure = std::vector<double>(2500, 0.1), .cell = 2};
+  variant.look_map.exposure[10 * 50 + 20] = 1.0;
+  const std::vector<Chart> charts = charts_of(made_comparison({variant}));
+  const Chart& chart = chart_named(charts, "looks_1");
+  CHECK(chart.x.ticks.back().value == 50.0);
+  CHECK(chart.x.ticks.back().label == "100");
+  CHECK(contains(chart.text, "100 x 100 pixels: most at pixel (40, 20)"));
+}
+
 }  // namespace
 }  // namespace saccade
