@@ -7,7 +7,8 @@
 namespace saccade {
 namespace {
 
-using Maker = std::unique_ptr<Core> (*)(int features, int hidden, ParameterLayout& layout);
+using Maker = std::unique_ptr<Core> (*)(const std::string& name, const CoreSizes& sizes,
+                                        ParameterLayout& layout);
 
 const NameTable<Maker>& makers() {
   static const NameTable<Maker> table{"model.core",
@@ -29,9 +30,9 @@ CoreMemory::CoreMemory(int steps_, int episodes, int features_, int hidden_, int
       dgates(zeros<3>(steps, episodes, gates_)),
       dcell(zeros<2>(episodes, has_cell ? hidden : 0)) {}
 
-std::unique_ptr<Core> make_core(const std::string& kind, int features, int hidden,
-                                ParameterLayout& layout) {
-  return makers().at(kind)(features, hidden, layout);
+std::unique_ptr<Core> make_core(const std::string& kind, const std::string& name,
+                                const CoreSizes& sizes, ParameterLayout& layout) {
+  return makers().at(kind)(name, sizes, layout);
 }
 
 void Core::backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& memory,

@@ -11,6 +11,17 @@
 
 namespace saccade {
 
+/// Of what size a core is.
+struct CoreSizes {
+  int features = 0;  // F: width of what it reads at a step
+  int hidden = 0;    // H: width of its state
+};
+
+/// What a kind of core keeps beyond CoreMemory.
+struct CoreExtension {
+  virtual ~CoreExtension() = default;
+};
+
 /// What a core keeps of B episodes over T steps. [g_t | h_{t-1}] lie side by side, so that one
 /// product multiplies both; h_t is written straight into the input of the next step.
 struct CoreMemory {
@@ -23,6 +34,7 @@ struct CoreMemory {
   Tensor<3> dstate;  // (T, B, H): in backward, gradients of h_1 .. h_T
   Tensor<3> dgates;  // (T, B, gates): gradients before the activations
   Tensor<2> dcell;   // (B, H)
+  std::unique_ptr<CoreExtension> extension;
 
   /// g_{t+1} (B, F): the caller writes it before step t.
   Matrix feature(int t) { return step(input, t).columns(0, features); }
@@ -43,7 +55,7 @@ struct CoreMemory {
 /// The recurrent network h_t = core(g_t, h_{t-1}) with h_0 = 0.
 class Core {
  public:
-  Core(int features, int hidden) : features_(features), hidden_(hidden) {}
+  explicit Core(const CoreSizes& sizes) : features_(sizes.features), hidden_(sizes.hidden) {}
   virtual ~Core() = default;
 
   virtual CoreMemory make_memory(int steps, int episodes) const = 0;
@@ -75,16 +87,19 @@ class Core {
 
 /// `rnn`: h = relu(W_g g + W_h h + b), W_h begins as the identity (Le et al. 2015);
 /// `lstm` (Hochreiter and Schmidhuber 1997, forget bias begins at 1); `gru` (Cho et al. 2014, with
-/// the reset gate after the product). Throws InputError listing the names. `layout` must outlive
-/// it.
-std::unique_ptr<Core> make_core(const std::string& kind, int features, int hidden,
-                                ParameterLayout& layout);
+/// the reset gate after the product). Its parameters are called `<name>.<..>`. Throws InputError
+/// listing the kinds. `layout` must outlive it.
+std::unique_ptr<Core> make_core(const std::string& kind, const std::string& name,
+                                const CoreSizes& sizes, ParameterLayout& layout);
 std::vector<std::string> core_kinds();
 
 // The cores. A new one is one file and one line in the table of core.cpp.
-std::unique_ptr<Core> make_rnn(int features, int hidden, ParameterLayout& layout);
-std::unique_ptr<Core> make_lstm(int features, int hidden, ParameterLayout& layout);
-std::unique_ptr<Core> make_gru(int features, int hidden, ParameterLayout& layout);
+std::unique_ptr<Core> make_rnn(const std::string& name, const CoreSizes& sizes,
+                               ParameterLayout& layout);
+std::unique_ptr<Core> make_lstm(const std::string& name, const CoreSizes& sizes,
+                                ParameterLayout& layout);
+std::unique_ptr<Core> make_gru(const std::string& name, const CoreSizes& sizes,
+                               ParameterLayout& layout);
 /// h_t = g_t, without parameters: for a model that sees the whole canvas at once.
 std::unique_ptr<Core> make_identity_core(int features);
 

@@ -9,14 +9,16 @@ namespace {
 // state adds to it:  q = U h + c,  n = tanh(W g + b + r q),  h' = (1 - z) n + z h.
 class Gru final : public Core {
  public:
-  Gru(int features, int hidden, ParameterLayout& layout) : Core(features, hidden), layout_(layout) {
+  Gru(const std::string& name, const CoreSizes& sizes, ParameterLayout& layout)
+      : Core(sizes), layout_(layout) {
+    const int features = sizes.features, hidden = sizes.hidden;
     const Initial initial = uniform_fan_in(hidden);
-    gates_weight_ = layout.add("core.gates.weight", features + hidden, 2 * hidden, initial);
-    gates_bias_ = layout.add("core.gates.bias", 1, 2 * hidden, constant(0));
-    content_weight_ = layout.add("core.content.weight", features, hidden, initial);
-    content_bias_ = layout.add("core.content.bias", 1, hidden, constant(0));
-    recurrent_weight_ = layout.add("core.recurrent.weight", hidden, hidden, initial);
-    recurrent_bias_ = layout.add("core.recurrent.bias", 1, hidden, constant(0));
+    gates_weight_ = layout.add(name + ".gates.weight", features + hidden, 2 * hidden, initial);
+    gates_bias_ = layout.add(name + ".gates.bias", 1, 2 * hidden, constant(0));
+    content_weight_ = layout.add(name + ".content.weight", features, hidden, initial);
+    content_bias_ = layout.add(name + ".content.bias", 1, hidden, constant(0));
+    recurrent_weight_ = layout.add(name + ".recurrent.weight", hidden, hidden, initial);
+    recurrent_bias_ = layout.add(name + ".recurrent.bias", 1, hidden, constant(0));
   }
 
   CoreMemory make_memory(int steps, int episodes) const override {
@@ -121,8 +123,9 @@ class Gru final : public Core {
 
 }  // namespace
 
-std::unique_ptr<Core> make_gru(int features, int hidden, ParameterLayout& layout) {
-  return std::make_unique<Gru>(features, hidden, layout);
+std::unique_ptr<Core> make_gru(const std::string& name, const CoreSizes& sizes,
+                               ParameterLayout& layout) {
+  return std::make_unique<Gru>(name, sizes, layout);
 }
 
 }  // namespace saccade

@@ -6,7 +6,7 @@ namespace {
 
 class IdentityCore final : public Core {
  public:
-  explicit IdentityCore(int features) : Core(features, features) {}
+  explicit IdentityCore(int features) : Core({features, features}) {}
 
   CoreMemory make_memory(int steps, int episodes) const override {
     return {steps, episodes, features_, hidden_, 0, false};

@@ -9,10 +9,11 @@ namespace {
 //   c_t = f c_{t-1} + i n,   h_t = o tanh(c_t)
 class Lstm final : public Core {
  public:
-  Lstm(int features, int hidden, ParameterLayout& layout)
-      : Core(features, hidden), layout_(layout) {
-    weight_ = layout.add("core.weight", features + hidden, 4 * hidden, uniform_fan_in(hidden));
-    bias_ = layout.add("core.bias", 1, 4 * hidden, [hidden](RandomStream&, int, int col) {
+  Lstm(const std::string& name, const CoreSizes& sizes, ParameterLayout& layout)
+      : Core(sizes), layout_(layout) {
+    const int features = sizes.features, hidden = sizes.hidden;
+    weight_ = layout.add(name + ".weight", features + hidden, 4 * hidden, uniform_fan_in(hidden));
+    bias_ = layout.add(name + ".bias", 1, 4 * hidden, [hidden](RandomStream&, int, int col) {
       return col / hidden == 1 ? 1.0F : 0.0F;  // at first, remember
     });
   }
@@ -97,8 +98,9 @@ class Lstm final : public Core {
 
 }  // namespace
 
-std::unique_ptr<Core> make_lstm(int features, int hidden, ParameterLayout& layout) {
-  return std::make_unique<Lstm>(features, hidden, layout);
+std::unique_ptr<Core> make_lstm(const std::string& name, const CoreSizes& sizes,
+                                ParameterLayout& layout) {
+  return std::make_unique<Lstm>(name, sizes, layout);
 }
 
 }  // namespace saccade

@@ -7,14 +7,16 @@ namespace {
 
 class Rnn final : public Core {
  public:
-  Rnn(int features, int hidden, ParameterLayout& layout) : Core(features, hidden), layout_(layout) {
+  Rnn(const std::string& name, const CoreSizes& sizes, ParameterLayout& layout)
+      : Core(sizes), layout_(layout) {
+    const int features = sizes.features, hidden = sizes.hidden;
     const Initial from_feature = uniform_fan_in(features);
-    weight_ = layout.add("core.weight", features + hidden, hidden,
+    weight_ = layout.add(name + ".weight", features + hidden, hidden,
                          [=](RandomStream& stream, int row, int col) {
                            if (row < features) return from_feature(stream, row, col);
                            return row - features == col ? 1.0F : 0.0F;
                          });
-    bias_ = layout.add("core.bias", 1, hidden, constant(0));
+    bias_ = layout.add(name + ".bias", 1, hidden, constant(0));
   }
 
   CoreMemory make_memory(int steps, int episodes) const override {
@@ -57,8 +59,9 @@ class Rnn final : public Core {
 
 }  // namespace
 
-std::unique_ptr<Core> make_rnn(int features, int hidden, ParameterLayout& layout) {
-  return std::make_unique<Rnn>(features, hidden, layout);
+std::unique_ptr<Core> make_rnn(const std::string& name, const CoreSizes& sizes,
+                               ParameterLayout& layout) {
+  return std::make_unique<Rnn>(name, sizes, layout);
 }
 
 }  // namespace saccade

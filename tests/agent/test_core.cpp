@@ -20,7 +20,7 @@ std::vector<float> normals(std::size_t count, std::uint32_t seed) {
 // A core with random weights that read random features.
 struct Played {
   explicit Played(const std::string& kind)
-      : core(make_core(kind, kFeatures, kHidden, layout)),
+      : core(make_core(kind, "core", {kFeatures, kHidden}, layout)),
         memory(core->make_memory(kSteps, kEpisodes)),
         parameters(zeros<1>(layout.size())),
         features(normals(kSteps * kEpisodes * kFeatures, 1)) {
@@ -169,7 +169,7 @@ TEST_CASE("the identity core hands on what it sees, and its gradient") {
 
 TEST_CASE("an unknown core lists the known ones") {
   ParameterLayout layout;
-  CHECK_THROWS_WITH_AS(make_core("elman", 2, 2, layout),
+  CHECK_THROWS_WITH_AS(make_core("elman", "core", {2, 2}, layout),
                        "unknown model.core 'elman'; allowed: rnn, lstm, gru", InputError);
 }
 

@@ -105,7 +105,7 @@ TEST_CASE("the cores agree with PyTorch") {
     const int steps = size(fixture, "feature", 0), batch = size(fixture, "feature", 1);
     ParameterLayout layout;
     const std::unique_ptr<Core> core =
-        make_core(kind, size(fixture, "feature", 2), size(fixture, "state", 2), layout);
+        make_core(kind, "core", {size(fixture, "feature", 2), size(fixture, "state", 2)}, layout);
     const Tensor<1> parameters = fixture.parameters(layout);
     CoreMemory memory = core->make_memory(steps, batch);
     copy(memory.all_features(), fixture.matrix("feature"));

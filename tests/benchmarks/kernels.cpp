@@ -78,7 +78,7 @@ BENCHMARK(looks);
 
 void core_episode(benchmark::State& state, const char* kind) {
   ParameterLayout layout;
-  const auto core = make_core(kind, 256, 128, layout);
+  const auto core = make_core(kind, "core", {256, 128}, layout);
   Tensor<1> parameters = zeros<1>(layout.size()), gradient = zeros<1>(layout.size());
   layout.initialize(flat(parameters), 1);
   CoreMemory memory = core->make_memory(kSteps, kEpisodes);
