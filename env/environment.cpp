@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -48,6 +49,10 @@ void Environment::view(Matrix canvases) {
   observe_canvases(canvases);
 }
 
+void Environment::observe(ConstMatrix, Matrix) {
+  throw std::logic_error("this environment cannot be looked at");
+}
+
 void Environment::observe_all(ConstMatrix, Matrix) {
   throw std::logic_error("this environment cannot be looked at through a grid");
 }
@@ -56,13 +61,49 @@ void Environment::observe_canvases(Matrix) {
   throw std::logic_error("this environment shows no canvas");
 }
 
+void Environment::advance(std::span<const int>, std::span<float>) {
+  throw std::logic_error("this environment takes no actions");
+}
+
+void Environment::check_call(const char* call, AnswerKind kind) const {
+  if (!running_) throw std::logic_error(fmt::format("Environment::{} needs a reset() first", call));
+  if (answer_kind() != kind)
+    throw std::logic_error(
+        fmt::format("Environment::{}: this environment takes another kind of answer", call));
+}
+
 void Environment::answer(std::span<const int> classes, std::span<float> rewards) {
-  if (!running_) throw std::logic_error("Environment::answer needs a reset() first");
+  check_call("answer", AnswerKind::one_class);
   const std::span<const SceneFacts> truth = facts();
   SACCADE_CHECK(classes.size() == truth.size() && rewards.size() == truth.size());
   for (std::size_t b = 0; b < truth.size(); ++b)
     rewards[b] = classes[b] == truth[b].label ? 1.0F : 0.0F;
   running_ = false;
+}
+
+void Environment::answer_sequence(std::span<const int> symbols, std::span<float> rewards) {
+  check_call("answer_sequence", AnswerKind::sequence);
+  const std::span<const SceneFacts> truth = facts();
+  const auto longest = static_cast<std::size_t>(max_symbols());
+  SACCADE_CHECK(symbols.size() == truth.size() * longest && rewards.size() == truth.size());
+  for (std::size_t b = 0; b < truth.size(); ++b) {
+    const std::span right = std::span(truth[b].symbols).first(truth[b].num_symbols);
+    const std::span said = symbols.subspan(b * longest, right.size());
+    rewards[b] = std::ranges::equal(said, right) ? 1.0F : 0.0F;
+  }
+  running_ = false;
+}
+
+void Environment::act(std::span<const int> actions, std::span<float> rewards) {
+  check_call("act", AnswerKind::actions);
+  const auto count = static_cast<std::size_t>(episodes());
+  SACCADE_CHECK(actions.size() == count && rewards.size() == count);
+  for (std::size_t b = 0; b < count; ++b)
+    if (actions[b] < 0 || actions[b] >= num_classes())
+      throw std::out_of_range(
+          fmt::format("Environment::act: action {} in episode {}; allowed: 0 to {}", actions[b], b,
+                      num_classes() - 1));
+  advance(actions, rewards);
 }
 
 GlimpseEnvironment::GlimpseEnvironment(const SceneMaker& scenes, const Retina& retina, int episodes,

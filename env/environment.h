@@ -19,21 +19,34 @@ struct CanvasSize {
   int pixels() const { return channels * rows * cols; }
 };
 
+/// What an agent has to say.
+enum class AnswerKind {
+  one_class,  // one of C classes, at the end: answer()
+  sequence,   // of C symbols, the last of which is the end mark, at the end: answer_sequence()
+  actions,    // one of C actions at every step: act()
+};
+
 /// A batch of B episodes that are looked at together.
 ///
-/// The legal order of calls is reset, look any number of times, answer once, and again from reset;
-/// any other order throws std::logic_error. There is no automatic reset: after answer() the facts
-/// stay until the next reset(). A call covers all B episodes, writes into memory of the caller and
-/// allocates nothing. The same (seed, first_scene, locations) gives the same bits. An environment
-/// is used by one thread at a time; environments do not share state.
+/// The legal order of calls is reset, look and view any number of times, answer once (by the call
+/// of answer_kind()), and again from reset; any other order, and the call of another answer kind,
+/// throws std::logic_error. Where the answer is actions, act() stands between the looks any number
+/// of times, and the next reset() ends the episodes. There is no automatic reset: after the answer
+/// the facts stay until the next reset(). A call covers all B episodes, writes into memory of the
+/// caller and allocates nothing. The same (seed, first_scene, locations, actions) gives the same
+/// bits. An environment is used by one thread at a time; environments do not share state.
+///
+/// An environment may be looked at (glimpse_size() > 0), viewed (canvas().pixels() > 0), or both.
 class Environment {
  public:
   virtual ~Environment() = default;
 
   virtual int episodes() const = 0;                 // B
-  virtual int glimpse_size() const = 0;             // D
-  virtual int num_classes() const = 0;              // C
+  virtual int glimpse_size() const = 0;             // D; 0: it cannot be looked at
+  virtual int num_classes() const = 0;              // C: classes, symbols or actions
   virtual CanvasSize canvas() const { return {}; }  // where there is one
+  virtual AnswerKind answer_kind() const { return AnswerKind::one_class; }
+  virtual int max_symbols() const { return 0; }  // J: of the longest sequence, end mark included
 
   /// Begins B new episodes. Scenes are numbered from `first_scene`; see each environment for how
   /// many scenes B episodes use.
@@ -44,27 +57,41 @@ class Environment {
   /// What is seen at places (K, 2) in every episode: glimpses (B K, D), row b K + k. Places as in
   /// look().
   void look_at_all(ConstMatrix places, Matrix glimpses);
-  /// The whole canvases, for agents that see them: (B, channels * rows * cols), values in [0, 1].
+  /// The whole canvases as they are now, for agents that see them: (B, channels * rows * cols),
+  /// values in [0, 1].
   void view(Matrix canvases);
   /// The agent's classes (B) end the episodes; rewards (B): 1 for the right class, else 0.
   void answer(std::span<const int> classes, std::span<float> rewards);
+  /// The agent's symbols (B, J) end the episodes; what follows an end mark does not count. Rewards
+  /// (B): 1 where the whole sequence is right, end mark included, else 0.
+  void answer_sequence(std::span<const int> symbols, std::span<float> rewards);
+  /// The agent's actions (B) move the world on by one step; rewards (B): what the step earned. An
+  /// action outside 0 .. C - 1 throws std::out_of_range and nothing moves.
+  void act(std::span<const int> actions, std::span<float> rewards);
 
-  /// What is true of each episode (B), apart from the observation; valid from reset() on.
+  /// What is true of each episode (B), apart from the observation; valid from reset() on, and
+  /// changed by act() alone.
   virtual std::span<const SceneFacts> facts() const = 0;
 
  protected:
   virtual void begin(std::uint64_t first_scene) = 0;
-  virtual void observe(ConstMatrix locations, Matrix glimpses) = 0;
-  /// Environments without a grid or a canvas need not have them: std::logic_error.
+  /// Environments without a retina, a grid, a canvas or actions need not have them:
+  /// std::logic_error.
+  virtual void observe(ConstMatrix locations, Matrix glimpses);
   virtual void observe_all(ConstMatrix places, Matrix glimpses);
   virtual void observe_canvases(Matrix canvases);
+  /// One step of the world; writes every reward. The actions are in range.
+  virtual void advance(std::span<const int> actions, std::span<float> rewards);
 
  private:
+  void check_call(const char* call, AnswerKind kind) const;
+
   bool running_ = false;
 };
 
 /// Glimpses of scenes with digits. `rollouts` (M) episodes in a row share a scene, so that B
-/// episodes use B / M scenes, numbered from first_scene.
+/// episodes use B / M scenes, numbered from first_scene. The answer is a class, or a sequence where
+/// the scenes have symbols (scene.kind: transcribe).
 class GlimpseEnvironment final : public Environment {
  public:
   /// Keeps copies of `scenes` and `retina`. episodes is a multiple of rollouts.

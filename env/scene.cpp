@@ -108,8 +108,9 @@ SceneMaker::SceneMaker(const SceneConfig& config, const AugmentationConfig& augm
       classes_(digits.classes) {
   const int count = config.num_digits;
   if (!kinds().at(config.kind).clutter) config_.num_distractors = 0;
-  if (count < 1 || count > kMaxDigits)
-    throw InputError(fmt::format("scene.num_digits: {}; allowed: 1 to {}", count, kMaxDigits));
+  constexpr int kMost = 4;
+  if (count < 1 || count > kMost)
+    throw InputError(fmt::format("scene.num_digits: {}; allowed: 1 to {}", count, kMost));
   if (config.label == "pair" && count != 2)
     throw InputError(fmt::format("scene.label: pair needs scene.num_digits: 2, not {}", count));
   if (count > 1) classes_ = labellings().at(config.label).classes(digits.classes, count);

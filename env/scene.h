@@ -17,7 +17,8 @@ namespace saccade {
 struct SceneConfig {
   std::string kind = "cluttered";        // a name of scene_kinds()
   std::array<int, 2> canvas = {60, 60};  // rows, cols in pixels
-  int num_digits = 1;                    // 1-4
+  int num_digits = 1;                    // 1-4; bag, transcribe: the most, 1-16
+  int min_digits = 0;                    // bag, transcribe: 0: always num_digits
   std::string label = "sum";             // of two digits and more: a name of scene_labels()
   int num_distractors = 4;               // cluttered only
   int distractor_size = 8;               // side in pixels, at most the digit's
@@ -54,14 +55,20 @@ struct Region {
   }
 };
 
-constexpr int kMaxDigits = 4;
+constexpr int kMaxDigits = 16;
+constexpr int kMaxSymbols = 17;  // kMaxDigits and an end mark
 
 /// What is true of a scene and hidden from the agent.
 struct SceneFacts {
-  int label = 0;
+  int label = 0;  // 0 where the answer is no class
   int num_digits = 1;
+  int length = 0;                            // steps of the episode that count; 0: all
   std::array<Box, kMaxDigits> boxes{};       // where the digits are, in pixels of the canvas
   std::array<Region, kMaxDigits> regions{};  // the same in location units
+  std::array<int, kMaxDigits> classes{};     // of the digits, in the order of boxes
+  std::array<bool, kMaxDigits> is_answer{};  // digits that decide the label
+  std::array<int, kMaxSymbols> symbols{};    // what is to be said, end mark included
+  int num_symbols = 0;                       // 0 where the answer is no sequence
 };
 
 /// In which order scenes show the digits of a set.
