@@ -1,8 +1,11 @@
 #include "attention/score.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "nn/error.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
 #include "nn/name_table.h"
@@ -19,7 +22,7 @@ struct Sizes {
 template <class T>
 MatrixView<T> episode(MatrixView<T> keys, const ScoreMemory& memory, int b) {
   SACCADE_CHECK(keys.rows == memory.episodes * memory.keys);
-  return keys.row_range(b * memory.keys, memory.keys);
+  return keys_of_episode(keys, memory.order, memory.episodes, b);
 }
 
 // Row b of every step from `first` on.
@@ -52,8 +55,8 @@ class Dot final : public Score {
  public:
   Dot(Sizes sizes, float scale) : key_size_(sizes.key), scale_(scale) {}
 
-  ScoreMemory make_memory(int steps, int episodes, int keys) const override {
-    return {steps, episodes, keys, 0, 0};
+  ScoreMemory make_memory(int steps, int episodes, int keys, KeyOrder order) const override {
+    return {steps, episodes, keys, 0, 0, order};
   }
 
   void prepare(ScoreMemory&, ConstMatrix, std::span<const float>) const override {}
@@ -101,8 +104,8 @@ class General final : public Score {
                          uniform_fan_in(sizes.query * sizes.key));
   }
 
-  ScoreMemory make_memory(int steps, int episodes, int keys) const override {
-    return {steps, episodes, keys, sizes_.key, 0};
+  ScoreMemory make_memory(int steps, int episodes, int keys, KeyOrder order) const override {
+    return {steps, episodes, keys, sizes_.key, 0, order};
   }
 
   void prepare(ScoreMemory&, ConstMatrix, std::span<const float>) const override {}
@@ -146,22 +149,23 @@ class General final : public Score {
   int weight_;
 };
 
-// With p = W_k h + b and q = W_q s: score = v' tanh(p + q). The tanh is computed again in backward:
-// that of all steps would not fit a cache.
+// With p = W_k h + b and q = W_q s: score = v' tanh(p + q), where q = 0 without a query. The tanh
+// is computed again in backward: that of all steps would not fit a cache.
 class Additive final : public Score {
  public:
-  Additive(const std::string& name, Sizes sizes, ParameterLayout& layout)
-      : sizes_(sizes), layout_(layout) {
+  Additive(const std::string& name, Sizes sizes, bool has_query, ParameterLayout& layout)
+      : sizes_(sizes), has_query_(has_query), layout_(layout) {
     const int hidden = sizes.hidden;
     key_weight_ = layout.add(name + ".key.weight", sizes.key, hidden, uniform_fan_in(sizes.key));
-    query_weight_ =
-        layout.add(name + ".query.weight", sizes.query, hidden, uniform_fan_in(sizes.query));
+    if (has_query)
+      query_weight_ =
+          layout.add(name + ".query.weight", sizes.query, hidden, uniform_fan_in(sizes.query));
     bias_ = layout.add(name + ".bias", 1, hidden, constant(0));
     v_ = layout.add(name + ".v", 1, hidden, uniform_fan_in(hidden));
   }
 
-  ScoreMemory make_memory(int steps, int episodes, int keys) const override {
-    return {steps, episodes, keys, sizes_.hidden, sizes_.hidden};
+  ScoreMemory make_memory(int steps, int episodes, int keys, KeyOrder order) const override {
+    return {steps, episodes, keys, sizes_.hidden, sizes_.hidden, order};
   }
 
   void prepare(ScoreMemory& memory, ConstMatrix keys,
@@ -173,7 +177,7 @@ class Additive final : public Score {
   void forward(Matrix scores, ScoreMemory& memory, int t, ConstMatrix query, ConstMatrix,
                std::span<const float> parameters) const override {
     const float* v = layout_.view(parameters, v_).data;
-    multiply(step(memory.query, t), query, layout_.view(parameters, query_weight_));
+    if (has_query_) multiply(step(memory.query, t), query, layout_.view(parameters, query_weight_));
     for (int b = 0; b < memory.episodes; ++b)
       row_products(scores.row(b), activations(memory, t, b), v);
   }
@@ -194,7 +198,7 @@ class Additive final : public Score {
       for (int k = 0; k < memory.keys; ++k)
         add_sum_gradient(dp.row(k), dq.row(b), dscores(b, k), y.row(k), v);
     }
-    if (dquery.data != nullptr)
+    if (has_query_ && dquery.data != nullptr)
       multiply_transposed_b(dquery, dq, layout_.view(parameters, query_weight_), 1.0F);
   }
 
@@ -202,39 +206,42 @@ class Additive final : public Score {
               ConstMatrix queries, ConstMatrix keys,
               std::span<const float> parameters) const override {
     if (first == memory.steps) {
-      for (const int parameter : {key_weight_, query_weight_, bias_, v_})
+      for (const int parameter : {key_weight_, bias_, v_})
         fill(layout_.view(gradient, parameter), 0.0F);
+      if (has_query_) fill(layout_.view(gradient, query_weight_), 0.0F);
       return;
     }
     const ConstMatrix dp = matrix(memory.dkey);
     linear_backward(layout_.view(gradient, key_weight_), layout_.view(gradient, bias_), dp, keys);
-    multiply_transposed_a(layout_.view(gradient, query_weight_), rows_from(queries, memory, first),
-                          rows_from(matrix(memory.dquery), memory, first));
+    if (has_query_)
+      multiply_transposed_a(layout_.view(gradient, query_weight_),
+                            rows_from(queries, memory, first),
+                            rows_from(matrix(memory.dquery), memory, first));
     std::copy_n(memory.dv.data(), sizes_.hidden, layout_.view(gradient, v_).data);
     if (dkeys.data != nullptr)
       multiply_transposed_b(dkeys, dp, layout_.view(parameters, key_weight_), 1.0F);
   }
 
   Work work(int steps, int keys) const override {
+    const Work query = has_query_ ? linear_work(sizes_.query, sizes_.hidden, true) : Work{};
     return linear_work(sizes_.key, sizes_.hidden, true) * keys +
-           (linear_work(sizes_.query, sizes_.hidden, true) +
-            linear_work(sizes_.hidden, keys, true)) *
-               steps;
+           (query + linear_work(sizes_.hidden, keys, true)) * steps;
   }
 
  private:
   // tanh(p + q) (n, hidden) of episode b with query t.
   ConstMatrix activations(ScoreMemory& memory, int t, int b) const {
-    const float* __restrict q = step(memory.query, t).row(b);
     const ConstMatrix p = episode(matrix(memory.key), memory, b);
     const Matrix y = matrix(memory.tanh);
-    for (int k = 0; k < memory.keys; ++k) {
-      const float* __restrict p_row = p.row(k);
-      float* __restrict y_row = y.row(k);
-      for (int j = 0; j < y.cols; ++j) y_row[j] = p_row[j] + q[j];
-    }
+    copy_rows(y, p);
+    if (has_query_)
+      for (int k = 0; k < memory.keys; ++k) add_row(y.row(k), step(memory.query, t).row(b));
     tanh(y.data, y.rows * y.cols);
     return y;
+  }
+
+  void add_row(float* __restrict y, const float* __restrict q) const {
+    for (int j = 0; j < sizes_.hidden; ++j) y[j] += q[j];
   }
 
   // Adds the gradient of p + q, where v' y with y = tanh(p + q) has the gradient dscore.
@@ -248,24 +255,17 @@ class Additive final : public Score {
   }
 
   Sizes sizes_;
+  bool has_query_;
   const ParameterLayout& layout_;
-  int key_weight_, query_weight_, bias_, v_;
+  int key_weight_, bias_, v_;
+  int query_weight_ = -1;  // where there is a query
 };
 
-void require_equal_widths(const std::string& kind, Sizes sizes) {
-  if (sizes.query == sizes.key) return;
-  throw InputError("a " + kind + " score needs a query and keys of equal width, but theirs are " +
-                   std::to_string(sizes.query) + " and " + std::to_string(sizes.key) +
-                   "; general and additive take unequal ones");
-}
-
 std::unique_ptr<Score> make_dot(const std::string&, Sizes sizes, ParameterLayout&) {
-  require_equal_widths("dot", sizes);
   return std::make_unique<Dot>(sizes, 1.0F);
 }
 
 std::unique_ptr<Score> make_scaled_dot(const std::string&, Sizes sizes, ParameterLayout&) {
-  require_equal_widths("scaled_dot", sizes);
   return std::make_unique<Dot>(sizes, 1.0F / std::sqrt(static_cast<float>(sizes.key)));
 }
 
@@ -275,27 +275,34 @@ std::unique_ptr<Score> make_general(const std::string& name, Sizes sizes, Parame
 
 std::unique_ptr<Score> make_additive(const std::string& name, Sizes sizes,
                                      ParameterLayout& layout) {
-  return std::make_unique<Additive>(name, sizes, layout);
+  return std::make_unique<Additive>(name, sizes, true, layout);
+}
+
+std::unique_ptr<Score> make_location_free(const std::string& name, Sizes sizes,
+                                          ParameterLayout& layout) {
+  return std::make_unique<Additive>(name, sizes, false, layout);
 }
 
 using Maker = std::unique_ptr<Score> (*)(const std::string& name, Sizes sizes,
                                          ParameterLayout& layout);
 
-const NameTable<Maker>& makers() {
-  static const NameTable<Maker> table{"attention.glimpse.score",
-                                      {{"dot", make_dot},
-                                       {"scaled_dot", make_scaled_dot},
-                                       {"general", make_general},
-                                       {"additive", make_additive}}};
-  return table;
+NameTable<Maker> makers(const std::string& key) {
+  return {key,
+          {{"dot", make_dot},
+           {"scaled_dot", make_scaled_dot},
+           {"general", make_general},
+           {"additive", make_additive},
+           {"location_free", make_location_free}}};
 }
 
 }  // namespace
 
-ScoreMemory::ScoreMemory(int steps_, int episodes_, int keys_, int width, int inner)
+ScoreMemory::ScoreMemory(int steps_, int episodes_, int keys_, int width, int inner,
+                         KeyOrder order_)
     : steps(steps_),
       episodes(episodes_),
       keys(keys_),
+      order(order_),
       query(zeros<3>(steps, episodes, width)),
       dquery(zeros<3>(steps, episodes, width)),
       dscores(zeros<3>(steps, episodes, keys)),
@@ -305,11 +312,19 @@ ScoreMemory::ScoreMemory(int steps_, int episodes_, int keys_, int width, int in
       dv(zeros<2>(1, inner)) {}
 
 std::unique_ptr<Score> make_score(const std::string& kind, const std::string& name, int query_size,
-                                  int key_size, int hidden, ParameterLayout& layout) {
-  return makers().at(kind)(name, {query_size, key_size, hidden}, layout);
+                                  int key_size, int hidden, ParameterLayout& layout,
+                                  const std::string& key) {
+  const Maker maker = makers(key).at(kind);
+  if (score_needs_equal_widths(kind) && query_size != key_size)
+    throw InputError(
+        fmt::format("{}: {} needs a query and keys of equal width, but theirs are {} and {}; "
+                    "general and additive take unequal ones",
+                    key, kind, query_size, key_size));
+  return maker(name, {query_size, key_size, hidden}, layout);
 }
 
-std::vector<std::string> score_kinds() { return makers().names(); }
+std::vector<std::string> score_kinds() { return makers("a score").names(); }
+bool score_needs_query(const std::string& kind) { return kind != "location_free"; }
 bool score_needs_equal_widths(const std::string& kind) {
   return kind == "dot" || kind == "scaled_dot";
 }

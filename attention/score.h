@@ -11,17 +11,33 @@
 
 namespace saccade {
 
+/// How the n keys of each of B episodes lie in the rows of one matrix.
+enum class KeyOrder {
+  by_episode,  // row b n + k: candidates of a grid
+  by_step,     // row k B + b: states of a core
+};
+
+/// The keys of episode b, of B, as n rows.
+template <class T>
+MatrixView<T> keys_of_episode(MatrixView<T> keys, KeyOrder order, int episodes, int b) {
+  SACCADE_CHECK(keys.rows % episodes == 0);
+  const int n = keys.rows / episodes;
+  if (order == KeyOrder::by_episode) return keys.row_range(b * n, n);
+  return {keys.row(b), n, keys.cols, episodes * keys.stride};
+}
+
 /// What a score keeps of B episodes with n keys each over T queries. Which widths are 0 depends on
 /// the score.
 struct ScoreMemory {
   /// `width`: of the projected query. `inner`: of the projected keys.
-  ScoreMemory(int steps, int episodes, int keys, int width, int inner);
+  ScoreMemory(int steps, int episodes, int keys, int width, int inner, KeyOrder order);
 
   int steps, episodes, keys;
+  KeyOrder order;
   Tensor<3> query;    // (T, B, width): the query as it meets the keys
   Tensor<3> dquery;   // (T, B, width)
   Tensor<3> dscores;  // (T, B, n)
-  Tensor<2> key;      // (B n, inner): the keys as they meet the query
+  Tensor<2> key;      // (B n, inner), in their order: the keys as they meet the query
   Tensor<2> dkey;     // (B n, inner), summed over the steps
   Tensor<2> tanh;     // (n, inner): of one episode and step
   Tensor<2> dv;       // (1, inner), summed over episodes and steps
@@ -29,13 +45,15 @@ struct ScoreMemory {
 
 /// Scores s_t (B, Q) . h (B, n, K) -> (B, n) of queries and keys, the input of a softmax. A set of
 /// keys is scored by T queries in order: prepare; forward of the steps 0, 1, ..; backward of the
-/// steps T - 1, T - 2, .. first; finish. Rows of keys lie episode by episode: row b n + k.
+/// steps T - 1, T - 2, .. first; finish. Keys lie in the order that the memory is made for. A score
+/// without a query (score_needs_query) reads no query and leaves dquery alone: neither needs data.
 /// Nothing allocates but make_memory.
 class Score {
  public:
   virtual ~Score() = default;
 
-  virtual ScoreMemory make_memory(int steps, int episodes, int keys) const = 0;
+  virtual ScoreMemory make_memory(int steps, int episodes, int keys,
+                                  KeyOrder order = KeyOrder::by_episode) const = 0;
 
   /// What needs no query, once for a set of keys (B n, K).
   virtual void prepare(ScoreMemory& memory, ConstMatrix keys,
@@ -66,12 +84,16 @@ class Score {
 /// `general`: s' W h (Luong et al. 2015, equation 8), parameter `<name>.weight` (Q, K);
 /// `additive`: v' tanh(W_k h + W_q s + b) (Bahdanau et al. 2015, section A.1.2) of the inner width
 /// `hidden`, parameters `<name>.key.weight` (K, hidden), `<name>.query.weight` (Q, hidden),
-/// `<name>.bias` and `<name>.v` (1, hidden).
+/// `<name>.bias` and `<name>.v` (1, hidden); `location_free`: the same without a query,
+/// v' tanh(W_k h + b), for any Q, 0 too.
 /// Throws InputError for an unknown kind, listing the names, and for widths that differ where they
-/// must not. `layout` must outlive it.
+/// must not; `key` is the setting it names. `layout` must outlive the score.
 std::unique_ptr<Score> make_score(const std::string& kind, const std::string& name, int query_size,
-                                  int key_size, int hidden, ParameterLayout& layout);
+                                  int key_size, int hidden, ParameterLayout& layout,
+                                  const std::string& key = "attention.glimpse.score");
 std::vector<std::string> score_kinds();
+/// Whether what is scored depends on a query.
+bool score_needs_query(const std::string& kind);
 /// Whether queries and keys must be of the same width.
 bool score_needs_equal_widths(const std::string& kind);
 

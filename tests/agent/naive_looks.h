@@ -77,10 +77,13 @@ inline double score(const std::string& kind, const Parameters& p, const Row& s, 
     return affine(x, w, {1, w.cols, Row(w.cols)});
   };
   if (kind == "general") return dot(linear(s, parameter("weight")), key);
-  if (kind != "additive") throw std::logic_error("no naive score " + kind);
+  if (kind != "additive" && kind != "location_free")
+    throw std::logic_error("no naive score " + kind);
   Row inner = affine(key, parameter("key.weight"), parameter("bias"));
-  const Row query = linear(s, parameter("query.weight"));
-  for (std::size_t j = 0; j < inner.size(); ++j) inner[j] += query[j];
+  if (kind == "additive") {
+    const Row query = linear(s, parameter("query.weight"));
+    for (std::size_t j = 0; j < inner.size(); ++j) inner[j] += query[j];
+  }
   return dot(parameter("v").values, tanh(inner));
 }
 

@@ -22,29 +22,28 @@ struct Sizes {
   int query, key, hidden, episodes, keys, steps, first;
 };
 
-bool takes_unequal_widths(const std::string& kind) {
-  return kind == "general" || kind == "additive";
-}
-
 /// The sizes that every score of a kind is tested with.
 std::vector<Sizes> sizes_of(const std::string& kind) {
   std::vector<Sizes> all = {{1, 1, 1, 1, 1, 1, 0},   {3, 3, 2, 2, 5, 3, 0},
                             {19, 19, 9, 2, 9, 3, 1}, {16, 16, 16, 3, 4, 2, 1},
                             {5, 5, 4, 2, 3, 2, 2},   {35, 35, 17, 1, 17, 2, 0}};
-  if (takes_unequal_widths(kind)) {
+  if (!score_needs_equal_widths(kind)) {
     all.push_back({7, 18, 5, 2, 10, 4, 2});
     all.push_back({20, 3, 33, 3, 2, 2, 0});
   }
+  if (!score_needs_query(kind)) all.push_back({0, 6, 7, 3, 5, 3, 1});
   return all;
 }
 
 /// A score with parameters, queries, keys and their gradients, owned and random.
 struct Situation {
-  Situation(const std::string& kind_, const Sizes& sizes_, std::uint64_t seed = 1)
+  Situation(const std::string& kind_, const Sizes& sizes_, KeyOrder order_ = KeyOrder::by_episode,
+            std::uint64_t seed = 1)
       : kind(kind_),
         sizes(sizes_),
+        order(order_),
         score(make_score(kind, "s", sizes.query, sizes.key, sizes.hidden, layout)),
-        memory(score->make_memory(sizes.steps, sizes.episodes, sizes.keys)),
+        memory(score->make_memory(sizes.steps, sizes.episodes, sizes.keys, order)),
         parameters(1, static_cast<int>(layout.size())),
         gradient(1, static_cast<int>(layout.size())),
         keys(sizes.episodes * sizes.keys, sizes.key),
@@ -87,6 +86,7 @@ struct Situation {
 
   std::string kind;
   Sizes sizes;
+  KeyOrder order;
   ParameterLayout layout;
   std::unique_ptr<Score> score;
   ScoreMemory memory;
@@ -96,20 +96,24 @@ struct Situation {
 /// The same in double precision, one number after the other.
 struct NaiveScore {
   explicit NaiveScore(Situation& s)
-      : kind(s.kind), sizes(s.sizes), keys(s.keys.view()), queries(s.queries.view()) {
+      : kind(s.kind),
+        sizes(s.sizes),
+        order(s.order),
+        keys(s.keys.view()),
+        queries(s.queries.view()) {
     for (int i = 0; i < static_cast<int>(s.layout.parameters().size()); ++i)
       parameters.emplace(s.layout[i].name, NaiveMatrix(s.layout.view(s.block(), i)));
   }
 
   double score(int query, int key) const {
     double total = 0.0;
-    if (kind == "additive") {
-      const NaiveMatrix &w_k = parameters.at("s.key.weight"),
-                        &w_q = parameters.at("s.query.weight");
+    if (kind == "additive" || kind == "location_free") {
+      const NaiveMatrix& w_k = parameters.at("s.key.weight");
       for (int j = 0; j < sizes.hidden; ++j) {
         double z = parameters.at("s.bias")(0, j);
         for (int i = 0; i < sizes.key; ++i) z += keys(key, i) * w_k(i, j);
-        for (int i = 0; i < sizes.query; ++i) z += queries(query, i) * w_q(i, j);
+        for (int i = 0; kind == "additive" && i < sizes.query; ++i)
+          z += queries(query, i) * parameters.at("s.query.weight")(i, j);
         total += parameters.at("s.v")(0, j) * std::tanh(z);
       }
       return total;
@@ -128,8 +132,11 @@ struct NaiveScore {
   NaiveMatrix scores() const {
     NaiveMatrix all(sizes.steps * sizes.episodes, sizes.keys);
     for (int row = 0; row < all.rows; ++row)
-      for (int k = 0; k < sizes.keys; ++k)
-        all(row, k) = score(row, row % sizes.episodes * sizes.keys + k);
+      for (int k = 0; k < sizes.keys; ++k) {
+        const int b = row % sizes.episodes;
+        all(row, k) =
+            score(row, order == KeyOrder::by_episode ? b * sizes.keys + k : k * sizes.episodes + b);
+      }
     return all;
   }
   /// The loss whose gradient by the scores of the steps first .. T - 1 is `dscores`.
@@ -143,6 +150,7 @@ struct NaiveScore {
 
   std::string kind;
   Sizes sizes;
+  KeyOrder order;
   NaiveMatrix keys, queries;
   std::map<std::string, NaiveMatrix> parameters;
 };
@@ -155,16 +163,18 @@ NaiveMatrix plus(NaiveMatrix a, const NaiveMatrix& b) {
 template <class Check>
 void for_every_score(const Check& check) {
   for (const std::string& kind : score_kinds())
-    for (const Sizes& sizes : sizes_of(kind)) {
-      CAPTURE(kind);
-      CAPTURE(sizes.query);
-      CAPTURE(sizes.key);
-      CAPTURE(sizes.steps);
-      CAPTURE(sizes.first);
-      Situation situation(kind, sizes);
-      check(situation);
-      CHECK(situation.intact());
-    }
+    for (const Sizes& sizes : sizes_of(kind))
+      for (const KeyOrder order : {KeyOrder::by_episode, KeyOrder::by_step}) {
+        CAPTURE(kind);
+        CAPTURE(static_cast<int>(order));
+        CAPTURE(sizes.query);
+        CAPTURE(sizes.key);
+        CAPTURE(sizes.steps);
+        CAPTURE(sizes.first);
+        Situation situation(kind, sizes, order);
+        check(situation);
+        CHECK(situation.intact());
+      }
 }
 
 TEST_CASE("every score agrees with naive loops") {
@@ -204,7 +214,7 @@ TEST_CASE("a detached query or detached keys change nothing else") {
       for (const bool detached_keys : {false, true}) {
         CAPTURE(detached_query);
         CAPTURE(detached_keys);
-        Situation detached(s.kind, s.sizes);
+        Situation detached(s.kind, s.sizes, s.order);
         const GuardedMatrix dqueries = detached.dqueries, dkeys = detached.dkeys;
         detached.forward();
         detached.backward(detached_query, detached_keys);
@@ -220,8 +230,8 @@ TEST_CASE("a score's memory can be used again, whatever it was used for before")
   for_every_score([](Situation& s) {
     s.forward();
     s.backward();
-    Situation again(s.kind, s.sizes);
-    Situation other(s.kind, s.sizes, 2);
+    Situation again(s.kind, s.sizes, s.order);
+    Situation other(s.kind, s.sizes, s.order, 2);
     std::swap(again.memory, other.memory);
     other.sizes.first = 0;
     other.forward();
@@ -236,8 +246,24 @@ TEST_CASE("a score's memory can be used again, whatever it was used for before")
   });
 }
 
+TEST_CASE("a score without a query reads none and sends it no gradient") {
+  for_every_score([](Situation& s) {
+    if (score_needs_query(s.kind)) return;
+    const GuardedMatrix untouched = s.dqueries;
+    s.forward();
+    s.backward();
+    CHECK(s.dqueries == untouched);
+    Situation without(s.kind, s.sizes, s.order);
+    without.queries.fill(kNan);
+    without.forward();
+    without.backward();
+    CHECK(without.scores == s.scores);
+    CHECK(without.gradient == s.gradient);
+  });
+}
+
 TEST_CASE("scores begin small, and with gradients") {
-  for (const char* kind : {"general", "additive"}) {
+  for (const char* kind : {"general", "additive", "location_free"}) {
     CAPTURE(kind);
     Situation s(kind, {128, 96, 64, 4, 81, 2, 0});
     s.layout.initialize({s.parameters.view().data, s.layout.size()}, 1);
@@ -264,6 +290,8 @@ TEST_CASE("parameters of the scores") {
       CHECK(names ==
             "locator.score.key.weight 6x5\nlocator.score.query.weight 6x5\n"
             "locator.score.bias 1x5\nlocator.score.v 1x5\n");
+    else if (kind == "location_free")
+      CHECK(names == "locator.score.key.weight 6x5\nlocator.score.bias 1x5\nlocator.score.v 1x5\n");
     else
       CHECK(names.empty());
   }
@@ -281,21 +309,23 @@ TEST_CASE("work is counted from the shapes") {
   check("scaled_dot", 6, 3 * 10 * 6);
   check("general", 7, 3 * (6 * 7 + 10 * 7));
   check("additive", 7, 10 * 7 * 5 + 3 * (6 * 5 + 10 * 5));
+  check("location_free", 7, 10 * 7 * 5 + 3 * 10 * 5);
 }
 
 TEST_CASE("an unknown score lists the valid ones; dot wants equal widths") {
   ParameterLayout layout;
   const auto message = [&](const std::string& kind) {
-    return message_of<InputError>([&] { make_score(kind, "s", 5, 7, 4, layout); });
+    return message_of<InputError>([&] { make_score(kind, "s", 5, 7, 4, layout, "a.score"); });
   };
   CHECK(message("cosine") ==
-        "unknown attention.glimpse.score 'cosine'; allowed: dot, scaled_dot, general, additive");
+        "unknown a.score 'cosine'; allowed: dot, scaled_dot, general, additive, location_free");
   CHECK(message("dot") ==
-        "a dot score needs a query and keys of equal width, but theirs are 5 and 7; general and "
+        "a.score: dot needs a query and keys of equal width, but theirs are 5 and 7; general and "
         "additive take unequal ones");
-  CHECK(message("scaled_dot") ==
-        "a scaled_dot score needs a query and keys of equal width, but theirs are 5 and 7; general "
-        "and additive take unequal ones");
+  CHECK(
+      message("scaled_dot") ==
+      "a.score: scaled_dot needs a query and keys of equal width, but theirs are 5 and 7; general "
+      "and additive take unequal ones");
   CHECK(message("general") == "nothing thrown");
   CHECK(message("additive") == "nothing thrown");
 }
