@@ -24,6 +24,7 @@ struct SceneConfig {
   int num_distractors = 4;               // cluttered and transcribe only
   int distractor_size = 8;               // side in pixels, at most the digit's
   int border = 0;                        // pixels at each edge of the canvas that are left free
+  int max_number = 9999;                 // digits_to_words: 9-999999
 };
 
 /// `centered` (digits side by side in the middle), `translated` (each digit at a uniform place),
