@@ -103,6 +103,10 @@ class GlimpseEnvironment final : public Environment {
   CanvasSize canvas() const override {
     return {scenes_.channels(), scenes_.rows(), scenes_.cols()};
   }
+  AnswerKind answer_kind() const override {
+    return scenes_.max_symbols() > 0 ? AnswerKind::sequence : AnswerKind::one_class;
+  }
+  int max_symbols() const override { return scenes_.max_symbols(); }
   std::span<const SceneFacts> facts() const override { return facts_; }
 
  private:

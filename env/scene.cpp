@@ -3,24 +3,49 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
-#include "nn/check.h"
+#include "env/scene_layout.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
 
 namespace saccade {
-namespace {
 
-struct Kind {
-  bool moves;
+// What is asked about the digits.
+enum class Question { label, largest, sequence };
+
+struct SceneMaker::Kind {
+  Layout layout;
   bool clutter;
+  Question question;
+  int max_digits;
 };
 
-const NameTable<Kind>& kinds() {
-  static const NameTable<Kind> table{
+namespace {
+
+constexpr int kFewDigits = 4;  // of the kinds whose label is made of all digits
+
+const NameTable<std::optional<SceneMaker::Kind>>& kinds() {
+  using enum Layout;
+  using enum Question;
+  static const NameTable<std::optional<SceneMaker::Kind>> table{
       "scene.kind",
-      {{"centered", {false, false}}, {"translated", {true, false}}, {"cluttered", {true, true}}}};
+      {{"centered", {{side_by_side, false, label, kFewDigits}}},
+       {"translated", {{anywhere, false, label, kFewDigits}}},
+       {"cluttered", {{anywhere, true, label, kFewDigits}}},
+       {"bag", {{tiles, false, largest, kMaxDigits}}},
+       {"transcribe", {{left_to_right, true, sequence, kMaxDigits}}},
+       {"catch", {}},  // environments of their own
+       {"digits_to_words", {}}}};
   return table;
+}
+
+const SceneMaker::Kind& kind_of_digits(const std::string& name) {
+  const std::optional<SceneMaker::Kind>& kind = kinds().at(name);
+  if (!kind)
+    throw InputError(fmt::format(
+        "scene.kind: {} has no digits to make a scene of; it is an environment of its own", name));
+  return *kind;
 }
 
 // How the classes of a scene's digits make one label, and how many labels there are.
@@ -86,11 +111,6 @@ Region to_region(const Box& box, int canvas_cols, int canvas_rows) {
           .half_height = static_cast<float>(box.height) / rows};
 }
 
-// Uniform over all corners that keep the square inside the border, both ends included.
-int random_corner(int canvas_side, int side, int border, RandomStream& stream) {
-  return border + stream.below(canvas_side - 2 * border - side + 1);
-}
-
 }  // namespace
 
 std::vector<std::string> scene_kinds() { return kinds().names(); }
@@ -98,39 +118,65 @@ std::vector<std::string> scene_labels() { return labellings().names(); }
 
 SceneMaker::SceneMaker(const SceneConfig& config, const AugmentationConfig& augmentation,
                        const DigitSet& digits, DigitOrder order, std::uint64_t seed)
-    : config_(config),
+    : kind_(&kind_of_digits(config.kind)),
+      config_(config),
       augmentation_(augmentation),
       digits_(digits),
       order_(order),
       seed_(seed),
-      moves_(kinds().at(config.kind).moves),
       label_(labellings().at(config.label).label),
       classes_(digits.classes) {
-  const int count = config.num_digits;
-  if (!kinds().at(config.kind).clutter) config_.num_distractors = 0;
-  constexpr int kMost = 4;
-  if (count < 1 || count > kMost)
-    throw InputError(fmt::format("scene.num_digits: {}; allowed: 1 to {}", count, kMost));
-  if (config.label == "pair" && count != 2)
-    throw InputError(fmt::format("scene.label: pair needs scene.num_digits: 2, not {}", count));
-  if (count > 1) classes_ = labellings().at(config.label).classes(digits.classes, count);
-
+  if (!kind_->clutter) config_.num_distractors = 0;
+  check_count();
   if (config.border < 0)
     throw InputError(fmt::format("scene.border: {} pixels; allowed: 0 and more", config.border));
-  if (config_.num_distractors < 0)
+  check_distractors();
+  check_layout(kind_->layout, config, {.width = digits.cols(), .height = digits.rows()});
+
+  const int count = config.num_digits;
+  if (kind_->question == Question::label && count > 1)
+    classes_ = labellings().at(config.label).classes(digits.classes, count);
+  if (kind_->question == Question::sequence) {
+    ++classes_;  // the end mark
+    max_symbols_ = count + 1;
+  }
+}
+
+void SceneMaker::check_count() const {
+  const int count = config_.num_digits, least = config_.min_digits;
+  const auto& [layout, clutter, question, most] = *kind_;
+  const char* empty =
+      question == Question::largest ? "an empty bag has no largest digit; allowed" : "allowed";
+  if (count < 1 || count > most)
+    throw InputError(fmt::format("scene.num_digits: {}; {}: 1 to {}", count,
+                                 count < 1 ? empty : "allowed", most));
+  if (question == Question::label) {
+    if (least != 0)
+      throw InputError(
+          fmt::format("scene.min_digits: {} with scene.kind: {}, which always has "
+                      "scene.num_digits; allowed: 0",
+                      least, config_.kind));
+    if (config_.label == "pair" && count != 2)
+      throw InputError(fmt::format("scene.label: pair needs scene.num_digits: 2, not {}", count));
+  }
+  if (least < 0)
     throw InputError(
-        fmt::format("scene.num_distractors: {}; allowed: 0 and more", config.num_distractors));
-  const int free_rows = rows() - 2 * config.border;
-  const int free_cols = cols() - 2 * config.border;
-  if (digits.rows() > free_rows || digits.cols() * (moves_ ? 1 : count) > free_cols)
-    throw InputError(fmt::format(
-        "scene.canvas: {} x {} with scene.border: {} leaves no room for {} digit(s) of {} x {}",
-        rows(), cols(), config.border, count, digits.rows(), digits.cols()));
-  const int largest = std::min(digits.rows(), digits.cols());
-  if (config_.num_distractors > 0 &&
-      (config.distractor_size < 1 || config.distractor_size > largest))
-    throw InputError(fmt::format("scene.distractor_size: {} pixels; allowed: 1 to {}",
-                                 config.distractor_size, largest));
+        fmt::format("scene.min_digits: {}; {}: 1 to scene.num_digits ({}), or 0 for always so many",
+                    least, empty, count));
+  if (least > count)
+    throw InputError(
+        fmt::format("scene.min_digits: {} is more than scene.num_digits: {}; allowed: 0 to {}",
+                    least, count, count));
+}
+
+void SceneMaker::check_distractors() const {
+  const int count = config_.num_distractors, size = config_.distractor_size;
+  if (count < 0)
+    throw InputError(fmt::format("scene.num_distractors: {}; allowed: 0 and more", count));
+  const int largest = std::min(digits_.rows(), digits_.cols());
+  if (count > 0 && (size < 1 || size > largest))
+    throw InputError(
+        fmt::format("scene.distractor_size: {} pixels; allowed: 1 to {}", size, largest));
 }
 
 SceneMaker::Buffer SceneMaker::make_buffer() const {
@@ -140,42 +186,32 @@ SceneMaker::Buffer SceneMaker::make_buffer() const {
           std::vector<float>(Augmentation::scratch_size(digits_.rows(), digits_.cols()))};
 }
 
+// A scene has num_digits places in the endless sequence of digits, however many it shows.
 SceneFacts SceneMaker::make(std::uint64_t number, Buffer& buffer) const {
   const auto high = static_cast<std::uint32_t>(number >> 32);
   const auto low = static_cast<std::uint32_t>(number);
   RandomStream stream(seed_, Purpose::scene, high, low);
   RandomStream distortion(seed_, Purpose::augmentation, high, low);
   std::fill(buffer.canvas.begin(), buffer.canvas.end(), std::uint8_t{0});
-  add_distractors(buffer, stream);
-
-  const int count = config_.num_digits;
   SceneFacts facts;
-  facts.num_digits = count;
-  std::array<int, kMaxDigits> labels{};
-  for (int k = 0; k < count; ++k) {
-    const int index = pick_digit(number * count + k);
-    const std::uint8_t* pixels = &digits_.images(index, 0, 0, 0);
-    if (augmentation_.enabled()) {
-      augmentation_.apply(buffer.digit, {pixels, buffer.digit.size()}, digits_.rows(),
-                          digits_.cols(), channels(), distortion, buffer.scratch);
-      pixels = buffer.digit.data();
-    }
-    Box& box = facts.boxes[k];
-    box = {.width = digits_.cols(), .height = digits_.rows()};
-    if (moves_) {
-      box.x = random_corner(cols(), box.width, config_.border, stream);
-      box.y = random_corner(rows(), box.height, config_.border, stream);
-    } else {
-      box.x = (cols() - count * box.width) / 2 + k * box.width;
-      box.y = (rows() - box.height) / 2;
-    }
-    add(buffer.canvas, rows(), cols(), channels(), {pixels, digits_.cols(), box.height, box.width},
-        box.x, box.y);
-    facts.regions[k] = to_region(box, cols(), rows());
-    labels[k] = digits_.labels(index);
+  facts.num_digits = draw_count(stream);
+  add_distractors(buffer, stream);
+  place_digits(kind_->layout, config_, {.width = digits_.cols(), .height = digits_.rows()}, stream,
+               std::span(facts.boxes).first(facts.num_digits));
+  for (int k = 0; k < facts.num_digits; ++k) {
+    const int index = pick_digit(number * config_.num_digits + k);
+    add_digit(index, facts.boxes[k], distortion, buffer);
+    facts.regions[k] = to_region(facts.boxes[k], cols(), rows());
+    facts.classes[k] = digits_.labels(index);
   }
-  facts.label = count == 1 ? labels[0] : label_(std::span(labels).first(count));
+  set_answer(facts);
   return facts;
+}
+
+int SceneMaker::draw_count(RandomStream& stream) const {
+  const int most = config_.num_digits;
+  const int least = config_.min_digits == 0 ? most : config_.min_digits;
+  return least == most ? most : least + stream.below(most - least + 1);
 }
 
 void SceneMaker::add_distractors(Buffer& buffer, RandomStream& stream) const {
@@ -188,6 +224,38 @@ void SceneMaker::add_distractors(Buffer& buffer, RandomStream& stream) const {
     const int y = random_corner(rows(), size, config_.border, stream);
     const std::uint8_t* pixels = &digits_.images(index, from_y, from_x, 0);
     add(buffer.canvas, rows(), cols(), channels(), {pixels, digits_.cols(), size, size}, x, y);
+  }
+}
+
+void SceneMaker::add_digit(int index, const Box& box, RandomStream& distortion,
+                           Buffer& buffer) const {
+  const std::uint8_t* pixels = &digits_.images(index, 0, 0, 0);
+  if (augmentation_.enabled()) {
+    augmentation_.apply(buffer.digit, {pixels, buffer.digit.size()}, digits_.rows(), digits_.cols(),
+                        channels(), distortion, buffer.scratch);
+    pixels = buffer.digit.data();
+  }
+  add(buffer.canvas, rows(), cols(), channels(), {pixels, digits_.cols(), box.height, box.width},
+      box.x, box.y);
+}
+
+void SceneMaker::set_answer(SceneFacts& facts) const {
+  const std::span classes = std::span(facts.classes).first(facts.num_digits);
+  std::fill_n(facts.is_answer.begin(), facts.num_digits, true);
+  switch (kind_->question) {
+    case Question::label:
+      facts.label = facts.num_digits == 1 ? classes[0] : label_(classes);
+      break;
+    case Question::largest:
+      facts.label = *std::ranges::max_element(classes);
+      facts.length = facts.num_digits;
+      for (int k = 0; k < facts.num_digits; ++k) facts.is_answer[k] = classes[k] == facts.label;
+      break;
+    case Question::sequence:
+      std::ranges::copy(classes, facts.symbols.begin());
+      facts.symbols[facts.num_digits] = num_classes() - 1;
+      facts.num_symbols = facts.num_digits + 1;
+      break;
   }
 }
 

@@ -19,14 +19,18 @@ struct SceneConfig {
   std::array<int, 2> canvas = {60, 60};  // rows, cols in pixels
   int num_digits = 1;                    // 1-4; bag, transcribe: the most, 1-16
   int min_digits = 0;                    // bag, transcribe: 0: always num_digits
-  std::string label = "sum";             // of two digits and more: a name of scene_labels()
-  int num_distractors = 4;               // cluttered only
+  std::string label = "sum";             // of two digits and more: a name of scene_labels();
+                                         // bag and transcribe have answers of their own
+  int num_distractors = 4;               // cluttered and transcribe only
   int distractor_size = 8;               // side in pixels, at most the digit's
   int border = 0;                        // pixels at each edge of the canvas that are left free
+  int max_number = 9999;                 // digits_to_words: 9-999999
 };
 
 /// `centered` (digits side by side in the middle), `translated` (each digit at a uniform place),
-/// `cluttered` (translated, over distractors).
+/// `cluttered` (translated, over distractors); `bag` (digits in tiles: which is the largest?),
+/// `transcribe` (digits from left to right over distractors: which are they?). `catch` and
+/// `digits_to_words` are environments of their own: env/catch.h, env/words.h.
 std::vector<std::string> scene_kinds();
 /// `sum` (9 n + 1 classes for n sets of 10 classes), `pair` (unordered pair of two digits: 55).
 std::vector<std::string> scene_labels();
@@ -71,6 +75,16 @@ struct SceneFacts {
   int num_symbols = 0;                       // 0 where the answer is no sequence
 };
 
+/// The parts of a canvas: rows x cols equal tiles, row by row from the upper left.
+struct TileGrid {
+  int rows = 1;
+  int cols = 1;
+};
+
+/// Tiles for `count` > 0 digits: floor(sqrt(count)) rows, and as many columns as that takes. The
+/// policy `scan` walks `count` glimpses over their centres by the same rule.
+TileGrid tile_grid(int count);
+
 /// In which order scenes show the digits of a set.
 enum class DigitOrder {
   shuffled,  // a new random permutation in every pass over the set: training
@@ -83,6 +97,14 @@ enum class DigitOrder {
 /// clamped to white. All corners are inclusive ranges. Pixels are bytes (255 = 1.0), so the sums
 /// are exact.
 ///
+/// A bag has n digits, n uniform in [min_digits, num_digits]: digit k in the middle of tile k of
+/// tile_grid(num_digits); the other tiles and all between are black. Its label is the largest
+/// class, the answer are all digits of that class, and the episode is n steps long.
+///
+/// transcribe has n digits, drawn alike, whose columns do not overlap: along x all such placements
+/// are equally likely, along y all places. The symbols are their classes from left to right, then
+/// the end mark, which is the last of num_classes() symbols; the label is 0.
+///
 /// Scenes are numbered: scene n of a seed is the same whoever asks for it, in whatever batch.
 class SceneMaker {
  public:
@@ -93,6 +115,9 @@ class SceneMaker {
     std::vector<float> scratch;        // of the distortion
   };
 
+  /// The place of the digits and what is asked about them, by the name of the kind.
+  struct Kind;
+
   /// Keeps a reference to `digits`. Throws InputError naming the key if the scene cannot be made.
   SceneMaker(const SceneConfig& config, const AugmentationConfig& augmentation,
              const DigitSet& digits, DigitOrder order, std::uint64_t seed);
@@ -101,23 +126,30 @@ class SceneMaker {
   int cols() const { return config_.canvas[1]; }
   int channels() const { return digits_.channels(); }
   int num_classes() const { return classes_; }
+  int max_symbols() const { return max_symbols_; }  // 0: the answer is a class
 
   Buffer make_buffer() const;
   /// Draws scene `number` into buffer.canvas.
   SceneFacts make(std::uint64_t number, Buffer& buffer) const;
 
  private:
+  void check_count() const;
+  void check_distractors() const;
+  int draw_count(RandomStream& stream) const;
   void add_distractors(Buffer& buffer, RandomStream& stream) const;
+  void add_digit(int index, const Box& box, RandomStream& distortion, Buffer& buffer) const;
+  void set_answer(SceneFacts& facts) const;
   int pick_digit(std::uint64_t position) const;
 
+  const Kind* kind_;
   SceneConfig config_;
   Augmentation augmentation_;
   const DigitSet& digits_;
   DigitOrder order_;
   std::uint64_t seed_;
-  bool moves_;
   int (*label_)(std::span<const int> digit_labels);
   int classes_;
+  int max_symbols_ = 0;
 };
 
 }  // namespace saccade

@@ -15,6 +15,7 @@ enum class Purpose : std::uint32_t {
   synthetic_digits,
   folder_split,
   bootstrap,
+  number_split,
 };
 
 /// A stream of random numbers keyed by (seed, purpose, update, episode): Philox4x32-10 (Salmon et

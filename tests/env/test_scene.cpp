@@ -232,7 +232,8 @@ TEST_CASE("a scene that cannot be made is refused by the name of its key") {
     CHECK(message.find(key) != std::string::npos);
   };
   CHECK(fault({.kind = "clutered"}) ==
-        "unknown scene.kind 'clutered'; allowed: centered, translated, cluttered");
+        "unknown scene.kind 'clutered'; allowed: centered, translated, cluttered, bag, transcribe, "
+        "catch, digits_to_words");
   CHECK(fault({.label = "add"}) == "unknown scene.label 'add'; allowed: sum, pair");
   names({.num_digits = 0}, "scene.num_digits: 0");
   names({.num_digits = 5}, "scene.num_digits: 5");

@@ -1,0 +1,147 @@
+#include "env/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "nn/check.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+// Symbols: 0 .. 19 are their own numbers, then the tens from twenty on.
+constexpr int kTwenty = 20, kHundred = 28, kThousand = 29, kEnd = 30;
+constexpr int kLeastNumber = 9;
+
+// The parts are the same for every seed: runs with different seeds are tested on the same numbers.
+constexpr std::uint64_t kPartingSeed = 1;
+
+// Writes the symbols of a number below 1000, none for 0, and returns how many.
+int write_hundreds(int number, int* symbols) {
+  int count = 0;
+  if (number >= 100) {
+    symbols[count++] = number / 100;
+    symbols[count++] = kHundred;
+  }
+  int rest = number % 100;
+  if (rest >= 20) {
+    symbols[count++] = kTwenty + rest / 10 - 2;
+    rest %= 10;
+  }
+  if (rest > 0) symbols[count++] = rest;
+  return count;
+}
+
+// Writes the symbols of a number without the end mark, and returns how many.
+int write_number(int number, std::span<int, kMaxSymbols> symbols) {
+  SACCADE_CHECK(number >= 0 && number <= kMaxNumber);
+  symbols[0] = 0;
+  if (number == 0) return 1;
+  int count = 0;
+  if (number >= 1000) {
+    count = write_hundreds(number / 1000, symbols.data());
+    symbols[count++] = kThousand;
+  }
+  return count + write_hundreds(number % 1000, symbols.data() + count);
+}
+
+int count_digits(int number) {
+  int count = 1;
+  for (; number >= 10; number /= 10) ++count;
+  return count;
+}
+
+int longest_words(int max_number) {
+  std::array<int, kMaxSymbols> symbols{};
+  int longest = 0;
+  for (int number = 0; number <= max_number; ++number)
+    longest = std::max(longest, write_number(number, symbols));
+  return longest;
+}
+
+int checked(int max_number) {
+  if (max_number < kLeastNumber || max_number > kMaxNumber)
+    throw InputError(fmt::format("scene.max_number: {}; allowed: {} to {}", max_number,
+                                 kLeastNumber, kMaxNumber));
+  return max_number;
+}
+
+}  // namespace
+
+const std::vector<std::string>& word_names() {
+  static const std::vector<std::string> names = {
+      "zero",    "one",       "two",      "three",    "four",    "five",     "six",      "seven",
+      "eight",   "nine",      "ten",      "eleven",   "twelve",  "thirteen", "fourteen", "fifteen",
+      "sixteen", "seventeen", "eighteen", "nineteen", "twenty",  "thirty",   "forty",    "fifty",
+      "sixty",   "seventy",   "eighty",   "ninety",   "hundred", "thousand", "<end>"};
+  return names;
+}
+
+std::vector<std::string> number_words(int number) {
+  std::array<int, kMaxSymbols> symbols{};
+  const int count = write_number(number, symbols);
+  std::vector<std::string> words;
+  for (int i = 0; i < count; ++i) words.push_back(word_names()[symbols[i]]);
+  return words;
+}
+
+WordsEnvironment::WordsEnvironment(int max_number, Split split, std::uint64_t seed, int episodes,
+                                   int rollouts)
+    : parting_(checked(max_number) + 1, kPartingSeed, Purpose::number_split, 0),
+      split_(split),
+      seed_(seed),
+      rollouts_(rollouts),
+      rows_(count_digits(max_number)),
+      max_symbols_(longest_words(max_number) + 1),
+      facts_(episodes) {
+  SACCADE_CHECK(episodes % rollouts == 0);
+  const int numbers = max_number + 1, tenth = numbers / 10;
+  const int train = numbers - 2 * tenth;
+  first_ = split == Split::train ? 0 : split == Split::valid ? train : train + tenth;
+  size_ = split == Split::train ? train : tenth;
+}
+
+void WordsEnvironment::begin(std::uint64_t first_scene) {
+  for (int s = 0; s < episodes() / rollouts_; ++s)
+    std::fill_n(facts_.begin() + static_cast<std::ptrdiff_t>(s) * rollouts_, rollouts_,
+                describe(pick_number(first_scene + s)));
+}
+
+int WordsEnvironment::pick_number(std::uint64_t scene) const {
+  const auto pass = static_cast<std::uint32_t>(scene / size_);
+  auto place = static_cast<int>(scene % size_);
+  if (split_ == Split::train)
+    place = RandomPermutation(size_, seed_, Purpose::digit_order, pass)(place);
+  return parting_(first_ + place);
+}
+
+SceneFacts WordsEnvironment::describe(int number) const {
+  SceneFacts facts;
+  facts.num_digits = facts.length = count_digits(number);
+  const auto height = static_cast<float>(rows_);
+  for (int k = facts.length - 1, rest = number; k >= 0; --k, rest /= 10) {
+    facts.boxes[k] = {.x = 0, .y = k, .width = canvas().cols, .height = 1};
+    facts.regions[k] = {.x = 0.0F,
+                        .y = static_cast<float>(2 * k + 1) / height - 1.0F,
+                        .half_width = 1.0F,
+                        .half_height = 1.0F / height};
+    facts.classes[k] = rest % 10;
+    facts.is_answer[k] = true;
+  }
+  const int words = write_number(number, facts.symbols);
+  facts.symbols[words] = kEnd;
+  facts.num_symbols = words + 1;
+  return facts;
+}
+
+void WordsEnvironment::observe_canvases(Matrix canvases) {
+  for (int b = 0; b < episodes(); ++b) {
+    float* canvas = canvases.row(b);  // (rows, 10)
+    std::fill_n(canvas, canvases.cols, 0.0F);
+    for (int k = 0; k < facts_[b].length; ++k) canvas[k * 10 + facts_[b].classes[k]] = 1.0F;
+  }
+}
+
+}  // namespace saccade
