@@ -2,15 +2,13 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <limits>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "nn/error.h"
+#include "tests/attention/naive_attend.h"
 #include "tests/guarded_matrix.h"
-#include "tests/naive.h"
 #include "tests/support.h"
 
 namespace saccade {
@@ -100,33 +98,12 @@ struct NaiveScore {
         sizes(s.sizes),
         order(s.order),
         keys(s.keys.view()),
-        queries(s.queries.view()) {
-    for (int i = 0; i < static_cast<int>(s.layout.parameters().size()); ++i)
-      parameters.emplace(s.layout[i].name, NaiveMatrix(s.layout.view(s.block(), i)));
-  }
+        queries(s.queries.view()),
+        parameters(naive_attention::parameters_of(s.layout, s.block())) {}
 
   double score(int query, int key) const {
-    double total = 0.0;
-    if (kind == "additive" || kind == "location_free") {
-      const NaiveMatrix& w_k = parameters.at("s.key.weight");
-      for (int j = 0; j < sizes.hidden; ++j) {
-        double z = parameters.at("s.bias")(0, j);
-        for (int i = 0; i < sizes.key; ++i) z += keys(key, i) * w_k(i, j);
-        for (int i = 0; kind == "additive" && i < sizes.query; ++i)
-          z += queries(query, i) * parameters.at("s.query.weight")(i, j);
-        total += parameters.at("s.v")(0, j) * std::tanh(z);
-      }
-      return total;
-    }
-    if (kind == "general") {
-      const NaiveMatrix& w = parameters.at("s.weight");
-      for (int i = 0; i < sizes.query; ++i)
-        for (int j = 0; j < sizes.key; ++j) total += queries(query, i) * w(i, j) * keys(key, j);
-      return total;
-    }
-    for (int i = 0; i < sizes.key; ++i) total += queries(query, i) * keys(key, i);
-    if (kind == "scaled_dot") total /= std::sqrt(static_cast<double>(sizes.key));
-    return total;
+    return naive_attention::score(kind, parameters, "s", naive_attention::row_of(queries, query),
+                                  naive_attention::row_of(keys, key));
   }
 
   NaiveMatrix scores() const {
@@ -152,7 +129,7 @@ struct NaiveScore {
   Sizes sizes;
   KeyOrder order;
   NaiveMatrix keys, queries;
-  std::map<std::string, NaiveMatrix> parameters;
+  naive_attention::Parameters parameters;
 };
 
 NaiveMatrix plus(NaiveMatrix a, const NaiveMatrix& b) {
