@@ -5,6 +5,7 @@
 #include <xsimd/xsimd.hpp>
 
 #include "nn/gemm.h"
+#include "nn/rows.h"
 #include "nn/softmax.h"
 
 namespace saccade {
@@ -40,7 +41,7 @@ void add_relu(float* __restrict y, const float* __restrict b, int n) {
 
 void linear_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b) {
   multiply(y, x, w);
-  for (int r = 0; r < y.rows; ++r) add_bias(y.row(r), b.data, y.cols);
+  add_bias(y, b);
 }
 
 void linear_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, float beta) {
@@ -52,6 +53,11 @@ void linear_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, float 
 void linear_relu_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b) {
   multiply(y, x, w);
   bias_relu(y, b);
+}
+
+void add_bias(Matrix y, ConstMatrix b) {
+  SACCADE_CHECK(y.cols == b.cols);
+  for (int r = 0; r < y.rows; ++r) add_bias(y.row(r), b.data, y.cols);
 }
 
 void bias_relu(Matrix y, ConstMatrix b) {
@@ -79,6 +85,50 @@ void relu_backward(Matrix dy, ConstMatrix y) {
     float* __restrict dy_row = dy.row(r);
     const float* __restrict y_row = y.row(r);
     for (int j = 0; j < dy.cols; ++j) dy_row[j] = y_row[j] > 0.0F ? dy_row[j] : 0.0F;
+  }
+}
+
+void layer_norm_forward(Matrix y, Matrix normalized, Matrix inverse_deviation, ConstMatrix x,
+                        ConstMatrix gain, ConstMatrix shift) {
+  constexpr float kEpsilon = 1e-5F;
+  const int n = x.cols;
+  SACCADE_CHECK(y.cols == n && normalized.cols == n && gain.cols == n && shift.cols == n);
+  for (int r = 0; r < x.rows; ++r) {
+    const float* __restrict x_row = x.row(r);
+    float* __restrict z = normalized.row(r);
+    float* __restrict y_row = y.row(r);
+    const float mean = sum(x_row, n) / static_cast<float>(n);
+    for (int j = 0; j < n; ++j) z[j] = x_row[j] - mean;
+    const float variance = dot(z, z, n) / static_cast<float>(n);
+    const float inverse = 1.0F / std::sqrt(variance + kEpsilon);
+    for (int j = 0; j < n; ++j) {
+      z[j] *= inverse;
+      y_row[j] = gain.data[j] * z[j] + shift.data[j];
+    }
+    inverse_deviation(r, 0) = inverse;
+  }
+}
+
+void layer_norm_backward(Matrix dx, Matrix dgain, Matrix dshift, Matrix dy, ConstMatrix normalized,
+                         ConstMatrix inverse_deviation, ConstMatrix gain) {
+  const int n = dy.cols;
+  SACCADE_CHECK(dx.cols == n && normalized.cols == n && gain.cols == n);
+  const float* __restrict gain_row = gain.data;
+  float* __restrict dgain_row = dgain.data;
+  for (int r = 0; r < dy.rows; ++r) {
+    float* __restrict dz = dy.row(r);
+    const float* __restrict z = normalized.row(r);
+    add_bias(dshift.data, dz, n);
+    for (int j = 0; j < n; ++j) {
+      dgain_row[j] += dz[j] * z[j];
+      dz[j] *= gain_row[j];
+    }
+    // What moves the row's mean or its deviation alone has no effect on z.
+    const float mean = sum(dz, n) / static_cast<float>(n);
+    const float slope = dot(dz, z, n) / static_cast<float>(n);
+    float* __restrict dx_row = dx.row(r);
+    for (int j = 0; j < n; ++j)
+      dx_row[j] += inverse_deviation(r, 0) * (dz[j] - mean - slope * z[j]);
   }
 }
 

@@ -25,12 +25,23 @@ void add(Matrix y, ConstMatrix x);
 /// y = relu(y + x), in place.
 void add_relu(Matrix y, ConstMatrix x);
 
+/// y += b (1, N), in every row.
+void add_bias(Matrix y, ConstMatrix b);
 /// y = relu(y + b), in place.
 void bias_relu(Matrix y, ConstMatrix b);
 /// y = relu(x w + b). Not-a-number stays not-a-number, so that the loss shows it.
 void linear_relu_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b);
 /// dy *= (y > 0), in place: the gradient before the activation.
 void relu_backward(Matrix dy, ConstMatrix y);
+
+/// Layer normalisation (Ba et al. 2016, equation 4), row by row of R:
+/// y (R, N) = gain (1, N) normalized + shift (1, N), where normalized (R, N) = (x - mean) /
+/// deviation and deviation = sqrt(variance + 1e-5); its inverse goes to inverse_deviation (R, 1).
+void layer_norm_forward(Matrix y, Matrix normalized, Matrix inverse_deviation, ConstMatrix x,
+                        ConstMatrix gain, ConstMatrix shift);
+/// Adds to dx, dgain and dshift; overwrites dy.
+void layer_norm_backward(Matrix dx, Matrix dgain, Matrix dshift, Matrix dy, ConstMatrix normalized,
+                         ConstMatrix inverse_deviation, ConstMatrix gain);
 
 /// In place, one row of n numbers at a time; absolute error below 3e-7.
 void sigmoid(float* x, int n);

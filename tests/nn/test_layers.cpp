@@ -164,6 +164,88 @@ TEST_CASE("relu: zero has no gradient, and what is not finite stays visible") {
   CHECK(std::isnan(out(0, 1)));
 }
 
+NaiveMatrix naive_layer_norm(const NaiveMatrix& x, const NaiveMatrix& gain,
+                             const NaiveMatrix& shift) {
+  NaiveMatrix y(x.rows, x.cols);
+  for (int r = 0; r < x.rows; ++r) {
+    double mean = 0.0, variance = 0.0;
+    for (int j = 0; j < x.cols; ++j) mean += x(r, j) / x.cols;
+    for (int j = 0; j < x.cols; ++j) variance += std::pow(x(r, j) - mean, 2) / x.cols;
+    for (int j = 0; j < x.cols; ++j)
+      y(r, j) = gain(0, j) * (x(r, j) - mean) / std::sqrt(variance + 1e-5) + shift(0, j);
+  }
+  return y;
+}
+
+// Where every row is spread by `spread` around `centre`.
+void check_layer_norm(Sizes sizes, float spread, float centre, RandomStream& stream) {
+  CAPTURE(sizes.rows);
+  CAPTURE(sizes.outputs);
+  CAPTURE(spread);
+  const int rows = sizes.rows, width = sizes.outputs;
+  GuardedMatrix x(rows, width), gain(1, width), shift(1, width), dy(rows, width);
+  for (GuardedMatrix* m : {&x, &gain, &shift, &dy}) m->randomize(stream);
+  for (int r = 0; r < rows; ++r)
+    for (int j = 0; j < width; ++j) x(r, j) = centre + spread * x(r, j);
+  NaiveMatrix naive_x(x.view()), naive_gain(gain.view()), naive_shift(shift.view());
+  const NaiveMatrix naive_dy(dy.view());
+
+  GuardedMatrix y(rows, width), normalized(rows, width), inverse(rows, 1);
+  for (GuardedMatrix* m : {&y, &normalized, &inverse}) m->fill(kNan);
+  layer_norm_forward(y.view(), normalized.view(), inverse.view(), x.view(), gain.view(),
+                     shift.view());
+  CHECK(largest_error(y.view(), naive_layer_norm(naive_x, naive_gain, naive_shift)) < 1e-4);
+
+  GuardedMatrix dx(rows, width), dgain(1, width), dshift(1, width);
+  dx.fill(0.5F);  // added, not written
+  dgain.fill(0.5F);
+  dshift.fill(0.5F);
+  layer_norm_backward(dx.view(), dgain.view(), dshift.view(), dy.view(), normalized.view(),
+                      inverse.view(), gain.view());
+  const auto check_added = [&](ConstMatrix fast, NaiveMatrix& numbers) {
+    NaiveMatrix slope = finite_differences(
+        numbers, [&] { return dot(naive_layer_norm(naive_x, naive_gain, naive_shift), naive_dy); });
+    for (double& value : slope.values) value += 0.5;
+    CHECK(largest_error(fast, slope) < 1e-4);
+  };
+  check_added(dx.view(), naive_x);
+  check_added(dgain.view(), naive_gain);
+  check_added(dshift.view(), naive_shift);
+  for (const GuardedMatrix* m : {&y, &normalized, &inverse, &dy, &dx, &dgain, &dshift})
+    CHECK(m->intact());
+}
+
+TEST_CASE("layer norm: forward against naive loops, backward against finite differences") {
+  RandomStream stream(4, Purpose::scene, 0, 0);
+  for (const Sizes sizes : {Sizes{1, 0, 1}, {1, 0, 2}, {3, 0, 5}, {2, 0, 16}, {7, 0, 33}}) {
+    check_layer_norm(sizes, 1.0F, 0.0F, stream);
+    check_layer_norm(sizes, 3.0F, -5.0F, stream);
+    check_layer_norm(sizes, 0.01F, 0.0F, stream);  // where the epsilon counts
+  }
+}
+
+TEST_CASE("layer norm of a row of equal numbers is the shift") {
+  GuardedMatrix x(1, 4), gain(1, 4), shift(1, 4), y(1, 4), normalized(1, 4), inverse(1, 1);
+  x.fill(2.0F);
+  gain.fill(3.0F);
+  shift.fill(-1.0F);
+  layer_norm_forward(y.view(), normalized.view(), inverse.view(), x.view(), gain.view(),
+                     shift.view());
+  for (int j = 0; j < 4; ++j) CHECK(y(0, j) == -1.0F);
+}
+
+TEST_CASE("add_bias adds to every row") {
+  RandomStream stream(5, Purpose::scene, 0, 0);
+  GuardedMatrix y(3, 17), b(1, 17);
+  y.randomize(stream);
+  b.randomize(stream);
+  GuardedMatrix sum = y;
+  add_bias(sum.view(), b.view());
+  for (int r = 0; r < 3; ++r)
+    for (int j = 0; j < 17; ++j) CHECK(sum(r, j) == y(r, j) + b(0, j));
+  CHECK(sum.intact());
+}
+
 struct Activation {
   const char* name;
   void (*fast)(float*, int);

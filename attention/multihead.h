@@ -1,0 +1,61 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "nn/parameters.h"
+#include "nn/tensor.h"
+#include "nn/work.h"
+
+namespace saccade {
+
+/// What multi-head self-attention keeps of B episodes over T steps.
+struct MultiHeadMemory {
+  MultiHeadMemory(int steps, int episodes, int width);
+
+  int steps, episodes;
+  Tensor<3> qkv;       // (T, B, 3 H): queries, keys and values, side by side
+  Tensor<3> context;   // (T, B, H): the read-outs of the heads, side by side
+  Tensor<3> dqkv;      // (T, B, 3 H): those of keys and values are sums over the later queries
+  Tensor<2> dcontext;  // (B, H)
+  Tensor<1> dscores;   // (T): of one query and head
+};
+
+/// Multi-head scaled dot-product self-attention (Vaswani et al. 2017, sections 3.2.1 and 3.2.2),
+/// causal and step by step: x_t asks, and x_0 .. x_t answer.
+///
+///     [q_t | k_t | v_t] = x_t W + b        of width H each; head i has the columns of its H /
+///     heads a_t = softmax(q_t . k_0..t / sqrt(H / heads))        in each head y_t = [sum_j a_tj
+///     v_j of head 1 | of head 2 | ..] W_o + b_o
+///
+/// Steps in order: forward 0, 1, ..; backward T - 1, .., 0; weight_backward. Nothing allocates but
+/// the constructor and make_memory.
+class MultiHead {
+ public:
+  /// Parameters `<name>.qkv.weight` (H, 3 H), `<name>.qkv.bias`, `<name>.output.weight` (H, H) and
+  /// `<name>.output.bias`. `heads` divides the width H. `layout` must outlive it.
+  MultiHead(const std::string& name, int width, int heads, ParameterLayout& layout);
+
+  MultiHeadMemory make_memory(int steps, int episodes) const;
+
+  /// Adds y_t to y (B, H) for x (B, H). weights (B, heads T): row b has a_t of head i from column
+  /// i T on, t + 1 numbers that sum to 1; the columns behind them are left alone.
+  void forward(Matrix y, Matrix weights, MultiHeadMemory& memory, int t, ConstMatrix x,
+               std::span<const float> parameters) const;
+  /// Writes dx (B, H), the gradient of x_t by way of all queries from t on.
+  void backward(Matrix dx, MultiHeadMemory& memory, int t, ConstMatrix dy, ConstMatrix weights,
+                std::span<const float> parameters) const;
+  /// Writes the parameter gradients. dy and x (T B, H): row t B + b.
+  void weight_backward(std::span<float> gradient, const MultiHeadMemory& memory, ConstMatrix dy,
+                       ConstMatrix x) const;
+
+  /// Multiply-adds of an episode of T steps.
+  Work work(int steps) const;
+
+ private:
+  int width_, heads_, head_width_;
+  const ParameterLayout& layout_;
+  int qkv_weight_, qkv_bias_, output_weight_, output_bias_;
+};
+
+}  // namespace saccade
