@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "nn/error.h"
-#include "tests/env/environment_contract.h"
+#include "tests/env/environment_calls.h"
 #include "tests/statistics.h"
 #include "tests/support.h"
 
@@ -60,20 +60,6 @@ int column_after(int col, int drift, int t, int cols) {
   return std::min(place, track - place);
 }
 
-std::vector<float> act(Environment& environment, const std::vector<int>& actions) {
-  std::vector<float> rewards(actions.size(), -1.0F);
-  environment.act(actions, rewards);
-  return rewards;
-}
-
-std::vector<int> random_actions(int episodes, std::uint32_t step) {
-  std::vector<int> actions;
-  for (int b = 0; b < episodes; ++b)
-    actions.push_back(
-        RandomStream(5, Purpose::policy_noise, step, static_cast<std::uint32_t>(b)).below(3));
-  return actions;
-}
-
 TEST_CASE("ball, paddle and rewards go as in a naive game, seen from the screen alone") {
   CHECK(catch_actions() == std::vector<std::string>{"left", "stay", "right"});
   for (const auto& [rows, cols] : {std::pair{24, 24}, {4, 4}, {5, 9}, {30, 6}}) {
@@ -91,8 +77,8 @@ TEST_CASE("ball, paddle and rewards go as in a naive game, seen from the screen 
     int caught = 0, turned = 0;
     for (int t = 0; t < kBalls * (rows - 1); ++t) {
       const int fallen = t % (rows - 1) + 1;  // rows, after this act
-      const std::vector<int> actions = random_actions(kEpisodes, static_cast<std::uint32_t>(t));
-      const std::vector<float> rewards = act(environment, actions);
+      const std::vector<int> actions = random_actions(environment, static_cast<std::uint32_t>(t));
+      const std::vector<float> rewards = act_all(environment, actions);
       const GuardedMatrix canvases = view_of(environment);
       for (int b = 0; b < kEpisodes; ++b) {
         const Screen now = read_screen(canvases, b, rows, cols);
@@ -141,7 +127,7 @@ TEST_CASE("a look after an act sees the ball where it is now") {
       CHECK(ball(b, 0) == 1.0F);
       CHECK(beside(b, 0) == 0.0F);
     }
-    act(environment, random_actions(6, t));
+    act_all(environment, random_actions(environment, t));
   }
 }
 
@@ -161,7 +147,7 @@ TEST_CASE("columns, drifts and paddles start uniformly and independently") {
     column.push_back(screen.ball_col);
     paddle.push_back(screen.paddle);
   }
-  act(environment, std::vector<int>(3000, 1));
+  act_all(environment, std::vector<int>(3000, 1));
   std::vector<double> inner_column, inner_drift;
   for (int b = 0; b < 3000; ++b) {
     const int moved = environment.facts()[b].boxes[0].x - start[b];
@@ -196,7 +182,7 @@ Score play_ahead(int rows, int cols, int balls) {
     for (const SceneFacts& facts : environment.facts()) start.push_back(facts.boxes[0].x);
     std::vector<int> actions(kEpisodes, 1);
     for (int t = 0; t < rows - 1; ++t) {
-      const std::vector<float> rewards = act(environment, actions);
+      const std::vector<float> rewards = act_all(environment, actions);
       const GuardedMatrix canvases = view_of(environment);
       for (int b = 0; b < kEpisodes; ++b) {
         if (t == rows - 2) {
@@ -237,7 +223,8 @@ TEST_CASE("who acts at random catches about as many balls as the paddle is wide"
   environment.reset(0);
   double caught = 0.0;
   for (std::uint32_t t = 0; t < kBalls * 23; ++t)
-    for (const float reward : act(environment, random_actions(kEpisodes, t))) caught += reward;
+    for (const float reward : act_all(environment, random_actions(environment, t)))
+      caught += reward;
   CHECK(caught / (kEpisodes * kBalls) > 0.065);
   CHECK(caught / (kEpisodes * kBalls) < 0.10);
 }
@@ -250,8 +237,8 @@ TEST_CASE("rollouts of a scene meet the same balls, whatever they do and whateve
     other_seed.reset(first);
     std::vector<std::array<Box, 6>> seen, others;
     for (std::uint32_t t = 0; t < 40; ++t) {
-      const std::vector<float> rewards = act(batch, random_actions(6, t));
-      act(other_seed, random_actions(6, t));
+      const std::vector<float> rewards = act_all(batch, random_actions(batch, t));
+      act_all(other_seed, random_actions(batch, t));
       seen.emplace_back();
       others.emplace_back();
       for (int b = 0; b < 6; ++b) {
@@ -264,7 +251,7 @@ TEST_CASE("rollouts of a scene meet the same balls, whatever they do and whateve
       single.reset(first + b / 3);
       bool all = true;
       for (const std::array<Box, 6>& boxes : seen) {
-        act(single, {1});
+        act_all(single, {1});
         all = all && boxes[b] == single.facts()[0].boxes[0];
       }
       CHECK(all);
