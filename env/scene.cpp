@@ -103,6 +103,11 @@ void add(std::span<std::uint8_t> canvas, int canvas_rows, int canvas_cols, int c
   }
 }
 
+}  // namespace
+
+std::vector<std::string> scene_kinds() { return kinds().names(); }
+std::vector<std::string> scene_labels() { return labellings().names(); }
+
 Region to_region(const Box& box, int canvas_cols, int canvas_rows) {
   const auto cols = static_cast<float>(canvas_cols), rows = static_cast<float>(canvas_rows);
   return {.x = static_cast<float>(2 * box.x + box.width) / cols - 1.0F,
@@ -110,11 +115,6 @@ Region to_region(const Box& box, int canvas_cols, int canvas_rows) {
           .half_width = static_cast<float>(box.width) / cols,
           .half_height = static_cast<float>(box.height) / rows};
 }
-
-}  // namespace
-
-std::vector<std::string> scene_kinds() { return kinds().names(); }
-std::vector<std::string> scene_labels() { return labellings().names(); }
 
 SceneMaker::SceneMaker(const SceneConfig& config, const AugmentationConfig& augmentation,
                        const DigitSet& digits, DigitOrder order, std::uint64_t seed)

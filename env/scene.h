@@ -59,6 +59,9 @@ struct Region {
   }
 };
 
+/// The region of a box on a canvas.
+Region to_region(const Box& box, int canvas_cols, int canvas_rows);
+
 constexpr int kMaxDigits = 16;
 constexpr int kMaxSymbols = 17;  // kMaxDigits and an end mark
 

@@ -120,13 +120,9 @@ int WordsEnvironment::pick_number(std::uint64_t scene) const {
 SceneFacts WordsEnvironment::describe(int number) const {
   SceneFacts facts;
   facts.num_digits = facts.length = count_digits(number);
-  const auto height = static_cast<float>(rows_);
   for (int k = facts.length - 1, rest = number; k >= 0; --k, rest /= 10) {
     facts.boxes[k] = {.x = 0, .y = k, .width = canvas().cols, .height = 1};
-    facts.regions[k] = {.x = 0.0F,
-                        .y = static_cast<float>(2 * k + 1) / height - 1.0F,
-                        .half_width = 1.0F,
-                        .half_height = 1.0F / height};
+    facts.regions[k] = to_region(facts.boxes[k], canvas().cols, canvas().rows);
     facts.classes[k] = rest % 10;
     facts.is_answer[k] = true;
   }

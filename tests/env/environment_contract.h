@@ -2,9 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <functional>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <span>
@@ -12,105 +11,60 @@
 #include <vector>
 
 #include "env/environment.h"
-#include "nn/random.h"
-#include "tests/guarded_matrix.h"
+#include "tests/env/answer_contract.h"
+#include "tests/env/environment_calls.h"
 
 // The contract of Environment, which every implementation is put through:
 //
 //     check_environment([&] { return std::make_unique<MyEnvironment>(...); }, rows, cols);
 //
 // `make` gives a new environment that was not reset yet, each time of the same settings; its scenes
-// are not all alike. rows and cols are the canvas, in pixels. An environment that can be looked at
-// through a grid keeps check_grid as well, one that shows its canvas check_canvases.
+// are not all alike. rows and cols are the canvas, in pixels. What can be looked at and what has
+// one class, a sequence or actions for an answer is checked as such. An environment that can be
+// looked at through a grid keeps check_grid as well, one that shows its canvas check_canvases.
 namespace saccade {
 
-using MakeEnvironment = std::function<std::unique_ptr<Environment>()>;
-
-/// Locations (B, 2) uniform in [-1, 1].
-inline GuardedMatrix random_locations(int episodes, std::uint32_t look) {
-  GuardedMatrix locations(episodes, 2);
-  for (int b = 0; b < episodes; ++b) {
-    RandomStream stream(1, Purpose::policy_noise, look, static_cast<std::uint32_t>(b));
-    for (int axis = 0; axis < 2; ++axis) locations(b, axis) = stream.uniform(-1.0F, 1.0F);
-  }
-  return locations;
-}
-
-/// K places that are the same in every episode, the corners and the centre among them: (K, 2).
-inline GuardedMatrix some_places() {
-  constexpr float kPlaces[][2] = {{0.0F, 0.0F},  {-1.0F, -1.0F}, {1.0F, 1.0F},   {1.0F, -1.0F},
-                                  {-1.0F, 1.0F}, {0.31F, -0.7F}, {-0.05F, 0.43F}};
-  GuardedMatrix places(static_cast<int>(std::size(kPlaces)), 2);
-  for (int k = 0; k < places.view().rows; ++k)
-    for (int axis = 0; axis < 2; ++axis) places(k, axis) = kPlaces[k][axis];
-  return places;
-}
-
-/// Glimpses (B, D), each number written, none beside them.
-inline GuardedMatrix look_at(Environment& environment, const GuardedMatrix& locations) {
-  GuardedMatrix glimpses(environment.episodes(), environment.glimpse_size());
-  glimpses.fill(std::numeric_limits<float>::quiet_NaN());
-  environment.look(locations.view(), glimpses.view());
-  CHECK(glimpses.intact());
-  return glimpses;
-}
-
-/// Glimpses (B K, D) at places (K, 2), each number written, none beside them.
-inline GuardedMatrix look_at_all(Environment& environment, const GuardedMatrix& places) {
-  GuardedMatrix glimpses(environment.episodes() * places.view().rows, environment.glimpse_size());
-  glimpses.fill(std::numeric_limits<float>::quiet_NaN());
-  environment.look_at_all(places.view(), glimpses.view());
-  CHECK(glimpses.intact());
-  return glimpses;
-}
-
-/// The canvases (B, channels * rows * cols), each number written, none beside them.
-inline GuardedMatrix view_of(Environment& environment) {
-  GuardedMatrix canvases(environment.episodes(), environment.canvas().pixels());
-  canvases.fill(std::numeric_limits<float>::quiet_NaN());
-  environment.view(canvases.view());
-  CHECK(canvases.intact());
-  return canvases;
-}
-
-inline std::vector<float> answer_all(Environment& environment, const std::vector<int>& classes) {
-  std::vector<float> memory(classes.size() + 2, -7.0F);
-  environment.answer(classes, std::span(memory).subspan(1, classes.size()));
-  CHECK(memory.front() == -7.0F);
-  CHECK(memory.back() == -7.0F);
-  return {memory.begin() + 1, memory.end() - 1};
-}
-
-inline std::vector<int> labels_of(const Environment& environment) {
-  std::vector<int> labels;
-  for (const SceneFacts& facts : environment.facts()) labels.push_back(facts.label);
-  return labels;
+// The calls of the other kinds of answer are refused, and end nothing.
+inline void check_other_answers(Environment& environment) {
+  const AnswerKind kind = environment.answer_kind();
+  const int episodes = environment.episodes();
+  const std::vector<int> one_each(episodes);
+  const std::vector<int> sequences(episodes * environment.max_symbols());
+  std::vector<float> rewards(episodes);
+  if (kind != AnswerKind::one_class)
+    CHECK_THROWS_AS(environment.answer(one_each, rewards), std::logic_error);
+  if (kind != AnswerKind::sequence)
+    CHECK_THROWS_AS(environment.answer_sequence(sequences, rewards), std::logic_error);
+  if (kind != AnswerKind::actions)
+    CHECK_THROWS_AS(environment.act(one_each, rewards), std::logic_error);
 }
 
 inline void check_order_of_calls(const MakeEnvironment& make) {
   const auto environment = make();
-  const int episodes = environment->episodes();
-  const GuardedMatrix locations = random_locations(episodes, 0);
-  const std::vector<int> classes(episodes);
-  std::vector<float> rewards(episodes);
-  GuardedMatrix glimpses(episodes, environment->glimpse_size());
-  const auto look = [&] { environment->look(locations.view(), glimpses.view()); };
-  const auto answer = [&] { environment->answer(classes, rewards); };
+  const bool ends = environment->answer_kind() != AnswerKind::actions;
+  const auto see = [&] { observe(*environment, 0); };
+  const auto answer = [&] { answer_somehow(*environment); };
 
-  CHECK_THROWS_AS(look(), std::logic_error);
+  CHECK_THROWS_AS(see(), std::logic_error);
   CHECK_THROWS_AS(answer(), std::logic_error);
   for (int round = 0; round < 2; ++round) {
     environment->reset(0);
-    for (int t = 0; t < 3; ++t) CHECK_NOTHROW(look());
+    for (int t = 0; t < 3; ++t) CHECK_NOTHROW(see());
+    check_other_answers(*environment);
     CHECK_NOTHROW(answer());
-    CHECK_THROWS_AS(look(), std::logic_error);
-    CHECK_THROWS_AS(answer(), std::logic_error);
+    if (ends) {
+      CHECK_THROWS_AS(see(), std::logic_error);
+      CHECK_THROWS_AS(answer(), std::logic_error);
+    } else {
+      CHECK_NOTHROW(see());
+      CHECK_NOTHROW(answer());
+    }
   }
   environment->reset(0);
   CHECK_NOTHROW(answer());  // without a look
   environment->reset(0);
   environment->reset(0);  // without an answer
-  CHECK_NOTHROW(look());
+  CHECK_NOTHROW(see());
 }
 
 inline void check_locations(const MakeEnvironment& make) {
@@ -164,7 +118,12 @@ inline void check_facts(const MakeEnvironment& make, int canvas_rows, int canvas
       CHECK(facts.label < environment->num_classes());
       REQUIRE(facts.num_digits >= 1);
       REQUIRE(facts.num_digits <= kMaxDigits);
+      CHECK(facts.length >= 0);
+      for (int k = facts.num_digits; k < kMaxDigits; ++k) CHECK_FALSE(facts.is_answer[k]);
+      CHECK(std::ranges::count(facts.is_answer, true) > 0);
+      CHECK((facts.num_symbols > 0) == (environment->answer_kind() == AnswerKind::sequence));
       for (int k = 0; k < facts.num_digits; ++k) {
+        CHECK(facts.classes[k] >= 0);
         const Box& box = facts.boxes[k];
         CHECK(box.width > 0);
         CHECK(box.height > 0);
@@ -182,49 +141,29 @@ inline void check_facts(const MakeEnvironment& make, int canvas_rows, int canvas
   }
 }
 
-inline void check_rewards(const MakeEnvironment& make) {
-  const auto environment = make();
-  const int classes = environment->num_classes();
-  for (int guess = -1; guess <= classes; ++guess) {
-    environment->reset(3);
-    const std::vector<int> labels = labels_of(*environment);
-    const std::vector<float> rewards =
-        answer_all(*environment, std::vector<int>(labels.size(), guess));
-    for (std::size_t b = 0; b < labels.size(); ++b)
-      CHECK(rewards[b] == (guess == labels[b] ? 1.0F : 0.0F));
-    CHECK(labels_of(*environment) == labels);  // the facts stay
-  }
-  environment->reset(3);
-  const std::vector<int> labels = labels_of(*environment);
-  CHECK(answer_all(*environment, labels) == std::vector<float>(labels.size(), 1.0F));
-}
-
 inline void check_repeatable(const MakeEnvironment& make) {
   const auto environment = make(), twin = make();
-  const int episodes = environment->episodes();
   const auto episode = [&](Environment& world, std::uint64_t first_scene) {
     world.reset(first_scene);
-    std::vector<GuardedMatrix> glimpses;
-    for (std::uint32_t t = 0; t < 3; ++t)
-      glimpses.push_back(look_at(world, random_locations(episodes, t)));
-    return glimpses;
+    std::vector<GuardedMatrix> seen;
+    for (std::uint32_t t = 0; t < 3; ++t) seen.push_back(observe(world, t));
+    return seen;
   };
   const auto first = episode(*environment, 0);
-  const std::vector<int> labels = labels_of(*environment);
-  const auto other = episode(*environment, 1000000);
+  const std::vector<float> facts = facts_of(*environment);
+  const auto other = episode(*environment, 1000003);
   CHECK(first != other);
   CHECK(episode(*environment, 0) == first);
-  CHECK(labels_of(*environment) == labels);
-  answer_all(*environment, labels);
-  CHECK(episode(*environment, 1000000) == other);
+  CHECK(facts_of(*environment) == facts);
+  answer_somehow(*environment);
+  CHECK(episode(*environment, 1000003) == other);
   CHECK(episode(*twin, 0) == first);  // environments do not share state
-  CHECK(labels_of(*twin) == labels);
-  CHECK(episode(*environment, 1000000) == other);
+  CHECK(facts_of(*twin) == facts);
+  CHECK(episode(*environment, 1000003) == other);
 
   // Looks do not change the scene: their order does not matter.
   twin->reset(0);
-  for (const std::uint32_t t : {2U, 0U, 1U, 2U})
-    CHECK(look_at(*twin, random_locations(episodes, t)) == first[t]);
+  for (const std::uint32_t t : {2U, 0U, 1U, 2U}) CHECK(observe(*twin, t) == first[t]);
 }
 
 inline void check_grid(const MakeEnvironment& make) {
@@ -255,7 +194,8 @@ inline void check_grid(const MakeEnvironment& make) {
         CHECK_THROWS_AS(look_at_all(*environment, outside), std::out_of_range);
       }
   CHECK(look_at_all(*environment, places) == all);  // looks do not change the scene
-  answer_all(*environment, labels_of(*environment));
+  if (environment->answer_kind() == AnswerKind::actions) return;
+  answer_somehow(*environment);
   CHECK_THROWS_AS(look_at_all(*environment, places), std::logic_error);
 }
 
@@ -273,11 +213,13 @@ inline void check_canvases(const MakeEnvironment& make, int canvas_rows, int can
       REQUIRE(canvases(b, i) >= 0.0F);  // false for what is no number
       REQUIRE(canvases(b, i) <= 1.0F);
     }
-  look_at(*environment, random_locations(environment->episodes(), 0));
+  observe(*environment, 0);
   CHECK(view_of(*environment) == canvases);
-  answer_all(*environment, labels_of(*environment));
-  CHECK_THROWS_AS(view_of(*environment), std::logic_error);
-  environment->reset(1000000);
+  if (environment->answer_kind() != AnswerKind::actions) {
+    answer_somehow(*environment);
+    CHECK_THROWS_AS(view_of(*environment), std::logic_error);
+  }
+  environment->reset(1000003);
   CHECK_FALSE(view_of(*environment) == canvases);
   environment->reset(2);
   CHECK(view_of(*environment) == canvases);
@@ -285,14 +227,31 @@ inline void check_canvases(const MakeEnvironment& make, int canvas_rows, int can
 
 inline void check_environment(const MakeEnvironment& make, int canvas_rows, int canvas_cols) {
   REQUIRE(make()->episodes() > 0);
-  REQUIRE(make()->glimpse_size() > 0);
   REQUIRE(make()->num_classes() > 0);
   check_order_of_calls(make);
-  check_locations(make);
-  check_glimpses(make);
   check_facts(make, canvas_rows, canvas_cols);
-  check_rewards(make);
   check_repeatable(make);
+  if (make()->glimpse_size() > 0) {
+    check_locations(make);
+    check_glimpses(make);
+  } else {
+    const auto environment = make();
+    environment->reset(0);
+    CHECK_THROWS_AS(look_at(*environment, random_locations(environment->episodes(), 0)),
+                    std::logic_error);
+    REQUIRE(environment->canvas().pixels() > 0);
+  }
+  switch (make()->answer_kind()) {
+    case AnswerKind::one_class:
+      check_rewards(make);
+      break;
+    case AnswerKind::sequence:
+      check_sequences(make);
+      break;
+    case AnswerKind::actions:
+      check_actions(make);
+      break;
+  }
 }
 
 }  // namespace saccade

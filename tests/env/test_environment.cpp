@@ -7,8 +7,11 @@
 #include <cmath>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
+#include "env/catch.h"
+#include "env/words.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/env/environment_contract.h"
 #include "tests/support.h"
@@ -58,7 +61,21 @@ TEST_CASE("glimpse environments keep the contract of environments") {
        .digit = {14, 14, 3},
        .episodes = 5,
        .augmentation = {.rotation = 20.0, .scale = 0.1},
-       .order = DigitOrder::fixed}};
+       .order = DigitOrder::fixed},
+      {.scene = {.kind = "bag", .canvas = {31, 40}, .num_digits = 7, .min_digits = 1},
+       .retina = {9, 2, 2},
+       .digit = {9, 8, 1},
+       .episodes = 6,
+       .rollouts = 2},
+      {.scene = {.kind = "transcribe",
+                 .canvas = {20, 60},
+                 .num_digits = 5,
+                 .min_digits = 1,
+                 .num_distractors = 3,
+                 .distractor_size = 4},
+       .retina = {8, 3, 2},
+       .digit = {10, 9, 1},
+       .episodes = 8}};
   for (const World& world : worlds) {
     CAPTURE(fmt::format("{} {} x {}, {} digit(s)", world.scene.kind, world.scene.canvas[0],
                         world.scene.canvas[1], world.scene.num_digits));
@@ -69,6 +86,34 @@ TEST_CASE("glimpse environments keep the contract of environments") {
     check_grid(make);
     check_canvases(make, rows, cols);
   }
+}
+
+TEST_CASE("catch keeps the contract of environments") {
+  for (const auto& [rows, cols] : {std::array{24, 24}, {4, 5}, {9, 30}})
+    for (const int rollouts : {1, 3}) {
+      CAPTURE(rows);
+      CAPTURE(rollouts);
+      const Retina retina({4, 2, 2}, rows, cols, 1);
+      const auto make = [&] {
+        return std::make_unique<CatchEnvironment>(std::array{rows, cols}, retina, 1, 6, rollouts);
+      };
+      check_environment(make, rows, cols);
+      check_grid(make);
+      check_canvases(make, rows, cols);
+    }
+}
+
+TEST_CASE("digits_to_words keeps the contract of environments") {
+  for (const Split split : {Split::train, Split::valid, Split::test})
+    for (const int max_number : {99, 9999, kMaxNumber}) {
+      CAPTURE(max_number);
+      const auto make = [&] {
+        return std::make_unique<WordsEnvironment>(max_number, split, 1, 8, 2);
+      };
+      const int rows = static_cast<int>(std::to_string(max_number).size());
+      check_environment(make, rows, 10);
+      check_canvases(make, rows, 10);
+    }
 }
 
 World small_world(int episodes, int rollouts) {
@@ -211,6 +256,9 @@ TEST_CASE("an environment without a grid or a canvas says so") {
         "this environment cannot be looked at through a grid");
   CHECK(message_of<std::logic_error>([&] { view_of(environment); }) ==
         "this environment shows no canvas");
+  CHECK(message_of<std::logic_error>([&] {
+          act_all(environment, {0, 0});
+        }) == "Environment::act: this environment takes another kind of answer");
 }
 
 #ifdef SACCADE_CHECKS

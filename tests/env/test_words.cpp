@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "nn/error.h"
-#include "tests/env/environment_contract.h"
+#include "tests/env/environment_calls.h"
 #include "tests/support.h"
 
 namespace saccade {

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "env/environment.h"
+
+namespace saccade {
+
+/// The names of the actions, by number: left, stay, right.
+std::vector<std::string> catch_actions();
+
+/// Catch (Mnih et al. 2014, section 4.2, "Dynamic environments"; scene.kind: catch): a ball of one
+/// white pixel falls down a black canvas, and a paddle of two in the bottom row is to be under it.
+///
+/// An act moves the paddle by one pixel as the action says, not beyond the sides, and at the same
+/// time the ball: one row down and by its drift to the side. It earns 1 when that brings the ball
+/// into the bottom row and onto the paddle, else 0. What the paper leaves open: a ball starts at a
+/// uniform column of the top row with a uniform drift of -1, 0 or 1 columns a step, and turns round
+/// at the sides; when one has landed the next stands in the top row at once, so that the landing
+/// itself is paid and not seen; the paddle starts at a uniform place and stays where it is between
+/// balls. Balls go on for as long as there are acts.
+///
+/// The facts tell where the ball is now, as the only digit and box; label and length are 0.
+class CatchEnvironment final : public Environment {
+ public:
+  /// canvas (rows, cols), in pixels; keeps a copy of `retina`, which is for a canvas of this size
+  /// with one channel. `rollouts` (M) episodes in a row share a scene, the paddle's start and all
+  /// balls to come, so that B episodes use B / M scenes; episodes is a multiple of rollouts. Throws
+  /// InputError (scene.canvas) for a side of fewer than four pixels.
+  CatchEnvironment(std::array<int, 2> canvas, const Retina& retina, std::uint64_t seed,
+                   int episodes, int rollouts);
+
+  int episodes() const override { return static_cast<int>(facts_.size()); }
+  int glimpse_size() const override { return retina_.glimpse_size(); }
+  int num_classes() const override { return 3; }
+  CanvasSize canvas() const override { return {1, rows_, cols_}; }
+  AnswerKind answer_kind() const override { return AnswerKind::actions; }
+  std::span<const SceneFacts> facts() const override { return facts_; }
+
+  /// Acts from the start of a ball to its landing.
+  int steps_per_ball() const { return rows_ - 1; }
+
+ private:
+  struct Game {
+    RandomStream stream;
+    int row, col, drift;  // of the ball
+    int paddle;           // column of its left pixel
+  };
+
+  void begin(std::uint64_t first_scene) override;
+  void observe(ConstMatrix locations, Matrix glimpses) override;
+  void observe_all(ConstMatrix places, Matrix glimpses) override;
+  void observe_canvases(Matrix canvases) override;
+  void advance(std::span<const int> actions, std::span<float> rewards) override;
+
+  void start_ball(Game& game) const;
+  float step(Game& game, int action) const;
+  void show(int episode);
+  std::span<std::byte> prepared(int episode);
+
+  int rows_, cols_;
+  Retina retina_;
+  std::uint64_t seed_;
+  int rollouts_;
+  std::vector<Game> games_;           // (B)
+  std::vector<SceneFacts> facts_;     // (B)
+  std::vector<std::uint8_t> canvas_;  // (rows, cols), of one episode; black between uses
+  std::vector<std::byte> prepared_;   // (B, retina.prepared_size())
+};
+
+}  // namespace saccade
