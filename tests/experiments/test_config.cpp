@@ -274,7 +274,7 @@ TEST_CASE("a value out of its range names the range") {
 
 TEST_CASE("an unknown name lists the names") {
   CHECK(message("model: {core: lstn}") ==
-        "x.yaml:1:15: model.core: 'lstn' is unknown; allowed: rnn, lstm, gru");
+        "x.yaml:1:15: model.core: 'lstn' is unknown; allowed: rnn, lstm, gru, attention");
   CHECK(override_message("attention.hidden.kind=mean") ==
         "override 'attention.hidden.kind=mean': attention.hidden.kind: 'mean' is unknown; "
         "allowed: last");
