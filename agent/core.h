@@ -80,8 +80,9 @@ class Core {
   void backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& memory,
                 std::span<const float> parameters) const;
 
-  /// How much step t of episode b attended to each of the steps 0 .. t: (heads of all layers, t +
-  /// 1), rows that sum to 1. Without data for a core that does not attend.
+  /// How much step t of episode b attended to each of the steps 0 .. t, after forward(t): rows that
+  /// sum to 1, (depth * heads, t + 1), layer by layer from the first. A view of the memory. Without
+  /// data for a core that does not attend.
   virtual ConstMatrix attention(const CoreMemory&, int /*t*/, int /*b*/) const { return {}; }
 
   /// Multiply-adds of an episode of T steps. The first step has no state to multiply.

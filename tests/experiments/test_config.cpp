@@ -399,6 +399,16 @@ TEST_CASE("settings of other kinds of attention are refused") {
         "attention.glimpse.kind: random, which takes no expectation; allowed: none");
 }
 
+TEST_CASE("the heads of an attention core divide its width") {
+  CHECK(message("", {"model.core=attention", "model.heads=3"}) ==
+        "override 'model.heads=3': model.heads: 3 does not divide model.hidden_size: 256");
+  CHECK(message("", {"model.core=attention", "model.hidden_size=6"}) ==
+        "override 'model.hidden_size=6': model.heads: 4 does not divide model.hidden_size: 6");
+  CHECK(message("", {"model.core=attention", "model.heads=3", "model.hidden_size=6"}) ==
+        "nothing thrown");
+  CHECK(message("", {"model.core=gru", "model.heads=3"}) == "nothing thrown");
+}
+
 TEST_CASE("scores that compare number by number need equal widths") {
   for (const std::string score : {"dot", "scaled_dot"}) {
     CAPTURE(score);
