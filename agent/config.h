@@ -14,6 +14,8 @@ struct ModelConfig {
   std::string kind = "recurrent";  // a name of model_kinds()
   std::string core = "rnn";        // a name of core_kinds()
   int hidden_size = 256;           // H
+  int heads = 4;                   // core attention: divides H
+  int depth = 1;                   // core attention: its layers
   int glimpse_hidden = 128;        // width of the `what` path
   int location_hidden = 128;       // width of the `where` path
   int feature_size = 256;          // F: width of the glimpse feature g_t

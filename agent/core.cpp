@@ -11,8 +11,9 @@ using Maker = std::unique_ptr<Core> (*)(const std::string& name, const CoreSizes
                                         ParameterLayout& layout);
 
 const NameTable<Maker>& makers() {
-  static const NameTable<Maker> table{"model.core",
-                                      {{"rnn", make_rnn}, {"lstm", make_lstm}, {"gru", make_gru}}};
+  static const NameTable<Maker> table{
+      "model.core",
+      {{"rnn", make_rnn}, {"lstm", make_lstm}, {"gru", make_gru}, {"attention", make_attention}}};
   return table;
 }
 

@@ -15,6 +15,8 @@ namespace saccade {
 struct CoreSizes {
   int features = 0;  // F: width of what it reads at a step
   int hidden = 0;    // H: width of its state
+  int heads = 4;     // attention: its heads, a divisor of H
+  int depth = 1;     // attention: its layers
 };
 
 /// What a kind of core keeps beyond CoreMemory.
@@ -52,7 +54,7 @@ struct CoreMemory {
   int rows() const { return steps * episodes(); }
 };
 
-/// The recurrent network h_t = core(g_t, h_{t-1}) with h_0 = 0.
+/// The recurrent network h_t = core(g_t, h_{t-1}) with h_0 = 0, or h_t = core(g_1 .. g_t).
 class Core {
  public:
   explicit Core(const CoreSizes& sizes) : features_(sizes.features), hidden_(sizes.hidden) {}
@@ -78,6 +80,11 @@ class Core {
   void backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& memory,
                 std::span<const float> parameters) const;
 
+  /// How much step t of episode b attended to each of the steps 0 .. t, after forward(t): rows that
+  /// sum to 1, (depth * heads, t + 1), layer by layer from the first. A view of the memory. Without
+  /// data for a core that does not attend.
+  virtual ConstMatrix attention(const CoreMemory&, int /*t*/, int /*b*/) const { return {}; }
+
   /// Multiply-adds of an episode of T steps. The first step has no state to multiply.
   virtual Work work(int steps) const = 0;
 
@@ -87,8 +94,10 @@ class Core {
 
 /// `rnn`: h = relu(W_g g + W_h h + b), W_h begins as the identity (Le et al. 2015);
 /// `lstm` (Hochreiter and Schmidhuber 1997, forget bias begins at 1); `gru` (Cho et al. 2014, with
-/// the reset gate after the product). Its parameters are called `<name>.<..>`. Throws InputError
-/// listing the kinds. `layout` must outlive it.
+/// the reset gate after the product); `attention`: causal multi-head self-attention over g_1 .. g_t
+/// (Vaswani et al. 2017; layers of attention/transformer.h). Its parameters are called
+/// `<name>.<..>`. Throws InputError listing the kinds, and where model.heads does not divide
+/// model.hidden_size. `layout` must outlive it.
 std::unique_ptr<Core> make_core(const std::string& kind, const std::string& name,
                                 const CoreSizes& sizes, ParameterLayout& layout);
 std::vector<std::string> core_kinds();
@@ -100,6 +109,8 @@ std::unique_ptr<Core> make_lstm(const std::string& name, const CoreSizes& sizes,
                                 ParameterLayout& layout);
 std::unique_ptr<Core> make_gru(const std::string& name, const CoreSizes& sizes,
                                ParameterLayout& layout);
+std::unique_ptr<Core> make_attention(const std::string& name, const CoreSizes& sizes,
+                                     ParameterLayout& layout);
 /// h_t = g_t, without parameters: for a model that sees the whole canvas at once.
 std::unique_ptr<Core> make_identity_core(int features);
 

@@ -106,7 +106,11 @@ std::optional<GlimpseNetwork> glimpse_network_of(const ModelConfig& model, int g
 std::unique_ptr<const Core> core_of(const ModelConfig& model, ParameterLayout& layout) {
   if (model.kind != "recurrent") return make_identity_core(model.feature_size);
   return make_core(model.core, "core",
-                   {.features = model.feature_size, .hidden = model.hidden_size}, layout);
+                   {.features = model.feature_size,
+                    .hidden = model.hidden_size,
+                    .heads = model.heads,
+                    .depth = model.depth},
+                   layout);
 }
 
 Tensor<2> candidate_places(GlimpseKind kind, const GlimpseConfig& glimpse, CanvasSize canvas) {

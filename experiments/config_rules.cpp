@@ -78,6 +78,13 @@ void resolve_grid(AgentConfig& agent, const GivenKeys& given) {
                   glimpse.score, agent.model.hidden_size, agent.model.feature_size));
 }
 
+void resolve_model(const ModelConfig& model, const GivenKeys& given) {
+  require(model.core != "attention" || model.hidden_size % model.heads == 0, given,
+          {"model.heads", "model.hidden_size", "model.core"},
+          fmt::format("model.heads: {} does not divide model.hidden_size: {}", model.heads,
+                      model.hidden_size));
+}
+
 void resolve_glimpse(GlimpseConfig& glimpse, const GivenKeys& given) {
   const GlimpseKind kind = find_glimpse_kind(glimpse.kind);
   const bool gaussian = glimpse.kind == "hard_gaussian";
@@ -141,6 +148,7 @@ void resolve_training(AgentConfig& agent, const GivenKeys& given) {
 void resolve(Config& config, const GivenKeys& given) {
   resolve_data(config.data, given);
   resolve_scene(config.scene, given);
+  resolve_model(config.agent.model, given);
   resolve_glimpse(config.agent.glimpse, given);
   resolve_grid(config.agent, given);
   resolve_reinforce(config.agent, given);

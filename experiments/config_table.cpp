@@ -71,6 +71,8 @@ std::vector<Setting> settings(Config& c) {
       {"model.kind", &model.kind, model_kinds(), "what looks; mlp and cnn see all"},
       {"model.core", &model.core, core_kinds(), "the recurrent network"},
       {"model.hidden_size", &model.hidden_size, kWidth, "width of the core's state"},
+      {"model.heads", &model.heads, closed(1, 64), "core attention; divides hidden_size"},
+      {"model.depth", &model.depth, closed(1, 16), "core attention: its layers"},
       {"model.glimpse_hidden", &model.glimpse_hidden, kWidth, "width of the `what` layer"},
       {"model.location_hidden", &model.location_hidden, kWidth, "width of the `where` layer"},
       {"model.feature_size", &model.feature_size, kWidth, "width of the glimpse feature"},

@@ -80,16 +80,18 @@ inline Row log_softmax(const Row& logits) {
 
 struct State {
   Row h;
-  Row cell;  // of an lstm
+  Row cell;                    // of an lstm
+  std::vector<Row> seen = {};  // of attention: g_1 .. g_t
 };
 
-using Core = State (*)(const Parameters& p, const Row& g, const State& old);
+using Core = State (*)(const ModelConfig& model, const Parameters& p, const Row& g,
+                       const State& old);
 
-inline State rnn(const Parameters& p, const Row& g, const State& old) {
-  return {relu(affine(join(g, old.h), p.at("core.weight"), p.at("core.bias"))), {}};
+inline State rnn(const ModelConfig&, const Parameters& p, const Row& g, const State& old) {
+  return {.h = relu(affine(join(g, old.h), p.at("core.weight"), p.at("core.bias"))), .cell = {}};
 }
 
-inline State lstm(const Parameters& p, const Row& g, const State& old) {
+inline State lstm(const ModelConfig&, const Parameters& p, const Row& g, const State& old) {
   const std::size_t n = old.h.size();
   const Row z = affine(join(g, old.h), p.at("core.weight"), p.at("core.bias"));
   const Row in = sigmoid(part(z, 0, n)), forget = sigmoid(part(z, 1, n));
@@ -102,7 +104,7 @@ inline State lstm(const Parameters& p, const Row& g, const State& old) {
   return state;
 }
 
-inline State gru(const Parameters& p, const Row& g, const State& old) {
+inline State gru(const ModelConfig&, const Parameters& p, const Row& g, const State& old) {
   const std::size_t n = old.h.size();
   const Row gates =
       sigmoid(affine(join(g, old.h), p.at("core.gates.weight"), p.at("core.gates.bias")));
@@ -115,8 +117,83 @@ inline State gru(const Parameters& p, const Row& g, const State& old) {
   return state;
 }
 
+inline Row layer_norm(const Parameters& p, const std::string& name, const Row& x) {
+  const Weight &gain = p.at(name + ".gain"), &shift = p.at(name + ".shift");
+  const double n = static_cast<double>(x.size());
+  double mean = 0.0, variance = 0.0;
+  for (const double value : x) mean += value / n;
+  for (const double value : x) variance += (value - mean) * (value - mean) / n;
+  Row y = x;
+  for (std::size_t j = 0; j < x.size(); ++j)
+    y[j] = gain.values[j] * (x[j] - mean) / std::sqrt(variance + 1e-5) + shift.values[j];
+  return y;
+}
+
+inline void add(Row& x, const Row& y) {
+  for (std::size_t j = 0; j < x.size(); ++j) x[j] += y[j];
+}
+
+/// Causal multi-head attention of a whole sequence.
+inline std::vector<Row> multihead(const Parameters& p, const std::string& name, int heads,
+                                  const std::vector<Row>& x) {
+  const std::size_t width = x[0].size(), head = width / heads;
+  std::vector<Row> query, key, value, y;
+  for (const Row& row : x) {
+    const Row qkv = affine(row, p.at(name + ".qkv.weight"), p.at(name + ".qkv.bias"));
+    query.push_back(part(qkv, 0, width));
+    key.push_back(part(qkv, 1, width));
+    value.push_back(part(qkv, 2, width));
+  }
+  for (std::size_t t = 0; t < x.size(); ++t) {
+    Row context(width);
+    for (std::size_t j = 0; j < width; ++j) {
+      Row scores(t + 1);
+      for (std::size_t k = 0; k <= t; ++k)
+        for (std::size_t i = j / head * head; i < (j / head + 1) * head; ++i)
+          scores[k] += query[t][i] * key[k][i] / std::sqrt(static_cast<double>(head));
+      const Row log_weights = log_softmax(scores);
+      for (std::size_t k = 0; k <= t; ++k) context[j] += std::exp(log_weights[k]) * value[k][j];
+    }
+    y.push_back(affine(context, p.at(name + ".output.weight"), p.at(name + ".output.bias")));
+  }
+  return y;
+}
+
+/// The whole sequence from its beginning: only the glimpses seen are carried along.
+inline State attention(const ModelConfig& model, const Parameters& p, const Row& g,
+                       const State& old) {
+  State state = old;
+  state.seen.push_back(g);
+  std::vector<Row> x;
+  for (std::size_t t = 0; t < state.seen.size(); ++t) {
+    x.push_back(affine(state.seen[t], p.at("core.input.weight"), p.at("core.input.bias")));
+    for (std::size_t j = 0; j < x[t].size(); ++j) {
+      const double angle = static_cast<double>(t) /
+                           std::pow(10000.0, static_cast<double>(j - j % 2) / model.hidden_size);
+      x[t][j] += j % 2 == 0 ? std::sin(angle) : std::cos(angle);
+    }
+  }
+  for (int layer = 0; layer < model.depth; ++layer) {
+    const std::string name = "core.layer" + std::to_string(layer);
+    std::vector<Row> input;
+    for (const Row& row : x) input.push_back(layer_norm(p, name + ".attention.norm", row));
+    const std::vector<Row> read = multihead(p, name + ".attention", model.heads, input);
+    for (std::size_t t = 0; t < x.size(); ++t) {
+      add(x[t], read[t]);
+      const Row hidden =
+          relu(affine(layer_norm(p, name + ".forward.norm", x[t]),
+                      p.at(name + ".forward.hidden.weight"), p.at(name + ".forward.hidden.bias")));
+      add(x[t], affine(hidden, p.at(name + ".forward.output.weight"),
+                       p.at(name + ".forward.output.bias")));
+    }
+  }
+  state.h = layer_norm(p, "core.norm", x.back());
+  return state;
+}
+
 inline const NameTable<Core>& cores() {
-  static const NameTable<Core> table{"naive core", {{"rnn", rnn}, {"lstm", lstm}, {"gru", gru}}};
+  static const NameTable<Core> table{
+      "naive core", {{"rnn", rnn}, {"lstm", lstm}, {"gru", gru}, {"attention", attention}}};
   return table;
 }
 
@@ -179,7 +256,7 @@ inline std::vector<Row> states(const AgentConfig& config, const Parameters& p, c
   State state{Row(config.model.hidden_size), Row(config.model.hidden_size)};
   std::vector<Row> all = {state.h};
   for (std::size_t t = 0; t < e.glimpses.size(); ++t) {
-    state = core(p, feature(p, e.glimpses[t], e.locations[t]), state);
+    state = core(config.model, p, feature(p, e.glimpses[t], e.locations[t]), state);
     all.push_back(state.h);
   }
   return all;

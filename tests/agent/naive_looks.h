@@ -185,7 +185,8 @@ inline Play play(const World& world, const Parameters& p, const Scene& scene) {
     all.decisions.push_back(world.is("soft_gaussian")
                                 ? locate(p, "window", state.h)
                                 : distribution(world, p, t, state.h, all.keys));
-    state = cores().at(world.config.model.core)(p, look(world, p, scene, t, all), state);
+    state = cores().at(world.config.model.core)(world.config.model, p,
+                                                look(world, p, scene, t, all), state);
     all.states.push_back(state.h);
   }
   return all;

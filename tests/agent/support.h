@@ -27,6 +27,8 @@ inline AgentConfig tiny_config(const std::string& core = "rnn") {
   AgentConfig config;
   config.model = {.core = core,
                   .hidden_size = 5,
+                  .heads = 5,
+                  .depth = 2,
                   .glimpse_hidden = 7,
                   .location_hidden = 4,
                   .feature_size = 8,

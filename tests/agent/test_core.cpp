@@ -1,6 +1,9 @@
 // The contract of agent/core.h, for every core of the table.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "agent/core.h"
 #include "nn/error.h"
 #include "tests/agent/support.h"
@@ -9,6 +12,7 @@ namespace saccade {
 namespace {
 
 constexpr int kSteps = 4, kEpisodes = 3, kFeatures = 5, kHidden = 6;
+constexpr CoreSizes kSizes{.features = kFeatures, .hidden = kHidden, .heads = 3, .depth = 2};
 
 std::vector<float> normals(std::size_t count, std::uint32_t seed) {
   RandomStream stream(seed, Purpose::initial_weights, 0, 0);
@@ -20,7 +24,7 @@ std::vector<float> normals(std::size_t count, std::uint32_t seed) {
 // A core with random weights that read random features.
 struct Played {
   explicit Played(const std::string& kind)
-      : core(make_core(kind, "core", {kFeatures, kHidden}, layout)),
+      : core(make_core(kind, "core", kSizes, layout)),
         memory(core->make_memory(kSteps, kEpisodes)),
         parameters(zeros<1>(layout.size())),
         features(normals(kSteps * kEpisodes * kFeatures, 1)) {
@@ -167,10 +171,71 @@ TEST_CASE("the identity core hands on what it sees, and its gradient") {
   CHECK(values_of(matrix(dfeatures)) == values_of(memory.steps_of(memory.dstate, 1, 2)));
 }
 
+TEST_CASE("attention shows what every step attended to") {
+  Played played("attention");
+  for (int t = 0; t < kSteps; ++t)
+    for (int b = 0; b < kEpisodes; ++b) {
+      const ConstMatrix weights = played.core->attention(played.memory, t, b);
+      CHECK(weights.rows == kSizes.depth * kSizes.heads);
+      CHECK(weights.cols == t + 1);
+      for (int row = 0; row < weights.rows; ++row) {
+        const std::span<const float> a(weights.row(row), weights.cols);
+        CHECK(std::ranges::min(a) > 0.0F);
+        CHECK(std::accumulate(a.begin(), a.end(), 0.0) == doctest::Approx(1.0).epsilon(1e-6));
+      }
+    }
+  // Heads and episodes are not one another's copies.
+  const auto last = [&](int b) { return played.core->attention(played.memory, kSteps - 1, b); };
+  for (int row = 1; row < last(0).rows; ++row)
+    CHECK(values_of(last(0).row_range(row, 1)) != values_of(last(0).row_range(row - 1, 1)));
+  CHECK(values_of(last(0)) != values_of(last(1)));
+  CHECK(Played("gru").core->attention(played.memory, 0, 0).data == nullptr);
+}
+
+TEST_CASE("attention tells the order of what it saw") {
+  Played played("attention");
+  const std::vector<float> before = played.states();
+  // The first two features change places: without position codes the last state would not see it.
+  constexpr int kStep = kEpisodes * kFeatures;
+  std::swap_ranges(played.features.begin(), played.features.begin() + kStep,
+                   played.features.begin() + kStep);
+  played.forward();
+  const std::vector<float> after = played.states();
+  constexpr int kLast = (kSteps - 1) * kEpisodes * kHidden;
+  for (int i = kLast; i < kSteps * kEpisodes * kHidden; ++i)
+    CHECK(std::abs(after[i] - before[i]) > 1e-4F);
+}
+
+TEST_CASE("the work of attention counts every product once") {
+  ParameterLayout layout;
+  const auto core = make_core("attention", "core", kSizes, layout);
+  const int per_row = kFeatures * kHidden + kSizes.depth * (3 + 1 + 2 + 2) * kHidden * kHidden;
+  const int keys_and_values = kSizes.depth * 2 * (1 + 2 + 3) * kHidden;
+  CHECK(core->work(3).forward == 3 * per_row + keys_and_values);
+  CHECK(core->work(3).backward == 2 * core->work(3).forward);
+}
+
+TEST_CASE("attention refuses heads that do not divide its width, and no layers") {
+  ParameterLayout layout;
+  const auto make = [&](int heads, int depth) {
+    return make_core("attention", "core",
+                     {.features = 2, .hidden = 6, .heads = heads, .depth = depth}, layout);
+  };
+  for (const int heads : {4, 7, 0})
+    CHECK_THROWS_WITH_AS(make(heads, 1),
+                         ("model.heads: " + std::to_string(heads) +
+                          " does not divide model.hidden_size: 6; allowed: 1, 2, 3, 6")
+                             .c_str(),
+                         InputError);
+  CHECK_THROWS_WITH_AS(make(2, 0), "model.depth: 0; allowed: 1 and more", InputError);
+  CHECK(layout.size() == 0);
+}
+
 TEST_CASE("an unknown core lists the known ones") {
   ParameterLayout layout;
   CHECK_THROWS_WITH_AS(make_core("elman", "core", {2, 2}, layout),
-                       "unknown model.core 'elman'; allowed: rnn, lstm, gru", InputError);
+                       "unknown model.core 'elman'; allowed: rnn, lstm, gru, attention",
+                       InputError);
 }
 
 }  // namespace

@@ -92,6 +92,7 @@ void core_episode(benchmark::State& state, const char* kind) {
 BENCHMARK_CAPTURE(core_episode, rnn, "rnn");
 BENCHMARK_CAPTURE(core_episode, lstm, "lstm");
 BENCHMARK_CAPTURE(core_episode, gru, "gru");
+BENCHMARK_CAPTURE(core_episode, attention, "attention");
 
 // Forward and backward over a lane of 60 x 60 canvases.
 void canvas_network(benchmark::State& state, const char* kind, std::array<int, 2> conv_channels) {

@@ -274,7 +274,7 @@ TEST_CASE("a value out of its range names the range") {
 
 TEST_CASE("an unknown name lists the names") {
   CHECK(message("model: {core: lstn}") ==
-        "x.yaml:1:15: model.core: 'lstn' is unknown; allowed: rnn, lstm, gru");
+        "x.yaml:1:15: model.core: 'lstn' is unknown; allowed: rnn, lstm, gru, attention");
   CHECK(override_message("attention.hidden.kind=mean") ==
         "override 'attention.hidden.kind=mean': attention.hidden.kind: 'mean' is unknown; "
         "allowed: last");
@@ -397,6 +397,16 @@ TEST_CASE("settings of other kinds of attention are refused") {
   CHECK(message("attention: {glimpse: {expect: pixels, kind: random}}") ==
         "x.yaml:1:23: attention.glimpse.expect: pixels has no effect with "
         "attention.glimpse.kind: random, which takes no expectation; allowed: none");
+}
+
+TEST_CASE("the heads of an attention core divide its width") {
+  CHECK(message("", {"model.core=attention", "model.heads=3"}) ==
+        "override 'model.heads=3': model.heads: 3 does not divide model.hidden_size: 256");
+  CHECK(message("", {"model.core=attention", "model.hidden_size=6"}) ==
+        "override 'model.hidden_size=6': model.heads: 4 does not divide model.hidden_size: 6");
+  CHECK(message("", {"model.core=attention", "model.heads=3", "model.hidden_size=6"}) ==
+        "nothing thrown");
+  CHECK(message("", {"model.core=gru", "model.heads=3"}) == "nothing thrown");
 }
 
 TEST_CASE("scores that compare number by number need equal widths") {
