@@ -41,17 +41,6 @@ int nearest_allowed(const float* mask, int n, float place) {
   return nearest;
 }
 
-// In place: softmax over the values that are read, 0 elsewhere. A score that is not a number makes
-// all of them none, so that the loss shows it.
-template <class IsRead>
-void masked_softmax(float* p, int n, const IsRead& is_read) {
-  float largest = -INFINITY, sum = 0.0F;
-  for (int k = 0; k < n; ++k)
-    if (is_read(k)) largest = std::max(largest, p[k]);
-  for (int k = 0; k < n; ++k) sum += p[k] = is_read(k) ? std::exp(p[k] - largest) : 0.0F;
-  for (int k = 0; k < n; ++k) p[k] /= sum;
-}
-
 // The first m values of episode b.
 template <class T>
 MatrixView<T> values_of(MatrixView<T> values, const AttendMemory& memory, int b, int m) {
@@ -104,7 +93,8 @@ AttendMemory Attend::make_memory(int queries, int episodes, int values, KeyOrder
                       .score = score_->make_memory(queries, episodes, values, order),
                       .dscores = zeros<2>(episodes, values),
                       .softmax = zeros<3>(queries, episodes, local),
-                      .centre = zeros<2>(queries, local_ ? episodes : 0)};
+                      .centre = zeros<2>(queries, local_ ? episodes : 0),
+                      .window = zeros<1>(local)};
   if (predicted_) {
     memory.activation = memory.dactivation = zeros<3>(queries, episodes, hidden_);
     memory.share = memory.dshare = zeros<3>(queries, episodes, 1);
@@ -133,14 +123,13 @@ void Attend::forward(Matrix context, AttendMemory& memory, int j, ConstMatrix qu
   score_->forward(weights, memory.score, j, query, values, parameters);
   if (predicted_) predict_forward(memory, j, query, parameters);
   for (int b = 0; b < mask.rows; ++b) {
-    const float* allowed = mask.row(b);
     if (local_)
-      local_forward(memory, j, b, allowed);
+      local_forward(memory, j, b, mask.row(b));
     else
-      masked_softmax(weights.row(b), n, [&](int k) { return allowed[k] != 0.0F; });
+      masked_softmax(weights.row(b), mask.row(b), n);
     // What lies behind may be anything: it is not there yet.
     weighted_rows(context.row(b), weights.row(b),
-                  values_of(values, memory, b, allowed_length(allowed, n)));
+                  values_of(values, memory, b, allowed_length(mask.row(b), n)));
   }
 }
 
@@ -222,16 +211,15 @@ void Attend::local_forward(AttendMemory& memory, int j, int b, const float* mask
   const float centre = predicted_ ? static_cast<float>(last) * memory.share(j, b, 0)
                                   : static_cast<float>(std::min(j, last));
   memory.centre(j, b) = centre;
-  const auto in_window = [&](int k) {
-    return mask[k] != 0.0F &&
-           std::abs(static_cast<float>(k) - centre) <= static_cast<float>(window_);
-  };
-  int read = 0;
-  for (int k = 0; k <= last; ++k) read += in_window(k) ? 1 : 0;
-  const int nearest = read == 0 ? nearest_allowed(mask, n, centre) : -1;
+  float* window = memory.window.data();
+  for (int k = 0; k < n; ++k) {
+    const float distance = std::abs(static_cast<float>(k) - centre);
+    window[k] = distance <= static_cast<float>(window_) ? mask[k] : 0.0F;
+  }
+  if (allowed_length(window, n) == 0) window[nearest_allowed(mask, n, centre)] = 1.0F;
 
   float* weights = &memory.weights(j, b, 0);
-  masked_softmax(weights, n, [&](int k) { return k == nearest || (read > 0 && in_window(k)); });
+  masked_softmax(weights, window, n);
   std::copy_n(weights, n, &memory.softmax(j, b, 0));
   for (int k = 0; k < n; ++k) weights[k] *= gaussian(static_cast<float>(k) - centre);
 }

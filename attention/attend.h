@@ -33,6 +33,7 @@ struct AttendMemory {
   // Of area local:
   Tensor<3> softmax;  // (J, B, n): the weights before the Gaussian
   Tensor<2> centre;   // (J, B): p
+  Tensor<1> window;   // (n): the mask within the window, of one episode
   // Of a predicted centre:
   Tensor<3> activation = {};   // (J, B, hidden): tanh(W_p' s)
   Tensor<3> dactivation = {};  // (J, B, hidden): before the tanh

@@ -12,6 +12,14 @@ void softmax_forward(Matrix p, ConstMatrix logits, float temperature) {
   for (int r = 0; r < p.rows; ++r) softmax(p.row(r), logits.row(r), p.cols, temperature);
 }
 
+void masked_softmax(float* p, const float* mask, int n) {
+  float largest = -INFINITY, sum = 0.0F;
+  for (int k = 0; k < n; ++k)
+    if (mask[k] != 0.0F) largest = std::max(largest, p[k]);
+  for (int k = 0; k < n; ++k) sum += p[k] = mask[k] != 0.0F ? std::exp(p[k] - largest) : 0.0F;
+  for (int k = 0; k < n; ++k) p[k] /= sum;
+}
+
 void softmax_backward(Matrix dlogits, ConstMatrix dp, ConstMatrix p, float temperature) {
   SACCADE_CHECK(p.rows == dp.rows && p.cols == dp.cols);
   for (int r = 0; r < p.rows; ++r) {

@@ -10,7 +10,10 @@ namespace saccade {
 
 /// p (R, G) = softmax(logits / temperature). May work in place.
 void softmax_forward(Matrix p, ConstMatrix logits, float temperature);
-/// dlogits = p (dp - sum_k p_k dp_k) / temperature. May overwrite dp.
+/// In place: softmax over those of n logits whose mask is not 0, at least one; 0 elsewhere. A logit
+/// that is not a number makes all of them none, so that the loss shows it.
+void masked_softmax(float* p, const float* mask, int n);
+/// dlogits = p (dp - sum_k p_k dp_k) / temperature, whatever the mask. May overwrite dp.
 void softmax_backward(Matrix dlogits, ConstMatrix dp, ConstMatrix p, float temperature);
 
 /// The entropy of a row of n probabilities, in nats.

@@ -1,75 +1,13 @@
-// A training step allocates nothing after warm-up. The program's operator new is replaced by one
-// that counts, in every thread, while it is told to. It does not see what C code takes from malloc:
-// oneDNN keeps its packing buffers by posix_memalign.
+// A training step allocates nothing after warm-up.
 #include <doctest/doctest.h>
-
-#include <atomic>
-#include <cstdlib>
-#include <new>
 
 #include "agent/canvas_network.h"
 #include "agent/learner.h"
 #include "tests/agent/agents.h"
-
-namespace {
-
-std::atomic<bool> counting = false;
-std::atomic<long> allocations = 0;
-
-void* allocate(std::size_t size, std::size_t alignment = alignof(std::max_align_t)) noexcept {
-  if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
-  // aligned_alloc wants a multiple of the alignment.
-  return std::aligned_alloc(alignment, (size + alignment) / alignment * alignment);
-}
-
-void* allocate_or_throw(std::size_t size, std::size_t alignment = alignof(std::max_align_t)) {
-  if (void* memory = allocate(size, alignment)) return memory;
-  throw std::bad_alloc();
-}
-
-// Not inlined: GCC would warn of a delete that frees what some other new allocated.
-[[gnu::noinline]] void release(void* memory) noexcept { std::free(memory); }
-
-}  // namespace
-
-// All forms, for those of a sanitizer's library do not call one another.
-using std::align_val_t, std::nothrow_t, std::size_t;
-void* operator new(size_t n) { return allocate_or_throw(n); }
-void* operator new[](size_t n) { return allocate_or_throw(n); }
-void* operator new(size_t n, align_val_t a) { return allocate_or_throw(n, size_t(a)); }
-void* operator new[](size_t n, align_val_t a) { return allocate_or_throw(n, size_t(a)); }
-void* operator new(size_t n, const nothrow_t&) noexcept { return allocate(n); }
-void* operator new[](size_t n, const nothrow_t&) noexcept { return allocate(n); }
-void* operator new(size_t n, align_val_t a, const nothrow_t&) noexcept {
-  return allocate(n, size_t(a));
-}
-void* operator new[](size_t n, align_val_t a, const nothrow_t&) noexcept {
-  return allocate(n, size_t(a));
-}
-void operator delete(void* p) noexcept { release(p); }
-void operator delete[](void* p) noexcept { release(p); }
-void operator delete(void* p, size_t) noexcept { release(p); }
-void operator delete[](void* p, size_t) noexcept { release(p); }
-void operator delete(void* p, align_val_t) noexcept { release(p); }
-void operator delete[](void* p, align_val_t) noexcept { release(p); }
-void operator delete(void* p, size_t, align_val_t) noexcept { release(p); }
-void operator delete[](void* p, size_t, align_val_t) noexcept { release(p); }
-void operator delete(void* p, const nothrow_t&) noexcept { release(p); }
-void operator delete[](void* p, const nothrow_t&) noexcept { release(p); }
-void operator delete(void* p, align_val_t, const nothrow_t&) noexcept { release(p); }
-void operator delete[](void* p, align_val_t, const nothrow_t&) noexcept { release(p); }
+#include "tests/count_allocations.h"
 
 namespace saccade {
 namespace {
-
-template <class Action>
-long count_allocations(Action&& action) {
-  allocations = 0;
-  counting = true;
-  action();
-  counting = false;
-  return allocations;
-}
 
 TEST_CASE("the counter counts") {
   // Called by name: a new expression whose memory is not used may be optimised away.

@@ -1,0 +1,154 @@
+#include "attention/hidden.h"
+
+#include <fmt/format.h>
+
+#include "nn/error.h"
+#include "nn/name_table.h"
+#include "nn/rows.h"
+
+namespace saccade {
+namespace {
+
+std::vector<float> parse_mask(const std::string& mask, int steps) {
+  if (mask.empty()) return std::vector<float>(steps, 1.0F);
+  const bool digits = mask.find_first_not_of("01") == std::string::npos;
+  if (static_cast<int>(mask.size()) != steps || !digits || mask.find('1') == std::string::npos)
+    throw InputError(fmt::format(
+        "attention.hidden.mask: '{}'; allowed: {} digits, one a step, 1 for what may be "
+        "read and 0 for what may not, with at least one 1; or empty",
+        mask, steps));
+  std::vector<float> allowed;
+  for (const char digit : mask) allowed.push_back(digit == '1' ? 1.0F : 0.0F);
+  return allowed;
+}
+
+// Without parameters: the mean of the states, or the last.
+class Pooling : public HiddenAttention {
+ public:
+  using HiddenAttention::HiddenAttention;
+
+  int output_size() const override { return state_size_; }
+  HiddenMemory make_memory(int steps, int episodes) const override { return {steps, episodes, 1}; }
+  void finish(std::span<float>, Matrix, HiddenMemory&, int, ConstMatrix,
+              std::span<const float>) const override {}
+  Work work(int, int) const override { return {}; }
+};
+
+class Mean final : public Pooling {
+ public:
+  using Pooling::Pooling;
+
+  void forward(Matrix output, HiddenMemory& memory, int t, ConstMatrix values,
+               std::span<const float>) const override {
+    for (int b = 0; b < memory.episodes; ++b) {
+      float* weights = &memory.weights(t, b, 0);
+      write_mask(weights, memory, t, b);
+      const float n = static_cast<float>(std::max(count(memory, t, b), 1));
+      for (int k = 0; k < memory.steps; ++k) weights[k] /= n;
+      mean_forward(output.row(b), memory, t, b, values);
+    }
+  }
+
+  double backward(Matrix dvalues, HiddenMemory& memory, int t, ConstMatrix doutput, ConstMatrix,
+                  float, std::span<const float>) const override {
+    for (int b = 0; b < memory.episodes; ++b) mean_backward(dvalues, memory, t, b, doutput.row(b));
+    return 0.0;
+  }
+};
+
+class Last final : public Pooling {
+ public:
+  using Pooling::Pooling;
+
+  void forward(Matrix output, HiddenMemory& memory, int t, ConstMatrix values,
+               std::span<const float>) const override {
+    for (int b = 0; b < memory.episodes; ++b) {
+      const int last = length(memory, t, b) - 1;
+      std::fill_n(&memory.weights(t, b, 0), memory.steps, 0.0F);
+      memory.weights(t, b, last) = 1.0F;
+      std::copy_n(states(values, memory, t, b).row(last), state_size_, output.row(b));
+    }
+  }
+
+  double backward(Matrix dvalues, HiddenMemory& memory, int t, ConstMatrix doutput, ConstMatrix,
+                  float, std::span<const float>) const override {
+    for (int b = 0; b < memory.episodes; ++b) {
+      float* dlast = states(dvalues, memory, t, b).row(length(memory, t, b) - 1);
+      for (int i = 0; i < state_size_; ++i) dlast[i] += doutput(b, i);
+    }
+    return 0.0;
+  }
+};
+
+template <class Kind>
+std::unique_ptr<HiddenAttention> make_pooling(const HiddenConfig& config, const std::string&,
+                                              int state_size, int steps, ParameterLayout&) {
+  return std::make_unique<Kind>(config, state_size, steps);
+}
+
+const auto& makers() {
+  static const NameTable<decltype(&make_hidden_self)> table{"attention.hidden.kind",
+                                                            {{"last", make_pooling<Last>},
+                                                             {"mean", make_pooling<Mean>},
+                                                             {"attend", make_hidden_attend},
+                                                             {"self", make_hidden_self}}};
+  return table;
+}
+
+}  // namespace
+
+HiddenMemory::HiddenMemory(int steps_, int episodes_, int hops)
+    : steps(steps_),
+      episodes(episodes_),
+      weights(zeros<3>(steps, episodes, hops * steps)),
+      lengths(episodes, steps) {}
+
+HiddenAttention::HiddenAttention(const HiddenConfig& config, int state_size, int steps)
+    : state_size_(state_size),
+      allowed_(parse_mask(config.mask, steps)),
+      allowed_before_(steps + 1) {
+  for (int k = 0; k < steps; ++k)
+    allowed_before_[k + 1] = allowed_before_[k] + (allowed_[k] != 0.0F ? 1 : 0);
+}
+
+void HiddenAttention::prepare(HiddenMemory& memory, ConstMatrix values,
+                              std::span<const int> lengths, std::span<const float>) const {
+  SACCADE_CHECK(memory.steps <= static_cast<int>(allowed_.size()));
+  SACCADE_CHECK(values.rows == memory.steps * memory.episodes && values.cols == state_size_);
+  SACCADE_CHECK(lengths.size() == memory.lengths.size());
+  for (const int n : lengths) SACCADE_CHECK(1 <= n && n <= memory.steps);
+  std::ranges::copy(lengths, memory.lengths.begin());
+}
+
+void HiddenAttention::write_mask(float* mask, const HiddenMemory& memory, int t, int b) const {
+  const int n = length(memory, t, b);
+  std::copy_n(allowed_.data(), n, mask);
+  std::fill_n(mask + n, memory.steps - n, 0.0F);
+}
+
+void HiddenAttention::mean_forward(float* mean, const HiddenMemory& memory, int t, int b,
+                                   ConstMatrix values) const {
+  weighted_rows(mean, allowed_.data(), states(values, memory, t, b));
+  const float n = static_cast<float>(std::max(count(memory, t, b), 1));
+  for (int i = 0; i < state_size_; ++i) mean[i] /= n;
+}
+
+void HiddenAttention::mean_backward(Matrix dvalues, const HiddenMemory& memory, int t, int b,
+                                    const float* dmean) const {
+  const Matrix dstates = states(dvalues, memory, t, b);
+  for (int k = 0; k < dstates.rows; ++k) {
+    if (allowed_[k] == 0.0F) continue;
+    const float weight = 1.0F / static_cast<float>(count(memory, t, b));
+    add_weighted_rows(dstates.row(k), &weight, {dmean, 1, state_size_, state_size_});
+  }
+}
+
+std::unique_ptr<HiddenAttention> make_hidden_attention(const HiddenConfig& config,
+                                                       const std::string& name, int state_size,
+                                                       int steps, ParameterLayout& layout) {
+  return makers().at(config.kind)(config, name, state_size, steps, layout);
+}
+
+std::vector<std::string> hidden_kinds() { return makers().names(); }
+
+}  // namespace saccade

@@ -1,0 +1,370 @@
+#include "attention/hidden.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "nn/error.h"
+#include "tests/attention/hidden_configs.h"
+#include "tests/attention/naive_attend.h"
+#include "tests/guarded_matrix.h"
+#include "tests/support.h"
+
+namespace saccade {
+namespace {
+
+using naive_attention::Row;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+struct Sizes {
+  int state, episodes, steps, first;
+};
+
+/// A read of states, with all that it needs, owned and random.
+struct Situation {
+  Situation(const HiddenConfig& config_, const Sizes& sizes_)
+      : config(config_),
+        sizes(sizes_),
+        hidden(make_hidden_attention(config, "h", sizes.state, sizes.steps, layout)),
+        memory(hidden->make_memory(sizes.steps, sizes.episodes)),
+        parameters(1, static_cast<int>(layout.size())),
+        gradient(1, static_cast<int>(layout.size())),
+        values(sizes.steps * sizes.episodes, sizes.state),
+        dvalues(sizes.steps * sizes.episodes, sizes.state),
+        outputs(sizes.steps * sizes.episodes, hidden->output_size()),
+        doutputs(sizes.steps * sizes.episodes, hidden->output_size()) {
+    RandomStream stream(1, Purpose::scene, 0, 0);
+    for (GuardedMatrix* m : {&parameters, &values, &dvalues, &doutputs}) m->randomize(stream);
+    for (int b = 0; b < sizes.episodes; ++b)
+      lengths.push_back(sizes.steps - b % (sizes.steps / 2 + 1));
+  }
+
+  Matrix of_step(GuardedMatrix& rows, int t) const {
+    return rows.view().row_range(t * sizes.episodes, sizes.episodes);
+  }
+  std::span<const float> block() { return {parameters.view().data, layout.size()}; }
+
+  void forward() {
+    outputs.fill(kNan);
+    hidden->prepare(memory, values.view(), lengths, block());
+    for (int t = 0; t < sizes.steps; ++t)
+      hidden->forward(of_step(outputs, t), memory, t, values.view(), block());
+  }
+  /// Returns the penalty.
+  double backward() {
+    gradient.fill(kNan);
+    double penalty = 0.0;
+    for (int t = sizes.steps - 1; t >= sizes.first; --t)
+      penalty += hidden->backward(dvalues.view(), memory, t, of_step(doutputs, t), values.view(),
+                                  kScale, block());
+    hidden->finish({gradient.view().data, layout.size()}, dvalues.view(), memory, sizes.first,
+                   values.view(), block());
+    return penalty;
+  }
+  bool intact() const {
+    for (const GuardedMatrix* m : {&parameters, &gradient, &values, &dvalues, &outputs, &doutputs})
+      if (!m->intact()) return false;
+    return true;
+  }
+
+  static constexpr float kScale = 0.7F;  // of the penalty
+
+  HiddenConfig config;
+  Sizes sizes;
+  ParameterLayout layout;
+  std::unique_ptr<HiddenAttention> hidden;
+  HiddenMemory memory;
+  std::vector<int> lengths;
+  GuardedMatrix parameters, gradient, values, dvalues, outputs, doutputs;
+};
+
+/// The same in double precision.
+struct NaiveHidden {
+  explicit NaiveHidden(Situation& s)
+      : situation(s),
+        config(s.config),
+        values(s.values.view()),
+        parameters(naive_attention::parameters_of(s.layout, s.block())) {}
+
+  struct Read {
+    Row output;
+    std::vector<Row> weights;  // (r) of (T)
+    double penalty = 0.0;
+  };
+
+  Read read(int t, int b) const {
+    const auto [size, episodes, steps, first] = situation.sizes;
+    const int length = std::min(t + 1, situation.lengths[b]);
+    std::vector<Row> states;
+    std::vector<bool> allowed;
+    int count = 0;
+    for (int k = 0; k < steps; ++k) {
+      states.push_back(naive_attention::row_of(values, k * episodes + b));
+      allowed.push_back(k < length && (config.mask.empty() || config.mask[k] == '1'));
+      count += allowed[k] ? 1 : 0;
+    }
+    Row last(steps), mean(steps);
+    last[length - 1] = 1.0;
+    for (int k = 0; k < steps; ++k) mean[k] = allowed[k] ? 1.0 / count : 0.0;
+    if (config.kind == "last") return pooled(last, states);
+    if (config.kind == "mean") return pooled(mean, states);
+    if (config.kind == "self") return self(states, allowed, count);
+
+    Row a(steps);
+    const Row query = naive_attention::context(config.query == "mean" ? mean : last, states);
+    if (count > 0)
+      a = naive_attention::weights(config.attend, parameters, "h", t, query, states, allowed);
+    Read read = pooled(a, states);
+    if (config.output == "context_and_last")
+      read.output.insert(read.output.end(), states[length - 1].begin(), states[length - 1].end());
+    return read;
+  }
+
+  static Read pooled(const Row& a, const std::vector<Row>& states) {
+    return {naive_attention::context(a, states), {a}};
+  }
+
+  Read self(const std::vector<Row>& states, const std::vector<bool>& allowed, int count) const {
+    Read read;
+    const std::size_t n = states.size();
+    for (int hop = 0; hop < config.hops; ++hop) {
+      Row logits, a(n);
+      for (const Row& h : states)
+        logits.push_back(naive_attention::linear(
+            naive_attention::tanh_of(naive_attention::linear(h, parameters.at("h.hidden.weight"))),
+            parameters.at("h.hops.weight"))[hop]);
+      if (count > 0) a = naive_attention::masked_softmax(logits, allowed);
+      const Row m = naive_attention::context(a, states);
+      read.output.insert(read.output.end(), m.begin(), m.end());
+      read.weights.push_back(a);
+    }
+    if (count == 0) return read;
+    for (int i = 0; i < config.hops; ++i)
+      for (int j = 0; j < config.hops; ++j) {
+        const double difference =
+            naive_attention::product(read.weights[i], read.weights[j]) - (i == j ? 1.0 : 0.0);
+        read.penalty += config.penalty * difference * difference;
+      }
+    return read;
+  }
+
+  double penalty() const {
+    double sum = 0.0;
+    for (int t = situation.sizes.first; t < situation.sizes.steps; ++t)
+      for (int b = 0; b < situation.sizes.episodes; ++b) sum += read(t, b).penalty;
+    return sum;
+  }
+  /// The loss whose gradient by the outputs of the steps first .. T - 1 is doutputs, and the
+  /// penalty.
+  double loss() const {
+    double total = Situation::kScale * penalty();
+    for (int t = situation.sizes.first; t < situation.sizes.steps; ++t)
+      for (int b = 0; b < situation.sizes.episodes; ++b) {
+        const Row output = read(t, b).output;
+        for (std::size_t i = 0; i < output.size(); ++i)
+          total +=
+              situation.doutputs(t * situation.sizes.episodes + b, static_cast<int>(i)) * output[i];
+      }
+    return total;
+  }
+
+  Situation& situation;
+  const HiddenConfig& config;
+  NaiveMatrix values;
+  naive_attention::Parameters parameters;
+};
+
+template <class Check>
+void for_every_read(const Check& check) {
+  for (const auto& [name, config] : every_hidden_config())
+    for (const std::string mask : {"", "01101"})
+      for (const Sizes& sizes :
+           {Sizes{1, 1, 1, 0}, Sizes{4, 3, 5, 1}, Sizes{19, 2, 5, 0}, Sizes{3, 2, 5, 5}}) {
+        HiddenConfig masked = config;
+        masked.mask = sizes.steps == 5 ? mask : "";
+        CAPTURE(name);
+        CAPTURE(masked.mask);
+        CAPTURE(sizes.state);
+        CAPTURE(sizes.steps);
+        Situation situation(masked, sizes);
+        check(situation);
+        CHECK(situation.intact());
+      }
+}
+
+TEST_CASE("every read of the states agrees with naive loops") {
+  for_every_read([](Situation& s) {
+    s.forward();
+    const NaiveHidden naive(s);
+    NaiveMatrix outputs(s.outputs.view().rows, s.outputs.view().cols);
+    NaiveMatrix weights(outputs.rows, s.hidden->hops() * s.sizes.steps);
+    for (int row = 0; row < outputs.rows; ++row) {
+      const NaiveHidden::Read read = naive.read(row / s.sizes.episodes, row % s.sizes.episodes);
+      REQUIRE(static_cast<int>(read.output.size()) == outputs.cols);
+      std::copy(read.output.begin(), read.output.end(), &outputs(row, 0));
+      for (int hop = 0; hop < s.hidden->hops(); ++hop)
+        std::copy(read.weights.at(hop).begin(), read.weights.at(hop).end(),
+                  &weights(row, hop * s.sizes.steps));
+    }
+    CHECK(largest_error(s.outputs.view(), outputs) < 1e-5);
+    CHECK(largest_error(matrix(s.memory.weights), weights) < 1e-5);
+  });
+}
+
+TEST_CASE("the gradients of every read agree with finite differences") {
+  for_every_read([](Situation& s) {
+    NaiveHidden naive(s);
+    const auto loss = [&] { return naive.loss(); };
+    NaiveMatrix dvalues(s.dvalues.view());  // added to what is there
+    s.forward();
+    CHECK(s.backward() == doctest::Approx(naive.penalty()).epsilon(1e-5));
+    const NaiveMatrix differences = finite_differences(naive.values, loss);
+    for (std::size_t i = 0; i < dvalues.values.size(); ++i)
+      dvalues.values[i] += differences.values[i];
+    CHECK(largest_error(s.dvalues.view(), dvalues) < 3e-5);
+    for (int i = 0; i < static_cast<int>(s.layout.parameters().size()); ++i) {
+      CAPTURE(s.layout[i].name);
+      const std::span<const float> gradient(s.gradient.view().data, s.layout.size());
+      CHECK(largest_error(s.layout.view(gradient, i),
+                          finite_differences(naive.parameters.at(s.layout[i].name), loss)) < 3e-5);
+    }
+  });
+}
+
+TEST_CASE("later states do not change what is read, nor do those beyond an episode's length") {
+  for_every_read([](Situation& s) {
+    s.forward();
+    for (int t = 0; t < s.sizes.steps; ++t) {
+      Situation other(s.config, s.sizes);
+      for (int k = 0; k < s.sizes.steps; ++k)
+        for (int b = 0; b < s.sizes.episodes; ++b)
+          if (k > t || k >= s.lengths[b])
+            for (int i = 0; i < s.sizes.state; ++i)
+              other.values(k * s.sizes.episodes + b, i) = 10.0F;
+      other.forward();
+      const ConstMatrix before = s.of_step(s.outputs, t), after = other.of_step(other.outputs, t);
+      for (int b = 0; b < before.rows; ++b)
+        for (int i = 0; i < before.cols; ++i) CHECK(before(b, i) == after(b, i));
+    }
+  });
+}
+
+TEST_CASE("the weights of a read sum to one, or less around a centre") {
+  for_every_read([](Situation& s) {
+    s.forward();
+    const int n = s.sizes.steps;
+    for (int t = 0; t < n; ++t)
+      for (int b = 0; b < s.sizes.episodes; ++b)
+        for (int hop = 0; hop < s.hidden->hops(); ++hop) {
+          const float* weights = &s.memory.weights(t, b, hop * n);
+          const float sum = std::accumulate(weights, weights + n, 0.0F);
+          const bool nothing = s.config.kind != "last" && !s.config.mask.empty() && t == 0;
+          if (nothing)
+            CHECK(sum == 0.0F);
+          else if (s.config.kind == "attend" && s.config.attend.area == "local")
+            CHECK((sum > 0.0F && sum <= 1.00001F));
+          else
+            CHECK(sum == doctest::Approx(1.0));
+          for (int k = 0; k < n && s.config.kind != "last" && !s.config.mask.empty(); ++k)
+            if (s.config.mask[k] == '0') CHECK(weights[k] == 0.0F);
+        }
+  });
+}
+
+TEST_CASE("an episode is read alike wherever it lies in the batch") {
+  for (const auto& [name, config] : every_hidden_config()) {
+    CAPTURE(name);
+    const Sizes sizes{21, 6, 5, 0};
+    Situation s(config, sizes), turned(config, sizes);
+    const auto from = [&](int row) {
+      const int b = row % sizes.episodes;
+      return row - b + (b + 1) % sizes.episodes;
+    };
+    for (int b = 0; b < sizes.episodes; ++b) turned.lengths[b] = s.lengths[from(b)];
+    for (int row = 0; row < sizes.episodes * sizes.steps; ++row) {
+      for (const auto matrices : {&Situation::values, &Situation::dvalues, &Situation::doutputs})
+        std::copy_n((s.*matrices).view().row(from(row)), (s.*matrices).view().cols,
+                    (turned.*matrices).view().row(row));
+    }
+    for (Situation* each : {&s, &turned}) {
+      each->forward();
+      each->backward();
+    }
+    for (int row = 0; row < sizes.episodes * sizes.steps; ++row) {
+      for (int i = 0; i < s.hidden->output_size(); ++i)
+        CHECK(turned.outputs(row, i) == s.outputs(from(row), i));
+      for (int i = 0; i < sizes.state; ++i)
+        CHECK(turned.dvalues(row, i) == s.dvalues(from(row), i));
+    }
+  }
+}
+
+TEST_CASE("a memory of reads can be used again, whatever it was used for before") {
+  for_every_read([](Situation& s) {
+    s.forward();
+    s.backward();
+    Situation again(s.config, s.sizes);
+    again.doutputs.fill(3.0F);
+    again.forward();
+    again.backward();
+    Situation fresh(s.config, s.sizes);
+    std::swap(again.memory, fresh.memory);
+    fresh.forward();
+    fresh.backward();
+    CHECK(fresh.outputs == s.outputs);
+    CHECK(fresh.dvalues == s.dvalues);
+    CHECK(fresh.gradient == s.gradient);
+  });
+}
+
+TEST_CASE("reads that cannot be name their keys") {
+  const auto message = [](const HiddenConfig& config) {
+    ParameterLayout layout;
+    return message_of<InputError>([&] { make_hidden_attention(config, "h", 4, 3, layout); });
+  };
+  CHECK(message({.kind = "first"}) ==
+        "unknown attention.hidden.kind 'first'; allowed: last, mean, attend, self");
+  CHECK(message({.kind = "attend", .query = "next"}) ==
+        "unknown attention.hidden.query 'next'; allowed: none, mean, last");
+  CHECK(message({.kind = "attend", .query = "mean", .output = "all"}) ==
+        "unknown attention.hidden.output 'all'; allowed: context_and_last, context");
+  CHECK(message({.kind = "attend", .query = "none"}) ==
+        "attention.hidden.query: none, but attention.hidden.score: general needs one; allowed: "
+        "mean or last, or the score location_free");
+  CHECK(message({.kind = "attend", .query = "mean", .attend = {.score = "location_free"}}) ==
+        "attention.hidden.query: mean, but attention.hidden.score: location_free takes none; "
+        "allowed: none, or another score");
+  CHECK(message({.kind = "self", .hops = 0}) == "attention.hidden.hops: 0; allowed: 1 and more");
+  CHECK(message({.kind = "self", .attend = {.score_hidden = 0}}) ==
+        "attention.hidden.score_hidden: 0; allowed: 1 and more");
+  CHECK(message({.kind = "self", .penalty = -0.5}) ==
+        "attention.hidden.penalty: -0.5; allowed: 0 and more");
+  CHECK(message({.kind = "self"}) == "nothing thrown");
+  for (const std::string kind : {"mean", "self", "last"})
+    for (const std::string mask : {"000", "01", "0110", "012"}) {
+      CAPTURE(mask);
+      CHECK(message({.kind = kind, .mask = mask}) ==
+            "attention.hidden.mask: '" + mask +
+                "'; allowed: 3 digits, one a step, 1 for what may be read and 0 for what may not, "
+                "with at least one 1; or empty");
+    }
+}
+
+TEST_CASE("the work of reads is counted from the shapes") {
+  ParameterLayout layout;
+  const auto forward = [&](const HiddenConfig& config) {
+    return make_hidden_attention(config, config.kind, 6, 10, layout)->work(10, 3).forward;
+  };
+  CHECK(forward({.kind = "last"}) == 0);
+  CHECK(forward({.kind = "mean"}) == 0);
+  CHECK(forward({.kind = "attend", .query = "last", .attend = {.score = "dot"}}) == 3 * 2 * 10 * 6);
+  CHECK(forward({.kind = "self", .attend = {.score_hidden = 5}, .hops = 2}) ==
+        10 * (6 * 5 + 5 * 2) + 3 * 6 * 2 * 10);
+}
+
+}  // namespace
+}  // namespace saccade
