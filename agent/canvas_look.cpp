@@ -15,7 +15,8 @@ class CanvasLook final : public LookBase {
   void begin(std::span<const float>) override { environment_.view(matrix(canvases_)); }
   void decide(const Turn&) override {}
   void read(int t, std::span<const float> parameters) override {
-    model_.canvas_network->forward(core_.feature(t), *memory_, matrix(canvases_), parameters);
+    model_.canvas_network->forward(core_.glimpse_feature(t), *memory_, matrix(canvases_),
+                                   parameters);
   }
 
   LookLoss loss_backward(std::span<float>, const Credit&, std::span<const float>) override {
@@ -25,7 +26,7 @@ class CanvasLook final : public LookBase {
   void step_backward(int, Matrix, std::span<const float>) override {}
   void finish_backward(std::span<float> gradient, Matrix dfeatures,
                        std::span<const float> parameters) override {
-    model_.canvas_network->backward(gradient, *memory_, dfeatures, core_.all_features(),
+    model_.canvas_network->backward(gradient, *memory_, dfeatures, core_.all_glimpse_features(),
                                     matrix(canvases_), parameters);
   }
 

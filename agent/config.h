@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <string>
 
+#include "agent/decoder.h"
+#include "attention/gate.h"
+#include "attention/hidden.h"
 #include "attention/policy.h"
 #include "nn/optimizer.h"
 
@@ -37,6 +40,8 @@ struct ReinforceConfig {
   double baseline_weight = 1.0;       // of the baseline's regression, >= 0
   double constant = 0.5;              // the baseline of advantage `constant`
   double ema_decay = 0.9;             // of advantage `ema`, in [0, 1)
+  double discount = 1.0;              // actions: of a reward, a step later, in [0, 1]
+  double action_entropy = 0.0;        // actions: of their policy's entropy bonus, >= 0
 };
 
 /// Keys: training.* (with those of OptimizerConfig)
@@ -53,6 +58,9 @@ struct TrainingConfig {
 struct AgentConfig {
   ModelConfig model;
   GlimpseConfig glimpse;
+  InputConfig input;
+  HiddenConfig hidden;
+  DecoderConfig decoder;
   ReinforceConfig reinforce;
   TrainingConfig training;
 };

@@ -11,9 +11,12 @@ using Maker = std::unique_ptr<Core> (*)(const std::string& name, const CoreSizes
                                         ParameterLayout& layout);
 
 const NameTable<Maker>& makers() {
-  static const NameTable<Maker> table{
-      "model.core",
-      {{"rnn", make_rnn}, {"lstm", make_lstm}, {"gru", make_gru}, {"attention", make_attention}}};
+  static const NameTable<Maker> table{"model.core",
+                                      {{"rnn", make_rnn},
+                                       {"lstm", make_lstm},
+                                       {"gru", make_gru},
+                                       {"feedforward", make_feedforward},
+                                       {"attention", make_attention}}};
   return table;
 }
 
@@ -44,6 +47,7 @@ void Core::backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& mem
 }
 
 std::vector<std::string> core_kinds() { return makers().names(); }
+std::vector<std::string> recurrent_core_kinds() { return {"rnn", "lstm", "gru"}; }
 
 void input_weight_backward(Matrix dw, Matrix db, ConstMatrix dz, CoreMemory& memory) {
   const int first = memory.episodes();

@@ -30,7 +30,9 @@ struct CoreMemory {
   CoreMemory(int steps, int episodes, int features, int hidden, int gates, bool has_cell);
 
   int steps, features, hidden;
-  Tensor<3> input;   // (T + 1, B, F + H): [g_{t+1} | h_t]; h_0 = 0, and the last has no g
+  Tensor<3> input;  // (T + 1, B, F + H): [g_{t+1} | h_t]; h_0 = 0, and the last has no g
+  Tensor<3>
+      ungated;  // (T, B, F): g_1 .. g_T, where a gate stands between them and the core; else none
   Tensor<3> gates;   // (T, B, gates): activations inside the cell, by kind
   Tensor<3> cell;    // (T + 1, B, H): the cell state of an lstm
   Tensor<3> dstate;  // (T, B, H): in backward, gradients of h_1 .. h_T
@@ -38,17 +40,22 @@ struct CoreMemory {
   Tensor<2> dcell;   // (B, H)
   std::unique_ptr<CoreExtension> extension;
 
-  /// g_{t+1} (B, F): the caller writes it before step t.
+  /// What the core reads at step t (B, F): written before it.
   Matrix feature(int t) { return step(input, t).columns(0, features); }
+  /// g_{t+1} (B, F): the same, but where there is a gate.
+  Matrix glimpse_feature(int t) { return ungated.size() > 0 ? step(ungated, t) : feature(t); }
   /// h_t (B, H), t in 0 .. T.
   Matrix state(int t) { return step(input, t).columns(features, hidden); }
   /// Rows of `count` steps of a (T, B, width) tensor, as (count B, width).
   Matrix steps_of(Tensor<3>& tensor, int first, int count) const {
     return matrix(tensor).row_range(first * episodes(), count * episodes());
   }
-  /// g_1 .. g_T (T B, F) and h_0 .. h_{T-1} (T B, H).
+  /// What the core reads, g_1 .. g_T, and h_0 .. h_{T-1}: (T B, F), (T B, F), (T B, H).
   Matrix all_features() { return matrix(input).columns(0, features).row_range(0, rows()); }
+  Matrix all_glimpse_features() { return ungated.size() > 0 ? matrix(ungated) : all_features(); }
   Matrix all_states() { return matrix(input).columns(features, hidden).row_range(0, rows()); }
+  /// h_1 .. h_T (T B, H)
+  Matrix states() { return matrix(input).columns(features, hidden).row_range(episodes(), rows()); }
 
   int episodes() const { return static_cast<int>(input.shape()[1]); }
   int rows() const { return steps * episodes(); }
@@ -94,13 +101,16 @@ class Core {
 
 /// `rnn`: h = relu(W_g g + W_h h + b), W_h begins as the identity (Le et al. 2015);
 /// `lstm` (Hochreiter and Schmidhuber 1997, forget bias begins at 1); `gru` (Cho et al. 2014, with
-/// the reset gate after the product); `attention`: causal multi-head self-attention over g_1 .. g_t
-/// (Vaswani et al. 2017; layers of attention/transformer.h). Its parameters are called
-/// `<name>.<..>`. Throws InputError listing the kinds, and where model.heads does not divide
-/// model.hidden_size. `layout` must outlive it.
+/// the reset gate after the product); `feedforward`: h_t = relu(W g_t + b), which remembers
+/// nothing; `attention`: causal multi-head self-attention over g_1 .. g_t (Vaswani et al. 2017;
+/// layers of attention/transformer.h). Its parameters are called `<name>.<..>`. Throws InputError
+/// listing the kinds, and where model.heads does not divide model.hidden_size. `layout` must
+/// outlive it.
 std::unique_ptr<Core> make_core(const std::string& kind, const std::string& name,
                                 const CoreSizes& sizes, ParameterLayout& layout);
 std::vector<std::string> core_kinds();
+/// Those that carry all they know in their state.
+std::vector<std::string> recurrent_core_kinds();
 
 // The cores. A new one is one file and one line in the table of core.cpp.
 std::unique_ptr<Core> make_rnn(const std::string& name, const CoreSizes& sizes,
@@ -111,6 +121,8 @@ std::unique_ptr<Core> make_gru(const std::string& name, const CoreSizes& sizes,
                                ParameterLayout& layout);
 std::unique_ptr<Core> make_attention(const std::string& name, const CoreSizes& sizes,
                                      ParameterLayout& layout);
+std::unique_ptr<Core> make_feedforward(const std::string& name, const CoreSizes& sizes,
+                                       ParameterLayout& layout);
 /// h_t = g_t, without parameters: for a model that sees the whole canvas at once.
 std::unique_ptr<Core> make_identity_core(int features);
 

@@ -83,7 +83,7 @@ class GridLook final : public LookBase {
     multiply(step(locations, t), weights, places_);
     if (reads_embeddings()) {
       for (int b = 0; b < episodes(); ++b)
-        weighted_rows(core_.feature(t).row(b), weights.row(b), of_episode(embeddings_, b));
+        weighted_rows(core_.glimpse_feature(t).row(b), weights.row(b), of_episode(embeddings_, b));
       return;
     }
     if (soft_)

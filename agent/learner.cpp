@@ -24,101 +24,68 @@ LossSums& LossSums::operator+=(const LossSums& other) {
 Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
     : gradient(zeros<1>(model.layout().size())),
       model_(model),
-      reward_kind_(find_reward(model.config().reinforce.reward)),
       advantage_estimator_(find_advantage(model.config().reinforce.advantage)),
       rollout_(model, std::move(environment)) {
   const int steps = model.num_glimpses();
   const int batch = rollout_.episodes();
-  const ModelConfig& sizes = model.config().model;
-  rewards_.resize(batch);
+  returns_ = zeros<2>(steps, batch);
   baselines_ = zeros<2>(steps, batch);
   advantages_ = zeros<2>(steps, batch);
-  dlogits_ = zeros<3>(steps, batch, model.num_classes());
   dbaselines_ = zeros<2>(steps, batch);
-  dfeatures_ = zeros<3>(steps, batch, sizes.feature_size);
+  dfeatures_ = zeros<3>(steps, batch, model.feature_size());
+  dgated_ = zeros<2>(batch, model.gate ? model.feature_size() : 0);
 }
 
 LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& request,
                    float average_reward, int batch_size) {
   const ReinforceConfig& reinforce = model_.config().reinforce;
-  const float scale = 1.0F / static_cast<float>(batch_size);
   rollout_.run(parameters, request);
-  reward_and_baseline(parameters, average_reward);
+  estimate_advantages(parameters, average_reward);
+  const Credit credit{.advantages = matrix(advantages_),
+                      .std = request.std,
+                      .temperature = request.temperature,
+                      .weight = static_cast<float>(reinforce.weight),
+                      .entropy = static_cast<float>(reinforce.entropy),
+                      .scale = 1.0F / static_cast<float>(batch_size)};
 
+  rollout_.core.dstate.fill(0.0F);
+  const AnswerLoss answer_loss = rollout_.answer->backward(flat(gradient), credit, parameters);
+  const LookLoss look_loss = rollout_.look->loss_backward(flat(gradient), credit, parameters);
   LossSums sums;
-  sums.classifier = classifier_backward(parameters, scale);
-  const LookLoss look_loss =
-      rollout_.look->loss_backward(flat(gradient),
-                                   {.advantages = matrix(advantages_),
-                                    .std = request.std,
-                                    .temperature = request.temperature,
-                                    .weight = static_cast<float>(reinforce.weight),
-                                    .entropy = static_cast<float>(reinforce.entropy),
-                                    .scale = scale},
-                                   parameters);
-  sums.reinforce = look_loss.reinforce;
-  sums.penalty = look_loss.penalty;
-  sums.baseline = baseline_backward(scale);
+  sums.classifier = answer_loss.classifier;
+  sums.reinforce = answer_loss.reinforce + look_loss.reinforce;
+  sums.penalty = answer_loss.penalty + look_loss.penalty;
+  sums.baseline = baseline_backward(credit.scale);
   core_backward(parameters);
 
   sums.entropy = mean_entropy(request);
   sums.episodes = rollout_.episodes();
   for (int b = 0; b < rollout_.episodes(); ++b) {
-    sums.errors += 1.0 - rollout_.rewards[b];
-    sums.reward += rewards_[b];
+    sums.errors += rollout_.answer->error(b);
+    sums.reward += returns_(0, b);
   }
   return sums;
 }
 
-void Lane::reward_and_baseline(std::span<const float> parameters, float average_reward) {
+void Lane::estimate_advantages(std::span<const float> parameters, float average_reward) {
   const ReinforceConfig& reinforce = model_.config().reinforce;
-  const int last = model_.num_glimpses() - 1;
-  reward_kind_(rewards_, rollout_.rewards, step(rollout_.probabilities, last), rollout_.labels);
+  rollout_.answer->returns(matrix(returns_));
   if (reinforce.advantage == "learned" && model_.baseline) {
     const Matrix b = {baselines_.data(), rollout_.core.rows(), 1, 1};
     model_.baseline->forward(b, rollout_.core.all_states(), parameters);
   }
-  advantage_estimator_(matrix(advantages_), {.rewards = rewards_,
+  advantage_estimator_(matrix(advantages_), {.returns = matrix(returns_),
                                              .baselines = matrix(baselines_),
                                              .rollouts = reinforce.rollouts,
                                              .constant = static_cast<float>(reinforce.constant),
                                              .average_reward = average_reward});
 }
 
-// Cross-entropy of the last step and, if asked for, the mean of that of the earlier ones. Begins
-// the gradients of the states.
-double Lane::classifier_backward(std::span<const float> parameters, float scale) {
-  const TrainingConfig& training = model_.config().training;
-  const int steps = model_.num_glimpses();
-  const int batch = rollout_.episodes();
-  const bool every_step = training.step_loss > 0.0 && steps > 1;
-  const double earlier_weight = every_step ? training.step_loss / (steps - 1) : 0.0;
-
-  CoreMemory& core = rollout_.core;
-  core.dstate.fill(0.0F);
-  double loss = 0.0;
-  for (int t = every_step ? 0 : steps - 1; t < steps; ++t) {
-    const double weight = t == steps - 1 ? training.classifier_weight : earlier_weight;
-    for (int b = 0; b < batch; ++b) loss += weight * rollout_.losses(t, b);
-    cross_entropy_backward(step(dlogits_, t), step(rollout_.probabilities, t), rollout_.labels,
-                           static_cast<float>(weight) * scale);
-  }
-  // All steps that were classified, as one matrix: their states stand `batch` rows further on.
-  const int first = every_step ? 0 : (steps - 1) * batch;
-  const int rows = steps * batch - first;
-  const ConstMatrix dlogits = matrix(dlogits_).row_range(first, rows);
-  const ConstMatrix states =
-      matrix(core.input).columns(core.features, core.hidden).row_range(first + batch, rows);
-  model_.classifier.backward(flat(gradient), dlogits, states);
-  model_.classifier.state_backward(matrix(core.dstate).row_range(first, rows), dlogits, parameters);
-  return loss;
-}
-
-// weight * mean over the actions of (b_t - R)^2
+// weight * mean over the decisions of (b_t - R_t)^2
 double Lane::baseline_backward(float scale) {
   const ReinforceConfig& config = model_.config().reinforce;
   const int batch = rollout_.episodes();
-  const int first = model_.first_action();
+  const int first = model_.first_decision();
   const int actions = model_.num_glimpses() - first;
   if (actions == 0 || config.advantage != "learned") return 0.0;
 
@@ -126,7 +93,7 @@ double Lane::baseline_backward(float scale) {
   double loss = 0.0;
   for (int t = first; t < first + actions; ++t) {
     for (int b = 0; b < batch; ++b) {
-      const float difference = baselines_(t, b) - rewards_[b];
+      const float difference = baselines_(t, b) - returns_(t, b);
       loss += weight * difference * difference;
       dbaselines_(t, b) = 2.0F * static_cast<float>(weight) * scale * difference;
     }
@@ -140,15 +107,24 @@ double Lane::baseline_backward(float scale) {
 void Lane::core_backward(std::span<const float> parameters) {
   CoreMemory& core = rollout_.core;
   Look& look = *rollout_.look;
+  const bool gated = rollout_.gate.has_value();
+  const bool stepwise = gated || look.differentiable();
   for (int t = core.steps - 1; t >= 0; --t) {
     model_.core->step_backward(core, t, parameters);
-    if (!look.differentiable()) continue;
-    model_.core->feature_backward(step(dfeatures_, t), core, t, 1, parameters);
-    look.step_backward(t, step(dfeatures_, t), parameters);
+    if (!stepwise) continue;
+    const Matrix dfeature = step(dfeatures_, t);
+    model_.core->feature_backward(gated ? matrix(dgated_) : dfeature, core, t, 1, parameters);
+    if (gated)
+      model_.gate->step_backward(dfeature, t > 0 ? step(core.dstate, t - 1) : Matrix{},
+                                 *rollout_.gate, t, matrix(dgated_), core.glimpse_feature(t),
+                                 parameters);
+    if (look.differentiable()) look.step_backward(t, dfeature, parameters);
   }
-  if (!look.differentiable())
-    model_.core->feature_backward(matrix(dfeatures_), core, 0, core.steps, parameters);
+  if (!stepwise) model_.core->feature_backward(matrix(dfeatures_), core, 0, core.steps, parameters);
   model_.core->weight_backward(flat(gradient), core);
+  if (gated)
+    model_.gate->finish(flat(gradient), *rollout_.gate, core.all_glimpse_features(),
+                        core.all_states(), parameters);
   look.finish_backward(flat(gradient), matrix(dfeatures_), parameters);
 }
 

@@ -45,12 +45,14 @@ using EnvironmentFactory = std::function<std::unique_ptr<Environment>(int episod
 /// gradient of its own.
 ///
 /// Which loss sends gradient where (a tested fact):
-///   cross-entropy -> classifier, core, glimpse network; of soft kinds the locator or score as
+///   cross-entropy -> classifier or decoder, attention over states, core, gate, glimpse network; of
+///                    soft kinds the locator or score as
 ///   well,
 ///                    and through it the states it reads
 ///   REINFORCE     -> locator or score, first location, log std; the state and the embeddings it
 ///                    reads are detached, the sampled location a constant, the advantage a constant
 ///   penalties of soft kinds -> as the cross-entropy, but for the classifier
+///   REINFORCE on actions -> as the cross-entropy
 ///   baseline      -> baseline; the state it reads is detached
 class Lane {
  public:
@@ -65,22 +67,20 @@ class Lane {
   Tensor<1> gradient;  // one block of the layout
 
  private:
-  void reward_and_baseline(std::span<const float> parameters, float average_reward);
-  double classifier_backward(std::span<const float> parameters, float scale);
+  void estimate_advantages(std::span<const float> parameters, float average_reward);
   double baseline_backward(float scale);
   void core_backward(std::span<const float> parameters);
   double mean_entropy(const RolloutRequest& request) const;
 
   const Model& model_;
-  const RewardKind reward_kind_;
   const AdvantageEstimator advantage_estimator_;
   Rollout rollout_;
-  std::vector<float> rewards_;  // (B)
-  Tensor<2> baselines_;         // (T, B): b_t of the state before glimpse t
-  Tensor<2> advantages_;        // (T, B)
-  Tensor<3> dlogits_;           // (T, B, C)
-  Tensor<2> dbaselines_;        // (T, B)
-  Tensor<3> dfeatures_;         // (T, B, F)
+  Tensor<2> returns_;     // (T, B): what followed the decisions of step t
+  Tensor<2> baselines_;   // (T, B): b_t of the state before glimpse t
+  Tensor<2> advantages_;  // (T, B)
+  Tensor<2> dbaselines_;  // (T, B)
+  Tensor<3> dfeatures_;   // (T, B, F): of what the looks wrote
+  Tensor<2> dgated_;      // (B, F): of what a gate made of it
 };
 
 /// Learns by lanes: the same configuration and seed give the same bits for any number of threads.

@@ -7,6 +7,8 @@ namespace saccade {
 std::unique_ptr<Look> make_look(const Model& model, Environment& environment, CoreMemory& core) {
   if (model.canvas_network != nullptr) return make_canvas_look(model, environment, core);
   switch (model.glimpse_kind().family) {
+    case GlimpseKind::Family::whole:
+      return make_whole_look(model, environment, core);
     case GlimpseKind::Family::grid:
       return make_grid_look(model, environment, core);
     case GlimpseKind::Family::window:
@@ -29,7 +31,7 @@ LookBase::LookBase(const Model& model, Environment& environment, CoreMemory& cor
 }
 
 void LookBase::feature_forward(int t, std::span<const float> parameters) {
-  model_.glimpse_network->forward(core_.feature(t), step(joint_, t), step(glimpses, t),
+  model_.glimpse_network->forward(core_.glimpse_feature(t), step(joint_, t), step(glimpses, t),
                                   step(locations, t), parameters);
 }
 
@@ -37,7 +39,7 @@ void LookBase::activation_backward(Matrix dfeatures, int first, int count,
                                    std::span<const float> parameters) {
   model_.glimpse_network->activation_backward(
       core_.steps_of(djoint_, first, count), dfeatures,
-      core_.all_features().row_range(first * episodes(), count * episodes()),
+      core_.all_glimpse_features().row_range(first * episodes(), count * episodes()),
       core_.steps_of(joint_, first, count), parameters);
 }
 

@@ -31,6 +31,8 @@ struct RolloutRequest {
   Policy policy = nullptr;            // for every glimpse; null: the model's own
   const Tensor<3>* replay = nullptr;  // actions (T, B, A) in place of the model's own
   bool classify_every_step = false;
+  int beam = 1;                   // of a decoder: hypotheses that are followed; 1 is greedy
+  Tensor<3>* canvases = nullptr;  // (T, B, pixels): the canvas as it is at each look, to be written
 };
 
 /// One decision about glimpse t of B episodes.

@@ -32,6 +32,8 @@ class LookBase : public Look {
 std::unique_ptr<Look> make_point_look(const Model&, Environment&, CoreMemory&);
 std::unique_ptr<Look> make_grid_look(const Model&, Environment&, CoreMemory&);
 std::unique_ptr<Look> make_window_look(const Model&, Environment&, CoreMemory&);
+std::unique_ptr<Look> make_whole_look(const Model& model, Environment& environment,
+                                      CoreMemory& core);
 std::unique_ptr<Look> make_canvas_look(const Model&, Environment&, CoreMemory&);
 
 }  // namespace saccade

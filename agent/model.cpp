@@ -8,25 +8,6 @@
 
 namespace saccade {
 
-LinearHead::LinearHead(const std::string& name, int inputs, int outputs, const Initial& initial,
-                       ParameterLayout& layout)
-    : layout_(&layout),
-      weight_(layout.add(name + ".weight", inputs, outputs, initial)),
-      bias_(layout.add(name + ".bias", 1, outputs, constant(0))) {}
-
-void LinearHead::forward(Matrix y, ConstMatrix h, std::span<const float> parameters) const {
-  linear_forward(y, h, layout_->view(parameters, weight_), layout_->view(parameters, bias_));
-}
-
-void LinearHead::backward(std::span<float> gradient, ConstMatrix dy, ConstMatrix h) const {
-  linear_backward(layout_->view(gradient, weight_), layout_->view(gradient, bias_), dy, h);
-}
-
-void LinearHead::state_backward(Matrix dh, ConstMatrix dy,
-                                std::span<const float> parameters) const {
-  multiply_transposed_b(dh, dy, layout_->view(parameters, weight_), 1.0F);
-}
-
 Locator::Locator(int inputs, int hidden, const std::string& output, std::vector<float> initial_bias,
                  ParameterLayout& layout)
     : layout_(&layout),
@@ -93,9 +74,9 @@ std::unique_ptr<const CanvasNetwork> canvas_network_of(const ModelConfig& model,
                              layout);
 }
 
-std::optional<GlimpseNetwork> glimpse_network_of(const ModelConfig& model, int glimpse_size,
-                                                 ParameterLayout& layout) {
-  if (model.kind != "recurrent") return {};
+std::optional<GlimpseNetwork> glimpse_network_of(GlimpseKind kind, const ModelConfig& model,
+                                                 int glimpse_size, ParameterLayout& layout) {
+  if (model.kind != "recurrent" || kind.family == Family::whole) return {};
   return GlimpseNetwork({.glimpse = glimpse_size,
                          .what = model.glimpse_hidden,
                          .where = model.location_hidden,
@@ -103,10 +84,17 @@ std::optional<GlimpseNetwork> glimpse_network_of(const ModelConfig& model, int g
                         layout);
 }
 
-std::unique_ptr<const Core> core_of(const ModelConfig& model, ParameterLayout& layout) {
+std::optional<InputGate> gate_of(const AgentConfig& config, int features, ParameterLayout& layout) {
+  if (config.input.kind == "none") return {};
+  return std::optional<InputGate>(std::in_place, config.input, "gate", features,
+                                  config.model.hidden_size, layout);
+}
+
+std::unique_ptr<const Core> core_of(const ModelConfig& model, int features,
+                                    ParameterLayout& layout) {
   if (model.kind != "recurrent") return make_identity_core(model.feature_size);
   return make_core(model.core, "core",
-                   {.features = model.feature_size,
+                   {.features = features,
                     .hidden = model.hidden_size,
                     .heads = model.heads,
                     .depth = model.depth},
@@ -121,12 +109,15 @@ Tensor<2> candidate_places(GlimpseKind kind, const GlimpseConfig& glimpse, Canva
 std::optional<Locator> make_locator(const AgentConfig& config, int candidates,
                                     const std::optional<const GaussianFilters>& filters,
                                     ParameterLayout& layout) {
-  if (config.model.kind != "recurrent" || config.glimpse.addressing == "content") return {};
+  const Family family = find_glimpse_kind(config.glimpse.kind).family;
+  if (config.model.kind != "recurrent" || config.glimpse.addressing == "content" ||
+      family == Family::whole)
+    return {};
   const auto make = [&](const std::string& output, std::vector<float> bias) {
     return Locator(config.model.hidden_size, config.model.locator_hidden, output, std::move(bias),
                    layout);
   };
-  switch (find_glimpse_kind(config.glimpse.kind).family) {
+  switch (family) {
     case Family::grid:
       return make("logits", std::vector<float>(candidates, 0.0F));
     case Family::window:
@@ -155,6 +146,18 @@ std::unique_ptr<const Score> make_content_score(const AgentConfig& config,
                     config.model.feature_size, config.glimpse.score_hidden, layout);
 }
 
+std::optional<LinearHead> classifier_of(const Sight& sight, int inputs, ParameterLayout& layout) {
+  if (sight.answer == AnswerKind::sequence) return {};
+  return LinearHead("classifier", inputs, sight.num_classes, uniform_fan_in(inputs), layout);
+}
+
+std::optional<Decoder> decoder_of(const AgentConfig& config, const Sight& sight, int state_size,
+                                  int steps, ParameterLayout& layout) {
+  if (sight.answer != AnswerKind::sequence) return {};
+  return std::optional<Decoder>(std::in_place, config.decoder, config.hidden, sight.num_classes,
+                                state_size, steps, layout);
+}
+
 }  // namespace
 
 std::vector<std::string> model_kinds() {
@@ -172,15 +175,21 @@ Model::Model(const AgentConfig& config, const Sight& sight, Settled)
       places(candidate_places(kind_, config.glimpse, sight.canvas)),
       canvas_network(canvas_network_of(config.model, sight.canvas, layout_)),
       filters(make_filters(kind_, config.glimpse, sight.canvas)),
-      glimpse_network(glimpse_network_of(config.model, glimpse_size(), layout_)),
-      core(core_of(config.model, layout_)),
+      glimpse_network(glimpse_network_of(kind_, config.model, glimpse_size(), layout_)),
+      gate(gate_of(config, feature_size(), layout_)),
+      core(core_of(config.model, feature_size(), layout_)),
       locator(make_locator(config, num_candidates(), filters, layout_)),
       score(make_content_score(config, layout_)),
-      classifier("classifier", state_size(), sight.num_classes, uniform_fan_in(state_size()),
-                 layout_),
-      baseline(learns_by(Learning::backpropagation) || sees_canvas()
-                   ? std::optional<LinearHead>()
-                   : LinearHead("baseline", config.model.hidden_size, 1, constant(0), layout_)),
+      hidden(sight.answer == AnswerKind::one_class
+                 ? make_hidden_attention(config.hidden, "hidden", state_size(), num_glimpses(),
+                                         layout_)
+                 : nullptr),
+      classifier(classifier_of(sight, hidden ? hidden->output_size() : state_size(), layout_)),
+      decoder(decoder_of(config, sight, state_size(), num_glimpses(), layout_)),
+      baseline(sight.answer == AnswerKind::actions ||
+                       (!learns_by(Learning::backpropagation) && !sees_canvas())
+                   ? LinearHead("baseline", state_size(), 1, constant(0), layout_)
+                   : std::optional<LinearHead>()),
       first_location(kind_.family == Family::point && !sees_canvas() &&
                              config.glimpse.first == "learned"
                          ? layout_.add("locator.first", 1, 2, constant(0))
@@ -189,6 +198,27 @@ Model::Model(const AgentConfig& config, const Sight& sight, Settled)
                   ? layout_.add("locator.log_std", 1, 1,
                                 constant(std::log(static_cast<float>(config.glimpse.std.from))))
                   : -1) {}
+
+int Model::num_glimpses() const {
+  if (canvas_network != nullptr) return 1;
+  if (kind_.family != Family::whole) return config_.glimpse.num_glimpses;
+  return config_.glimpse.order == "rows" ? whole_size()[0] : 1;
+}
+
+std::array<int, 2> Model::whole_size() const {
+  const auto [rows, cols] = config_.glimpse.size;
+  return {rows > 0 ? rows : sight_.canvas.rows, cols > 0 ? cols : sight_.canvas.cols};
+}
+
+int Model::feature_size() const {
+  if (kind_.family != Family::whole) return config_.model.feature_size;
+  const auto [rows, cols] = whole_size();
+  return sight_.canvas.channels * cols * (config_.glimpse.order == "rows" ? 1 : rows);
+}
+
+int Model::state_size() const {
+  return canvas_network != nullptr ? config_.model.feature_size : config_.model.hidden_size;
+}
 
 int Model::first_action() const {
   if (!learns_by(Learning::reinforce)) return num_glimpses();
@@ -229,7 +259,8 @@ std::array<float, 2> Model::patch_half_sides() const {
 
 // Of seeing and of choosing where.
 Work Model::look_work() const {
-  if (sees_canvas()) return canvas_network->work();
+  if (canvas_network != nullptr) return canvas_network->work();
+  if (kind_.family == Family::whole) return {};  // the canvas as it is
   const int steps = num_glimpses(), candidates = num_candidates();
   const int features = config_.model.feature_size;
   const bool soft = learns_by(Learning::backpropagation);
@@ -249,15 +280,24 @@ Work Model::look_work() const {
   return total;
 }
 
+// Of saying what there is.
+Work Model::answer_work() const {
+  const int steps = num_glimpses();
+  if (decoder) return decoder->work(sight_.max_symbols);
+  if (!hidden) return linear_work(state_size(), num_classes(), true) * steps;
+  const int classified = config_.training.step_loss > 0.0 ? steps : 1;
+  return hidden->work(steps, classified) +
+         linear_work(hidden->output_size(), num_classes(), true) * classified;
+}
+
 Work Model::work() const {
   const int steps = num_glimpses();
-  const int hidden = state_size();
-  const int classified = config_.training.step_loss > 0.0 ? steps : 1;
-  const int judged = steps - std::max(first_action(), 1);  // the first has no state to read
-  const bool has_baseline =
-      config_.reinforce.advantage == "learned" && learns_by(Learning::reinforce);
-  return look_work() + core->work(steps) + linear_work(hidden, num_classes(), true) * classified +
-         linear_work(hidden, 1, false) * (has_baseline ? judged : 0);
+  const int judged = steps - std::max(first_decision(), 1);  // the first has no state to read
+  const bool has_baseline = config_.reinforce.advantage == "learned" && first_decision() < steps;
+  Work total = look_work() + core->work(steps) + answer_work() +
+               linear_work(state_size(), 1, false) * (has_baseline ? judged : 0);
+  if (gate) total = total + gate->work(steps);
+  return total;
 }
 
 double Model::gflop_per_episode() const {

@@ -10,31 +10,15 @@
 #include "agent/canvas_network.h"
 #include "agent/config.h"
 #include "agent/core.h"
+#include "agent/decoder.h"
 #include "agent/glimpse_network.h"
+#include "agent/linear_head.h"
 #include "attention/gaussian_filters.h"
 #include "attention/score.h"
 #include "env/environment.h"
 #include "nn/parameters.h"
 
 namespace saccade {
-
-/// One affine output of the core's state: y = h W + b.
-class LinearHead {
- public:
-  LinearHead(const std::string& name, int inputs, int outputs, const Initial& initial,
-             ParameterLayout& layout);
-
-  /// y (R, outputs), h (R, inputs)
-  void forward(Matrix y, ConstMatrix h, std::span<const float> parameters) const;
-  /// Writes the head's gradients.
-  void backward(std::span<float> gradient, ConstMatrix dy, ConstMatrix h) const;
-  /// Adds the gradient of h to dh. A head that is never asked for it is detached.
-  void state_backward(Matrix dh, ConstMatrix dy, std::span<const float> parameters) const;
-
- private:
-  const ParameterLayout* layout_;
-  int weight_, bias_;
-};
 
 /// Where to look next: y = W_2 relu(W_1 h + b_1) + b_2, which each kind of attention reads in its
 /// own way. For REINFORCE the state is detached: state_backward is not called.
@@ -70,6 +54,8 @@ struct Sight {
   int num_classes = 0;     // C
   CanvasSize canvas = {};  // for grids and windows
   int patch_size = 0;      // of the retina, for pictures and metrics
+  AnswerKind answer = AnswerKind::one_class;
+  int max_symbols = 0;  // J: of a sequence
 };
 
 /// `recurrent`, and the baselines that see the whole canvas, `mlp` and `cnn`.
@@ -89,19 +75,31 @@ class Model {
   int glimpse_size() const { return filters ? filters->glimpse_size() : sight_.glimpse_size; }
   int num_classes() const { return sight_.num_classes; }
   CanvasSize canvas() const { return sight_.canvas; }
-  int num_glimpses() const { return sees_canvas() ? 1 : config_.glimpse.num_glimpses; }
-  /// Whether the model sees the whole canvas at once and does not look about.
-  bool sees_canvas() const { return config_.model.kind != "recurrent"; }
-  /// H: width of what the classifier reads.
-  int state_size() const {
-    return sees_canvas() ? config_.model.feature_size : config_.model.hidden_size;
+  /// T
+  int num_glimpses() const;
+  AnswerKind answer_kind() const { return sight_.answer; }
+  /// Whether the core reads the whole canvas, or a network does: there are no looks.
+  bool sees_canvas() const {
+    return canvas_network != nullptr || kind_.family == GlimpseKind::Family::whole;
   }
+  /// Whether a read of the states h_1 .. h_T weighs them.
+  bool attends_over_states() const {
+    return (hidden && config_.hidden.kind != "last") || (decoder && decoder->attends());
+  }
+  /// Of attention.glimpse.kind whole: rows and columns that the canvas is shrunk to.
+  std::array<int, 2> whole_size() const;
+  /// F: width of the features that the core reads.
+  int feature_size() const;
+  /// H: width of the core's state.
+  int state_size() const;
 
   const GlimpseKind& glimpse_kind() const { return kind_; }
   bool learns_by(GlimpseKind::Learning learning) const { return kind_.learning == learning; }
   bool has_grid() const { return kind_.family == GlimpseKind::Family::grid; }
   /// The first glimpse whose location is learned by REINFORCE; T if none is.
   int first_action() const;
+  /// The first step with a decision that is: of where to look, or of an action.
+  int first_decision() const { return answer_kind() == AnswerKind::actions ? 0 : first_action(); }
 
   // Of a grid.
   int num_candidates() const { return static_cast<int>(places.shape()[0]); }
@@ -129,6 +127,7 @@ class Model {
   struct Settled {};
   Model(const AgentConfig& config, const Sight& sight, Settled);
   Work look_work() const;
+  Work answer_work() const;
 
   AgentConfig config_;
   GlimpseKind kind_;
@@ -140,11 +139,14 @@ class Model {
   const std::unique_ptr<const CanvasNetwork> canvas_network;  // of mlp and cnn, which have no looks
   const std::optional<const GaussianFilters> filters;         // of a window
   const std::optional<const GlimpseNetwork> glimpse_network;
+  const std::optional<const InputGate> gate;  // attention.input
   const std::unique_ptr<const Core> core;
-  const std::optional<const Locator> locator;  // none where a score places the glimpses
-  const std::unique_ptr<const Score> score;    // addressing: content
-  const LinearHead classifier;
-  const std::optional<const LinearHead> baseline;  // of kinds that do not learn by backpropagation
+  const std::optional<const Locator> locator;           // none where a score places the glimpses
+  const std::unique_ptr<const Score> score;             // addressing: content
+  const std::unique_ptr<const HiddenAttention> hidden;  // where the answer is one class
+  const std::optional<const LinearHead> classifier;     // of classes, or of actions
+  const std::optional<const Decoder> decoder;           // where it is a sequence
+  const std::optional<const LinearHead> baseline;       // where something may learn by REINFORCE
   const int first_location;  // parameter (1, 2); -1 where the first glimpse is not learned
   const int log_std;         // parameter (1, 1); -1 where the deviation is not learned
 };

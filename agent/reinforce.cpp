@@ -7,39 +7,39 @@
 namespace saccade {
 namespace {
 
-void subtract(Matrix advantages, std::span<const float> rewards, float baseline) {
+void subtract(Matrix advantages, ConstMatrix returns, float baseline) {
   for (int a = 0; a < advantages.rows; ++a)
-    for (int b = 0; b < advantages.cols; ++b) advantages(a, b) = rewards[b] - baseline;
+    for (int b = 0; b < advantages.cols; ++b) advantages(a, b) = returns(a, b) - baseline;
 }
 
 void none(Matrix advantages, const AdvantageRequest& request) {
-  subtract(advantages, request.rewards, 0.0F);
+  subtract(advantages, request.returns, 0.0F);
 }
 
 void constant(Matrix advantages, const AdvantageRequest& request) {
-  subtract(advantages, request.rewards, request.constant);
+  subtract(advantages, request.returns, request.constant);
 }
 
 void ema(Matrix advantages, const AdvantageRequest& request) {
-  subtract(advantages, request.rewards, request.average_reward);
+  subtract(advantages, request.returns, request.average_reward);
 }
 
 void learned(Matrix advantages, const AdvantageRequest& request) {
   for (int a = 0; a < advantages.rows; ++a)
     for (int b = 0; b < advantages.cols; ++b)
-      advantages(a, b) = request.rewards[b] - request.baselines(a, b);
+      advantages(a, b) = request.returns(a, b) - request.baselines(a, b);
 }
 
 void leave_one_out(Matrix advantages, const AdvantageRequest& request) {
   const int m = request.rollouts;
-  for (int first = 0; first < advantages.cols; first += m) {
-    float sum = 0.0F;
-    for (int b = first; b < first + m; ++b) sum += request.rewards[b];
-    for (int b = first; b < first + m; ++b) {
-      const float others = (sum - request.rewards[b]) / static_cast<float>(m - 1);
-      for (int a = 0; a < advantages.rows; ++a) advantages(a, b) = request.rewards[b] - others;
+  for (int a = 0; a < advantages.rows; ++a)
+    for (int first = 0; first < advantages.cols; first += m) {
+      const float* returns = request.returns.row(a);
+      float sum = 0.0F;
+      for (int b = first; b < first + m; ++b) sum += returns[b];
+      for (int b = first; b < first + m; ++b)
+        advantages(a, b) = returns[b] - (sum - returns[b]) / static_cast<float>(m - 1);
     }
-  }
 }
 
 void correct(std::span<float> rewards, std::span<const float> right, ConstMatrix,

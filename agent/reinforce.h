@@ -10,19 +10,19 @@ namespace saccade {
 
 /// What an estimator may use for the advantage of A actions in B episodes.
 struct AdvantageRequest {
-  std::span<const float> rewards;  // (B)
-  ConstMatrix baselines;           // (A, B): b_t of the baseline network, read as a constant
-  int rollouts = 1;                // M episodes in a row share a scene
+  ConstMatrix returns;    // (A, B): what followed each action
+  ConstMatrix baselines;  // (A, B): b_t of the baseline network, read as a constant
+  int rollouts = 1;       // M episodes in a row share a scene
   float constant = 0.0F;
   float average_reward = 0.0F;  // moving average over earlier updates
 };
 
-/// Writes advantages (A, B): the reward of the episode less an estimate of it that does not depend
+/// Writes advantages (A, B): the return of each action less an estimate of it that does not depend
 /// on the action (Williams 1992).
 using AdvantageEstimator = void (*)(Matrix advantages, const AdvantageRequest& request);
 
 /// `none` (R), `constant` (R - c), `ema` (less the moving average of earlier rewards), `learned`
-/// (less the baseline network's b_t), `leave_one_out` (less the mean reward of the other rollouts
+/// (less the baseline network's b_t), `leave_one_out` (less the mean return of the other rollouts
 /// of the same scene; Kool et al. 2019). Throws InputError listing the names.
 AdvantageEstimator find_advantage(const std::string& name);
 std::vector<std::string> advantage_estimators();

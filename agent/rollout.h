@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "agent/answer.h"
 #include "agent/look.h"
 #include "agent/model.h"
 #include "env/environment.h"
@@ -15,7 +17,7 @@
 namespace saccade {
 
 /// B episodes played by a model in an environment: T times a location, a glimpse, a step of the
-/// core, and at the end a class. Holds all that backward needs. Used by one thread at a time;
+/// core, and an answer. Holds all that backward needs. Used by one thread at a time;
 /// run() allocates nothing.
 class Rollout {
  public:
@@ -27,17 +29,13 @@ class Rollout {
   int episodes() const { return environment->episodes(); }
 
   std::unique_ptr<Environment> environment;
-  CoreMemory core;             // features and states
-  std::unique_ptr<Look> look;  // where the looks went, and what was seen
-  Tensor<3> logits;            // (T, B, C): the last step, or every step
-  Tensor<3> probabilities;     // (T, B, C): the same
-  Tensor<2> losses;            // (T, B): cross-entropy, nats: the same
-  std::vector<int> labels;     // (B)
-  std::vector<int> classes;    // (B): the most probable at the last step
-  std::vector<float> rewards;  // (B): the environment's
+  CoreMemory core;                 // features and states
+  std::unique_ptr<Look> look;      // where the looks went, and what was seen
+  std::optional<GateMemory> gate;  // of attention.input
+  std::unique_ptr<Answer> answer;  // what was said
 
  private:
-  void classify(int t, std::span<const float> parameters);
+  void find_targets();
 
   const Model& model_;
   std::vector<RandomStream> streams_;  // (B)

@@ -111,12 +111,12 @@ HiddenAttention::HiddenAttention(const HiddenConfig& config, int state_size, int
     allowed_before_[k + 1] = allowed_before_[k] + (allowed_[k] != 0.0F ? 1 : 0);
 }
 
-void HiddenAttention::prepare(HiddenMemory& memory, ConstMatrix values,
+void HiddenAttention::prepare(HiddenMemory& memory, [[maybe_unused]] ConstMatrix values,
                               std::span<const int> lengths, std::span<const float>) const {
   SACCADE_CHECK(memory.steps <= static_cast<int>(allowed_.size()));
   SACCADE_CHECK(values.rows == memory.steps * memory.episodes && values.cols == state_size_);
   SACCADE_CHECK(lengths.size() == memory.lengths.size());
-  for (const int n : lengths) SACCADE_CHECK(1 <= n && n <= memory.steps);
+  for ([[maybe_unused]] const int n : lengths) SACCADE_CHECK(1 <= n && n <= memory.steps);
   std::ranges::copy(lengths, memory.lengths.begin());
 }
 

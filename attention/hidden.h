@@ -16,7 +16,7 @@ namespace saccade {
 /// What is read of the states h_1 .. h_T. Keys: attention.hidden.<..>
 struct HiddenConfig {
   std::string kind = "last";                // a name of hidden_kinds()
-  std::string query = "none";               // of attend: a name of hidden_queries()
+  std::string query = "last";               // of attend: a name of hidden_queries()
   std::string output = "context_and_last";  // of attend: a name of hidden_outputs()
   AttendConfig attend = {};                 // of self: score_hidden only
   std::string mask = {};                    // T digits: 1 may be read, 0 not; empty: all may

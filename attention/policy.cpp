@@ -51,6 +51,7 @@ const NameTable<GlimpseKind>& kinds() {
                                              {"hard_categorical", {grid, reinforce}},
                                              {"soft_grid", {grid, backpropagation}},
                                              {"soft_gaussian", {window, backpropagation}},
+                                             {"whole", {whole, none}},
                                              {"random", {point, none}},
                                              {"center", {point, none}},
                                              {"scan", {point, none}},
@@ -77,6 +78,7 @@ const NameTable<Policy>& firsts() {
 }  // namespace
 
 std::vector<std::string> addressings() { return {"none", "location", "content"}; }
+std::vector<std::string> reading_orders() { return {"rows", "at_once"}; }
 std::vector<std::string> expectations() { return {"none", "features", "pixels"}; }
 
 void settle(GlimpseConfig& config) {

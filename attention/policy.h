@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,10 @@ struct GlimpseConfig {
   double row_penalty = 0.0;  // |W W' - I|_F^2 of W = (w_tk) (Lin et al. 2017)
 
   int filters = 12;  // soft_gaussian: N x N filters
+
+  // whole
+  std::array<int, 2> size = {0, 0};  // rows, cols that the canvas is shrunk to; 0: as it is
+  std::string order = "rows";        // a name of reading_orders()
 };
 
 /// `none`, `location` (logits are a function of the core's state alone: nothing is seen but what is
@@ -40,6 +45,9 @@ struct GlimpseConfig {
 std::vector<std::string> addressings();
 /// `none`, `features` (v = sum_k w_k v_k of embeddings), `pixels` (g = sum_k w_k g_k of glimpses).
 std::vector<std::string> expectations();
+
+/// How a whole canvas is read: `rows` (one a step, from the top) or `at_once` (in a single step).
+std::vector<std::string> reading_orders();
 
 /// Fills in what a kind implies where nothing was said: how a grid is addressed (hard: location,
 /// soft: content), what soft_grid expects (features), and that a window has no other first glimpse
@@ -52,6 +60,7 @@ struct GlimpseKind {
     point,   // one location
     grid,    // a distribution over the candidates of a grid
     window,  // a window of Gaussian filters
+    whole,   // nothing: the canvas itself is the input
   };
   enum class Learning { none, reinforce, backpropagation };
 
@@ -77,6 +86,7 @@ using Policy = void (*)(Matrix samples, const LookRequest& request);
 /// `hard_categorical`: one candidate of a grid, sampled, by REINFORCE;
 /// `soft_grid`: the expectation over the same distribution, by backpropagation (Xu et al. 2015);
 /// `soft_gaussian`: a window of Gaussian filters, by backpropagation (Gregor et al. 2015);
+/// `whole`: no glimpses, the canvas itself is what the core reads;
 /// and the controls `random`, `center`, `scan`, `oracle`. Throws InputError listing the names.
 GlimpseKind find_glimpse_kind(const std::string& kind);
 std::vector<std::string> glimpse_kinds();

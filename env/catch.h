@@ -40,6 +40,10 @@ class CatchEnvironment final : public Environment {
   CanvasSize canvas() const override { return {1, rows_, cols_}; }
   AnswerKind answer_kind() const override { return AnswerKind::actions; }
   std::span<const SceneFacts> facts() const override { return facts_; }
+  /// One for each ball that lands.
+  float best_return(int acts) const override {
+    return static_cast<float>(acts / steps_per_ball());
+  }
 
   /// Acts from the start of a ball to its landing.
   int steps_per_ball() const { return rows_ - 1; }

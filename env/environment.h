@@ -48,6 +48,9 @@ class Environment {
   virtual AnswerKind answer_kind() const { return AnswerKind::one_class; }
   virtual int max_symbols() const { return 0; }  // J: of the longest sequence, end mark included
 
+  /// The most that an episode of so many acts can earn; of other answers 1.
+  virtual float best_return(int) const { return 1.0F; }
+
   /// Begins B new episodes. Scenes are numbered from `first_scene`; see each environment for how
   /// many scenes B episodes use.
   void reset(std::uint64_t first_scene);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "experiments/task.h"
 #include "nn/error.h"
@@ -65,11 +66,11 @@ class RandomLooks {
   RandomLooks(const Task& task, Workers& workers)
       : workers_(workers), steps_(task.model.num_glimpses()) {
     const int episodes = task.config.agent.training.lane_size;
-    const EnvironmentFactory make = task.environments(task.train_scenes);
+    const EnvironmentFactory make = task.environments(Split::train);
     for (int i = 0; i < workers.threads(); ++i) {
       players_.push_back({.environment = make(episodes, 1),
                           .locations = zeros<2>(episodes, 2),
-                          .glimpses = zeros<2>(episodes, task.retina.glimpse_size()),
+                          .glimpses = zeros<2>(episodes, task.retina->glimpse_size()),
                           .stream = RandomStream(0, Purpose::policy_noise, 0, i)});
     }
   }
@@ -113,13 +114,14 @@ std::string bench(const BenchOptions& options) {
     throw InputError(fmt::format("--seconds {}: allowed: above 0, at most 3600", options.seconds));
   const Task task(read_config(options.config, options.overrides));
   Workers workers(options.threads);
-  Learner learner(task.model, task.environments(task.train_scenes), task.config.seed, workers);
+  Learner learner(task.model, task.environments(Split::train), task.config.seed, workers);
   PeakProduct peak_product(workers);
-  RandomLooks random_looks(task, workers);
+  std::optional<RandomLooks> random_looks;
+  if (task.retina) random_looks.emplace(task, workers);
   for (int i = 0; i < 3; ++i) {  // warm-up
     learner.step();
     peak_product();
-    random_looks();
+    if (random_looks) (*random_looks)();
   }
 
   std::vector<double> trained, peak, looked;
@@ -127,18 +129,18 @@ std::string bench(const BenchOptions& options) {
   for (int i = 0; i < kTurns; ++i) {
     peak.push_back(rate(kOtherShare * turn, peak_product));
     trained.push_back(rate(kTrainShare * turn, [&] { return learner.step().sums.episodes; }));
-    looked.push_back(rate(kOtherShare * turn, random_looks));
+    if (random_looks) looked.push_back(rate(kOtherShare * turn, *random_looks));
   }
   const double gflop = task.model.gflop_per_episode();
   const double gflops = median(trained) * gflop;
-  const nlohmann::ordered_json figures{{"episodes_per_second", median(trained)},
-                                       {"gflop_per_episode", gflop},
-                                       {"gflops", gflops},
-                                       {"peak_gflops", median(peak)},
-                                       {"fraction_of_peak", gflops / median(peak)},
-                                       {"threads", workers.threads()},
-                                       {"environment_glimpses_per_second", median(looked)},
-                                       {"peak_memory_mb", peak_memory_mb()}};
+  nlohmann::ordered_json figures{{"episodes_per_second", median(trained)},
+                                 {"gflop_per_episode", gflop},
+                                 {"gflops", gflops},
+                                 {"peak_gflops", median(peak)},
+                                 {"fraction_of_peak", gflops / median(peak)},
+                                 {"threads", workers.threads()}};
+  if (random_looks) figures["environment_glimpses_per_second"] = median(looked);
+  figures["peak_memory_mb"] = peak_memory_mb();
   if (options.json) return figures.dump(2) + "\n";
   std::string text;
   for (const auto& [name, value] : figures.items())

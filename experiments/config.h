@@ -20,6 +20,7 @@ struct EvaluationConfig {
   int scenes = 10'000;
   std::uint64_t seed = 777;
   int rollouts = 10;  // passes that test/error_averaged averages
+  int beam = 4;       // hypotheses of a decoder's beam search, for test/error_beam
 };
 
 /// Keys: record.*
@@ -39,8 +40,6 @@ struct Config {
   SceneConfig scene;
   RetinaConfig retina;
   AgentConfig agent;
-  std::string input_attention = "none";   // attention.input.kind
-  std::string hidden_attention = "last";  // attention.hidden.kind
   EvaluationConfig evaluation;
   std::int64_t log_every = 100'000;  // training episodes between rows of metrics.csv
   RecordConfig record;

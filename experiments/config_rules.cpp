@@ -31,7 +31,7 @@ void resolve_data(const DataConfig& data, const GivenKeys& given) {
 }
 
 void resolve_scene(SceneConfig& scene, const GivenKeys& given) {
-  if (scene.kind != "cluttered") {
+  if (scene.kind != "cluttered" && scene.kind != "transcribe") {
     require(scene.num_distractors == 0 || !given.contains("scene.num_distractors"), given,
             {"scene.num_distractors", "scene.kind"},
             fmt::format("scene.num_distractors: {} has no effect with scene.kind: {}; allowed: 0",
@@ -119,6 +119,86 @@ void resolve_reinforce(const AgentConfig& agent, const GivenKeys& given) {
                   reinforce.entropy));
 }
 
+bool has_sequences(const SceneConfig& scene) {
+  return scene.kind == "transcribe" || scene.kind == "digits_to_words";
+}
+
+// What scenes ask of the agent.
+void resolve_task(const Config& config, const GivenKeys& given) {
+  const SceneConfig& scene = config.scene;
+  const AgentConfig& agent = config.agent;
+  const std::string& hidden = agent.hidden.kind;
+  require(
+      scene.kind != "catch" || hidden == "last", given, {"attention.hidden.kind", "scene.kind"},
+      fmt::format("attention.hidden.kind: {} has no effect with scene.kind: catch, whose actions "
+                  "read the state of their step; allowed: last",
+                  hidden));
+  require(!has_sequences(scene) || hidden != "self", given, {"attention.hidden.kind", "scene.kind"},
+          fmt::format("attention.hidden.kind: self reads once and cannot say a sequence, which "
+                      "scene.kind: {} asks for; allowed: last, mean, attend",
+                      scene.kind));
+  require(scene.kind != "digits_to_words" || agent.glimpse.kind == "whole", given,
+          {"attention.glimpse.kind", "scene.kind"},
+          fmt::format("attention.glimpse.kind: {} cannot look at scene.kind: digits_to_words, a "
+                      "text; allowed: whole",
+                      agent.glimpse.kind));
+  require(
+      scene.kind != "catch" || (agent.model.kind == "recurrent" && agent.glimpse.kind != "whole" &&
+                                agent.glimpse.kind != "soft_gaussian"),
+      given, {"model.kind", "attention.glimpse.kind", "scene.kind"},
+      "scene.kind: catch moves while it is looked at and needs model.kind: recurrent and an "
+      "attention.glimpse.kind that takes glimpses of points or of a grid");
+  require(scene.kind != "catch" || agent.glimpse.num_glimpses >= scene.canvas[0] - 1, given,
+          {"attention.glimpse.num_glimpses", "scene.canvas", "scene.kind"},
+          fmt::format("attention.glimpse.num_glimpses: {} ends before a ball of scene.kind: catch "
+                      "lands; allowed: {} and more",
+                      agent.glimpse.num_glimpses, scene.canvas[0] - 1));
+  require(
+      scene.kind != "catch" || agent.reinforce.reward == "correct", given,
+      {"reinforce.reward", "scene.kind"},
+      fmt::format("reinforce.reward: {} has no effect with scene.kind: catch, which pays itself; "
+                  "allowed: correct",
+                  agent.reinforce.reward));
+  require(scene.kind != "digits_to_words" || agent.model.kind == "recurrent", given,
+          {"model.kind", "scene.kind"},
+          fmt::format("model.kind: {} cannot read a text; allowed: recurrent", agent.model.kind));
+}
+
+// Sizes and kinds of attention over the states that fit together.
+void resolve_hidden(const Config& config, const GivenKeys& given) {
+  const AgentConfig& agent = config.agent;
+  const HiddenConfig& hidden = agent.hidden;
+  require(
+      hidden.kind == "last" || agent.model.kind == "recurrent", given,
+      {"attention.hidden.kind", "model.kind"},
+      fmt::format("attention.hidden.kind: {} has no states to read with model.kind: {}; allowed: "
+                  "last",
+                  hidden.kind, agent.model.kind));
+  if (hidden.kind != "attend") return;
+  const std::string& score = hidden.attend.score;
+  if (has_sequences(config.scene)) {
+    require(
+        !score_needs_equal_widths(score) || agent.decoder.hidden_size == agent.model.hidden_size,
+        given, {"attention.hidden.score", "decoder.hidden_size", "model.hidden_size"},
+        fmt::format("attention.hidden.score: {} needs decoder.hidden_size: {} and "
+                    "model.hidden_size: {} to be equal; general and additive do not",
+                    score, agent.decoder.hidden_size, agent.model.hidden_size));
+    return;
+  }
+  require(score_needs_query(score) == (hidden.query != "none"), given,
+          {"attention.hidden.query", "attention.hidden.score"},
+          fmt::format("attention.hidden.query: {} does not go with attention.hidden.score: {}; "
+                      "location_free has no query, and the others need one (mean, last)",
+                      hidden.query, score));
+}
+
+void resolve_input(const AgentConfig& agent, const GivenKeys& given) {
+  require(agent.input.kind == "none" || agent.model.kind == "recurrent", given,
+          {"attention.input.kind", "model.kind"},
+          fmt::format("attention.input.kind: {} needs model.kind: recurrent, not {}",
+                      agent.input.kind, agent.model.kind));
+}
+
 void resolve_training(AgentConfig& agent, const GivenKeys& given) {
   const TrainingConfig& training = agent.training;
   require(training.batch_size % training.lane_size == 0, given,
@@ -151,6 +231,9 @@ void resolve(Config& config, const GivenKeys& given) {
   resolve_model(config.agent.model, given);
   resolve_glimpse(config.agent.glimpse, given);
   resolve_grid(config.agent, given);
+  resolve_task(config, given);
+  resolve_input(config.agent, given);
+  resolve_hidden(config, given);
   resolve_reinforce(config.agent, given);
   resolve_training(config.agent, given);
 }

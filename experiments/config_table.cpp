@@ -39,6 +39,9 @@ std::vector<Setting> settings(Config& c) {
   AugmentationConfig& augmentation = c.augmentation;
   ModelConfig& model = c.agent.model;
   GlimpseConfig& glimpse = c.agent.glimpse;
+  InputConfig& input = c.agent.input;
+  HiddenConfig& hidden = c.agent.hidden;
+  AttendConfig& attend = c.agent.hidden.attend;
   ReinforceConfig& reinforce = c.agent.reinforce;
   TrainingConfig& training = c.agent.training;
   OptimizerConfig& optimizer = c.agent.training.optimizer;
@@ -58,10 +61,12 @@ std::vector<Setting> settings(Config& c) {
 
       {"scene.kind", &c.scene.kind, scene_kinds(), "where digits lie and what else is there"},
       {"scene.canvas", &c.scene.canvas, closed(8, 2048), "rows, cols in pixels"},
-      {"scene.num_digits", &c.scene.num_digits, closed(1, kMaxDigits), "digits in a scene"},
+      {"scene.num_digits", &c.scene.num_digits, closed(0, kMaxDigits), "digits in a scene"},
+      {"scene.min_digits", &c.scene.min_digits, closed(0, kMaxDigits), "bag, transcribe; 0: all"},
       {"scene.label", &c.scene.label, scene_labels(), "the class of two digits and more"},
       {"scene.num_distractors", &c.scene.num_distractors, closed(0, 1024), "cluttered only"},
       {"scene.distractor_size", &c.scene.distractor_size, closed(1, 512), "side in pixels"},
+      {"scene.max_number", &c.scene.max_number, closed(1, 999'999), "digits_to_words: the largest"},
       {"scene.border", &c.scene.border, closed(0, 1024), "pixels left free at each edge"},
 
       {"retina.patch_size", &c.retina.patch_size, closed(1, 512), "side of a glimpse in pixels"},
@@ -98,8 +103,25 @@ std::vector<Setting> settings(Config& c) {
       {"attention.glimpse.coverage", &glimpse.coverage, kWeight, "soft_grid: of the penalty"},
       {"attention.glimpse.row_penalty", &glimpse.row_penalty, kWeight, "soft_grid: likewise"},
       {"attention.glimpse.filters", &glimpse.filters, closed(1, 128), "soft_gaussian: a side"},
-      {"attention.input.kind", &c.input_attention, Names{"none"}, "gate on the core's input"},
-      {"attention.hidden.kind", &c.hidden_attention, Names{"last"}, "states that are classified"},
+      {"attention.glimpse.size", &glimpse.size, closed(0, 2048), "whole: to shrink to; 0: as is"},
+      {"attention.glimpse.order", &glimpse.order, reading_orders(), "whole: of what is read"},
+      {"attention.input.kind", &input.kind, input_kinds(), "gate on what the core reads"},
+      {"attention.input.alpha", &input.alpha, above(0, 1000), "gate: sharpness of its softmax"},
+      {"attention.input.learn_alpha", &input.learn_alpha, {}, "gate: train alpha as well"},
+      {"attention.input.gain", &input.gain, above(0, 8192), "gate: times the gated input"},
+      {"attention.hidden.kind", &hidden.kind, hidden_kinds(), "attention over h_1 .. h_T"},
+      {"attention.hidden.query", &hidden.query, hidden_queries(), "attend: what asks"},
+      {"attention.hidden.output", &hidden.output, hidden_outputs(), "attend: what is read"},
+      {"attention.hidden.score", &attend.score, score_kinds(), "attend: of query and state"},
+      {"attention.hidden.score_hidden", &attend.score_hidden, kWidth, "inside a score, and self"},
+      {"attention.hidden.area", &attend.area, attention_areas(), "attend: states it may reach"},
+      {"attention.hidden.position", &attend.position, attention_positions(), "local: its centre"},
+      {"attention.hidden.window", &attend.window, closed(1, 256), "local: states at each side"},
+      {"attention.hidden.mask", &hidden.mask, Text::path, "0s and 1s: steps it may read"},
+      {"attention.hidden.hops", &hidden.hops, closed(1, 64), "self: rows of its matrix A"},
+      {"attention.hidden.penalty", &hidden.penalty, kWeight, "self: of |A A' - I|^2"},
+      {"decoder.core", &c.agent.decoder.core, recurrent_core_kinds(), "says a sequence"},
+      {"decoder.hidden_size", &c.agent.decoder.hidden_size, kWidth, "width of its state"},
 
       {"reinforce.rollouts", &reinforce.rollouts, closed(1, 1024), "episodes that share a scene"},
       {"reinforce.advantage", &reinforce.advantage, advantage_estimators(), "the baseline"},
@@ -108,6 +130,8 @@ std::vector<Setting> settings(Config& c) {
       {"reinforce.entropy", &reinforce.entropy, kWeight, "of the policy's entropy bonus"},
       {"reinforce.baseline_weight", &reinforce.baseline_weight, kWeight, "of its own loss"},
       {"reinforce.constant", &reinforce.constant, closed(0, 1), "the baseline of `constant`"},
+      {"reinforce.discount", &reinforce.discount, closed(0, 1), "actions: of rewards, per step"},
+      {"reinforce.action_entropy", &reinforce.action_entropy, kWeight, "actions: of their bonus"},
       {"reinforce.ema_decay", &reinforce.ema_decay, kDecay, "of the baseline of `ema`"},
 
       {"training.episodes", &training.episodes, closed(1, kMaxEpisodes), "to train in all"},
@@ -132,6 +156,7 @@ std::vector<Setting> settings(Config& c) {
       {"evaluation.scenes", &c.evaluation.scenes, closed(1, 1e7), "in an evaluation"},
       {"evaluation.seed", &c.evaluation.seed, closed(0, kMaxSeed), "of the scenes"},
       {"evaluation.rollouts", &c.evaluation.rollouts, closed(1, 1000), "passes that are averaged"},
+      {"evaluation.beam", &c.evaluation.beam, closed(1, 100), "sequences: width of the search"},
 
       {"log.every", &c.log_every, closed(1, kMaxEpisodes), "training episodes between rows"},
 

@@ -12,13 +12,12 @@ std::string eval(const EvalOptions& options) {
   const Task& task = trained.task;
   const EvaluationConfig& evaluation = task.config.evaluation;
   Workers workers(options.threads);
-  Evaluator tester(task.model, task.environments(task.test_scenes),
+  Evaluator tester(task.model, task.environments(Split::test),
                    options.scenes > 0 ? options.scenes : evaluation.scenes, evaluation.seed,
                    workers);
-  const TestReport report =
-      test_agent(task.model, flat(trained.weights), tester, evaluation.rollouts);
-  if (!options.json) return to_table(report);
-  nlohmann::ordered_json document(to_metrics(report));
+  const TestReport report = test_agent(task.model, flat(trained.weights), tester, evaluation);
+  if (!options.json) return to_table(report, task.model);
+  nlohmann::ordered_json document(to_metrics(report, task.model));
   document["attention/on_target_by_glimpse"] = report.deterministic().on_target_by_glimpse;
   return document.dump(2) + "\n";
 }

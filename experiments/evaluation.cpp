@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 #include "experiments/coverage.h"
 #include "nn/layers.h"
@@ -14,11 +15,64 @@ namespace {
 constexpr int kChunk = 100;  // scenes that one worker takes at a time
 constexpr float kBorder = 0.98F;
 
+int most_probable(const float* p, int classes) {
+  return static_cast<int>(std::max_element(p, p + classes) - p);
+}
+
+// Insertions, deletions and changes that make `truth` of `said`.
+int edit_distance(std::span<const int> said, std::span<const int> truth) {
+  std::vector<int> row(truth.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    int diagonal = row[0];
+    row[0] = static_cast<int>(i) + 1;
+    for (std::size_t j = 0; j < truth.size(); ++j) {
+      const int change = diagonal + (said[i] != truth[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({change, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+// The weight of a look that lies in the box of a digit.
+float weight_in(const Gaze& gaze, const Region& region) {
+  float weight = 0.0F;
+  for (int k = 0; k < gaze.places.rows; ++k)
+    if (region.contains(gaze.places(k, 0), gaze.places(k, 1))) weight += gaze.weights[k];
+  return weight;
+}
+
+// The weight that hidden-state attention gave to the states after looks at the digit that was asked
+// for: of the last read, those that decide the class; of each read of a sequence, its own.
+double weight_on_answer(const Rollout& rollout, int b) {
+  const auto [weights, hops] = rollout.answer->state_weights();
+  if (weights == nullptr) return 0.0;
+  const SceneFacts& facts = rollout.environment->facts()[b];
+  const int steps = rollout.core.steps, reads = static_cast<int>(weights->shape()[0]);
+  const bool sequence = rollout.environment->answer_kind() == AnswerKind::sequence;
+  const int first = sequence ? 0 : reads - 1;
+  const int end = sequence ? facts.num_symbols - 1 : reads;
+  double sum = 0.0;
+  for (int s = first; s < end; ++s)
+    for (int t = 0; t < steps; ++t) {
+      float seen = 0.0F;
+      for (int d = 0; d < facts.num_digits; ++d)
+        if (sequence ? d == s : facts.is_answer[d])
+          seen = std::max(seen, weight_in(rollout.look->gaze(t, b), facts.regions[d]));
+      for (int hop = 0; hop < hops; ++hop)
+        sum += (*weights)(s, b, hop * steps + t) * seen / static_cast<float>(hops);
+    }
+  return end > first ? sum / (end - first) : 0.0;
+}
+
 }  // namespace
 
 // Sums over the scenes of a chunk and all their passes.
 struct Evaluator::Tally {
-  int errors = 0;
+  double errors = 0;
+  double edits = 0.0, symbols = 0.0;
+  double on_answer = 0.0;
   double border = 0.0;
   double distance = 0.0;
   double coverage = 0.0;
@@ -31,6 +85,7 @@ struct Evaluator::Tally {
   std::vector<float> look_map;         // (rows, cols)
 
   void add_look(int t, const SceneFacts& facts, const Gaze& gaze);
+  void add_said(const Model& model, const Rollout& rollout, int b);
   void add_details(const Model& model, const Rollout& rollout, int count);
 };
 
@@ -52,21 +107,32 @@ void Evaluator::Tally::add_look(int t, const SceneFacts& facts, const Gaze& gaze
   }
 }
 
+// What was said in an episode, and which looks it rests on.
+void Evaluator::Tally::add_said(const Model& model, const Rollout& rollout, int b) {
+  const Answer& answer = *rollout.answer;
+  if (model.answer_kind() == AnswerKind::sequence) {
+    edits += edit_distance(answer.said(b), answer.truth(b));
+    symbols += static_cast<double>(answer.truth(b).size());
+  }
+  if (!model.sees_canvas()) on_answer += weight_on_answer(rollout, b);
+}
+
 // Of the first `count` episodes of a rollout that classified at every step.
 void Evaluator::Tally::add_details(const Model& model, const Rollout& rollout, int count) {
   const int steps = model.num_glimpses(), classes = model.num_classes();
-  errors_by_glimpse.assign(steps, 0);
-  confusion.assign(classes * classes, 0);
+  const bool has_classes = model.answer_kind() == AnswerKind::one_class;
+  errors_by_glimpse.assign(has_classes ? steps : 0, 0);
+  confusion.assign(has_classes ? classes * classes : 0, 0);
   const MapSize size = map_size(model.canvas());
   PatchSum map({0, 0, size.cols, size.rows}, size.rows, size.cols);
   for (int b = 0; b < count; ++b) {
-    const int label = rollout.labels[b];
-    for (int t = 0; t < steps; ++t) {
-      const float* p = &rollout.probabilities(t, b, 0);
-      errors_by_glimpse[t] += std::max_element(p, p + classes) - p != label;
-      map.add(rollout.look->gaze(t, b));
-    }
-    ++confusion[label * classes + rollout.classes[b]];
+    for (int t = 0; t < steps; ++t) map.add(rollout.look->gaze(t, b));
+    if (model.answer_kind() != AnswerKind::one_class) continue;
+    const int label = rollout.answer->truth(b)[0];
+    for (int t = 0; t < steps; ++t)
+      errors_by_glimpse[t] +=
+          most_probable(&rollout.answer->probabilities(t, b, 0), classes) != label;
+    ++confusion[label * classes + rollout.answer->said(b)[0]];
   }
   look_map = map.total();
 }
@@ -120,8 +186,12 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
   Evaluation result;
   result.scenes = scenes_;
   result.on_target_by_glimpse.assign(steps, 0.0);
+  double symbols = 0.0;
   for (const Tally& tally : tallies_) {
     result.error += tally.errors;
+    result.symbol_error += tally.edits;
+    symbols += tally.symbols;
+    result.on_answer += tally.on_answer;
     result.border += tally.border;
     result.distance += tally.distance;
     result.coverage += tally.coverage;
@@ -131,6 +201,8 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
   const double episodes = static_cast<double>(scenes_) * request.passes;
   result.error /= scenes_;
   result.coverage /= episodes;
+  result.on_answer /= episodes;
+  if (symbols > 0.0) result.symbol_error /= symbols;
   for (double* mean : {&result.border, &result.distance, &result.entropy})
     *mean /= episodes * steps;
   for (double& share : result.on_target_by_glimpse) {
@@ -167,6 +239,8 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
   Tally& tally = tallies_[chunk];
   tally = {};
   tally.on_target.assign(steps, 0);
+  const bool classes = model_.answer_kind() == AnswerKind::one_class;
+  const int reads = static_cast<int>(rollout.answer->probabilities.shape()[0]);
   Tensor<2> mean_probability = zeros<2>(kChunk, model_.num_classes());
 
   for (int pass = 0; pass < request.passes; ++pass) {
@@ -178,30 +252,35 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
                                    .temperature = model_.temperature(request.progress),
                                    .readout = request.readout,
                                    .policy = request.policy,
-                                   .classify_every_step = request.details};
+                                   .classify_every_step = request.details,
+                                   .beam = request.beam};
     rollout.run(parameters, rollout_request);
     if (request.shuffled && rollout.look->actions.size() > 0) {
       const Tensor<3> others = given_to_the_next(rollout.look->actions);
       rollout_request.replay = &others;
       rollout.run(parameters, rollout_request);
     }
-    const ConstMatrix p = step(rollout.probabilities, steps - 1);
+    const ConstMatrix p = step(rollout.answer->probabilities, reads - 1);
     for (int b = 0; b < count; ++b) {
       const SceneFacts& facts = rollout.environment->facts()[b];
-      for (int c = 0; c < p.cols; ++c) mean_probability(b, c) += p(b, c);
+      if (classes)
+        for (int c = 0; c < p.cols; ++c) mean_probability(b, c) += p(b, c);
+      else
+        tally.errors += static_cast<double>(rollout.answer->error(b)) / request.passes;
+      tally.add_said(model_, rollout, b);
       for (int t = 0; t < steps; ++t) {
         tally.add_look(t, facts, rollout.look->gaze(t, b));
         tally.entropy += rollout.look->entropy(t, b, rollout_request);
       }
-      tally.coverage += coverage(facts, *rollout.look, steps, b, model_.canvas());
+      if (!model_.sees_canvas())
+        tally.coverage += coverage(facts, *rollout.look, steps, b, model_.canvas());
     }
   }
   if (request.details) tally.add_details(model_, rollout, count);
-  for (int b = 0; b < count; ++b) {
-    const float* p = &mean_probability(b, 0);
-    const auto answer = std::max_element(p, p + model_.num_classes()) - p;
-    tally.errors += answer != rollout.labels[b];
-  }
+  if (!classes) return;
+  for (int b = 0; b < count; ++b)
+    tally.errors +=
+        most_probable(&mean_probability(b, 0), model_.num_classes()) != rollout.answer->truth(b)[0];
 }
 
 }  // namespace saccade

@@ -20,10 +20,11 @@ struct PassRequest {
   bool shuffled = false;    // each episode looks where another one did
   double progress = 1.0;    // of the training: places std and temperature
   int passes = 1;           // class probabilities are averaged over so many passes
+  int beam = 1;             // of a decoder's search
   bool details = false;     // fill in Evaluation::details; of the last pass
 };
 
-/// What is drawn of an evaluation.
+/// What is drawn of an evaluation. Errors and confusion are of classes: else there are none.
 struct EvaluationDetails {
   std::vector<double> error_by_glimpse;  // (T), of the answer after so many glimpses
   std::vector<double> confusion;         // (C, C): scenes of a class (row) by the answer (column)
@@ -42,6 +43,12 @@ struct Evaluation {
   double distance = 0.0;  // mean distance of a look to the nearest digit's centre, in half canvases
   double coverage = 0.0;  // share of the digit's box that the finest patches saw in an episode
   double entropy = 0.0;   // nats, of what placed the looks, mean over the glimpses
+  // Of sequences: edits (Levenshtein 1966) that would make right what was said, over all symbols
+  // that were to be said.
+  double symbol_error = 0.0;
+  // Of attention over states: the weight of those after a look at the digit that was to be found,
+  // or read out at that moment.
+  double on_answer = 0.0;
   EvaluationDetails details;
 };
 

@@ -60,10 +60,9 @@ class Player {
         parameters_(flat(trained.weights)),
         rollouts_(options.rollouts),
         seed_(trained.task.config.evaluation.seed),
-        rollout_(model_, trained.task.environments(trained.task.test_scenes)(
-                             options.scenes * options.rollouts, options.rollouts)),
-        reward_(find_reward(model_.config().reinforce.reward)),
-        rewards_(rollout_.episodes()),
+        rollout_(model_, trained.task.environments(Split::test)(options.scenes * options.rollouts,
+                                                                options.rollouts)),
+        returns_(zeros<2>(steps(), rollout_.episodes())),
         baselines_(zeros<2>(steps(), rollout_.episodes())),
         advantages_(zeros<2>(steps(), rollout_.episodes())),
         gradient_(zeros<1>(model_.layout().size())) {}
@@ -81,22 +80,23 @@ class Player {
                 .readout = Readout::sample,
                 .replay = replay};
     rollout_.run(parameters_, request_);
-    reward_(rewards_, rollout_.rewards, step(rollout_.probabilities, steps() - 1), rollout_.labels);
+    rollout_.answer->returns(matrix(returns_));
     const Matrix b = {baselines_.data(), rollout_.core.rows(), 1, 1};
     model_.baseline->forward(b, rollout_.core.all_states(), parameters_);
   }
 
   float mean_reward() const {
     float sum = 0.0F;
-    for (const float reward : rewards_) sum += reward;
-    return sum / static_cast<float>(rewards_.size());
+    for (const float reward : rewards()) sum += reward;
+    return sum / static_cast<float>(rewards().size());
   }
-  std::span<const float> rewards() const { return rewards_; }
+  /// Of the episodes (B): what the first decision is credited with.
+  std::span<const float> rewards() const { return {returns_.data(), returns_.shape()[1]}; }
 
   /// The locator's gradient of what was played, by an estimator; only glimpses from `first` on.
   std::vector<float> gradient(const std::string& estimator, float average_reward, int first = 0) {
     find_advantage(estimator)(matrix(advantages_),
-                              {.rewards = rewards_,
+                              {.returns = matrix(returns_),
                                .baselines = matrix(baselines_),
                                .rollouts = rollouts_,
                                .constant = static_cast<float>(model_.config().reinforce.constant),
@@ -128,11 +128,10 @@ class Player {
   int rollouts_;
   std::uint64_t seed_;
   Rollout rollout_;
-  RewardKind reward_;
   RolloutRequest request_;
-  std::vector<float> rewards_;  // (B)
-  Tensor<2> baselines_;         // (T, B)
-  Tensor<2> advantages_;        // (T, B)
+  Tensor<2> returns_;     // (T, B)
+  Tensor<2> baselines_;   // (T, B)
+  Tensor<2> advantages_;  // (T, B)
   Tensor<1> gradient_;
 };
 

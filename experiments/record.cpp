@@ -95,15 +95,10 @@ std::string record(const RecordOptions& options, const std::atomic<bool>& stop) 
     require_same_task(runs[0]->task, runs.back()->task, options.run_folders[0], folder);
   }
   const std::uint64_t seed = options.seed.value_or(configs[0]->evaluation.seed);
-  std::vector<std::unique_ptr<SceneMaker>> scenes;
   std::vector<RecordedAgent> agents;
   const std::vector<std::string> names = agent_names(configs, options.run_folders);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const Task& task = runs[i]->task;
-    scenes.push_back(std::make_unique<SceneMaker>(task.config.scene, AugmentationConfig{},
-                                                  task.digits.test, DigitOrder::fixed, seed));
-    agents.push_back({names[i], task, flat(runs[i]->weights), *scenes[i]});
-  }
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    agents.push_back({names[i], runs[i]->task, flat(runs[i]->weights), Split::test, seed});
 
   const int wanted = options.scenes.value_or(sheet ? kSheetScenes : kVideoScenes);
   const Recording written = write_recording(agents,

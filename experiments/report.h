@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agent/model.h"
+#include "experiments/config.h"
 #include "experiments/evaluation.h"
 
 namespace saccade {
@@ -28,18 +29,19 @@ struct TestReport {
   const Evaluation& deterministic() const { return passes.front().result; }
 };
 
-/// `rollouts` passes are averaged.
+/// `config` says how many passes are averaged, and how wide a beam is.
 TestReport test_agent(const Model& model, std::span<const float> parameters, Evaluator& evaluator,
-                      int rollouts);
+                      const EvaluationConfig& config);
 
 /// Passes over the test scenes that test_agent makes.
-int test_passes(const Model& model, int rollouts);
+int test_passes(const Model& model, const EvaluationConfig& config);
 
 /// The report as a table for the screen, in per cent.
-std::string to_table(const TestReport& report);
+std::string to_table(const TestReport& report, const Model& model);
 
-/// Metric name -> value, shares as fractions: test/error, test/error_low, ...
-std::map<std::string, double> to_metrics(const TestReport& report);
+/// Metric name -> value, shares as fractions: test/error, test/error_low, ...; of sequences
+/// test/symbol_error as well, of actions test/earned, of attention over states attention/on_answer.
+std::map<std::string, double> to_metrics(const TestReport& report, const Model& model);
 
 /// What is drawn of the first pass, as JSON: attention/on_target_by_glimpse, test/error_by_glimpse,
 /// test/confusion (counts, rows are what was there) and attention/look_map.

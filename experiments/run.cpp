@@ -130,9 +130,9 @@ double estimate_seconds(const Config& config, int threads) {
   const Clock::time_point begin = Clock::now();
   Workers workers(threads);
   const Task task(config);
-  Learner learner(task.model, task.environments(task.train_scenes), config.seed, workers);
-  Evaluator evaluator(task.model, task.environments(task.valid_scenes), kScenes,
-                      config.evaluation.seed, workers);
+  Learner learner(task.model, task.environments(Split::train), config.seed, workers);
+  Evaluator evaluator(task.model, task.environments(Split::valid), kScenes, config.evaluation.seed,
+                      workers);
   learner.step();  // warm-up
   const double loading = seconds_since(begin);
 
@@ -147,8 +147,7 @@ double estimate_seconds(const Config& config, int threads) {
   const double pass = seconds_since(evaluation_begin) / kScenes * config.evaluation.scenes;
   const double validations = std::ceil(static_cast<double>(config.agent.training.episodes) /
                                        static_cast<double>(config.evaluation.every));
-  return loading + training +
-         pass * (validations + test_passes(task.model, config.evaluation.rollouts));
+  return loading + training + pass * (validations + test_passes(task.model, config.evaluation));
 }
 
 }  // namespace

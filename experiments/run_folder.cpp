@@ -29,11 +29,13 @@ constexpr std::array kColumns = {"episodes",
                                  "train/location_std",
                                  "train/temperature",
                                  "valid/error",
+                                 "valid/symbol_error",
                                  "attention/on_target",
                                  "attention/border",
                                  "attention/distance",
                                  "attention/coverage",
                                  "attention/entropy",
+                                 "attention/on_answer",
                                  "time/episodes_per_second",
                                  "time/elapsed"};
 

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <optional>
+
 #include "agent/learner.h"
 #include "agent/model.h"
 #include "env/digits.h"
 #include "env/environment.h"
+#include "env/words.h"
 #include "experiments/config.h"
 
 namespace saccade {
@@ -17,21 +20,29 @@ class Task {
   Task& operator=(const Task&) = delete;
 
   const Config config;
-  const Digits digits;
-  const Retina retina;
-  const SceneMaker train_scenes;  // fresh ones, digits shuffled, augmented where that is on
-  const SceneMaker valid_scenes;  // fixed by evaluation.seed
-  const SceneMaker test_scenes;   // fixed by evaluation.seed
+  const Digits digits;                 // none where scenes have no digits
+  const std::optional<Retina> retina;  // where there is something to look at
   const Model model;
 
-  /// A class in words: its name; the sum of several digits, or the two of a pair.
+  /// A class, symbol or action in words: the name of a digit; the sum of several, or the two of a
+  /// pair; a word; an action.
   std::string class_name(int label) const;
+  /// What an agent said, in words.
+  std::string spoken(std::span<const int> labels) const;
   /// Canvas pixels under the looks of an episode, each as often as it is looked at: all that the
   /// widest scale covers, of every candidate that is looked at.
   double canvas_pixels_per_episode() const;
 
-  /// Environments of `scenes`, one of the three above.
-  EnvironmentFactory environments(const SceneMaker& scenes) const;
+  /// Environments of training (fresh scenes, digits shuffled and augmented where that is on), of
+  /// validation or of test (fixed by evaluation.seed).
+  EnvironmentFactory environments(Split split) const;
+  /// The same with other scenes.
+  EnvironmentFactory environments(Split split, std::uint64_t seed) const;
+
+ private:
+  std::unique_ptr<Environment> make_environment(Split split, std::uint64_t seed, int episodes,
+                                                int rollouts) const;
+  Sight sight() const;
 };
 
 }  // namespace saccade

@@ -51,8 +51,8 @@ class Training {
       : task_(task),
         config_yaml_(to_yaml(task.config)),
         folder_(folder),
-        learner_(task.model, task.environments(task.train_scenes), task.config.seed, workers),
-        validator_(task.model, task.environments(task.valid_scenes), task.config.evaluation.scenes,
+        learner_(task.model, task.environments(Split::train), task.config.seed, workers),
+        validator_(task.model, task.environments(Split::valid), task.config.evaluation.scenes,
                    task.config.evaluation.seed, workers),
         progress_(progress) {}
 
@@ -216,6 +216,9 @@ void Training::evaluate(MetricsRow& row) {
   row["attention/border"] = valid.border;
   row["attention/distance"] = valid.distance;
   row["attention/coverage"] = valid.coverage;
+  if (task_.model.answer_kind() == AnswerKind::sequence)
+    row["valid/symbol_error"] = valid.symbol_error;
+  if (task_.model.attends_over_states()) row["attention/on_answer"] = valid.on_answer;
   if (valid.error < best_error_) {
     best_error_ = valid.error;
     best_episodes_ = episodes();
@@ -227,7 +230,10 @@ void Training::record() const {
   const RecordConfig& config = task_.config.record;
   std::filesystem::create_directories(folder_.recordings());
   const RecordedAgent agent{fmt::format("{} after {} episodes", task_.config.name, episodes()),
-                            task_, flat(learner_.optimizer.averaged), task_.valid_scenes,
+                            task_,
+                            flat(learner_.optimizer.averaged),
+                            Split::valid,
+                            task_.config.evaluation.seed,
                             learner_.progress()};
   const std::int64_t last = learner_.total_updates() * task_.config.agent.training.batch_size;
   const std::string file =
@@ -246,15 +252,15 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const Trainin
   Tensor<1> weights = zeros<1>(task.model.layout().size());
   Checkpoint(folder.best_checkpoint()).restore_averaged(weights, task.model.layout());
   const EvaluationConfig& evaluation = task.config.evaluation;
-  Evaluator tester(task.model, task.environments(task.test_scenes), evaluation.scenes,
-                   evaluation.seed, workers);
-  const TestReport report = test_agent(task.model, flat(weights), tester, evaluation.rollouts);
+  Evaluator tester(task.model, task.environments(Split::test), evaluation.scenes, evaluation.seed,
+                   workers);
+  const TestReport report = test_agent(task.model, flat(weights), tester, evaluation);
 
   nlohmann::ordered_json summary{{"status", "finished"},
                                  {"episodes", training.episodes()},
                                  {"best_episodes", training.best_episodes()},
                                  {"valid/error", training.best_error()}};
-  for (const auto& [name, value] : to_metrics(report)) summary[name] = value;
+  for (const auto& [name, value] : to_metrics(report, task.model)) summary[name] = value;
   summary["attention/on_target_by_glimpse"] = report.deterministic().on_target_by_glimpse;
   summary["episode/gflop"] = task.model.gflop_per_episode();
   summary["episode/canvas_pixels"] = task.canvas_pixels_per_episode();
@@ -264,7 +270,7 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const Trainin
     class_names.push_back(task.class_name(label));
   write_text(folder.details(), to_details(report, class_names));
   write_text(folder.summary(), summary.dump(2) + "\n");
-  progress.note(fmt::format("\n{}\n{}\n", to_table(report), folder.path().string()));
+  progress.note(fmt::format("\n{}\n{}\n", to_table(report, task.model), folder.path().string()));
 }
 
 }  // namespace

@@ -56,7 +56,12 @@ std::string shortened(std::string line, int width, const TextStyle& style) {
 }
 
 float probability(const Episode& episode, int t, int label) {
-  return episode.rollout.probabilities(t, episode.b, label);
+  return episode.rollout.answer->probabilities(t, episode.b, label);
+}
+
+// -1 where there is none.
+int true_class(const Episode& episode) {
+  return episode.truth().size() == 1 ? episode.truth()[0] : -1;
 }
 
 // The classes that have bars, in the order of the classes: all, or the most probable at the end
@@ -67,8 +72,8 @@ std::vector<int> shown_classes(const Episode& episode, int num_classes, int last
   if (num_classes <= kAllClasses) return classes;
   std::ranges::stable_sort(classes, std::ranges::greater{},
                            [&](int c) { return probability(episode, last, c); });
-  if (const auto truth = std::ranges::find(classes, episode.label());
-      truth - classes.begin() >= kMostProbable)
+  if (const auto truth = std::ranges::find(classes, true_class(episode));
+      truth != classes.end() && truth - classes.begin() >= kMostProbable)
     std::iter_swap(truth, classes.begin() + kMostProbable - 1);
   classes.resize(kMostProbable);
   std::ranges::sort(classes);
@@ -127,12 +132,14 @@ Picture EpisodePicture::panel(const Episode& episode, int t, bool verdict) const
 void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t, bool verdict,
                                   int top) const {
   const int base = top + 22, left = kMargin + kFrame, right = left + look_.cols();
-  const std::string truth = "true class: " + task_.class_name(episode.label());
+  const bool acts = task_.model.answer_kind() == AnswerKind::actions;
+  const std::string truth = acts ? "" : "true class: " + task_.spoken(episode.truth());
   std::string words;
   Colour colour = kGrey;
   if (verdict) {
-    words = fmt::format("answers {}: {}", task_.class_name(episode.answer()),
-                        episode.right() ? "right" : "wrong");
+    words = acts ? fmt::format("earned {:.0f}", episode.rollout.answer->rewards[episode.b])
+                 : fmt::format("answers {}: {}", task_.spoken(episode.said()),
+                               episode.right() ? "right" : "wrong");
     colour = episode.right() ? kRightColour : kWrongColour;
   } else if (!task_.model.sees_canvas()) {
     words = fmt::format("glimpse {} of {}", t + 1, task_.model.num_glimpses());
@@ -169,10 +176,10 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
 
   for (int i = 0; i < static_cast<int>(classes.size()); ++i) {
     const int c = classes[i], top = area.y + kHeading + i * pitch, base = top + pitch / 2 + 5;
-    const bool truth = c == episode.label();
+    const bool truth = c == true_class(episode);
     const float p = probability(episode, t, c);
     Colour colour = truth ? kTrueBar : kBar;
-    if (verdict && c == episode.answer()) colour = truth ? kRightColour : kWrongColour;
+    if (verdict && c == episode.said()[0]) colour = truth ? kRightColour : kWrongColour;
     if (truth)
       panel.polygon(
           std::array<Point, 3>{{{area.x, base - 11}, {area.x, base}, {area.x + 8, base - 5}}},
@@ -208,9 +215,8 @@ Picture EpisodeStrip::strip(const Episode& episode, int scene) const {
   Picture strip(rows(), cols(), kPaper);
   const int last = task_.model.num_glimpses() - 1;
   const std::string caption =
-      fmt::format("{}. {}: true class {}, answers {} ({:.0f}%)", scene, name_,
-                  task_.class_name(episode.label()), task_.class_name(episode.answer()),
-                  100.0F * probability(episode, last, episode.answer()));
+      fmt::format("{}. {}: true class {}, answers {}", scene, name_, task_.spoken(episode.truth()),
+                  task_.spoken(episode.said()));
   strip.text({0, 11}, caption, episode.right() ? kRightColour : kWrongColour, bold(kSmall));
   for (int t = 0; t <= last; ++t) {
     const int left = t * (look_.cols() + kStripGap);

@@ -48,7 +48,7 @@ Picture picture_of(std::span<const float> planes, int channels, int rows, int co
 }
 
 LookPicture::LookPicture(const Task& task, int side) : task_(task) {
-  const auto [rows, cols] = task.config.scene.canvas;
+  const int rows = task.model.canvas().rows, cols = task.model.canvas().cols;
   const int longer = std::max(rows, cols);
   zoom_ = std::max(1, side / longer);
   shrink_ = longer > 2 * side ? (longer + 2 * side - 1) / (2 * side) : 1;
@@ -69,10 +69,7 @@ Colour LookPicture::scale_colour(int scale) {
 
 Picture LookPicture::canvas(const Episode& episode, int t, bool numbered) const {
   const CanvasSize size = task_.model.canvas();
-  std::vector<float> planes(episode.canvas.size());
-  std::ranges::transform(episode.canvas, planes.begin(),
-                         [](std::uint8_t value) { return static_cast<float>(value) / 255.0F; });
-  Picture small = picture_of(planes, size.channels, size.rows, size.cols);
+  Picture small = picture_of(episode.canvas(t), size.channels, size.rows, size.cols);
   const bool looks = !task_.model.sees_canvas();
   const bool soft = looks && task_.model.learns_by(GlimpseKind::Learning::backpropagation);
   if (soft)

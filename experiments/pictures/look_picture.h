@@ -11,15 +11,19 @@
 
 namespace saccade {
 
-/// One episode of a rollout that was played with classify_every_step, and the scene it was about.
+/// One episode of a rollout that was played with classify_every_step and filmed.
 struct Episode {
   Rollout& rollout;
-  int b = 0;                             // in the rollout
-  std::span<const std::uint8_t> canvas;  // (channels, rows, cols)
+  const Tensor<3>& canvases;  // (T, B, pixels): RolloutRequest::canvases
+  int b = 0;                  // in the rollout
 
-  int label() const { return rollout.labels[b]; }
-  int answer() const { return rollout.classes[b]; }
-  bool right() const { return answer() == label(); }
+  std::span<const int> truth() const { return rollout.answer->truth(b); }
+  std::span<const int> said() const { return rollout.answer->said(b); }
+  bool right() const { return rollout.answer->error(b) == 0.0F; }
+  /// (channels, rows, cols) at look t, values in [0, 1]
+  std::span<const float> canvas(int t) const {
+    return {&canvases(t, b, 0), static_cast<std::size_t>(canvases.shape()[2])};
+  }
 };
 
 /// Draws where an agent looks and what it sees there. Hard kinds: the squares of all scales, the

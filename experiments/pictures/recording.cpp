@@ -41,7 +41,9 @@ class Player {
   Player(const RecordedAgent& agent, std::uint64_t seed)
       : agent_(agent),
         seed_(seed),
-        rollout_(agent.task.model, agent.task.environments(agent.scenes)(kChunk, 1)) {}
+        rollout_(agent.task.model,
+                 agent.task.environments(agent.split, agent.scene_seed)(kChunk, 1)),
+        canvases_(zeros<3>(rollout_.core.steps, kChunk, agent.task.model.canvas().pixels())) {}
 
   void play(int first) {
     const Model& model = agent_.task.model;
@@ -51,15 +53,16 @@ class Player {
                                   .std = model.location_std(agent_.progress, agent_.weights),
                                   .temperature = model.temperature(agent_.progress),
                                   .readout = Readout::deterministic,
-                                  .classify_every_step = true});
+                                  .classify_every_step = true,
+                                  .canvases = &canvases_});
   }
-  bool right(int b) const { return rollout_.classes[b] == rollout_.labels[b]; }
-  Episode episode(int b, std::span<const std::uint8_t> canvas) { return {rollout_, b, canvas}; }
+  Episode episode(int b) { return {rollout_, canvases_, b}; }
 
  private:
   const RecordedAgent& agent_;
   std::uint64_t seed_;
   Rollout rollout_;
+  Tensor<3> canvases_;  // (T, kChunk, pixels)
 };
 
 // Draws one scene as all agents played it; `n` counts the scenes drawn.
@@ -73,9 +76,8 @@ Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequ
     players.push_back(std::make_unique<Player>(agent, request.seed));
   const bool all = request.only == RecordedScenes::all;
   const auto wanted = [&](int b) {
-    return all || players[0]->right(b) == (request.only == RecordedScenes::right);
+    return all || players[0]->episode(b).right() == (request.only == RecordedScenes::right);
   };
-  SceneMaker::Buffer buffer = agents[0].scenes.make_buffer();
 
   Recording result;
   while (result.scenes < request.scenes && (all || result.scanned < kMaxScanned)) {
@@ -87,9 +89,8 @@ Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequ
       if (!wanted(b)) continue;
       for (std::size_t i = 1; i < players.size() && !others_played; ++i) players[i]->play(first);
       others_played = true;
-      agents[0].scenes.make(first + b, buffer);
       std::vector<Episode> episodes;
-      for (const auto& player : players) episodes.push_back(player->episode(b, buffer.canvas));
+      for (const auto& player : players) episodes.push_back(player->episode(b));
       draw(result.scenes++, episodes);
     }
   }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "env/scene.h"
+#include "env/split.h"
 #include "experiments/task.h"
 
 namespace saccade {
@@ -17,7 +17,8 @@ struct RecordedAgent {
   std::string name;
   const Task& task;
   std::span<const float> weights;  // one block of task.model.layout()
-  const SceneMaker& scenes;        // those of all agents must be the same
+  Split split = Split::test;       // the scenes, which must be the same for all agents:
+  std::uint64_t scene_seed = 0;    //   of a part of the data and a seed
   double progress = 1.0;           // of the training: places std and temperature
 };
 

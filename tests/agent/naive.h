@@ -191,9 +191,17 @@ inline State attention(const ModelConfig& model, const Parameters& p, const Row&
   return state;
 }
 
+inline State feedforward(const ModelConfig&, const Parameters& p, const Row& g, const State&) {
+  return {relu(affine(g, p.at("core.weight"), p.at("core.bias"))), {}, {}};
+}
+
 inline const NameTable<Core>& cores() {
-  static const NameTable<Core> table{
-      "naive core", {{"rnn", rnn}, {"lstm", lstm}, {"gru", gru}, {"attention", attention}}};
+  static const NameTable<Core> table{"naive core",
+                                     {{"rnn", rnn},
+                                      {"lstm", lstm},
+                                      {"gru", gru},
+                                      {"feedforward", feedforward},
+                                      {"attention", attention}}};
   return table;
 }
 
@@ -244,8 +252,8 @@ inline std::vector<Episode> read_episodes(const Rollout& rollout) {
       all[b].locations.push_back(row(rollout.look->locations, t));
       all[b].samples.push_back(row(rollout.look->actions, t));
     }
-    all[b].label = rollout.labels[b];
-    all[b].correct = rollout.rewards[b];
+    all[b].label = rollout.answer->truth(b)[0];
+    all[b].correct = rollout.answer->rewards[b];
   }
   return all;
 }

@@ -57,9 +57,9 @@ std::string describe_episode(const Rollout& rollout, int b) {
         numbers(row(rollout.look->actions, t)), numbers(row(rollout.look->locations, t)));
     text += fmt::format("    glimpse: {}\n", statistics(row(rollout.look->glimpses, t)));
     text += fmt::format("    state:   {}\n", statistics(input.subspan(rollout.core.features)));
-    text += fmt::format("    classes:{}\n", numbers(row(rollout.probabilities, t)));
+    text += fmt::format("    classes:{}\n", numbers(row(rollout.answer->probabilities, t)));
   }
-  return text + fmt::format("  answer: {}, reward {}\n", rollout.classes[b], rollout.rewards[b]);
+  return text + fmt::format("  answer: {}, reward {}\n", rollout.answer->said(b)[0], rollout.answer->rewards[b]);
 }
 
 // The retina rounds to whole and, where a square's side is odd, half pixels: a location close to

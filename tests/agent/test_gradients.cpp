@@ -68,7 +68,7 @@ void check_forward(const Played& played, const naive::Batch& batch, const naive:
                              naive::mean(p, t, h[t])) < 1e-5);
       if (t + 1 < batch.steps() && batch.config.training.step_loss == 0.0) continue;
       for (int c = 0; c < kTinyClasses; ++c)
-        CHECK(rollout.probabilities(t, b, c) ==
+        CHECK(rollout.answer->probabilities(t, b, c) ==
               doctest::Approx(std::exp(naive::classify(p, h[t + 1])[c])).epsilon(1e-5));
     }
   }

@@ -58,8 +58,8 @@ naive::World read_world(const Played& played, Environment& environment) {
   for (int b = 0; b < kEpisodes; ++b) {
     naive::Scene scene;
     scene.canvas = row_of(matrix(canvases), b);
-    scene.label = rollout.labels[b];
-    scene.correct = rollout.rewards[b];
+    scene.label = rollout.answer->truth(b)[0];
+    scene.correct = rollout.answer->rewards[b];
     for (int k = 0; k < count; ++k)
       scene.candidates.push_back(row_of(matrix(candidates), b * count + k));
     if (world.is("hard_categorical"))
@@ -95,7 +95,7 @@ void check_forward(const Played& played, const naive::World& world, const naive:
   naive::Row classes;
   for (const naive::Play& play : plays)
     classes = naive::join(classes, naive::classify(p, play.states.back()));
-  CHECK(relative_error(values_of(step(rollout.probabilities, steps - 1)),
+  CHECK(relative_error(values_of(step(rollout.answer->probabilities, steps - 1)),
                        naive::map(classes, [](double z) { return std::exp(z); })) < 1e-5);
 }
 

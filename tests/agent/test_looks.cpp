@@ -38,7 +38,7 @@ struct Player {
 
   /// Of the classes at the end, (B C).
   std::vector<float> answers() const {
-    return values_of(step(rollout.probabilities, rollout.core.steps - 1));
+    return values_of(step(rollout.answer->probabilities, rollout.core.steps - 1));
   }
 
   Model model;

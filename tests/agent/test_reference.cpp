@@ -251,8 +251,8 @@ TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it
 
     const Rollout& rollout = lane.rollout();
     CHECK(relative_error(flat(rollout.look->decisions), fixture["mean"]) < kTolerance);
-    CHECK(relative_error(flat(rollout.probabilities), fixture["probability"]) < kTolerance);
-    CHECK(relative_error(rollout.rewards, fixture["reward"]) == 0.0);
+    CHECK(relative_error(flat(rollout.answer->probabilities), fixture["probability"]) < kTolerance);
+    CHECK(relative_error(rollout.answer->rewards, fixture["reward"]) == 0.0);
     CHECK(relative_error(std::vector{sums.classifier, sums.reinforce, sums.baseline},
                          fixture["sums"]) < kTolerance);
     fixture.check_gradients(lane.gradient, model.layout());

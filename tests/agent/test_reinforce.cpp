@@ -16,11 +16,11 @@ namespace saccade {
 namespace {
 
 TEST_CASE("advantages by hand") {
-  const std::vector<float> rewards = {1.0F, 0.0F, 0.5F, 0.25F};
+  Tensor<2> returns = {{1.0F, 0.0F, 0.5F, 0.25F}, {1.0F, 0.0F, 0.5F, 0.25F}};
   Tensor<2> baselines = {{0.5F, 0.25F, 0.5F, -1.0F}, {0.0F, 1.0F, 0.75F, 0.25F}};
   const auto advantages = [&](const std::string& name, int rollouts) {
     Tensor<2> result = zeros<2>(2, 4);
-    find_advantage(name)(matrix(result), {.rewards = rewards,
+    find_advantage(name)(matrix(result), {.returns = matrix(returns),
                                           .baselines = matrix(baselines),
                                           .rollouts = rollouts,
                                           .constant = 0.5F,
@@ -38,6 +38,15 @@ TEST_CASE("advantages by hand") {
   CHECK(advantages("leave_one_out", 2) == both({1.0F, -1.0F, 0.25F, -0.25F}));
   CHECK(relative_error(advantages("leave_one_out", 4),
                        both({0.75F, -7.0F / 12.0F, 1.0F / 12.0F, -0.25F})) < 1e-6);
+
+  returns = {{1.0F, 0.0F, 0.5F, 0.25F}, {0.5F, 1.0F, 0.0F, 0.0F}};  // of each action its own
+  CHECK(advantages("constant", 1) ==
+        Tensor<2>{{0.5F, -0.5F, 0.0F, -0.25F}, {0.0F, 0.5F, -0.5F, -0.5F}});
+  CHECK(advantages("learned", 1) ==
+        Tensor<2>{{0.5F, -0.25F, 0.0F, 1.25F}, {0.5F, 0.0F, -0.75F, -0.25F}});
+  CHECK(advantages("leave_one_out", 2) ==
+        Tensor<2>{{1.0F, -1.0F, 0.25F, -0.25F}, {-0.5F, 0.5F, 0.0F, 0.0F}});
+
   CHECK_THROWS_WITH_AS(
       find_advantage("critic"),
       "unknown reinforce.advantage 'critic'; allowed: none, constant, ema, learned, leave_one_out",
@@ -166,7 +175,7 @@ Gradient gradient_at(const Tensor<3>& places, const Rollout& rollout) {
   for (int b = 0; b < rollout.episodes(); ++b) {
     std::array<float, 2> dmean{};
     const float* mean = &rollout.look->decisions(0, b, 0);
-    const float scale = rollout.rewards[b] / static_cast<float>(rollout.episodes());
+    const float scale = rollout.answer->rewards[b] / static_cast<float>(rollout.episodes());
     g[2] += gaussian_log_probability_backward(dmean.data(), &places(0, b, 0), mean, kStd, scale);
     for (int axis = 0; axis < 2; ++axis) g[axis] += dmean[axis] * (1.0F - mean[axis] * mean[axis]);
   }

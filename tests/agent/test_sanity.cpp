@@ -76,7 +76,7 @@ double trained_error(const std::string& core, const std::string& kind) {
   Rollout rollout(model, std::make_unique<SignpostEnvironment>(kEpisodes));
   rollout.run(flat(learner.parameters), {.first_scene = 1'000'000});
   double errors = 0.0;
-  for (const float reward : rollout.rewards) errors += 1.0 - reward;
+  for (const float reward : rollout.answer->rewards) errors += 1.0 - reward;
   return errors / kEpisodes;
 }
 

@@ -86,7 +86,7 @@ TEST_CASE("an evaluation does not depend on the number of workers, and repeats")
 TEST_CASE("an evaluator forgets the pass before") {
   const TinyTask tiny;
   Workers workers(2);
-  Evaluator evaluator(tiny.task.model, tiny.task.environments(tiny.task.test_scenes), 150,
+  Evaluator evaluator(tiny.task.model, tiny.task.environments(Split::test), 150,
                       TinyTask::kSeed, workers);
   const Evaluation first = evaluator.run(flat(tiny.weights), {});
   const Evaluation sampled =
@@ -105,7 +105,7 @@ TEST_CASE("the deterministic pass counts what one batch of all scenes does") {
     const Evaluation found = tiny.evaluate(250, 2);
     const auto batch = tiny.play(250);
     int errors = 0;
-    for (int b = 0; b < 250; ++b) errors += batch->classes[b] != batch->labels[b];
+    for (int b = 0; b < 250; ++b) errors += batch->answer->said(b)[0] != batch->answer->truth(b)[0];
     CHECK(found.error == doctest::Approx(errors / 250.0));
     CHECK(found.error > 0.0);
     double low = 0.0, high = 0.0;
@@ -129,11 +129,12 @@ TEST_CASE("passes average the class probabilities, and the shares of their looks
   int single_errors = 0;
   for (int pass = 0; pass < kPasses; ++pass) {
     const auto batch = tiny.play(kScenes, request, pass);
-    labels = batch->labels;
-    const ConstMatrix p = step(batch->probabilities, 2);
+    labels.clear();
+    for (int b = 0; b < kScenes; ++b) labels.push_back(batch->answer->truth(b)[0]);
+    const ConstMatrix p = step(batch->answer->probabilities, 2);
     for (int b = 0; b < kScenes; ++b)
       for (int c = 0; c < classes; ++c) probability[b * classes + c] += p(b, c);
-    for (int b = 0; b < kScenes; ++b) single_errors += batch->classes[b] != labels[b];
+    for (int b = 0; b < kScenes; ++b) single_errors += batch->answer->said(b)[0] != labels[b];
     Looks looks;
     looks.add(*batch, kRows, kCols);
     border += looks.border / kPasses;
@@ -214,7 +215,7 @@ TEST_CASE("soft attention can be read as its most probable candidate, and sample
     if (readout == Readout::argmax) CHECK(most_probable == p.rows);
     if (readout == Readout::sample) CHECK(most_probable < p.rows);
     int errors = 0;
-    for (int b = 0; b < kScenes; ++b) errors += batch->classes[b] != batch->labels[b];
+    for (int b = 0; b < kScenes; ++b) errors += batch->answer->said(b)[0] != batch->answer->truth(b)[0];
     const Evaluation found = tiny.evaluate(kScenes, 2, request);
     CHECK(found.error == doctest::Approx(static_cast<double>(errors) / kScenes));
     Looks looks;  // of a sharp look, the location is its candidate
@@ -255,7 +256,7 @@ TEST_CASE("shuffled looks are those of the episode before") {
     batch->run(flat(tiny.weights), {.seed = TinyTask::kSeed, .replay = &others});
     CHECK(batch->look->actions == others);
     int errors = 0;
-    for (int b = 0; b < kScenes; ++b) errors += batch->classes[b] != batch->labels[b];
+    for (int b = 0; b < kScenes; ++b) errors += batch->answer->said(b)[0] != batch->answer->truth(b)[0];
     const Evaluation found = tiny.evaluate(kScenes, 2, {.shuffled = true});
     CHECK(found.error == doctest::Approx(static_cast<double>(errors) / kScenes));
     if (kind == "soft_grid") continue;
@@ -336,7 +337,7 @@ TEST_CASE("the synthetic digits make a task without any data") {
   Workers workers(2);
   Tensor<1> weights = zeros<1>(task.model.layout().size());
   task.model.layout().initialize(flat(weights), 1);
-  Evaluator evaluator(task.model, task.environments(task.valid_scenes), 100, 777, workers);
+  Evaluator evaluator(task.model, task.environments(Split::valid), 100, 777, workers);
   CHECK(evaluator.run(flat(weights), {}).error > 0.5);
 }
 

@@ -47,17 +47,17 @@ std::string fault(const RecordOptions& options) {
 struct Played {
   explicit Played(const fs::path& folder)
       : trained(folder),
-        rollout(trained.task.model, trained.task.environments(trained.task.test_scenes)(1, 1)),
-        buffer(trained.task.test_scenes.make_buffer()) {
-    rollout.run(flat(trained.weights),
-                {.readout = Readout::deterministic, .classify_every_step = true});
-    trained.task.test_scenes.make(0, buffer);
+        rollout(trained.task.model, trained.task.environments(Split::test)(1, 1)),
+        canvases(zeros<3>(rollout.core.steps, 1, trained.task.model.canvas().pixels())) {
+    rollout.run(flat(trained.weights), {.readout = Readout::deterministic,
+                                        .classify_every_step = true,
+                                        .canvases = &canvases});
   }
-  Episode episode() { return {rollout, 0, buffer.canvas}; }
+  Episode episode() { return {rollout, canvases, 0}; }
 
   Trained trained;
   Rollout rollout;
-  SceneMaker::Buffer buffer;
+  Tensor<3> canvases;
 };
 
 }  // namespace

@@ -26,14 +26,14 @@ struct TinyTask {
 
   Evaluation evaluate(int scenes, int threads, const PassRequest& request = {}) const {
     Workers workers(threads);
-    Evaluator evaluator(task.model, task.environments(task.test_scenes), scenes, kSeed, workers);
+    Evaluator evaluator(task.model, task.environments(Split::test), scenes, kSeed, workers);
     return evaluator.run(flat(weights), request);
   }
 
   /// The test scenes in one batch.
   std::unique_ptr<Rollout> play(int scenes, const PassRequest& request = {}, int pass = 0) const {
     auto rollout =
-        std::make_unique<Rollout>(task.model, task.environments(task.test_scenes)(scenes, 1));
+        std::make_unique<Rollout>(task.model, task.environments(Split::test)(scenes, 1));
     rollout->run(flat(weights), {.seed = kSeed,
                                  .update = static_cast<std::uint32_t>(pass),
                                  .std = task.model.location_std(1.0, flat(weights)),

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "nn/parameters.h"
+#include "nn/tensor.h"
+
+namespace saccade {
+
+/// One affine output of what a network holds: y = h W + b.
+class LinearHead {
+ public:
+  LinearHead(const std::string& name, int inputs, int outputs, const Initial& initial,
+             ParameterLayout& layout);
+
+  /// y (R, outputs), h (R, inputs)
+  void forward(Matrix y, ConstMatrix h, std::span<const float> parameters) const;
+  /// Writes the head's gradients.
+  void backward(std::span<float> gradient, ConstMatrix dy, ConstMatrix h) const;
+  /// Adds the gradient of h to dh. A head that is never asked for it is detached.
+  void state_backward(Matrix dh, ConstMatrix dy, std::span<const float> parameters) const;
+
+ private:
+  const ParameterLayout* layout_;
+  int weight_, bias_;
+};
+
+}  // namespace saccade

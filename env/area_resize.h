@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+
+#include "nn/tensor.h"
+
+namespace saccade {
+
+/// Shrinks canvases to rows x cols by area averages: a pixel is the mean of what it covers, parts
+/// of pixels by their share. The mean of the whole is kept.
+class AreaResize {
+ public:
+  /// From (channels, rows, cols) to (channels, to_rows, to_cols), no larger than before.
+  AreaResize(int channels, int rows, int cols, int to_rows, int to_cols);
+
+  /// small (channels * to_rows * to_cols), canvas (channels * rows * cols)
+  void forward(std::span<float> small, std::span<const float> canvas);
+  /// Writes dcanvas from dsmall.
+  void backward(std::span<float> dcanvas, std::span<const float> dsmall);
+
+ private:
+  int channels_, rows_, cols_, to_rows_, to_cols_;
+  Tensor<2> row_shares_;  // (to_rows, rows): rows sum to 1
+  Tensor<2> col_shares_;  // (to_cols, cols)
+  Tensor<2> half_;        // (to_rows, cols): of one channel
+};
+
+}  // namespace saccade
