@@ -40,7 +40,7 @@ struct Situation {
     RandomStream stream(1, Purpose::scene, 0, 0);
     for (GuardedMatrix* m : {&parameters, &values, &dvalues, &doutputs}) m->randomize(stream);
     for (int b = 0; b < sizes.episodes; ++b)
-      lengths.push_back(sizes.steps - b % (sizes.steps / 2 + 1));
+      lengths.push_back(sizes.steps - (b + 1) % (sizes.steps / 2 + 1));
   }
 
   Matrix of_step(GuardedMatrix& rows, int t) const {
@@ -308,7 +308,8 @@ TEST_CASE("a memory of reads can be used again, whatever it was used for before"
     s.forward();
     s.backward();
     Situation again(s.config, s.sizes);
-    again.doutputs.fill(3.0F);
+    again.doutputs.fill(kNan);
+    again.sizes.first = 0;
     again.forward();
     again.backward();
     Situation fresh(s.config, s.sizes);
