@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "nn/error.h"
@@ -55,7 +56,7 @@ LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& requ
   sums.classifier = answer_loss.classifier;
   sums.reinforce = answer_loss.reinforce + look_loss.reinforce;
   sums.penalty = answer_loss.penalty + look_loss.penalty;
-  sums.baseline = baseline_backward(credit.scale);
+  sums.baseline = baseline_backward(parameters, credit.scale);
   core_backward(parameters);
 
   sums.entropy = mean_entropy(request);
@@ -82,7 +83,7 @@ void Lane::estimate_advantages(std::span<const float> parameters, float average_
 }
 
 // weight * mean over the decisions of (b_t - R_t)^2
-double Lane::baseline_backward(float scale) {
+double Lane::baseline_backward(std::span<const float> parameters, float scale) {
   const ReinforceConfig& config = model_.config().reinforce;
   const int batch = rollout_.episodes();
   const int first = model_.first_decision();
@@ -99,8 +100,15 @@ double Lane::baseline_backward(float scale) {
     }
   }
   const Matrix dbaseline = {&dbaselines_(first, 0), actions * batch, 1, 1};
+  CoreMemory& core = rollout_.core;
   model_.baseline->backward(flat(gradient), dbaseline,
-                            rollout_.core.all_states().row_range(first * batch, actions * batch));
+                            core.all_states().row_range(first * batch, actions * batch));
+  if (config.shared_baseline && core.steps > 1) {
+    const int from = std::max(first, 1);  // before the first glimpse there is no state
+    model_.baseline->state_backward(
+        matrix(core.dstate).row_range((from - 1) * batch, (core.steps - from) * batch),
+        {&dbaselines_(from, 0), (core.steps - from) * batch, 1, 1}, parameters);
+  }
   return loss;
 }
 

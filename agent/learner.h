@@ -53,7 +53,8 @@ using EnvironmentFactory = std::function<std::unique_ptr<Environment>(int episod
 ///                    reads are detached, the sampled location a constant, the advantage a constant
 ///   penalties of soft kinds -> as the cross-entropy, but for the classifier
 ///   REINFORCE on actions -> as the cross-entropy
-///   baseline      -> baseline; the state it reads is detached
+///   baseline      -> baseline; the state it reads is detached, unless reinforce.shared_baseline
+///                    lets it reach the core
 class Lane {
  public:
   Lane(const Model& model, std::unique_ptr<Environment> environment);
@@ -68,7 +69,7 @@ class Lane {
 
  private:
   void estimate_advantages(std::span<const float> parameters, float average_reward);
-  double baseline_backward(float scale);
+  double baseline_backward(std::span<const float> parameters, float scale);
   void core_backward(std::span<const float> parameters);
   double mean_entropy(const RolloutRequest& request) const;
 

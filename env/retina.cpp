@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <type_traits>
 
 #include "nn/check.h"
@@ -19,18 +20,19 @@ constexpr int kMaxCanvasSide = 2048;
 
 // One plane (rows, cols) of box sums of a coarse scale from that of the finer one: a coarse box is
 // made of factor x factor fine ones. Rows and columns begin .. end - 1 are written. The usual
-// factor is compiled apart.
-template <class Factor>
-void sum_boxes(Sum* __restrict coarse, const Sum* __restrict fine, int stride, int first,
-               int last_row, int last_col, int fine_zoom, Factor factor) {
+// factor is compiled apart. `join` is a sum or the larger of two.
+template <class Factor, class Join>
+void pool_boxes(Sum* __restrict coarse, const Sum* __restrict fine, int stride, int first,
+                int last_row, int last_col, int fine_zoom, Factor factor, Join join) {
   for (int row = first; row <= last_row; ++row) {
     Sum* __restrict to = coarse + static_cast<std::ptrdiff_t>(row) * stride;
     const Sum* __restrict from = fine + static_cast<std::ptrdiff_t>(row) * stride;
     for (int col = first; col <= last_col; ++col) {
-      int sum = 0;
+      int pool = 0;
       for (int i = 0; i < factor; ++i)
-        for (int j = 0; j < factor; ++j) sum += from[(i * stride + j) * fine_zoom + col];
-      to[col] = static_cast<Sum>(sum);
+        for (int j = 0; j < factor; ++j)
+          pool = join(pool, from[(i * stride + j) * fine_zoom + col]);
+      to[col] = static_cast<Sum>(pool);
     }
   }
 }
@@ -46,16 +48,15 @@ Visible visible(int first, int zoom, int plane_side, int patch) {
   return {begin, std::clamp(steps(plane_side - first), begin, patch)};
 }
 
-// Copies every zoom-th box sum of a plane as an average; `boxes` is the glimpse's first.
+// Copies every zoom-th box of a plane, in units of `white`; `boxes` is the glimpse's first.
 template <class Zoom>
 void read_patch(float* __restrict glimpse, int patch, const Sum* __restrict boxes, int stride,
-                Visible rows, Visible cols, Zoom zoom) {
-  const float to_average = 1.0F / (255.0F * static_cast<float>(zoom * zoom));
+                Visible rows, Visible cols, Zoom zoom, float white) {
+  const float scale = 1.0F / white;
   for (int i = rows.begin; i < rows.end; ++i) {
     const Sum* from = boxes + static_cast<std::ptrdiff_t>(i) * zoom * stride;
     float* to = glimpse + static_cast<std::ptrdiff_t>(i) * patch;
-    for (int j = cols.begin; j < cols.end; ++j)
-      to[j] = static_cast<float>(from[j * zoom]) * to_average;
+    for (int j = cols.begin; j < cols.end; ++j) to[j] = static_cast<float>(from[j * zoom]) * scale;
   }
 }
 
@@ -64,9 +65,14 @@ constexpr std::integral_constant<int, value> kConstant{};
 
 }  // namespace
 
+const std::vector<std::string>& retina_poolings() {
+  static const std::vector<std::string> names = {"mean", "max"};
+  return names;
+}
+
 Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int channels)
     : config_(config), rows_(canvas_rows), cols_(canvas_cols), channels_(channels) {
-  const auto [patch, scales, factor] = config;
+  const int patch = config.patch_size, scales = config.scales, factor = config.scale_factor;
   if (std::min(rows_, cols_) < 1 || std::max(rows_, cols_) > kMaxCanvasSide)
     throw InputError(fmt::format("scene.canvas: {} x {} pixels; allowed: 1 to {} a side", rows_,
                                  cols_, kMaxCanvasSide));
@@ -74,6 +80,8 @@ Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int
     throw InputError(fmt::format(
         "retina.patch_size: {} pixels on a canvas of {} x {}; allowed: 1 to the shorter side ({})",
         patch, rows_, cols_, std::min(rows_, cols_)));
+  if (std::ranges::find(retina_poolings(), config.pooling) == retina_poolings().end())
+    throw InputError(fmt::format("retina.pooling: '{}'; allowed: mean, max", config.pooling));
   if (scales < 1 || factor < 1)
     throw InputError(fmt::format(
         "retina.scales: {} with retina.scale_factor: {}; allowed: 1 and more", scales, factor));
@@ -112,11 +120,17 @@ void Retina::prepare(std::span<const std::uint8_t> canvas, std::span<std::byte> 
   for (std::size_t s = 1; s < zooms_.size(); ++s) {
     const int first = margin_ - zooms_[s] + 1;
     for (int c = 0; c < channels_; ++c, plane += plane_size) {
-      const auto sum = [&](auto factor) {
-        sum_boxes(plane, plane - channels_ * plane_size, plane_cols_, first, margin_ + rows_ - 1,
-                  margin_ + cols_ - 1, zooms_[s - 1], factor);
+      const auto pool = [&](auto factor, auto join) {
+        pool_boxes(plane, plane - channels_ * plane_size, plane_cols_, first, margin_ + rows_ - 1,
+                   margin_ + cols_ - 1, zooms_[s - 1], factor, join);
       };
-      config_.scale_factor == 2 ? sum(kConstant<2>) : sum(config_.scale_factor);
+      const auto pool_by = [&](auto join) {
+        config_.scale_factor == 2 ? pool(kConstant<2>, join) : pool(config_.scale_factor, join);
+      };
+      if (config_.pooling == "max")
+        pool_by([](int a, int b) { return std::max(a, b); });
+      else
+        pool_by(std::plus<int>());
     }
   }
 }
@@ -139,6 +153,8 @@ void Retina::look(std::span<const std::byte> prepared, float x, float y, float* 
   const float point_y = 0.5F * (y + 1.0F) * static_cast<float>(rows_);
   for (const int zoom : zooms_) {
     const float half = 0.5F * static_cast<float>(patch * zoom);
+    const float white =
+        config_.pooling == "max" ? 255.0F : 255.0F * static_cast<float>(zoom * zoom);
     // Row and column, in the plane, of the glimpse's first box.
     const int first_row = static_cast<int>(std::floor(point_y - half + 0.5F)) + margin_;
     const int first_col = static_cast<int>(std::floor(point_x - half + 0.5F)) + margin_;
@@ -149,7 +165,7 @@ void Retina::look(std::span<const std::byte> prepared, float x, float y, float* 
       if (!whole) std::fill_n(glimpse, patch * patch, 0.0F);
       const Sum* boxes = plane + static_cast<std::ptrdiff_t>(first_row) * plane_cols_ + first_col;
       const auto read = [&](auto stride) {
-        read_patch(glimpse, patch, boxes, plane_cols_, rows, cols, stride);
+        read_patch(glimpse, patch, boxes, plane_cols_, rows, cols, stride, white);
       };
       switch (zoom) {  // the usual strides are compiled apart
         case 1:

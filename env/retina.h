@@ -2,20 +2,26 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace saccade {
 
 /// Keys: retina.*
 struct RetinaConfig {
-  int patch_size = 12;   // P, pixels; at most the canvas' shorter side
-  int scales = 3;        // S, 1-6
-  int scale_factor = 2;  // side of scale s: P * scale_factor^s canvas pixels; 1-8
+  int patch_size = 12;           // P, pixels; at most the canvas' shorter side
+  int scales = 3;                // S, 1-6
+  int scale_factor = 2;          // side of scale s: P * scale_factor^s canvas pixels; 1-8
+  std::string pooling = "mean";  // a name of retina_poolings()
 };
 
+/// What a cell of a coarse scale shows of its box: the `mean`, or the `max`, which keeps single
+/// pixels of a dark screen in sight.
+const std::vector<std::string>& retina_poolings();
+
 /// The multi-resolution sensor (Mnih et al. 2014, section 3.1). Scale s covers a square of
-/// P * f^s canvas pixels around the location and is box-averaged back to P x P, exactly; beyond the
-/// canvas everything is black.
+/// P * f^s canvas pixels around the location and is box-averaged (or pooled otherwise) back to P x
+/// P, exactly; beyond the canvas everything is black.
 ///
 /// The place: location (x, y) in [-1, 1] is the canvas point ((x + 1) / 2 cols, (y + 1) / 2 rows),
 /// and every square has its corner at the pixel edge nearest to point - side / 2.

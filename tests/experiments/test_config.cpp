@@ -274,10 +274,11 @@ TEST_CASE("a value out of its range names the range") {
 
 TEST_CASE("an unknown name lists the names") {
   CHECK(message("model: {core: lstn}") ==
-        "x.yaml:1:15: model.core: 'lstn' is unknown; allowed: rnn, lstm, gru, attention");
-  CHECK(override_message("attention.hidden.kind=mean") ==
-        "override 'attention.hidden.kind=mean': attention.hidden.kind: 'mean' is unknown; "
-        "allowed: last");
+        "x.yaml:1:15: model.core: 'lstn' is unknown; allowed: rnn, lstm, gru, feedforward, "
+        "attention");
+  CHECK(override_message("attention.hidden.kind=first") ==
+        "override 'attention.hidden.kind=first': attention.hidden.kind: 'first' is unknown; "
+        "allowed: last, mean, attend, self");
 }
 
 TEST_CASE("a canvas is two integers") {
@@ -435,6 +436,70 @@ TEST_CASE("scores that compare number by number need equal widths") {
   for (const std::string score : {"general", "additive"})
     CHECK(message("", {"attention.glimpse.kind=soft_grid", "attention.glimpse.score=" + score,
                        "model.feature_size=96"}) == "nothing thrown");
+}
+
+TEST_CASE("attention over states and its score fit together, and the task") {
+  const auto with = [](const std::string& scene, Overrides more) {
+    more.insert(more.begin(), "scene.kind=" + scene);
+    return message("", more);
+  };
+  const std::string attend = "attention.hidden.kind=attend";
+  check_starts(with("cluttered", {attend, "attention.hidden.query=none"}),
+               "override 'attention.hidden.query=none': attention.hidden.query: none does not go "
+               "with attention.hidden.score: general");
+  check_starts(with("cluttered", {attend, "attention.hidden.score=location_free"}),
+               "override 'attention.hidden.score=location_free': attention.hidden.query: last does "
+               "not go with attention.hidden.score: location_free");
+  CHECK(with("cluttered", {attend, "attention.hidden.score=location_free",
+                           "attention.hidden.query=none"}) == "nothing thrown");
+  CHECK(with("transcribe", {attend, "attention.hidden.score=location_free"}) == "nothing thrown");
+  check_starts(with("cluttered", {"attention.hidden.kind=mean", "model.kind=mlp"}),
+               "override 'attention.hidden.kind=mean': attention.hidden.kind: mean has no states");
+
+  const std::string whole = "attention.glimpse.kind=whole";
+  for (const std::string score : {"dot", "scaled_dot"}) {
+    const Overrides unequal = {whole, attend, "attention.hidden.score=" + score,
+                               "decoder.hidden_size=96"};
+    CHECK(with("digits_to_words", unequal) ==
+          fmt::format("override 'attention.hidden.score={0}': attention.hidden.score: {0} needs "
+                      "decoder.hidden_size: 96 and model.hidden_size: 256 to be equal; general and "
+                      "additive do not",
+                      score));
+  }
+  check_starts(with("digits_to_words", {whole, "attention.hidden.kind=self"}),
+               "override 'attention.hidden.kind=self': attention.hidden.kind: self reads once");
+  check_starts(with("digits_to_words", {}),
+               "override 'scene.kind=digits_to_words': attention.glimpse.kind: hard_gaussian cannot "
+               "look at");
+}
+
+TEST_CASE("catch needs an agent that acts and an episode that lets a ball land") {
+  const Overrides plays = {"scene.kind=catch", "scene.canvas=[24, 24]"};
+  const auto with = [&](Overrides more) {
+    more.insert(more.begin(), plays.begin(), plays.end());
+    return message("", more);
+  };
+  check_starts(with({}), "override 'scene.canvas=[24, 24]': attention.glimpse.num_glimpses: 8 ends");
+  const std::string long_enough = "attention.glimpse.num_glimpses=23";
+  CHECK(with({long_enough}) == "nothing thrown");
+  check_starts(with({long_enough, "attention.hidden.kind=mean"}),
+               "override 'attention.hidden.kind=mean': attention.hidden.kind: mean has no effect");
+  check_starts(with({long_enough, "reinforce.reward=probability"}),
+               "override 'reinforce.reward=probability': reinforce.reward: probability has no");
+  for (const std::string kind : {"whole", "soft_gaussian"})
+    check_starts(with({long_enough, "attention.glimpse.kind=" + kind}),
+                 "override 'attention.glimpse.kind=" + kind + "': scene.kind: catch moves");
+  check_starts(with({long_enough, "model.kind=mlp"}), "override 'model.kind=mlp': scene.kind: catch");
+}
+
+TEST_CASE("a gate is as sharp as a number above 0, on an agent with a core") {
+  for (const std::string value : {"0", "-1"})
+    CHECK(override_message("attention.input.alpha=" + value) ==
+          fmt::format("override 'attention.input.alpha={0}': attention.input.alpha: '{0}' is out of "
+                      "range; allowed: a number > 0 and <= 1000",
+                      value));
+  check_starts(message("", {"attention.input.kind=gate", "model.kind=cnn"}),
+               "override 'attention.input.kind=gate': attention.input.kind: gate needs");
 }
 
 TEST_CASE("a temperature is a number above 0, or a ramp of such") {
