@@ -119,6 +119,10 @@ int main(int argc, char** argv) {
   eval_verb->add_option("--episodes", eval_options.scenes, "Test scenes")
       ->check(CLI::Range(1, 100'000'000));
   eval_verb->add_flag("--json", eval_options.json, "One JSON document, keys as in metrics.csv");
+  eval_verb->add_option("--weights", eval_options.weights,
+                        "A new .npz file: the attention of the deterministic pass, scene by scene "
+                        "(locations, glimpse_weights or windows, gate, hidden, alignment, core; "
+                        "labels, answers, errors)");
   eval_verb->add_option("--threads", eval_options.threads, "Default: all allowed processors")
       ->check(CLI::Range(1, 1024));
 
