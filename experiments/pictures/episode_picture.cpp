@@ -159,11 +159,13 @@ Picture EpisodePicture::panel(const Episode& episode, int t, bool verdict) const
 
 void EpisodePicture::draw_states(Picture& panel, const Episode& episode, int t, Box area) const {
   const bool sequence = task_.model.decoder.has_value();
+  const int cell = sequence ? kCell : kHopCell;
   panel.text({area.x, area.y + 9}, sequence ? "what it says, and from where" : "what it draws on",
              kGrey, kSmall);
   draw_table(panel, state_weights(task_, episode, t),
-             {area.x, area.y + kHeading, area.width, area.height - kHeading},
-             sequence ? kCell : kHopCell);
+             {area.x, area.y + kHeading, std::min(area.width, table_size(task_, cell).cols),
+              area.height - kHeading},
+             cell);
 }
 
 void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t, bool verdict,
@@ -250,7 +252,7 @@ EpisodeStrip::EpisodeStrip(const Task& task, std::string name)
       name_(std::move(name)),
       look_(task, task.model.sees_canvas() && task.model.num_glimpses() > kManyTiles
                       ? kSmallTileSide
-                      : kTileSide) {
+                      : tile_side(task.model.canvas(), kTileSide)) {
   if (has_state_weights(task.model))
     table_ = table_size(task, ends_with_table() ? kStripCell : kHopCell);
   const int seen = std::max(1, look_.num_seen());
@@ -301,7 +303,9 @@ void EpisodeStrip::draw_tile(Picture& strip, const Episode& episode, int t) cons
   }
   if (table_.rows > 0 && !ends_with_table())
     draw_table(strip, state_weights(task_, episode, t),
-               {left, kHeading + tile_rows() + kStripGap, look_.cols(), table_.rows}, kHopCell);
+               {left, kHeading + tile_rows() + kStripGap, std::min(look_.cols(), table_.cols),
+                table_.rows},
+               kHopCell);
 }
 
 }  // namespace saccade

@@ -52,6 +52,10 @@ Picture picture_of(std::span<const float> planes, int channels, int rows, int co
   return picture;
 }
 
+int tile_side(const CanvasSize& canvas, int side) {
+  return 2 * side * std::max(canvas.rows, canvas.cols) / (canvas.rows + canvas.cols);
+}
+
 LookPicture::LookPicture(const Task& task, int side) : task_(task) {
   const int rows = task.model.canvas().rows, cols = task.model.canvas().cols;
   const int longer = std::max(rows, cols);
@@ -94,10 +98,11 @@ Picture LookPicture::canvas(const Episode& episode, int t, bool numbered) const 
 }
 
 Picture LookPicture::heated(const Episode& episode, int t, const std::vector<double>& heat,
-                            double opacity) const {
+                            double light) const {
   const CanvasSize size = task_.model.canvas();
   Picture small = picture_of(episode.canvas(t), size.channels, size.rows, size.cols);
-  overlay_heat(small, heat, opacity);
+  small.fill({0, 0, size.cols, size.rows}, {}, 1.0 - light);
+  overlay_heat(small, heat, 1.0);
   return scaled(small);
 }
 
@@ -133,7 +138,11 @@ void LookPicture::draw_row(Picture& picture, int t) const {
   const int steps = task_.model.num_glimpses();
   if (steps == 1) return;
   const int top = t * rows_ / steps, bottom = (t + 1) * rows_ / steps;
-  picture.outline({0, top, cols_, std::max(bottom - top, stroke_ + 2)}, kPath, stroke_ + 1);
+  const int height = bottom - top, thick = stroke_ + 1;
+  if (height >= 4 * thick) return picture.outline({0, top, cols_, height}, kPath, thick);
+  const int length = cols_ / 8;  // a frame would hide a row as low as this
+  for (const int left : {0, cols_ - length})
+    picture.fill({left, top, length, std::max(height, thick)}, kPath);
 }
 
 int LookPicture::num_seen() const {

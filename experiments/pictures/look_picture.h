@@ -26,6 +26,9 @@ struct Episode {
   }
 };
 
+/// The longer side of a canvas that has the mean side of a square of `side` pixels.
+int tile_side(const CanvasSize& canvas, int side);
+
 /// Draws where an agent looks and what it sees there. Hard kinds: the squares of all scales, the
 /// finest the thickest. Grids that are read softly: the weights as a heat map. A window: its frame
 /// and, as heat, the places its filters part. All: the path of the looks so far (of their expected
@@ -43,9 +46,10 @@ class LookPicture {
 
   /// The canvas at look t with the path up to it; `numbered`: with the numbers of the looks.
   Picture canvas(const Episode& episode, int t, bool numbered) const;
-  /// The canvas at look t under heat (rows, cols) in [0, 1], without the looks.
+  /// The canvas at look t, as light as `light` in [0, 1] says, under heat (rows, cols) in [0, 1],
+  /// without the looks.
   Picture heated(const Episode& episode, int t, const std::vector<double>& heat,
-                 double opacity) const;
+                 double light) const;
   /// The scales of look t as the agent sees them, the finest first, each square fit into `side`
   /// pixels; none of a model that sees the canvas. What soft kinds see is made as light as it goes.
   std::vector<Picture> seen(const Episode& episode, int t, int side) const;

@@ -1,6 +1,7 @@
 #include "experiments/pictures/weight_table.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "experiments/pictures/heat_map.h"
 
@@ -117,12 +118,16 @@ TableSize table_size(const Task& task, int cell) {
 void draw_table(Picture& picture, const WeightTable& table, Box area, int cell) {
   const int rows = static_cast<int>(table.rows.size()), cols = static_cast<int>(table.cols.size());
   if (rows == 0 || cols == 0) return;
-  const int left = area.x + name_width(table.rows), top = area.y + kHead;
-  const int width = std::clamp((area.x + area.width - left - 1) / cols, 2, cell);
+  const int names = name_width(table.rows), top = area.y + kHead;
+  const int width = std::clamp((area.width - names - 1) / cols, 2, cell);
+  const int left = std::max(area.x + names, area.x + area.width - cols * width - 1);
   const int height = std::clamp((area.height - kHead) / rows, 2, cell);
   const int stride = name_stride(table, width);
+  const auto near_mark = [&](int col) {
+    return table.marked >= 0 && std::abs(col - table.marked) < stride;
+  };
   for (int col = 0; col < cols; ++col)
-    if (col % stride == 0 || col == table.marked)
+    if (col == table.marked || (col % stride == 0 && !near_mark(col)))
       picture.text({left + col * width + width / 2, top - 5}, table.cols[col],
                    col == table.marked ? kInk : kGrey, centred(kNames));
   for (int row = 0; row < rows; ++row) {

@@ -37,7 +37,8 @@ TableSize table_size(const Task& task, int cell);
 /// That of any table with names of classes beside its rows.
 TableSize class_table_size(const Task& task, int rows, int cols, int cell);
 
-/// Draws it into a box, in cells as large as fit but at most `cell` pixels a side.
+/// Draws it into a box, to the right of it, in cells as large as fit but at most `cell` pixels a
+/// side.
 void draw_table(Picture& picture, const WeightTable& table, Box area, int cell);
 
 }  // namespace saccade
