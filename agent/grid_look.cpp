@@ -40,7 +40,7 @@ class GridLook final : public LookBase {
       hidden_ = zeros<3>(steps(), batch, model.locator->hidden_size());
       dhidden_ = zeros<3>(steps(), batch, model.locator->hidden_size());
     }
-    if (soft_) dcandidates_ = zeros<2>(count, model.glimpse_size());
+    if (model.looks_at_all_candidates()) dcandidates_ = zeros<2>(count, model.glimpse_size());
     if (!reads_embeddings() && soft_) {
       dglimpse_ = zeros<2>(batch, model.glimpse_size());
       dlocation_ = zeros<2>(batch, 2);
@@ -153,7 +153,7 @@ class GridLook final : public LookBase {
 
   void input_backward(Matrix dcanvases, Tensor<3>& dglimpses, ConstMatrix,
                       std::span<const float> parameters) override {
-    if (!soft_) return retina_backward(dcanvases, dglimpses, parameters);
+    if (!soft_ && !reads_embeddings()) return retina_backward(dcanvases, dglimpses, parameters);
     if (!reads_embeddings()) glimpse_backward(dglimpses, parameters);
     for (int b = 0; b < episodes(); ++b) candidates_backward(dcanvases, dglimpses, b, parameters);
   }
@@ -337,7 +337,7 @@ class GridLook final : public LookBase {
   std::optional<ScoreMemory> score_memory_;  // content
   Tensor<3> hidden_, dhidden_;               // (T, B, width): location
   Tensor<2> dglimpse_, dlocation_;           // (B, D), (B, 2): expectation of pixels
-  Tensor<2> dcandidates_;                    // (G, D): of one episode, where looks are soft
+  Tensor<2> dcandidates_;                    // (G, D): of one episode
 };
 
 }  // namespace
