@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kWords = {"scene.kind=digits_to_words", "scene.max_number=99",
-                                         "attention.glimpse.kind=whole",
+const std::vector<std::string> kWords = {"scene.kind=digits_to_words", "scene.num_distractors=0",
+                                         "scene.max_number=99", "attention.glimpse.kind=whole",
                                          "attention.hidden.kind=attend"};
 
 std::string fault(const SaliencyOptions& options) {
@@ -72,7 +72,7 @@ TEST_CASE("saliency of every kind of looking, core and answer can be drawn") {
       {"attention.glimpse.kind=whole", "attention.input.kind=gate"},
       {"model.core=attention", "model.heads=2"},
       {"model.kind=cnn"},
-      {"scene.kind=catch", "attention.glimpse.num_glimpses=12"}};
+      {"scene.kind=catch", "scene.num_distractors=0", "attention.glimpse.num_glimpses=12"}};
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     CAPTURE(i);
     const fs::path run = tiny.train("run" + std::to_string(i), kinds[i]);

@@ -17,8 +17,9 @@ using Names = std::vector<std::string>;
 const Overrides kSoft = {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
                          "attention.glimpse.stride=4",       "attention.input.kind=gate",
                          "attention.hidden.kind=self",       "attention.hidden.hops=2"};
-const Overrides kWords = {"scene.kind=digits_to_words", "scene.max_number=99",
-                          "attention.glimpse.kind=whole", "attention.hidden.kind=attend"};
+const Overrides kWords = {"scene.kind=digits_to_words", "scene.num_distractors=0",
+                          "scene.max_number=99", "attention.glimpse.kind=whole",
+                          "attention.hidden.kind=attend"};
 
 // The attention of all test scenes of a tiny task, written and read back.
 ReadNpz written(const TinyTask& tiny, int scenes, int threads = 1) {
@@ -43,7 +44,8 @@ TEST_CASE("an npz file holds its arrays by name, and the same arrays give the sa
   CHECK(read.names() == Names{"a", "b"});
   CHECK(read.get("a") == xt::xarray<float>{{0.5F, -1, 2}, {3, 4, 5}});
   CHECK(read.get<int>("b") == xt::xarray<int>{-1, -1, -1, -1});
-  CHECK_THROWS_AS(write_npz(folder.path / "none" / "x.npz", {}), std::runtime_error);
+  CHECK_THROWS_AS(write_npz(folder.path / "none" / "x.npz", {int_array("b", {4}, -1)}),
+                  std::runtime_error);
 }
 
 TEST_CASE("the weights of a soft agent are those of its looks, gate and hidden attention") {
@@ -103,8 +105,8 @@ TEST_CASE("each kind of agent has the arrays that it has, and no others") {
   CHECK(names({"attention.glimpse.kind=soft_gaussian"}) ==
         Names{"answers", "errors", "labels", "locations", "windows"});
   CHECK(names({"model.kind=mlp"}) == Names{"answers", "errors", "labels"});
-  CHECK(names({"scene.kind=catch", "attention.glimpse.num_glimpses=12"}) ==
-        Names{"answers", "errors", "locations"});
+  CHECK(names({"scene.kind=catch", "scene.num_distractors=0",
+               "attention.glimpse.num_glimpses=12"}) == Names{"answers", "errors", "locations"});
   const TinyTask tiny({"model.core=attention", "model.heads=3", "model.depth=2"});
   const xt::xarray<float> core = written(tiny, 3).get("core");
   CHECK(shape_of(core) == Shape{3, 3, 6, 3});
