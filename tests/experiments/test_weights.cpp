@@ -3,6 +3,7 @@
 #include "experiments/attention_weights.h"
 #include "experiments/eval.h"
 #include "experiments/npz.h"
+#include "experiments/pictures/weight_table.h"
 #include "tests/experiments/npz.h"
 #include "tests/experiments/support.h"
 #include "tests/experiments/tiny_task.h"
@@ -113,6 +114,35 @@ TEST_CASE("each kind of agent has the arrays that it has, and no others") {
   CHECK(core(1, 0, 5, 0) == doctest::Approx(1.0));
   CHECK(core(1, 0, 5, 1) == 0.0F);
   CHECK(core(2, 2, 0, 0) + core(2, 2, 0, 1) + core(2, 2, 0, 2) == doctest::Approx(1.0));
+}
+
+TEST_CASE("pictures of attention over states name what was said, and mark the look") {
+  const TinyTask words(kWords);
+  const auto spoken = words.play(4);
+  const Tensor<3> none = zeros<3>(2, 4, 20);
+  const Episode text{*spoken, none, 1};
+  const WeightTable alignment = state_weights(words.task, text, 1);
+  const std::span<const int> said = text.said();
+  const int digits = spoken->environment->facts()[1].num_digits;
+  CHECK(alignment.rows.size() == std::min<std::size_t>(said.size() + 1, 3));
+  if (!said.empty()) CHECK(alignment.rows[0] == words.task.class_name(said[0]));
+  if (said.size() < 3) CHECK(alignment.rows.back() == "<end>");
+  REQUIRE(alignment.cols.size() == 2);
+  CHECK(alignment.cols[1].empty() == (digits == 1));
+  CHECK(alignment.marked == 1);
+  CHECK(alignment.at(0, 0) == (*spoken->answer->state_weights().weights)(0, 1, 0));
+
+  const TinyTask hops(kSoft);
+  const auto looked = hops.play(2);
+  const WeightTable table = state_weights(hops.task, {*looked, none, 0}, 2);
+  CHECK(table.rows == Names{"1", "2"});
+  CHECK(table.cols == Names{"1", "2", "3"});
+  CHECK(table.at(1, 0) == (*looked->answer->state_weights().weights)(2, 0, 3));
+  const TableSize size = table_size(hops.task, 10);
+  Picture picture(size.rows + 20, size.cols, {255, 255, 255});
+  draw_table(picture, table, {0, 0, size.cols, size.rows}, 10);
+  CHECK(picture.at({size.cols - 12, size.rows - 5}) != Colour{255, 255, 255});  // the last cell
+  CHECK(picture.at({size.cols / 2, size.rows + 10}) == Colour{255, 255, 255});
 }
 
 TEST_CASE("eval writes the weights beside the table, the same for any number of threads") {
