@@ -15,7 +15,8 @@ class ActionAnswer final : public Answer {
         environment_(environment),
         core_(core),
         earned_(zeros<2>(core.steps, core.episodes())),
-        dlogits_(zeros<3>(core.steps, core.episodes(), model.num_classes())),
+        logits_(zeros<3>(core.steps, core.episodes(), model.num_classes())),
+        dlogits_(logits_),
         taken_(static_cast<std::size_t>(core.steps) * core.episodes()),
         episode_(core.steps) {
     probabilities = zeros<3>(core.steps, core.episodes(), model.num_classes());
@@ -26,8 +27,9 @@ class ActionAnswer final : public Answer {
 
   void step(const Turn& turn) override {
     const Matrix p = saccade::step(probabilities, turn.t);
-    model_.classifier->forward(p, core_.state(turn.t + 1), turn.parameters);
-    softmax_forward(p, p, 1.0F);
+    const Matrix logits = saccade::step(logits_, turn.t);
+    model_.classifier->forward(logits, core_.state(turn.t + 1), turn.parameters);
+    softmax_forward(p, logits, 1.0F);
     const Readout readout = turn.request.readout;
     const bool samples = readout == Readout::training || readout == Readout::sample;
     const std::span<int> actions = taken(turn.t);
@@ -70,6 +72,15 @@ class ActionAnswer final : public Answer {
     return loss;
   }
 
+  void logit_backward(std::span<float>, int s, std::span<const int> chosen,
+                      std::span<const float> parameters) override {
+    dlogits_.fill(0.0F);
+    choose_logits(saccade::step(dlogits_, s), chosen);
+    model_.classifier->state_backward(matrix(core_.dstate), matrix(dlogits_), parameters);
+  }
+
+  ConstMatrix logits(int s) const override { return saccade::step(logits_, s); }
+
   std::span<const int> said(int b) const override {
     for (int t = 0; t < core_.steps; ++t) episode_[t] = taken(t)[b];
     return episode_;
@@ -91,7 +102,7 @@ class ActionAnswer final : public Answer {
   Environment& environment_;
   CoreMemory& core_;
   Tensor<2> earned_;                  // (T, B)
-  Tensor<3> dlogits_;                 // (T, B, C)
+  Tensor<3> logits_, dlogits_;        // (T, B, C)
   std::vector<int> taken_;            // (T, B)
   mutable std::vector<int> episode_;  // (T): what said() shows
 };

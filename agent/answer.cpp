@@ -2,6 +2,13 @@
 
 namespace saccade {
 
+void choose_logits(Matrix dlogits, std::span<const int> chosen) {
+  for (int b = 0; b < dlogits.rows; ++b) {
+    std::fill_n(dlogits.row(b), dlogits.cols, 0.0F);
+    if (chosen[b] >= 0) dlogits(b, chosen[b]) = 1.0F;
+  }
+}
+
 std::unique_ptr<Answer> make_answer(const Model& model, Environment& environment,
                                     CoreMemory& core) {
   switch (environment.answer_kind()) {

@@ -30,7 +30,7 @@ struct StateWeights {
 /// nothing after construction, but for beams.
 ///
 /// Order of calls: begin; step for each t after that of the core; then, to learn, returns and
-/// backward.
+/// backward; or, to see what mattered, logit_backward, any number of times.
 class Answer {
  public:
   virtual ~Answer() = default;
@@ -45,6 +45,15 @@ class Answer {
   /// Writes the gradients of its parameters and adds to core.dstate.
   virtual AnswerLoss backward(std::span<float> gradient, const Credit& credit,
                               std::span<const float> parameters) = 0;
+
+  /// In place of backward: begins the way back of one number an episode, the logit of class, symbol
+  /// or action chosen[b] of probabilities(s); none where chosen[b] is -1. Adds its gradient to
+  /// core.dstate; `scratch` is overwritten like a gradient. What was said before s, symbols or
+  /// actions, is held as it was said. A class needs classify_every_step for s < T - 1.
+  virtual void logit_backward(std::span<float> scratch, int s, std::span<const int> chosen,
+                              std::span<const float> parameters) = 0;
+  /// Those logits, (B, C).
+  virtual ConstMatrix logits(int s) const = 0;
 
   /// What was said in episode b and what would have been right: one class; the symbols before the
   /// end mark; or the actions, of which none is the right one. Valid until the next call.
@@ -63,6 +72,9 @@ class Answer {
 inline int counted_steps(const SceneFacts& facts, int steps) {
   return facts.length > 0 ? std::min(facts.length, steps) : steps;
 }
+
+/// Writes rows (B, C) with a one at chosen[b], or none at -1.
+void choose_logits(Matrix dlogits, std::span<const int> chosen);
 
 /// Answers as the environment asks. Keeps references to all three.
 std::unique_ptr<Answer> make_answer(const Model& model, Environment& environment, CoreMemory& core);

@@ -1,5 +1,6 @@
 #include "agent/canvas_network.h"
 #include "agent/look_base.h"
+#include "nn/layers.h"
 
 namespace saccade {
 namespace {
@@ -10,7 +11,8 @@ class CanvasLook final : public LookBase {
   CanvasLook(const Model& model, Environment& environment, CoreMemory& core)
       : LookBase(model, environment, core, 0, false),
         memory_(model.canvas_network->make_memory(episodes())),
-        canvases_(zeros<2>(episodes(), model.canvas().pixels())) {}
+        canvases_(zeros<2>(episodes(), model.canvas().pixels())),
+        dcanvases_(canvases_) {}
 
   void begin(std::span<const float>) override { environment_.view(matrix(canvases_)); }
   void decide(const Turn&) override {}
@@ -30,6 +32,12 @@ class CanvasLook final : public LookBase {
                                     matrix(canvases_), parameters);
   }
 
+  void input_backward(Matrix dcanvases, Tensor<3>&, ConstMatrix,
+                      std::span<const float> parameters) override {
+    model_.canvas_network->input_backward(matrix(dcanvases_), *memory_, parameters);
+    add(dcanvases, matrix(dcanvases_));
+  }
+
   float entropy(int, int, const RolloutRequest&) const override { return 0.0F; }
   // Nowhere in particular.
   Gaze gaze(int, int) override { return {}; }
@@ -37,7 +45,7 @@ class CanvasLook final : public LookBase {
 
  private:
   std::unique_ptr<CanvasMemory> memory_;
-  Tensor<2> canvases_;  // (B, channels rows cols)
+  Tensor<2> canvases_, dcanvases_;  // (B, channels rows cols)
 };
 
 }  // namespace

@@ -55,6 +55,12 @@ class Mlp final : public CanvasNetwork {
     linear_backward(d(hidden_weight_), d(hidden_bias_), matrix(m.dhidden), canvases);
   }
 
+  void input_backward(Matrix dcanvases, CanvasMemory& memory,
+                      std::span<const float> parameters) const override {
+    multiply_transposed_b(dcanvases, matrix(static_cast<MlpMemory&>(memory).dhidden),
+                          layout_.view(parameters, hidden_weight_));
+  }
+
   Work work() const override {
     return linear_work(sizes_.canvas_size(), sizes_.hidden, false) +
            linear_work(sizes_.hidden, sizes_.features, true);
@@ -72,6 +78,13 @@ void put_channels_last(Matrix to, ConstMatrix from, int channels) {
   for (int b = 0; b < from.rows; ++b)
     for (int c = 0; c < channels; ++c)
       for (int i = 0; i < pixels; ++i) to(b, i * channels + c) = from(b, c * pixels + i);
+}
+
+void put_channels_first(Matrix to, ConstMatrix from, int channels) {
+  const int pixels = from.cols / channels;
+  for (int b = 0; b < from.rows; ++b)
+    for (int c = 0; c < channels; ++c)
+      for (int i = 0; i < pixels; ++i) to(b, c * pixels + i) = from(b, i * channels + c);
 }
 
 struct CnnMemory final : public CanvasMemory {
@@ -136,6 +149,14 @@ class Cnn final : public CanvasNetwork {
     m.conv2.input_backward(matrix(m.dy1), matrix(m.dy2), layout_.view(parameters, conv2_weight_));
     relu_backward(matrix(m.dy1), matrix(m.y1));
     m.conv1.backward(d(conv1_weight_), d(conv1_bias_), matrix(m.dy1), matrix(m.image));
+  }
+
+  // The image is not needed any more: its memory takes the gradient.
+  void input_backward(Matrix dcanvases, CanvasMemory& memory,
+                      std::span<const float> parameters) const override {
+    auto& m = static_cast<CnnMemory&>(memory);
+    m.conv1.input_backward(matrix(m.image), matrix(m.dy1), layout_.view(parameters, conv1_weight_));
+    put_channels_first(dcanvases, matrix(m.image), conv1_.channels);
   }
 
   Work work() const override {

@@ -43,10 +43,15 @@ class CanvasNetwork {
   virtual void forward(Matrix feature, CanvasMemory& memory, ConstMatrix canvases,
                        std::span<const float> parameters) const = 0;
   /// After forward with the same arguments. Writes this network's gradients, and overwrites
-  /// dfeature (B, F) by its gradient before the activation. The canvases get no gradient.
+  /// dfeature (B, F) by its gradient before the activation.
   virtual void backward(std::span<float> gradient, CanvasMemory& memory, Matrix dfeature,
                         ConstMatrix feature, ConstMatrix canvases,
                         std::span<const float> parameters) const = 0;
+
+  /// After backward: the gradient of the canvases (B, channels rows cols), written. It may use up
+  /// what forward kept.
+  virtual void input_backward(Matrix dcanvases, CanvasMemory& memory,
+                              std::span<const float> parameters) const = 0;
 
   /// Multiply-adds of one canvas.
   virtual Work work() const = 0;

@@ -70,19 +70,18 @@ class ClassAnswer final : public Answer {
       cross_entropy_backward(saccade::step(dlogits_, t), saccade::step(probabilities, t), labels_,
                              static_cast<float>(weight) * credit.scale);
     }
-    const int rows = (steps - first) * batch;
-    const ConstMatrix dlogits = matrix(dlogits_).row_range(first * batch, rows);
-    model_.classifier->backward(gradient, dlogits, matrix(reads_).row_range(first * batch, rows));
-    dreads_.fill(0.0F);
-    model_.classifier->state_backward(matrix(dreads_).row_range(first * batch, rows), dlogits,
-                                      parameters);
-    const Matrix dstates = matrix(core_.dstate);
-    for (int t = steps - 1; t >= first; --t)
-      loss.penalty += model_.hidden->backward(dstates, memory_, t, saccade::step(dreads_, t),
-                                              core_.states(), credit.scale, parameters);
-    model_.hidden->finish(gradient, dstates, memory_, first, core_.states(), parameters);
+    loss.penalty = reads_backward(gradient, first, credit.scale, parameters);
     return loss;
   }
+
+  void logit_backward(std::span<float> scratch, int s, std::span<const int> chosen,
+                      std::span<const float> parameters) override {
+    dlogits_.fill(0.0F);
+    choose_logits(saccade::step(dlogits_, s), chosen);
+    reads_backward(scratch, s, 0.0F, parameters);
+  }
+
+  ConstMatrix logits(int s) const override { return saccade::step(logits_, s); }
 
   std::span<const int> said(int b) const override { return {&classes_[b], 1}; }
   std::span<const int> truth(int b) const override { return {&labels_[b], 1}; }
@@ -94,6 +93,25 @@ class ClassAnswer final : public Answer {
   }
 
  private:
+  // From the logits of the steps from `first` on to the states; the penalty weighs `scale`.
+  double reads_backward(std::span<float> gradient, int first, float scale,
+                        std::span<const float> parameters) {
+    const int steps = core_.steps, batch = core_.episodes();
+    const int rows = (steps - first) * batch;
+    const ConstMatrix dlogits = matrix(dlogits_).row_range(first * batch, rows);
+    model_.classifier->backward(gradient, dlogits, matrix(reads_).row_range(first * batch, rows));
+    dreads_.fill(0.0F);
+    model_.classifier->state_backward(matrix(dreads_).row_range(first * batch, rows), dlogits,
+                                      parameters);
+    double penalty = 0.0;
+    const Matrix dstates = matrix(core_.dstate);
+    for (int t = steps - 1; t >= first; --t)
+      penalty += model_.hidden->backward(dstates, memory_, t, saccade::step(dreads_, t),
+                                         core_.states(), scale, parameters);
+    model_.hidden->finish(gradient, dstates, memory_, first, core_.states(), parameters);
+    return penalty;
+  }
+
   void classify(int t, std::span<const float> parameters) {
     const Matrix read = saccade::step(reads_, t), logits = saccade::step(logits_, t);
     model_.hidden->forward(read, memory_, t, core_.states(), parameters);

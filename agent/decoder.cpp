@@ -58,6 +58,7 @@ DecoderMemory Decoder::make_memory(int symbols, int episodes) const {
           .first_context = zeros<2>(episodes, state_size_),
           .joint = zeros<3>(symbols, episodes, joint),
           .djoint = zeros<3>(symbols, episodes, joint),
+          .logits = zeros<3>(symbols, episodes, num_symbols_),
           .probabilities = zeros<3>(symbols, episodes, num_symbols_),
           .dinput = zeros<2>(episodes, num_symbols_ + state_size_),
           .dcontext = zeros<2>(episodes, state_size_)};
@@ -100,9 +101,9 @@ void Decoder::step(DecoderMemory& memory, int j, std::span<const int> previous, 
     steady_->forward(context(memory, 0), *memory.steady, steps_ - 1, states, parameters);
   else
     copy_rows(context(memory, j), context(memory, 0));
-  const Matrix p = saccade::step(memory.probabilities, j);
-  output_.forward(p, saccade::step(memory.joint, j), parameters);
-  softmax_forward(p, p, 1.0F);
+  const Matrix logits = saccade::step(memory.logits, j);
+  output_.forward(logits, saccade::step(memory.joint, j), parameters);
+  softmax_forward(saccade::step(memory.probabilities, j), logits, 1.0F);
 }
 
 void Decoder::backward(std::span<float> gradient, Matrix dstates, DecoderMemory& memory,

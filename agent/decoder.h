@@ -28,7 +28,7 @@ struct DecoderMemory {
   Tensor<2> mask;                      // (B, T): 1 where a state may be read
   Tensor<2> first_context;             // (B, H): c_0
   Tensor<3> joint, djoint;             // (J, B, Hd + H): [s_j | c_j]
-  Tensor<3> probabilities;             // (J, B, V): after step(), of symbol j
+  Tensor<3> logits, probabilities;     // (J, B, V): after step(), of symbol j
   Tensor<2> dinput;                    // (B, V + H)
   Tensor<2> dcontext;                  // (B, H)
 

@@ -36,10 +36,14 @@ void GlimpseNetwork::activation_backward(Matrix djoint, Matrix dfeature, ConstMa
 
 void GlimpseNetwork::input_backward(Matrix dglimpse, Matrix dlocation, ConstMatrix djoint,
                                     std::span<const float> parameters) const {
-  multiply_transposed_b(dglimpse, djoint.columns(0, sizes_.what),
-                        layout_->view(parameters, what_weight_));
+  glimpse_backward(dglimpse, djoint.columns(0, sizes_.what), parameters);
   multiply_transposed_b(dlocation, djoint.columns(sizes_.what, sizes_.where),
                         layout_->view(parameters, where_weight_));
+}
+
+void GlimpseNetwork::glimpse_backward(Matrix dglimpse, ConstMatrix dwhat,
+                                      std::span<const float> parameters) const {
+  multiply_transposed_b(dglimpse, dwhat, layout_->view(parameters, what_weight_));
 }
 
 void GlimpseNetwork::weight_backward(std::span<float> gradient, ConstMatrix djoint,

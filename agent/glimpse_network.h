@@ -31,6 +31,10 @@ class GlimpseNetwork {
   /// After it: the gradients of what was seen and where, written.
   void input_backward(Matrix dglimpse, Matrix dlocation, ConstMatrix djoint,
                       std::span<const float> parameters) const;
+  /// The first alone, also of glimpses at Places after their backward: dwhat (R, what) are the
+  /// first columns of djoint.
+  void glimpse_backward(Matrix dglimpse, ConstMatrix dwhat,
+                        std::span<const float> parameters) const;
   /// After it: this network's gradients, written (beta = 0) or added to what is there (1).
   void weight_backward(std::span<float> gradient, ConstMatrix djoint, ConstMatrix dfeature,
                        ConstMatrix joint, ConstMatrix glimpse, ConstMatrix location,

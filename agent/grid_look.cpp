@@ -40,6 +40,7 @@ class GridLook final : public LookBase {
       hidden_ = zeros<3>(steps(), batch, model.locator->hidden_size());
       dhidden_ = zeros<3>(steps(), batch, model.locator->hidden_size());
     }
+    if (model.looks_at_all_candidates()) dcandidates_ = zeros<2>(count, model.glimpse_size());
     if (!reads_embeddings() && soft_) {
       dglimpse_ = zeros<2>(batch, model.glimpse_size());
       dlocation_ = zeros<2>(batch, 2);
@@ -148,6 +149,13 @@ class GridLook final : public LookBase {
     if (reads_embeddings()) return;
     if (!soft_) activation_backward(dfeatures, 0, steps(), parameters);
     weight_backward(gradient, dfeatures, embeddings_.size() > 0 ? 1.0F : 0.0F);
+  }
+
+  void input_backward(Matrix dcanvases, Tensor<3>& dglimpses, ConstMatrix,
+                      std::span<const float> parameters) override {
+    if (!soft_ && !reads_embeddings()) return retina_backward(dcanvases, dglimpses, parameters);
+    if (!reads_embeddings()) glimpse_backward(dglimpses, parameters);
+    for (int b = 0; b < episodes(); ++b) candidates_backward(dcanvases, dglimpses, b, parameters);
   }
 
   float entropy(int t, int b, const RolloutRequest&) const override {
@@ -298,6 +306,21 @@ class GridLook final : public LookBase {
                             {dfeatures.row(b), steps(), width, episodes() * dfeatures.stride});
   }
 
+  // Of all candidates of an episode: as they were read, and as they were scored.
+  void candidates_backward(Matrix dcanvases, Tensor<3>& dglimpses, int b,
+                           std::span<const float> parameters) {
+    const Matrix dcandidates = matrix(dcandidates_);
+    if (embeddings_.size() > 0)
+      model_.glimpse_network->glimpse_backward(dcandidates, step(dwhat_, b), parameters);
+    if (!reads_embeddings())
+      multiply_transposed_a(dcandidates, all_steps(actions, b), all_steps(dglimpses, b),
+                            embeddings_.size() > 0 ? 1.0F : 0.0F);
+    const auto pixels = static_cast<std::size_t>(dcanvases.cols);
+    for (int k = 0; k < places_.rows; ++k)
+      environment_.look_backward({dcanvases.row(b), pixels}, places_(k, 0), places_(k, 1),
+                                 {dcandidates.row(k), dcandidates_.shape()[1]});
+  }
+
   const GlimpseConfig& config_;
   const bool soft_;
   const ConstMatrix places_;  // (G, 2)
@@ -314,6 +337,7 @@ class GridLook final : public LookBase {
   std::optional<ScoreMemory> score_memory_;  // content
   Tensor<3> hidden_, dhidden_;               // (T, B, width): location
   Tensor<2> dglimpse_, dlocation_;           // (B, D), (B, 2): expectation of pixels
+  Tensor<2> dcandidates_;                    // (G, D): of one episode
 };
 
 }  // namespace

@@ -26,15 +26,14 @@ Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
     : gradient(zeros<1>(model.layout().size())),
       model_(model),
       advantage_estimator_(find_advantage(model.config().reinforce.advantage)),
-      rollout_(model, std::move(environment)) {
+      rollout_(model, std::move(environment)),
+      backward_(model, rollout_.episodes()) {
   const int steps = model.num_glimpses();
   const int batch = rollout_.episodes();
   returns_ = zeros<2>(steps, batch);
   baselines_ = zeros<2>(steps, batch);
   advantages_ = zeros<2>(steps, batch);
   dbaselines_ = zeros<2>(steps, batch);
-  dfeatures_ = zeros<3>(steps, batch, model.feature_size());
-  dgated_ = zeros<2>(batch, model.gate ? model.feature_size() : 0);
 }
 
 LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& request,
@@ -57,7 +56,7 @@ LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& requ
   sums.reinforce = answer_loss.reinforce + look_loss.reinforce;
   sums.penalty = answer_loss.penalty + look_loss.penalty;
   sums.baseline = baseline_backward(parameters, credit.scale);
-  core_backward(parameters);
+  steps_backward(flat(gradient), backward_, model_, rollout_, parameters);
 
   sums.entropy = mean_entropy(request);
   sums.episodes = rollout_.episodes();
@@ -110,30 +109,6 @@ double Lane::baseline_backward(std::span<const float> parameters, float scale) {
         {&dbaselines_(from, 0), (core.steps - from) * batch, 1, 1}, parameters);
   }
   return loss;
-}
-
-void Lane::core_backward(std::span<const float> parameters) {
-  CoreMemory& core = rollout_.core;
-  Look& look = *rollout_.look;
-  const bool gated = rollout_.gate.has_value();
-  const bool stepwise = gated || look.differentiable();
-  for (int t = core.steps - 1; t >= 0; --t) {
-    model_.core->step_backward(core, t, parameters);
-    if (!stepwise) continue;
-    const Matrix dfeature = step(dfeatures_, t);
-    model_.core->feature_backward(gated ? matrix(dgated_) : dfeature, core, t, 1, parameters);
-    if (gated)
-      model_.gate->step_backward(dfeature, t > 0 ? step(core.dstate, t - 1) : Matrix{},
-                                 *rollout_.gate, t, matrix(dgated_), core.glimpse_feature(t),
-                                 parameters);
-    if (look.differentiable()) look.step_backward(t, dfeature, parameters);
-  }
-  if (!stepwise) model_.core->feature_backward(matrix(dfeatures_), core, 0, core.steps, parameters);
-  model_.core->weight_backward(flat(gradient), core);
-  if (gated)
-    model_.gate->finish(flat(gradient), *rollout_.gate, core.all_glimpse_features(),
-                        core.all_states(), parameters);
-  look.finish_backward(flat(gradient), matrix(dfeatures_), parameters);
 }
 
 double Lane::mean_entropy(const RolloutRequest& request) const {

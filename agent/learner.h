@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "agent/backward.h"
 #include "agent/model.h"
 #include "agent/reinforce.h"
 #include "agent/rollout.h"
@@ -70,18 +71,16 @@ class Lane {
  private:
   void estimate_advantages(std::span<const float> parameters, float average_reward);
   double baseline_backward(std::span<const float> parameters, float scale);
-  void core_backward(std::span<const float> parameters);
   double mean_entropy(const RolloutRequest& request) const;
 
   const Model& model_;
   const AdvantageEstimator advantage_estimator_;
   Rollout rollout_;
+  BackwardMemory backward_;
   Tensor<2> returns_;     // (T, B): what followed the decisions of step t
   Tensor<2> baselines_;   // (T, B): b_t of the state before glimpse t
   Tensor<2> advantages_;  // (T, B)
   Tensor<2> dbaselines_;  // (T, B)
-  Tensor<3> dfeatures_;   // (T, B, F): of what the looks wrote
-  Tensor<2> dgated_;      // (B, F): of what a gate made of it
 };
 
 /// Learns by lanes: the same configuration and seed give the same bits for any number of threads.

@@ -48,4 +48,21 @@ void LookBase::weight_backward(std::span<float> gradient, Matrix dfeatures, floa
                                           matrix(glimpses), matrix(locations), beta);
 }
 
+void LookBase::glimpse_backward(Tensor<3>& dglimpses, std::span<const float> parameters) {
+  const int what = model_.config().model.glimpse_hidden;
+  model_.glimpse_network->glimpse_backward(matrix(dglimpses), matrix(djoint_).columns(0, what),
+                                           parameters);
+}
+
+void LookBase::retina_backward(Matrix dcanvases, Tensor<3>& dglimpses,
+                               std::span<const float> parameters) {
+  glimpse_backward(dglimpses, parameters);
+  const auto pixels = static_cast<std::size_t>(dcanvases.cols);
+  const auto size = static_cast<std::size_t>(model_.glimpse_size());
+  for (int t = 0; t < steps(); ++t)
+    for (int b = 0; b < episodes(); ++b)
+      environment_.look_backward({dcanvases.row(b), pixels}, locations(t, b, 0), locations(t, b, 1),
+                                 {&dglimpses(t, b, 0), size});
+}
+
 }  // namespace saccade

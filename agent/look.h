@@ -76,7 +76,8 @@ struct Gaze {
 /// construction.
 ///
 /// Order of calls: begin; for each t decide, read; then, to learn, loss_backward, for each t from
-/// the last step_backward (where differentiable()), finish_backward.
+/// the last step_backward (where differentiable()), finish_backward; and then, if asked for,
+/// input_backward.
 class Look {
  public:
   virtual ~Look() = default;
@@ -99,6 +100,13 @@ class Look {
   /// parameters.
   virtual void finish_backward(std::span<float> gradient, Matrix dfeatures,
                                std::span<const float> parameters) = 0;
+
+  /// From there on to what was looked at, with dfeatures as finish_backward left them: writes
+  /// dglimpses (T, B, D), of the shape of `glimpses`, and adds to dcanvases (B, pixels), where the
+  /// canvas changes the gradients of all steps. A place that was not derived from its state (hard
+  /// kinds) is a constant; soft kinds have their full derivative.
+  virtual void input_backward(Matrix dcanvases, Tensor<3>& dglimpses, ConstMatrix dfeatures,
+                              std::span<const float> parameters) = 0;
 
   /// Entropy in nats of the distribution that placed glimpse t of episode b.
   virtual float entropy(int t, int b, const RolloutRequest& request) const = 0;

@@ -18,6 +18,11 @@ class LookBase : public Look {
   /// After activation_backward of all steps; dfeatures (T B, F).
   void weight_backward(std::span<float> gradient, Matrix dfeatures, float beta);
 
+  /// After activation_backward of all steps: writes dglimpses (T, B, D).
+  void glimpse_backward(Tensor<3>& dglimpses, std::span<const float> parameters);
+  /// The same, and adds to dcanvases what the retina saw of them at locations(t).
+  void retina_backward(Matrix dcanvases, Tensor<3>& dglimpses, std::span<const float> parameters);
+
   int episodes() const { return core_.episodes(); }
   int steps() const { return core_.steps; }
 

@@ -75,6 +75,8 @@ class Model {
   int glimpse_size() const { return filters ? filters->glimpse_size() : sight_.glimpse_size; }
   int num_classes() const { return sight_.num_classes; }
   CanvasSize canvas() const { return sight_.canvas; }
+  /// J: of the longest sequence, where the answer is one.
+  int max_symbols() const { return sight_.max_symbols; }
   /// T
   int num_glimpses() const;
   AnswerKind answer_kind() const { return sight_.answer; }

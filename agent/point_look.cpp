@@ -88,6 +88,11 @@ class PointLook final : public LookBase {
     weight_backward(gradient, dfeatures, 0.0F);
   }
 
+  void input_backward(Matrix dcanvases, Tensor<3>& dglimpses, ConstMatrix,
+                      std::span<const float> parameters) override {
+    retina_backward(dcanvases, dglimpses, parameters);
+  }
+
   float entropy(int, int, const RolloutRequest& request) const override {
     return gaussian_entropy(request.std);
   }

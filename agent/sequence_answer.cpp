@@ -78,6 +78,16 @@ class SequenceAnswer final : public Answer {
     return loss;
   }
 
+  void logit_backward(std::span<float> scratch, int s, std::span<const int> chosen,
+                      std::span<const float> parameters) override {
+    dlogits_.fill(0.0F);
+    choose_logits(saccade::step(dlogits_, s), chosen);
+    model_.decoder->backward(scratch, matrix(core_.dstate), memory_, matrix(dlogits_),
+                             core_.states(), parameters);
+  }
+
+  ConstMatrix logits(int s) const override { return saccade::step(memory_.logits, s); }
+
   std::span<const int> said(int b) const override {
     const int* first = &said_[b * symbols()];
     const int* end = std::find(first, first + symbols(), model_.num_classes() - 1);

@@ -1,3 +1,5 @@
+#include <vector>
+
 #include "agent/look_base.h"
 #include "env/area_resize.h"
 
@@ -13,7 +15,9 @@ class WholeLook final : public LookBase {
         resize_(model.canvas().channels, model.canvas().rows, model.canvas().cols, size_[0],
                 size_[1]),
         canvases_(zeros<2>(episodes(), model.canvas().pixels())),
-        small_(zeros<2>(episodes(), model.canvas().channels * size_[0] * size_[1])) {}
+        small_(zeros<2>(episodes(), model.canvas().channels * size_[0] * size_[1])),
+        dsmall_(small_.shape()[1]),
+        dcanvas_(canvases_.shape()[1]) {}
 
   void begin(std::span<const float>) override {
     environment_.view(matrix(canvases_));
@@ -37,6 +41,20 @@ class WholeLook final : public LookBase {
   void step_backward(int, Matrix, std::span<const float>) override {}
   void finish_backward(std::span<float>, Matrix, std::span<const float>) override {}
 
+  void input_backward(Matrix dcanvases, Tensor<3>&, ConstMatrix dfeatures,
+                      std::span<const float>) override {
+    const auto [rows, cols] = size_;
+    const int part = steps() == 1 ? rows * cols : cols;  // of a channel
+    for (int b = 0; b < episodes(); ++b) {
+      for (int t = 0; t < steps(); ++t)
+        for (int c = 0; c < model_.canvas().channels; ++c)
+          std::copy_n(dfeatures.row(t * episodes() + b) + c * part, part,
+                      &dsmall_[(c * rows * cols) + t * part]);
+      resize_.backward(dcanvas_, dsmall_);
+      for (int i = 0; i < dcanvases.cols; ++i) dcanvases(b, i) += dcanvas_[i];
+    }
+  }
+
   float entropy(int, int, const RolloutRequest&) const override { return 0.0F; }
   // Nowhere in particular.
   Gaze gaze(int, int) override { return {}; }
@@ -52,6 +70,9 @@ class WholeLook final : public LookBase {
   AreaResize resize_;
   Tensor<2> canvases_;  // (B, channels rows cols)
   Tensor<2> small_;     // (B, channels size)
+  // Of one episode:
+  std::vector<float> dsmall_;   // (channels size)
+  std::vector<float> dcanvas_;  // (channels rows cols)
 };
 
 }  // namespace

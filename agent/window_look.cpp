@@ -78,6 +78,13 @@ class WindowLook final : public LookBase {
     weight_backward(gradient, dfeatures, 0.0F);
   }
 
+  void input_backward(Matrix dcanvases, Tensor<3>& dglimpses, ConstMatrix,
+                      std::span<const float> parameters) override {
+    glimpse_backward(dglimpses, parameters);
+    for (int t = 0; t < steps(); ++t)
+      filters_.canvas_backward(dcanvases, memory_, t, step(dglimpses, t), step(actions, t));
+  }
+
   // That of a uniform distribution over the window, in location units as for the Gaussian policy.
   float entropy(int t, int b, const RolloutRequest&) const override {
     const auto [x, y, half_width, half_height] = filters_.extent(&actions(t, b, 0));

@@ -96,6 +96,25 @@ void GaussianFilters::backward(Matrix dwindows, FilterMemory& memory, int t, Con
   }
 }
 
+// dX = gamma F_Y' dglimpse F_X
+void GaussianFilters::canvas_backward(Matrix dcanvases, FilterMemory& memory, int t,
+                                      ConstMatrix dglimpses, ConstMatrix windows) const {
+  const auto [rows, cols, channels, n] = sizes_;
+  const Matrix dbands = matrix(memory.dbands);
+  for (int b = 0; b < dglimpses.rows; ++b) {
+    const ConstMatrix f_x{step(memory.filters_x, t).row(b), n, cols, cols};
+    const ConstMatrix f_y{step(memory.filters_y, t).row(b), n, rows, rows};
+    multiply(dbands, {dglimpses.row(b), channels * n, n, n}, f_x);
+    const float gamma = bounded_exp(windows(b, kLogGamma));
+    for (int i = 0; i < channels * n; ++i)
+      for (int a = 0; a < cols; ++a) dbands(i, a) *= gamma;
+    const Matrix dcanvas{dcanvases.row(b), channels * rows, cols, cols};
+    for (int c = 0; c < channels; ++c)
+      multiply_transposed_a(dcanvas.row_range(c * rows, rows), f_y, dbands.row_range(c * n, n),
+                            1.0F);
+  }
+}
+
 float GaussianFilters::initial_log_variance() const {
   return 2.0F * std::log(0.5F * std::max(stride(), 1.0F));
 }

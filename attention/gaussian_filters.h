@@ -53,6 +53,11 @@ class GaussianFilters {
   void backward(Matrix dwindows, FilterMemory& memory, int t, ConstMatrix dglimpses,
                 ConstMatrix canvases, ConstMatrix windows) const;
 
+  /// After forward of step t: adds the gradient of the canvases to dcanvases (B, channels rows
+  /// cols).
+  void canvas_backward(Matrix dcanvases, FilterMemory& memory, int t, ConstMatrix dglimpses,
+                       ConstMatrix windows) const;
+
   /// The square that the N x N filters part: its centre and half its sides, in location units.
   struct Extent {
     float x, y, half_width, half_height;

@@ -41,8 +41,11 @@ class CatchEnvironment final : public Environment {
   AnswerKind answer_kind() const override { return AnswerKind::actions; }
   std::span<const SceneFacts> facts() const override { return facts_; }
   /// One for each ball that lands.
-  float best_return(int acts) const override {
-    return static_cast<float>(acts / steps_per_ball());
+  float best_return(int acts) const override { return static_cast<float>(acts / steps_per_ball()); }
+
+  void look_backward(std::span<float> dcanvas, float x, float y,
+                     std::span<const float> dglimpse) const override {
+    retina_.look_backward(dcanvas, x, y, dglimpse);
   }
 
   /// Acts from the start of a ball to its landing.

@@ -61,6 +61,10 @@ void Environment::observe_canvases(Matrix) {
   throw std::logic_error("this environment shows no canvas");
 }
 
+void Environment::look_backward(std::span<float>, float, float, std::span<const float>) const {
+  throw std::logic_error("this environment has no retina whose looks could be traced back");
+}
+
 void Environment::advance(std::span<const int>, std::span<float>) {
   throw std::logic_error("this environment takes no actions");
 }

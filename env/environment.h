@@ -63,6 +63,11 @@ class Environment {
   /// The whole canvases as they are now, for agents that see them: (B, channels * rows * cols),
   /// values in [0, 1].
   void view(Matrix canvases);
+  /// Adds to dcanvas (channels * rows * cols), the gradient of a canvas as view() shows it, what
+  /// the gradient dglimpse (D) of a look at (x, y) says of it. Environments without a retina throw
+  /// std::logic_error.
+  virtual void look_backward(std::span<float> dcanvas, float x, float y,
+                             std::span<const float> dglimpse) const;
   /// The agent's classes (B) end the episodes; rewards (B): 1 for the right class, else 0.
   void answer(std::span<const int> classes, std::span<float> rewards);
   /// The agent's symbols (B, J) end the episodes; what follows an end mark does not count. Rewards
@@ -111,6 +116,10 @@ class GlimpseEnvironment final : public Environment {
   }
   int max_symbols() const override { return scenes_.max_symbols(); }
   std::span<const SceneFacts> facts() const override { return facts_; }
+  void look_backward(std::span<float> dcanvas, float x, float y,
+                     std::span<const float> dglimpse) const override {
+    retina_.look_backward(dcanvas, x, y, dglimpse);
+  }
 
  private:
   void begin(std::uint64_t first_scene) override;

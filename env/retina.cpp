@@ -146,18 +146,22 @@ void Retina::view(std::span<const std::byte> prepared, float* canvas) const {
     }
 }
 
+// The canvas row or column where a square around a location begins.
+int Retina::first_edge(float location, int side, int zoom) const {
+  const float point = 0.5F * (location + 1.0F) * static_cast<float>(side);
+  const float half = 0.5F * static_cast<float>(config_.patch_size * zoom);
+  return static_cast<int>(std::floor(point - half + 0.5F));
+}
+
 void Retina::look(std::span<const std::byte> prepared, float x, float y, float* glimpse) const {
   const Sum* plane = reinterpret_cast<const Sum*>(prepared.data());
   const int patch = config_.patch_size;
-  const float point_x = 0.5F * (x + 1.0F) * static_cast<float>(cols_);
-  const float point_y = 0.5F * (y + 1.0F) * static_cast<float>(rows_);
   for (const int zoom : zooms_) {
-    const float half = 0.5F * static_cast<float>(patch * zoom);
     const float white =
         config_.pooling == "max" ? 255.0F : 255.0F * static_cast<float>(zoom * zoom);
     // Row and column, in the plane, of the glimpse's first box.
-    const int first_row = static_cast<int>(std::floor(point_y - half + 0.5F)) + margin_;
-    const int first_col = static_cast<int>(std::floor(point_x - half + 0.5F)) + margin_;
+    const int first_row = first_edge(y, rows_, zoom) + margin_;
+    const int first_col = first_edge(x, cols_, zoom) + margin_;
     const Visible rows = visible(first_row, zoom, plane_rows_, patch);
     const Visible cols = visible(first_col, zoom, plane_cols_, patch);
     const bool whole = rows.end - rows.begin == patch && cols.end - cols.begin == patch;
@@ -183,6 +187,27 @@ void Retina::look(std::span<const std::byte> prepared, float x, float y, float* 
       plane += static_cast<std::ptrdiff_t>(plane_rows_) * plane_cols_;
       glimpse += patch * patch;
     }
+  }
+}
+
+void Retina::look_backward(std::span<float> dcanvas, float x, float y,
+                           std::span<const float> dglimpse) const {
+  SACCADE_CHECK(dcanvas.size() == static_cast<std::size_t>(rows_) * cols_ * channels_);
+  SACCADE_CHECK(dglimpse.size() == static_cast<std::size_t>(glimpse_size_));
+  if (config_.pooling != "mean")
+    throw InputError(fmt::format(
+        "retina.pooling: {} has no gradient by the canvas; allowed for it: mean", config_.pooling));
+  const int patch = config_.patch_size;
+  const float* from = dglimpse.data();
+  for (const int zoom : zooms_) {
+    const int first_row = first_edge(y, rows_, zoom), first_col = first_edge(x, cols_, zoom);
+    const float share = 1.0F / static_cast<float>(zoom * zoom);
+    for (int c = 0; c < channels_; ++c, from += patch * patch)
+      for (int row = std::max(first_row, 0); row < std::min(first_row + patch * zoom, rows_); ++row)
+        for (int col = std::max(first_col, 0); col < std::min(first_col + patch * zoom, cols_);
+             ++col)
+          dcanvas[(c * rows_ + row) * cols_ + col] +=
+              share * from[(row - first_row) / zoom * patch + (col - first_col) / zoom];
   }
 }
 

@@ -10,11 +10,14 @@ struct EvalOptions {
   std::filesystem::path run_folder;
   int scenes = 0;  // 0: as the run's configuration says
   bool json = false;
+  std::filesystem::path weights = {};  // .npz of all attention to write; empty: none
   int threads = 0;
 };
 
 /// Tests the best checkpoint of a run (its last, where there is no best yet) on the test set and
-/// returns the table, or with `json` one document whose keys are the metric names.
+/// returns the table, or with `json` one document whose keys are the metric names. `weights` gets
+/// the attention of the single deterministic pass (experiments/attention_weights.h); InputError
+/// before anything is computed if there is a file already, or not an .npz is to be written.
 std::string eval(const EvalOptions& options);
 
 }  // namespace saccade

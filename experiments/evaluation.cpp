@@ -277,6 +277,8 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
     }
   }
   if (request.details) tally.add_details(model_, rollout, count);
+  for (int b = 0; request.attention != nullptr && b < count; ++b)
+    request.attention->record(rollout, b, first + b);
   if (!classes) return;
   for (int b = 0; b < count; ++b)
     tally.errors +=

@@ -8,6 +8,7 @@
 #include "agent/learner.h"
 #include "agent/model.h"
 #include "agent/rollout.h"
+#include "experiments/attention_weights.h"
 #include "experiments/coverage.h"
 #include "nn/parallel.h"
 
@@ -16,12 +17,13 @@ namespace saccade {
 /// How scenes are looked at in an evaluation.
 struct PassRequest {
   Readout readout = Readout::deterministic;
-  Policy policy = nullptr;  // in place of the model's own, for every glimpse
-  bool shuffled = false;    // each episode looks where another one did
-  double progress = 1.0;    // of the training: places std and temperature
-  int passes = 1;           // class probabilities are averaged over so many passes
-  int beam = 1;             // of a decoder's search
-  bool details = false;     // fill in Evaluation::details; of the last pass
+  Policy policy = nullptr;                // in place of the model's own, for every glimpse
+  bool shuffled = false;                  // each episode looks where another one did
+  double progress = 1.0;                  // of the training: places std and temperature
+  int passes = 1;                         // class probabilities are averaged over so many passes
+  int beam = 1;                           // of a decoder's search
+  bool details = false;                   // fill in Evaluation::details; of the last pass
+  AttentionWeights* attention = nullptr;  // of as many scenes, to be recorded; of the last pass
 };
 
 /// What is drawn of an evaluation. Errors and confusion are of classes: else there are none.

@@ -11,8 +11,10 @@
 #include "experiments/compare.h"
 #include "experiments/eval.h"
 #include "experiments/gradients.h"
+#include "experiments/pictures/recording.h"
 #include "experiments/record.h"
 #include "experiments/run.h"
+#include "experiments/saliency.h"
 #include "nn/error.h"
 
 namespace {
@@ -119,6 +121,10 @@ int main(int argc, char** argv) {
   eval_verb->add_option("--episodes", eval_options.scenes, "Test scenes")
       ->check(CLI::Range(1, 100'000'000));
   eval_verb->add_flag("--json", eval_options.json, "One JSON document, keys as in metrics.csv");
+  eval_verb->add_option("--weights", eval_options.weights,
+                        "A new .npz file: the attention of the deterministic pass, scene by scene "
+                        "(locations, glimpse_weights or windows, gate, hidden, alignment, core; "
+                        "labels, answers, errors)");
   eval_verb->add_option("--threads", eval_options.threads, "Default: all allowed processors")
       ->check(CLI::Range(1, 1024));
 
@@ -173,6 +179,20 @@ int main(int argc, char** argv) {
       ->add_option("--threads", gradients_options.threads, "Default: all allowed processors")
       ->check(CLI::Range(1, 1024));
 
+  saccade::SaliencyOptions saliency_options;
+  CLI::App* saliency_verb =
+      app.add_subcommand("saliency", "Draw which pixels and glimpses an answer hangs on");
+  saliency_verb->add_option("run_dir", saliency_options.run_folder, "A run folder")->required();
+  saliency_verb
+      ->add_option("--out", saliency_options.out, "The folder for saliency.png and saliency.npz")
+      ->required();
+  saliency_verb->add_option("--scenes", saliency_options.scenes, "Test scenes (default 8)")
+      ->check(CLI::Range(1, saccade::kMaxSheetScenes));
+  saliency_verb->add_option("--step", saliency_options.step,
+                            "Of the answer after this glimpse, or this symbol of a sequence "
+                            "(default: the last; every symbol)");
+  saliency_verb->add_flag("--force", saliency_options.force, "Write over what is there");
+
   try {
     app.parse(argc, argv);
     if (*run_verb) return run(run_options, dry_run);
@@ -180,6 +200,7 @@ int main(int argc, char** argv) {
     if (*record_verb) return record(record_options);
     if (*compare_verb) fmt::print("{}", saccade::compare(compare_options));
     if (*gradients_verb) fmt::print("{}", saccade::gradients(gradients_options));
+    if (*saliency_verb) fmt::print("{}", saccade::saliency(saliency_options));
     if (*bench_verb) fmt::print("{}", saccade::bench(bench_options));
     return kDone;
   } catch (const CLI::ParseError& error) {

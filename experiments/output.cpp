@@ -13,15 +13,15 @@ namespace saccade {
 
 namespace fs = std::filesystem;
 
-OutputFile::OutputFile(fs::path target, bool force) : target_(std::move(target)) {
+OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
+    : target_(std::move(target)) {
   const auto fail = [&](const std::string& why) {
     throw InputError(fmt::format("{}: {}", target_.string(), why));
   };
   std::error_code error;
   const fs::file_status there = fs::status(target_, error);
   if (fs::is_directory(there)) fail("is a folder; a file is to be written there");
-  if (fs::exists(there) && !force)
-    fail("exists already and is left as it is; --force writes over it, --out names another file");
+  if (fs::exists(there) && !force) fail("exists already and is left as it is; " + advice);
   beside_ = target_;
   beside_.replace_filename(target_.stem().string() + ".part" + target_.extension().string());
   if (!std::ofstream(beside_, std::ios::binary))

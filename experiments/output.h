@@ -10,8 +10,9 @@ namespace saccade {
 class OutputFile {
  public:
   /// Throws InputError if there is something at `target` already (unless `force`; a folder is never
-  /// replaced) or if nothing can be written there.
-  OutputFile(std::filesystem::path target, bool force);
+  /// replaced), with what can be done about it, or if nothing can be written there.
+  OutputFile(std::filesystem::path target, bool force,
+             const std::string& advice = "--force writes over it, --out names another file");
   /// What was not committed is removed.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;

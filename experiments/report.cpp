@@ -34,8 +34,9 @@ std::vector<TestPass> passes_of(const Model& model, const EvaluationConfig& conf
 }  // namespace
 
 TestReport test_agent(const Model& model, std::span<const float> parameters, Evaluator& evaluator,
-                      const EvaluationConfig& config) {
+                      const EvaluationConfig& config, AttentionWeights* attention) {
   TestReport report{passes_of(model, config)};
+  report.passes.front().request.attention = attention;
   for (TestPass& pass : report.passes) pass.result = evaluator.run(parameters, pass.request);
   return report;
 }

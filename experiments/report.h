@@ -29,9 +29,10 @@ struct TestReport {
   const Evaluation& deterministic() const { return passes.front().result; }
 };
 
-/// `config` says how many passes are averaged, and how wide a beam is.
+/// `config` says how many passes are averaged, and how wide a beam is. `attention`, if any, gets
+/// that of the deterministic pass.
 TestReport test_agent(const Model& model, std::span<const float> parameters, Evaluator& evaluator,
-                      const EvaluationConfig& config);
+                      const EvaluationConfig& config, AttentionWeights* attention = nullptr);
 
 /// Passes over the test scenes that test_agent makes.
 int test_passes(const Model& model, const EvaluationConfig& config);

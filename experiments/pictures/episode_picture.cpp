@@ -36,7 +36,14 @@ constexpr int kAllClasses = 12;  // so many are all shown
 constexpr int kMostProbable = 10;
 constexpr int kPercent = 42;  // room for "100%"
 
+constexpr int kCell = 24;  // of a table of weights, at most
+constexpr int kHopCell = 14;
+
 constexpr int kStripGap = 8;
+constexpr int kStripCell = 20;
+constexpr int kTableGap = 24;
+constexpr int kManyTiles = 12;  // more of them are smaller
+constexpr int kSmallTileSide = 72;
 constexpr int kStripCaption = 400;  // room for it, however few the tiles
 
 TextStyle aligned(TextStyle style, Align align) {
@@ -57,6 +64,10 @@ std::string shortened(std::string line, int width, const TextStyle& style) {
 
 float probability(const Episode& episode, int t, int label) {
   return episode.rollout.answer->probabilities(t, episode.b, label);
+}
+
+std::string truth_label(const Model& model) {
+  return model.answer_kind() == AnswerKind::sequence ? "true sequence" : "true class";
 }
 
 // -1 where there is none.
@@ -102,9 +113,20 @@ int EpisodePicture::seen_rows() const {
   return kHeading + lines * (seen_side() + 4 + kSeenGap);
 }
 
+// Of attention over states where it stands between what is seen and the bars.
+int EpisodePicture::state_rows() const {
+  const Model& model = task_.model;
+  if (!has_state_weights(model) || model.decoder) return 0;
+  return kHeading + table_size(task_, kHopCell).rows + kSeenGap;
+}
+
+int EpisodePicture::answer_rows() const {
+  return kHeading + (task_.model.decoder ? table_size(task_, kMinBar).rows : num_bars() * kMinBar);
+}
+
 int EpisodePicture::content_rows() const {
   return std::max(look_.rows() + 2 * kFrame,
-                  seen_rows() + kHeading + kSeenGap + num_bars() * kMinBar);
+                  seen_rows() + kSeenGap + state_rows() + answer_rows() + kFrame);
 }
 
 int EpisodePicture::rows() const { return kTop + content_rows() + kCaption + kMargin / 2; }
@@ -123,17 +145,35 @@ Picture EpisodePicture::panel(const Episode& episode, int t, bool verdict) const
 
   const int beside = kMargin + framed.width + kGap;
   draw_seen(panel, episode, t, {beside, kTop + kFrame});
-  const int bars_top = kTop + kFrame + seen_rows() + kSeenGap;
-  draw_bars(panel, episode, t, verdict,
-            {beside, bars_top, kBeside, kTop + content_rows() - kFrame - bars_top});
+  const int below_seen = kTop + kFrame + seen_rows() + kSeenGap;
+  if (state_rows() > 0)
+    draw_states(panel, episode, t, {beside, below_seen, kBeside, state_rows() - kSeenGap});
+  const int top = below_seen + state_rows();
+  const Box answer{beside, top, kBeside, kTop + content_rows() - kFrame - top};
+  if (task_.model.decoder)
+    draw_states(panel, episode, t, answer);
+  else
+    draw_bars(panel, episode, t, verdict, answer);
   return panel;
+}
+
+void EpisodePicture::draw_states(Picture& panel, const Episode& episode, int t, Box area) const {
+  const bool sequence = task_.model.decoder.has_value();
+  const int cell = sequence ? kCell : kHopCell;
+  panel.text({area.x, area.y + 9}, sequence ? "what it says, and from where" : "what it draws on",
+             kGrey, kSmall);
+  draw_table(panel, state_weights(task_, episode, t),
+             {area.x, area.y + kHeading, std::min(area.width, table_size(task_, cell).cols),
+              area.height - kHeading},
+             cell);
 }
 
 void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t, bool verdict,
                                   int top) const {
   const int base = top + 22, left = kMargin + kFrame, right = left + look_.cols();
   const bool acts = task_.model.answer_kind() == AnswerKind::actions;
-  const std::string truth = acts ? "" : "true class: " + task_.spoken(episode.truth());
+  const std::string truth =
+      acts ? "" : fmt::format("{}: {}", truth_label(task_.model), task_.spoken(episode.truth()));
   std::string words;
   Colour colour = kGrey;
   if (verdict) {
@@ -197,37 +237,75 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
 
 // ---- The row of a contact sheet ----
 
+std::string episode_caption(const Task& task, const std::string& name, const Episode& episode,
+                            int scene) {
+  const std::string head =
+      name.empty() ? fmt::format("{}.", scene) : fmt::format("{}. {}:", scene, name);
+  if (task.model.answer_kind() == AnswerKind::actions)
+    return fmt::format("{} earned {:.0f}", head, episode.rollout.answer->rewards[episode.b]);
+  return fmt::format("{} {} {}, answers {}", head, truth_label(task.model),
+                     task.spoken(episode.truth()), task.spoken(episode.said()));
+}
+
 EpisodeStrip::EpisodeStrip(const Task& task, std::string name)
-    : task_(task), name_(std::move(name)), look_(task, kTileSide) {
+    : task_(task),
+      name_(std::move(name)),
+      look_(task, task.model.sees_canvas() && task.model.num_glimpses() > kManyTiles
+                      ? kSmallTileSide
+                      : tile_side(task.model.canvas(), kTileSide)) {
+  if (has_state_weights(task.model))
+    table_ = table_size(task, ends_with_table() ? kStripCell : kHopCell);
   const int seen = std::max(1, look_.num_seen());
   seen_side_ = std::min(look_.cols() / 3, (look_.cols() - (seen - 1) * kStripGap / 2) / seen);
 }
 
-int EpisodeStrip::rows() const {
-  return kHeading + look_.rows() + (look_.num_seen() > 0 ? kStripGap / 2 + seen_side_ : 0);
+// Of the looks, without what stands under all of them.
+int EpisodeStrip::tile_rows() const {
+  return look_.rows() + (look_.num_seen() > 0 ? kStripGap / 2 + seen_side_ : 0);
 }
+
+int EpisodeStrip::tiles_cols() const {
+  return task_.model.num_glimpses() * (look_.cols() + kStripGap) - kStripGap;
+}
+
+int EpisodeStrip::rows() const {
+  if (ends_with_table()) return kHeading + std::max(tile_rows(), table_.rows);
+  return kHeading + tile_rows() + (table_.rows > 0 ? kStripGap + table_.rows : 0);
+}
+
 int EpisodeStrip::cols() const {
-  return std::max(task_.model.num_glimpses() * (look_.cols() + kStripGap) - kStripGap,
-                  kStripCaption);
+  const int table = ends_with_table() ? kTableGap + table_.cols : 0;
+  return std::max(tiles_cols() + table, kStripCaption);
 }
 
 Picture EpisodeStrip::strip(const Episode& episode, int scene) const {
   Picture strip(rows(), cols(), kPaper);
   const int last = task_.model.num_glimpses() - 1;
-  const std::string caption =
-      fmt::format("{}. {}: true class {}, answers {}", scene, name_, task_.spoken(episode.truth()),
-                  task_.spoken(episode.said()));
-  strip.text({0, 11}, caption, episode.right() ? kRightColour : kWrongColour, bold(kSmall));
-  for (int t = 0; t <= last; ++t) {
-    const int left = t * (look_.cols() + kStripGap);
-    strip.paste(look_.canvas(episode, t, false), {left, kHeading});
-    int x = left;
-    for (const Picture& seen : look_.seen(episode, t, seen_side_)) {
-      strip.paste(seen, {x, kHeading + look_.rows() + kStripGap / 2});
-      x += seen_side_ + kStripGap / 2;
-    }
-  }
+  strip.text({0, 11},
+             shortened(episode_caption(task_, name_, episode, scene), cols(), bold(kSmall)),
+             episode.right() ? kRightColour : kWrongColour, bold(kSmall));
+  for (int t = 0; t <= last; ++t) draw_tile(strip, episode, t);
+  if (!ends_with_table()) return strip;
+  WeightTable alignment = state_weights(task_, episode, last);
+  alignment.marked = -1;  // all looks have been
+  draw_table(strip, alignment, {tiles_cols() + kTableGap, kHeading, table_.cols, rows() - kHeading},
+             kStripCell);
   return strip;
+}
+
+void EpisodeStrip::draw_tile(Picture& strip, const Episode& episode, int t) const {
+  const int left = t * (look_.cols() + kStripGap);
+  strip.paste(look_.canvas(episode, t, false), {left, kHeading});
+  int x = left;
+  for (const Picture& seen : look_.seen(episode, t, seen_side_)) {
+    strip.paste(seen, {x, kHeading + look_.rows() + kStripGap / 2});
+    x += seen_side_ + kStripGap / 2;
+  }
+  if (table_.rows > 0 && !ends_with_table())
+    draw_table(strip, state_weights(task_, episode, t),
+               {left, kHeading + tile_rows() + kStripGap, std::min(look_.cols(), table_.cols),
+                table_.rows},
+               kHopCell);
 }
 
 }  // namespace saccade

@@ -5,6 +5,7 @@
 
 #include "experiments/pictures/look_picture.h"
 #include "experiments/pictures/picture.h"
+#include "experiments/pictures/weight_table.h"
 #include "experiments/task.h"
 
 namespace saccade {
@@ -14,8 +15,9 @@ inline constexpr Colour kRightColour = {38, 150, 74};
 inline constexpr Colour kWrongColour = {209, 46, 46};
 
 /// Draws the episodes of one agent for a video: a panel with its name, the canvas with the look,
-/// the scales as seen, the class probabilities after the look, the true class and, at the end, the
-/// verdict in green or red.
+/// the scales as seen, attention over the states, the class probabilities after the look (of a
+/// sequence in their place the alignment), what was right and, at the end, the verdict in green or
+/// red.
 class EpisodePicture {
  public:
   /// Keeps a reference to `task`.
@@ -31,7 +33,10 @@ class EpisodePicture {
   int seen_side() const;
   int seen_rows() const;
   int num_bars() const;
+  int state_rows() const;
+  int answer_rows() const;
   void draw_seen(Picture& panel, const Episode& episode, int t, Point corner) const;
+  void draw_states(Picture& panel, const Episode& episode, int t, Box area) const;
   void draw_bars(Picture& panel, const Episode& episode, int t, bool verdict, Box area) const;
   void draw_caption(Picture& panel, const Episode& episode, int t, bool verdict, int top) const;
 
@@ -40,8 +45,14 @@ class EpisodePicture {
   LookPicture look_;
 };
 
-/// Draws the episodes of one agent for a contact sheet: a row of a tile for each look under a
-/// caption that says the verdict.
+/// What a sheet says above an episode: its number for people, a name if not empty, what was right
+/// and what was said.
+std::string episode_caption(const Task& task, const std::string& name, const Episode& episode,
+                            int scene);
+
+/// Draws the episodes of one agent for a contact sheet: a row of a tile for each look, with
+/// attention over the states up to there below it, under a caption that says the verdict; at the
+/// end of a sequence a tile of the alignment.
 class EpisodeStrip {
  public:
   /// Keeps a reference to `task`.
@@ -53,10 +64,16 @@ class EpisodeStrip {
   Picture strip(const Episode& episode, int scene) const;
 
  private:
+  bool ends_with_table() const { return task_.model.decoder.has_value(); }
+  int tile_rows() const;
+  int tiles_cols() const;
+  void draw_tile(Picture& strip, const Episode& episode, int t) const;
+
   const Task& task_;
   std::string name_;
   LookPicture look_;
   int seen_side_;
+  TableSize table_;  // of attention over states: under each tile, or of a sequence at the end
 };
 
 }  // namespace saccade

@@ -36,6 +36,11 @@ Picture fit(const Picture& picture, int side) {
   return picture.shrunk((longer + side - 1) / side);
 }
 
+// attention.glimpse.kind whole.
+bool reads_whole(const Model& model) {
+  return model.sees_canvas() && model.canvas_network == nullptr;
+}
+
 }  // namespace
 
 Picture picture_of(std::span<const float> planes, int channels, int rows, int cols) {
@@ -45,6 +50,10 @@ Picture picture_of(std::span<const float> planes, int channels, int rows, int co
   for (int i = 0; i < pixels; ++i)
     for (int c = 0; c < 3; ++c) *bytes++ = byte(planes[(channels == 3 ? c : 0) * pixels + i]);
   return picture;
+}
+
+int tile_side(const CanvasSize& canvas, int side) {
+  return 2 * side * std::max(canvas.rows, canvas.cols) / (canvas.rows + canvas.cols);
 }
 
 LookPicture::LookPicture(const Task& task, int side) : task_(task) {
@@ -76,12 +85,64 @@ Picture LookPicture::canvas(const Episode& episode, int t, bool numbered) const 
     overlay_heat(small, heat_map(episode.rollout.look->gaze(t, episode.b), size.rows, size.cols),
                  task_.model.filters ? kWindowOpacity : kGridOpacity);
 
-  Picture large = shrink_ > 1 ? small.shrunk(shrink_) : small.enlarged(zoom_);
+  if (reads_whole(task_.model) && task_.model.gate)
+    overlay_heat(small, gate_heat(episode, t), kGridOpacity);
+
+  Picture large = scaled(small);
+  if (reads_whole(task_.model)) draw_row(large, t);
   if (!looks) return large;
   if (task_.model.filters) draw_window(large, episode.rollout.look->gaze(t, episode.b));
   if (!soft) draw_squares(large, place(episode, t));
   draw_path(large, episode, t, numbered);
   return large;
+}
+
+Picture LookPicture::heated(const Episode& episode, int t, const std::vector<double>& heat,
+                            double light) const {
+  const CanvasSize size = task_.model.canvas();
+  Picture small = picture_of(episode.canvas(t), size.channels, size.rows, size.cols);
+  small.fill({0, 0, size.cols, size.rows}, {}, 1.0 - light);
+  overlay_heat(small, heat, 1.0);
+  return scaled(small);
+}
+
+Picture LookPicture::scaled(const Picture& small) const {
+  return shrink_ > 1 ? small.shrunk(shrink_) : small.enlarged(zoom_);
+}
+
+// The gate of step t on each pixel of the canvas that is read then, the most as 1; a pixel of the
+// shrunk canvas stands for all that it covers, and the channels for their largest.
+std::vector<double> LookPicture::gate_heat(const Episode& episode, int t) const {
+  const auto [channels, rows, cols] = task_.model.canvas();
+  const auto [small_rows, small_cols] = task_.model.whole_size();
+  const int steps = task_.model.num_glimpses();
+  const int read_rows = steps > 1 ? 1 : small_rows;  // at this step
+  const float* gate = &episode.rollout.gate->weights(t, episode.b, 0);
+  std::vector<double> heat(static_cast<std::size_t>(rows) * cols, 0.0);
+  for (int y = 0; y < rows; ++y)
+    for (int x = 0; x < cols; ++x) {
+      const int row = y * small_rows / rows - (steps > 1 ? t : 0);
+      if (row < 0 || row >= read_rows) continue;
+      const int col = x * small_cols / cols;
+      for (int c = 0; c < channels; ++c)
+        heat[y * cols + x] =
+            std::max<double>(heat[y * cols + x], gate[(c * read_rows + row) * small_cols + col]);
+    }
+  const double most = *std::ranges::max_element(heat);
+  for (double& value : heat) value = most > 0.0 ? value / most : 0.0;
+  return heat;
+}
+
+// The row of the canvas that is read at step t.
+void LookPicture::draw_row(Picture& picture, int t) const {
+  const int steps = task_.model.num_glimpses();
+  if (steps == 1) return;
+  const int top = t * rows_ / steps, bottom = (t + 1) * rows_ / steps;
+  const int height = bottom - top, thick = stroke_ + 1;
+  if (height >= 4 * thick) return picture.outline({0, top, cols_, height}, kPath, thick);
+  const int length = cols_ / 8;  // a frame would hide a row as low as this
+  for (const int left : {0, cols_ - length})
+    picture.fill({left, top, length, std::max(height, thick)}, kPath);
 }
 
 int LookPicture::num_seen() const {

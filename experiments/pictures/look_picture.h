@@ -26,10 +26,14 @@ struct Episode {
   }
 };
 
+/// The longer side of a canvas that has the mean side of a square of `side` pixels.
+int tile_side(const CanvasSize& canvas, int side);
+
 /// Draws where an agent looks and what it sees there. Hard kinds: the squares of all scales, the
 /// finest the thickest. Grids that are read softly: the weights as a heat map. A window: its frame
 /// and, as heat, the places its filters part. All: the path of the looks so far (of their expected
-/// places). Models that see the whole canvas have none of this.
+/// places). Models that see the whole canvas have none of this; those that read it as rows over
+/// time have the row of the look framed, and a gate on what is read lies over it as heat.
 class LookPicture {
  public:
   /// Canvases are drawn by the largest whole factor that leaves the longer side within `side`
@@ -42,6 +46,10 @@ class LookPicture {
 
   /// The canvas at look t with the path up to it; `numbered`: with the numbers of the looks.
   Picture canvas(const Episode& episode, int t, bool numbered) const;
+  /// The canvas at look t, as light as `light` in [0, 1] says, under heat (rows, cols) in [0, 1],
+  /// without the looks.
+  Picture heated(const Episode& episode, int t, const std::vector<double>& heat,
+                 double light) const;
   /// The scales of look t as the agent sees them, the finest first, each square fit into `side`
   /// pixels; none of a model that sees the canvas. What soft kinds see is made as light as it goes.
   std::vector<Picture> seen(const Episode& episode, int t, int side) const;
@@ -52,6 +60,9 @@ class LookPicture {
   static Colour scale_colour(int scale);
 
  private:
+  Picture scaled(const Picture& small) const;
+  std::vector<double> gate_heat(const Episode& episode, int t) const;
+  void draw_row(Picture& picture, int t) const;
   std::array<double, 2> place(const Episode& episode, int t) const;
   Point drawn(std::array<double, 2> place) const;
   void draw_squares(Picture& picture, std::array<double, 2> centre) const;

@@ -128,6 +128,27 @@ TEST_CASE("the read agrees with naive loops, and its gradient with finite differ
   });
 }
 
+TEST_CASE("the gradient of the canvases is the transpose of the read") {
+  for_all_sizes([](const Sizes& sizes) {
+    Situation s(sizes, 3);
+    s.forward();
+    GuardedMatrix dcanvases(3, sizes.channels * sizes.rows * sizes.cols);
+    dcanvases.fill(0.5F);  // is added to
+    s.filters.canvas_backward(dcanvases.view(), s.memory, 0, s.dglimpses.view(), s.windows.view());
+    CHECK((dcanvases.intact() && s.intact()));
+    for (int b = 0; b < 3; ++b) {
+      double seen = 0.0, traced = 0.0, size = 0.0;
+      for (int i = 0; i < s.glimpses.view().cols; ++i) {
+        seen += double{s.glimpses.view()(b, i)} * s.dglimpses.view()(b, i);
+        size += std::abs(double{s.glimpses.view()(b, i)} * s.dglimpses.view()(b, i));
+      }
+      for (int i = 0; i < dcanvases.view().cols; ++i)
+        traced += s.canvases.view()(b, i) * (dcanvases.view()(b, i) - 0.5);
+      CHECK(std::abs(traced - seen) < 1e-4 * (size + 1.0));
+    }
+  });
+}
+
 TEST_CASE("every step keeps what its own backward needs") {
   constexpr int kSteps = 3;
   Situation s({12, 20, 3, 4}, 2, kSteps);

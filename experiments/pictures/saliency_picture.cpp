@@ -1,0 +1,134 @@
+#include "experiments/pictures/saliency_picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "experiments/pictures/episode_picture.h"
+#include "experiments/pictures/heat_map.h"
+
+namespace saccade {
+namespace {
+
+constexpr Colour kPaper = {255, 255, 255};
+constexpr Colour kGrey = {120, 126, 133};
+constexpr TextStyle kCaption = {.height = 10, .align = Align::left, .bold = true};
+constexpr TextStyle kSmall = {.height = 9, .align = Align::left, .bold = false};
+constexpr int kSide = 180;      // of a canvas
+constexpr int kManySide = 112;  // where there are many of them
+constexpr int kMany = 4;
+constexpr int kTop = 34;  // of the caption and the headings
+constexpr int kHeading = 30;
+constexpr int kGap = 8, kTableGap = 24;
+constexpr int kCell = 20;
+constexpr int kLeastTable = 150;  // room for its heading
+constexpr double kLight = 0.5;    // of a canvas under the heat of its gradient
+
+// The root of |gradient| of each pixel, the largest of its channels; the most is 1. Gradients have
+// long tails: without the root a few pixels would be all that is seen.
+std::vector<double> heat_of(const std::vector<float>& gradient, int pixels) {
+  std::vector<double> heat(pixels, 0.0);
+  for (std::size_t i = 0; i < gradient.size(); ++i)
+    heat[i % pixels] = std::max<double>(heat[i % pixels], std::abs(gradient[i]));
+  const double most = *std::ranges::max_element(heat);
+  for (double& value : heat) value = most > 0.0 ? std::sqrt(value / most) : 0.0;
+  return heat;
+}
+
+}  // namespace
+
+SaliencyPicture::SaliencyPicture(const Task& task, int outputs)
+    : task_(task),
+      outputs_(outputs),
+      look_(task, tile_side(task.model.canvas(), outputs > kMany ? kManySide : kSide)) {
+  if (task.model.num_glimpses() == 1) return;
+  steps_ = class_table_size(task, outputs, task.model.num_glimpses(), kCell);
+  if (task.model.attends_over_states()) states_ = table_size(task, kCell);
+}
+
+int SaliencyPicture::rows() const {
+  return kTop + std::max({look_.rows(), steps_.rows, states_.rows});
+}
+
+int SaliencyPicture::cols() const {
+  int cols = (outputs_ + 1) * (look_.cols() + kGap) - kGap;
+  for (const TableSize& table : {steps_, states_})
+    if (table.cols > 0) cols += kTableGap + std::max(table.cols, kLeastTable);
+  return cols;
+}
+
+Picture SaliencyPicture::picture(const Episode& episode, const SceneSaliency& saliency, int step,
+                                 int scene) const {
+  Picture picture(rows(), cols(), kPaper);
+  picture.text({0, 11}, episode_caption(task_, "", episode, scene),
+               episode.right() ? kRightColour : kWrongColour, kCaption);
+  picture.text({0, kHeading}, task_.model.sees_canvas() ? "canvas" : "looks", kGrey, kSmall);
+  picture.paste(looks(episode), {0, kTop});
+  for (int o = 0; o < outputs_; ++o) {
+    if (saliency.chosen[o] < 0) continue;
+    const int left = (o + 1) * (look_.cols() + kGap);
+    picture.text({left, kHeading},
+                 fmt::format("{} {:.1f}", task_.class_name(saliency.chosen[o]), saliency.logits[o]),
+                 kGrey, kSmall);
+    picture.paste(canvas_saliency(episode, saliency.canvas[o]), {left, kTop});
+  }
+  draw_tables(picture, episode, saliency, step);
+  return picture;
+}
+
+void SaliencyPicture::draw_tables(Picture& picture, const Episode& episode,
+                                  const SceneSaliency& saliency, int step) const {
+  int left = (outputs_ + 1) * (look_.cols() + kGap) - kGap + kTableGap;
+  const auto draw = [&](const std::string& heading, const WeightTable& table, TableSize size) {
+    picture.text({left, kHeading}, heading, kGrey, kSmall);
+    draw_table(picture, table, {left, kTop, size.cols, rows() - kTop}, kCell);
+    left += std::max(size.cols, kLeastTable) + kTableGap;
+  };
+  if (steps_.cols > 0) draw("|d logit / d g_t|", step_table(episode, saliency), steps_);
+  if (states_.cols == 0) return;
+  WeightTable states = state_weights(task_, episode, step);
+  states.marked = -1;
+  draw("attention", states, states_);
+}
+
+Picture SaliencyPicture::looks(const Episode& episode) const {
+  const Model& model = task_.model;
+  const int last = model.num_glimpses() - 1;
+  const CanvasSize size = model.canvas();
+  std::vector<double> mean(static_cast<std::size_t>(size.rows) * size.cols, 0.0);
+  if (model.sees_canvas()) return look_.heated(episode, last, mean, 1.0);
+  if (!model.learns_by(GlimpseKind::Learning::backpropagation))
+    return look_.canvas(episode, last, false);
+  for (int t = 0; t <= last; ++t)
+    std::ranges::transform(mean,
+                           heat_map(episode.rollout.look->gaze(t, episode.b), size.rows, size.cols),
+                           mean.begin(), std::plus());
+  const double most = *std::ranges::max_element(mean);
+  for (double& value : mean) value = most > 0.0 ? value / most : 0.0;
+  return look_.heated(episode, last, mean, 1.0);
+}
+
+Picture SaliencyPicture::canvas_saliency(const Episode& episode,
+                                         const std::vector<float>& gradient) const {
+  const CanvasSize size = task_.model.canvas();
+  return look_.heated(episode, task_.model.num_glimpses() - 1,
+                      heat_of(gradient, size.rows * size.cols), kLight);
+}
+
+WeightTable SaliencyPicture::step_table(const Episode& episode,
+                                        const SceneSaliency& saliency) const {
+  WeightTable table;
+  table.cols = step_names(task_, episode);
+  for (int o = 0; o < outputs_; ++o) {
+    if (saliency.chosen[o] < 0) continue;
+    table.rows.push_back(task_.class_name(saliency.chosen[o]));
+    const double most = *std::ranges::max_element(saliency.steps[o]);
+    for (const double norm : saliency.steps[o])
+      table.weights.push_back(most > 0.0 ? norm / most : 0.0);
+  }
+  return table;
+}
+
+}  // namespace saccade

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <vector>
+
+#include "experiments/pictures/look_picture.h"
+#include "experiments/pictures/picture.h"
+#include "experiments/pictures/weight_table.h"
+#include "experiments/task.h"
+
+namespace saccade {
+
+/// How O logits of an episode change with what was seen.
+struct SceneSaliency {
+  std::vector<int> chosen = {};                 // (O): the class, symbol or action; -1: none
+  std::vector<float> logits = {};               // (O)
+  std::vector<std::vector<float>> canvas = {};  // (O, pixels): d logit / d canvas
+  std::vector<std::vector<double>> steps = {};  // (O, T): |d logit / d g_t|
+};
+
+/// Draws an episode of a sheet of saliency: a tile of where it looked (of soft kinds the mean of
+/// all looks as heat), one of |d logit / d canvas| for each logit, and |d logit / d g_t| as a table
+/// beside that of attention over the states. The most of each logit is the hottest; on the canvas
+/// the heat is the square root of the share of it.
+class SaliencyPicture {
+ public:
+  /// Keeps a reference to `task`. `outputs` is O.
+  SaliencyPicture(const Task& task, int outputs);
+
+  int rows() const;
+  int cols() const;
+  /// `step`: whose attention over the states is shown, of a class; `scene`: its number, for people.
+  Picture picture(const Episode& episode, const SceneSaliency& saliency, int step, int scene) const;
+
+ private:
+  Picture looks(const Episode& episode) const;
+  Picture canvas_saliency(const Episode& episode, const std::vector<float>& gradient) const;
+  WeightTable step_table(const Episode& episode, const SceneSaliency& saliency) const;
+  void draw_tables(Picture& picture, const Episode& episode, const SceneSaliency& saliency,
+                   int step) const;
+
+  const Task& task_;
+  int outputs_;
+  LookPicture look_;
+  TableSize steps_, states_;  // of the two tables; 0 for one that is not drawn
+};
+
+}  // namespace saccade

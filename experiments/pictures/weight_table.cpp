@@ -1,0 +1,145 @@
+#include "experiments/pictures/weight_table.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "experiments/pictures/heat_map.h"
+
+namespace saccade {
+namespace {
+
+constexpr Colour kInk = {33, 37, 41};
+constexpr Colour kGrey = {120, 126, 133};
+constexpr Colour kMark = {0, 150, 199};
+constexpr TextStyle kNames = {.height = 9, .align = Align::right, .bold = false};
+constexpr int kHead = 16;  // of the names of the columns
+constexpr int kNameGap = 6;
+constexpr int kMaxName = 84;
+
+TextStyle centred(TextStyle style) {
+  style.align = Align::centre;
+  return style;
+}
+
+// The symbols that were said, and the end mark where there was room for it.
+std::vector<int> symbols_said(const Task& task, const Episode& episode) {
+  std::vector<int> symbols(episode.said().begin(), episode.said().end());
+  if (static_cast<int>(symbols.size()) < task.model.max_symbols())
+    symbols.push_back(task.model.num_classes() - 1);
+  return symbols;
+}
+
+WeightTable symbol_weights(const Task& task, const Episode& episode) {
+  const Answer& answer = *episode.rollout.answer;
+  const Tensor<3>* weights = answer.state_weights().weights;
+  WeightTable table;
+  table.cols = weights != nullptr ? step_names(task, episode) : std::vector<std::string>{"p"};
+  for (const int symbol : symbols_said(task, episode)) {
+    const int j = static_cast<int>(table.rows.size());
+    table.rows.push_back(task.class_name(symbol));
+    for (int t = 0; t < static_cast<int>(table.cols.size()); ++t)
+      table.weights.push_back(weights != nullptr ? (*weights)(j, episode.b, t)
+                                                 : answer.probabilities(j, episode.b, symbol));
+  }
+  return table;
+}
+
+// As wide as the widest name.
+int name_width(const std::vector<std::string>& names) {
+  int width = 0;
+  for (const std::string& name : names) width = std::max(width, text_width(name, kNames));
+  return width == 0 ? 0 : std::min(width, kMaxName) + kNameGap;
+}
+
+std::string shortened(std::string name) {
+  if (text_width(name, kNames) <= kMaxName) return name;
+  while (name.size() > 1 && text_width(name + "..", kNames) > kMaxName) name.pop_back();
+  return name + "..";
+}
+
+// Every so many columns there is room for a name.
+int name_stride(const WeightTable& table, int pitch) {
+  int widest = 0;
+  for (const std::string& name : table.cols) widest = std::max(widest, text_width(name, kNames));
+  return pitch > 0 ? (widest + kNameGap / 2 + pitch - 1) / pitch : 1;
+}
+
+}  // namespace
+
+// Characters of a text, or the numbers of the looks.
+std::vector<std::string> step_names(const Task& task, const Episode& episode) {
+  const SceneFacts& facts = episode.rollout.environment->facts()[episode.b];
+  const bool text = task.config.scene.kind == "digits_to_words";
+  std::vector<std::string> names;
+  for (int t = 0; t < task.model.num_glimpses(); ++t)
+    names.push_back(!text                  ? std::to_string(t + 1)
+                    : t < facts.num_digits ? std::to_string(facts.classes[t])
+                                           : std::string());
+  return names;
+}
+
+bool has_state_weights(const Model& model) {
+  return model.attends_over_states() || model.decoder.has_value();
+}
+
+WeightTable state_weights(const Task& task, const Episode& episode, int t) {
+  WeightTable table;
+  const auto [weights, num_hops] = episode.rollout.answer->state_weights();
+  if (task.model.answer_kind() == AnswerKind::sequence) {
+    table = symbol_weights(task, episode);
+  } else {
+    table.cols = step_names(task, episode);
+    const int steps = static_cast<int>(table.cols.size());
+    for (int hop = 0; hop < num_hops; ++hop) {
+      table.rows.push_back(num_hops > 1 ? std::to_string(hop + 1) : "");
+      for (int k = 0; k < steps; ++k)
+        table.weights.push_back((*weights)(t, episode.b, hop * steps + k));
+    }
+  }
+  if (weights != nullptr) table.marked = t;
+  return table;
+}
+
+TableSize class_table_size(const Task& task, int rows, int cols, int cell) {
+  std::vector<std::string> names;
+  for (int c = 0; c < task.model.num_classes(); ++c) names.push_back(task.class_name(c));
+  return {kHead + rows * cell, name_width(names) + cols * cell + 1};
+}
+
+TableSize table_size(const Task& task, int cell) {
+  const Model& model = task.model;
+  const int cols = model.attends_over_states() ? model.num_glimpses() : 1;
+  if (model.decoder) return class_table_size(task, model.max_symbols(), cols, cell);
+  const int hops = model.hidden->hops();
+  const int names = hops > 1 ? name_width({std::to_string(hops)}) : 0;
+  return {kHead + hops * cell, names + cols * cell + 1};
+}
+
+void draw_table(Picture& picture, const WeightTable& table, Box area, int cell) {
+  const int rows = static_cast<int>(table.rows.size()), cols = static_cast<int>(table.cols.size());
+  if (rows == 0 || cols == 0) return;
+  const int names = name_width(table.rows), top = area.y + kHead;
+  const int width = std::clamp((area.width - names - 1) / cols, 2, cell);
+  const int left = std::max(area.x + names, area.x + area.width - cols * width - 1);
+  const int height = std::clamp((area.height - kHead) / rows, 2, cell);
+  const int stride = name_stride(table, width);
+  const auto near_mark = [&](int col) {
+    return table.marked >= 0 && std::abs(col - table.marked) < stride;
+  };
+  for (int col = 0; col < cols; ++col)
+    if (col == table.marked || (col % stride == 0 && !near_mark(col)))
+      picture.text({left + col * width + width / 2, top - 5}, table.cols[col],
+                   col == table.marked ? kInk : kGrey, centred(kNames));
+  for (int row = 0; row < rows; ++row) {
+    const int y = top + row * height;
+    picture.text({left - kNameGap, y + height / 2 + 4}, shortened(table.rows[row]), kInk, kNames);
+    for (int col = 0; col < cols; ++col)
+      picture.fill({left + col * width, y, width - (width > 4), height - (height > 4)},
+                   heat_colour(table.at(row, col)));
+  }
+  if (table.marked >= 0)
+    picture.outline({left + table.marked * width - 1, top - 1, width + 1, rows * height + 1}, kMark,
+                    width > 8 ? 2 : 1);
+}
+
+}  // namespace saccade

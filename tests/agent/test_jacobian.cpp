@@ -1,0 +1,307 @@
+#include "agent/jacobian.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/agent/support.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kSide = 12, kPixels = kSide * kSide, kPatch = 3, kBatch = 3, kSymbols = 3;
+
+// Canvases of floats that can be nudged, and the retina of kTinySight in naive loops.
+class FloatEnvironment final : public Environment {
+ public:
+  explicit FloatEnvironment(AnswerKind kind)
+      : canvases(zeros<2>(kBatch, kPixels)), kind_(kind), facts_(kBatch) {
+    RandomStream stream(4, Purpose::scene, 0, 0);
+    for (float& pixel : canvases) pixel = stream.uniform();
+    for (SceneFacts& facts : facts_) facts.num_symbols = kSymbols;
+  }
+  int episodes() const override { return kBatch; }
+  int glimpse_size() const override { return kTinyGlimpse; }
+  int num_classes() const override { return kTinyClasses; }
+  CanvasSize canvas() const override { return kTinySight.canvas; }
+  AnswerKind answer_kind() const override { return kind_; }
+  int max_symbols() const override { return kind_ == AnswerKind::sequence ? kSymbols : 0; }
+  std::span<const SceneFacts> facts() const override { return facts_; }
+  void look_backward(std::span<float> dcanvas, float x, float y,
+                     std::span<const float> dglimpse) const override {
+    Retina({.patch_size = kPatch, .scales = 2}, kSide, kSide, 1)
+        .look_backward(dcanvas, x, y, dglimpse);
+  }
+
+  Tensor<2> canvases;
+  int nudged_look = -1, nudged_number = 0;  // of the glimpses of a look, one number
+  float nudge = 0.0F;
+
+ private:
+  void begin(std::uint64_t) override { looks_ = 0; }
+  void observe(ConstMatrix locations, Matrix glimpses) override {
+    for (int b = 0; b < kBatch; ++b) look(b, locations(b, 0), locations(b, 1), glimpses.row(b));
+    if (looks_++ == nudged_look)
+      for (int b = 0; b < kBatch; ++b) glimpses(b, nudged_number) += nudge;
+  }
+  void observe_all(ConstMatrix places, Matrix glimpses) override {
+    for (int b = 0; b < kBatch; ++b)
+      for (int k = 0; k < places.rows; ++k)
+        look(b, places(k, 0), places(k, 1), glimpses.row(b * places.rows + k));
+  }
+  void observe_canvases(Matrix to) override {
+    for (int b = 0; b < kBatch; ++b) std::copy_n(&canvases(b, 0), kPixels, to.row(b));
+  }
+  void advance(std::span<const int>, std::span<float> rewards) override {
+    std::ranges::fill(rewards, 0.0F);
+  }
+
+  void look(int b, float x, float y, float* glimpse) const {
+    for (const int zoom : {1, 2}) {
+      const auto first = [&](float location) {
+        return static_cast<int>(
+            std::floor(0.5 * (location + 1.0) * kSide - 0.5 * kPatch * zoom + 0.5));
+      };
+      for (int i = 0; i < kPatch * kPatch; ++i) {
+        double sum = 0.0;
+        for (int k = 0; k < zoom * zoom; ++k) {
+          const int row = first(y) + i / kPatch * zoom + k / zoom;
+          const int col = first(x) + i % kPatch * zoom + k % zoom;
+          if (row >= 0 && row < kSide && col >= 0 && col < kSide)
+            sum += canvases(b, row * kSide + col);
+        }
+        *glimpse++ = static_cast<float>(sum / (zoom * zoom));
+      }
+    }
+  }
+
+  AnswerKind kind_;
+  std::vector<SceneFacts> facts_;
+  int looks_ = 0;
+};
+
+// An agent of random weights that has been played once, and then again and again as it looked.
+struct Followed {
+  explicit Followed(const AgentConfig& config, AnswerKind kind = AnswerKind::one_class)
+      : model(config, sight(kind)),
+        parameters(zeros<1>(model.layout().size())),
+        jacobian(model, std::make_unique<FloatEnvironment>(kind)),
+        world(static_cast<FloatEnvironment&>(*jacobian.rollout.environment)) {
+    randomize(flat(parameters), model.layout(), 0.8F, 5);
+    play();
+    if (model.learns_by(GlimpseKind::Learning::reinforce) && !model.sees_canvas()) {
+      actions = jacobian.rollout.look->actions;
+      replay = &actions;
+    }
+    play();
+  }
+
+  static Sight sight(AnswerKind kind) {
+    Sight sight = kTinySight;
+    sight.answer = kind;
+    sight.max_symbols = kind == AnswerKind::sequence ? kSymbols : 0;
+    return sight;
+  }
+  void play() {
+    jacobian.run(
+        flat(parameters),
+        {.seed = 3, .temperature = 0.8F, .readout = Readout::deterministic, .replay = replay});
+  }
+  // How the chosen logits of s change with a number that nudge(by) moves in every episode; NAN
+  // where the two sides differ: a relu turns there.
+  template <class Nudge>
+  std::array<double, kBatch> difference(int s, Nudge&& nudge) {
+    constexpr float kStep = 4e-3F;
+    std::array<std::array<double, kBatch>, 3> logits{};
+    for (const int side : {1, 0, 2}) {
+      nudge(kStep * static_cast<float>(side - 1));
+      play();
+      for (int b = 0; b < kBatch; ++b)
+        logits[side][b] = jacobian.rollout.answer->logits(s)(b, chosen[b]);
+    }
+    nudge(0.0F);
+    std::array<double, kBatch> change{};
+    for (int b = 0; b < kBatch; ++b) {
+      const double below = (logits[1][b] - logits[0][b]) / kStep;
+      const double above = (logits[2][b] - logits[1][b]) / kStep;
+      change[b] = std::abs(above - below) < 5e-3 ? 0.5 * (above + below) : NAN;
+    }
+    return change;
+  }
+
+  Model model;
+  Tensor<1> parameters;
+  Jacobian jacobian;
+  FloatEnvironment& world;
+  Tensor<3> actions;
+  const Tensor<3>* replay = nullptr;
+  std::vector<int> chosen = {2, 0, 1};
+};
+
+// Gradients and the central differences that they are to be.
+struct Comparison {
+  void add(double gradient, double difference) {
+    ++numbers;
+    if (std::isnan(difference)) return;
+    actual.push_back(gradient);
+    expected.push_back(difference);
+  }
+  void check() const {
+    const double largest =
+        std::abs(std::ranges::max(expected, {}, [](double d) { return std::abs(d); }));
+    CHECK(largest > 0.02);
+    CHECK(5 * expected.size() > 4 * numbers);
+    CHECK(relative_error(actual, expected) < 2e-2);
+  }
+
+  std::size_t numbers = 0;
+  std::vector<double> actual, expected;
+};
+
+void check_canvas(Followed& followed, int s) {
+  followed.jacobian.backward(flat(followed.parameters), s, followed.chosen);
+  const Tensor<2> dcanvases = followed.jacobian.dcanvases;
+  const Tensor<2> canvases = followed.world.canvases;
+  Comparison comparison;
+  for (int i = 0; i < kPixels; ++i) {
+    const auto change = followed.difference(s, [&](float nudge) {
+      for (int b = 0; b < kBatch; ++b) followed.world.canvases(b, i) = canvases(b, i) + nudge;
+    });
+    for (int b = 0; b < kBatch; ++b) comparison.add(dcanvases(b, i), change[b]);
+  }
+  comparison.check();
+}
+
+void check_glimpses(Followed& followed, int s) {
+  followed.jacobian.backward(flat(followed.parameters), s, followed.chosen);
+  const Tensor<3> dglimpses = followed.jacobian.dglimpses;
+  Comparison comparison;
+  for (int t = 0; t < followed.model.num_glimpses(); ++t)
+    for (int d = 0; d < kTinyGlimpse; ++d) {
+      followed.world.nudged_look = t;
+      followed.world.nudged_number = d;
+      const auto change =
+          followed.difference(s, [&](float nudge) { followed.world.nudge = nudge; });
+      for (int b = 0; b < kBatch; ++b) comparison.add(dglimpses(t, b, d), change[b]);
+    }
+  comparison.check();
+}
+
+AgentConfig looking(const std::string& kind, const std::string& expect = "none",
+                    const std::string& addressing = "none") {
+  AgentConfig config = tiny_config("gru");
+  config.glimpse.kind = kind;
+  config.glimpse.expect = expect;
+  config.glimpse.addressing = addressing;
+  return config;
+}
+
+AgentConfig whole(const std::string& order) {
+  AgentConfig config = tiny_config("gru");
+  config.glimpse.kind = "whole";
+  config.glimpse.order = order;
+  config.glimpse.size = {4, 5};
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("the Jacobian by the canvas is that of central differences, for every way of looking") {
+  for (const AgentConfig& config :
+       {looking("hard_gaussian"), looking("hard_categorical"),
+        looking("hard_categorical", "none", "content"), looking("soft_grid", "features"),
+        looking("soft_grid", "pixels"), looking("soft_grid", "features", "content"),
+        looking("soft_grid", "pixels", "content"), looking("soft_gaussian"), whole("rows"),
+        whole("at_once")}) {
+    CAPTURE(config.glimpse.kind);
+    CAPTURE(config.glimpse.expect);
+    CAPTURE(config.glimpse.addressing);
+    CAPTURE(config.glimpse.order);
+    Followed followed(config);
+    check_canvas(followed, followed.model.num_glimpses() - 1);
+  }
+}
+
+TEST_CASE("the Jacobian passes a gate, attention over states, and the core of attention") {
+  for (const char* core : {"gru", "attention"})
+    for (const char* hidden : {"mean", "attend", "self"}) {
+      CAPTURE(std::string(core));
+      CAPTURE(std::string(hidden));
+      AgentConfig config = looking("hard_gaussian");
+      config.model.core = core;
+      config.input.kind = "gate";
+      config.hidden.kind = hidden;
+      config.hidden.penalty = hidden == std::string("self") ? 0.7 : 0.0;
+      Followed followed(config);
+      check_canvas(followed, 2);
+      check_glimpses(followed, 2);
+    }
+}
+
+TEST_CASE("the Jacobian of an earlier answer knows nothing of later glimpses") {
+  AgentConfig config = looking("hard_gaussian");
+  config.hidden.kind = "attend";
+  Followed followed(config);
+  check_canvas(followed, 1);
+  check_glimpses(followed, 1);
+  for (int b = 0; b < kBatch; ++b) CHECK(followed.jacobian.dfeatures(2, b, 0) == 0.0F);
+}
+
+TEST_CASE("the Jacobian follows each symbol of a sequence, and each action") {
+  AgentConfig config = looking("hard_gaussian");
+  config.decoder.hidden_size = 6;
+  config.hidden.kind = "attend";
+  Followed sequence(config, AnswerKind::sequence);
+  for (int j = 0; j < kSymbols; ++j) {
+    check_canvas(sequence, j);
+    check_glimpses(sequence, j);
+  }
+  config.hidden = {};
+  Followed actions(config, AnswerKind::actions);
+  check_canvas(actions, 2);
+  check_glimpses(actions, 1);
+}
+
+TEST_CASE("the Jacobian of the networks that see the canvas is that of central differences") {
+  for (const char* kind : {"mlp", "cnn"}) {
+    CAPTURE(kind);
+    AgentConfig config = tiny_config();
+    config.model.kind = kind;
+    config.model.canvas_hidden = 9;
+    config.model.channels = {3, 4};
+    config.model.kernel_size = 3;
+    Followed followed(config);
+    check_canvas(followed, 0);
+  }
+}
+
+TEST_CASE("a row of the canvas that is read as it is has the Jacobian of its feature") {
+  AgentConfig config = whole("rows");
+  config.glimpse.size = {kSide, kSide};
+  Followed followed(config);
+  followed.jacobian.backward(flat(followed.parameters), kSide - 1, followed.chosen);
+  for (int b = 0; b < kBatch; ++b)
+    for (int t = 0; t < kSide; ++t)
+      for (int i = 0; i < kSide; ++i)
+        CHECK(followed.jacobian.dcanvases(b, t * kSide + i) ==
+              doctest::Approx(followed.jacobian.dfeatures(t, b, i)));
+}
+
+TEST_CASE("an episode without a chosen logit has no Jacobian, and another leaves it as it is") {
+  Followed followed(looking("soft_grid", "pixels", "content"));
+  Jacobian& jacobian = followed.jacobian;
+  jacobian.backward(flat(followed.parameters), 2, followed.chosen);
+  const Tensor<2> all = jacobian.dcanvases;
+  jacobian.backward(flat(followed.parameters), 2, std::vector<int>{2, -1, 1});
+  for (int i = 0; i < kPixels; ++i) {
+    CHECK(jacobian.dcanvases(0, i) == all(0, i));
+    CHECK(jacobian.dcanvases(1, i) == 0.0F);
+    CHECK(jacobian.dcanvases(2, i) == all(2, i));
+  }
+}
+
+}  // namespace saccade
