@@ -89,6 +89,8 @@ TEST_CASE("so does one that looks, whose looks are credited with the symbols tha
   CHECK(lengths_of(task, 2, [](const SceneFacts& f) { return f.num_symbols; }).size() > 1);
   for (const std::string& reward : reward_kinds())
     for (const std::string& advantage : advantage_estimators()) {
+      // The rollouts of one scene say the same, whatever they look at.
+      if (reward == "correct" && advantage == "leave_one_out") continue;
       CAPTURE(reward);
       CAPTURE(advantage);
       AgentConfig config = transcriber_config(reward);
