@@ -3,8 +3,10 @@
 #include <doctest/doctest.h>
 
 #include "agent/learner.h"
+#include "nn/error.h"
 #include "tests/agent/check_lane.h"
 #include "tests/agent/tasks.h"
+#include "tests/support.h"
 
 namespace saccade {
 namespace {
@@ -79,9 +81,22 @@ TEST_CASE("so does one with a gate, a mask, or a weight of the loss") {
   config.hidden = {.kind = "attend", .attend = {.score_hidden = 6}};
   config.input = {.kind = "gate", .learn_alpha = true, .gain = 8.0};
   check_look_lane(config, task.sight, task.environments);
-  config = reader_config("rnn");
-  config.hidden = {.kind = "mean", .mask = "10"};  // of texts of one letter too
-  check_look_lane(config, task.sight, task.environments);
+  const Task longer = words_task(299);
+  for (const char* kind : {"mean", "attend"}) {
+    CAPTURE(kind);
+    config = reader_config("rnn");
+    config.hidden = {.kind = kind, .attend = {.score_hidden = 6}, .mask = "101"};
+    check_look_lane(config, longer.sight, longer.environments);
+  }
+}
+
+TEST_CASE("a decoder that may read none of an episode's states says so") {
+  const Task task = words_task();
+  AgentConfig config = reader_config("rnn");
+  config.hidden = {.kind = "attend", .mask = "01"};
+  CHECK(message_of<InputError>([&] { Played(config, task.sight, task.environments); }) ==
+        "attention.hidden.mask: '01' allows none of the 1 states of an episode; allowed with "
+        "attention.hidden.kind: attend: at least one of the shortest's");
 }
 
 TEST_CASE("so does one that looks, whose looks are credited with the symbols that are right") {
