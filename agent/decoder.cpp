@@ -1,8 +1,11 @@
 #include "agent/decoder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "attention/categorical.h"
+#include "nn/error.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
 
@@ -74,9 +77,16 @@ Matrix Decoder::context(DecoderMemory& memory, int j) const {
 
 void Decoder::begin(DecoderMemory& memory, ConstMatrix states, std::span<const int> lengths,
                     std::span<const float> parameters) const {
-  for (int b = 0; b < memory.episodes(); ++b)
+  for (int b = 0; b < memory.episodes(); ++b) {
+    float* mask = &memory.mask(b, 0);
     for (int t = 0; t < steps_; ++t)
-      memory.mask(b, t) = t < lengths[b] && (mask_.empty() || mask_[t] == '1') ? 1.0F : 0.0F;
+      mask[t] = t < lengths[b] && (mask_.empty() || mask_[t] == '1') ? 1.0F : 0.0F;
+    if (attend_ && std::count(mask, mask + steps_, 1.0F) == 0)
+      throw InputError(
+          fmt::format("attention.hidden.mask: '{}' allows none of the {} states of an episode; "
+                      "allowed with attention.hidden.kind: attend: at least one of the shortest's",
+                      mask_, lengths[b]));
+  }
   last_->prepare(memory.first, states, lengths, parameters);
   last_->forward(matrix(memory.first_context), memory.first, steps_ - 1, states, parameters);
   if (attend_) return attend_->prepare(*memory.attend, states, parameters);

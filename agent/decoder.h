@@ -51,7 +51,8 @@ class Decoder {
 
   DecoderMemory make_memory(int symbols, int episodes) const;
 
-  /// states (T B, H), row t B + b, of which the first lengths[b] of an episode count.
+  /// states (T B, H), row t B + b, of which the first lengths[b] of an episode count. Throws
+  /// InputError where kind attend may read none of them.
   void begin(DecoderMemory& memory, ConstMatrix states, std::span<const int> lengths,
              std::span<const float> parameters) const;
   /// Writes probabilities(j). `previous` (B): the symbols before it; not used at j = 0.

@@ -42,8 +42,8 @@ class Retina {
   /// One glimpse (D), pixels in [0, 1], of the canvas that was prepared.
   void look(std::span<const std::byte> prepared, float x, float y, float* glimpse) const;
   /// Adds to dcanvas (channels, rows, cols) what the gradient dglimpse (D) of a look at (x, y) says
-  /// of the canvas, pixels in [0, 1]: the transpose of look(), which is linear in the canvas. Throws
-  /// InputError (retina.pooling) for max, which is not.
+  /// of the canvas, pixels in [0, 1]: the transpose of look(), which is linear in the canvas.
+  /// Throws InputError (retina.pooling) for max, which is not.
   void look_backward(std::span<float> dcanvas, float x, float y,
                      std::span<const float> dglimpse) const;
   /// The canvas itself (channels, rows, cols), pixels in [0, 1].

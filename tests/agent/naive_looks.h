@@ -10,15 +10,15 @@
 
 namespace saccade::naive {
 
-// Attention over a grid, windows of Gaussian filters, and models that see the whole canvas.
+// Attention over a grid, windows of Gaussian filters, the whole canvas as it is, and models that
+// see it at once.
 
 /// A scene and what was done there: constants of the loss.
 struct Scene {
   std::vector<Row> candidates;  // (G, D)
   Row canvas;                   // (channels rows cols)
   std::vector<int> choices;     // (T), of hard_categorical
-  int label = 0;
-  double correct = 0.0;
+  Truth truth;
 };
 
 /// The scenes of a lane and what else the loss depends on.
@@ -36,13 +36,6 @@ struct World {
 };
 
 // ---- One distribution over the candidates ----
-
-inline double dot(const Row& a, const Row& b) {
-  if (a.size() != b.size()) throw std::logic_error("naive: sizes do not fit");
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
 
 inline Row softmax(const Row& logits, double temperature) {
   const Row scaled = map(logits, [&](double z) { return z / temperature; });
@@ -63,30 +56,6 @@ inline Row expectation(const Row& w, const std::vector<Row>& x) {
   return sum;
 }
 
-inline Row one_hot(std::size_t choice, std::size_t n) {
-  Row row(n);
-  row.at(choice) = 1.0;
-  return row;
-}
-
-inline double score(const std::string& kind, const Parameters& p, const Row& s, const Row& key) {
-  if (kind == "dot") return dot(s, key);
-  if (kind == "scaled_dot") return dot(s, key) / std::sqrt(static_cast<double>(key.size()));
-  const auto parameter = [&](const std::string& name) { return p.at("locator.score." + name); };
-  const auto linear = [](const Row& x, const Weight& w) {
-    return affine(x, w, {1, w.cols, Row(w.cols)});
-  };
-  if (kind == "general") return dot(linear(s, parameter("weight")), key);
-  if (kind != "additive" && kind != "location_free")
-    throw std::logic_error("no naive score " + kind);
-  Row inner = affine(key, parameter("key.weight"), parameter("bias"));
-  if (kind == "additive") {
-    const Row query = linear(s, parameter("query.weight"));
-    for (std::size_t j = 0; j < inner.size(); ++j) inner[j] += query[j];
-  }
-  return dot(parameter("v").values, tanh(inner));
-}
-
 /// Of glimpse t, given the state h_t and the candidates' embeddings.
 inline Row distribution(const World& world, const Parameters& p, int t, const Row& h,
                         const std::vector<Row>& keys) {
@@ -99,7 +68,8 @@ inline Row distribution(const World& world, const Parameters& p, int t, const Ro
   }
   if (config.addressing == "location") return softmax(locate(p, "logits", h), world.temperature);
   Row logits;
-  for (const Row& key : keys) logits.push_back(score(config.score, p, h, key));
+  for (const Row& key : keys)
+    logits.push_back(naive_attention::score(config.score, p, "locator.score", h, key));
   return softmax(logits, world.temperature);
 }
 
@@ -146,6 +116,39 @@ struct Play {
   std::vector<Row> states;     // h_0 .. h_T
 };
 
+/// The canvas shrunk to rows x cols by the mean of what each pixel covers, (channels, rows, cols).
+inline Row shrink(const CanvasSize& canvas, const Row& pixels, int rows, int cols) {
+  const auto overlap = [](double side, int i, int k) {
+    return std::max(0.0, std::min((i + 1) * side, k + 1.0) - std::max(i * side, 1.0 * k));
+  };
+  const double height = 1.0 * canvas.rows / rows, width = 1.0 * canvas.cols / cols;
+  Row small;
+  for (int c = 0; c < canvas.channels; ++c)
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < cols; ++j) {
+        double sum = 0.0;
+        for (int y = 0; y < canvas.rows; ++y)
+          for (int x = 0; x < canvas.cols; ++x)
+            sum += overlap(height, i, y) * overlap(width, j, x) *
+                   pixels[(c * canvas.rows + y) * canvas.cols + x];
+        small.push_back(sum / (height * width));
+      }
+  return small;
+}
+
+/// What the core reads of the whole canvas: at each step a row of all channels, or all at once.
+inline std::vector<Row> read_whole(const World& world, const Scene& scene) {
+  const GlimpseConfig& config = world.config.glimpse;
+  const int rows = config.size[0] > 0 ? config.size[0] : world.canvas.rows;
+  const int cols = config.size[1] > 0 ? config.size[1] : world.canvas.cols;
+  const Row small = shrink(world.canvas, scene.canvas, rows, cols);
+  if (config.order == "at_once") return {small};
+  std::vector<Row> all(rows);
+  for (int c = 0; c < world.canvas.channels; ++c)
+    for (int t = 0; t < rows; ++t) all[t] = join(all[t], part(small, c * rows + t, cols));
+  return all;
+}
+
 inline Row see_canvas(const World& world, const Parameters& p, const Scene& scene) {
   const auto [channels, rows, cols] = world.canvas;
   const ModelConfig& model = world.config.model;
@@ -177,16 +180,22 @@ inline Play play(const World& world, const Parameters& p, const Scene& scene) {
     all.states = {{}, see_canvas(world, p, scene)};
     return all;
   }
+  State state = initial_state(world.config.model.hidden_size);
+  all.states = {state.h};
+  if (world.is("whole")) {
+    for (const Row& x : read_whole(world, scene)) {
+      state = advance(world.config, p, x, state);
+      all.states.push_back(state.h);
+    }
+    return all;
+  }
   for (std::size_t k = 0; k < world.places.size(); ++k)
     all.keys.push_back(feature(p, scene.candidates[k], world.places[k]));
-  State state{Row(world.config.model.hidden_size), Row(world.config.model.hidden_size)};
-  all.states = {state.h};
   for (int t = 0; t < world.config.glimpse.num_glimpses; ++t) {
     all.decisions.push_back(world.is("soft_gaussian")
                                 ? locate(p, "window", state.h)
                                 : distribution(world, p, t, state.h, all.keys));
-    state = cores().at(world.config.model.core)(world.config.model, p,
-                                                look(world, p, scene, t, all), state);
+    state = advance(world.config, p, look(world, p, scene, t, all), state);
     all.states.push_back(state.h);
   }
   return all;
@@ -197,7 +206,7 @@ inline Play play(const World& world, const Parameters& p, const Scene& scene) {
 /// What REINFORCE reads but sends no gradient to.
 struct Constants {
   std::vector<Play> plays;      // (B)
-  Row rewards;                  // (B)
+  std::vector<Row> returns;     // (B, T)
   std::vector<Row> advantages;  // (B, T)
 };
 
@@ -205,15 +214,15 @@ inline Constants constants(const World& world, const Parameters& p) {
   Constants all;
   for (const Scene& scene : world.scenes) {
     all.plays.push_back(play(world, p, scene));
-    all.rewards.push_back(
-        reward(world.config, p, all.plays.back().states.back(), scene.label, scene.correct));
+    all.returns.push_back(returns(world.config, p, all.plays.back().states, scene.truth));
   }
   if (!world.is("hard_categorical")) return all;
   for (std::size_t b = 0; b < world.scenes.size(); ++b) {
     all.advantages.emplace_back();
     for (std::size_t t = 0; t < world.scenes[b].choices.size(); ++t)
       all.advantages[b].push_back(advantage(world.config.reinforce, world.average_reward,
-                                            all.rewards, b, baseline(p, all.plays[b].states[t])));
+                                            all.returns, b, t,
+                                            baseline(p, all.plays[b].states[t])));
   }
   return all;
 }
@@ -229,10 +238,8 @@ inline void add_reinforce(Loss& sum, const World& world, const Parameters& p,
     const Row chances = distribution(world, p, t, before.states[t], before.keys);
     sum.reinforce -= config.weight * constant.advantages[b][t] * std::log(chances[choices[t]]);
     sum.reinforce -= config.entropy * entropy(chances);
-    if (config.advantage != "learned") continue;
-    const double difference = baseline(p, before.states[t]) - constant.rewards[b];
-    sum.baseline += config.baseline_weight / (steps - first) * difference * difference;
   }
+  sum.baseline += baseline_loss(config, p, before.states, constant.returns[b], first);
 }
 
 /// Coverage, rows and entropy of the weights w (T, G).
@@ -256,7 +263,9 @@ inline Loss loss(const World& world, const Parameters& p, const Constants& const
   Loss sum;
   for (std::size_t b = 0; b < world.scenes.size(); ++b) {
     const Play now = play(world, p, world.scenes[b]);
-    sum.classifier += classifier_loss(world.config, p, now.states, world.scenes[b].label);
+    const AnswerLoss answer = answer_loss(world.config, p, now.states, world.scenes[b].truth);
+    sum.classifier += answer.classifier;
+    sum.penalty += answer.penalty;
     if (world.is("hard_categorical")) add_reinforce(sum, world, p, constant, b);
     if (world.is("soft_grid")) sum.penalty += grid_penalty(world, now.decisions);
   }

@@ -88,7 +88,7 @@ void check_gradient(const Played& played, naive::Parameters& p, Loss&& loss, Rea
     const double largest =
         std::abs(std::ranges::max(expected, {}, [](double d) { return std::abs(d); }));
     if (reached(parameter.name)) {
-      CHECK(largest > 1e-5);
+      CHECK(largest > 1e-6);
       CHECK(relative_error(actual, expected) < 1e-4);
     } else {
       CHECK(largest == 0.0);

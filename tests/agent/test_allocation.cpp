@@ -3,7 +3,7 @@
 
 #include "agent/canvas_network.h"
 #include "agent/learner.h"
-#include "tests/agent/agents.h"
+#include "tests/agent/tasks.h"
 #include "tests/count_allocations.h"
 
 namespace saccade {
@@ -18,10 +18,11 @@ TEST_CASE("the counter counts") {
   CHECK(count_allocations([&] { workers.for_each(8, take); }) >= 8);
 }
 
-long allocations_of_updates(const AgentConfig& config) {
-  const Model model(config, kTinySight);
+long allocations_of_updates(const AgentConfig& config, const Sight& sight = kTinySight,
+                            const EnvironmentFactory& environments = tiny_environment) {
+  const Model model(config, sight);
   Workers workers(2);
-  Learner learner(model, tiny_environment, 1, workers);
+  Learner learner(model, environments, 1, workers);
   for (int n = 0; n < 3; ++n) learner.step();
   return count_allocations([&] {
     for (int n = 0; n < 5; ++n) learner.step();
@@ -55,20 +56,38 @@ TEST_CASE("so does one of every kind of looking") {
   }
 }
 
+TEST_CASE("so does one with attention over inputs and states, in every task") {
+  AgentConfig base = tiny_config("lstm");
+  base.training.step_loss = 0.5;
+  for (const auto& [name, config, task] : every_task_agent(base)) {
+    CAPTURE(name);
+    CHECK(allocations_of_updates(config, task.sight, task.environments) == 0);
+  }
+}
+
+void check_playing(const AgentConfig& config, const Sight& sight,
+                   const EnvironmentFactory& environments) {
+  const Model model(config, sight);
+  Tensor<1> parameters = zeros<1>(model.layout().size());
+  model.layout().initialize(flat(parameters), 1);
+  Rollout rollout(model, environments(8, 1));
+  for (const Readout readout : {Readout::training, Readout::argmax, Readout::sample}) {
+    const RolloutRequest request{.std = 0.1F, .readout = readout};
+    rollout.run(flat(parameters), request);
+    CHECK(count_allocations([&] { rollout.run(flat(parameters), request); }) == 0);
+  }
+  const RolloutRequest other{.policy = find_policy("random")};
+  CHECK(count_allocations([&] { rollout.run(flat(parameters), other); }) == 0);
+}
+
 TEST_CASE("playing episodes allocates nothing") {
   for (const auto& [name, config] : every_agent(tiny_config())) {
     CAPTURE(name);
-    const Model model(config, kTinySight);
-    Tensor<1> parameters = zeros<1>(model.layout().size());
-    model.layout().initialize(flat(parameters), 1);
-    Rollout rollout(model, tiny_environment(8, 1));
-    for (const Readout readout : {Readout::training, Readout::argmax, Readout::sample}) {
-      const RolloutRequest request{.std = 0.1F, .readout = readout};
-      rollout.run(flat(parameters), request);
-      CHECK(count_allocations([&] { rollout.run(flat(parameters), request); }) == 0);
-    }
-    const RolloutRequest other{.policy = find_policy("random")};
-    CHECK(count_allocations([&] { rollout.run(flat(parameters), other); }) == 0);
+    check_playing(config, kTinySight, tiny_environment);
+  }
+  for (const auto& [name, config, task] : every_task_agent(tiny_config())) {
+    CAPTURE(name);
+    check_playing(config, task.sight, task.environments);
   }
 }
 

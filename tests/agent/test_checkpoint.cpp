@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "nn/error.h"
-#include "tests/agent/agents.h"
+#include "tests/agent/tasks.h"
 #include "tests/support.h"
 
 namespace saccade {
@@ -29,8 +29,9 @@ AgentConfig config_of(const std::string& core, const std::string& optimizer) {
 
 // A learner with all that it refers to, after some updates.
 struct Trained {
-  explicit Trained(const AgentConfig& config, int updates = 0)
-      : model(config, kTinySight), learner(model, tiny_environment, 3, workers) {
+  explicit Trained(const AgentConfig& config, int updates = 0, const Sight& sight = kTinySight,
+                   const EnvironmentFactory& environments = tiny_environment)
+      : model(config, sight), learner(model, environments, 3, workers) {
     step(updates);
   }
 
@@ -88,11 +89,12 @@ struct SavedCheckpoint : TemporaryFolder {
 };
 
 // Saves a learner, takes it over with another, and goes on with both.
-void check_round_trip(const AgentConfig& config) {
-  Trained trained(config, 7);
+void check_round_trip(const AgentConfig& config, const Sight& sight = kTinySight,
+                      const EnvironmentFactory& environments = tiny_environment) {
+  Trained trained(config, 7, sight, environments);
   const SavedCheckpoint saved(trained.learner);
 
-  Trained other(config, 2);
+  Trained other(config, 2, sight, environments);
   REQUIRE((state_of(other.learner) != state_of(trained.learner)));
   const Checkpoint checkpoint(saved.file);
   CHECK(checkpoint.updates() == 7);
@@ -122,6 +124,13 @@ TEST_CASE("so does one of every kind of looking") {
   for (const auto& [name, config] : every_agent(tiny_config())) {
     CAPTURE(name);
     check_round_trip(config);
+  }
+}
+
+TEST_CASE("so does one with attention over inputs and states, in every task") {
+  for (const auto& [name, config, task] : every_task_agent(tiny_config("lstm"))) {
+    CAPTURE(name);
+    check_round_trip(config, task.sight, task.environments);
   }
 }
 

@@ -59,7 +59,8 @@ std::string describe_episode(const Rollout& rollout, int b) {
     text += fmt::format("    state:   {}\n", statistics(input.subspan(rollout.core.features)));
     text += fmt::format("    classes:{}\n", numbers(row(rollout.answer->probabilities, t)));
   }
-  return text + fmt::format("  answer: {}, reward {}\n", rollout.answer->said(b)[0], rollout.answer->rewards[b]);
+  return text + fmt::format("  answer: {}, reward {}\n", rollout.answer->said(b)[0],
+                            rollout.answer->rewards[b]);
 }
 
 // The retina rounds to whole and, where a square's side is odd, half pixels: a location close to

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "tests/agent/played.h"
+#include "tests/agent/check_lane.h"
 
 namespace saccade {
 namespace {
@@ -53,56 +53,11 @@ std::string describe(const AgentConfig& config) {
          config.reinforce.reward + ", T " + std::to_string(config.glimpse.num_glimpses);
 }
 
-void check_forward(const Played& played, const naive::Batch& batch, const naive::Parameters& p) {
-  const Rollout& rollout = played.lane.rollout();
-  for (int b = 0; b < kEpisodes; ++b) {
-    const std::vector<naive::Row> h = naive::states(batch.config, p, batch.episodes[b]);
-    for (int t = 0; t < batch.steps(); ++t) {
-      CAPTURE(b);
-      CAPTURE(t);
-      const ConstMatrix states =
-          step(rollout.core.input, t + 1).columns(rollout.core.features, rollout.core.hidden);
-      CHECK(relative_error(std::span(states.row(b), states.cols), h[t + 1]) < 1e-5);
-      if (t >= batch.first_action())
-        CHECK(relative_error(std::span(&rollout.look->decisions(t, b, 0), 2),
-                             naive::mean(p, t, h[t])) < 1e-5);
-      if (t + 1 < batch.steps() && batch.config.training.step_loss == 0.0) continue;
-      for (int c = 0; c < kTinyClasses; ++c)
-        CHECK(rollout.answer->probabilities(t, b, c) ==
-              doctest::Approx(std::exp(naive::classify(p, h[t + 1])[c])).epsilon(1e-5));
-    }
-  }
-}
-
-// Whether the parameter matters for the loss of the configuration.
-bool gets_gradient(const AgentConfig& config, const std::string& name) {
-  const bool one_glimpse = config.glimpse.num_glimpses == 1;
-  if (name.starts_with("locator.hidden") || name.starts_with("locator.mean")) return !one_glimpse;
-  if (name == "baseline.bias") return config.reinforce.advantage == "learned";
-  if (name == "baseline.weight")  // the state before the first glimpse is zero
-    return config.reinforce.advantage == "learned" && !one_glimpse;
-  return true;
-}
-
 TEST_CASE(
     "a lane agrees with the naive model: forward, losses, and the gradient of every parameter") {
   for (const AgentConfig& config : configurations()) {
     CAPTURE(describe(config));
-    const Played played(config);
-    naive::Parameters p = naive::read_parameters(flat(played.parameters), played.model.layout());
-    const naive::Batch batch{config, played.std, kAverageReward,
-                             naive::read_episodes(played.lane.rollout())};
-    const naive::Detached detached = naive::detach(batch, p);
-    check_forward(played, batch, p);
-
-    const naive::Loss loss = naive::loss(batch, p, detached);
-    CHECK(played.sums.classifier == doctest::Approx(loss.classifier).epsilon(1e-5));
-    CHECK(played.sums.reinforce == doctest::Approx(loss.reinforce).epsilon(1e-5));
-    CHECK(played.sums.baseline == doctest::Approx(loss.baseline).epsilon(1e-5));
-
-    check_gradient(
-        played, p, [&] { return naive::loss(batch, p, detached).total(); },
-        [&](const std::string& name) { return gets_gradient(config, name); });
+    check_point_lane(config);
   }
 }
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "nn/error.h"
-#include "tests/agent/agents.h"
+#include "tests/agent/tasks.h"
 #include "tests/support.h"
 
 namespace saccade {
@@ -47,10 +47,12 @@ struct Snapshot {
   double average_reward;
 };
 
-Snapshot train(const AgentConfig& config, std::uint64_t seed, int threads, int updates) {
-  const Model model(config, kTinySight);
+Snapshot train(const AgentConfig& config, std::uint64_t seed, int threads, int updates,
+               const Sight& sight = kTinySight,
+               const EnvironmentFactory& environments = tiny_environment) {
+  const Model model(config, sight);
   Workers workers(threads);
-  Learner learner(model, tiny_environment, seed, workers);
+  Learner learner(model, environments, seed, workers);
   for (int n = 0; n < updates; ++n) learner.step();
   return Snapshot(learner);
 }
@@ -99,6 +101,19 @@ TEST_CASE("so does every kind of looking") {
     CHECK(train(config, 4, 2, 3) == one);
     CHECK(train(config, 4, 3, 3) == one);
     CHECK_FALSE(train(config, 5, 1, 3) == one);
+  }
+}
+
+TEST_CASE("so does attention over inputs and states, in every task") {
+  for (const auto& [name, config, task] : every_task_agent(busy_config("gru"))) {
+    CAPTURE(name);
+    const auto train_with = [&](std::uint64_t seed, int threads) {
+      return train(config, seed, threads, 3, task.sight, task.environments);
+    };
+    const Snapshot one = train_with(4, 1);
+    CHECK(train_with(4, 2) == one);
+    CHECK(train_with(4, 3) == one);
+    CHECK_FALSE(train_with(5, 1) == one);
   }
 }
 

@@ -46,9 +46,11 @@ struct Player {
   Rollout rollout;
 };
 
-bool looks(const AgentConfig& config) { return config.model.kind == "recurrent"; }
-
 GlimpseKind kind_of(const AgentConfig& config) { return find_glimpse_kind(config.glimpse.kind); }
+
+bool looks(const AgentConfig& config) {
+  return config.model.kind == "recurrent" && kind_of(config).family != GlimpseKind::Family::whole;
+}
 
 bool is_soft_grid(const AgentConfig& config) {
   return looks(config) && config.glimpse.kind == "soft_grid";

@@ -40,7 +40,9 @@ TEST_CASE("the first glimpse that is an action") {
       config.glimpse.kind = kind;
       config.glimpse.first = first;
       const Model model(config, kTinySight);
-      const int expected = !kind.starts_with("hard_") ? 3 : first == "learned" ? 0 : 1;
+      const int steps = kind == "whole" ? 12 : 3;  // the rows of the canvas
+      CHECK(model.num_glimpses() == steps);
+      const int expected = !kind.starts_with("hard_") ? steps : first == "learned" ? 0 : 1;
       CHECK(model.first_action() == expected);
     }
   }

@@ -9,7 +9,7 @@
 
 #include "nn/error.h"
 #include "tests/attention/hidden_configs.h"
-#include "tests/attention/naive_attend.h"
+#include "tests/attention/naive_hidden.h"
 #include "tests/guarded_matrix.h"
 #include "tests/support.h"
 
@@ -90,66 +90,11 @@ struct NaiveHidden {
         values(s.values.view()),
         parameters(naive_attention::parameters_of(s.layout, s.block())) {}
 
-  struct Read {
-    Row output;
-    std::vector<Row> weights;  // (r) of (T)
-    double penalty = 0.0;
-  };
-
-  Read read(int t, int b) const {
-    const auto [size, episodes, steps, first] = situation.sizes;
-    const int length = std::min(t + 1, situation.lengths[b]);
+  naive_attention::Read read(int t, int b) const {
     std::vector<Row> states;
-    std::vector<bool> allowed;
-    int count = 0;
-    for (int k = 0; k < steps; ++k) {
-      states.push_back(naive_attention::row_of(values, k * episodes + b));
-      allowed.push_back(k < length && (config.mask.empty() || config.mask[k] == '1'));
-      count += allowed[k] ? 1 : 0;
-    }
-    Row last(steps), mean(steps);
-    last[length - 1] = 1.0;
-    for (int k = 0; k < steps; ++k) mean[k] = allowed[k] ? 1.0 / count : 0.0;
-    if (config.kind == "last") return pooled(last, states);
-    if (config.kind == "mean") return pooled(mean, states);
-    if (config.kind == "self") return self(states, allowed, count);
-
-    Row a(steps);
-    const Row query = naive_attention::context(config.query == "mean" ? mean : last, states);
-    if (count > 0)
-      a = naive_attention::weights(config.attend, parameters, "h", t, query, states, allowed);
-    Read read = pooled(a, states);
-    if (config.output == "context_and_last")
-      read.output.insert(read.output.end(), states[length - 1].begin(), states[length - 1].end());
-    return read;
-  }
-
-  static Read pooled(const Row& a, const std::vector<Row>& states) {
-    return {naive_attention::context(a, states), {a}};
-  }
-
-  Read self(const std::vector<Row>& states, const std::vector<bool>& allowed, int count) const {
-    Read read;
-    const std::size_t n = states.size();
-    for (int hop = 0; hop < config.hops; ++hop) {
-      Row logits, a(n);
-      for (const Row& h : states)
-        logits.push_back(naive_attention::linear(
-            naive_attention::tanh_of(naive_attention::linear(h, parameters.at("h.hidden.weight"))),
-            parameters.at("h.hops.weight"))[hop]);
-      if (count > 0) a = naive_attention::masked_softmax(logits, allowed);
-      const Row m = naive_attention::context(a, states);
-      read.output.insert(read.output.end(), m.begin(), m.end());
-      read.weights.push_back(a);
-    }
-    if (count == 0) return read;
-    for (int i = 0; i < config.hops; ++i)
-      for (int j = 0; j < config.hops; ++j) {
-        const double difference =
-            naive_attention::product(read.weights[i], read.weights[j]) - (i == j ? 1.0 : 0.0);
-        read.penalty += config.penalty * difference * difference;
-      }
-    return read;
+    for (int k = 0; k < situation.sizes.steps; ++k)
+      states.push_back(naive_attention::row_of(values, k * situation.sizes.episodes + b));
+    return naive_attention::read(config, parameters, "h", t, situation.lengths[b], states);
   }
 
   double penalty() const {
@@ -203,7 +148,7 @@ TEST_CASE("every read of the states agrees with naive loops") {
     NaiveMatrix outputs(s.outputs.view().rows, s.outputs.view().cols);
     NaiveMatrix weights(outputs.rows, s.hidden->hops() * s.sizes.steps);
     for (int row = 0; row < outputs.rows; ++row) {
-      const NaiveHidden::Read read = naive.read(row / s.sizes.episodes, row % s.sizes.episodes);
+      const naive_attention::Read read = naive.read(row / s.sizes.episodes, row % s.sizes.episodes);
       REQUIRE(static_cast<int>(read.output.size()) == outputs.cols);
       std::copy(read.output.begin(), read.output.end(), &outputs(row, 0));
       for (int hop = 0; hop < s.hidden->hops(); ++hop)

@@ -468,9 +468,10 @@ TEST_CASE("attention over states and its score fit together, and the task") {
   }
   check_starts(with("digits_to_words", {whole, "attention.hidden.kind=self"}),
                "override 'attention.hidden.kind=self': attention.hidden.kind: self reads once");
-  check_starts(with("digits_to_words", {}),
-               "override 'scene.kind=digits_to_words': attention.glimpse.kind: hard_gaussian cannot "
-               "look at");
+  check_starts(
+      with("digits_to_words", {}),
+      "override 'scene.kind=digits_to_words': attention.glimpse.kind: hard_gaussian cannot "
+      "look at");
 }
 
 TEST_CASE("catch needs an agent that acts and an episode that lets a ball land") {
@@ -479,7 +480,8 @@ TEST_CASE("catch needs an agent that acts and an episode that lets a ball land")
     more.insert(more.begin(), plays.begin(), plays.end());
     return message("", more);
   };
-  check_starts(with({}), "override 'scene.canvas=[24, 24]': attention.glimpse.num_glimpses: 8 ends");
+  check_starts(with({}),
+               "override 'scene.canvas=[24, 24]': attention.glimpse.num_glimpses: 8 ends");
   const std::string long_enough = "attention.glimpse.num_glimpses=23";
   CHECK(with({long_enough}) == "nothing thrown");
   check_starts(with({long_enough, "attention.hidden.kind=mean"}),
@@ -489,15 +491,17 @@ TEST_CASE("catch needs an agent that acts and an episode that lets a ball land")
   for (const std::string kind : {"whole", "soft_gaussian"})
     check_starts(with({long_enough, "attention.glimpse.kind=" + kind}),
                  "override 'attention.glimpse.kind=" + kind + "': scene.kind: catch moves");
-  check_starts(with({long_enough, "model.kind=mlp"}), "override 'model.kind=mlp': scene.kind: catch");
+  check_starts(with({long_enough, "model.kind=mlp"}),
+               "override 'model.kind=mlp': scene.kind: catch");
 }
 
 TEST_CASE("a gate is as sharp as a number above 0, on an agent with a core") {
   for (const std::string value : {"0", "-1"})
-    CHECK(override_message("attention.input.alpha=" + value) ==
-          fmt::format("override 'attention.input.alpha={0}': attention.input.alpha: '{0}' is out of "
-                      "range; allowed: a number > 0 and <= 1000",
-                      value));
+    CHECK(
+        override_message("attention.input.alpha=" + value) ==
+        fmt::format("override 'attention.input.alpha={0}': attention.input.alpha: '{0}' is out of "
+                    "range; allowed: a number > 0 and <= 1000",
+                    value));
   check_starts(message("", {"attention.input.kind=gate", "model.kind=cnn"}),
                "override 'attention.input.kind=gate': attention.input.kind: gate needs");
 }

@@ -49,9 +49,9 @@ struct Played {
       : trained(folder),
         rollout(trained.task.model, trained.task.environments(Split::test)(1, 1)),
         canvases(zeros<3>(rollout.core.steps, 1, trained.task.model.canvas().pixels())) {
-    rollout.run(flat(trained.weights), {.readout = Readout::deterministic,
-                                        .classify_every_step = true,
-                                        .canvases = &canvases});
+    rollout.run(
+        flat(trained.weights),
+        {.readout = Readout::deterministic, .classify_every_step = true, .canvases = &canvases});
   }
   Episode episode() { return {rollout, canvases, 0}; }
 
@@ -226,7 +226,8 @@ TEST_CASE("the squares of a hard look lie around what its scales show") {
   CHECK(seen[0].cols() == 40);
   for (int y = 0; y < 4; ++y)
     for (int x = 0; x < 4; ++x)
-      CHECK(seen[0].at({10 * x, 10 * y}).red == played.buffer.canvas[(5 + y) * 15 + 6 + x]);
+      CHECK(seen[0].at({10 * x, 10 * y}).red ==
+            static_cast<int>(255.0F * played.episode().canvas(0)[(5 + y) * 15 + 6 + x] + 0.5F));
 }
 
 TEST_CASE("names of classes say sums and pairs") {

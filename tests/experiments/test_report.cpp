@@ -34,9 +34,10 @@ TEST_CASE("a report is a row of evaluations of the same weights") {
     CAPTURE(overrides.front());
     const TinyTask tiny(overrides);
     Workers workers(2);
-    Evaluator evaluator(tiny.task.model, tiny.task.environments(Split::test), 150,
-                        TinyTask::kSeed, workers);
-    const TestReport report = test_agent(tiny.task.model, flat(tiny.weights), evaluator, {.rollouts = 4});
+    Evaluator evaluator(tiny.task.model, tiny.task.environments(Split::test), 150, TinyTask::kSeed,
+                        workers);
+    const TestReport report =
+        test_agent(tiny.task.model, flat(tiny.weights), evaluator, {.rollouts = 4});
     REQUIRE(report.passes.size() == rows.size());
     const std::map<std::string, double> metrics = to_metrics(report, tiny.task.model);
     for (std::size_t i = 0; i < rows.size(); ++i) {

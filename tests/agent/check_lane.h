@@ -1,0 +1,194 @@
+#pragma once
+
+#include "tests/agent/naive_looks.h"
+#include "tests/agent/played.h"
+
+// A lane that has run, against the naive model: forward, losses, and the gradient of every
+// parameter.
+namespace saccade {
+
+/// Whether the parameter matters for the loss.
+inline bool gets_gradient(const Model& model, const std::string& name) {
+  const AgentConfig& config = model.config();
+  const int steps = model.num_glimpses(), first = model.first_decision();
+  // The state before the first glimpse is zero.
+  if (name == "baseline.weight")
+    return config.reinforce.advantage == "learned" && std::max(first, 1) < steps;
+  if (name == "baseline.bias") return config.reinforce.advantage == "learned" && first < steps;
+  if (steps > 1 || name == "locator.first" || name == "locator.log_std") return true;
+  for (const char* reader : {"locator.hidden.weight", "locator.score.weight",
+                             "locator.score.query.weight", "gate.state.weight"})
+    if (name == reader) return false;
+  const bool point = model.glimpse_kind().family == GlimpseKind::Family::point;
+  return !name.starts_with("locator") || (!point && config.glimpse.first == "learned");
+}
+
+// Classes, or symbols given those before them, or actions.
+inline void check_answers(const Played& played, const naive::Parameters& p,
+                          const std::vector<std::vector<naive::Row>>& states,
+                          const std::vector<naive::Truth>& truths) {
+  const AgentConfig& config = played.model.config();
+  const Tensor<3>& probabilities = played.lane.rollout().answer->probabilities;
+  const int steps = static_cast<int>(states[0].size()) - 1;
+  for (int b = 0; b < kEpisodes; ++b) {
+    const naive::Truth& truth = truths[b];
+    CAPTURE(b);
+    std::vector<naive::Row> said;  // log-probabilities of the last of all that is said
+    if (!truth.symbols.empty())
+      said = naive::decode(config, p, states[b], truth.length, truth.symbols);
+    else if (!truth.actions.empty())
+      for (int t = 1; t <= steps; ++t) said.push_back(naive::classify(p, states[b][t]));
+    else
+      for (int t = config.training.step_loss > 0.0 ? 1 : steps; t <= steps; ++t)
+        said.push_back(
+            naive::classify(p, naive::read_after(config, p, states[b], t, truth.length).output));
+    const std::size_t first = truth.symbols.empty() ? steps - said.size() : 0;
+    for (std::size_t i = 0; i < said.size(); ++i) {
+      CAPTURE(i);
+      const std::span fast(&probabilities(first + i, b, 0), said[i].size());
+      CHECK(relative_error(fast, naive::map(said[i], [](double z) { return std::exp(z); })) < 1e-5);
+    }
+  }
+}
+
+inline void check_sums(const LossSums& sums, const naive::Loss& loss) {
+  CHECK(sums.classifier == doctest::Approx(loss.classifier).epsilon(1e-5));
+  CHECK(sums.reinforce == doctest::Approx(loss.reinforce).epsilon(1e-5));
+  CHECK(sums.baseline == doctest::Approx(loss.baseline).epsilon(1e-5));
+  CHECK(sums.penalty == doctest::Approx(loss.penalty).epsilon(1e-5));
+}
+
+inline void check_forward(const Played& played, const naive::Batch& batch,
+                          const naive::Detached& detached, const naive::Parameters& p) {
+  const Rollout& rollout = played.lane.rollout();
+  for (int b = 0; b < kEpisodes; ++b) {
+    const std::vector<naive::Row>& h = detached.states[b];
+    for (int t = 0; t < batch.steps(); ++t) {
+      CAPTURE(b);
+      CAPTURE(t);
+      const ConstMatrix states =
+          step(rollout.core.input, t + 1).columns(rollout.core.features, rollout.core.hidden);
+      CHECK(relative_error(std::span(states.row(b), states.cols), h[t + 1]) < 1e-5);
+      if (t >= batch.first_action())
+        CHECK(relative_error(std::span(&rollout.look->decisions(t, b, 0), 2),
+                             naive::mean(p, t, h[t])) < 1e-5);
+    }
+  }
+}
+
+inline naive::Row row_of(ConstMatrix m, int r) { return {m.row(r), m.row(r) + m.cols}; }
+
+// What the lane saw and did, from an environment of the same scenes.
+inline naive::World read_world(const Played& played, Environment& environment) {
+  const Model& model = played.model;
+  const Rollout& rollout = played.lane.rollout();
+  const int count = model.num_candidates();
+  environment.reset(kFirstScene);
+  Tensor<2> canvases = zeros<2>(kEpisodes, model.canvas().pixels());
+  Tensor<3> candidates = zeros<3>(kEpisodes, count, environment.glimpse_size());
+  environment.view(matrix(canvases));
+  if (count > 0) environment.look_at_all(matrix(model.places), matrix(candidates));
+
+  naive::World world{model.config(),         model.canvas(), {},
+                     model.temperature(0.0), kAverageReward, {}};
+  for (int k = 0; k < count; ++k) world.places.push_back(row_of(matrix(model.places), k));
+  for (int b = 0; b < kEpisodes; ++b) {
+    naive::Scene scene;
+    scene.canvas = row_of(matrix(canvases), b);
+    scene.truth = naive::read_truth(environment.facts()[b], *rollout.answer, b, rollout.core.steps);
+    for (int k = 0; k < count; ++k)
+      scene.candidates.push_back(row_of(matrix(candidates), b * count + k));
+    if (world.is("hard_categorical"))
+      for (int t = 0; t < rollout.core.steps; ++t) {
+        const naive::Row weights = row_of(step(rollout.look->actions, t), b);
+        CHECK(std::ranges::count(weights, 1.0) == 1);
+        CHECK(std::ranges::count(weights, 0.0) == count - 1);
+        scene.choices.push_back(
+            static_cast<int>(std::ranges::find(weights, 1.0) - weights.begin()));
+      }
+    world.scenes.push_back(scene);
+  }
+  return world;
+}
+
+inline void check_forward(const Played& played, const std::vector<naive::Play>& plays) {
+  const Rollout& rollout = played.lane.rollout();
+  const bool has_decisions = !plays[0].decisions.empty();
+  for (int t = 0; t < rollout.core.steps; ++t) {
+    CAPTURE(t);
+    naive::Row states, decisions;  // of all episodes
+    for (const naive::Play& play : plays) {
+      states = naive::join(states, play.states[t + 1]);
+      if (has_decisions) decisions = naive::join(decisions, play.decisions[t]);
+    }
+    CHECK(relative_error(values_of(step(rollout.core.input, t + 1)
+                                       .columns(rollout.core.features, rollout.core.hidden)),
+                         states) < 1e-5);
+    if (has_decisions)
+      CHECK(relative_error(values_of(step(rollout.look->decisions, t)), decisions) < 1e-5);
+  }
+}
+
+// ---- Whole lanes ----
+
+/// Of an agent whose glimpses hard_gaussian places. `complete` fills in what the environment alone
+/// knows of the episodes.
+template <class Complete>
+void check_point_lane(const Played& played, Complete&& complete) {
+  naive::Parameters p = naive::read_parameters(flat(played.parameters), played.model.layout());
+  naive::Batch batch{played.model.config(), played.std, kAverageReward,
+                     naive::read_episodes(played.lane.rollout())};
+  std::vector<naive::Truth> truths;
+  for (int b = 0; b < kEpisodes; ++b) {
+    complete(batch.episodes[b].truth, b);
+    truths.push_back(batch.episodes[b].truth);
+  }
+  const naive::Detached detached = naive::detach(batch, p);
+  check_forward(played, batch, detached, p);
+  check_answers(played, p, detached.states, truths);
+  check_sums(played.sums, naive::loss(batch, p, detached));
+  check_gradient(
+      played, p, [&] { return naive::loss(batch, p, detached).total(); },
+      [&](const std::string& name) { return gets_gradient(played.model, name); });
+}
+
+inline void check_point_lane(const AgentConfig& config, const Sight& sight = kTinySight,
+                             const EnvironmentFactory& environments = tiny_environment) {
+  check_point_lane(Played(config, sight, environments), [](naive::Truth&, int) {});
+}
+
+/// Of every other agent.
+inline void check_look_lane(const AgentConfig& given, const Sight& sight = kTinySight,
+                            const EnvironmentFactory& environments = tiny_environment) {
+  const Played played(given, sight, environments);
+  const AgentConfig& config = played.model.config();
+  naive::Parameters p = naive::read_parameters(flat(played.parameters), played.model.layout());
+  const auto environment = environments(kEpisodes, config.reinforce.rollouts);
+  const naive::World world = read_world(played, *environment);
+  const naive::Constants constants = naive::constants(world, p);
+  std::vector<std::vector<naive::Row>> states;
+  std::vector<naive::Truth> truths;
+  for (int b = 0; b < kEpisodes; ++b) {
+    states.push_back(constants.plays[b].states);
+    truths.push_back(world.scenes[b].truth);
+  }
+  check_forward(played, constants.plays);
+  check_answers(played, p, states, truths);
+  check_sums(played.sums, naive::loss(world, p, constants));
+  double entropy = 0.0;
+  for (const naive::Play& play : constants.plays)
+    for (const naive::Row& chances : play.decisions) entropy += naive::entropy(chances);
+  if (!world.places.empty())
+    CHECK(played.sums.entropy ==
+          doctest::Approx(entropy / played.model.num_glimpses()).epsilon(1e-5));
+  check_gradient(
+      played, p, [&] { return naive::loss(world, p, constants).total(); },
+      [&](const std::string& name) { return gets_gradient(played.model, name); });
+}
+
+inline bool is_point(const AgentConfig& config) {
+  return config.model.kind == "recurrent" &&
+         find_glimpse_kind(config.glimpse.kind).family == GlimpseKind::Family::point;
+}
+
+}  // namespace saccade

@@ -1,0 +1,210 @@
+#pragma once
+
+#include <algorithm>
+
+#include "agent/answer.h"
+#include "tests/agent/naive_core.h"
+#include "tests/attention/naive_hidden.h"
+
+namespace saccade::naive {
+
+// What is said of the states h_0 .. h_T, and what it costs.
+
+/// What is true of an episode and what was earned: constants of the loss.
+struct Truth {
+  int label = 0;
+  int length = 0;            // states that count
+  double correct = 0.0;      // of a class
+  std::vector<int> symbols;  // of a sequence, end mark included
+  std::vector<int> actions;  // (T)
+  Row earned;                // (T): by actions
+};
+
+inline Truth read_truth(const SceneFacts& facts, const Answer& answer, int b, int steps) {
+  Truth truth;
+  truth.label = facts.label;
+  truth.length = counted_steps(facts, steps);
+  truth.correct = answer.rewards[b];
+  truth.symbols.assign(facts.symbols.begin(), facts.symbols.begin() + facts.num_symbols);
+  return truth;
+}
+
+// ---- One class ----
+
+inline naive_attention::Read read_after(const AgentConfig& config, const Parameters& p,
+                                        const std::vector<Row>& h, std::size_t t, int length) {
+  return naive_attention::read(config.hidden, p, "hidden", static_cast<int>(t) - 1, length,
+                               {h.begin() + 1, h.end()});
+}
+
+/// Log-probabilities of the classes, or of the actions.
+inline Row classify(const Parameters& p, const Row& read) {
+  return log_softmax(affine(read, p.at("classifier.weight"), p.at("classifier.bias")));
+}
+
+// ---- A sequence ----
+
+/// Parameters `<name>.<..>` as `<..>`.
+inline Parameters section(const Parameters& p, const std::string& name) {
+  Parameters part;
+  for (const auto& [key, value] : p)
+    if (key.starts_with(name + ".")) part.emplace(key.substr(name.size() + 1), value);
+  return part;
+}
+
+/// A decoder between two symbols.
+struct Decoding {
+  State state;
+  Row context;
+};
+
+inline Decoding begin_decoding(const AgentConfig& config, const std::vector<Row>& h, int length) {
+  return {initial_state(config.decoder.hidden_size), h[length]};
+}
+
+/// Log-probabilities of symbol j; `previous` (V) is the symbol before it, or nothing. `p` are the
+/// decoder's alone.
+inline Row say(Decoding& now, const AgentConfig& config, const Parameters& p,
+               const std::vector<Row>& h, int length, int j, const Row& previous) {
+  const std::vector<Row> values(h.begin() + 1, h.end());
+  const int steps = static_cast<int>(values.size());
+  now.state = cores().at(config.decoder.core)({}, p, join(previous, now.context), now.state);
+  if (config.hidden.kind == "attend") {
+    std::vector<bool> allowed;
+    for (int k = 0; k < steps; ++k)
+      allowed.push_back(k < length && (config.hidden.mask.empty() || config.hidden.mask[k] == '1'));
+    now.context =
+        naive_attention::context(naive_attention::weights(config.hidden.attend, p, "attend", j,
+                                                          now.state.h, values, allowed),
+                                 values);
+  } else {
+    now.context = naive_attention::read(config.hidden, p, "", steps - 1, length, values).output;
+  }
+  return log_softmax(
+      affine(join(now.state.h, now.context), p.at("output.weight"), p.at("output.bias")));
+}
+
+/// Log-probabilities of every symbol, (J, V), given those before it.
+inline std::vector<Row> decode(const AgentConfig& config, const Parameters& p,
+                               const std::vector<Row>& h, int length,
+                               const std::vector<int>& symbols) {
+  const Parameters own = section(p, "decoder");
+  const std::size_t n = own.at("output.bias").cols;
+  Decoding now = begin_decoding(config, h, length);
+  Row previous(n);
+  std::vector<Row> all;
+  for (std::size_t j = 0; j < symbols.size(); ++j) {
+    all.push_back(say(now, config, own, h, length, static_cast<int>(j), previous));
+    previous = one_hot(symbols[j], n);
+  }
+  return all;
+}
+
+// ---- The losses ----
+
+struct AnswerLoss {
+  double classifier = 0.0, penalty = 0.0;
+};
+
+inline AnswerLoss answer_loss(const AgentConfig& config, const Parameters& p,
+                              const std::vector<Row>& h, const Truth& truth) {
+  const std::size_t steps = h.size() - 1;
+  const TrainingConfig& training = config.training;
+  AnswerLoss loss;
+  if (!truth.actions.empty()) return loss;
+  if (!truth.symbols.empty()) {
+    const std::vector<Row> said = decode(config, p, h, truth.length, truth.symbols);
+    for (std::size_t j = 0; j < said.size(); ++j)
+      loss.classifier -= training.classifier_weight * said[j][truth.symbols[j]];
+    return loss;
+  }
+  const bool every_step = training.step_loss > 0.0;
+  for (std::size_t t = every_step ? 1 : steps; t <= steps; ++t) {
+    const naive_attention::Read read = read_after(config, p, h, t, truth.length);
+    const double weight = t == steps ? training.classifier_weight
+                                     : training.step_loss / static_cast<double>(steps - 1);
+    loss.classifier -= weight * classify(p, read.output)[truth.label];
+    loss.penalty += read.penalty;
+  }
+  return loss;
+}
+
+/// - sum_t A_t log pi(a_t) - entropy bonus, the advantages (T) constant.
+inline double action_loss(const AgentConfig& config, const Parameters& p, const std::vector<Row>& h,
+                          const Truth& truth, const Row& advantages) {
+  double loss = 0.0;
+  for (std::size_t t = 0; t < truth.actions.size(); ++t) {
+    const Row log_pi = classify(p, h[t + 1]);
+    loss -= advantages[t] * log_pi[truth.actions[t]];
+    for (const double z : log_pi) loss += config.reinforce.action_entropy * std::exp(z) * z;
+  }
+  return loss;
+}
+
+/// What followed the decisions of each step, (T).
+inline Row returns(const AgentConfig& config, const Parameters& p, const std::vector<Row>& h,
+                   const Truth& truth) {
+  const std::size_t steps = h.size() - 1;
+  const bool probability = config.reinforce.reward == "probability";
+  if (!truth.actions.empty()) {
+    Row all(steps);
+    for (std::size_t t = 0; t < steps; ++t)
+      for (std::size_t later = t; later < steps; ++later)
+        all[t] += std::pow(config.reinforce.discount, later - t) * truth.earned[later];
+    return all;
+  }
+  if (!truth.symbols.empty()) {
+    const std::vector<Row> said = decode(config, p, h, truth.length, truth.symbols);
+    double share = 0.0;
+    for (std::size_t j = 0; j < said.size(); ++j) {
+      const double right = said[j][truth.symbols[j]];
+      share += probability ? std::exp(right) : right == std::ranges::max(said[j]) ? 1.0 : 0.0;
+    }
+    return Row(steps, share / static_cast<double>(said.size()));
+  }
+  const Row read = read_after(config, p, h, steps, truth.length).output;
+  return Row(steps, probability ? std::exp(classify(p, read)[truth.label]) : truth.correct);
+}
+
+inline double baseline(const Parameters& p, const Row& h) {
+  return affine(h, p.at("baseline.weight"), p.at("baseline.bias"))[0];
+}
+
+/// Of step t of episode b; returns (B, T).
+inline double advantage(const ReinforceConfig& config, double average_reward,
+                        const std::vector<Row>& returns, std::size_t b, std::size_t t,
+                        double baseline) {
+  const double own = returns[b][t];
+  if (config.advantage == "none") return own;
+  if (config.advantage == "constant") return own - config.constant;
+  if (config.advantage == "ema") return own - average_reward;
+  if (config.advantage == "learned") return own - baseline;
+  if (config.advantage != "leave_one_out") throw std::logic_error("no naive " + config.advantage);
+  const std::size_t m = config.rollouts, first = b / m * m;
+  double others = 0.0;
+  for (std::size_t i = first; i < first + m; ++i) others += i == b ? 0.0 : returns[i][t];
+  return own - others / static_cast<double>(m - 1);
+}
+
+/// Weighted squared error of the baseline, mean over the decisions from step `first` on; states
+/// h_0 .. h_T and returns (T) are constants.
+inline double baseline_loss(const ReinforceConfig& config, const Parameters& p,
+                            const std::vector<Row>& h, const Row& returns, int first) {
+  const int steps = static_cast<int>(returns.size());
+  if (config.advantage != "learned") return 0.0;
+  double loss = 0.0;
+  for (int t = first; t < steps; ++t) {
+    const double difference = baseline(p, h[t]) - returns[t];
+    loss += config.baseline_weight / (steps - first) * difference * difference;
+  }
+  return loss;
+}
+
+/// Sums over the episodes.
+struct Loss {
+  double classifier = 0, reinforce = 0, baseline = 0, penalty = 0;
+
+  double total() const { return classifier + reinforce + baseline + penalty; }
+};
+
+}  // namespace saccade::naive

@@ -1,0 +1,145 @@
+// The gradient of a lane with attention over its inputs (the gate) and over its states, against
+// finite differences of the naive model; and which loss sends gradient where.
+#include <doctest/doctest.h>
+
+#include "tests/agent/check_lane.h"
+#include "tests/agent/tasks.h"
+#include "tests/attention/hidden_configs.h"
+
+namespace saccade {
+namespace {
+
+// With a mean weight of 1 on each of the features.
+InputConfig gate(bool learn_alpha, int features = 8) {
+  return {.kind = "gate",
+          .alpha = 1.7,
+          .learn_alpha = learn_alpha,
+          .gain = static_cast<double>(features)};
+}
+
+void check_lane(const AgentConfig& config, const Task& task) {
+  if (is_point(config))
+    check_point_lane(config, task.sight, task.environments);
+  else
+    check_look_lane(config, task.sight, task.environments);
+}
+
+Task digits_task() { return make_task("digits", tiny_environment); }
+
+TEST_CASE("a lane agrees with the naive model for every read of the states") {
+  // In turn with each way of looking, core, mask, gate and set of losses.
+  const std::vector<std::string> cores = naive::cores().names();
+  const char* const kinds[] = {"hard_gaussian", "soft_grid", "hard_categorical", "soft_gaussian"};
+  const char* const masks[] = {"", "01101", "11011"};
+  std::size_t turn = 0;
+  for (const auto& [name, hidden] : every_hidden_config()) {
+    if (hidden.output == "context" && hidden.attend.area == "local") continue;
+    AgentConfig config = busy_config(cores[turn % cores.size()]);
+    config.glimpse.kind = kinds[turn % std::size(kinds)];
+    config.glimpse.num_glimpses = 5;
+    config.hidden = hidden;
+    config.hidden.attend.window = 2;
+    config.hidden.mask = masks[turn % std::size(masks)];
+    if (turn % 2 == 0) config.input = gate(turn % 4 == 0);
+    if (turn % 7 == 0) config.training.step_loss = 0.0;
+    CAPTURE(name);
+    CAPTURE(config.model.core);
+    CAPTURE(config.glimpse.kind);
+    CAPTURE(config.hidden.mask);
+    CAPTURE(config.input.kind);
+    check_lane(config, digits_task());
+    ++turn;
+  }
+}
+
+TEST_CASE("so it does for episodes of different lengths") {
+  const Task bag = bag_task();
+  for (const std::string& kind : hidden_kinds())
+    for (const char* look : {"hard_gaussian", "hard_categorical"})
+      for (const double step_loss : {0.0, 0.4}) {
+        AgentConfig config = busy_config("gru");
+        config.glimpse.kind = look;
+        config.glimpse.num_glimpses = 4;
+        config.hidden = {.kind = kind, .query = "mean", .attend = {.score_hidden = 6}, .hops = 2};
+        config.hidden.penalty = 0.3;
+        config.training.step_loss = step_loss;
+        CAPTURE(kind);
+        CAPTURE(look);
+        CAPTURE(step_loss);
+        check_lane(config, bag);
+      }
+  const auto environment = bag.environments(kEpisodes, 2);
+  environment->reset(kFirstScene);
+  std::set<int> lengths;
+  for (const SceneFacts& facts : environment->facts()) lengths.insert(facts.length);
+  CHECK(lengths.size() > 1);
+}
+
+TEST_CASE("so it does for a gate with every way of looking, in turn with each core") {
+  const std::vector<std::string> cores = naive::cores().names();
+  std::size_t turn = 0;
+  for (const auto& [name, agent] : every_agent(busy_config("rnn"))) {
+    if (agent.model.kind != "recurrent" || (is_point(agent) && name != "hard_gaussian")) continue;
+    for (const bool learn_alpha : {false, true}) {
+      AgentConfig config = agent;
+      config.model.core = cores[turn++ % cores.size()];
+      config.input = gate(learn_alpha, config.model.feature_size);
+      CAPTURE(name);
+      CAPTURE(learn_alpha);
+      CAPTURE(config.model.core);
+      check_lane(config, digits_task());
+    }
+  }
+}
+
+TEST_CASE("so it does for a whole canvas, shrunk or not, by rows and at once") {
+  for (const std::string& order : reading_orders())
+    for (const std::array<int, 2> size : {std::array{0, 0}, {5, 4}, {12, 7}})
+      for (const bool gated : {false, true})
+        for (const char* hidden : {"last", "attend", "self"}) {
+          AgentConfig config = busy_config(gated ? "lstm" : "rnn");
+          config.glimpse.kind = "whole";
+          config.glimpse.order = order;
+          config.glimpse.size = size;
+          // Over one state there is nothing to weigh.
+          config.hidden = {.kind = order == "rows" ? hidden : "last"};
+          config.hidden.attend.score_hidden = 6;
+          const int features = Model(config, kTinySight).feature_size();
+          if (gated) config.input = gate(true, features);
+          CAPTURE(order);
+          CAPTURE(size[0]);
+          CAPTURE(gated);
+          CAPTURE(config.hidden.kind);
+          check_lane(config, digits_task());
+        }
+}
+
+TEST_CASE("each loss reaches the gate and the read of the states as the comment above Lane says") {
+  struct Term {
+    const char* name;
+    double classifier, reinforce, baseline, penalty;  // weights
+    std::set<std::string> reached;
+  };
+  const std::set<std::string> seeing = {"glimpse", "gate", "core", "hidden"};
+  const std::set<std::string> answering = {"glimpse", "gate", "core", "hidden", "classifier"};
+  const Term terms[] = {{"nothing", 0, 0, 0, 0, {}},
+                        {"cross-entropy", 1, 0, 0, 0, answering},
+                        {"REINFORCE", 0, 1, 0, 0, {"locator"}},
+                        {"baseline", 0, 0, 1, 0, {"baseline"}},
+                        {"penalty of the rows", 0, 0, 0, 1, seeing}};
+  for (const Term& term : terms) {
+    CAPTURE(term.name);
+    AgentConfig config = busy_config("rnn");
+    config.input = gate(true);
+    config.hidden = {.kind = "self", .attend = {.score_hidden = 6}, .penalty = term.penalty};
+    config.training.classifier_weight = term.classifier;
+    config.training.step_loss = 0.0;
+    config.reinforce.weight = term.reinforce;
+    config.reinforce.entropy = 0.0;
+    config.reinforce.baseline_weight = term.baseline;
+    CHECK(reached_parts(Played(config)) == term.reached);
+  }
+}
+
+}  // namespace
+}  // namespace saccade

@@ -1,0 +1,205 @@
+// The beam against all sequences there are.
+#include "agent/beam_search.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <numeric>
+
+#include "tests/agent/naive_answers.h"
+#include "tests/agent/support.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kSymbols = 4, kLongest = 4;  // V, J
+constexpr int kEnd = kSymbols - 1;
+constexpr int kSteps = 3, kStates = 5, kEpisodes = 6;
+
+// A decoder with random weights and states of episodes of different lengths.
+struct Situation {
+  Situation(const std::string& core, const std::string& hidden, std::uint32_t seed)
+      : config(make_config(core, hidden)),
+        decoder(config.decoder, config.hidden, kSymbols, kStates, kSteps, layout),
+        parameters(zeros<1>(layout.size())),
+        states(zeros<2>(kSteps * kEpisodes, kStates)) {
+    randomize(flat(parameters), layout, 1.0F, seed);
+    RandomStream stream(seed, Purpose::scene, 0, 0);
+    for (float& value : states) value = stream.normal();
+    for (int b = 0; b < kEpisodes; ++b) lengths.push_back(1 + (b + 1) % kSteps);
+    p = naive::read_parameters(flat(parameters), layout);
+  }
+
+  static AgentConfig make_config(const std::string& core, const std::string& hidden) {
+    AgentConfig config;
+    config.decoder = {.core = core, .hidden_size = 6};
+    config.hidden = {.kind = hidden, .attend = {.score_hidden = 4}};
+    return config;
+  }
+
+  /// The symbols (J) of these episodes, one after the other.
+  std::vector<std::vector<int>> search(const std::vector<int>& episodes, int width) const {
+    const int count = static_cast<int>(episodes.size());
+    Tensor<2> own = zeros<2>(kSteps * count, kStates);
+    std::vector<int> own_lengths, said(count * kLongest, -1);
+    for (const int b : episodes) own_lengths.push_back(lengths[b]);
+    for (int t = 0; t < kSteps; ++t)
+      for (int i = 0; i < count; ++i)
+        std::copy_n(&states(t * kEpisodes + episodes[i], 0), kStates, &own(t * count + i, 0));
+    beam_search(said, decoder, kLongest, width, matrix(own), own_lengths, kSteps, flat(parameters));
+    std::vector<std::vector<int>> all;
+    for (int i = 0; i < count; ++i)
+      all.emplace_back(said.begin() + i * kLongest, said.begin() + (i + 1) * kLongest);
+    return all;
+  }
+  std::vector<std::vector<int>> search_all(int width) const {
+    std::vector<int> episodes(kEpisodes);
+    std::iota(episodes.begin(), episodes.end(), 0);
+    return search(episodes, width);
+  }
+
+  /// h_0 .. h_T of an episode.
+  std::vector<naive::Row> states_of(int b) const {
+    std::vector<naive::Row> h = {naive::Row(kStates)};
+    for (int t = 0; t < kSteps; ++t) {
+      const float* row = &states(t * kEpisodes + b, 0);
+      h.emplace_back(row, row + kStates);
+    }
+    return h;
+  }
+  /// log p of a sequence up to its end mark.
+  double score(int b, const std::vector<int>& symbols) const {
+    const std::vector<naive::Row> log_p =
+        naive::decode(config, p, states_of(b), lengths[b], symbols);
+    double sum = 0.0;
+    for (std::size_t j = 0; j < symbols.size(); ++j) {
+      sum += log_p[j][symbols[j]];
+      if (symbols[j] == kEnd) break;
+    }
+    return sum;
+  }
+  /// What a beam says, one hypothesis after the other; of width 1 it is greedy.
+  std::vector<int> naive_beam(int b, std::size_t width) const {
+    struct Hypothesis {
+      double log_p;
+      std::vector<int> symbols;
+      naive::Decoding decoding;
+    };
+    const naive::Parameters own = naive::section(p, "decoder");
+    const std::vector<naive::Row> h = states_of(b);
+    std::vector<Hypothesis> beam = {{0.0, {}, naive::begin_decoding(config, h, lengths[b])}};
+    for (int j = 0; j < kLongest; ++j) {
+      std::vector<Hypothesis> longer;
+      for (Hypothesis& old : beam) {
+        const auto add = [&](int symbol, double log_p) {
+          longer.push_back({old.log_p + log_p, old.symbols, old.decoding});
+          longer.back().symbols.push_back(symbol);
+        };
+        if (j > 0 && old.symbols.back() == kEnd) {
+          add(kEnd, 0.0);
+          continue;
+        }
+        const naive::Row previous =
+            j == 0 ? naive::Row(kSymbols) : naive::one_hot(old.symbols.back(), kSymbols);
+        const naive::Row log_p = naive::say(old.decoding, config, own, h, lengths[b], j, previous);
+        for (int symbol = 0; symbol < kSymbols; ++symbol) add(symbol, log_p[symbol]);
+      }
+      std::ranges::stable_sort(longer, std::greater(), &Hypothesis::log_p);
+      longer.resize(std::min(longer.size(), width));
+      beam = longer;
+    }
+    return beam[0].symbols;
+  }
+  /// The best of all sequences.
+  double best_score(int b) const {
+    double best = -INFINITY;
+    int sequences = 1;
+    for (int j = 0; j < kLongest; ++j) sequences *= kSymbols;
+    for (int number = 0; number < sequences; ++number) {
+      std::vector<int> symbols;
+      for (int j = 0, rest = number; j < kLongest; ++j, rest /= kSymbols)
+        symbols.push_back(rest % kSymbols);
+      best = std::max(best, score(b, symbols));
+    }
+    return best;
+  }
+
+  AgentConfig config;
+  ParameterLayout layout;
+  Decoder decoder;
+  Tensor<1> parameters;
+  Tensor<2> states;  // (T B, H)
+  std::vector<int> lengths;
+  naive::Parameters p;
+};
+
+template <class Check>
+void for_every_decoder(const Check& check) {
+  for (const std::string& core : recurrent_core_kinds())
+    for (const char* hidden : {"last", "mean", "attend"})
+      for (const std::uint32_t seed : {1U, 2U, 3U, 4U}) {
+        CAPTURE(core);
+        CAPTURE(hidden);
+        CAPTURE(seed);
+        check(Situation(core, hidden, seed));
+      }
+}
+
+TEST_CASE("a beam as wide as there are sequences finds the most probable one") {
+  int better = 0;  // than greedy
+  for_every_decoder([&](const Situation& s) {
+    const auto said = s.search_all(kSymbols * kSymbols * kSymbols);
+    for (int b = 0; b < kEpisodes; ++b) {
+      CAPTURE(b);
+      const double best = s.best_score(b), greedy = s.score(b, s.naive_beam(b, 1));
+      CHECK(s.score(b, said[b]) == doctest::Approx(best).epsilon(1e-5));
+      CHECK(best >= greedy);
+      better += best > greedy + 1e-3 ? 1 : 0;
+    }
+  });
+  CHECK(better > 0);
+}
+
+TEST_CASE("a beam of any width finds what a naive one finds; wider ones are better on the whole") {
+  double gain = 0.0;  // of a beam of three over greedy
+  for_every_decoder([&](const Situation& s) {
+    for (const int width : {1, 2, 3, 6}) {
+      CAPTURE(width);
+      const auto said = s.search_all(width);
+      for (int b = 0; b < kEpisodes; ++b) {
+        CAPTURE(b);
+        CHECK(said[b] == s.naive_beam(b, width));
+        if (width == 3) gain += s.score(b, said[b]) - s.score(b, s.naive_beam(b, 1));
+      }
+    }
+  });
+  CHECK(gain > 0.1);
+}
+
+TEST_CASE("after an end mark a beam says end marks") {
+  int ended = 0;
+  for_every_decoder([&](const Situation& s) {
+    for (const int width : {1, 2, 5})
+      for (const std::vector<int>& said : s.search_all(width)) {
+        const auto end = std::ranges::find(said, kEnd);
+        CHECK(std::all_of(end, said.end(), [](int symbol) { return symbol == kEnd; }));
+        ended += end < said.end() - 1 ? 1 : 0;
+      }
+  });
+  CHECK(ended > 0);
+}
+
+TEST_CASE("a beam finds the same wherever in a batch an episode stands") {
+  for_every_decoder([&](const Situation& s) {
+    for (const int width : {2, 3}) {
+      const auto all = s.search_all(width);
+      const std::vector<int> order = {4, 0, 5, 5, 2};
+      const auto others = s.search(order, width);
+      for (std::size_t i = 0; i < order.size(); ++i) CHECK(others[i] == all[order[i]]);
+      CHECK(s.search({3}, width)[0] == all[3]);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace saccade

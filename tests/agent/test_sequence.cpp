@@ -1,0 +1,222 @@
+// Agents that say a sequence: the decoder and all that it reads against the naive model, what the
+// looks are credited with, and where a sequence ends.
+#include <doctest/doctest.h>
+
+#include "agent/learner.h"
+#include "nn/error.h"
+#include "tests/agent/check_lane.h"
+#include "tests/agent/tasks.h"
+#include "tests/support.h"
+
+namespace saccade {
+namespace {
+
+AgentConfig reader_config(const std::string& core) {
+  AgentConfig config = busy_config(core);
+  config.glimpse.kind = "whole";
+  config.decoder = {.core = "gru", .hidden_size = 5};
+  return config;
+}
+
+AgentConfig transcriber_config(const std::string& reward) {
+  AgentConfig config = busy_config("lstm");
+  config.glimpse.num_glimpses = 4;
+  config.reinforce.reward = reward;
+  config.hidden.kind = "attend";
+  config.hidden.attend.score_hidden = 6;
+  config.decoder = {.core = "rnn", .hidden_size = 5};
+  return config;
+}
+
+std::vector<std::pair<std::string, HiddenConfig>> every_context() {
+  std::vector<std::pair<std::string, HiddenConfig>> all = {{"last", {.kind = "last"}},
+                                                           {"mean", {.kind = "mean"}}};
+  for (const std::string& score : score_kinds())
+    for (const std::string& area : attention_areas())
+      for (const std::string& position : attention_positions()) {
+        if (area == "global" && position != "current") continue;
+        if (position == "predicted" && !score_needs_query(score)) continue;
+        all.push_back({score + ", " + area + ", " + position,
+                       {.kind = "attend",
+                        .attend = {.score = score,
+                                   .score_hidden = 6,
+                                   .area = area,
+                                   .position = position,
+                                   .window = 1}}});
+      }
+  return all;
+}
+
+// Lengths of the texts and of the answers of the lane's episodes.
+template <class Length>
+std::set<int> lengths_of(const Task& task, int rollouts, Length&& length) {
+  const auto environment = task.environments(kEpisodes, rollouts);
+  environment->reset(kFirstScene);
+  std::set<int> all;
+  for (const SceneFacts& facts : environment->facts()) all.insert(length(facts));
+  return all;
+}
+
+TEST_CASE("a lane that reads a text agrees with the naive model for every context") {
+  const Task task = words_task();
+  for (const auto length : {&SceneFacts::length, &SceneFacts::num_symbols})
+    CHECK(lengths_of(task, 2, [&](const SceneFacts& facts) { return facts.*length; }).size() > 1);
+  const std::vector<std::string> encoders = naive::cores().names();
+  std::size_t turn = 0;
+  for (const std::string& decoder : recurrent_core_kinds())
+    for (const auto& [name, hidden] : every_context()) {
+      AgentConfig config = reader_config(encoders[turn++ % encoders.size()]);
+      config.decoder.core = decoder;
+      config.hidden = hidden;
+      CAPTURE(decoder);
+      CAPTURE(name);
+      CAPTURE(config.model.core);
+      check_look_lane(config, task.sight, task.environments);
+    }
+}
+
+TEST_CASE("so does one with a gate, a mask, or a weight of the loss") {
+  const Task task = words_task();
+  AgentConfig config = reader_config("gru");
+  config.hidden = {.kind = "attend", .attend = {.score_hidden = 6}};
+  config.input = {.kind = "gate", .learn_alpha = true, .gain = 8.0};
+  check_look_lane(config, task.sight, task.environments);
+  const Task longer = words_task(299);
+  for (const char* kind : {"mean", "attend"}) {
+    CAPTURE(kind);
+    config = reader_config("rnn");
+    config.hidden = {.kind = kind, .attend = {.score_hidden = 6}, .mask = "101"};
+    check_look_lane(config, longer.sight, longer.environments);
+  }
+}
+
+TEST_CASE("a decoder that may read none of an episode's states says so") {
+  const Task task = words_task();
+  AgentConfig config = reader_config("rnn");
+  config.hidden = {.kind = "attend", .mask = "01"};
+  CHECK(message_of<InputError>([&] { Played(config, task.sight, task.environments); }) ==
+        "attention.hidden.mask: '01' allows none of the 1 states of an episode; allowed with "
+        "attention.hidden.kind: attend: at least one of the shortest's");
+}
+
+TEST_CASE("so does one that looks, whose looks are credited with the symbols that are right") {
+  const Task task = transcribe_task();
+  CHECK(lengths_of(task, 2, [](const SceneFacts& f) { return f.num_symbols; }).size() > 1);
+  for (const std::string& reward : reward_kinds())
+    for (const std::string& advantage : advantage_estimators()) {
+      // The rollouts of one scene say the same, whatever they look at.
+      if (reward == "correct" && advantage == "leave_one_out") continue;
+      CAPTURE(reward);
+      CAPTURE(advantage);
+      AgentConfig config = transcriber_config(reward);
+      config.reinforce.advantage = advantage;
+      check_point_lane(config, task.sight, task.environments);
+    }
+  AgentConfig config = transcriber_config("probability");
+  for (const char* kind : {"hard_categorical", "soft_grid", "soft_gaussian"}) {
+    CAPTURE(kind);
+    config.glimpse.kind = kind;
+    check_look_lane(config, task.sight, task.environments);
+  }
+}
+
+// An agent with random weights that plays the first episodes of a task.
+struct Speaker {
+  Speaker(const AgentConfig& config, const Task& task, int episodes)
+      : model(config, task.sight),
+        parameters(zeros<1>(model.layout().size())),
+        rollout(model, task.environments(episodes, 1)) {
+    randomize(flat(parameters), model.layout(), 0.8F, 5);
+  }
+
+  void run(Readout readout, int beam = 1) {
+    rollout.run(flat(parameters), {.first_scene = kFirstScene, .readout = readout, .beam = beam});
+  }
+  std::vector<int> said(int b) const {
+    const std::span<const int> symbols = rollout.answer->said(b);
+    return {symbols.begin(), symbols.end()};
+  }
+  std::vector<int> truth(int b) const {
+    const std::span<const int> symbols = rollout.answer->truth(b);
+    return {symbols.begin(), symbols.end()};
+  }
+
+  Model model;
+  Tensor<1> parameters;
+  Rollout rollout;
+};
+
+TEST_CASE("without a teacher the decoder goes on from what it said itself") {
+  const Task task = words_task();
+  for (const char* kind : {"last", "attend"}) {
+    CAPTURE(kind);
+    AgentConfig config = reader_config("gru");
+    config.hidden.kind = kind;
+    Speaker speaker(config, task, kEpisodes);
+    speaker.run(Readout::deterministic);
+    const naive::Parameters p =
+        naive::read_parameters(flat(speaker.parameters), speaker.model.layout());
+    const naive::Parameters own = naive::section(p, "decoder");
+    const std::size_t end = task.sight.num_classes - 1;
+    int differs = 0;  // from what it would say after the truth
+    for (int b = 0; b < kEpisodes; ++b) {
+      CAPTURE(b);
+      std::vector<naive::Row> h;
+      for (int t = 0; t <= speaker.rollout.core.steps; ++t) {
+        const ConstMatrix state = speaker.rollout.core.state(t);
+        h.emplace_back(state.row(b), state.row(b) + state.cols);
+      }
+      const SceneFacts& facts = speaker.rollout.environment->facts()[b];
+      naive::Decoding now = naive::begin_decoding(config, h, facts.length);
+      naive::Row previous(end + 1);
+      std::vector<int> expected;
+      for (int j = 0; j < task.sight.max_symbols; ++j) {
+        const naive::Row log_p = naive::say(now, config, own, h, facts.length, j, previous);
+        const std::span fast(&speaker.rollout.answer->probabilities(j, b, 0), end + 1);
+        CHECK(relative_error(fast, naive::map(log_p, [](double z) { return std::exp(z); })) < 1e-5);
+        const auto most = std::ranges::max_element(log_p) - log_p.begin();
+        expected.push_back(static_cast<int>(most));
+        differs += j + 1 < facts.num_symbols && most != facts.symbols[j] ? 1 : 0;
+        previous = naive::one_hot(most, end + 1);
+      }
+      expected.erase(std::ranges::find(expected, static_cast<int>(end)), expected.end());
+      CHECK(speaker.said(b) == expected);
+    }
+    CHECK(differs > 0);
+  }
+}
+
+TEST_CASE("an end mark ends: what follows it is not said and does not count") {
+  // Learned so far that much is right; what is said after the end nobody taught.
+  const Task task = words_task();
+  AgentConfig config = reader_config("gru");
+  config.model.hidden_size = 24;
+  config.decoder.hidden_size = 24;
+  config.hidden.kind = "attend";
+  config.training.episodes = 32 * 400;
+  const Model model(config, task.sight);
+  Workers workers(1);
+  Learner learner(model, task.environments, 1, workers);
+  while (learner.updates() < learner.total_updates()) learner.step();
+
+  Speaker speaker(config, task, 64);
+  speaker.parameters = learner.parameters;
+  for (const int beam : {1, 3}) {
+    CAPTURE(beam);
+    speaker.run(Readout::deterministic, beam);
+    int right = 0, shorter = 0;
+    for (int b = 0; b < 64; ++b) {
+      const std::vector<int> said = speaker.said(b);
+      CHECK(std::ranges::count(said, task.sight.num_classes - 1) == 0);
+      CHECK(speaker.rollout.answer->rewards[b] == (said == speaker.truth(b) ? 1.0F : 0.0F));
+      CHECK(speaker.rollout.answer->error(b) == 1.0F - speaker.rollout.answer->rewards[b]);
+      right += said == speaker.truth(b) ? 1 : 0;
+      shorter += said.size() + 1 < static_cast<std::size_t>(task.sight.max_symbols) ? 1 : 0;
+    }
+    CHECK(right > 55);
+    CHECK(shorter > 10);
+  }
+}
+
+}  // namespace
+}  // namespace saccade

@@ -1,0 +1,82 @@
+#include "env/area_resize.h"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "nn/random.h"
+
+namespace saccade {
+namespace {
+
+std::vector<float> normals(int count, std::uint32_t seed) {
+  RandomStream stream(seed, Purpose::scene, 0, 0);
+  std::vector<float> values(count);
+  for (float& value : values) value = stream.normal();
+  return values;
+}
+
+double product(const std::vector<float>& a, const std::vector<float>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+TEST_CASE("canvases shrink by area averages, parts of pixels by their share") {
+  std::vector<float> small(2);
+  AreaResize(1, 2, 4, 1, 2).forward(small, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(small == std::vector<float>{3.5F, 5.5F});
+
+  // Three columns to two: each new pixel covers one and a half.
+  AreaResize(1, 1, 3, 1, 2).forward(small, std::vector<float>{3, 6, 9});
+  CHECK(small[0] == doctest::Approx((3 + 0.5 * 6) / 1.5));
+  CHECK(small[1] == doctest::Approx((0.5 * 6 + 9) / 1.5));
+
+  // Two channels, rows alone.
+  AreaResize(2, 2, 1, 1, 1).forward(small, std::vector<float>{1, 3, 10, 30});
+  CHECK(small == std::vector<float>{2.0F, 20.0F});
+}
+
+TEST_CASE("the mean of every channel is kept") {
+  constexpr int kChannels = 3, kRows = 13, kCols = 17;
+  const std::vector<float> canvas = normals(kChannels * kRows * kCols, 1);
+  for (const auto& [rows, cols] : {std::pair{1, 1}, {5, 4}, {13, 6}, {7, 17}, {12, 16}}) {
+    CAPTURE(rows);
+    CAPTURE(cols);
+    std::vector<float> small(kChannels * rows * cols);
+    AreaResize(kChannels, kRows, kCols, rows, cols).forward(small, canvas);
+    for (int c = 0; c < kChannels; ++c) {
+      const auto mean = [c](const std::vector<float>& all, int n) {
+        return std::accumulate(all.begin() + c * n, all.begin() + (c + 1) * n, 0.0) / n;
+      };
+      CHECK(mean(small, rows * cols) == doctest::Approx(mean(canvas, kRows * kCols)).epsilon(1e-4));
+    }
+  }
+}
+
+TEST_CASE("a canvas of the right size stays as it is, bit by bit") {
+  const std::vector<float> canvas = normals(2 * 5 * 7, 1);
+  std::vector<float> same(canvas.size());
+  AreaResize(2, 5, 7, 5, 7).forward(same, canvas);
+  CHECK(same == canvas);
+  std::vector<float> back(canvas.size(), 9.0F);
+  AreaResize(2, 5, 7, 5, 7).backward(back, canvas);
+  CHECK(back == canvas);
+}
+
+TEST_CASE("the gradient is the transpose: <resize(x), y> = <x, backward(y)>") {
+  constexpr int kChannels = 2, kRows = 9, kCols = 11;
+  for (const auto& [rows, cols] : {std::pair{1, 1}, {4, 5}, {9, 3}, {2, 11}, {9, 11}}) {
+    CAPTURE(rows);
+    CAPTURE(cols);
+    AreaResize resize(kChannels, kRows, kCols, rows, cols);
+    const std::vector<float> x = normals(kChannels * kRows * kCols, 1);
+    const std::vector<float> y = normals(kChannels * rows * cols, 2);
+    std::vector<float> small(y.size()), dx(x.size(), 9.0F);  // what is not written shows
+    resize.forward(small, x);
+    resize.backward(dx, y);
+    CHECK(product(small, y) == doctest::Approx(product(x, dx)).epsilon(1e-4));
+  }
+}
+
+}  // namespace
+}  // namespace saccade
