@@ -87,9 +87,11 @@ void check_gradient(const Played& played, naive::Parameters& p, Loss&& loss, Rea
     }
     const double largest =
         std::abs(std::ranges::max(expected, {}, [](double d) { return std::abs(d); }));
+    CAPTURE(largest);
     if (reached(parameter.name)) {
       CHECK(largest > 1e-6);
-      CHECK(relative_error(actual, expected) < 1e-4);
+      // The differences are of numbers near 30: their own error reaches 1e-9.
+      CHECK(relative_error(actual, expected) * largest < 1e-4 * std::max(largest, 1e-5));
     } else {
       CHECK(largest == 0.0);
       CHECK(std::ranges::all_of(fast, [](float g) { return g == 0.0F; }));

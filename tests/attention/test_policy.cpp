@@ -220,7 +220,7 @@ TEST_CASE("hard kinds learn by REINFORCE, soft ones by backpropagation, controls
 TEST_CASE("an unknown kind lists the valid ones") {
   const std::string message =
       "unknown attention.glimpse.kind 'hard'; allowed: hard_gaussian, hard_categorical, soft_grid, "
-      "soft_gaussian, random, center, scan, oracle";
+      "soft_gaussian, whole, random, center, scan, oracle";
   CHECK(message_of<InputError>([] { find_glimpse_kind("hard"); }) == message);
   CHECK(message_of<InputError>([] { find_policy("hard"); }) ==
         "unknown policy 'hard'; allowed: hard_gaussian, random, center, scan, oracle");
