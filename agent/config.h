@@ -35,7 +35,7 @@ struct ReinforceConfig {
   int rollouts = 1;                   // M: episodes that share a scene
   std::string advantage = "learned";  // a name of advantage_estimators()
   std::string reward = "correct";     // a name of reward_kinds()
-  double weight = 1.0;                // of the REINFORCE term, >= 0
+  double weight = 1.0;                // of the REINFORCE term of the looks, >= 0
   double entropy = 0.0;               // of the policy's entropy bonus, >= 0
   double baseline_weight = 1.0;       // of the baseline's regression, >= 0
   bool shared_baseline = false;       // actions: its gradient reaches the core as well
