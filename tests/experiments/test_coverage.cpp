@@ -232,7 +232,8 @@ TEST_CASE("details say how it answered after each glimpse, and what for what") {
   CHECK(found.details.error_by_glimpse.size() == 3);
   CHECK(found.details.error_by_glimpse.back() == found.error);
   std::vector<double> expected(9, 0.0);
-  for (int b = 0; b < kScenes; ++b) ++expected[3 * first->answer->truth(b)[0] + first->answer->said(b)[0]];
+  for (int b = 0; b < kScenes; ++b)
+    ++expected[3 * first->answer->truth(b)[0] + first->answer->said(b)[0]];
   CHECK(found.details.confusion == expected);
   CHECK(tiny.evaluate(kScenes, 1).details.confusion.empty());
 }

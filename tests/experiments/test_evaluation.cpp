@@ -86,8 +86,8 @@ TEST_CASE("an evaluation does not depend on the number of workers, and repeats")
 TEST_CASE("an evaluator forgets the pass before") {
   const TinyTask tiny;
   Workers workers(2);
-  Evaluator evaluator(tiny.task.model, tiny.task.environments(Split::test), 150,
-                      TinyTask::kSeed, workers);
+  Evaluator evaluator(tiny.task.model, tiny.task.environments(Split::test), 150, TinyTask::kSeed,
+                      workers);
   const Evaluation first = evaluator.run(flat(tiny.weights), {});
   const Evaluation sampled =
       evaluator.run(flat(tiny.weights), {.readout = Readout::sample, .passes = 3});
@@ -215,7 +215,8 @@ TEST_CASE("soft attention can be read as its most probable candidate, and sample
     if (readout == Readout::argmax) CHECK(most_probable == p.rows);
     if (readout == Readout::sample) CHECK(most_probable < p.rows);
     int errors = 0;
-    for (int b = 0; b < kScenes; ++b) errors += batch->answer->said(b)[0] != batch->answer->truth(b)[0];
+    for (int b = 0; b < kScenes; ++b)
+      errors += batch->answer->said(b)[0] != batch->answer->truth(b)[0];
     const Evaluation found = tiny.evaluate(kScenes, 2, request);
     CHECK(found.error == doctest::Approx(static_cast<double>(errors) / kScenes));
     Looks looks;  // of a sharp look, the location is its candidate
@@ -256,7 +257,8 @@ TEST_CASE("shuffled looks are those of the episode before") {
     batch->run(flat(tiny.weights), {.seed = TinyTask::kSeed, .replay = &others});
     CHECK(batch->look->actions == others);
     int errors = 0;
-    for (int b = 0; b < kScenes; ++b) errors += batch->answer->said(b)[0] != batch->answer->truth(b)[0];
+    for (int b = 0; b < kScenes; ++b)
+      errors += batch->answer->said(b)[0] != batch->answer->truth(b)[0];
     const Evaluation found = tiny.evaluate(kScenes, 2, {.shuffled = true});
     CHECK(found.error == doctest::Approx(static_cast<double>(errors) / kScenes));
     if (kind == "soft_grid") continue;

@@ -32,8 +32,7 @@ struct TinyTask {
 
   /// The test scenes in one batch.
   std::unique_ptr<Rollout> play(int scenes, const PassRequest& request = {}, int pass = 0) const {
-    auto rollout =
-        std::make_unique<Rollout>(task.model, task.environments(Split::test)(scenes, 1));
+    auto rollout = std::make_unique<Rollout>(task.model, task.environments(Split::test)(scenes, 1));
     rollout->run(flat(weights), {.seed = kSeed,
                                  .update = static_cast<std::uint32_t>(pass),
                                  .std = task.model.location_std(1.0, flat(weights)),
