@@ -3,13 +3,13 @@
 #include <doctest/doctest.h>
 #include <zip.h>
 
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 #include <xtensor/xarray.hpp>
-#include <xtensor/xnpy.hpp>
 
 namespace saccade {
 
@@ -40,10 +40,26 @@ struct ReadNpz {
     for (const auto& [name, bytes] : npy) all.push_back(name);
     return all;
   }
+  /// Version 1.0 of the format, little-endian, row by row.
   template <class T = float>
   xt::xarray<T> get(const std::string& name) const {
-    std::istringstream stream(npy.at(name));
-    return xt::load_npy<T>(stream);
+    const std::string& bytes = npy.at(name);
+    REQUIRE(bytes.starts_with("\x93NUMPY\x01"));
+    constexpr std::size_t kBegin = 10;
+    const std::size_t size =
+        static_cast<unsigned char>(bytes[8]) + 256 * static_cast<unsigned char>(bytes[9]);
+    const std::string header = bytes.substr(kBegin, size);
+    const std::string type = std::is_same_v<T, float> ? "'<f4'" : "'<i4'";
+    REQUIRE(header.find("'descr': " + type) != std::string::npos);
+    REQUIRE(header.find("'fortran_order': False") != std::string::npos);
+    const std::size_t open = header.find('(') + 1;
+    std::istringstream numbers(header.substr(open, header.find(')') - open));
+    std::vector<std::size_t> shape;
+    for (std::size_t n; numbers >> n; numbers.ignore(1)) shape.push_back(n);
+    xt::xarray<T> array = xt::xarray<T>::from_shape(shape);
+    REQUIRE(bytes.size() == kBegin + size + array.size() * sizeof(T));
+    std::memcpy(array.data(), bytes.data() + kBegin + size, array.size() * sizeof(T));
+    return array;
   }
 
   std::map<std::string, std::string> npy;
