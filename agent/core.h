@@ -30,14 +30,13 @@ struct CoreMemory {
   CoreMemory(int steps, int episodes, int features, int hidden, int gates, bool has_cell);
 
   int steps, features, hidden;
-  Tensor<3> input;  // (T + 1, B, F + H): [g_{t+1} | h_t]; h_0 = 0, and the last has no g
-  Tensor<3>
-      ungated;  // (T, B, F): g_1 .. g_T, where a gate stands between them and the core; else none
-  Tensor<3> gates;   // (T, B, gates): activations inside the cell, by kind
-  Tensor<3> cell;    // (T + 1, B, H): the cell state of an lstm
-  Tensor<3> dstate;  // (T, B, H): in backward, gradients of h_1 .. h_T
-  Tensor<3> dgates;  // (T, B, gates): gradients before the activations
-  Tensor<2> dcell;   // (B, H)
+  Tensor<3> input;    // (T + 1, B, F + H): [g_{t+1} | h_t]; h_0 = 0, and the last has no g
+  Tensor<3> ungated;  // (T, B, F): g_1 .. g_T where a gate changes them, else none
+  Tensor<3> gates;    // (T, B, gates): activations inside the cell, by kind
+  Tensor<3> cell;     // (T + 1, B, H): the cell state of an lstm
+  Tensor<3> dstate;   // (T, B, H): in backward, gradients of h_1 .. h_T
+  Tensor<3> dgates;   // (T, B, gates): gradients before the activations
+  Tensor<2> dcell;    // (B, H)
   std::unique_ptr<CoreExtension> extension;
 
   /// What the core reads at step t (B, F): written before it.

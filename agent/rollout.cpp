@@ -1,5 +1,7 @@
 #include "agent/rollout.h"
 
+#include <algorithm>
+
 #include "nn/layers.h"
 
 namespace saccade {
@@ -22,6 +24,7 @@ Rollout::Rollout(const Model& model, std::unique_ptr<Environment> environment_)
   if (model.gate) gate.emplace(model.gate->make_memory(core.steps, episodes()));
   streams_.assign(episodes(), RandomStream(0, Purpose::policy_noise, 0, 0));
   targets_ = zeros<2>(episodes(), 2);
+  if (environment->moves()) moving_.resize(static_cast<std::size_t>(core.steps) * episodes());
 }
 
 void Rollout::run(std::span<const float> parameters, const RolloutRequest& request) {
@@ -33,7 +36,7 @@ void Rollout::run(std::span<const float> parameters, const RolloutRequest& reque
   look->begin(parameters);
   answer->begin();
   for (int t = 0; t < core.steps; ++t) {
-    find_targets();
+    find_targets(t);
     const Turn turn{t, parameters, request, matrix(targets_), streams_};
     if (request.canvases != nullptr) environment->view(step(*request.canvases, t));
     look->decide(turn);
@@ -48,8 +51,9 @@ void Rollout::run(std::span<const float> parameters, const RolloutRequest& reque
 }
 
 // Where the first digit is now: it may move.
-void Rollout::find_targets() {
+void Rollout::find_targets(int t) {
   const std::span<const SceneFacts> facts = environment->facts();
+  if (!moving_.empty()) std::ranges::copy(facts, moving_.begin() + t * episodes());
   for (int b = 0; b < episodes(); ++b) {
     targets_(b, 0) = facts[b].regions[0].x;
     targets_(b, 1) = facts[b].regions[0].y;

@@ -27,6 +27,10 @@ class Rollout {
   void run(std::span<const float> parameters, const RolloutRequest& request);
 
   int episodes() const { return environment->episodes(); }
+  /// What was true of episode b when glimpse t was taken.
+  const SceneFacts& facts(int t, int b) const {
+    return moving_.empty() ? environment->facts()[b] : moving_[t * episodes() + b];
+  }
 
   std::unique_ptr<Environment> environment;
   CoreMemory core;                 // features and states
@@ -35,11 +39,12 @@ class Rollout {
   std::unique_ptr<Answer> answer;  // what was said
 
  private:
-  void find_targets();
+  void find_targets(int t);
 
   const Model& model_;
   std::vector<RandomStream> streams_;  // (B)
   Tensor<2> targets_;                  // (B, 2): centres of the digits
+  std::vector<SceneFacts> moving_;     // (T, B): where the environment moves, else empty
 };
 
 }  // namespace saccade

@@ -13,14 +13,20 @@ namespace {
 constexpr int kPaddle = 2;  // pixels
 constexpr int kLeastSide = 4;
 constexpr std::uint8_t kBlack = 0, kWhite = 255;
+constexpr std::uint64_t kPart = std::uint64_t{1} << 62;  // scene numbers to each part
 
 }  // namespace
 
 std::vector<std::string> catch_actions() { return {"left", "stay", "right"}; }
 
-CatchEnvironment::CatchEnvironment(std::array<int, 2> canvas, const Retina& retina,
+CatchEnvironment::CatchEnvironment(std::array<int, 2> canvas, const Retina& retina, Split split,
                                    std::uint64_t seed, int episodes, int rollouts)
-    : rows_(canvas[0]), cols_(canvas[1]), retina_(retina), seed_(seed), rollouts_(rollouts) {
+    : RetinaEnvironment(retina, episodes, 1),
+      rows_(canvas[0]),
+      cols_(canvas[1]),
+      split_(split),
+      seed_(seed),
+      rollouts_(rollouts) {
   if (std::min(rows_, cols_) < kLeastSide)
     throw InputError(
         fmt::format("scene.canvas: {} x {} with scene.kind: catch; allowed: {} and "
@@ -28,20 +34,19 @@ CatchEnvironment::CatchEnvironment(std::array<int, 2> canvas, const Retina& reti
                     rows_, cols_, kLeastSide));
   SACCADE_CHECK(episodes % rollouts == 0);
   games_.assign(episodes, {RandomStream(seed, Purpose::scene, 0, 0), 0, 0, 0, 0});
-  facts_.resize(episodes);
   canvas_.assign(static_cast<std::size_t>(rows_) * cols_, kBlack);
-  prepared_.resize(retina.prepared_size() * episodes);
 }
 
 void CatchEnvironment::begin(std::uint64_t first_scene) {
   for (int b = 0; b < episodes(); ++b) {
-    const std::uint64_t scene = first_scene + b / rollouts_;
+    const std::uint64_t scene =
+        first_scene + b / rollouts_ + kPart * static_cast<std::uint64_t>(split_);
     Game& game = games_[b];
     game.stream = RandomStream(seed_, Purpose::scene, static_cast<std::uint32_t>(scene >> 32),
                                static_cast<std::uint32_t>(scene));
     game.paddle = game.stream.below(cols_ - kPaddle + 1);
     start_ball(game);
-    show(b);
+    show_game(b);
   }
 }
 
@@ -66,18 +71,18 @@ float CatchEnvironment::step(Game& game, int action) const {
 void CatchEnvironment::advance(std::span<const int> actions, std::span<float> rewards) {
   for (int b = 0; b < episodes(); ++b) {
     rewards[b] = step(games_[b], actions[b]);
-    show(b);
+    show_game(b);
   }
 }
 
 // Brings facts and retina up to date.
-void CatchEnvironment::show(int episode) {
+void CatchEnvironment::show_game(int episode) {
   const Game& game = games_[episode];
   std::uint8_t* ball = &canvas_[game.row * cols_ + game.col];
   std::uint8_t* paddle = &canvas_[(rows_ - 1) * cols_ + game.paddle];
   *ball = kWhite;
   std::fill_n(paddle, kPaddle, kWhite);
-  retina_.prepare(canvas_, prepared(episode));
+  show(episode, canvas_);
   *ball = kBlack;
   std::fill_n(paddle, kPaddle, kBlack);
 
@@ -85,25 +90,6 @@ void CatchEnvironment::show(int episode) {
   facts.boxes[0] = {.x = game.col, .y = game.row, .width = 1, .height = 1};
   facts.regions[0] = to_region(facts.boxes[0], cols_, rows_);
   facts.is_answer[0] = true;
-}
-
-std::span<std::byte> CatchEnvironment::prepared(int episode) {
-  return std::span(prepared_).subspan(episode * retina_.prepared_size(), retina_.prepared_size());
-}
-
-void CatchEnvironment::observe(ConstMatrix locations, Matrix glimpses) {
-  for (int b = 0; b < episodes(); ++b)
-    retina_.look(prepared(b), locations(b, 0), locations(b, 1), glimpses.row(b));
-}
-
-void CatchEnvironment::observe_all(ConstMatrix places, Matrix glimpses) {
-  for (int b = 0; b < episodes(); ++b)
-    for (int k = 0; k < places.rows; ++k)
-      retina_.look(prepared(b), places(k, 0), places(k, 1), glimpses.row(b * places.rows + k));
-}
-
-void CatchEnvironment::observe_canvases(Matrix canvases) {
-  for (int b = 0; b < episodes(); ++b) retina_.view(prepared(b), canvases.row(b));
 }
 
 }  // namespace saccade

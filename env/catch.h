@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "env/environment.h"
+#include "env/split.h"
 
 namespace saccade {
 
@@ -25,28 +26,21 @@ std::vector<std::string> catch_actions();
 /// balls. Balls go on for as long as there are acts.
 ///
 /// The facts tell where the ball is now, as the only digit and box; label and length are 0.
-class CatchEnvironment final : public Environment {
+class CatchEnvironment final : public RetinaEnvironment {
  public:
   /// canvas (rows, cols), in pixels; keeps a copy of `retina`, which is for a canvas of this size
   /// with one channel. `rollouts` (M) episodes in a row share a scene, the paddle's start and all
-  /// balls to come, so that B episodes use B / M scenes; episodes is a multiple of rollouts. Throws
-  /// InputError (scene.canvas) for a side of fewer than four pixels.
-  CatchEnvironment(std::array<int, 2> canvas, const Retina& retina, std::uint64_t seed,
+  /// balls to come, so that B episodes use B / M scenes; episodes is a multiple of rollouts. Scene
+  /// n of each part is another one. Throws InputError (scene.canvas) for a side of fewer than four
+  /// pixels.
+  CatchEnvironment(std::array<int, 2> canvas, const Retina& retina, Split split, std::uint64_t seed,
                    int episodes, int rollouts);
 
-  int episodes() const override { return static_cast<int>(facts_.size()); }
-  int glimpse_size() const override { return retina_.glimpse_size(); }
   int num_classes() const override { return 3; }
   CanvasSize canvas() const override { return {1, rows_, cols_}; }
   AnswerKind answer_kind() const override { return AnswerKind::actions; }
-  std::span<const SceneFacts> facts() const override { return facts_; }
   /// One for each ball that lands.
   float best_return(int acts) const override { return static_cast<float>(acts / steps_per_ball()); }
-
-  void look_backward(std::span<float> dcanvas, float x, float y,
-                     std::span<const float> dglimpse) const override {
-    retina_.look_backward(dcanvas, x, y, dglimpse);
-  }
 
   /// Acts from the start of a ball to its landing.
   int steps_per_ball() const { return rows_ - 1; }
@@ -59,24 +53,18 @@ class CatchEnvironment final : public Environment {
   };
 
   void begin(std::uint64_t first_scene) override;
-  void observe(ConstMatrix locations, Matrix glimpses) override;
-  void observe_all(ConstMatrix places, Matrix glimpses) override;
-  void observe_canvases(Matrix canvases) override;
   void advance(std::span<const int> actions, std::span<float> rewards) override;
 
   void start_ball(Game& game) const;
   float step(Game& game, int action) const;
-  void show(int episode);
-  std::span<std::byte> prepared(int episode);
+  void show_game(int episode);
 
   int rows_, cols_;
-  Retina retina_;
+  Split split_;
   std::uint64_t seed_;
   int rollouts_;
   std::vector<Game> games_;           // (B)
-  std::vector<SceneFacts> facts_;     // (B)
   std::vector<std::uint8_t> canvas_;  // (rows, cols), of one episode; black between uses
-  std::vector<std::byte> prepared_;   // (B, retina.prepared_size())
 };
 
 }  // namespace saccade

@@ -110,46 +110,49 @@ void Environment::act(std::span<const int> actions, std::span<float> rewards) {
   advance(actions, rewards);
 }
 
-GlimpseEnvironment::GlimpseEnvironment(const SceneMaker& scenes, const Retina& retina, int episodes,
-                                       int rollouts)
-    : scenes_(scenes),
+RetinaEnvironment::RetinaEnvironment(const Retina& retina, int episodes, int sharing)
+    : facts_(episodes),
       retina_(retina),
-      rollouts_(rollouts),
-      buffer_(scenes.make_buffer()),
-      facts_(episodes),
-      prepared_(retina.prepared_size() * (episodes / rollouts)) {
-  SACCADE_CHECK(episodes % rollouts == 0);
+      sharing_(sharing),
+      prepared_(retina.prepared_size() * (episodes / sharing)) {
+  SACCADE_CHECK(episodes % sharing == 0);
 }
 
-void GlimpseEnvironment::begin(std::uint64_t first_scene) {
-  const int scenes = episodes() / rollouts_;
-  for (int s = 0; s < scenes; ++s) {
-    const SceneFacts facts = scenes_.make(first_scene + s, buffer_);
-    std::fill_n(facts_.begin() + static_cast<std::ptrdiff_t>(s) * rollouts_, rollouts_, facts);
-    const std::span prepared(prepared_);
-    retina_.prepare(buffer_.canvas,
-                    prepared.subspan(s * retina_.prepared_size(), retina_.prepared_size()));
-  }
+void RetinaEnvironment::show(int episode, std::span<const std::uint8_t> canvas) {
+  retina_.prepare(canvas, std::span(prepared_).subspan(offset(episode), retina_.prepared_size()));
 }
 
-std::span<const std::byte> GlimpseEnvironment::prepared(int episode) const {
-  const std::size_t scene = episode / rollouts_;
-  return std::span(prepared_).subspan(scene * retina_.prepared_size(), retina_.prepared_size());
+std::span<const std::byte> RetinaEnvironment::prepared(int episode) const {
+  return std::span(prepared_).subspan(offset(episode), retina_.prepared_size());
 }
 
-void GlimpseEnvironment::observe(ConstMatrix locations, Matrix glimpses) {
+void RetinaEnvironment::observe(ConstMatrix locations, Matrix glimpses) {
   for (int b = 0; b < locations.rows; ++b)
     retina_.look(prepared(b), locations(b, 0), locations(b, 1), glimpses.row(b));
 }
 
-void GlimpseEnvironment::observe_all(ConstMatrix places, Matrix glimpses) {
+void RetinaEnvironment::observe_all(ConstMatrix places, Matrix glimpses) {
   for (int b = 0; b < episodes(); ++b)
     for (int k = 0; k < places.rows; ++k)
       retina_.look(prepared(b), places(k, 0), places(k, 1), glimpses.row(b * places.rows + k));
 }
 
-void GlimpseEnvironment::observe_canvases(Matrix canvases) {
+void RetinaEnvironment::observe_canvases(Matrix canvases) {
   for (int b = 0; b < episodes(); ++b) retina_.view(prepared(b), canvases.row(b));
+}
+
+GlimpseEnvironment::GlimpseEnvironment(const SceneMaker& scenes, const Retina& retina, int episodes,
+                                       int rollouts)
+    : RetinaEnvironment(retina, episodes, rollouts),
+      scenes_(scenes),
+      rollouts_(rollouts),
+      buffer_(scenes.make_buffer()) {}
+
+void GlimpseEnvironment::begin(std::uint64_t first_scene) {
+  for (int b = 0; b < episodes(); b += rollouts_) {
+    std::fill_n(facts_.begin() + b, rollouts_, scenes_.make(first_scene + b / rollouts_, buffer_));
+    show(b, buffer_.canvas);
+  }
 }
 
 }  // namespace saccade

@@ -48,6 +48,9 @@ class Environment {
   virtual AnswerKind answer_kind() const { return AnswerKind::one_class; }
   virtual int max_symbols() const { return 0; }  // J: of the longest sequence, end mark included
 
+  /// Whether the facts change while an episode lasts.
+  bool moves() const { return answer_kind() == AnswerKind::actions; }
+
   /// The most that an episode of so many acts can earn; of other answers 1.
   virtual float best_return(int) const { return 1.0F; }
 
@@ -97,16 +100,47 @@ class Environment {
   bool running_ = false;
 };
 
+/// What environments that are seen through a retina have in common: the facts of B episodes, and
+/// canvases that `sharing` episodes in a row look at, prepared once.
+class RetinaEnvironment : public Environment {
+ public:
+  int episodes() const override { return static_cast<int>(facts_.size()); }
+  int glimpse_size() const override { return retina_.glimpse_size(); }
+  std::span<const SceneFacts> facts() const override { return facts_; }
+  void look_backward(std::span<float> dcanvas, float x, float y,
+                     std::span<const float> dglimpse) const override {
+    retina_.look_backward(dcanvas, x, y, dglimpse);
+  }
+
+ protected:
+  /// Keeps a copy of `retina`. episodes is a multiple of sharing.
+  RetinaEnvironment(const Retina& retina, int episodes, int sharing);
+
+  /// Shows a canvas, (channels, rows, cols), to the episode and those that share it.
+  void show(int episode, std::span<const std::uint8_t> canvas);
+
+  std::vector<SceneFacts> facts_;  // (B)
+
+ private:
+  void observe(ConstMatrix locations, Matrix glimpses) override;
+  void observe_all(ConstMatrix places, Matrix glimpses) override;
+  void observe_canvases(Matrix canvases) override;
+  std::span<const std::byte> prepared(int episode) const;
+  std::size_t offset(int episode) const { return episode / sharing_ * retina_.prepared_size(); }
+
+  Retina retina_;
+  int sharing_;
+  std::vector<std::byte> prepared_;  // (B / sharing, retina.prepared_size())
+};
+
 /// Glimpses of scenes with digits. `rollouts` (M) episodes in a row share a scene, so that B
 /// episodes use B / M scenes, numbered from first_scene. The answer is a class, or a sequence where
 /// the scenes have symbols (scene.kind: transcribe).
-class GlimpseEnvironment final : public Environment {
+class GlimpseEnvironment final : public RetinaEnvironment {
  public:
   /// Keeps copies of `scenes` and `retina`. episodes is a multiple of rollouts.
   GlimpseEnvironment(const SceneMaker& scenes, const Retina& retina, int episodes, int rollouts);
 
-  int episodes() const override { return static_cast<int>(facts_.size()); }
-  int glimpse_size() const override { return retina_.glimpse_size(); }
   int num_classes() const override { return scenes_.num_classes(); }
   CanvasSize canvas() const override {
     return {scenes_.channels(), scenes_.rows(), scenes_.cols()};
@@ -115,25 +149,13 @@ class GlimpseEnvironment final : public Environment {
     return scenes_.max_symbols() > 0 ? AnswerKind::sequence : AnswerKind::one_class;
   }
   int max_symbols() const override { return scenes_.max_symbols(); }
-  std::span<const SceneFacts> facts() const override { return facts_; }
-  void look_backward(std::span<float> dcanvas, float x, float y,
-                     std::span<const float> dglimpse) const override {
-    retina_.look_backward(dcanvas, x, y, dglimpse);
-  }
 
  private:
   void begin(std::uint64_t first_scene) override;
-  void observe(ConstMatrix locations, Matrix glimpses) override;
-  void observe_all(ConstMatrix places, Matrix glimpses) override;
-  void observe_canvases(Matrix canvases) override;
-  std::span<const std::byte> prepared(int episode) const;
 
   SceneMaker scenes_;
-  Retina retina_;
   int rollouts_;
   SceneMaker::Buffer buffer_;
-  std::vector<SceneFacts> facts_;    // (B)
-  std::vector<std::byte> prepared_;  // (B / M, retina.prepared_size())
 };
 
 }  // namespace saccade

@@ -123,45 +123,47 @@ bool has_sequences(const SceneConfig& scene) {
   return scene.kind == "transcribe" || scene.kind == "digits_to_words";
 }
 
-// What scenes ask of the agent.
-void resolve_task(const Config& config, const GivenKeys& given) {
-  const SceneConfig& scene = config.scene;
+// What a game asks of the agent that plays it.
+void resolve_catch(const Config& config, const GivenKeys& given) {
   const AgentConfig& agent = config.agent;
-  const std::string& hidden = agent.hidden.kind;
-  require(
-      scene.kind != "catch" || hidden == "last", given, {"attention.hidden.kind", "scene.kind"},
-      fmt::format("attention.hidden.kind: {} has no effect with scene.kind: catch, whose actions "
-                  "read the state of their step; allowed: last",
-                  hidden));
-  require(!has_sequences(scene) || hidden != "self", given, {"attention.hidden.kind", "scene.kind"},
-          fmt::format("attention.hidden.kind: self reads once and cannot say a sequence, which "
-                      "scene.kind: {} asks for; allowed: last, mean, attend",
-                      scene.kind));
-  require(scene.kind != "digits_to_words" || agent.glimpse.kind == "whole", given,
-          {"attention.glimpse.kind", "scene.kind"},
-          fmt::format("attention.glimpse.kind: {} cannot look at scene.kind: digits_to_words, a "
-                      "text; allowed: whole",
-                      agent.glimpse.kind));
-  require(
-      scene.kind != "catch" || (agent.model.kind == "recurrent" && agent.glimpse.kind != "whole" &&
-                                agent.glimpse.kind != "soft_gaussian"),
-      given, {"model.kind", "attention.glimpse.kind", "scene.kind"},
-      "scene.kind: catch moves while it is looked at and needs model.kind: recurrent and an "
-      "attention.glimpse.kind that takes glimpses of points or of a grid");
-  require(scene.kind != "catch" || agent.glimpse.num_glimpses >= scene.canvas[0] - 1, given,
+  require(agent.hidden.kind == "last", given, {"attention.hidden.kind", "scene.kind"},
+          fmt::format("attention.hidden.kind: {} has no effect with scene.kind: catch, whose "
+                      "actions read the state of their step; allowed: last",
+                      agent.hidden.kind));
+  require(agent.model.kind == "recurrent" && agent.glimpse.kind != "whole" &&
+              agent.glimpse.kind != "soft_gaussian",
+          given, {"model.kind", "attention.glimpse.kind", "scene.kind"},
+          "scene.kind: catch moves while it is looked at and needs model.kind: recurrent and an "
+          "attention.glimpse.kind that takes glimpses of points or of a grid");
+  require(agent.glimpse.num_glimpses >= config.scene.canvas[0] - 1, given,
           {"attention.glimpse.num_glimpses", "scene.canvas", "scene.kind"},
           fmt::format("attention.glimpse.num_glimpses: {} ends before a ball of scene.kind: catch "
                       "lands; allowed: {} and more",
-                      agent.glimpse.num_glimpses, scene.canvas[0] - 1));
-  require(
-      scene.kind != "catch" || agent.reinforce.reward == "correct", given,
-      {"reinforce.reward", "scene.kind"},
-      fmt::format("reinforce.reward: {} has no effect with scene.kind: catch, which pays itself; "
-                  "allowed: correct",
-                  agent.reinforce.reward));
-  require(scene.kind != "digits_to_words" || agent.model.kind == "recurrent", given,
-          {"model.kind", "scene.kind"},
+                      agent.glimpse.num_glimpses, config.scene.canvas[0] - 1));
+  require(agent.reinforce.reward == "correct", given, {"reinforce.reward", "scene.kind"},
+          fmt::format("reinforce.reward: {} has no effect with scene.kind: catch, which pays "
+                      "itself; allowed: correct",
+                      agent.reinforce.reward));
+}
+
+// What a text asks of the agent that reads it.
+void resolve_text(const AgentConfig& agent, const GivenKeys& given) {
+  require(agent.glimpse.kind == "whole", given, {"attention.glimpse.kind", "scene.kind"},
+          fmt::format("attention.glimpse.kind: {} cannot look at scene.kind: digits_to_words, a "
+                      "text; allowed: whole",
+                      agent.glimpse.kind));
+  require(agent.model.kind == "recurrent", given, {"model.kind", "scene.kind"},
           fmt::format("model.kind: {} cannot read a text; allowed: recurrent", agent.model.kind));
+}
+
+void resolve_task(const Config& config, const GivenKeys& given) {
+  if (config.scene.kind == "catch") resolve_catch(config, given);
+  if (config.scene.kind == "digits_to_words") resolve_text(config.agent, given);
+  require(!has_sequences(config.scene) || config.agent.hidden.kind != "self", given,
+          {"attention.hidden.kind", "scene.kind"},
+          fmt::format("attention.hidden.kind: self reads once and cannot say a sequence, which "
+                      "scene.kind: {} asks for; allowed: last, mean, attend",
+                      config.scene.kind));
 }
 
 // Sizes and kinds of attention over the states that fit together.

@@ -54,12 +54,13 @@ std::vector<float> PatchSum::total() const {
   return sums;
 }
 
-double coverage(const SceneFacts& facts, Look& look, int steps, int b, CanvasSize canvas) {
+double coverage(const SceneFacts& facts, Look& look, int first, int count, int b,
+                CanvasSize canvas) {
   double seen = 0.0;
   for (int d = 0; d < facts.num_digits; ++d) {
     const Box& box = facts.boxes[d];
     std::vector<float> unseen(box.width * box.height, 1.0F);
-    for (int t = 0; t < steps; ++t) {
+    for (int t = first; t < first + count; ++t) {
       PatchSum patches(box, canvas.rows, canvas.cols);
       patches.add(look.gaze(t, b));
       const std::vector<float> weights = patches.total();

@@ -28,9 +28,11 @@ class PatchSum {
   std::vector<float> corners_;
 };
 
-/// How much of a digit's box the finest patches of an episode have seen: a pixel that a look sees
-/// with weight w stays unseen with 1 - w. The share of the box that was seen, mean over the digits.
-double coverage(const SceneFacts& facts, Look& look, int steps, int b, CanvasSize canvas);
+/// How much of a digit's box the finest patches of the looks first .. first + count - 1 of episode
+/// b have seen: a pixel that a look sees with weight w stays unseen with 1 - w. The share of the
+/// box that was seen, mean over the digits.
+double coverage(const SceneFacts& facts, Look& look, int first, int count, int b,
+                CanvasSize canvas);
 
 /// Size of a map of a canvas that is drawn in cells: at most kMaxMapSide a side.
 struct MapSize {

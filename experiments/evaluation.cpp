@@ -66,6 +66,18 @@ double weight_on_answer(const Rollout& rollout, int b) {
   return end > first ? sum / (end - first) : 0.0;
 }
 
+// Of what moves, the mean over the steps of what the look at that moment saw of it.
+double coverage_of(const Rollout& rollout, int b) {
+  const int steps = rollout.core.steps;
+  const CanvasSize canvas = rollout.environment->canvas();
+  if (!rollout.environment->moves())
+    return coverage(rollout.facts(0, b), *rollout.look, 0, steps, b, canvas);
+  double sum = 0.0;
+  for (int t = 0; t < steps; ++t)
+    sum += coverage(rollout.facts(t, b), *rollout.look, t, 1, b, canvas);
+  return sum / steps;
+}
+
 }  // namespace
 
 // Sums over the scenes of a chunk and all their passes.
@@ -262,18 +274,16 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
     }
     const ConstMatrix p = step(rollout.answer->probabilities, reads - 1);
     for (int b = 0; b < count; ++b) {
-      const SceneFacts& facts = rollout.environment->facts()[b];
       if (classes)
         for (int c = 0; c < p.cols; ++c) mean_probability(b, c) += p(b, c);
       else
         tally.errors += static_cast<double>(rollout.answer->error(b)) / request.passes;
       tally.add_said(model_, rollout, b);
       for (int t = 0; t < steps; ++t) {
-        tally.add_look(t, facts, rollout.look->gaze(t, b));
+        tally.add_look(t, rollout.facts(t, b), rollout.look->gaze(t, b));
         tally.entropy += rollout.look->entropy(t, b, rollout_request);
       }
-      if (!model_.sees_canvas())
-        tally.coverage += coverage(facts, *rollout.look, steps, b, model_.canvas());
+      if (!model_.sees_canvas()) tally.coverage += coverage_of(rollout, b);
     }
   }
   if (request.details) tally.add_details(model_, rollout, count);

@@ -43,8 +43,10 @@ struct Evaluation {
   std::vector<double> on_target_by_glimpse;  // (T)
   double border = 0.0;    // weight of the looks at the edge: |x| or |y| of 0.98 and more
   double distance = 0.0;  // mean distance of a look to the nearest digit's centre, in half canvases
-  double coverage = 0.0;  // share of the digit's box that the finest patches saw in an episode
-  double entropy = 0.0;   // nats, of what placed the looks, mean over the glimpses
+  // Share of the digit's box that the finest patches saw in an episode, of a ball that moves in a
+  // look.
+  double coverage = 0.0;
+  double entropy = 0.0;  // nats, of what placed the looks, mean over the glimpses
   // Of sequences: edits (Levenshtein 1966) that would make right what was said, over all symbols
   // that were to be said.
   double symbol_error = 0.0;

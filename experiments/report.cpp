@@ -51,11 +51,12 @@ int test_passes(const Model& model, const EvaluationConfig& config) {
 std::string to_table(const TestReport& report, const Model& model) {
   const bool looks = !model.sees_canvas();
   const bool sequences = model.answer_kind() == AnswerKind::sequence;
+  const bool acts = model.answer_kind() == AnswerKind::actions;
   std::string table = fmt::format("  {:<28}{:>10}   95 % interval",
                                   fmt::format("test, {} scenes", report.deterministic().scenes),
-                                  model.answer_kind() == AnswerKind::actions ? "missed" : "error");
+                                  acts ? "missed" : "error");
   if (sequences) table += "     by symbol";
-  table += looks ? "      on digit\n" : "\n";
+  table += !looks ? "\n" : acts ? "       on ball\n" : "      on digit\n";
   for (const auto& [label, metric, request, e] : report.passes) {
     table += fmt::format("  {:<28}{:>8.2f} %   [{:.2f}, {:.2f}]", label, 100 * e.error,
                          100 * e.error_low, 100 * e.error_high);

@@ -90,7 +90,8 @@ std::unique_ptr<Environment> Task::make_environment(Split split, std::uint64_t s
                                                     int rollouts) const {
   const SceneConfig& scene = config.scene;
   if (scene.kind == "catch")
-    return std::make_unique<CatchEnvironment>(scene.canvas, *retina, seed, episodes, rollouts);
+    return std::make_unique<CatchEnvironment>(scene.canvas, *retina, split, seed, episodes,
+                                              rollouts);
   if (scene.kind == "digits_to_words")
     return std::make_unique<WordsEnvironment>(scene.max_number, split, seed, episodes, rollouts);
   const bool training = split == Split::train;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "nn/random.h"
@@ -18,6 +19,7 @@ class GuardedMatrix {
 
   Matrix view() { return {memory_.data() + stride() + kMargin, rows_, cols_, stride()}; }
   ConstMatrix view() const { return const_cast<GuardedMatrix*>(this)->view(); }
+  std::span<float> first_row() { return {view().data, static_cast<std::size_t>(cols_)}; }
   float& operator()(int r, int c) { return view()(r, c); }
   float operator()(int r, int c) const { return view()(r, c); }
 

@@ -41,6 +41,11 @@ inline NaiveMatrix product(const NaiveMatrix& a, const NaiveMatrix& b) {
   return y;
 }
 
+inline NaiveMatrix plus(NaiveMatrix a, const NaiveMatrix& b) {
+  for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] += b.values[i];
+  return a;
+}
+
 /// sum of a * b over all elements: the loss whose gradient by `a` is `b`.
 inline double dot(const NaiveMatrix& a, const NaiveMatrix& b) {
   double sum = 0.0;

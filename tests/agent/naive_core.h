@@ -21,7 +21,7 @@ using naive_attention::Row;
 using Weight = NaiveMatrix;
 
 inline Parameters read_parameters(std::span<const float> block, const ParameterLayout& layout) {
-  return naive_attention::parameters_of(layout, block);
+  return naive_parameters(layout, block);
 }
 
 // ---- Arithmetic ----

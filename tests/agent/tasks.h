@@ -67,7 +67,8 @@ inline Task catch_task() {
   return make_task("catch", [](int episodes, int rollouts) {
     const auto [rows, cols] = kCatchCanvas;
     const Retina retina({.patch_size = 3, .scales = 2}, rows, cols, 1);
-    return std::make_unique<CatchEnvironment>(kCatchCanvas, retina, 7, episodes, rollouts);
+    return std::make_unique<CatchEnvironment>(kCatchCanvas, retina, Split::train, 7, episodes,
+                                              rollouts);
   });
 }
 

@@ -1,26 +1,19 @@
 #pragma once
 
 #include <cmath>
-#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "attention/attend.h"
+#include "tests/attention/parameter_gradients.h"
 #include "tests/naive.h"
 
 // Attention over values in double precision, one number after the other.
 namespace saccade::naive_attention {
 
 using Row = std::vector<double>;
-using Parameters = std::map<std::string, NaiveMatrix>;
-
-inline Parameters parameters_of(const ParameterLayout& layout, std::span<const float> block) {
-  Parameters all;
-  for (int i = 0; i < static_cast<int>(layout.parameters().size()); ++i)
-    all.emplace(layout[i].name, NaiveMatrix(layout.view(block, i)));
-  return all;
-}
+using Parameters = NaiveParameters;
 
 inline double product(const Row& a, const Row& b) {
   double sum = 0.0;

@@ -9,6 +9,7 @@
 
 #include "nn/error.h"
 #include "tests/attention/naive_attend.h"
+#include "tests/attention/parameter_gradients.h"
 #include "tests/guarded_matrix.h"
 #include "tests/support.h"
 
@@ -50,7 +51,7 @@ struct Situation {
   Matrix of_query(GuardedMatrix& rows, int j) const {
     return rows.view().row_range(j * sizes.episodes, sizes.episodes);
   }
-  std::span<const float> block() { return {parameters.view().data, layout.size()}; }
+  std::span<const float> block() { return parameters.first_row(); }
 
   void forward() {
     contexts.fill(kNan);
@@ -65,8 +66,8 @@ struct Situation {
       attend.backward(detached_query ? Matrix{} : of_query(dqueries, j), dvalues.view(), memory, j,
                       of_query(dcontexts, j), of_query(queries, j), values.view(),
                       of_query(mask, j), block());
-    attend.finish({gradient.view().data, layout.size()}, dvalues.view(), memory, sizes.first,
-                  queries.view(), values.view(), block());
+    attend.finish(gradient.first_row(), dvalues.view(), memory, sizes.first, queries.view(),
+                  values.view(), block());
   }
   bool intact() const {
     for (const GuardedMatrix* m : {&parameters, &gradient, &values, &dvalues, &queries, &dqueries,
@@ -89,7 +90,7 @@ struct NaiveAttend {
       : situation(s),
         values(s.values.view()),
         queries(s.queries.view()),
-        parameters(naive_attention::parameters_of(s.layout, s.block())) {}
+        parameters(naive_parameters(s.layout, s.block())) {}
 
   std::vector<naive_attention::Row> values_of(int b) const {
     const auto [query, value, episodes, n, num_queries, first] = situation.sizes;
@@ -133,13 +134,8 @@ struct NaiveAttend {
 
   Situation& situation;
   NaiveMatrix values, queries;
-  naive_attention::Parameters parameters;
+  NaiveParameters parameters;
 };
-
-NaiveMatrix plus(NaiveMatrix a, const NaiveMatrix& b) {
-  for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] += b.values[i];
-  return a;
-}
 
 std::vector<AttendConfig> every_config() {
   std::vector<AttendConfig> all;
@@ -198,12 +194,7 @@ TEST_CASE("attention's gradients agree with finite differences") {
                         plus(dqueries_before, finite_differences(naive.queries, loss))) < 2e-5);
     CHECK(largest_error(s.dvalues.view(),
                         plus(dvalues_before, finite_differences(naive.values, loss))) < 2e-5);
-    for (int i = 0; i < static_cast<int>(s.layout.parameters().size()); ++i) {
-      CAPTURE(s.layout[i].name);
-      const std::span<const float> gradient(s.gradient.view().data, s.layout.size());
-      CHECK(largest_error(s.layout.view(gradient, i),
-                          finite_differences(naive.parameters.at(s.layout[i].name), loss)) < 2e-5);
-    }
+    check_parameter_gradients(s.layout, s.gradient, naive.parameters, loss, 2e-5);
   });
 }
 

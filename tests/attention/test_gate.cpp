@@ -10,6 +10,7 @@
 
 #include "nn/error.h"
 #include "tests/attention/naive_attend.h"
+#include "tests/attention/parameter_gradients.h"
 #include "tests/guarded_matrix.h"
 #include "tests/support.h"
 
@@ -47,7 +48,7 @@ struct Situation {
   Matrix of_step(GuardedMatrix& m, int t) const {
     return m.view().row_range(t * sizes.episodes, sizes.episodes);
   }
-  std::span<const float> block() { return {parameters.view().data, layout.size()}; }
+  std::span<const float> block() { return parameters.first_row(); }
 
   void forward() {
     y.fill(kNan);
@@ -61,7 +62,7 @@ struct Situation {
     for (int t = sizes.steps - 1; t >= 0; --t)
       gate.step_backward(of_step(dx, t), t > 0 ? of_step(dstates, t) : Matrix{}, memory, t,
                          of_step(dy, t), of_step(x, t), block());
-    gate.finish({gradient.view().data, layout.size()}, memory, x.view(), states.view(), block());
+    gate.finish(gradient.first_row(), memory, x.view(), states.view(), block());
   }
   bool intact() const {
     for (const GuardedMatrix* m : {&parameters, &gradient, &x, &dx, &y, &dy, &states, &dstates})
@@ -83,7 +84,7 @@ struct NaiveGate {
       : config(s.config),
         x(s.x.view()),
         states(s.states.view()),
-        parameters(naive_attention::parameters_of(s.layout, s.block())) {}
+        parameters(naive_parameters(s.layout, s.block())) {}
 
   NaiveMatrix weights() const {
     NaiveMatrix all(x.rows, x.cols);
@@ -111,7 +112,7 @@ struct NaiveGate {
 
   InputConfig config;
   NaiveMatrix x, states;
-  naive_attention::Parameters parameters;
+  NaiveParameters parameters;
 };
 
 template <class Check>
@@ -153,12 +154,7 @@ TEST_CASE("an input gate's gradients agree with finite differences") {
     for (int r = s.sizes.episodes; r < dstates.rows; ++r)  // h_0 takes none
       for (int i = 0; i < dstates.cols; ++i) dstates(r, i) += differences(r, i);
     CHECK(largest_error(s.dstates.view(), dstates) < 1e-5);
-    for (int i = 0; i < static_cast<int>(s.layout.parameters().size()); ++i) {
-      CAPTURE(s.layout[i].name);
-      const std::span<const float> gradient(s.gradient.view().data, s.layout.size());
-      CHECK(largest_error(s.layout.view(gradient, i),
-                          finite_differences(naive.parameters.at(s.layout[i].name), loss)) < 1e-5);
-    }
+    check_parameter_gradients(s.layout, s.gradient, naive.parameters, loss, 1e-5);
   });
 }
 

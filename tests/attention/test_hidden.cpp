@@ -10,6 +10,7 @@
 #include "nn/error.h"
 #include "tests/attention/hidden_configs.h"
 #include "tests/attention/naive_hidden.h"
+#include "tests/attention/parameter_gradients.h"
 #include "tests/guarded_matrix.h"
 #include "tests/support.h"
 
@@ -46,7 +47,7 @@ struct Situation {
   Matrix of_step(GuardedMatrix& rows, int t) const {
     return rows.view().row_range(t * sizes.episodes, sizes.episodes);
   }
-  std::span<const float> block() { return {parameters.view().data, layout.size()}; }
+  std::span<const float> block() { return parameters.first_row(); }
 
   void forward() {
     outputs.fill(kNan);
@@ -61,8 +62,8 @@ struct Situation {
     for (int t = sizes.steps - 1; t >= sizes.first; --t)
       penalty += hidden->backward(dvalues.view(), memory, t, of_step(doutputs, t), values.view(),
                                   kScale, block());
-    hidden->finish({gradient.view().data, layout.size()}, dvalues.view(), memory, sizes.first,
-                   values.view(), block());
+    hidden->finish(gradient.first_row(), dvalues.view(), memory, sizes.first, values.view(),
+                   block());
     return penalty;
   }
   bool intact() const {
@@ -88,7 +89,7 @@ struct NaiveHidden {
       : situation(s),
         config(s.config),
         values(s.values.view()),
-        parameters(naive_attention::parameters_of(s.layout, s.block())) {}
+        parameters(naive_parameters(s.layout, s.block())) {}
 
   naive_attention::Read read(int t, int b) const {
     std::vector<Row> states;
@@ -120,7 +121,7 @@ struct NaiveHidden {
   Situation& situation;
   const HiddenConfig& config;
   NaiveMatrix values;
-  naive_attention::Parameters parameters;
+  NaiveParameters parameters;
 };
 
 template <class Check>
@@ -164,19 +165,12 @@ TEST_CASE("the gradients of every read agree with finite differences") {
   for_every_read([](Situation& s) {
     NaiveHidden naive(s);
     const auto loss = [&] { return naive.loss(); };
-    NaiveMatrix dvalues(s.dvalues.view());  // added to what is there
+    const NaiveMatrix dvalues(s.dvalues.view());  // added to what is there
     s.forward();
     CHECK(s.backward() == doctest::Approx(naive.penalty()).epsilon(1e-5));
-    const NaiveMatrix differences = finite_differences(naive.values, loss);
-    for (std::size_t i = 0; i < dvalues.values.size(); ++i)
-      dvalues.values[i] += differences.values[i];
-    CHECK(largest_error(s.dvalues.view(), dvalues) < 3e-5);
-    for (int i = 0; i < static_cast<int>(s.layout.parameters().size()); ++i) {
-      CAPTURE(s.layout[i].name);
-      const std::span<const float> gradient(s.gradient.view().data, s.layout.size());
-      CHECK(largest_error(s.layout.view(gradient, i),
-                          finite_differences(naive.parameters.at(s.layout[i].name), loss)) < 3e-5);
-    }
+    CHECK(largest_error(s.dvalues.view(), plus(dvalues, finite_differences(naive.values, loss))) <
+          3e-5);
+    check_parameter_gradients(s.layout, s.gradient, naive.parameters, loss, 3e-5);
   });
 }
 

@@ -4,10 +4,10 @@
 
 #include <cmath>
 #include <limits>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "tests/attention/parameter_gradients.h"
 #include "tests/guarded_matrix.h"
 #include "tests/naive.h"
 
@@ -45,7 +45,7 @@ struct Situation {
   Matrix step_of(GuardedMatrix& m, int t) const {
     return m.view().row_range(t * sizes.episodes, sizes.episodes);
   }
-  std::span<const float> block() { return {parameters.view().data, layout.size()}; }
+  std::span<const float> block() { return parameters.first_row(); }
 
   void forward() {
     y.fill(0.25F);  // added, not written
@@ -58,7 +58,7 @@ struct Situation {
     dx.fill(kNan);
     for (int t = sizes.steps - 1; t >= 0; --t)
       attention.backward(step_of(dx, t), memory, t, step_of(dy, t), step_of(weights, t), block());
-    attention.weight_backward({gradient.view().data, layout.size()}, memory, dy.view(), x.view());
+    attention.weight_backward(gradient.first_row(), memory, dy.view(), x.view());
   }
   bool intact() const {
     for (const GuardedMatrix* m : {&parameters, &gradient, &x, &dx, &y, &dy, &weights})
@@ -75,10 +75,8 @@ struct Situation {
 
 /// The whole sequence of every episode at once, in double precision, by the formulas of the paper.
 struct NaiveAttention {
-  explicit NaiveAttention(Situation& s) : sizes(s.sizes), x(s.x.view()) {
-    for (int i = 0; i < static_cast<int>(s.layout.parameters().size()); ++i)
-      parameters.emplace(s.layout[i].name, NaiveMatrix(s.layout.view(s.block(), i)));
-  }
+  explicit NaiveAttention(Situation& s)
+      : sizes(s.sizes), x(s.x.view()), parameters(naive_parameters(s.layout, s.block())) {}
 
   NaiveMatrix affine(const NaiveMatrix& input, const std::string& name) const {
     NaiveMatrix result = product(input, parameters.at(name + ".weight"));
@@ -120,7 +118,7 @@ struct NaiveAttention {
 
   Sizes sizes;
   NaiveMatrix x;
-  std::map<std::string, NaiveMatrix> parameters;
+  NaiveParameters parameters;
 };
 
 template <class Check>
@@ -164,13 +162,7 @@ TEST_CASE("multi-head attention's gradients agree with finite differences") {
     const auto loss = [&] { return dot(dy, naive.y()); };
     s.backward();
     CHECK(largest_error(s.dx.view(), finite_differences(naive.x, loss)) < kTolerance);
-    for (int i = 0; i < static_cast<int>(s.layout.parameters().size()); ++i) {
-      CAPTURE(s.layout[i].name);
-      const std::span<const float> gradient(s.gradient.view().data, s.layout.size());
-      CHECK(largest_error(s.layout.view(gradient, i),
-                          finite_differences(naive.parameters.at(s.layout[i].name), loss)) <
-            kTolerance);
-    }
+    check_parameter_gradients(s.layout, s.gradient, naive.parameters, loss, kTolerance);
   });
 }
 

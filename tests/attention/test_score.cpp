@@ -8,6 +8,7 @@
 
 #include "nn/error.h"
 #include "tests/attention/naive_attend.h"
+#include "tests/attention/parameter_gradients.h"
 #include "tests/guarded_matrix.h"
 #include "tests/support.h"
 
@@ -59,7 +60,7 @@ struct Situation {
   Matrix step_of(GuardedMatrix& rows, int t) const {
     return rows.view().row_range(t * sizes.episodes, sizes.episodes);
   }
-  std::span<const float> block() { return {parameters.view().data, layout.size()}; }
+  std::span<const float> block() { return parameters.first_row(); }
 
   void forward() {
     scores.fill(kNan);
@@ -72,8 +73,8 @@ struct Situation {
     for (int t = sizes.steps - 1; t >= sizes.first; --t)
       score->backward(detached_query ? Matrix{} : step_of(dqueries, t), memory, t,
                       step_of(dscores, t), step_of(queries, t), keys.view(), block());
-    score->finish({gradient.view().data, layout.size()}, detached_keys ? Matrix{} : dkeys.view(),
-                  memory, sizes.first, queries.view(), keys.view(), block());
+    score->finish(gradient.first_row(), detached_keys ? Matrix{} : dkeys.view(), memory,
+                  sizes.first, queries.view(), keys.view(), block());
   }
   bool intact() const {
     for (const GuardedMatrix* m :
@@ -99,7 +100,7 @@ struct NaiveScore {
         order(s.order),
         keys(s.keys.view()),
         queries(s.queries.view()),
-        parameters(naive_attention::parameters_of(s.layout, s.block())) {}
+        parameters(naive_parameters(s.layout, s.block())) {}
 
   double score(int query, int key) const {
     return naive_attention::score(kind, parameters, "s", naive_attention::row_of(queries, query),
@@ -129,13 +130,8 @@ struct NaiveScore {
   Sizes sizes;
   KeyOrder order;
   NaiveMatrix keys, queries;
-  naive_attention::Parameters parameters;
+  NaiveParameters parameters;
 };
-
-NaiveMatrix plus(NaiveMatrix a, const NaiveMatrix& b) {
-  for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] += b.values[i];
-  return a;
-}
 
 template <class Check>
 void for_every_score(const Check& check) {
@@ -174,12 +170,7 @@ TEST_CASE("every score's gradients agree with finite differences") {
                         plus(dqueries_before, finite_differences(naive.queries, loss))) < 1e-5);
     CHECK(largest_error(s.dkeys.view(), plus(dkeys_before, finite_differences(naive.keys, loss))) <
           1e-5);
-    for (int i = 0; i < static_cast<int>(s.layout.parameters().size()); ++i) {
-      CAPTURE(s.layout[i].name);
-      const std::span<const float> gradient(s.gradient.view().data, s.layout.size());
-      CHECK(largest_error(s.layout.view(gradient, i),
-                          finite_differences(naive.parameters.at(s.layout[i].name), loss)) < 1e-5);
-    }
+    check_parameter_gradients(s.layout, s.gradient, naive.parameters, loss, 1e-5);
   });
 }
 

@@ -19,8 +19,8 @@ namespace saccade {
 namespace {
 
 CatchEnvironment make_catch(std::array<int, 2> canvas, int episodes, int rollouts = 1,
-                            std::uint64_t seed = 1) {
-  return {canvas, Retina({1, 1, 2}, canvas[0], canvas[1], 1), seed, episodes, rollouts};
+                            std::uint64_t seed = 1, Split split = Split::train) {
+  return {canvas, Retina({1, 1, 2}, canvas[0], canvas[1], 1), split, seed, episodes, rollouts};
 }
 
 // What a player sees of one episode: white pixels.
@@ -258,6 +258,22 @@ TEST_CASE("rollouts of a scene meet the same balls, whatever they do and whateve
     }
     CHECK(std::ranges::any_of(seen, [](const auto& boxes) { return boxes[0] != boxes[3]; }));
   }
+}
+
+TEST_CASE("each part of the scenes has games of its own") {
+  constexpr int kEpisodes = 200;
+  CatchEnvironment train = make_catch({24, 24}, kEpisodes);
+  CatchEnvironment valid = make_catch({24, 24}, kEpisodes, 1, 1, Split::valid);
+  CatchEnvironment test = make_catch({24, 24}, kEpisodes, 1, 1, Split::test);
+  for (CatchEnvironment* each : {&train, &valid, &test}) each->reset(0);
+  const auto shared = [](const CatchEnvironment& a, const CatchEnvironment& b) {
+    int same = 0;
+    for (int i = 0; i < kEpisodes; ++i) same += a.facts()[i].boxes[0] == b.facts()[i].boxes[0];
+    return same;
+  };
+  CHECK(shared(train, valid) < 30);  // 200 / 24 by chance
+  CHECK(shared(train, test) < 30);
+  CHECK(shared(valid, test) < 30);
 }
 
 TEST_CASE("a canvas too small for a game is refused by its key") {

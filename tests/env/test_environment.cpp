@@ -95,7 +95,8 @@ TEST_CASE("catch keeps the contract of environments") {
       CAPTURE(rollouts);
       const Retina retina({4, 2, 2}, rows, cols, 1);
       const auto make = [&] {
-        return std::make_unique<CatchEnvironment>(std::array{rows, cols}, retina, 1, 6, rollouts);
+        return std::make_unique<CatchEnvironment>(std::array{rows, cols}, retina, Split::train, 1,
+                                                  6, rollouts);
       };
       check_environment(make, rows, cols);
       check_grid(make);

@@ -118,6 +118,19 @@ TEST_CASE("the deterministic pass counts what one batch of all scenes does") {
   }
 }
 
+TEST_CASE("of what moves, looks are held against where it was at that moment") {
+  const TinyTask tiny({"scene.kind=catch", "scene.canvas=[8, 9]", "scene.num_distractors=0",
+                       "attention.glimpse.num_glimpses=9"});
+  const Evaluation follows = tiny.evaluate(100, 2, {.policy = find_policy("oracle")});
+  CHECK(follows.on_target == doctest::Approx(1.0));
+  CHECK(follows.distance == doctest::Approx(0.0));
+  CHECK(follows.coverage == doctest::Approx(1.0));
+  const Evaluation stays = tiny.evaluate(100, 2, {.policy = find_policy("center")});
+  CHECK(stays.on_target < 0.2);
+  CHECK(stays.distance > 0.3);
+  CHECK(stays.coverage < 0.8);
+}
+
 TEST_CASE("passes average the class probabilities, and the shares of their looks") {
   const TinyTask tiny({"attention.glimpse.std=0.6"});
   constexpr int kScenes = 130, kPasses = 5;
