@@ -97,12 +97,13 @@ TEST_CASE("so it does for a whole canvas, shrunk or not, by rows and at once") {
     for (const std::array<int, 2> size : {std::array{0, 0}, {5, 4}, {12, 7}})
       for (const bool gated : {false, true})
         for (const char* hidden : {"last", "attend", "self"}) {
+          // Over one state there is nothing to weigh.
+          if (order == "at_once" && hidden != std::string("last")) continue;
           AgentConfig config = busy_config(gated ? "lstm" : "rnn");
           config.glimpse.kind = "whole";
           config.glimpse.order = order;
           config.glimpse.size = size;
-          // Over one state there is nothing to weigh.
-          config.hidden = {.kind = order == "rows" ? hidden : "last"};
+          config.hidden = {.kind = hidden};
           config.hidden.attend.score_hidden = 6;
           const int features = Model(config, kTinySight).feature_size();
           if (gated) config.input = gate(true, features);
