@@ -54,8 +54,7 @@ AttentionWeights::AttentionWeights(const Model& model, int scenes)
   if (bytes > kMaxBytes)
     throw InputError(fmt::format(
         "--episodes {}: their attention takes {:.1f} GB; allowed: at most {:.0f} GB with "
-        "--weights, "
-        "that is {} episodes",
+        "--weights, that is {} episodes",
         scenes, bytes / 1e9, kMaxBytes / 1e9, static_cast<int>(scenes * (kMaxBytes / bytes))));
   for (const auto& [name, shape] : arrays) add(name, shape);
   add_answers(model);

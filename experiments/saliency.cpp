@@ -10,6 +10,7 @@
 #include "agent/jacobian.h"
 #include "experiments/npz.h"
 #include "experiments/output.h"
+#include "experiments/pictures/colours.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/pictures/saliency_picture.h"
 #include "experiments/trained.h"
@@ -22,7 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr int kChunk = 8;  // scenes that are played at a time
 constexpr int kMargin = 14;
-constexpr Colour kPaper = {255, 255, 255};
 
 // The reads, symbols or acts whose logits are followed.
 std::vector<int> outputs_of(const Model& model, const std::optional<int>& step) {

@@ -82,11 +82,4 @@ bool is_matrix(const Chart& chart) {
   return chart.kind == ChartKind::confusion || chart.kind == ChartKind::heat_map;
 }
 
-std::string fitted(const std::string& line, int width, const TextStyle& style) {
-  std::string shown = line;
-  for (std::size_t kept = line.size(); kept > 4 && text_width(shown, style) > width; --kept)
-    shown = line.substr(0, kept / 2) + "..." + line.substr(line.size() - (kept - kept / 2));
-  return shown;
-}
-
 }  // namespace saccade

@@ -39,7 +39,4 @@ ChartPlace place_of(const Chart& chart, const ChartLayout& layout, double x, dou
 /// Whether it is one of `confusion` and `heat_map`.
 bool is_matrix(const Chart& chart);
 
-/// As much of a line as fits; its middle goes, since names differ at their ends.
-std::string fitted(const std::string& line, int width, const TextStyle& style);
-
 }  // namespace saccade

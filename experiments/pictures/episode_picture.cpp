@@ -6,12 +6,11 @@
 #include <numeric>
 #include <utility>
 
+#include "experiments/pictures/colours.h"
+
 namespace saccade {
 namespace {
 
-constexpr Colour kPaper = {255, 255, 255};
-constexpr Colour kInk = {33, 37, 41};
-constexpr Colour kGrey = {120, 126, 133};
 constexpr Colour kTrack = {236, 239, 242};  // behind a bar
 constexpr Colour kBar = {166, 184, 204};    // of a class
 constexpr Colour kTrueBar = {44, 98, 168};  // of the true class
@@ -54,12 +53,6 @@ TextStyle aligned(TextStyle style, Align align) {
 TextStyle bold(TextStyle style) {
   style.bold = true;
   return style;
-}
-
-std::string shortened(std::string line, int width, const TextStyle& style) {
-  if (text_width(line, style) <= width) return line;
-  while (line.size() > 1 && text_width(line + "..", style) > width) line.pop_back();
-  return line + "..";
 }
 
 float probability(const Episode& episode, int t, int label) {
@@ -136,8 +129,8 @@ int EpisodePicture::cols() const {
 
 Picture EpisodePicture::panel(const Episode& episode, int t, bool verdict) const {
   Picture panel(rows(), cols(), kPaper);
-  panel.text({kMargin + kFrame, kMargin + 15},
-             shortened(name_, cols() - 2 * kMargin - kFrame, kTitle), kInk, kTitle);
+  panel.text({kMargin + kFrame, kMargin + 15}, fitted(name_, cols() - 2 * kMargin - kFrame, kTitle),
+             kInk, kTitle);
   const Box framed{kMargin, kTop, look_.cols() + 2 * kFrame, look_.rows() + 2 * kFrame};
   if (verdict) panel.fill(framed, episode.right() ? kRightColour : kWrongColour);
   panel.paste(look_.canvas(episode, t, true), {kMargin + kFrame, kTop + kFrame});
@@ -186,8 +179,8 @@ void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t,
   }
   const TextStyle style = verdict ? bold(kWords) : kWords;
   panel.text({right, base}, words, colour, aligned(style, Align::right));
-  panel.text({left, base}, shortened(truth, right - left - text_width(words, style) - 8, kWords),
-             kInk, kWords);
+  panel.text({left, base}, fitted(truth, right - left - text_width(words, style) - 8, kWords), kInk,
+             kWords);
 }
 
 void EpisodePicture::draw_seen(Picture& panel, const Episode& episode, int t, Point corner) const {
@@ -224,7 +217,7 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
       panel.polygon(
           std::array<Point, 3>{{{area.x, base - 11}, {area.x, base}, {area.x + 8, base - 5}}},
           kTrueBar);
-    panel.text({area.x + 14 + names, base}, shortened(task_.class_name(c), names, bold(kWords)),
+    panel.text({area.x + 14 + names, base}, fitted(task_.class_name(c), names, bold(kWords)),
                truth ? kInk : kGrey, aligned(truth ? bold(kWords) : kWords, Align::right));
     panel.fill({left, top + 3, length, pitch - 6}, kTrack);
     panel.fill({left, top + 3, static_cast<int>(p * static_cast<float>(length) + 0.5F), pitch - 6},
@@ -281,8 +274,7 @@ int EpisodeStrip::cols() const {
 Picture EpisodeStrip::strip(const Episode& episode, int scene) const {
   Picture strip(rows(), cols(), kPaper);
   const int last = task_.model.num_glimpses() - 1;
-  strip.text({0, 11},
-             shortened(episode_caption(task_, name_, episode, scene), cols(), bold(kSmall)),
+  strip.text({0, 11}, fitted(episode_caption(task_, name_, episode, scene), cols(), bold(kSmall)),
              episode.right() ? kRightColour : kWrongColour, bold(kSmall));
   for (int t = 0; t <= last; ++t) draw_tile(strip, episode, t);
   if (!ends_with_table()) return strip;

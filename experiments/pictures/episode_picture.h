@@ -10,10 +10,6 @@
 
 namespace saccade {
 
-/// What pictures say in colour.
-inline constexpr Colour kRightColour = {38, 150, 74};
-inline constexpr Colour kWrongColour = {209, 46, 46};
-
 /// Draws the episodes of one agent for a video: a panel with its name, the canvas with the look,
 /// the scales as seen, attention over the states, the class probabilities after the look (of a
 /// sequence in their place the alignment), what was right and, at the end, the verdict in green or

@@ -147,6 +147,13 @@ int text_width(const std::string& line, const TextStyle& style) {
   return (large + kFine - 1) / kFine;
 }
 
+std::string fitted(const std::string& line, int width, const TextStyle& style) {
+  std::string shown = line;
+  for (std::size_t kept = line.size(); kept > 4 && text_width(shown, style) > width; --kept)
+    shown = line.substr(0, kept / 2) + "..." + line.substr(line.size() - (kept - kept / 2));
+  return shown;
+}
+
 std::string to_png(const Picture& picture) {
   cv::Mat blue_first;
   cv::cvtColor(matrix(picture), blue_first, cv::COLOR_RGB2BGR);

@@ -9,6 +9,7 @@
 
 #include "agent/rollout.h"
 #include "experiments/output.h"
+#include "experiments/pictures/colours.h"
 #include "experiments/pictures/episode_picture.h"
 #include "experiments/pictures/video.h"
 #include "nn/error.h"
@@ -23,7 +24,6 @@ constexpr int kVerdictFrames = 2;
 constexpr int kPanelsInRow = 3;
 constexpr int kSheetMargin = 12;
 constexpr std::int64_t kMaxSheetPixels = 200'000'000;
-constexpr Colour kPaper = {255, 255, 255};
 
 // The suffix without its dot.
 std::string format_of(const std::filesystem::path& target) {

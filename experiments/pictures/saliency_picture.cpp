@@ -6,14 +6,13 @@
 #include <cmath>
 #include <functional>
 
+#include "experiments/pictures/colours.h"
 #include "experiments/pictures/episode_picture.h"
 #include "experiments/pictures/heat_map.h"
 
 namespace saccade {
 namespace {
 
-constexpr Colour kPaper = {255, 255, 255};
-constexpr Colour kGrey = {120, 126, 133};
 constexpr TextStyle kCaption = {.height = 10, .align = Align::left, .bold = true};
 constexpr TextStyle kSmall = {.height = 9, .align = Align::left, .bold = false};
 constexpr int kSide = 180;      // of a canvas

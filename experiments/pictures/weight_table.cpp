@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "experiments/pictures/colours.h"
 #include "experiments/pictures/heat_map.h"
 
 namespace saccade {
 namespace {
 
-constexpr Colour kInk = {33, 37, 41};
-constexpr Colour kGrey = {120, 126, 133};
 constexpr Colour kMark = {0, 150, 199};
 constexpr TextStyle kNames = {.height = 9, .align = Align::right, .bold = false};
 constexpr int kHead = 16;  // of the names of the columns
@@ -49,12 +48,6 @@ int name_width(const std::vector<std::string>& names) {
   int width = 0;
   for (const std::string& name : names) width = std::max(width, text_width(name, kNames));
   return width == 0 ? 0 : std::min(width, kMaxName) + kNameGap;
-}
-
-std::string shortened(std::string name) {
-  if (text_width(name, kNames) <= kMaxName) return name;
-  while (name.size() > 1 && text_width(name + "..", kNames) > kMaxName) name.pop_back();
-  return name + "..";
 }
 
 // Every so many columns there is room for a name.
@@ -132,7 +125,8 @@ void draw_table(Picture& picture, const WeightTable& table, Box area, int cell) 
                    col == table.marked ? kInk : kGrey, centred(kNames));
   for (int row = 0; row < rows; ++row) {
     const int y = top + row * height;
-    picture.text({left - kNameGap, y + height / 2 + 4}, shortened(table.rows[row]), kInk, kNames);
+    picture.text({left - kNameGap, y + height / 2 + 4}, fitted(table.rows[row], kMaxName, kNames),
+                 kInk, kNames);
     for (int col = 0; col < cols; ++col)
       picture.fill({left + col * width, y, width - (width > 4), height - (height > 4)},
                    heat_colour(table.at(row, col)));

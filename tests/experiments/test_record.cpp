@@ -8,6 +8,7 @@
 
 #include "agent/rollout.h"
 #include "experiments/eval.h"
+#include "experiments/pictures/colours.h"
 #include "experiments/pictures/episode_picture.h"
 #include "experiments/pictures/heat_map.h"
 #include "experiments/pictures/recording.h"
