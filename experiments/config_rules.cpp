@@ -156,7 +156,18 @@ void resolve_text(const AgentConfig& agent, const GivenKeys& given) {
           fmt::format("model.kind: {} cannot read a text; allowed: recurrent", agent.model.kind));
 }
 
+// A scan walks the tiles of as many digits as it has glimpses.
+void resolve_bag(const Config& config, const GivenKeys& given) {
+  const int digits = config.scene.num_digits, glimpses = config.agent.glimpse.num_glimpses;
+  require(config.agent.glimpse.kind != "scan" || glimpses == digits, given,
+          {"attention.glimpse.num_glimpses", "scene.num_digits", "scene.kind"},
+          fmt::format("attention.glimpse.num_glimpses: {} of attention.glimpse.kind: scan miss the "
+                      "tiles of scene.kind: bag; allowed: scene.num_digits: {}",
+                      glimpses, digits));
+}
+
 void resolve_task(const Config& config, const GivenKeys& given) {
+  if (config.scene.kind == "bag") resolve_bag(config, given);
   if (config.scene.kind == "catch") resolve_catch(config, given);
   if (config.scene.kind == "digits_to_words") resolve_text(config.agent, given);
   require(!has_sequences(config.scene) || config.agent.hidden.kind != "self", given,

@@ -67,7 +67,7 @@ struct Played {
 template <class Loss, class Reached>
 void check_gradient(const Played& played, naive::Parameters& p, Loss&& loss, Reached&& reached) {
   constexpr double kStep = 1e-5;
-  constexpr std::size_t kSamples = 8;
+  constexpr std::size_t kSamples = 12;
   for (const Parameter& parameter : played.model.layout().parameters()) {
     CAPTURE(parameter.name);
     const std::span<const float> fast = values_of(flat(played.lane.gradient), parameter);

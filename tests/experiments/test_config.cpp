@@ -474,6 +474,18 @@ TEST_CASE("attention over states and its score fit together, and the task") {
       "look at");
 }
 
+TEST_CASE("a scan of a bag has a glimpse for each digit") {
+  const auto with = [](const std::string& glimpses, const std::string& kind) {
+    return message("", {"scene.kind=bag", "scene.num_digits=4", "attention.glimpse.kind=" + kind,
+                        "attention.glimpse.num_glimpses=" + glimpses});
+  };
+  CHECK(with("4", "scan") == "nothing thrown");
+  CHECK(with("6", "hard_gaussian") == "nothing thrown");
+  check_starts(with("6", "scan"),
+               "override 'attention.glimpse.num_glimpses=6': attention.glimpse.num_glimpses: 6 of "
+               "attention.glimpse.kind: scan miss the tiles");
+}
+
 TEST_CASE("catch needs an agent that acts and an episode that lets a ball land") {
   const Overrides plays = {"scene.kind=catch", "scene.canvas=[24, 24]"};
   const auto with = [&](Overrides more) {
