@@ -169,6 +169,15 @@ void write_saliency(const Task& task, std::span<const float> weights,
   arrays.write(npz);
 }
 
+// The largest of a box has no gradient by the others.
+void check_retina(const Task& task) {
+  if (task.retina && task.config.retina.pooling != "mean")
+    throw InputError(
+        fmt::format("retina.pooling: {} has no gradient by the canvas; allowed with "
+                    "saliency: mean",
+                    task.config.retina.pooling));
+}
+
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -183,6 +192,7 @@ std::string saliency(const SaliencyOptions& options) {
     throw InputError(fmt::format("--scenes {}: allowed: 1 to {}", options.scenes, kMaxSheetScenes));
   const Trained trained(options.run_folder);
   outputs_of(trained.task.model, options.step);  // refuses before anything is made
+  check_retina(trained.task);
   make_folder(options.out);
   const fs::path png = options.out / "saliency.png", npz = options.out / "saliency.npz";
   OutputFile png_file(png, options.force), npz_file(npz, options.force);

@@ -90,6 +90,9 @@ TEST_CASE("saliency refuses steps and scenes out of range, and files that are th
   CHECK(fault({.run_folder = run, .out = out, .step = 4}) ==
         "--step 4: allowed: 1 to 3, the glimpses of an episode");
   CHECK(fault({.run_folder = run, .out = out, .scenes = 101}) == "--scenes 101: allowed: 1 to 100");
+  const fs::path pooled = tiny.train("pooled", {"retina.pooling=max"});
+  CHECK(fault({.run_folder = pooled, .out = out}) ==
+        "retina.pooling: max has no gradient by the canvas; allowed with saliency: mean");
   CHECK(!fs::exists(out));
   CHECK(contains(fault({.run_folder = run, .out = tiny.yaml}), "no folder can be made there"));
   fs::create_directories(out);
