@@ -169,12 +169,12 @@ void write_saliency(const Task& task, std::span<const float> weights,
   arrays.write(npz);
 }
 
-// The largest of a box has no gradient by the others.
+// A retina that shows the largest pixel of a box keeps no trace of which it was.
 void check_retina(const Task& task) {
-  if (task.retina && task.config.retina.pooling != "mean")
+  const bool has_retina = !task.model.sees_canvas() && !task.model.filters;
+  if (has_retina && task.config.retina.pooling != "mean")
     throw InputError(
-        fmt::format("retina.pooling: {} has no gradient by the canvas; allowed with "
-                    "saliency: mean",
+        fmt::format("retina.pooling: {} has no gradient by the canvas; allowed with saliency: mean",
                     task.config.retina.pooling));
 }
 

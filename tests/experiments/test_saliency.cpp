@@ -68,10 +68,10 @@ TEST_CASE("saliency of every kind of looking, core and answer can be drawn") {
   const std::vector<std::vector<std::string>> kinds = {
       {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
        "attention.glimpse.stride=4", "attention.hidden.kind=self"},
-      {"attention.glimpse.kind=soft_gaussian", "attention.hidden.kind=mean"},
+      {"attention.glimpse.kind=soft_gaussian", "attention.hidden.kind=mean", "retina.pooling=max"},
       {"attention.glimpse.kind=whole", "attention.input.kind=gate"},
       {"model.core=attention", "model.heads=2"},
-      {"model.kind=cnn"},
+      {"model.kind=cnn", "retina.pooling=max"},
       {"scene.kind=catch", "scene.num_distractors=0", "attention.glimpse.num_glimpses=12"}};
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     CAPTURE(i);
