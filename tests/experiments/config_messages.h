@@ -1,0 +1,33 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "experiments/config.h"
+#include "nn/error.h"
+#include "tests/support.h"
+
+// What a configuration says, and what is said of one that cannot be.
+namespace saccade {
+
+using Overrides = std::vector<std::string>;
+
+inline Config parse(const std::string& text, const Overrides& overrides = {}) {
+  return parse_config(text, "x.yaml", overrides);
+}
+
+inline std::string message(const std::string& text, const Overrides& overrides = {}) {
+  return message_of<InputError>([&] { parse(text, overrides); });
+}
+
+inline std::string override_message(const std::string& override) { return message("", {override}); }
+
+inline void check_starts(const std::string& text, const std::string& start) {
+  INFO("message: " << text);
+  INFO("expected: " << start);
+  CHECK(text.substr(0, start.size()) == start);
+}
+
+}  // namespace saccade
