@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <fstream>
 
 #include "agent/model.h"

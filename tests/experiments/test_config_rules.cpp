@@ -2,9 +2,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "agent/model.h"
 #include "experiments/config.h"
 #include "tests/experiments/config_messages.h"
 

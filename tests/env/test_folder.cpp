@@ -1,0 +1,120 @@
+#include "env/digits.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <opencv2/imgcodecs.hpp>
+#include <set>
+
+#include "tests/env/digit_files.h"
+
+namespace saccade {
+namespace {
+
+void write_image(const fs::path& path, const cv::Mat& pixels) {
+  fs::create_directories(path.parent_path());
+  REQUIRE(cv::imwrite(path.string(), pixels));
+}
+
+/// `count` grey 5 x 4 images a class, filled with 40 * (1 + label) + index.
+void write_classes(const fs::path& folder, const std::vector<std::string>& classes, int count) {
+  for (std::size_t label = 0; label < classes.size(); ++label)
+    for (int i = 0; i < count; ++i)
+      write_image(folder / classes[label] / fmt::format("{}.png", i),
+                  cv::Mat(5, 4, CV_8UC1, cv::Scalar(40.0 * static_cast<double>(1 + label) + i)));
+}
+
+std::string folder_fault(const fs::path& folder, int size = 0) {
+  return message_of<InputError>([&] { read_folder(folder, size); });
+}
+
+TEST_CASE("a folder of images is read by class") {
+  TemporaryFolder folder;
+  write_classes(folder.path, {"cat", "ant", "bee"}, 12);
+  write(folder.path / "notes.txt", {1});
+  write(folder.path / "ant" / ".hidden.png", {1});
+  const RawDigits digits = read_folder(folder.path, 0);
+  CHECK(digits.class_names == std::vector<std::string>{"ant", "bee", "cat"});
+  CHECK(digits.train.size() == 30);
+  CHECK(digits.test.size() == 6);
+  CHECK(digits.test.classes == 3);
+  CHECK(digits.train.images.shape() == std::array<std::size_t, 4>{30, 5, 4, 1});
+
+  const std::array first{80, 120, 40};  // of ant, bee, cat as written
+  std::set<int> seen;                   // every image is in exactly one of the two
+  for (const DigitSet* set : {&digits.train, &digits.test})
+    for (int i = 0; i < set->size(); ++i) {
+      const int value = set->images(i, 0, 0, 0);
+      CHECK(value / 40 * 40 == first[set->labels(i)]);
+      CHECK(seen.insert(value).second);
+    }
+  CHECK(seen.size() == 36);
+  const auto& labels = digits.train.labels;
+  CHECK_FALSE(std::is_sorted(labels.begin(), labels.end()));
+  CHECK(read_folder(folder.path, 0).train.images == digits.train.images);
+}
+
+TEST_CASE("a folder may have its own test images") {
+  TemporaryFolder folder;
+  write_classes(folder.path / "train", {"a", "b"}, 5);
+  write_classes(folder.path / "test", {"a", "b"}, 2);
+  const RawDigits digits = read_folder(folder.path, 0);
+  CHECK(digits.train.size() == 10);
+  CHECK(digits.test.size() == 4);
+
+  write_classes(folder.path / "test", {"c"}, 1);
+  check_contains(folder_fault(folder.path), {"train", "test", "a, b, c", "the same"});
+}
+
+TEST_CASE("images of a folder become RGB, 8 bit and of one size") {
+  TemporaryFolder folder;
+  write_image(folder.path / "a" / "alpha.PNG", cv::Mat(6, 6, CV_8UC4, cv::Scalar(1, 2, 3, 128)));
+  write_image(folder.path / "a" / "deep.png", cv::Mat(6, 6, CV_16UC1, cv::Scalar(257 * 9)));
+  write_image(folder.path / "b" / "photo.Jpeg", cv::Mat(80, 50, CV_8UC3, cv::Scalar::all(200)));
+  cv::Mat stripes(12, 6, CV_8UC1, cv::Scalar(0));
+  for (int row = 0; row < stripes.rows; row += 2) stripes.row(row).setTo(100);
+  write_image(folder.path / "b" / "stripes.png", stripes);
+  write_image(folder.path / "b" / "dot.png", cv::Mat(1, 1, CV_8UC1, cv::Scalar(77)));
+  const RawDigits digits = read_folder(folder.path, 6);
+  std::multiset<std::array<int, 3>> colours;
+  for (const DigitSet* set : {&digits.train, &digits.test}) {
+    CHECK(set->rows() == 6);
+    CHECK(set->cols() == 6);
+    REQUIRE(set->channels() == 3);
+    for (int i = 0; i < set->size(); ++i)
+      colours.insert({set->images(i, 3, 3, 0), set->images(i, 3, 3, 1), set->images(i, 3, 3, 2)});
+  }
+  CHECK(colours == std::multiset<std::array<int, 3>>{
+                       {3, 2, 1}, {9, 9, 9}, {200, 200, 200}, {50, 50, 50}, {77, 77, 77}});
+
+  check_contains(folder_fault(folder.path), {folder.path.string(), "data.size", "rows x cols"});
+}
+
+TEST_CASE("a bad folder is named with its fault") {
+  TemporaryFolder folder;
+  SUBCASE("not there") {
+    check_contains(folder_fault(folder.path / "nowhere"), {"nowhere", "No such file"});
+  }
+  SUBCASE("one class") {
+    write_classes(folder.path, {"only"}, 3);
+    check_contains(folder_fault(folder.path), {folder.path.string(), "1 class", "only", "2"});
+  }
+  SUBCASE("a class without images") {
+    write_classes(folder.path, {"a", "b"}, 3);
+    fs::create_directory(folder.path / "c");
+    check_contains(folder_fault(folder.path), {(folder.path / "c").string(), "no images", ".png"});
+  }
+  SUBCASE("a file that is no image") {
+    write_classes(folder.path, {"a", "b"}, 3);
+    write(folder.path / "b" / "page.jpg", {'<', 'h', 't', 'm', 'l', '>'});
+    check_contains(folder_fault(folder.path), {"page.jpg", "cannot be decoded"});
+  }
+  SUBCASE("sizes that differ") {
+    write_classes(folder.path, {"a", "b"}, 3);
+    write_image(folder.path / "b" / "wide.png", cv::Mat(5, 9, CV_8UC1, cv::Scalar(0)));
+    check_contains(folder_fault(folder.path), {"wide.png", "5 x 9", "5 x 4", "data.size"});
+  }
+}
+
+}  // namespace
+}  // namespace saccade

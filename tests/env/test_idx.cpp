@@ -1,0 +1,136 @@
+#include "env/digits.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include "tests/env/digit_files.h"
+
+namespace saccade {
+namespace {
+
+void write_gz(const fs::path& path, const Bytes& bytes) {
+  const gzFile file = gzopen(path.c_str(), "wb");
+  gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
+  gzclose(file);
+}
+
+Bytes read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+TEST_CASE("IDX files are read plain and compressed") {
+  IdxFolder folder;
+  const RawDigits plain = read_idx(folder.path, {});
+  CHECK(plain.train.images.shape() == std::array<std::size_t, 4>{12, 3, 2, 1});
+  CHECK(plain.train.images(1, 2, 1, 0) == 11);
+  CHECK(plain.test.images(0, 0, 0, 0) == 100);
+  CHECK(plain.train.labels(5) == 2);
+  CHECK(plain.train.classes == 3);
+  CHECK(plain.test.classes == 3);
+  CHECK(plain.class_names == std::vector<std::string>{"0", "1", "2"});
+
+  for (const char* name : kIdxFiles) {
+    const Bytes bytes = read(folder.path / name);
+    CHECK(plain.checksums.at(name) == fmt::format("{:08x}", crc32_of(bytes)));
+    fs::remove(folder.path / name);
+    write_gz(folder.path / (std::string(name) + ".gz"), bytes);
+  }
+  const RawDigits compressed = read_idx(folder.path, {});
+  CHECK(compressed.train.images == plain.train.images);
+  CHECK(compressed.test.labels == plain.test.labels);
+  CHECK(compressed.checksums == plain.checksums);
+}
+
+TEST_CASE("IDX images may have three channels") {
+  IdxFolder folder;
+  write(folder.path / kIdxFiles[0], idx_bytes(0x804, {12, 3, 2, 3}));
+  write(folder.path / kIdxFiles[2], idx_bytes(0x804, {4, 3, 2, 3}));
+  const RawDigits digits = read_idx(folder.path, {});
+  CHECK(digits.train.channels() == 3);
+  CHECK(digits.train.images(1, 0, 0, 2) == 20);
+
+  write(folder.path / kIdxFiles[0], idx_bytes(0x804, {12, 3, 2, 2}));
+  check_contains(folder.fault(), {kIdxFiles[0], "2 channels", "1 or 3"});
+}
+
+TEST_CASE("a bad IDX file is named with its fault") {
+  IdxFolder folder;
+  const fs::path images = folder.path / kIdxFiles[0], labels = folder.path / kIdxFiles[1];
+  const fs::path compressed = images.string() + ".gz";
+  const Bytes good = read(images);
+
+  SUBCASE("missing") {
+    fs::remove(images);
+    check_contains(folder.fault(), {images.string(), "missing", ".gz"});
+  }
+  SUBCASE("truncated") {
+    write(images, Bytes(good.begin(), good.end() - 1));
+    check_contains(folder.fault(), {images.string(), "truncated", "12 x 3 x 2", "72", "71"});
+  }
+  SUBCASE("truncated in the header") {
+    write(images, Bytes(good.begin(), good.begin() + 9));
+    check_contains(folder.fault(), {images.string(), "truncated", "9 bytes"});
+  }
+  SUBCASE("no bytes at all") {
+    write(images, {});
+    check_contains(folder.fault(), {images.string(), "truncated", "0 bytes"});
+  }
+  SUBCASE("trailing bytes") {
+    Bytes longer = good;
+    longer.push_back(0);
+    write(images, longer);
+    check_contains(folder.fault(), {images.string(), "trailing", "72", "73"});
+  }
+  SUBCASE("absurd dimensions") {
+    Bytes absurd = good;
+    std::fill(absurd.begin() + 4, absurd.begin() + 16, std::uint8_t{0xff});
+    write(images, absurd);
+    check_contains(folder.fault(), {images.string(), "truncated", "4294967295"});
+  }
+  SUBCASE("truncated gzip") {
+    fs::remove(images);
+    write_gz(compressed, good);
+    const Bytes whole = read(compressed);
+    write(compressed, Bytes(whole.begin(), whole.end() - 12));
+    check_contains(folder.fault(), {compressed.string(), "truncated"});
+  }
+  SUBCASE("corrupt gzip") {
+    fs::remove(images);
+    write_gz(compressed, good);
+    Bytes whole = read(compressed);
+    whole[whole.size() - 6] ^= 0x55;  // in the checksum
+    write(compressed, whole);
+    check_contains(folder.fault(), {compressed.string(), "corrupt"});
+  }
+  SUBCASE("wrong magic") {
+    write(images, idx_bytes(0x801, {12}));
+    check_contains(folder.fault(), {images.string(), "0x00000801", "0x00000803", "0x00000804"});
+    write(images, good);
+    write(labels, good);
+    check_contains(folder.fault(), {labels.string(), "0x00000803", "0x00000801"});
+  }
+  SUBCASE("counts that disagree") {
+    write(labels, idx_bytes(0x801, {11}, 0, 3));
+    check_contains(folder.fault(), {images.string(), labels.string(), "12 images", "11 labels"});
+  }
+  SUBCASE("train and test of different size") {
+    write(folder.path / kIdxFiles[2], idx_bytes(0x803, {4, 2, 2}));
+    check_contains(folder.fault(), {kIdxFiles[0], kIdxFiles[2], "3 x 2 x 1", "2 x 2 x 1"});
+  }
+  SUBCASE("empty") {
+    write(images, idx_bytes(0x803, {0, 3, 2}));
+    check_contains(folder.fault(), {images.string(), "empty", "0 x 3 x 2"});
+  }
+  SUBCASE("another checksum than the known one") {
+    const std::string fault = message_of<InputError>([&] {
+      read_idx(folder.path, {{kIdxFiles[0], 0x12345678}});
+    });
+    check_contains(fault, {images.string(), "12345678", fmt::format("{:08x}", crc32_of(good)),
+                           "data.source=idx"});
+  }
+}
+
+}  // namespace
+}  // namespace saccade
