@@ -8,9 +8,9 @@
 #include <cmath>
 #include <limits>
 
-#include "agent/core.h"
+#include "agent/cores/core.h"
+#include "agent/learning/reinforce.h"
 #include "agent/model.h"
-#include "agent/reinforce.h"
 #include "attention/score.h"
 #include "experiments/pictures/recording.h"
 #include "nn/name_table.h"

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "agent/look.h"
+#include "agent/looking/look.h"
 #include "env/environment.h"
 #include "env/scene.h"
 

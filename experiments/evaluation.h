@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "agent/learner.h"
+#include "agent/learning/learner.h"
 #include "agent/model.h"
 #include "agent/rollout.h"
 #include "experiments/attention_weights.h"

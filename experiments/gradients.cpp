@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "agent/reinforce.h"
+#include "agent/learning/reinforce.h"
 #include "agent/rollout.h"
 #include "attention/categorical.h"
 #include "experiments/trained.h"

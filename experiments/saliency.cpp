@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "agent/jacobian.h"
+#include "agent/learning/jacobian.h"
 #include "experiments/npz.h"
 #include "experiments/output.h"
 #include "experiments/pictures/colours.h"

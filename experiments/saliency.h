@@ -18,9 +18,9 @@ struct SaliencyOptions {
 };
 
 /// Implicit attention: how what a trained agent said would change with what it saw, which is the
-/// sequential Jacobian of agent/jacobian.h, with all that is held constant there. The test scenes
-/// are played as in the single deterministic pass of an evaluation. Two files are written into
-/// `out`:
+/// sequential Jacobian of agent/learning/jacobian.h, with all that is held constant there. The test
+/// scenes are played as in the single deterministic pass of an evaluation. Two files are written
+/// into `out`:
 ///   saliency.png  a row a scene: where it looked, |d logit / d canvas| as heat over the canvas for
 ///                 each of the O logits, |d logit / d g_t| of each step t, and beside it the
 ///                 explicit attention over the same steps, where there is any

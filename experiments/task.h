@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "agent/learner.h"
+#include "agent/learning/learner.h"
 #include "agent/model.h"
 #include "env/digits.h"
 #include "env/environment.h"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "agent/checkpoint.h"
+#include "agent/learning/checkpoint.h"
 #include "experiments/task.h"
 
 namespace saccade {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "agent/checkpoint.h"
+#include "agent/learning/checkpoint.h"
 #include "experiments/output.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/report.h"

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "agent/learner.h"
+#include "agent/learning/learner.h"
 #include "tests/agent/support.h"
 
 namespace saccade {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "agent/learner.h"
+#include "agent/learning/learner.h"
 #include "nn/layers.h"
 #include "nn/safetensors.h"
 #include "tests/agent/support.h"

@@ -3,7 +3,7 @@
 
 #include <opencv2/imgcodecs.hpp>
 
-#include "agent/core.h"
+#include "agent/cores/core.h"
 #include "agent/model.h"
 #include "experiments/bench.h"
 #include "experiments/eval.h"

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "agent/reinforce.h"
+#include "agent/learning/reinforce.h"
 #include "experiments/gradients.h"
 #include "tests/experiments/support.h"
 

@@ -1,7 +1,7 @@
 // A run that was interrupted: what it goes on from, and what it refuses to go on from.
 #include <doctest/doctest.h>
 
-#include "agent/checkpoint.h"
+#include "agent/learning/checkpoint.h"
 #include "experiments/run.h"
 #include "tests/experiments/support.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "agent/checkpoint.h"
+#include "agent/learning/checkpoint.h"
 #include "experiments/config.h"
 #include "experiments/run_folder.h"
 #include "nn/safetensors.h"
