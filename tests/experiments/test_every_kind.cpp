@@ -5,9 +5,9 @@
 
 #include "agent/cores/core.h"
 #include "agent/model.h"
-#include "experiments/bench.h"
-#include "experiments/eval.h"
-#include "experiments/record.h"
+#include "experiments/verbs/bench.h"
+#include "experiments/verbs/eval.h"
+#include "experiments/verbs/record.h"
 #include "tests/experiments/gif.h"
 #include "tests/experiments/support.h"
 

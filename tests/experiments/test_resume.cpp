@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "agent/learning/checkpoint.h"
-#include "experiments/run.h"
+#include "experiments/verbs/run.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {

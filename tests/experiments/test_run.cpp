@@ -1,4 +1,4 @@
-#include "experiments/run.h"
+#include "experiments/verbs/run.h"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <set>
 
 #include "agent/learning/checkpoint.h"
-#include "experiments/config.h"
-#include "experiments/run_folder.h"
+#include "experiments/config/config.h"
+#include "experiments/runs/run_folder.h"
 #include "nn/safetensors.h"
 #include "tests/experiments/support.h"
 
