@@ -5,9 +5,9 @@
 #include <string>
 
 #include "agent/answering/decoder.h"
+#include "agent/looking/glimpse_config.h"
 #include "attention/gate.h"
 #include "attention/hidden.h"
-#include "attention/policy.h"
 #include "nn/optimizer.h"
 
 namespace saccade {

@@ -18,8 +18,8 @@ CoreMemory core_memory(const Model& model, int episodes) {
 Rollout::Rollout(const Model& model, std::unique_ptr<Environment> environment_)
     : environment(std::move(environment_)),
       core(core_memory(model, environment->episodes())),
-      look(make_look(model, *environment, core)),
-      answer(make_answer(model, *environment, core)),
+      look(model.looking->make_look(*environment, core)),
+      answer(model.answering->make_answer(*environment, core)),
       model_(model) {
   if (model.gate) gate.emplace(model.gate->make_memory(core.steps, episodes()));
   streams_.assign(episodes(), RandomStream(0, Purpose::policy_noise, 0, 0));
@@ -33,6 +33,7 @@ void Rollout::run(std::span<const float> parameters, const RolloutRequest& reque
     streams_[b] = RandomStream(request.seed, Purpose::policy_noise, request.update,
                                request.first_episode + b);
 
+  look->exploration = model_.looking->exploration_at(request.progress, parameters);
   look->begin(parameters);
   answer->begin();
   for (int t = 0; t < core.steps; ++t) {

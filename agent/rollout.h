@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/answering/answer.h"
+#include "agent/episode.h"
 #include "agent/looking/look.h"
 #include "agent/model.h"
 #include "env/environment.h"

@@ -43,22 +43,6 @@ void oracle(Matrix samples, const LookRequest& request) {
     for (int axis = 0; axis < 2; ++axis) samples(b, axis) = request.target(b, axis);
 }
 
-const NameTable<GlimpseKind>& kinds() {
-  using enum GlimpseKind::Family;
-  using enum GlimpseKind::Learning;
-  static const NameTable<GlimpseKind> table{"attention.glimpse.kind",
-                                            {{"hard_gaussian", {point, reinforce}},
-                                             {"hard_categorical", {grid, reinforce}},
-                                             {"soft_grid", {grid, backpropagation}},
-                                             {"soft_gaussian", {window, backpropagation}},
-                                             {"whole", {whole, none}},
-                                             {"random", {point, none}},
-                                             {"center", {point, none}},
-                                             {"scan", {point, none}},
-                                             {"oracle", {point, none}}}};
-  return table;
-}
-
 const NameTable<Policy>& policy_table() {
   static const NameTable<Policy> table{"policy",
                                        {{"hard_gaussian", gaussian},
@@ -77,21 +61,6 @@ const NameTable<Policy>& firsts() {
 
 }  // namespace
 
-std::vector<std::string> addressings() { return {"none", "location", "content"}; }
-std::vector<std::string> reading_orders() { return {"rows", "at_once"}; }
-std::vector<std::string> expectations() { return {"none", "features", "pixels"}; }
-
-void settle(GlimpseConfig& config) {
-  const auto [family, learning] = find_glimpse_kind(config.kind);
-  const bool soft = learning == GlimpseKind::Learning::backpropagation;
-  if (family == GlimpseKind::Family::window) config.first = "learned";
-  if (family != GlimpseKind::Family::grid) return;
-  if (config.addressing == "none") config.addressing = soft ? "content" : "location";
-  if (soft && config.expect == "none") config.expect = "features";
-}
-
-GlimpseKind find_glimpse_kind(const std::string& kind) { return kinds().at(kind); }
-std::vector<std::string> glimpse_kinds() { return kinds().names(); }
 Policy find_policy(const std::string& kind) { return policy_table().at(kind); }
 std::vector<std::string> policies() { return policy_table().names(); }
 Policy find_first_glimpse(const std::string& first) { return firsts().at(first); }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nn/random.h"
@@ -39,13 +40,18 @@ class ParameterLayout {
  public:
   /// Registers a parameter and returns its index. A repeated name throws std::logic_error.
   int add(std::string name, int rows, int cols, Initial initial);
+  /// Orders the block by the beginnings of the names, whoever registered first: a parameter stands
+  /// where the longest of `beginnings` that fits it does, behind all of them where none fits, and
+  /// among equals as it was registered. Indices stay. Once, before a block is made.
+  void arrange(std::span<const std::string_view> beginnings);
 
   /// Number of floats in a block, padding (which stays zero) included.
   std::size_t size() const { return size_; }
   /// Number of trained numbers, without padding.
   std::size_t count() const;
+  /// In the order of the block.
   const std::vector<Parameter>& parameters() const { return parameters_; }
-  const Parameter& operator[](int index) const { return parameters_[index]; }
+  const Parameter& operator[](int index) const { return parameters_[places_[index]]; }
 
   Matrix view(std::span<float> block, int index) const;
   ConstMatrix view(std::span<const float> block, int index) const;
@@ -56,6 +62,7 @@ class ParameterLayout {
 
  private:
   std::vector<Parameter> parameters_;
+  std::vector<int> places_;  // by index: where in parameters_
   std::size_t size_ = 0;
 };
 

@@ -1,25 +1,33 @@
 #include <algorithm>
 #include <cmath>
 
-#include "agent/answering/answer.h"
+#include "agent/answering/answering.h"
+#include "agent/answering/linear_head.h"
 #include "attention/categorical.h"
 
 namespace saccade {
 namespace {
 
+struct ActionParts {
+  LinearHead classifier;
+  int num_actions;
+  float discount;
+  float entropy;  // weight of the policy's bonus
+};
+
 // An action after every glimpse, from the state: a policy of its own, learned by REINFORCE alone.
 class ActionAnswer final : public Answer {
  public:
-  ActionAnswer(const Model& model, Environment& environment, CoreMemory& core)
-      : model_(model),
+  ActionAnswer(const ActionParts& parts, Environment& environment, CoreMemory& core)
+      : parts_(parts),
         environment_(environment),
         core_(core),
         earned_(zeros<2>(core.steps, core.episodes())),
-        logits_(zeros<3>(core.steps, core.episodes(), model.num_classes())),
+        logits_(zeros<3>(core.steps, core.episodes(), parts.num_actions)),
         dlogits_(logits_),
         taken_(static_cast<std::size_t>(core.steps) * core.episodes()),
         episode_(core.steps) {
-    probabilities = zeros<3>(core.steps, core.episodes(), model.num_classes());
+    probabilities = zeros<3>(core.steps, core.episodes(), parts.num_actions);
     rewards.resize(core.episodes());
   }
 
@@ -28,7 +36,7 @@ class ActionAnswer final : public Answer {
   void step(const Turn& turn) override {
     const Matrix p = saccade::step(probabilities, turn.t);
     const Matrix logits = saccade::step(logits_, turn.t);
-    model_.classifier->forward(logits, core_.state(turn.t + 1), turn.parameters);
+    parts_.classifier.forward(logits, core_.state(turn.t + 1), turn.parameters);
     softmax_forward(p, logits, 1.0F);
     const Readout readout = turn.request.readout;
     const bool samples = readout == Readout::training || readout == Readout::sample;
@@ -45,7 +53,7 @@ class ActionAnswer final : public Answer {
 
   // R_t = r_t + discount R_{t+1}
   void returns(Matrix returns) const override {
-    const auto discount = static_cast<float>(model_.config().reinforce.discount);
+    const float discount = parts_.discount;
     for (int t = core_.steps - 1; t >= 0; --t)
       for (int b = 0; b < returns.cols; ++b)
         returns(t, b) = earned_(t, b) + (t + 1 < core_.steps ? discount * returns(t + 1, b) : 0.0F);
@@ -53,8 +61,8 @@ class ActionAnswer final : public Answer {
 
   AnswerLoss backward(std::span<float> gradient, const Credit& credit,
                       std::span<const float> parameters) override {
-    const int classes = model_.num_classes();
-    const auto entropy = static_cast<float>(model_.config().reinforce.action_entropy);
+    const int classes = parts_.num_actions;
+    const float entropy = parts_.entropy;
     dlogits_.fill(0.0F);
     AnswerLoss loss;
     for (int t = 0; t < core_.steps; ++t)
@@ -67,8 +75,8 @@ class ActionAnswer final : public Answer {
         log_probability_backward(dlogits, p, classes, action, 1.0F, -advantage * credit.scale);
         if (entropy > 0.0F) entropy_backward(dlogits, p, classes, 1.0F, -entropy * credit.scale);
       }
-    model_.classifier->backward(gradient, matrix(dlogits_), core_.states());
-    model_.classifier->state_backward(matrix(core_.dstate), matrix(dlogits_), parameters);
+    parts_.classifier.backward(gradient, matrix(dlogits_), core_.states());
+    parts_.classifier.state_backward(matrix(core_.dstate), matrix(dlogits_), parameters);
     return loss;
   }
 
@@ -76,10 +84,11 @@ class ActionAnswer final : public Answer {
                       std::span<const float> parameters) override {
     dlogits_.fill(0.0F);
     choose_logits(saccade::step(dlogits_, s), chosen);
-    model_.classifier->state_backward(matrix(core_.dstate), matrix(dlogits_), parameters);
+    parts_.classifier.state_backward(matrix(core_.dstate), matrix(dlogits_), parameters);
   }
 
   ConstMatrix logits(int s) const override { return saccade::step(logits_, s); }
+  int chosen(int s, int b) const override { return taken(s)[b]; }
 
   std::span<const int> said(int b) const override {
     for (int t = 0; t < core_.steps; ++t) episode_[t] = taken(t)[b];
@@ -98,7 +107,7 @@ class ActionAnswer final : public Answer {
     return std::span(taken_).subspan(t * rewards.size(), rewards.size());
   }
 
-  const Model& model_;
+  const ActionParts& parts_;
   Environment& environment_;
   CoreMemory& core_;
   Tensor<2> earned_;                  // (T, B)
@@ -107,11 +116,38 @@ class ActionAnswer final : public Answer {
   mutable std::vector<int> episode_;  // (T): what said() shows
 };
 
+class ActionAnswering final : public Answering {
+ public:
+  ActionAnswering(const AgentConfig& config, const Sight& sight, int state_size, int steps,
+                  ParameterLayout& layout)
+      : state_size_(state_size),
+        parts_{.classifier = LinearHead("classifier", state_size, sight.num_classes,
+                                        uniform_fan_in(state_size), layout),
+               .num_actions = sight.num_classes,
+               .discount = static_cast<float>(config.reinforce.discount),
+               .entropy = static_cast<float>(config.reinforce.action_entropy)} {
+    traits_ = {.outputs = steps, .max_said = steps, .acts = true};
+  }
+
+  std::unique_ptr<Answer> make_answer(Environment& environment, CoreMemory& core) const override {
+    return std::make_unique<ActionAnswer>(parts_, environment, core);
+  }
+
+  Work work() const override {
+    return linear_work(state_size_, parts_.num_actions, true) * traits_.outputs;
+  }
+
+ private:
+  int state_size_;
+  const ActionParts parts_;
+};
+
 }  // namespace
 
-std::unique_ptr<Answer> make_action_answer(const Model& model, Environment& environment,
-                                           CoreMemory& core) {
-  return std::make_unique<ActionAnswer>(model, environment, core);
+std::unique_ptr<const Answering> make_action_answering(const AgentConfig& config,
+                                                       const Sight& sight, int state_size,
+                                                       int steps, ParameterLayout& layout) {
+  return std::make_unique<ActionAnswering>(config, sight, state_size, steps, layout);
 }
 
 }  // namespace saccade

@@ -1,12 +1,10 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "agent/looking/look.h"
-#include "agent/model.h"
+#include "agent/episode.h"
 #include "env/environment.h"
 #include "nn/tensor.h"
 
@@ -26,8 +24,8 @@ struct StateWeights {
 };
 
 /// What an agent says of what it sees, from the states h_1 .. h_T of its core, and the way back.
-/// One implementation for each AnswerKind. Belongs to one lane and holds its memory; allocates
-/// nothing after construction, but for beams.
+/// What an Answering (answering.h) keeps of the B episodes of one lane; allocates nothing after
+/// construction, but for beams.
 ///
 /// Order of calls: begin; step for each t after that of the core; then, to learn, returns and
 /// backward; or, to see what mattered, logit_backward, any number of times.
@@ -54,6 +52,8 @@ class Answer {
                               std::span<const float> parameters) = 0;
   /// Those logits, (B, C).
   virtual ConstMatrix logits(int s) const = 0;
+  /// What was said at s in episode b, of probabilities(s): -1 after the end mark of a sequence.
+  virtual int chosen(int s, int b) const = 0;
 
   /// What was said in episode b and what would have been right: one class; the symbols before the
   /// end mark; or the actions, of which none is the right one. Valid until the next call.
@@ -75,16 +75,5 @@ inline int counted_steps(const SceneFacts& facts, int steps) {
 
 /// Writes rows (B, C) with a one at chosen[b], or none at -1.
 void choose_logits(Matrix dlogits, std::span<const int> chosen);
-
-/// Answers as the environment asks. Keeps references to all three.
-std::unique_ptr<Answer> make_answer(const Model& model, Environment& environment, CoreMemory& core);
-
-// The answers, for the table of answer.cpp.
-std::unique_ptr<Answer> make_class_answer(const Model& model, Environment& environment,
-                                          CoreMemory& core);
-std::unique_ptr<Answer> make_sequence_answer(const Model& model, Environment& environment,
-                                             CoreMemory& core);
-std::unique_ptr<Answer> make_action_answer(const Model& model, Environment& environment,
-                                           CoreMemory& core);
 
 }  // namespace saccade

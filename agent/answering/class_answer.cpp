@@ -1,29 +1,39 @@
 #include <algorithm>
 
-#include "agent/answering/answer.h"
-#include "agent/learning/reinforce.h"
+#include "agent/answering/answering.h"
+#include "agent/answering/linear_head.h"
+#include "agent/answering/reward.h"
+#include "attention/hidden.h"
 #include "nn/layers.h"
 
 namespace saccade {
 namespace {
 
+struct ClassParts {
+  std::unique_ptr<const HiddenAttention> hidden;
+  LinearHead classifier;
+  int num_classes;
+  bool weighs;  // the states: there are weights to show
+  double classifier_weight, step_loss;
+  RewardKind reward;
+};
+
 // One class at the end, from what hidden-state attention reads of the states.
 class ClassAnswer final : public Answer {
  public:
-  ClassAnswer(const Model& model, Environment& environment, CoreMemory& core)
-      : model_(model),
+  ClassAnswer(const ClassParts& parts, Environment& environment, CoreMemory& core)
+      : parts_(parts),
         environment_(environment),
         core_(core),
-        reward_kind_(find_reward(model.config().reinforce.reward)),
-        memory_(model.hidden->make_memory(core.steps, core.episodes())) {
-    const int steps = core.steps, batch = core.episodes(), classes = model.num_classes();
+        memory_(parts.hidden->make_memory(core.steps, core.episodes())) {
+    const int steps = core.steps, batch = core.episodes(), classes = parts.num_classes;
     probabilities = zeros<3>(steps, batch, classes);
     rewards.resize(batch);
     labels_.resize(batch);
     classes_.resize(batch);
     lengths_.resize(batch);
-    reads_ = zeros<3>(steps, batch, model.hidden->output_size());
-    dreads_ = zeros<3>(steps, batch, model.hidden->output_size());
+    reads_ = zeros<3>(steps, batch, parts.hidden->output_size());
+    dreads_ = zeros<3>(steps, batch, parts.hidden->output_size());
     logits_ = zeros<3>(steps, batch, classes);
     dlogits_ = zeros<3>(steps, batch, classes);
     losses_ = zeros<2>(steps, batch);
@@ -41,7 +51,7 @@ class ClassAnswer final : public Answer {
     const int last = core_.steps - 1;
     if (turn.t < last) return;
     first_ = turn.request.classify_every_step ? 0 : last;
-    model_.hidden->prepare(memory_, core_.states(), lengths_, turn.parameters);
+    parts_.hidden->prepare(memory_, core_.states(), lengths_, turn.parameters);
     for (int t = first_; t <= last; ++t) classify(t, turn.parameters);
     const ConstMatrix p = saccade::step(probabilities, last);
     for (int b = 0; b < p.rows; ++b)
@@ -50,8 +60,9 @@ class ClassAnswer final : public Answer {
   }
 
   void returns(Matrix returns) const override {
-    reward_kind_({returns.row(0), rewards.size()}, rewards,
-                 saccade::step(probabilities, core_.steps - 1), labels_);
+    for (int b = 0; b < returns.cols; ++b)
+      returns(0, b) =
+          parts_.reward(rewards[b] == 1.0F, probabilities(core_.steps - 1, b, labels_[b]));
     for (int t = 1; t < returns.rows; ++t)
       std::copy_n(returns.row(0), returns.cols, returns.row(t));
   }
@@ -59,13 +70,12 @@ class ClassAnswer final : public Answer {
   // Cross-entropy of the last step and, if asked for, the mean of that of the earlier ones.
   AnswerLoss backward(std::span<float> gradient, const Credit& credit,
                       std::span<const float> parameters) override {
-    const TrainingConfig& training = model_.config().training;
     const int steps = core_.steps, batch = core_.episodes();
-    const int first = training.step_loss > 0.0 ? 0 : steps - 1;
+    const int first = parts_.step_loss > 0.0 ? 0 : steps - 1;
     AnswerLoss loss;
     for (int t = first; t < steps; ++t) {
       const double weight =
-          t == steps - 1 ? training.classifier_weight : training.step_loss / (steps - 1);
+          t == steps - 1 ? parts_.classifier_weight : parts_.step_loss / (steps - 1);
       for (int b = 0; b < batch; ++b) loss.classifier += weight * losses_(t, b);
       cross_entropy_backward(saccade::step(dlogits_, t), saccade::step(probabilities, t), labels_,
                              static_cast<float>(weight) * credit.scale);
@@ -82,14 +92,18 @@ class ClassAnswer final : public Answer {
   }
 
   ConstMatrix logits(int s) const override { return saccade::step(logits_, s); }
+  int chosen(int s, int b) const override {
+    const float* row = logits(s).row(b);
+    return static_cast<int>(std::max_element(row, row + parts_.num_classes) - row);
+  }
 
   std::span<const int> said(int b) const override { return {&classes_[b], 1}; }
   std::span<const int> truth(int b) const override { return {&labels_[b], 1}; }
   float error(int b) const override { return 1.0F - rewards[b]; }
 
   StateWeights state_weights() const override {
-    if (model_.config().hidden.kind == "last") return {};
-    return {&memory_.weights, model_.hidden->hops()};
+    if (!parts_.weighs) return {};
+    return {&memory_.weights, parts_.hidden->hops()};
   }
 
  private:
@@ -99,32 +113,31 @@ class ClassAnswer final : public Answer {
     const int steps = core_.steps, batch = core_.episodes();
     const int rows = (steps - first) * batch;
     const ConstMatrix dlogits = matrix(dlogits_).row_range(first * batch, rows);
-    model_.classifier->backward(gradient, dlogits, matrix(reads_).row_range(first * batch, rows));
+    parts_.classifier.backward(gradient, dlogits, matrix(reads_).row_range(first * batch, rows));
     dreads_.fill(0.0F);
-    model_.classifier->state_backward(matrix(dreads_).row_range(first * batch, rows), dlogits,
-                                      parameters);
+    parts_.classifier.state_backward(matrix(dreads_).row_range(first * batch, rows), dlogits,
+                                     parameters);
     double penalty = 0.0;
     const Matrix dstates = matrix(core_.dstate);
     for (int t = steps - 1; t >= first; --t)
-      penalty += model_.hidden->backward(dstates, memory_, t, saccade::step(dreads_, t),
+      penalty += parts_.hidden->backward(dstates, memory_, t, saccade::step(dreads_, t),
                                          core_.states(), scale, parameters);
-    model_.hidden->finish(gradient, dstates, memory_, first, core_.states(), parameters);
+    parts_.hidden->finish(gradient, dstates, memory_, first, core_.states(), parameters);
     return penalty;
   }
 
   void classify(int t, std::span<const float> parameters) {
     const Matrix read = saccade::step(reads_, t), logits = saccade::step(logits_, t);
-    model_.hidden->forward(read, memory_, t, core_.states(), parameters);
-    model_.classifier->forward(logits, read, parameters);
+    parts_.hidden->forward(read, memory_, t, core_.states(), parameters);
+    parts_.classifier.forward(logits, read, parameters);
     cross_entropy_forward(saccade::step(probabilities, t),
                           {&losses_(t, 0), static_cast<std::size_t>(core_.episodes())}, logits,
                           labels_);
   }
 
-  const Model& model_;
+  const ClassParts& parts_;
   Environment& environment_;
   CoreMemory& core_;
-  const RewardKind reward_kind_;
   HiddenMemory memory_;
   int first_ = 0;               // the first step that was classified
   std::vector<int> labels_;     // (B)
@@ -135,11 +148,52 @@ class ClassAnswer final : public Answer {
   Tensor<2> losses_;            // (T, B): cross-entropy, nats
 };
 
+class ClassAnswering final : public Answering {
+ public:
+  ClassAnswering(const AgentConfig& config, const Sight& sight, int state_size, int steps,
+                 ParameterLayout& layout)
+      : parts_(make_parts(config, sight, state_size, steps, layout)) {
+    traits_ = {.outputs = steps,
+               .classifies = true,
+               .attends = parts_.weighs,
+               .hops = parts_.hidden->hops()};
+  }
+
+  std::unique_ptr<Answer> make_answer(Environment& environment, CoreMemory& core) const override {
+    return std::make_unique<ClassAnswer>(parts_, environment, core);
+  }
+
+  Work work() const override {
+    const int steps = traits_.outputs;
+    const int classified = parts_.step_loss > 0.0 ? steps : 1;
+    return parts_.hidden->work(steps, classified) +
+           linear_work(parts_.hidden->output_size(), parts_.num_classes, true) * classified;
+  }
+
+ private:
+  static ClassParts make_parts(const AgentConfig& config, const Sight& sight, int state_size,
+                               int steps, ParameterLayout& layout) {
+    auto hidden = make_hidden_attention(config.hidden, "hidden", state_size, steps, layout);
+    const int inputs = hidden->output_size();
+    return {.hidden = std::move(hidden),
+            .classifier =
+                LinearHead("classifier", inputs, sight.num_classes, uniform_fan_in(inputs), layout),
+            .num_classes = sight.num_classes,
+            .weighs = config.hidden.kind != "last",
+            .classifier_weight = config.training.classifier_weight,
+            .step_loss = config.training.step_loss,
+            .reward = find_reward(config.reinforce.reward)};
+  }
+
+  const ClassParts parts_;
+};
+
 }  // namespace
 
-std::unique_ptr<Answer> make_class_answer(const Model& model, Environment& environment,
-                                          CoreMemory& core) {
-  return std::make_unique<ClassAnswer>(model, environment, core);
+std::unique_ptr<const Answering> make_class_answering(const AgentConfig& config, const Sight& sight,
+                                                      int state_size, int steps,
+                                                      ParameterLayout& layout) {
+  return std::make_unique<ClassAnswering>(config, sight, state_size, steps, layout);
 }
 
 }  // namespace saccade

@@ -1,29 +1,36 @@
 #include <algorithm>
 #include <cmath>
 
-#include "agent/answering/answer.h"
+#include "agent/answering/answering.h"
 #include "agent/answering/beam_search.h"
 #include "agent/answering/decoder.h"
+#include "agent/answering/reward.h"
 #include "nn/layers.h"
 
 namespace saccade {
 namespace {
 
+struct SequenceParts {
+  Decoder decoder;
+  double classifier_weight;
+  RewardKind reward;
+};
+
 // A sequence of symbols at the end, by a decoder that attends over the states. In training it is
 // told the symbols before each one (teacher forcing); else it goes on from its own.
 class SequenceAnswer final : public Answer {
  public:
-  SequenceAnswer(const Model& model, Environment& environment, CoreMemory& core)
-      : model_(model),
+  SequenceAnswer(const SequenceParts& parts, Environment& environment, CoreMemory& core)
+      : parts_(parts),
         environment_(environment),
         core_(core),
-        memory_(model.decoder->make_memory(environment.max_symbols(), core.episodes())),
+        memory_(parts.decoder.make_memory(environment.max_symbols(), core.episodes())),
         lengths_(core.episodes()),
         previous_(core.episodes()),
         said_(static_cast<std::size_t>(core.episodes()) * symbols()),
         credits_(core.episodes()),
-        dlogits_(zeros<3>(symbols(), core.episodes(), model.num_classes())) {
-    probabilities = zeros<3>(symbols(), core.episodes(), model.num_classes());
+        dlogits_(zeros<3>(symbols(), core.episodes(), parts.decoder.num_symbols())) {
+    probabilities = zeros<3>(symbols(), core.episodes(), parts.decoder.num_symbols());
     rewards.resize(core.episodes());
   }
 
@@ -35,9 +42,9 @@ class SequenceAnswer final : public Answer {
   void step(const Turn& turn) override {
     if (turn.t < core_.steps - 1) return;
     const bool forced = turn.request.readout == Readout::training;
-    model_.decoder->begin(memory_, core_.states(), lengths_, turn.parameters);
+    parts_.decoder.begin(memory_, core_.states(), lengths_, turn.parameters);
     for (int j = 0; j < symbols(); ++j) {
-      model_.decoder->step(memory_, j, previous_, core_.states(), turn.parameters);
+      parts_.decoder.step(memory_, j, previous_, core_.states(), turn.parameters);
       const ConstMatrix p = saccade::step(memory_.probabilities, j);
       for (int b = 0; b < p.rows; ++b) {
         const int most = static_cast<int>(std::max_element(p.row(b), p.row(b) + p.cols) - p.row(b));
@@ -47,7 +54,7 @@ class SequenceAnswer final : public Answer {
     }
     probabilities = memory_.probabilities;
     if (!forced && turn.request.beam > 1)
-      beam_search(said_, *model_.decoder, symbols(), turn.request.beam, core_.states(), lengths_,
+      beam_search(said_, parts_.decoder, symbols(), turn.request.beam, core_.states(), lengths_,
                   core_.steps, turn.parameters);
     environment_.answer_sequence(said_, rewards);
     credit(forced);
@@ -60,7 +67,7 @@ class SequenceAnswer final : public Answer {
   // Cross-entropy, summed over the symbols.
   AnswerLoss backward(std::span<float> gradient, const Credit& credit,
                       std::span<const float> parameters) override {
-    const double weight = model_.config().training.classifier_weight;
+    const double weight = parts_.classifier_weight;
     const float scale = static_cast<float>(weight) * credit.scale;
     dlogits_.fill(0.0F);
     AnswerLoss loss;
@@ -70,11 +77,11 @@ class SequenceAnswer final : public Answer {
         const float* p = &probabilities(j, b, 0);
         float* dlogits = &dlogits_(j, b, 0);
         loss.classifier -= weight * std::log(p[true_symbol(b, j)]);
-        for (int c = 0; c < model_.num_classes(); ++c) dlogits[c] = scale * p[c];
+        for (int c = 0; c < parts_.decoder.num_symbols(); ++c) dlogits[c] = scale * p[c];
         dlogits[true_symbol(b, j)] -= scale;
       }
-    model_.decoder->backward(gradient, matrix(core_.dstate), memory_, matrix(dlogits_),
-                             core_.states(), parameters);
+    parts_.decoder.backward(gradient, matrix(core_.dstate), memory_, matrix(dlogits_),
+                            core_.states(), parameters);
     return loss;
   }
 
@@ -82,15 +89,20 @@ class SequenceAnswer final : public Answer {
                       std::span<const float> parameters) override {
     dlogits_.fill(0.0F);
     choose_logits(saccade::step(dlogits_, s), chosen);
-    model_.decoder->backward(scratch, matrix(core_.dstate), memory_, matrix(dlogits_),
-                             core_.states(), parameters);
+    parts_.decoder.backward(scratch, matrix(core_.dstate), memory_, matrix(dlogits_),
+                            core_.states(), parameters);
   }
 
   ConstMatrix logits(int s) const override { return saccade::step(memory_.logits, s); }
+  int chosen(int s, int b) const override {
+    const std::span<const int> symbols = said(b);
+    const int length = static_cast<int>(symbols.size());
+    return s < length ? symbols[s] : s == length ? parts_.decoder.num_symbols() - 1 : -1;
+  }
 
   std::span<const int> said(int b) const override {
     const int* first = &said_[b * symbols()];
-    const int* end = std::find(first, first + symbols(), model_.num_classes() - 1);
+    const int* end = std::find(first, first + symbols(), parts_.decoder.num_symbols() - 1);
     return {first, end};
   }
   std::span<const int> truth(int b) const override {
@@ -107,23 +119,22 @@ class SequenceAnswer final : public Answer {
   const SceneFacts& facts(int b) const { return environment_.facts()[b]; }
   // After the end mark, the end mark.
   int true_symbol(int b, int j) const {
-    return j < facts(b).num_symbols ? facts(b).symbols[j] : model_.num_classes() - 1;
+    return j < facts(b).num_symbols ? facts(b).symbols[j] : parts_.decoder.num_symbols() - 1;
   }
 
   // What the looks are credited with: mean over the symbols that were to be said.
   void credit(bool forced) {
-    const bool probability = model_.config().reinforce.reward == "probability";
     for (int b = 0; b < core_.episodes(); ++b) {
       const int count = facts(b).num_symbols;
       float sum = 0.0F;
       for (int j = 0; j < count; ++j)
-        sum += probability ? probabilities(j, b, true_symbol(b, j))
-                           : static_cast<float>(said_[b * symbols() + j] == true_symbol(b, j));
+        sum += parts_.reward(said_[b * symbols() + j] == true_symbol(b, j),
+                             probabilities(j, b, true_symbol(b, j)));
       credits_[b] = forced ? sum / static_cast<float>(count) : rewards[b];
     }
   }
 
-  const Model& model_;
+  const SequenceParts& parts_;
   Environment& environment_;
   CoreMemory& core_;
   DecoderMemory memory_;
@@ -134,11 +145,36 @@ class SequenceAnswer final : public Answer {
   Tensor<3> dlogits_;           // (J, B, V)
 };
 
+class SequenceAnswering final : public Answering {
+ public:
+  SequenceAnswering(const AgentConfig& config, const Sight& sight, int state_size, int steps,
+                    ParameterLayout& layout)
+      : parts_{.decoder = Decoder(config.decoder, config.hidden, sight.num_classes, state_size,
+                                  steps, layout),
+               .classifier_weight = config.training.classifier_weight,
+               .reward = find_reward(config.reinforce.reward)} {
+    traits_ = {.outputs = sight.max_symbols,
+               .max_said = sight.max_symbols,
+               .spells = true,
+               .attends = parts_.decoder.attends()};
+  }
+
+  std::unique_ptr<Answer> make_answer(Environment& environment, CoreMemory& core) const override {
+    return std::make_unique<SequenceAnswer>(parts_, environment, core);
+  }
+
+  Work work() const override { return parts_.decoder.work(traits_.outputs); }
+
+ private:
+  const SequenceParts parts_;
+};
+
 }  // namespace
 
-std::unique_ptr<Answer> make_sequence_answer(const Model& model, Environment& environment,
-                                             CoreMemory& core) {
-  return std::make_unique<SequenceAnswer>(model, environment, core);
+std::unique_ptr<const Answering> make_sequence_answering(const AgentConfig& config,
+                                                         const Sight& sight, int state_size,
+                                                         int steps, ParameterLayout& layout) {
+  return std::make_unique<SequenceAnswering>(config, sight, state_size, steps, layout);
 }
 
 }  // namespace saccade

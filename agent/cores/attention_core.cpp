@@ -109,8 +109,10 @@ class AttentionCore final : public Core {
 
   ConstMatrix attention(const CoreMemory& memory, int t, int b) const override {
     const ConstMatrix all = step(extension_of(memory).weights, t);
-    return {all.row(b), sizes_.depth * sizes_.heads, t + 1, memory.steps};
+    return {all.row(b), attention_rows(), t + 1, memory.steps};
   }
+
+  int attention_rows() const override { return sizes_.depth * sizes_.heads; }
 
   Work work(int steps) const override {
     Work total = linear_work(features_, hidden_, true) * steps;

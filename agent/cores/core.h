@@ -90,6 +90,8 @@ class Core {
   /// sum to 1, (depth * heads, t + 1), layer by layer from the first. A view of the memory. Without
   /// data for a core that does not attend.
   virtual ConstMatrix attention(const CoreMemory&, int /*t*/, int /*b*/) const { return {}; }
+  /// How many rows that has: 0 for a core that does not attend.
+  virtual int attention_rows() const { return 0; }
 
   /// Multiply-adds of an episode of T steps. The first step has no state to multiply.
   virtual Work work(int steps) const = 0;

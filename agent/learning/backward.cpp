@@ -5,15 +5,16 @@
 namespace saccade {
 
 BackwardMemory::BackwardMemory(const Model& model, int episodes)
-    : dfeatures(zeros<3>(model.num_glimpses(), episodes, model.feature_size())),
-      dgated(zeros<2>(episodes, model.gate ? model.feature_size() : 0)) {}
+    : dfeatures(zeros<3>(model.num_glimpses(), episodes, model.look().feature_size)),
+      dgated(zeros<2>(episodes, model.gate ? model.look().feature_size : 0)) {}
 
 void steps_backward(std::span<float> gradient, BackwardMemory& memory, const Model& model,
                     Rollout& rollout, std::span<const float> parameters, Tensor<3>* seen) {
   CoreMemory& core = rollout.core;
   Look& look = *rollout.look;
   const bool gated = rollout.gate.has_value();
-  const bool stepwise = gated || look.differentiable();
+  const bool differentiable = model.look().differentiable;
+  const bool stepwise = gated || differentiable;
   for (int t = core.steps - 1; t >= 0; --t) {
     model.core->step_backward(core, t, parameters);
     if (!stepwise) continue;
@@ -24,7 +25,7 @@ void steps_backward(std::span<float> gradient, BackwardMemory& memory, const Mod
                                 *rollout.gate, t, matrix(memory.dgated), core.glimpse_feature(t),
                                 parameters);
     if (seen != nullptr) copy_rows(step(*seen, t), dfeature);
-    if (look.differentiable()) look.step_backward(t, dfeature, parameters);
+    if (differentiable) look.step_backward(t, dfeature, parameters);
   }
   if (!stepwise) {
     model.core->feature_backward(matrix(memory.dfeatures), core, 0, core.steps, parameters);

@@ -40,7 +40,6 @@ class Jacobian {
   BackwardMemory memory_;
   Tensor<1> scratch_;     // one block of the layout
   Tensor<2> advantages_;  // (T, B): none
-  float temperature_ = 1.0F;
 };
 
 }  // namespace saccade

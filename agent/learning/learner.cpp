@@ -25,7 +25,7 @@ LossSums& LossSums::operator+=(const LossSums& other) {
 Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
     : gradient(zeros<1>(model.layout().size())),
       model_(model),
-      advantage_estimator_(find_advantage(model.config().reinforce.advantage)),
+      advantage_(find_advantage(model.config().reinforce.advantage)),
       rollout_(model, std::move(environment)),
       backward_(model, rollout_.episodes()) {
   const int steps = model.num_glimpses();
@@ -42,8 +42,6 @@ LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& requ
   rollout_.run(parameters, request);
   estimate_advantages(parameters, average_reward);
   const Credit credit{.advantages = matrix(advantages_),
-                      .std = request.std,
-                      .temperature = request.temperature,
                       .weight = static_cast<float>(reinforce.weight),
                       .entropy = static_cast<float>(reinforce.entropy),
                       .scale = 1.0F / static_cast<float>(batch_size)};
@@ -58,7 +56,7 @@ LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& requ
   sums.baseline = baseline_backward(parameters, credit.scale);
   steps_backward(flat(gradient), backward_, model_, rollout_, parameters);
 
-  sums.entropy = mean_entropy(request);
+  sums.entropy = mean_entropy();
   sums.episodes = rollout_.episodes();
   for (int b = 0; b < rollout_.episodes(); ++b) {
     sums.errors += rollout_.answer->error(b);
@@ -70,15 +68,15 @@ LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& requ
 void Lane::estimate_advantages(std::span<const float> parameters, float average_reward) {
   const ReinforceConfig& reinforce = model_.config().reinforce;
   rollout_.answer->returns(matrix(returns_));
-  if (reinforce.advantage == "learned" && model_.baseline) {
+  if (advantage_.reads_baseline && model_.baseline) {
     const Matrix b = {baselines_.data(), rollout_.core.rows(), 1, 1};
     model_.baseline->forward(b, rollout_.core.all_states(), parameters);
   }
-  advantage_estimator_(matrix(advantages_), {.returns = matrix(returns_),
-                                             .baselines = matrix(baselines_),
-                                             .rollouts = reinforce.rollouts,
-                                             .constant = static_cast<float>(reinforce.constant),
-                                             .average_reward = average_reward});
+  advantage_.estimate(matrix(advantages_), {.returns = matrix(returns_),
+                                            .baselines = matrix(baselines_),
+                                            .rollouts = reinforce.rollouts,
+                                            .constant = static_cast<float>(reinforce.constant),
+                                            .average_reward = average_reward});
 }
 
 // weight * mean over the decisions of (b_t - R_t)^2
@@ -87,7 +85,7 @@ double Lane::baseline_backward(std::span<const float> parameters, float scale) {
   const int batch = rollout_.episodes();
   const int first = model_.first_decision();
   const int actions = model_.num_glimpses() - first;
-  if (actions == 0 || config.advantage != "learned") return 0.0;
+  if (actions == 0 || !advantage_.reads_baseline) return 0.0;
 
   const double weight = config.baseline_weight / actions;
   double loss = 0.0;
@@ -111,10 +109,10 @@ double Lane::baseline_backward(std::span<const float> parameters, float scale) {
   return loss;
 }
 
-double Lane::mean_entropy(const RolloutRequest& request) const {
+double Lane::mean_entropy() const {
   double sum = 0.0;
   for (int t = 0; t < rollout_.core.steps; ++t)
-    for (int b = 0; b < rollout_.episodes(); ++b) sum += rollout_.look->entropy(t, b, request);
+    for (int b = 0; b < rollout_.episodes(); ++b) sum += rollout_.look->entropy(t, b);
   return sum / rollout_.core.steps;
 }
 
@@ -151,8 +149,7 @@ UpdateReport Learner::step() {
   const TrainingConfig& training = model_.config().training;
   const int rollouts = model_.config().reinforce.rollouts;
   const auto update = static_cast<std::uint64_t>(updates());
-  const float std = model_.location_std(progress(), flat(parameters));
-  const float temperature = model_.temperature(progress());
+  const Exploration exploration = model_.looking->exploration_at(progress(), flat(parameters));
 
   workers_.for_each(static_cast<int>(lanes_.size()), [&](int lane) {
     const int first_episode = lane * training.lane_size;
@@ -161,8 +158,7 @@ UpdateReport Learner::step() {
         .seed = seed_,
         .update = static_cast<std::uint32_t>(update),
         .first_episode = static_cast<std::uint32_t>(first_episode),
-        .std = std,
-        .temperature = temperature,
+        .progress = progress(),
         .classify_every_step = training.step_loss > 0.0};
     lane_sums_[lane] = lanes_[lane]->run(flat(parameters), request,
                                          static_cast<float>(average_reward), training.batch_size);
@@ -170,8 +166,8 @@ UpdateReport Learner::step() {
 
   UpdateReport report;
   for (const LossSums& sums : lane_sums_) report.sums += sums;
-  report.location_std = std;
-  report.temperature = temperature;
+  report.location_std = exploration.std;
+  report.temperature = exploration.temperature;
   report.learning_rate = optimizer.learning_rate(progress());
   check_finite(report.sums, 0.0);
   report.gradient_norm = optimizer.step(workers_, flat(parameters), gradients_, progress());

@@ -71,10 +71,10 @@ class Lane {
  private:
   void estimate_advantages(std::span<const float> parameters, float average_reward);
   double baseline_backward(std::span<const float> parameters, float scale);
-  double mean_entropy(const RolloutRequest& request) const;
+  double mean_entropy() const;
 
   const Model& model_;
-  const AdvantageEstimator advantage_estimator_;
+  const Advantage& advantage_;
   Rollout rollout_;
   BackwardMemory backward_;
   Tensor<2> returns_;     // (T, B): what followed the decisions of step t

@@ -42,37 +42,19 @@ void leave_one_out(Matrix advantages, const AdvantageRequest& request) {
     }
 }
 
-void correct(std::span<float> rewards, std::span<const float> right, ConstMatrix,
-             std::span<const int>) {
-  std::ranges::copy(right, rewards.begin());
-}
-
-void probability(std::span<float> rewards, std::span<const float>, ConstMatrix probabilities,
-                 std::span<const int> labels) {
-  for (int b = 0; b < probabilities.rows; ++b) rewards[b] = probabilities(b, labels[b]);
-}
-
-const NameTable<AdvantageEstimator>& estimators() {
-  static const NameTable<AdvantageEstimator> table{"reinforce.advantage",
-                                                   {{"none", none},
-                                                    {"constant", constant},
-                                                    {"ema", ema},
-                                                    {"learned", learned},
-                                                    {"leave_one_out", leave_one_out}}};
-  return table;
-}
-
-const NameTable<RewardKind>& rewards_table() {
-  static const NameTable<RewardKind> table{"reinforce.reward",
-                                           {{"correct", correct}, {"probability", probability}}};
+const NameTable<Advantage>& estimators() {
+  static const NameTable<Advantage> table{"reinforce.advantage",
+                                          {{"none", {none}},
+                                           {"constant", {constant}},
+                                           {"ema", {ema}},
+                                           {"learned", {learned, true}},
+                                           {"leave_one_out", {leave_one_out}}}};
   return table;
 }
 
 }  // namespace
 
-AdvantageEstimator find_advantage(const std::string& name) { return estimators().at(name); }
+const Advantage& find_advantage(const std::string& name) { return estimators().at(name); }
 std::vector<std::string> advantage_estimators() { return estimators().names(); }
-RewardKind find_reward(const std::string& name) { return rewards_table().at(name); }
-std::vector<std::string> reward_kinds() { return rewards_table().names(); }
 
 }  // namespace saccade

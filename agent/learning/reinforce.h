@@ -17,20 +17,18 @@ struct AdvantageRequest {
   float average_reward = 0.0F;  // moving average over earlier updates
 };
 
-/// Writes advantages (A, B): the return of each action less an estimate of it that does not depend
-/// on the action (Williams 1992).
-using AdvantageEstimator = void (*)(Matrix advantages, const AdvantageRequest& request);
+/// How the advantage of an action is estimated from its return.
+struct Advantage {
+  /// Writes advantages (A, B): the return of each action less an estimate of it that does not
+  /// depend on the action (Williams 1992).
+  void (*estimate)(Matrix advantages, const AdvantageRequest& request) = nullptr;
+  bool reads_baseline = false;  // of the baseline network, which then learns
+};
 
 /// `none` (R), `constant` (R - c), `ema` (less the moving average of earlier rewards), `learned`
 /// (less the baseline network's b_t), `leave_one_out` (less the mean return of the other rollouts
 /// of the same scene; Kool et al. 2019). Throws InputError listing the names.
-AdvantageEstimator find_advantage(const std::string& name);
+const Advantage& find_advantage(const std::string& name);
 std::vector<std::string> advantage_estimators();
-
-/// `correct`: 1 for the right class, else 0. `probability`: the probability of the true class.
-using RewardKind = void (*)(std::span<float> rewards, std::span<const float> correct,
-                            ConstMatrix probabilities, std::span<const int> labels);
-RewardKind find_reward(const std::string& name);
-std::vector<std::string> reward_kinds();
 
 }  // namespace saccade

@@ -20,6 +20,7 @@ class GlimpseNetwork {
 
   GlimpseNetwork(const Sizes& sizes, ParameterLayout& layout);
 
+  const Sizes& sizes() const { return sizes_; }
   int joint_size() const { return sizes_.what + sizes_.where; }
 
   /// feature (R, F), joint (R, what + where), glimpse (R, D), location (R, 2)

@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "agent/looking/looking.h"
 #include "attention/score.h"
 #include "experiments/config/config_table.h"
 #include "nn/error.h"
@@ -47,7 +48,7 @@ void resolve_scene(SceneConfig& scene, const GivenKeys& given) {
 void resolve_grid(AgentConfig& agent, const GivenKeys& given) {
   GlimpseConfig& glimpse = agent.glimpse;
   const GlimpseKind kind = find_glimpse_kind(glimpse.kind);
-  const bool grid = kind.family == GlimpseKind::Family::grid;
+  const bool grid = kind.has_candidates;
   const bool soft_grid = grid && kind.learning == GlimpseKind::Learning::backpropagation;
 
   require(grid || glimpse.addressing == "none", given,
@@ -130,8 +131,7 @@ void resolve_catch(const Config& config, const GivenKeys& given) {
           fmt::format("attention.hidden.kind: {} has no effect with scene.kind: catch, whose "
                       "actions read the state of their step; allowed: last",
                       agent.hidden.kind));
-  require(agent.model.kind == "recurrent" && agent.glimpse.kind != "whole" &&
-              agent.glimpse.kind != "soft_gaussian",
+  require(agent.model.kind == "recurrent" && find_glimpse_kind(agent.glimpse.kind).sees_motion,
           given, {"model.kind", "attention.glimpse.kind", "scene.kind"},
           "scene.kind: catch moves while it is looked at and needs model.kind: recurrent and an "
           "attention.glimpse.kind that takes glimpses of points or of a grid");

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "agent/answering/reward.h"
 #include "agent/cores/core.h"
 #include "agent/learning/reinforce.h"
 #include "agent/model.h"

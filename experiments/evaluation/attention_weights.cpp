@@ -16,26 +16,20 @@ using Shape = std::vector<std::size_t>;
 
 std::size_t size(int n) { return static_cast<std::size_t>(n); }
 
-bool core_attends(const Model& model) {
-  return model.canvas_network == nullptr && model.config().model.core == "attention";
-}
-
 // The arrays of a model, by the shape of a scene.
 std::vector<std::pair<const char*, Shape>> float_arrays(const Model& model) {
   std::vector<std::pair<const char*, Shape>> arrays;
   const std::size_t steps = size(model.num_glimpses());
-  if (!model.sees_canvas()) arrays.push_back({"locations", {steps, 2}});
-  if (model.has_grid())
-    arrays.push_back({"glimpse_weights", {steps, size(model.num_candidates())}});
-  if (model.filters) arrays.push_back({"windows", {steps, GaussianFilters::kWindow}});
-  if (model.gate) arrays.push_back({"gate", {steps, size(model.feature_size())}});
-  if (model.attends_over_states() && model.hidden)
-    arrays.push_back({"hidden", {size(model.hidden->hops()), steps}});
-  if (model.attends_over_states() && model.decoder)
-    arrays.push_back({"alignment", {size(model.max_symbols()), steps}});
-  const ModelConfig& sizes = model.config().model;
-  if (core_attends(model))
-    arrays.push_back({"core", {steps, size(sizes.depth * sizes.heads), steps}});
+  for (const LookWeights& weights : model.look().weights)
+    arrays.push_back({weights.name, {steps, size(weights.width)}});
+  if (model.gate) arrays.push_back({"gate", {steps, size(model.look().feature_size)}});
+  const AnswerTraits& answer = model.answer();
+  if (answer.attends && answer.spells)
+    arrays.push_back({"alignment", {size(answer.outputs), steps}});
+  else if (answer.attends)
+    arrays.push_back({"hidden", {size(answer.hops), steps}});
+  if (const int rows = model.core->attention_rows(); rows > 0)
+    arrays.push_back({"core", {steps, size(rows), steps}});
   arrays.push_back({"errors", {}});
   return arrays;
 }
@@ -67,11 +61,9 @@ void AttentionWeights::add(const char* name, Shape shape_of_scene) {
 
 void AttentionWeights::add_answers(const Model& model) {
   Shape shape = {scenes_};
-  if (model.answer_kind() == AnswerKind::sequence) shape.push_back(size(model.max_symbols()));
-  if (model.answer_kind() == AnswerKind::actions)
-    shape.push_back(size(model.num_glimpses()));
-  else
-    arrays_.push_back(int_array("labels", shape, -1));
+  const AnswerTraits& answer = model.answer();
+  if (!answer.classifies) shape.push_back(size(answer.max_said));
+  if (!answer.acts) arrays_.push_back(int_array("labels", shape, -1));
   arrays_.push_back(int_array("answers", shape, -1));
 }
 
@@ -98,7 +90,7 @@ int* AttentionWeights::ints(const char* name, int scene) {
 void AttentionWeights::record(const Rollout& rollout, int b, int scene) {
   record_looks(rollout, b, scene);
   record_states(rollout, b, scene);
-  if (core_attends(model_)) record_core(rollout, b, scene);
+  if (model_.core->attention_rows() > 0) record_core(rollout, b, scene);
   *floats("errors", scene) = rollout.answer->error(b);
   std::ranges::copy(rollout.answer->said(b), ints("answers", scene));
   if (int* labels = ints("labels", scene)) std::ranges::copy(rollout.answer->truth(b), labels);
@@ -110,9 +102,8 @@ void AttentionWeights::record_looks(const Rollout& rollout, int b, int scene) {
     for (int t = 0; to != nullptr && t < rollout.core.steps; ++t)
       to = std::copy_n(&from(t, b, 0), width, to);
   };
-  copy_steps(floats("locations", scene), rollout.look->locations);
-  copy_steps(floats("glimpse_weights", scene), rollout.look->actions);
-  copy_steps(floats("windows", scene), rollout.look->actions);
+  for (const LookWeights& weights : model_.look().weights)
+    copy_steps(floats(weights.name, scene), (*rollout.look).*weights.values);
   if (rollout.gate) copy_steps(floats("gate", scene), rollout.gate->weights);
 }
 

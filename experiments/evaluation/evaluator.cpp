@@ -45,12 +45,12 @@ float weight_in(const Gaze& gaze, const Region& region) {
 
 // The weight that hidden-state attention gave to the states after looks at the digit that was asked
 // for: of the last read, those that decide the class; of each read of a sequence, its own.
-double weight_on_answer(const Rollout& rollout, int b) {
+double weight_on_answer(const Model& model, const Rollout& rollout, int b) {
   const auto [weights, hops] = rollout.answer->state_weights();
   if (weights == nullptr) return 0.0;
   const SceneFacts& facts = rollout.environment->facts()[b];
   const int steps = rollout.core.steps, reads = static_cast<int>(weights->shape()[0]);
-  const bool sequence = rollout.environment->answer_kind() == AnswerKind::sequence;
+  const bool sequence = model.answer().spells;
   const int first = sequence ? 0 : reads - 1;
   const int end = sequence ? facts.num_symbols - 1 : reads;
   double sum = 0.0;
@@ -122,24 +122,24 @@ void Evaluator::Tally::add_look(int t, const SceneFacts& facts, const Gaze& gaze
 // What was said in an episode, and which looks it rests on.
 void Evaluator::Tally::add_said(const Model& model, const Rollout& rollout, int b) {
   const Answer& answer = *rollout.answer;
-  if (model.answer_kind() == AnswerKind::sequence) {
+  if (model.answer().spells) {
     edits += edit_distance(answer.said(b), answer.truth(b));
     symbols += static_cast<double>(answer.truth(b).size());
   }
-  if (!model.sees_canvas()) on_answer += weight_on_answer(rollout, b);
+  if (model.look().looks) on_answer += weight_on_answer(model, rollout, b);
 }
 
 // Of the first `count` episodes of a rollout that classified at every step.
 void Evaluator::Tally::add_details(const Model& model, const Rollout& rollout, int count) {
   const int steps = model.num_glimpses(), classes = model.num_classes();
-  const bool has_classes = model.answer_kind() == AnswerKind::one_class;
+  const bool has_classes = model.answer().classifies;
   errors_by_glimpse.assign(has_classes ? steps : 0, 0);
   confusion.assign(has_classes ? classes * classes : 0, 0);
   const MapSize size = map_size(model.canvas());
   PatchSum map({0, 0, size.cols, size.rows}, size.rows, size.cols);
   for (int b = 0; b < count; ++b) {
     for (int t = 0; t < steps; ++t) map.add(rollout.look->gaze(t, b));
-    if (model.answer_kind() != AnswerKind::one_class) continue;
+    if (!has_classes) continue;
     const int label = rollout.answer->truth(b)[0];
     for (int t = 0; t < steps; ++t)
       errors_by_glimpse[t] +=
@@ -251,8 +251,8 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
   Tally& tally = tallies_[chunk];
   tally = {};
   tally.on_target.assign(steps, 0);
-  const bool classes = model_.answer_kind() == AnswerKind::one_class;
-  const int reads = static_cast<int>(rollout.answer->probabilities.shape()[0]);
+  const bool classes = model_.answer().classifies;
+  const int reads = model_.answer().outputs;
   Tensor<2> mean_probability = zeros<2>(kChunk, model_.num_classes());
 
   for (int pass = 0; pass < request.passes; ++pass) {
@@ -260,8 +260,7 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
                                    .seed = seed_,
                                    .update = static_cast<std::uint32_t>(pass),
                                    .first_episode = static_cast<std::uint32_t>(first),
-                                   .std = model_.location_std(request.progress, parameters),
-                                   .temperature = model_.temperature(request.progress),
+                                   .progress = request.progress,
                                    .readout = request.readout,
                                    .policy = request.policy,
                                    .classify_every_step = request.details,
@@ -281,9 +280,9 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
       tally.add_said(model_, rollout, b);
       for (int t = 0; t < steps; ++t) {
         tally.add_look(t, rollout.facts(t, b), rollout.look->gaze(t, b));
-        tally.entropy += rollout.look->entropy(t, b, rollout_request);
+        tally.entropy += rollout.look->entropy(t, b);
       }
-      if (!model_.sees_canvas()) tally.coverage += coverage_of(rollout, b);
+      if (model_.look().looks) tally.coverage += coverage_of(rollout, b);
     }
   }
   if (request.details) tally.add_details(model_, rollout, count);

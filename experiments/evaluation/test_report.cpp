@@ -13,17 +13,18 @@ std::vector<TestPass> passes_of(const Model& model, const EvaluationConfig& conf
     passes.push_back({std::move(label), std::move(metric), request, {}});
   };
   add("single deterministic pass", "test/error", {.details = true});
-  if (model.answer_kind() == AnswerKind::sequence)
+  const LookTraits& look = model.look();
+  if (model.answer().spells)
     add(fmt::format("beam search, {} hypotheses", config.beam), "test/error_beam",
         {.beam = config.beam});
-  if (model.sees_canvas()) return passes;
-  if (model.glimpse_kind().family != GlimpseKind::Family::window) {
+  if (!look.looks) return passes;
+  if (look.samples) {
     add("one sampled pass", "test/error_sampled", {.readout = Readout::sample});
-    if (model.answer_kind() == AnswerKind::one_class)
+    if (model.answer().classifies)
       add(fmt::format("mean of {} sampled passes", config.rollouts), "test/error_averaged",
           {.readout = Readout::sample, .passes = config.rollouts});
   }
-  if (model.has_grid() && model.learns_by(GlimpseKind::Learning::backpropagation))
+  if (look.expects)
     add("most probable glimpse alone", "test/error_argmax", {.readout = Readout::argmax});
   add("shuffled locations", "test/error_shuffled", {.shuffled = true});
   add("centre policy, same weights", "test/error_center", {.policy = find_policy("center")});
@@ -49,9 +50,8 @@ int test_passes(const Model& model, const EvaluationConfig& config) {
 }
 
 std::string to_table(const TestReport& report, const Model& model) {
-  const bool looks = !model.sees_canvas();
-  const bool sequences = model.answer_kind() == AnswerKind::sequence;
-  const bool acts = model.answer_kind() == AnswerKind::actions;
+  const bool looks = model.look().looks;
+  const bool sequences = model.answer().spells, acts = model.answer().acts;
   std::string table = fmt::format("  {:<28}{:>10}   95 % interval",
                                   fmt::format("test, {} scenes", report.deterministic().scenes),
                                   acts ? "missed" : "error");
@@ -63,7 +63,7 @@ std::string to_table(const TestReport& report, const Model& model) {
     if (sequences) table += fmt::format("   {:>8.2f} %", 100 * e.symbol_error);
     table += looks ? fmt::format("   {:>10.1f} %\n", 100 * e.on_target) : "\n";
   }
-  if (model.attends_over_states() && looks)
+  if (model.answer().attends && looks)
     table += fmt::format("  attention over states: {:.1f} % on the answer\n",
                          100 * report.deterministic().on_answer);
   return table;
@@ -79,10 +79,10 @@ std::map<std::string, double> to_metrics(const TestReport& report, const Model& 
     if (metric == "test/error_beam") metrics["test/symbol_error_beam"] = e.symbol_error;
   }
   const Evaluation& e = report.deterministic();
-  if (model.answer_kind() == AnswerKind::sequence) metrics["test/symbol_error"] = e.symbol_error;
-  if (model.answer_kind() == AnswerKind::actions) metrics["test/earned"] = 1.0 - e.error;
-  if (model.sees_canvas()) return metrics;
-  if (model.attends_over_states()) metrics["attention/on_answer"] = e.on_answer;
+  if (model.answer().spells) metrics["test/symbol_error"] = e.symbol_error;
+  if (model.answer().acts) metrics["test/earned"] = 1.0 - e.error;
+  if (!model.look().looks) return metrics;
+  if (model.answer().attends) metrics["attention/on_answer"] = e.on_answer;
   metrics["attention/on_target"] = e.on_target;
   metrics["attention/border"] = e.border;
   metrics["attention/distance"] = e.distance;

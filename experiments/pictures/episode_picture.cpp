@@ -60,7 +60,7 @@ float probability(const Episode& episode, int t, int label) {
 }
 
 std::string truth_label(const Model& model) {
-  return model.answer_kind() == AnswerKind::sequence ? "true sequence" : "true class";
+  return model.answer().spells ? "true sequence" : "true class";
 }
 
 // -1 where there is none.
@@ -109,12 +109,13 @@ int EpisodePicture::seen_rows() const {
 // Of attention over states where it stands between what is seen and the bars.
 int EpisodePicture::state_rows() const {
   const Model& model = task_.model;
-  if (!has_state_weights(model) || model.decoder) return 0;
+  if (!model.answer().attends || model.answer().spells) return 0;
   return kHeading + table_size(task_, kHopCell).rows + kSeenGap;
 }
 
 int EpisodePicture::answer_rows() const {
-  return kHeading + (task_.model.decoder ? table_size(task_, kMinBar).rows : num_bars() * kMinBar);
+  return kHeading +
+         (task_.model.answer().spells ? table_size(task_, kMinBar).rows : num_bars() * kMinBar);
 }
 
 int EpisodePicture::content_rows() const {
@@ -143,7 +144,7 @@ Picture EpisodePicture::panel(const Episode& episode, int t, bool verdict) const
     draw_states(panel, episode, t, {beside, below_seen, kBeside, state_rows() - kSeenGap});
   const int top = below_seen + state_rows();
   const Box answer{beside, top, kBeside, kTop + content_rows() - kFrame - top};
-  if (task_.model.decoder)
+  if (task_.model.answer().spells)
     draw_states(panel, episode, t, answer);
   else
     draw_bars(panel, episode, t, verdict, answer);
@@ -151,7 +152,7 @@ Picture EpisodePicture::panel(const Episode& episode, int t, bool verdict) const
 }
 
 void EpisodePicture::draw_states(Picture& panel, const Episode& episode, int t, Box area) const {
-  const bool sequence = task_.model.decoder.has_value();
+  const bool sequence = task_.model.answer().spells;
   const int cell = sequence ? kCell : kHopCell;
   panel.text({area.x, area.y + 9}, sequence ? "what it says, and from where" : "what it draws on",
              kGrey, kSmall);
@@ -164,7 +165,7 @@ void EpisodePicture::draw_states(Picture& panel, const Episode& episode, int t, 
 void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t, bool verdict,
                                   int top) const {
   const int base = top + 22, left = kMargin + kFrame, right = left + look_.cols();
-  const bool acts = task_.model.answer_kind() == AnswerKind::actions;
+  const bool acts = task_.model.answer().acts;
   const std::string truth =
       acts ? "" : fmt::format("{}: {}", truth_label(task_.model), task_.spoken(episode.truth()));
   std::string words;
@@ -174,7 +175,7 @@ void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t,
                  : fmt::format("answers {}: {}", task_.spoken(episode.said()),
                                episode.right() ? "right" : "wrong");
     colour = episode.right() ? kRightColour : kWrongColour;
-  } else if (!task_.model.sees_canvas()) {
+  } else if (task_.model.look().looks) {
     words = fmt::format("glimpse {} of {}", t + 1, task_.model.num_glimpses());
   }
   const TextStyle style = verdict ? bold(kWords) : kWords;
@@ -234,7 +235,7 @@ std::string episode_caption(const Task& task, const std::string& name, const Epi
                             int scene) {
   const std::string head =
       name.empty() ? fmt::format("{}.", scene) : fmt::format("{}. {}:", scene, name);
-  if (task.model.answer_kind() == AnswerKind::actions)
+  if (task.model.answer().acts)
     return fmt::format("{} earned {:.0f}", head, episode.rollout.answer->rewards[episode.b]);
   return fmt::format("{} {} {}, answers {}", head, truth_label(task.model),
                      task.spoken(episode.truth()), task.spoken(episode.said()));
@@ -243,7 +244,7 @@ std::string episode_caption(const Task& task, const std::string& name, const Epi
 EpisodeStrip::EpisodeStrip(const Task& task, std::string name)
     : task_(task),
       name_(std::move(name)),
-      look_(task, task.model.sees_canvas() && task.model.num_glimpses() > kManyTiles
+      look_(task, !task.model.look().looks && task.model.num_glimpses() > kManyTiles
                       ? kSmallTileSide
                       : tile_side(task.model.canvas(), kTileSide)) {
   if (has_state_weights(task.model))

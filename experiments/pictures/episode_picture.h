@@ -60,7 +60,7 @@ class EpisodeStrip {
   Picture strip(const Episode& episode, int scene) const;
 
  private:
-  bool ends_with_table() const { return task_.model.decoder.has_value(); }
+  bool ends_with_table() const { return task_.model.answer().spells; }
   int tile_rows() const;
   int tiles_cols() const;
   void draw_tile(Picture& strip, const Episode& episode, int t) const;

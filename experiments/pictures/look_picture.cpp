@@ -36,10 +36,8 @@ Picture fit(const Picture& picture, int side) {
   return picture.shrunk((longer + side - 1) / side);
 }
 
-// attention.glimpse.kind whole.
-bool reads_whole(const Model& model) {
-  return model.sees_canvas() && model.canvas_network == nullptr;
-}
+// Whether the core reads the canvas as it is.
+bool reads_whole(const Model& model) { return model.look().reading[0] > 0; }
 
 }  // namespace
 
@@ -79,20 +77,19 @@ Colour LookPicture::scale_colour(int scale) {
 Picture LookPicture::canvas(const Episode& episode, int t, bool numbered) const {
   const CanvasSize size = task_.model.canvas();
   Picture small = picture_of(episode.canvas(t), size.channels, size.rows, size.cols);
-  const bool looks = !task_.model.sees_canvas();
-  const bool soft = looks && task_.model.learns_by(GlimpseKind::Learning::backpropagation);
-  if (soft)
+  const LookTraits& look = task_.model.look();
+  if (look.differentiable)
     overlay_heat(small, heat_map(episode.rollout.look->gaze(t, episode.b), size.rows, size.cols),
-                 task_.model.filters ? kWindowOpacity : kGridOpacity);
+                 look.frame ? kWindowOpacity : kGridOpacity);
 
   if (reads_whole(task_.model) && task_.model.gate)
     overlay_heat(small, gate_heat(episode, t), kGridOpacity);
 
   Picture large = scaled(small);
   if (reads_whole(task_.model)) draw_row(large, t);
-  if (!looks) return large;
-  if (task_.model.filters) draw_window(large, episode.rollout.look->gaze(t, episode.b));
-  if (!soft) draw_squares(large, place(episode, t));
+  if (!look.looks) return large;
+  if (look.frame) draw_window(large, episode.rollout.look->gaze(t, episode.b));
+  if (!look.differentiable) draw_squares(large, place(episode, t));
   draw_path(large, episode, t, numbered);
   return large;
 }
@@ -114,7 +111,7 @@ Picture LookPicture::scaled(const Picture& small) const {
 // shrunk canvas stands for all that it covers, and the channels for their largest.
 std::vector<double> LookPicture::gate_heat(const Episode& episode, int t) const {
   const auto [channels, rows, cols] = task_.model.canvas();
-  const auto [small_rows, small_cols] = task_.model.whole_size();
+  const auto [small_rows, small_cols] = task_.model.look().reading;
   const int steps = task_.model.num_glimpses();
   const int read_rows = steps > 1 ? 1 : small_rows;  // at this step
   const float* gate = &episode.rollout.gate->weights(t, episode.b, 0);
@@ -145,22 +142,18 @@ void LookPicture::draw_row(Picture& picture, int t) const {
     picture.fill({left, top, length, std::max(height, thick)}, kPath);
 }
 
-int LookPicture::num_seen() const {
-  if (task_.model.sees_canvas()) return 0;
-  return task_.model.filters ? 1 : task_.config.retina.scales;
-}
+int LookPicture::num_seen() const { return task_.model.look().pictures; }
 
 std::vector<Picture> LookPicture::seen(const Episode& episode, int t, int side) const {
   std::vector<Picture> pictures;
   if (num_seen() == 0) return pictures;
   const int channels = task_.model.canvas().channels;
-  const int pixels =
-      task_.model.filters ? task_.config.agent.glimpse.filters : task_.config.retina.patch_size;
-  std::vector<float> glimpse(task_.model.glimpse_size());
+  const int pixels = task_.model.look().picture_side;
+  const std::size_t size = static_cast<std::size_t>(channels) * pixels * pixels;
+  std::vector<float> glimpse(num_seen() * size);
   episode.rollout.look->picture(t, episode.b, glimpse.data());
-  if (task_.model.learns_by(GlimpseKind::Learning::backpropagation)) brighten(glimpse);
+  if (task_.model.look().differentiable) brighten(glimpse);
   for (int scale = 0; scale < num_seen(); ++scale) {
-    const std::size_t size = static_cast<std::size_t>(channels) * pixels * pixels;
     pictures.push_back(
         fit(picture_of(std::span(glimpse).subspan(scale * size, size), channels, pixels, pixels),
             side));

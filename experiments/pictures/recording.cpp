@@ -46,12 +46,10 @@ class Player {
         canvases_(zeros<3>(rollout_.core.steps, kChunk, agent.task.model.canvas().pixels())) {}
 
   void play(int first) {
-    const Model& model = agent_.task.model;
     rollout_.run(agent_.weights, {.first_scene = static_cast<std::uint64_t>(first),
                                   .seed = seed_,
                                   .first_episode = static_cast<std::uint32_t>(first),
-                                  .std = model.location_std(agent_.progress, agent_.weights),
-                                  .temperature = model.temperature(agent_.progress),
+                                  .progress = agent_.progress,
                                   .readout = Readout::deterministic,
                                   .classify_every_step = true,
                                   .canvases = &canvases_});

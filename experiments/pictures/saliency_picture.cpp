@@ -44,7 +44,7 @@ SaliencyPicture::SaliencyPicture(const Task& task, int outputs)
       look_(task, tile_side(task.model.canvas(), outputs > kMany ? kManySide : kSide)) {
   if (task.model.num_glimpses() == 1) return;
   steps_ = class_table_size(task, outputs, task.model.num_glimpses(), kCell);
-  if (task.model.attends_over_states()) states_ = table_size(task, kCell);
+  if (task.model.answer().attends) states_ = table_size(task, kCell);
 }
 
 int SaliencyPicture::rows() const {
@@ -63,7 +63,7 @@ Picture SaliencyPicture::picture(const Episode& episode, const SceneSaliency& sa
   Picture picture(rows(), cols(), kPaper);
   picture.text({0, 11}, episode_caption(task_, "", episode, scene),
                episode.right() ? kRightColour : kWrongColour, kCaption);
-  picture.text({0, kHeading}, task_.model.sees_canvas() ? "canvas" : "looks", kGrey, kSmall);
+  picture.text({0, kHeading}, task_.model.look().looks ? "looks" : "canvas", kGrey, kSmall);
   picture.paste(looks(episode), {0, kTop});
   for (int o = 0; o < outputs_; ++o) {
     if (saliency.chosen[o] < 0) continue;
@@ -97,9 +97,8 @@ Picture SaliencyPicture::looks(const Episode& episode) const {
   const int last = model.num_glimpses() - 1;
   const CanvasSize size = model.canvas();
   std::vector<double> mean(static_cast<std::size_t>(size.rows) * size.cols, 0.0);
-  if (model.sees_canvas()) return look_.heated(episode, last, mean, 1.0);
-  if (!model.learns_by(GlimpseKind::Learning::backpropagation))
-    return look_.canvas(episode, last, false);
+  if (!model.look().looks) return look_.heated(episode, last, mean, 1.0);
+  if (!model.look().differentiable) return look_.canvas(episode, last, false);
   for (int t = 0; t <= last; ++t)
     std::ranges::transform(mean,
                            heat_map(episode.rollout.look->gaze(t, episode.b), size.rows, size.cols),

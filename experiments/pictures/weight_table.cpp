@@ -23,7 +23,7 @@ TextStyle centred(TextStyle style) {
 // The symbols that were said, and the end mark where there was room for it.
 std::vector<int> symbols_said(const Task& task, const Episode& episode) {
   std::vector<int> symbols(episode.said().begin(), episode.said().end());
-  if (static_cast<int>(symbols.size()) < task.model.max_symbols())
+  if (static_cast<int>(symbols.size()) < task.model.answer().max_said)
     symbols.push_back(task.model.num_classes() - 1);
   return symbols;
 }
@@ -72,13 +72,13 @@ std::vector<std::string> step_names(const Task& task, const Episode& episode) {
 }
 
 bool has_state_weights(const Model& model) {
-  return model.attends_over_states() || model.decoder.has_value();
+  return model.answer().attends || model.answer().spells;
 }
 
 WeightTable state_weights(const Task& task, const Episode& episode, int t) {
   WeightTable table;
   const auto [weights, num_hops] = episode.rollout.answer->state_weights();
-  if (task.model.answer_kind() == AnswerKind::sequence) {
+  if (task.model.answer().spells) {
     table = symbol_weights(task, episode);
   } else {
     table.cols = step_names(task, episode);
@@ -101,9 +101,9 @@ TableSize class_table_size(const Task& task, int rows, int cols, int cell) {
 
 TableSize table_size(const Task& task, int cell) {
   const Model& model = task.model;
-  const int cols = model.attends_over_states() ? model.num_glimpses() : 1;
-  if (model.decoder) return class_table_size(task, model.max_symbols(), cols, cell);
-  const int hops = model.hidden->hops();
+  const int cols = model.answer().attends ? model.num_glimpses() : 1;
+  if (model.answer().spells) return class_table_size(task, model.answer().max_said, cols, cell);
+  const int hops = model.answer().hops;
   const int names = hops > 1 ? name_width({std::to_string(hops)}) : 0;
   return {kHead + hops * cell, names + cols * cell + 1};
 }

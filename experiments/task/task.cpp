@@ -40,7 +40,9 @@ Sight Task::sight() const {
           .canvas = environment->canvas(),
           .patch_size = config.retina.patch_size,
           .answer = environment->answer_kind(),
-          .max_symbols = environment->max_symbols()};
+          .max_symbols = environment->max_symbols(),
+          .widest_patch = config.retina.patch_size *
+                          std::pow(config.retina.scale_factor, config.retina.scales - 1)};
 }
 
 std::string Task::class_name(int label) const {
@@ -63,17 +65,6 @@ std::string Task::spoken(std::span<const int> labels) const {
   const bool letters =
       std::ranges::all_of(names, [](const auto& name) { return name.size() == 1; });
   return fmt::format("{}", fmt::join(names, letters ? "" : " "));
-}
-
-double Task::canvas_pixels_per_episode() const {
-  const CanvasSize canvas = model.canvas();
-  const double pixels = static_cast<double>(canvas.rows) * canvas.cols;
-  const int steps = model.num_glimpses();
-  if (model.sees_canvas()) return pixels;
-  if (model.filters) return steps * pixels;
-  const double side =
-      config.retina.patch_size * std::pow(config.retina.scale_factor, config.retina.scales - 1);
-  return side * side * (model.looks_at_all_candidates() ? model.num_candidates() : steps);
 }
 
 EnvironmentFactory Task::environments(Split split) const {

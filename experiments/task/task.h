@@ -29,10 +29,6 @@ class Task {
   std::string class_name(int label) const;
   /// What an agent said, in words.
   std::string spoken(std::span<const int> labels) const;
-  /// Canvas pixels under the looks of an episode, each as often as it is looked at: all that the
-  /// widest scale covers, of every candidate that is looked at.
-  double canvas_pixels_per_episode() const;
-
   /// Environments of training (fresh scenes, digits shuffled and augmented where that is on), of
   /// validation or of test (fixed by evaluation.seed).
   EnvironmentFactory environments(Split split) const;

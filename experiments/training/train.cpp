@@ -216,9 +216,8 @@ void Training::evaluate(MetricsRow& row) {
   row["attention/border"] = valid.border;
   row["attention/distance"] = valid.distance;
   row["attention/coverage"] = valid.coverage;
-  if (task_.model.answer_kind() == AnswerKind::sequence)
-    row["valid/symbol_error"] = valid.symbol_error;
-  if (task_.model.attends_over_states()) row["attention/on_answer"] = valid.on_answer;
+  if (task_.model.answer().spells) row["valid/symbol_error"] = valid.symbol_error;
+  if (task_.model.answer().attends) row["attention/on_answer"] = valid.on_answer;
   if (valid.error < best_error_) {
     best_error_ = valid.error;
     best_episodes_ = episodes();
@@ -263,7 +262,7 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const Trainin
   for (const auto& [name, value] : to_metrics(report, task.model)) summary[name] = value;
   summary["attention/on_target_by_glimpse"] = report.deterministic().on_target_by_glimpse;
   summary["episode/gflop"] = task.model.gflop_per_episode();
-  summary["episode/canvas_pixels"] = task.canvas_pixels_per_episode();
+  summary["episode/canvas_pixels"] = task.model.look().canvas_pixels;
   summary["time/elapsed"] = training.elapsed();
   std::vector<std::string> class_names;
   for (int label = 0; label < task.model.num_classes(); ++label)

@@ -72,14 +72,11 @@ class Player {
 
   /// Draw number `draw` of the policy's noise; `replay` as in RolloutRequest.
   void play(int draw, const Tensor<3>* replay = nullptr, std::uint64_t first_scene = 0) {
-    request_ = {.first_scene = first_scene,
-                .seed = seed_,
-                .update = static_cast<std::uint32_t>(draw),
-                .std = model_.location_std(1.0, parameters_),
-                .temperature = model_.temperature(1.0),
-                .readout = Readout::sample,
-                .replay = replay};
-    rollout_.run(parameters_, request_);
+    rollout_.run(parameters_, {.first_scene = first_scene,
+                               .seed = seed_,
+                               .update = static_cast<std::uint32_t>(draw),
+                               .readout = Readout::sample,
+                               .replay = replay});
     rollout_.answer->returns(matrix(returns_));
     const Matrix b = {baselines_.data(), rollout_.core.rows(), 1, 1};
     model_.baseline->forward(b, rollout_.core.all_states(), parameters_);
@@ -95,24 +92,22 @@ class Player {
 
   /// The locator's gradient of what was played, by an estimator; only glimpses from `first` on.
   std::vector<float> gradient(const std::string& estimator, float average_reward, int first = 0) {
-    find_advantage(estimator)(matrix(advantages_),
-                              {.returns = matrix(returns_),
-                               .baselines = matrix(baselines_),
-                               .rollouts = rollouts_,
-                               .constant = static_cast<float>(model_.config().reinforce.constant),
-                               .average_reward = average_reward});
+    find_advantage(estimator).estimate(
+        matrix(advantages_), {.returns = matrix(returns_),
+                              .baselines = matrix(baselines_),
+                              .rollouts = rollouts_,
+                              .constant = static_cast<float>(model_.config().reinforce.constant),
+                              .average_reward = average_reward});
     return gradient_of(advantages_, first);
   }
 
   /// The same with advantages (T, B) of the caller.
   std::vector<float> gradient_of(Tensor<2>& advantages, int first = 0) {
     std::fill_n(advantages.data(), static_cast<std::size_t>(first) * rollout_.episodes(), 0.0F);
-    rollout_.look->loss_backward(flat(gradient_),
-                                 {.advantages = matrix(advantages),
-                                  .std = request_.std,
-                                  .temperature = request_.temperature,
-                                  .scale = 1.0F / static_cast<float>(rollout_.episodes())},
-                                 parameters_);
+    rollout_.look->loss_backward(
+        flat(gradient_),
+        {.advantages = matrix(advantages), .scale = 1.0F / static_cast<float>(rollout_.episodes())},
+        parameters_);
     std::vector<float> locator;
     for (const Parameter& p : model_.layout().parameters()) {
       if (!p.name.starts_with("locator.")) continue;
@@ -128,7 +123,6 @@ class Player {
   int rollouts_;
   std::uint64_t seed_;
   Rollout rollout_;
-  RolloutRequest request_;
   Tensor<2> returns_;     // (T, B)
   Tensor<2> baselines_;   // (T, B)
   Tensor<2> advantages_;  // (T, B)
@@ -189,7 +183,7 @@ std::vector<double> enumerate(Player& player, int candidates, const Tensor<3>& p
 nlohmann::ordered_json against_exact(const Trained& trained, const GradientsOptions& options,
                                      std::vector<std::unique_ptr<Player>>& players,
                                      Workers& workers, float average_reward) {
-  const int candidates = trained.task.model.num_candidates();
+  const int candidates = trained.task.model.look().num_candidates;
   Player& player = *players.front();
   const int last = player.steps() - 1;
   player.play(options.samples);  // a draw of its own for the glimpses before the last
@@ -246,8 +240,7 @@ std::string to_table(const nlohmann::ordered_json& document) {
 std::string gradients(const GradientsOptions& options) {
   const Trained trained(options.run_folder);
   const Model& model = trained.task.model;
-  if (!model.learns_by(GlimpseKind::Learning::reinforce) ||
-      model.first_action() == model.num_glimpses())
+  if (model.look().first_action == model.num_glimpses())
     throw InputError(fmt::format(
         "{}: its locator does not learn by REINFORCE (attention.glimpse.kind: {}, num_glimpses: "
         "{}); allowed: hard kinds with a learned glimpse",
@@ -275,7 +268,7 @@ std::string gradients(const GradientsOptions& options) {
                                              {"variance", noise.variance},
                                              {"signal_to_noise", noise.signal_to_noise}};
   }
-  if (model.has_grid())
+  if (model.look().num_candidates > 0)
     document["exact"] = against_exact(trained, options, players, workers, average_reward);
   return options.json ? document.dump(2) + "\n" : to_table(document);
 }

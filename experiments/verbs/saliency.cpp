@@ -26,8 +26,8 @@ constexpr int kMargin = 14;
 
 // The reads, symbols or acts whose logits are followed.
 std::vector<int> outputs_of(const Model& model, const std::optional<int>& step) {
-  const bool sequence = model.answer_kind() == AnswerKind::sequence;
-  const int count = sequence ? model.max_symbols() : model.num_glimpses();
+  const bool sequence = model.answer().spells;
+  const int count = model.answer().outputs;
   if (step && (*step < 1 || *step > count))
     throw InputError(fmt::format("--step {}: allowed: 1 to {}, the {} of an episode", *step, count,
                                  sequence ? "symbols" : "glimpses"));
@@ -36,19 +36,6 @@ std::vector<int> outputs_of(const Model& model, const std::optional<int>& step) 
   std::vector<int> all;
   for (int j = 0; j < count; ++j) all.push_back(j);
   return all;
-}
-
-// What was said in episode b at s: of a sequence the end mark once, and then nothing, -1.
-int chosen_of(const Model& model, const Rollout& rollout, int s, int b) {
-  const std::span<const int> said = rollout.answer->said(b);
-  if (model.answer_kind() == AnswerKind::actions) return said[s];
-  if (model.answer_kind() == AnswerKind::sequence) {
-    const int length = static_cast<int>(said.size());
-    return s < length ? said[s] : s == length ? model.num_classes() - 1 : -1;
-  }
-  const ConstMatrix logits = rollout.answer->logits(s);
-  return static_cast<int>(std::max_element(logits.row(b), logits.row(b) + logits.cols) -
-                          logits.row(b));
 }
 
 double norm(const float* values, std::size_t count) {
@@ -110,14 +97,13 @@ class Arrays {
 };
 
 // Output by output, of the first `count` episodes that were played, which are scenes n, n + 1, ..
-std::vector<SceneSaliency> follow(Jacobian& jacobian, const Task& task,
-                                  std::span<const float> weights, const std::vector<int>& outputs,
-                                  int n, int count, Arrays& arrays) {
+std::vector<SceneSaliency> follow(Jacobian& jacobian, std::span<const float> weights,
+                                  const std::vector<int>& outputs, int n, int count,
+                                  Arrays& arrays) {
   std::vector<SceneSaliency> scenes(count);
   std::vector<int> chosen(jacobian.rollout.episodes(), -1);
   for (int o = 0; o < static_cast<int>(outputs.size()); ++o) {
-    for (int b = 0; b < count; ++b)
-      chosen[b] = chosen_of(task.model, jacobian.rollout, outputs[o], b);
+    for (int b = 0; b < count; ++b) chosen[b] = jacobian.rollout.answer->chosen(outputs[o], b);
     jacobian.backward(weights, outputs[o], chosen);
     const ConstMatrix logits = jacobian.rollout.answer->logits(outputs[o]);
     const Tensor<3>& seen = jacobian.dglimpses.size() > 0 ? jacobian.dglimpses : jacobian.dfeatures;
@@ -148,19 +134,16 @@ void write_saliency(const Task& task, std::span<const float> weights,
   const SaliencyPicture drawn(task, static_cast<int>(outputs.size()));
   Picture sheet(options.scenes * (drawn.rows() + kMargin) + kMargin, drawn.cols() + 2 * kMargin,
                 kPaper);
-  const int step =
-      model.answer_kind() == AnswerKind::sequence ? model.num_glimpses() - 1 : outputs.back();
+  const int step = model.answer().spells ? model.num_glimpses() - 1 : outputs.back();
   for (int first = 0; first < options.scenes; first += kChunk) {
     jacobian.run(weights, {.first_scene = static_cast<std::uint64_t>(first),
                            .seed = evaluation.seed,
                            .first_episode = static_cast<std::uint32_t>(first),
-                           .std = model.location_std(1.0, weights),
-                           .temperature = model.temperature(1.0),
                            .readout = Readout::deterministic,
                            .canvases = &canvases});
     const int count = std::min(kChunk, options.scenes - first);
     const std::vector<SceneSaliency> scenes =
-        follow(jacobian, task, weights, outputs, first, count, arrays);
+        follow(jacobian, weights, outputs, first, count, arrays);
     for (int b = 0; b < count; ++b)
       sheet.paste(drawn.picture({jacobian.rollout, canvases, b}, scenes[b], step, first + b + 1),
                   {kMargin, kMargin + (first + b) * (drawn.rows() + kMargin)});
@@ -171,8 +154,7 @@ void write_saliency(const Task& task, std::span<const float> weights,
 
 // A retina that shows the largest pixel of a box keeps no trace of which it was.
 void check_retina(const Task& task) {
-  const bool has_retina = !task.model.sees_canvas() && !task.model.filters;
-  if (has_retina && task.config.retina.pooling != "mean")
+  if (task.model.look().retina && task.config.retina.pooling != "mean")
     throw InputError(
         fmt::format("retina.pooling: {} has no gradient by the canvas; allowed with saliency: mean",
                     task.config.retina.pooling));

@@ -34,7 +34,7 @@ inline std::vector<NamedAgent> every_agent(AgentConfig base) {
   for (const std::string& kind : glimpse_kinds()) {
     AgentConfig config = base;
     config.glimpse.kind = kind;
-    if (find_glimpse_kind(kind).family != GlimpseKind::Family::grid) {
+    if (!find_glimpse_kind(kind).has_candidates) {
       all.push_back({kind, config});
       continue;
     }

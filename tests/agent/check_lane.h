@@ -19,7 +19,8 @@ inline bool gets_gradient(const Model& model, const std::string& name) {
   for (const char* reader : {"locator.hidden.weight", "locator.score.weight",
                              "locator.score.query.weight", "gate.state.weight"})
     if (name == reader) return false;
-  const bool point = model.glimpse_kind().family == GlimpseKind::Family::point;
+  const LookTraits& look = model.look();
+  const bool point = look.looks && !look.differentiable && look.num_candidates == 0;
   return !name.starts_with("locator") || (!point && config.glimpse.first == "learned");
 }
 
@@ -82,16 +83,18 @@ inline naive::Row row_of(ConstMatrix m, int r) { return {m.row(r), m.row(r) + m.
 inline naive::World read_world(const Played& played, Environment& environment) {
   const Model& model = played.model;
   const Rollout& rollout = played.lane.rollout();
-  const int count = model.num_candidates();
+  const ConstMatrix places = model.looking->places();
+  const int count = places.rows;
   environment.reset(kFirstScene);
   Tensor<2> canvases = zeros<2>(kEpisodes, model.canvas().pixels());
   Tensor<3> candidates = zeros<3>(kEpisodes, count, environment.glimpse_size());
   environment.view(matrix(canvases));
-  if (count > 0) environment.look_at_all(matrix(model.places), matrix(candidates));
+  if (count > 0) environment.look_at_all(places, matrix(candidates));
 
-  naive::World world{model.config(),         model.canvas(), {},
-                     model.temperature(0.0), kAverageReward, {}};
-  for (int k = 0; k < count; ++k) world.places.push_back(row_of(matrix(model.places), k));
+  const double temperature =
+      model.looking->exploration_at(0.0, flat(played.parameters)).temperature;
+  naive::World world{model.config(), model.canvas(), {}, temperature, kAverageReward, {}};
+  for (int k = 0; k < count; ++k) world.places.push_back(row_of(places, k));
   for (int b = 0; b < kEpisodes; ++b) {
     naive::Scene scene;
     scene.canvas = row_of(matrix(canvases), b);
@@ -187,8 +190,8 @@ inline void check_look_lane(const AgentConfig& given, const Sight& sight = kTiny
 }
 
 inline bool is_point(const AgentConfig& config) {
-  return config.model.kind == "recurrent" &&
-         find_glimpse_kind(config.glimpse.kind).family == GlimpseKind::Family::point;
+  const GlimpseKind& kind = find_glimpse_kind(config.glimpse.kind);
+  return config.model.kind == "recurrent" && kind.sees_motion && !kind.has_candidates;
 }
 
 }  // namespace saccade

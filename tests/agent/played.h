@@ -43,13 +43,12 @@ struct Played {
         parameters(zeros<1>(model.layout().size())),
         lane(model, environments(kEpisodes, config.reinforce.rollouts)) {
     randomize(flat(parameters), model.layout(), 0.4F, 5);
-    std = model.location_std(0.0, flat(parameters));
+    std = model.looking->exploration_at(0.0, flat(parameters)).std;
     sums = lane.run(flat(parameters),
                     {.first_scene = kFirstScene,
                      .seed = 11,
                      .update = 2,
-                     .std = std,
-                     .temperature = model.temperature(0.0),
+                     .progress = 0.0,
                      .classify_every_step = config.training.step_loss > 0.0},
                     kAverageReward, kBatch);
   }

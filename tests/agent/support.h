@@ -87,7 +87,7 @@ inline void randomize(std::span<float> block, const ParameterLayout& layout, flo
                       std::uint32_t seed) {
   for (int index = 0; index < static_cast<int>(layout.parameters().size()); ++index) {
     RandomStream stream(seed, Purpose::initial_weights, 0, static_cast<std::uint32_t>(index));
-    const Parameter& p = layout[index];
+    const Parameter& p = layout.parameters()[index];
     for (float& value : block.subspan(p.offset, p.size())) value = deviation * stream.normal();
   }
 }

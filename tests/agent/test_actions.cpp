@@ -89,7 +89,7 @@ struct Player {
   }
   const Answer& play(Readout readout, std::uint32_t update = 0) {
     rollout.run(flat(parameters),
-                {.first_scene = kFirstScene, .update = update, .std = 0.3F, .readout = readout});
+                {.first_scene = kFirstScene, .update = update, .readout = readout});
     return *rollout.answer;
   }
 

@@ -72,7 +72,7 @@ void check_playing(const AgentConfig& config, const Sight& sight,
   model.layout().initialize(flat(parameters), 1);
   Rollout rollout(model, environments(8, 1));
   for (const Readout readout : {Readout::training, Readout::argmax, Readout::sample}) {
-    const RolloutRequest request{.std = 0.1F, .readout = readout};
+    const RolloutRequest request{.readout = readout};
     rollout.run(flat(parameters), request);
     CHECK(count_allocations([&] { rollout.run(flat(parameters), request); }) == 0);
   }

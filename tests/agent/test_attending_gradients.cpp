@@ -105,7 +105,7 @@ TEST_CASE("so it does for a whole canvas, shrunk or not, by rows and at once") {
           config.glimpse.size = size;
           config.hidden = {.kind = hidden};
           config.hidden.attend.score_hidden = 6;
-          const int features = Model(config, kTinySight).feature_size();
+          const int features = Model(config, kTinySight).look().feature_size;
           if (gated) config.input = gate(true, features);
           CAPTURE(order);
           CAPTURE(size[0]);

@@ -81,11 +81,13 @@ std::string play() {
   const Model model(config, kTinySight);
   Tensor<1> parameters = zeros<1>(model.layout().size());
   randomize(flat(parameters), model.layout(), 0.35F, 1);
+  values_of(flat(parameters), find_parameter(model.layout(), "locator.log_std"))[0] =
+      std::log(0.3F);
   constexpr int kEpisodes = 2;
   Lane lane(model, tiny_environment(kEpisodes, 1));
-  const LossSums sums = lane.run(
-      flat(parameters), {.first_scene = 7, .seed = 5, .std = 0.3F, .classify_every_step = true},
-      0.0F, kEpisodes);
+  const LossSums sums =
+      lane.run(flat(parameters), {.first_scene = 7, .seed = 5, .classify_every_step = true}, 0.0F,
+               kEpisodes);
   check_well_conditioned(lane.rollout(), 12);
 
   std::string text = "A seeded episode of a tiny agent. Made by tests/agent/test_golden.cpp.\n";

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "agent/answering/reward.h"
 #include "tests/agent/check_lane.h"
 
 namespace saccade {

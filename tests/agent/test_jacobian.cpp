@@ -93,7 +93,7 @@ struct Followed {
         world(static_cast<FloatEnvironment&>(*jacobian.rollout.environment)) {
     randomize(flat(parameters), model.layout(), 0.8F, 5);
     play();
-    if (model.learns_by(GlimpseKind::Learning::reinforce) && !model.sees_canvas()) {
+    if (model.look().looks && !model.look().differentiable) {
       actions = jacobian.rollout.look->actions;
       replay = &actions;
     }
@@ -107,9 +107,8 @@ struct Followed {
     return sight;
   }
   void play() {
-    jacobian.run(
-        flat(parameters),
-        {.seed = 3, .temperature = 0.8F, .readout = Readout::deterministic, .replay = replay});
+    jacobian.run(flat(parameters),
+                 {.seed = 3, .readout = Readout::deterministic, .replay = replay});
   }
   // How the chosen logits of s change with a number that nudge(by) moves in every episode; NAN
   // where the two sides differ: a relu turns there.
@@ -197,6 +196,7 @@ AgentConfig looking(const std::string& kind, const std::string& expect = "none",
   config.glimpse.kind = kind;
   config.glimpse.expect = expect;
   config.glimpse.addressing = addressing;
+  config.glimpse.temperature = {0.8, 0.8, 1.0};
   return config;
 }
 

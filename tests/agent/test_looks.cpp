@@ -1,6 +1,6 @@
 // What the kinds of looking have in common: equal weights where the names are equal, equal answers
 // where there is no choice, soft and hard reads of one distribution, and replay.
-#include "agent/looking/look.h"
+#include "agent/looking/looking.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,9 @@
 #include <tuple>
 
 #include "agent/rollout.h"
+#include "nn/error.h"
 #include "tests/agent/agents.h"
+#include "tests/support.h"
 
 namespace saccade {
 namespace {
@@ -32,7 +34,6 @@ struct Player {
 
   void run(RolloutRequest request) {
     request.first_scene = 3;
-    request.std = 0.3F;
     rollout.run(flat(parameters), request);
   }
 
@@ -46,14 +47,11 @@ struct Player {
   Rollout rollout;
 };
 
-GlimpseKind kind_of(const AgentConfig& config) { return find_glimpse_kind(config.glimpse.kind); }
+LookTraits look_of(const AgentConfig& config) { return Model(config, kTinySight).look(); }
 
-bool looks(const AgentConfig& config) {
-  return config.model.kind == "recurrent" && kind_of(config).family != GlimpseKind::Family::whole;
-}
-
-bool is_soft_grid(const AgentConfig& config) {
-  return looks(config) && config.glimpse.kind == "soft_grid";
+AgentConfig at_temperature(AgentConfig config, double temperature) {
+  config.glimpse.temperature = {temperature, temperature, 1.0};
+  return config;
 }
 
 TEST_CASE("for equal seeds the kinds begin with the same bits where they share a parameter") {
@@ -89,7 +87,7 @@ TEST_CASE("for equal seeds the kinds begin with the same bits where they share a
 TEST_CASE("where one place is all there is to see, every kind gives the same answer") {
   std::vector<float> expected;
   for (const auto& [name, agent] : every_agent(tiny_config("gru"))) {
-    if (!looks(agent) || kind_of(agent).family == GlimpseKind::Family::window) continue;
+    if (!look_of(agent).looks || look_of(agent).frame) continue;
     if (agent.model.feature_size != tiny_config().model.feature_size) continue;  // other weights
     CAPTURE(name);
     AgentConfig config = agent;
@@ -99,7 +97,7 @@ TEST_CASE("where one place is all there is to see, every kind gives the same ans
     const std::vector<float> answers = player.answers();
     if (expected.empty()) expected = answers;
     CHECK(relative_error(answers, expected) < 1e-5);
-    if (kind_of(config).family != GlimpseKind::Family::grid) continue;
+    if (look_of(config).num_candidates == 0) continue;
     player.run({});  // there is no other choice
     CHECK(player.answers() == answers);
   }
@@ -108,17 +106,18 @@ TEST_CASE("where one place is all there is to see, every kind gives the same ans
 
 TEST_CASE("as the temperature goes to zero a soft read goes to the most probable candidate") {
   for (const auto& [name, agent] : every_agent(tiny_config())) {
-    if (!is_soft_grid(agent)) continue;
+    if (!look_of(agent).expects) continue;
     CAPTURE(name);
     AgentConfig config = agent;
     config.glimpse.first = "center";  // scores of the state before it, which is zero, may be equal
-    Player player(config);
-    player.run({.temperature = 1.0F, .readout = Readout::argmax});
-    const std::vector<float> hard = player.answers();
-    player.run({.temperature = 1e-4F});
-    CHECK(relative_error(player.answers(), hard) < 1e-4);
-    player.run({.temperature = 1.0F});
-    CHECK(relative_error(player.answers(), hard) > 1e-3);
+    const auto answers = [&](double temperature, Readout readout) {
+      Player player(at_temperature(config, temperature));
+      player.run({.readout = readout});
+      return player.answers();
+    };
+    const std::vector<float> hard = answers(1.0, Readout::argmax);
+    CHECK(relative_error(answers(1e-4, Readout::training), hard) < 1e-4);
+    CHECK(relative_error(answers(1.0, Readout::training), hard) > 1e-3);
   }
 }
 
@@ -154,21 +153,21 @@ std::vector<float> read_of(Player& player) {
 TEST_CASE("the mean of many hard reads is the soft read") {
   constexpr int kPasses = 4000;
   for (const auto& [name, agent] : every_agent(tiny_config())) {
-    if (!is_soft_grid(agent)) continue;
-    AgentConfig soft_config = agent;
+    if (!look_of(agent).expects) continue;
+    AgentConfig soft_config = at_temperature(agent, 0.8);
     soft_config.glimpse.num_glimpses = 1;
     soft_config.glimpse.first = "learned";
     AgentConfig hard_config = soft_config;
     hard_config.glimpse.kind = "hard_categorical";
     hard_config.glimpse.expect = "none";
     Player soft(soft_config);
-    soft.run({.temperature = 0.8F});
+    soft.run({});
     const std::vector<float> expected = read_of(soft);
 
     const auto check = [&](Player& player, Readout readout) {
       Mean mean;
       for (std::uint32_t pass = 0; pass < kPasses; ++pass) {
-        player.run({.update = pass, .temperature = 0.8F, .readout = readout});
+        player.run({.update = pass, .readout = readout});
         mean.add(read_of(player));
       }
       REQUIRE(mean.sums.size() == expected.size());
@@ -190,15 +189,15 @@ TEST_CASE("the mean of many hard reads is the soft read") {
 
 TEST_CASE("replay repeats an episode bit by bit, and another's actions change it") {
   for (const auto& [name, config] : every_agent(tiny_config("lstm"))) {
-    if (!looks(config)) continue;
+    if (!look_of(config).looks) continue;
     CAPTURE(name);
     Player player(config);
-    player.run({.seed = 9, .temperature = 0.7F});
+    player.run({.seed = 9});
     const std::vector<float> answers = player.answers();
     const Tensor<3> actions = player.rollout.look->actions;
 
     Player other(config);
-    other.run({.seed = 10, .temperature = 0.7F, .replay = &actions});
+    other.run({.seed = 10, .replay = &actions});
     CHECK(other.answers() == answers);
 
     Tensor<3> shifted = actions;  // by one episode
@@ -208,15 +207,15 @@ TEST_CASE("replay repeats an episode bit by bit, and another's actions change it
                           &shifted(t, b, 0));
     const bool same_everywhere = name == "center" || name == "scan";
     CHECK((shifted == actions) == same_everywhere);
-    other.run({.temperature = 0.7F, .replay = &shifted});
+    other.run({.replay = &shifted});
     CHECK((other.answers() == answers) == same_everywhere);
   }
 }
 
 TEST_CASE("what each readout makes of a distribution over a grid") {
   for (const auto& [name, config] : every_agent(tiny_config())) {
-    if (!looks(config) || kind_of(config).family != GlimpseKind::Family::grid) continue;
-    const bool soft = is_soft_grid(config);
+    if (look_of(config).num_candidates == 0) continue;
+    const bool soft = look_of(config).expects;
     for (const Readout readout :
          {Readout::training, Readout::deterministic, Readout::argmax, Readout::sample}) {
       CAPTURE(name);
@@ -245,6 +244,56 @@ TEST_CASE("what each readout makes of a distribution over a grid") {
       CHECK((unlikely > 0) == samples);
     }
   }
+}
+
+TEST_CASE("hard kinds learn by REINFORCE, soft ones by backpropagation, controls not at all") {
+  using enum GlimpseKind::Learning;
+  for (const std::string& kind : glimpse_kinds()) {
+    CAPTURE(kind);
+    const bool hard = kind.starts_with("hard_"), soft = kind.starts_with("soft_");
+    CHECK(find_glimpse_kind(kind).learning == (hard ? reinforce : soft ? backpropagation : none));
+  }
+}
+
+TEST_CASE("an unknown kind lists the valid ones") {
+  CHECK(message_of<InputError>([] { find_glimpse_kind("hard"); }) ==
+        "unknown attention.glimpse.kind 'hard'; allowed: hard_gaussian, hard_categorical, "
+        "soft_grid, soft_gaussian, whole, random, center, scan, oracle");
+}
+
+TEST_CASE("a kind implies how its grid is addressed and what it expects") {
+  struct Settled {
+    std::string kind, addressing, expect, first;
+  };
+  for (const Settled& expected :
+       {Settled{"hard_categorical", "location", "none", "random"},
+        Settled{"soft_grid", "content", "features", "random"},
+        Settled{"soft_gaussian", "none", "none", "learned"},
+        Settled{"hard_gaussian", "none", "none", "random"},
+        Settled{"random", "none", "none", "random"}, Settled{"scan", "none", "none", "random"}}) {
+    CAPTURE(expected.kind);
+    GlimpseConfig config{.kind = expected.kind};
+    for (int times = 0; times < 2; ++times) {  // what is settled stays
+      settle(config);
+      CHECK(config.kind == expected.kind);
+      CHECK(config.addressing == expected.addressing);
+      CHECK(config.expect == expected.expect);
+      CHECK(config.first == expected.first);
+    }
+  }
+}
+
+TEST_CASE("what was said is not settled otherwise") {
+  GlimpseConfig hard{.kind = "hard_categorical", .first = "center", .addressing = "content"};
+  settle(hard);
+  CHECK(hard.addressing == "content");
+  CHECK(hard.first == "center");
+  GlimpseConfig soft{.kind = "soft_grid", .addressing = "location", .expect = "pixels"};
+  settle(soft);
+  CHECK(soft.addressing == "location");
+  CHECK(soft.expect == "pixels");
+  GlimpseConfig unknown{.kind = "soft"};
+  CHECK_THROWS_AS(settle(unknown), InputError);
 }
 
 }  // namespace

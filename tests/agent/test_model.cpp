@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 
+#include "agent/rollout.h"
 #include "tests/agent/support.h"
 
 namespace saccade {
@@ -19,16 +21,21 @@ TEST_CASE("the deviation of the policy follows its ramp, or its parameter where 
                                                 {0.4, 0.1}, {0.7, 0.1}, {1.0, 0.1}};
   for (const auto& [progress, std] : expected) {
     CAPTURE(progress);
-    CHECK(ramp.location_std(progress, flat(unused)) == doctest::Approx(std).epsilon(1e-6));
+    CHECK(ramp.looking->exploration_at(progress, flat(unused)).std ==
+          doctest::Approx(std).epsilon(1e-6));
   }
 
   config.glimpse.learn_std = true;
   const Model learned(config, kTinySight);
   Tensor<1> parameters = zeros<1>(learned.layout().size());
   learned.layout().initialize(flat(parameters), 1);
-  CHECK(learned.location_std(1.0, flat(parameters)) == doctest::Approx(0.5));
-  *learned.layout().view(flat(parameters), learned.log_std).data = std::log(0.2F);
-  CHECK(learned.location_std(0.0, flat(parameters)) == doctest::Approx(0.2));
+  const auto std_at = [&](double progress) {
+    return learned.looking->exploration_at(progress, flat(parameters)).std;
+  };
+  CHECK(std_at(1.0) == doctest::Approx(0.5));
+  values_of(flat(parameters), find_parameter(learned.layout(), "locator.log_std"))[0] =
+      std::log(0.2F);
+  CHECK(std_at(0.0) == doctest::Approx(0.2));
 }
 
 TEST_CASE("the first glimpse that is an action") {
@@ -43,7 +50,7 @@ TEST_CASE("the first glimpse that is an action") {
       const int steps = kind == "whole" ? 12 : 3;  // the rows of the canvas
       CHECK(model.num_glimpses() == steps);
       const int expected = !kind.starts_with("hard_") ? steps : first == "learned" ? 0 : 1;
-      CHECK(model.first_action() == expected);
+      CHECK(model.look().first_action == expected);
     }
   }
 }
@@ -54,16 +61,19 @@ TEST_CASE("a learned first glimpse begins in the centre and stays on the canvas"
   const Model model(config, kTinySight);
   Tensor<1> parameters = zeros<1>(model.layout().size());
   model.layout().initialize(flat(parameters), 1);
-  float mean[2];
-  model.first_mean(mean, flat(parameters));
-  CHECK(mean[0] == 0.0F);
-  CHECK(mean[1] == 0.0F);
-  const Matrix first = model.layout().view(flat(parameters), model.first_location);
-  first(0, 0) = 0.5F;
-  first(0, 1) = -40.0F;
-  model.first_mean(mean, flat(parameters));
-  CHECK(mean[0] == doctest::Approx(std::tanh(0.5)));
-  CHECK(mean[1] == -1.0F);
+  Rollout rollout(model, tiny_environment(2, 1));
+  const auto mean = [&](int b) {
+    rollout.run(flat(parameters), {});
+    return std::array{rollout.look->decisions(0, b, 0), rollout.look->decisions(0, b, 1)};
+  };
+  CHECK(mean(0) == std::array{0.0F, 0.0F});
+  const std::span<float> first =
+      values_of(flat(parameters), find_parameter(model.layout(), "locator.first"));
+  first[0] = 0.5F;
+  first[1] = -40.0F;
+  CHECK(mean(0)[0] == doctest::Approx(std::tanh(0.5)));
+  CHECK(mean(0)[1] == -1.0F);
+  CHECK(mean(1) == mean(0));
 }
 
 TEST_CASE("multiply-adds of an episode against a count by hand") {

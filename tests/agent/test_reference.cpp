@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "agent/learning/learner.h"
+#include "agent/looking/glimpse_network.h"
+#include "agent/looking/locator.h"
 #include "nn/layers.h"
 #include "nn/safetensors.h"
 #include "tests/agent/support.h"
@@ -243,11 +245,9 @@ TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it
     const Tensor<1> parameters = fixture.parameters(model.layout());
     Lane lane(model, std::move(environment));
     replayed = &fixture;
-    const LossSums sums = lane.run(flat(parameters),
-                                   {.std = model.location_std(0.0, flat(parameters)),
-                                    .policy = replay,
-                                    .classify_every_step = true},
-                                   0.0F, static_cast<int>(fixture.number("batch_size")));
+    const LossSums sums =
+        lane.run(flat(parameters), {.progress = 0.0, .policy = replay, .classify_every_step = true},
+                 0.0F, static_cast<int>(fixture.number("batch_size")));
 
     const Rollout& rollout = lane.rollout();
     CHECK(relative_error(flat(rollout.look->decisions), fixture["mean"]) < kTolerance);

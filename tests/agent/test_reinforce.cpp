@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "agent/answering/reward.h"
 #include "agent/learning/learner.h"
 #include "nn/error.h"
 #include "tests/agent/support.h"
@@ -20,11 +21,11 @@ TEST_CASE("advantages by hand") {
   Tensor<2> baselines = {{0.5F, 0.25F, 0.5F, -1.0F}, {0.0F, 1.0F, 0.75F, 0.25F}};
   const auto advantages = [&](const std::string& name, int rollouts) {
     Tensor<2> result = zeros<2>(2, 4);
-    find_advantage(name)(matrix(result), {.returns = matrix(returns),
-                                          .baselines = matrix(baselines),
-                                          .rollouts = rollouts,
-                                          .constant = 0.5F,
-                                          .average_reward = 0.25F});
+    find_advantage(name).estimate(matrix(result), {.returns = matrix(returns),
+                                                   .baselines = matrix(baselines),
+                                                   .rollouts = rollouts,
+                                                   .constant = 0.5F,
+                                                   .average_reward = 0.25F});
     return result;
   };
   const auto both = [](std::array<float, 4> row) {  // the same for both actions
@@ -54,14 +55,10 @@ TEST_CASE("advantages by hand") {
 }
 
 TEST_CASE("rewards by hand") {
-  const std::vector<float> correct = {0.0F, 1.0F};
-  const std::vector<int> labels = {2, 0};
-  const Tensor<2> probabilities = {{0.2F, 0.5F, 0.3F}, {0.9F, 0.1F, 0.0F}};
-  std::vector<float> rewards(2);
-  find_reward("correct")(rewards, correct, matrix(probabilities), labels);
-  CHECK(rewards == correct);
-  find_reward("probability")(rewards, correct, matrix(probabilities), labels);
-  CHECK(rewards == std::vector{0.3F, 0.9F});
+  CHECK(find_reward("correct")(true, 0.3F) == 1.0F);
+  CHECK(find_reward("correct")(false, 0.3F) == 0.0F);
+  CHECK(find_reward("probability")(true, 0.3F) == 0.3F);
+  CHECK(find_reward("probability")(false, 0.3F) == 0.3F);
   CHECK_THROWS_WITH_AS(find_reward("score"),
                        "unknown reinforce.reward 'score'; allowed: correct, probability",
                        InputError);
@@ -201,7 +198,7 @@ TEST_CASE("the mean of many REINFORCE gradients is the gradient of the expected 
     Average ours, unclamped, clamped;
     double average_reward = 0.0;  // of earlier updates, for `ema`
     for (std::uint32_t update = 0; update < kUpdates; ++update) {
-      const LossSums sums = lane.run(flat(parameters), {.seed = 3, .update = update, .std = kStd},
+      const LossSums sums = lane.run(flat(parameters), {.seed = 3, .update = update},
                                      static_cast<float>(average_reward), kBatch);
       average_reward = 0.9 * average_reward + 0.1 * sums.reward / kBatch;
       ours.add({-first[0], -first[1], -log_std[0]});  // the loss is minus the reward

@@ -17,12 +17,14 @@ TEST_CASE("a whole canvas is read row by row, or at once") {
     config.glimpse.kind = "whole";
     config.glimpse.order = order;
     const Model model(config, task.sight);
-    CHECK(model.sees_canvas());
-    CHECK_FALSE(model.locator.has_value());
+    CHECK_FALSE(model.look().looks);
     CHECK_FALSE(model.baseline.has_value());
-    CHECK_FALSE(model.glimpse_network.has_value());
+    for (const Parameter& p : model.layout().parameters()) {
+      CHECK_FALSE(p.name.starts_with("locator."));
+      CHECK_FALSE(p.name.starts_with("glimpse."));
+    }
     CHECK(model.num_glimpses() == (order == "rows" ? 12 : 1));
-    CHECK(model.feature_size() == (order == "rows" ? 12 : 144));
+    CHECK(model.look().feature_size == (order == "rows" ? 12 : 144));
 
     Tensor<1> parameters = zeros<1>(model.layout().size());
     model.layout().initialize(flat(parameters), 1);

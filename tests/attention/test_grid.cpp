@@ -146,40 +146,5 @@ TEST_CASE("tiles that do not part the canvas are refused with their key and valu
   CHECK(fault({.tiles = {12, 40}}, 12, 40) == "nothing thrown");
 }
 
-TEST_CASE("a kind implies how its grid is addressed and what it expects") {
-  struct Settled {
-    std::string kind, addressing, expect, first;
-  };
-  for (const Settled& expected :
-       {Settled{"hard_categorical", "location", "none", "random"},
-        Settled{"soft_grid", "content", "features", "random"},
-        Settled{"soft_gaussian", "none", "none", "learned"},
-        Settled{"hard_gaussian", "none", "none", "random"},
-        Settled{"random", "none", "none", "random"}, Settled{"scan", "none", "none", "random"}}) {
-    CAPTURE(expected.kind);
-    GlimpseConfig config{.kind = expected.kind};
-    for (int times = 0; times < 2; ++times) {  // what is settled stays
-      settle(config);
-      CHECK(config.kind == expected.kind);
-      CHECK(config.addressing == expected.addressing);
-      CHECK(config.expect == expected.expect);
-      CHECK(config.first == expected.first);
-    }
-  }
-}
-
-TEST_CASE("what was said is not settled otherwise") {
-  GlimpseConfig hard{.kind = "hard_categorical", .first = "center", .addressing = "content"};
-  settle(hard);
-  CHECK(hard.addressing == "content");
-  CHECK(hard.first == "center");
-  GlimpseConfig soft{.kind = "soft_grid", .addressing = "location", .expect = "pixels"};
-  settle(soft);
-  CHECK(soft.addressing == "location");
-  CHECK(soft.expect == "pixels");
-  GlimpseConfig unknown{.kind = "soft"};
-  CHECK_THROWS_AS(settle(unknown), InputError);
-}
-
 }  // namespace
 }  // namespace saccade

@@ -208,20 +208,7 @@ TEST_CASE("scan reads the canvas as a raster and leaves no large hole") {
   }
 }
 
-TEST_CASE("hard kinds learn by REINFORCE, soft ones by backpropagation, controls not at all") {
-  using enum GlimpseKind::Learning;
-  for (const std::string& kind : glimpse_kinds()) {
-    CAPTURE(kind);
-    const bool hard = kind.starts_with("hard_"), soft = kind.starts_with("soft_");
-    CHECK(find_glimpse_kind(kind).learning == (hard ? reinforce : soft ? backpropagation : none));
-  }
-}
-
-TEST_CASE("an unknown kind lists the valid ones") {
-  const std::string message =
-      "unknown attention.glimpse.kind 'hard'; allowed: hard_gaussian, hard_categorical, soft_grid, "
-      "soft_gaussian, whole, random, center, scan, oracle";
-  CHECK(message_of<InputError>([] { find_glimpse_kind("hard"); }) == message);
+TEST_CASE("an unknown policy lists the valid ones") {
   CHECK(message_of<InputError>([] { find_policy("hard"); }) ==
         "unknown policy 'hard'; allowed: hard_gaussian, random, center, scan, oracle");
   CHECK(message_of<InputError>([] { find_first_glimpse("middle"); }) ==

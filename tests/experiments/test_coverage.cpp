@@ -114,7 +114,7 @@ TEST_CASE("coverage of soft looks weighs the patches of all candidates") {
     const PassRequest request{.readout =
                                   readout == "sample" ? Readout::sample : Readout::deterministic};
     const auto batch = tiny.play(100, request);
-    const Tensor<2>& places = tiny.task.model.places;
+    const ConstMatrix places = tiny.task.model.looking->places();
     const double expected = naive_coverage(*batch, 3, [&](int t, int b) {
       std::vector<Patch> patches;
       for (int k = 0; k < 9; ++k)

@@ -35,8 +35,6 @@ struct TinyTask {
     auto rollout = std::make_unique<Rollout>(task.model, task.environments(Split::test)(scenes, 1));
     rollout->run(flat(weights), {.seed = kSeed,
                                  .update = static_cast<std::uint32_t>(pass),
-                                 .std = task.model.location_std(1.0, flat(weights)),
-                                 .temperature = task.model.temperature(1.0),
                                  .readout = request.readout,
                                  .policy = request.policy});
     return rollout;

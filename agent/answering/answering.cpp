@@ -1,0 +1,29 @@
+#include "agent/answering/answering.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace saccade {
+
+std::unique_ptr<const Answering> make_answering(const AgentConfig& config, const Sight& sight,
+                                                int state_size, int steps,
+                                                ParameterLayout& layout) {
+  switch (sight.answer) {
+    case AnswerKind::one_class:
+      return make_class_answering(config, sight, state_size, steps, layout);
+    case AnswerKind::sequence:
+      return make_sequence_answering(config, sight, state_size, steps, layout);
+    case AnswerKind::actions:
+      return make_action_answering(config, sight, state_size, steps, layout);
+  }
+  throw std::logic_error("an AnswerKind that nobody answers");
+}
+
+void choose_logits(Matrix dlogits, std::span<const int> chosen) {
+  for (int b = 0; b < dlogits.rows; ++b) {
+    std::fill_n(dlogits.row(b), dlogits.cols, 0.0F);
+    if (chosen[b] >= 0) dlogits(b, chosen[b]) = 1.0F;
+  }
+}
+
+}  // namespace saccade

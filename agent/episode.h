@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "attention/policy.h"
+#include "nn/random.h"
+#include "nn/tensor.h"
+
+namespace saccade {
+
+/// What is made of the distribution over looks.
+enum class Readout {
+  training,       // as in training: hard kinds sample, soft kinds take the expectation
+  deterministic,  // hard kinds take the mean or the most probable, soft kinds the expectation
+  argmax,         // the most probable, of soft kinds too
+  sample,         // a sample, of soft kinds too
+};
+
+/// How widely an agent looks about at a moment of its training.
+struct Exploration {
+  float std = 0.0F;          // of a Gaussian policy, in half canvases; 0 looks at its mean
+  float temperature = 1.0F;  // of a distribution over candidates
+};
+
+/// How B episodes are to be played.
+struct RolloutRequest {
+  std::uint64_t first_scene = 0;
+  std::uint64_t seed = 0;           // of the policy's noise, with
+  std::uint32_t update = 0;         //   the update or pass
+  std::uint32_t first_episode = 0;  //   and the number of the first episode in it
+  double progress = 1.0;            // of the training, in [0, 1]: places its exploration
+  Readout readout = Readout::training;
+  Policy policy = nullptr;            // for every glimpse; null: the model's own
+  const Tensor<3>* replay = nullptr;  // actions (T, B, A) in place of the model's own
+  bool classify_every_step = false;
+  int beam = 1;                   // of a decoder: hypotheses that are followed; 1 is greedy
+  Tensor<3>* canvases = nullptr;  // (T, B, pixels): the canvas as it is at each look, to be written
+};
+
+/// One decision about glimpse t of B episodes.
+struct Turn {
+  int t = 0;
+  std::span<const float> parameters;
+  const RolloutRequest& request;
+  ConstMatrix targets;              // (B, 2), the digit's centre: for the oracle alone
+  std::span<RandomStream> streams;  // (B)
+};
+
+/// What REINFORCE knows of the episodes.
+struct Credit {
+  ConstMatrix advantages;  // (T, B)
+  float weight = 1.0F;     // of the REINFORCE term
+  float entropy = 0.0F;    // of the entropy bonus
+  float scale = 1.0F;      // on gradients: 1 / batch size
+};
+
+}  // namespace saccade

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "attention/grid.h"
+#include "nn/schedule.h"
+
+namespace saccade {
+
+/// Keys: attention.glimpse.*
+struct GlimpseConfig {
+  std::string kind = "hard_gaussian";  // a name of glimpse_kinds()
+  int num_glimpses = 8;                // T, >= 1
+  std::string first = "random";        // a name of first_glimpses()
+  Ramp std = {0.1, 0.1, 1.0};          // of the Gaussian, in half canvases; > 0
+  bool learn_std = false;              // std is then a parameter that begins at std.from
+
+  // hard_categorical and soft_grid
+  GridConfig grid = {};
+  std::string addressing = "none";     // location or content; none: there is no grid
+  std::string score = "general";       // content: a name of score_kinds()
+  int score_hidden = 128;              // content: inner width of `additive`
+  std::string expect = "none";         // soft_grid: features or pixels
+  Ramp temperature = {1.0, 1.0, 1.0};  // logits are divided by it; > 0
+
+  // soft_grid: weights of what is added to the loss, >= 0
+  double entropy = 0.0;      // - entropy of the weights, mean over the glimpses
+  double coverage = 0.0;     // sum_k (1 - sum_t w_tk)^2 (Xu et al. 2015)
+  double row_penalty = 0.0;  // |W W' - I|_F^2 of W = (w_tk) (Lin et al. 2017)
+
+  int filters = 12;  // soft_gaussian: N x N filters
+
+  // whole
+  std::array<int, 2> size = {0, 0};  // rows, cols that the canvas is shrunk to; 0: as it is
+  std::string order = "rows";        // a name of reading_orders()
+};
+
+/// `none`, `location` (logits are a function of the core's state alone: nothing is seen but what is
+/// looked at), `content` (a score of the state against every candidate's embedding).
+std::vector<std::string> addressings();
+/// `none`, `features` (v = sum_k w_k v_k of embeddings), `pixels` (g = sum_k w_k g_k of glimpses).
+std::vector<std::string> expectations();
+
+/// How a whole canvas is read: `rows` (one a step, from the top) or `at_once` (in a single step).
+std::vector<std::string> reading_orders();
+
+}  // namespace saccade

@@ -1,0 +1,43 @@
+#include "agent/looking/grid/candidates.h"
+
+namespace saccade {
+
+Candidates::Candidates(const GlimpseNetwork& network, ConstMatrix places, bool seen, bool embedded,
+                       Environment& environment)
+    : network_(network), places_(places), environment_(environment) {
+  const auto [glimpse, what, where, features] = network.sizes();
+  const int batch = environment.episodes(), count = places.rows;
+  if (!seen) return;
+  glimpses_ = zeros<3>(batch, count, glimpse);
+  dglimpses_ = zeros<2>(count, glimpse);
+  if (!embedded) return;
+  what_ = dwhat_ = zeros<3>(batch, count, what);
+  embeddings_ = dembeddings_ = zeros<3>(batch, count, features);
+  embedding_places_.emplace(network.make_places(places));
+}
+
+void Candidates::look(std::span<const float> parameters) {
+  if (glimpses_.size() > 0) environment_.look_at_all(places_, matrix(glimpses_));
+  if (embedded())
+    network_.forward(matrix(embeddings_), matrix(what_), *embedding_places_, matrix(glimpses_),
+                     parameters);
+}
+
+void Candidates::backward(std::span<float> gradient, std::span<const float> parameters) {
+  network_.backward(gradient, matrix(dwhat_), matrix(dembeddings_), *embedding_places_,
+                    matrix(embeddings_), matrix(what_), matrix(glimpses_), parameters);
+}
+
+Matrix Candidates::glimpse_backward(int b, std::span<const float> parameters) {
+  network_.glimpse_backward(dglimpses(), step(dwhat_, b), parameters);
+  return dglimpses();
+}
+
+void Candidates::canvas_backward(std::span<float> dcanvas) const {
+  const ConstMatrix dglimpses = matrix(dglimpses_);
+  for (int k = 0; k < size(); ++k)
+    environment_.look_backward(dcanvas, places_(k, 0), places_(k, 1),
+                               {dglimpses.row(k), static_cast<std::size_t>(dglimpses.cols)});
+}
+
+}  // namespace saccade

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "agent/cores/core.h"
+#include "agent/looking/glimpse_network.h"
+#include "agent/looking/look.h"
+#include "env/environment.h"
+#include "nn/tensor.h"
+
+namespace saccade {
+
+/// What the G candidates of a grid show in each of B episodes: their glimpses, and what the glimpse
+/// network makes of them.
+class Candidates {
+ public:
+  /// Nothing is kept without `seen`; `embedded`: the glimpse network sees every one of them. Keeps
+  /// references to `network` and `environment`, and the places (G, 2) must outlive it.
+  Candidates(const GlimpseNetwork& network, ConstMatrix places, bool seen, bool embedded,
+             Environment& environment);
+
+  int size() const { return places_.rows; }  // G
+  ConstMatrix places() const { return places_; }
+  bool embedded() const { return embeddings_.size() > 0; }
+
+  /// New scenes are there: looks at all of them.
+  void look(std::span<const float> parameters);
+  /// (B G, F), row b G + k, and their gradients, which others write.
+  ConstMatrix embeddings() const { return matrix(embeddings_); }
+  Matrix dembeddings() { return matrix(dembeddings_); }
+  void clear_dembeddings() { dembeddings_.fill(0.0F); }
+  /// Of one episode: (G, F), (G, F), (G, D).
+  ConstMatrix embeddings(int b) const { return step(embeddings_, b); }
+  Matrix dembeddings(int b) { return step(dembeddings_, b); }
+  ConstMatrix glimpses(int b) const { return step(glimpses_, b); }
+
+  /// From dembeddings, which are overwritten: writes the gradients of the glimpse network.
+  void backward(std::span<float> gradient, std::span<const float> parameters);
+
+  /// After it, of episode b: the gradients (G, D) of the glimpses as they were embedded.
+  Matrix glimpse_backward(int b, std::span<const float> parameters);
+  /// Those gradients, to be written or added to.
+  Matrix dglimpses() { return matrix(dglimpses_); }
+  /// Adds to dcanvas (pixels) what dglimpses say of it.
+  void canvas_backward(std::span<float> dcanvas) const;
+
+ private:
+  const GlimpseNetwork& network_;
+  ConstMatrix places_;  // (G, 2)
+  Environment& environment_;
+  std::optional<GlimpseNetwork::Places> embedding_places_;
+  Tensor<3> glimpses_;                  // (B, G, D)
+  Tensor<3> what_, dwhat_;              // (B, G, what)
+  Tensor<3> embeddings_, dembeddings_;  // (B, G, F)
+  Tensor<2> dglimpses_;                 // (G, D): of one episode
+};
+
+/// How the weights of the candidates, actions(t) (B, G), become the core's feature(t), and the way
+/// back. Part of a look over a grid; the order of calls is that of Look.
+class GridRead {
+ public:
+  virtual ~GridRead() = default;
+
+  virtual void forward(int t, std::span<const float> parameters) = 0;
+  /// Adds to dweights (B, G); overwrites dfeature (B, F).
+  virtual void weights_backward(Matrix dweights, int t, Matrix dfeature,
+                                std::span<const float> parameters) = 0;
+  /// Writes candidates.dembeddings, if there are any, from the gradients of all features (T B, F).
+  virtual void embeddings_backward(ConstMatrix dfeatures) = 0;
+  /// After Candidates::backward: writes the gradients of what it reads with, or adds to them.
+  virtual void finish_backward(std::span<float> gradient, Matrix dfeatures,
+                               std::span<const float> parameters) = 0;
+  /// Look::input_backward
+  virtual void input_backward(Matrix dcanvases, Tensor<3>& dglimpses,
+                              std::span<const float> parameters) = 0;
+  /// Look::picture
+  virtual void picture(int t, int b, float* glimpse) const = 0;
+};
+
+/// The mean of the candidates' embeddings: v = sum_k w_k v_k.
+std::unique_ptr<GridRead> make_embedding_read(Candidates& candidates, Look& look, CoreMemory& core);
+/// The embedding of the mean of the candidates' glimpses, at the mean of their places:
+/// g = sum_k w_k g_k. Writes look.glimpses.
+std::unique_ptr<GridRead> make_pixel_read(Candidates& candidates, const GlimpseNetwork& network,
+                                          Look& look, CoreMemory& core);
+/// One glimpse, at the candidate whose weight is one. Writes look.glimpses.
+std::unique_ptr<GridRead> make_glimpse_read(const GlimpseNetwork& network, Look& look,
+                                            Environment& environment, CoreMemory& core);
+
+}  // namespace saccade

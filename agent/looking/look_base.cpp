@@ -1,0 +1,61 @@
+#include "agent/looking/look_base.h"
+
+namespace saccade {
+
+LookBase::LookBase(int num_actions, int glimpse_size, Environment& environment, CoreMemory& core)
+    : environment_(environment), core_(core) {
+  decisions = zeros<3>(core.steps, episodes(), num_actions);
+  actions = zeros<3>(core.steps, episodes(), num_actions);
+  locations = zeros<3>(core.steps, episodes(), 2);
+  glimpses = zeros<3>(core.steps, episodes(), glimpse_size);
+}
+
+GlimpsePass::GlimpsePass(const GlimpseNetwork& network, Look& look, CoreMemory& core)
+    : network_(network),
+      look_(look),
+      core_(core),
+      joint_(zeros<3>(core.steps, core.episodes(), network.joint_size())),
+      djoint_(joint_) {}
+
+void GlimpsePass::forward(int t, std::span<const float> parameters) {
+  network_.forward(core_.glimpse_feature(t), step(joint_, t), step(look_.glimpses, t),
+                   step(look_.locations, t), parameters);
+}
+
+void GlimpsePass::activation_backward(Matrix dfeatures, int first, int count,
+                                      std::span<const float> parameters) {
+  const int episodes = core_.episodes();
+  network_.activation_backward(
+      core_.steps_of(djoint_, first, count), dfeatures,
+      core_.all_glimpse_features().row_range(first * episodes, count * episodes),
+      core_.steps_of(joint_, first, count), parameters);
+}
+
+void GlimpsePass::input_backward(Matrix dglimpse, Matrix dlocation, int t,
+                                 std::span<const float> parameters) const {
+  network_.input_backward(dglimpse, dlocation, step(djoint_, t), parameters);
+}
+
+void GlimpsePass::weight_backward(std::span<float> gradient, Matrix dfeatures, float beta) const {
+  network_.weight_backward(gradient, matrix(djoint_), dfeatures, matrix(joint_),
+                           matrix(look_.glimpses), matrix(look_.locations), beta);
+}
+
+void GlimpsePass::glimpse_backward(Tensor<3>& dglimpses, std::span<const float> parameters) const {
+  network_.glimpse_backward(matrix(dglimpses), matrix(djoint_).columns(0, network_.sizes().what),
+                            parameters);
+}
+
+void GlimpsePass::retina_backward(Matrix dcanvases, Tensor<3>& dglimpses,
+                                  const Environment& environment,
+                                  std::span<const float> parameters) const {
+  glimpse_backward(dglimpses, parameters);
+  const auto pixels = static_cast<std::size_t>(dcanvases.cols);
+  const std::size_t size = dglimpses.shape()[2];
+  for (int t = 0; t < core_.steps; ++t)
+    for (int b = 0; b < core_.episodes(); ++b)
+      environment.look_backward({dcanvases.row(b), pixels}, look_.locations(t, b, 0),
+                                look_.locations(t, b, 1), {&dglimpses(t, b, 0), size});
+}
+
+}  // namespace saccade

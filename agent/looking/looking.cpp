@@ -1,0 +1,87 @@
+#include "agent/looking/looking.h"
+
+#include "agent/looking/canvas_network.h"
+#include "agent/looking/looking_parts.h"
+#include "nn/name_table.h"
+
+namespace saccade {
+namespace {
+
+// The name of the policy that is learned; the others are controls.
+constexpr const char* kLearnedPolicy = "hard_gaussian";
+
+std::vector<std::pair<std::string, GlimpseKind>> make_kinds() {
+  using enum GlimpseKind::Learning;
+  std::vector<std::pair<std::string, GlimpseKind>> kinds = {
+      {kLearnedPolicy, point_looking(reinforce)},
+      {"hard_categorical", grid_looking(reinforce)},
+      {"soft_grid", grid_looking(backpropagation)},
+      {"soft_gaussian", window_looking()},
+      {"whole", whole_looking()}};
+  for (const std::string& policy : policies())
+    if (policy != kLearnedPolicy) kinds.emplace_back(policy, point_looking(none));
+  return kinds;
+}
+
+const NameTable<GlimpseKind>& kinds() {
+  static const NameTable<GlimpseKind> table{"attention.glimpse.kind", make_kinds()};
+  return table;
+}
+
+}  // namespace
+
+const GlimpseKind& find_glimpse_kind(const std::string& kind) { return kinds().at(kind); }
+std::vector<std::string> glimpse_kinds() { return kinds().names(); }
+
+std::vector<std::string> addressings() { return {"none", "location", "content"}; }
+std::vector<std::string> expectations() { return {"none", "features", "pixels"}; }
+std::vector<std::string> reading_orders() { return {"rows", "at_once"}; }
+
+void settle(GlimpseConfig& config) {
+  if (const auto settle_kind = find_glimpse_kind(config.kind).settle) settle_kind(config);
+}
+
+std::vector<std::string> model_kinds() {
+  std::vector<std::string> kinds = {"recurrent"};
+  for (const std::string& kind : canvas_network_kinds()) kinds.push_back(kind);
+  return kinds;
+}
+
+std::unique_ptr<const Looking> make_looking(const AgentConfig& config, const Sight& sight,
+                                            ParameterLayout& layout) {
+  if (config.model.kind != "recurrent") return make_canvas_looking(config, sight, layout);
+  return find_glimpse_kind(config.glimpse.kind).make(config, sight, layout);
+}
+
+Exploration Looking::exploration_at(double progress, std::span<const float>) const {
+  return {.std = static_cast<float>(config_.std.at(progress)),
+          .temperature = static_cast<float>(config_.temperature.at(progress))};
+}
+
+GlimpseNetwork make_glimpse_network(const ModelConfig& model, int glimpse_size,
+                                    ParameterLayout& layout) {
+  return {{.glimpse = glimpse_size,
+           .what = model.glimpse_hidden,
+           .where = model.location_hidden,
+           .features = model.feature_size},
+          layout};
+}
+
+LookTraits retina_traits(const AgentConfig& config, const Sight& sight) {
+  const int side = sight.patch_size;
+  const int patch = sight.canvas.channels * side * side;
+  return {.steps = config.glimpse.num_glimpses,
+          .feature_size = config.model.feature_size,
+          .retina = true,
+          .pictures = patch > 0 ? sight.glimpse_size / patch : 0,
+          .picture_side = side,
+          .weights = {{"locations", 2, &Look::locations}}};
+}
+
+std::array<float, 2> half_sides(const Sight& sight) {
+  const auto side = static_cast<float>(sight.patch_size);
+  return {side / static_cast<float>(sight.canvas.cols),
+          side / static_cast<float>(sight.canvas.rows)};
+}
+
+}  // namespace saccade

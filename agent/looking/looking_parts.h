@@ -1,0 +1,29 @@
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "agent/looking/glimpse_network.h"
+#include "agent/looking/looking.h"
+
+// What several families of looking are built from.
+namespace saccade {
+
+/// Of attention.glimpse.kinds whose glimpses pass the glimpse network; `glimpse_size` is D.
+GlimpseNetwork make_glimpse_network(const ModelConfig& model, int glimpse_size,
+                                    ParameterLayout& layout);
+
+/// The traits that all families share which look through the retina, T times.
+LookTraits retina_traits(const AgentConfig& config, const Sight& sight);
+
+/// Half the width and height of the retina's finest patch, in location units.
+std::array<float, 2> half_sides(const Sight& sight);
+
+/// For GlimpseKind::make.
+template <class Family>
+std::unique_ptr<const Looking> make(const AgentConfig& config, const Sight& sight,
+                                    ParameterLayout& layout) {
+  return std::make_unique<Family>(config, sight, layout);
+}
+
+}  // namespace saccade

@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "agent/looking/locator.h"
+#include "agent/looking/look_base.h"
+#include "agent/looking/looking_parts.h"
+#include "attention/gaussian_filters.h"
+#include "nn/layers.h"
+
+namespace saccade {
+namespace {
+
+// What places and sees a window.
+struct WindowParts {
+  GaussianFilters filters;
+  int side;  // N: filters along one
+  GlimpseNetwork network;
+  Locator locator;
+};
+
+// One window of Gaussian filters a step (Gregor et al. 2015). The location input of the glimpse
+// network is the window's centre, which may lie outside the canvas.
+class WindowLook final : public LookBase {
+ public:
+  WindowLook(const WindowParts& parts, int canvas_pixels, Environment& environment,
+             CoreMemory& core)
+      : LookBase(GaussianFilters::kWindow, parts.network.sizes().glimpse, environment, core),
+        parts_(parts),
+        pass_(parts.network, *this, core),
+        memory_(parts.filters.make_memory(steps(), episodes())),
+        canvases_(zeros<2>(episodes(), canvas_pixels)),
+        hidden_(zeros<3>(steps(), episodes(), parts.locator.hidden_size())),
+        dhidden_(hidden_),
+        dwindows_(zeros<3>(steps(), episodes(), GaussianFilters::kWindow)),
+        dglimpse_(zeros<2>(episodes(), glimpse_size())),
+        dlocation_(zeros<2>(episodes(), 2)),
+        policy_samples_(zeros<2>(episodes(), 2)),
+        gaze_places_(zeros<2>(parts.side * parts.side, 2)),
+        gaze_weights_(parts.side * parts.side, 1.0F / static_cast<float>(parts.side * parts.side)) {
+  }
+
+  void begin(std::span<const float>) override { environment_.view(matrix(canvases_)); }
+
+  void decide(const Turn& turn) override {
+    const Matrix window = step(decisions, turn.t);
+    parts_.locator.forward(window, step(hidden_, turn.t), core_.state(turn.t), turn.parameters);
+    copy_rows(step(actions, turn.t), window);
+    if (turn.request.policy == nullptr) return;
+    // Another policy moves the window and leaves its size.
+    turn.request.policy(matrix(policy_samples_), {.t = turn.t,
+                                                  .num_glimpses = steps(),
+                                                  .mean = matrix(policy_samples_),
+                                                  .target = turn.targets,
+                                                  .streams = turn.streams});
+    copy_rows(step(actions, turn.t).columns(0, 2), matrix(policy_samples_));
+  }
+
+  void read(int t, std::span<const float> parameters) override {
+    const ConstMatrix window = step(actions, t);
+    copy_rows(step(locations, t), window.columns(0, 2));
+    parts_.filters.forward(step(glimpses, t), memory_, t, matrix(canvases_), window);
+    pass_.forward(t, parameters);
+  }
+
+  void step_backward(int t, Matrix dfeature, std::span<const float> parameters) override {
+    pass_.activation_backward(dfeature, t, 1, parameters);
+    pass_.input_backward(matrix(dglimpse_), matrix(dlocation_), t, parameters);
+    const Matrix dwindow = step(dwindows_, t);
+    for (int b = 0; b < episodes(); ++b) std::fill_n(dwindow.row(b), dwindow.cols, 0.0F);
+    copy_rows(dwindow.columns(0, 2), matrix(dlocation_));
+    parts_.filters.backward(dwindow, memory_, t, matrix(dglimpse_), matrix(canvases_),
+                            step(actions, t));
+    parts_.locator.activation_backward(step(dhidden_, t), dwindow, step(hidden_, t), parameters);
+    if (t > 0)
+      parts_.locator.state_backward(step(core_.dstate, t - 1), step(dhidden_, t), parameters);
+  }
+
+  void finish_backward(std::span<float> gradient, Matrix dfeatures,
+                       std::span<const float>) override {
+    parts_.locator.weight_backward(gradient, matrix(dhidden_), matrix(dwindows_), matrix(hidden_),
+                                   core_.all_states());
+    pass_.weight_backward(gradient, dfeatures);
+  }
+
+  void input_backward(Matrix dcanvases, Tensor<3>& dglimpses, ConstMatrix,
+                      std::span<const float> parameters) override {
+    pass_.glimpse_backward(dglimpses, parameters);
+    for (int t = 0; t < steps(); ++t)
+      parts_.filters.canvas_backward(dcanvases, memory_, t, step(dglimpses, t), step(actions, t));
+  }
+
+  // That of a uniform distribution over the window, in location units as for the Gaussian policy.
+  float entropy(int t, int b) const override {
+    const auto [x, y, half_width, half_height] = parts_.filters.extent(&actions(t, b, 0));
+    return std::log(4.0F * half_width * half_height);
+  }
+
+  // Every filter is a place of its own, and all are seen at once.
+  Gaze gaze(int t, int b) override {
+    const auto [x, y, half_width, half_height] = parts_.filters.extent(&actions(t, b, 0));
+    const int side = parts_.side;
+    const auto n = static_cast<float>(side);
+    for (int i = 0; i < side; ++i)
+      for (int j = 0; j < side; ++j) {
+        const auto offset = [n](int k) { return (2.0F * static_cast<float>(k) + 1.0F) / n - 1.0F; };
+        gaze_places_(i * side + j, 0) = x + half_width * offset(j);
+        gaze_places_(i * side + j, 1) = y + half_height * offset(i);
+      }
+    return {matrix(gaze_places_), gaze_weights_, half_width / n, half_height / n, n * n};
+  }
+
+  void picture(int t, int b, float* glimpse) const override {
+    std::copy_n(&glimpses(t, b, 0), glimpse_size(), glimpse);
+  }
+
+ private:
+  const WindowParts& parts_;
+  GlimpsePass pass_;
+  FilterMemory memory_;
+  Tensor<2> canvases_;          // (B, channels rows cols)
+  Tensor<3> hidden_, dhidden_;  // (T, B, width): of the locator
+  Tensor<3> dwindows_;          // (T, B, 5)
+  Tensor<2> dglimpse_;          // (B, D)
+  Tensor<2> dlocation_;         // (B, 2)
+  Tensor<2> policy_samples_;    // (B, 2)
+  Tensor<2> gaze_places_;       // (N N, 2)
+  std::vector<float> gaze_weights_;
+};
+
+class WindowLooking final : public Looking {
+ public:
+  WindowLooking(const AgentConfig& config, const Sight& sight, ParameterLayout& layout)
+      : Looking(config.glimpse),
+        canvas_pixels_(sight.canvas.pixels()),
+        parts_(make_parts(config, sight.canvas, layout)) {
+    const int steps = config_.num_glimpses;
+    traits_ = {.steps = steps,
+               .feature_size = config.model.feature_size,
+               .differentiable = true,
+               .samples = false,
+               .first_action = steps,
+               .frame = true,
+               .pictures = 1,
+               .picture_side = parts_.side,
+               .weights = {{"locations", 2, &Look::locations},
+                           {"windows", GaussianFilters::kWindow, &Look::actions}},
+               .canvas_pixels = static_cast<double>(steps) * sight.canvas.rows * sight.canvas.cols};
+  }
+
+  std::unique_ptr<Look> make_look(Environment& environment, CoreMemory& core) const override {
+    return std::make_unique<WindowLook>(parts_, canvas_pixels_, environment, core);
+  }
+
+  Work work() const override {
+    const int steps = traits_.steps;
+    return parts_.locator.work(true) * steps + parts_.network.work(true) * steps +
+           parts_.filters.work(steps);
+  }
+
+ private:
+  static WindowParts make_parts(const AgentConfig& config, CanvasSize canvas,
+                                ParameterLayout& layout) {
+    const GaussianFilters filters(
+        {canvas.rows, canvas.cols, canvas.channels, config.glimpse.filters});
+    return {.filters = filters,
+            .side = config.glimpse.filters,
+            .network = make_glimpse_network(config.model, filters.glimpse_size(), layout),
+            .locator = Locator(config.model.hidden_size, config.model.locator_hidden, "window",
+                               {0.0F, 0.0F, filters.initial_log_variance(),
+                                GaussianFilters::initial_log_delta(), 0.0F},
+                               layout)};
+  }
+
+  int canvas_pixels_;
+  WindowParts parts_;
+};
+
+// A window has no other first glimpse than the one its parameters begin with.
+void settle_window(GlimpseConfig& config) { config.first = "learned"; }
+
+}  // namespace
+
+GlimpseKind window_looking() {
+  return {.learning = GlimpseKind::Learning::backpropagation,
+          .make = make<WindowLooking>,
+          .settle = settle_window};
+}
+
+}  // namespace saccade

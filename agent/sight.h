@@ -1,0 +1,18 @@
+#pragma once
+
+#include "env/environment.h"
+
+namespace saccade {
+
+/// What a model is to see, and what it is to say.
+struct Sight {
+  int glimpse_size = 0;    // D
+  int num_classes = 0;     // C
+  CanvasSize canvas = {};  // for grids and windows
+  int patch_size = 0;      // of the retina, for pictures and metrics
+  AnswerKind answer = AnswerKind::one_class;
+  int max_symbols = 0;        // J: of a sequence
+  double widest_patch = 0.0;  // side in pixels of what the coarsest scale covers, for metrics
+};
+
+}  // namespace saccade
