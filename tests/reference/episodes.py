@@ -6,9 +6,10 @@ and a lane are told."""
 import torch
 
 from answers import make_answering
+from canvas_looks import Canvas, Whole, Window
 from cores import linear, linear_shapes, make_core
 from fixture import Unclear, begin, gradients, named, parameters, write_safetensors
-from looks import make_looking
+from looks import Grid, Point
 from reads import gate_shapes, gated
 
 # What a configuration that says nothing means, as far as it is not in TINY.
@@ -49,6 +50,14 @@ TINY = {
 class Settings(dict):
     def __missing__(self, key):
         return UNSAID[key]
+
+
+def make_looking(s):
+    if s["model.kind"] != "recurrent":
+        return Canvas(s)
+    families = {"hard_categorical": Grid, "soft_grid": Grid, "soft_gaussian": Window,
+                "whole": Whole}
+    return families.get(s["attention.glimpse.kind"], Point)(s)
 
 
 class IdentityCore:

@@ -57,6 +57,6 @@ def named(prefix, tensors):
 
 
 def gradients(tensors):
-    """All of them in one tensor, in the order of the parameters; zeros where one was not reached."""
+    """All in one tensor, in the order of the parameters; zeros where one was not reached."""
     return {"gradient": torch.cat([torch.zeros_like(t).flatten() if t.grad is None
                                    else t.grad.flatten() for t in tensors.values()])}

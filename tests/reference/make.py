@@ -1,5 +1,5 @@
-"""Makes the fixtures of tests/agent/test_reference*.cpp: the agent's mathematics once more, in plain
-PyTorch with torch's own cells, transformer layers, distributions, optimisers and autograd.
+"""Makes the fixtures of tests/agent/test_reference*.cpp: the agent's mathematics once more, in
+plain PyTorch with torch's own cells, transformer layers, distributions, optimisers and autograd.
 
 Run by hand, from any folder; the fixtures beside this file are committed:
 
