@@ -135,14 +135,15 @@ class Transformer:
         return weights
 
 
+KINDS = {
+    "rnn": lambda name, f, h, heads, depth: Cell("rnn", name, f, h),
+    "lstm": lambda name, f, h, heads, depth: Cell("lstm", name, f, h),
+    "gru": lambda name, f, h, heads, depth: Cell("gru", name, f, h),
+    "feedforward": lambda name, f, h, heads, depth: FeedForward(name, f, h),
+    "attention": Transformer,
+}
+
+
 def make_core(kind, name, features, hidden, heads=1, depth=1):
     with torch.random.fork_rng():  # the weights that torch draws are not used
-        return core_of_kind(kind, name, features, hidden, heads, depth)
-
-
-def core_of_kind(kind, name, features, hidden, heads, depth):
-    if kind == "feedforward":
-        return FeedForward(name, features, hidden)
-    if kind == "attention":
-        return Transformer(name, features, hidden, heads, depth)
-    return Cell(kind, name, features, hidden)
+        return KINDS[kind](name, features, hidden, heads, depth)

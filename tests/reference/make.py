@@ -14,7 +14,7 @@ looks for a fixture of every kind fails.
 import torch
 from torch.nn.functional import cross_entropy, softmax
 
-from cores import linear, linear_shapes, make_core
+from cores import KINDS, linear, linear_shapes, make_core
 from episodes import make_episode
 from every_episode import every_episode
 from fixture import begin, gradients, named, normal, parameters, uniform, write_safetensors
@@ -111,7 +111,7 @@ if __name__ == "__main__":
     make_glimpse_network()
     make_losses()
     make_optimizer()
-    for core_kind in ["rnn", "lstm", "gru", "feedforward", "attention"]:
+    for core_kind in KINDS:
         make_core_alone(core_kind)
     for name, settings in every_episode().items():
         make_episode(name, settings)
