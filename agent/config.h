@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "agent/decoder.h"
+#include "agent/answering/decoder.h"
 #include "attention/gate.h"
 #include "attention/hidden.h"
 #include "attention/policy.h"

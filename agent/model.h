@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "agent/canvas_network.h"
+#include "agent/answering/decoder.h"
+#include "agent/answering/linear_head.h"
 #include "agent/config.h"
-#include "agent/core.h"
-#include "agent/decoder.h"
-#include "agent/glimpse_network.h"
-#include "agent/linear_head.h"
+#include "agent/cores/core.h"
+#include "agent/looking/canvas_network.h"
+#include "agent/looking/glimpse_network.h"
 #include "attention/gaussian_filters.h"
 #include "attention/score.h"
 #include "env/environment.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/answer.h"
-#include "agent/look.h"
+#include "agent/answering/answer.h"
+#include "agent/looking/look.h"
 #include "agent/model.h"
 #include "env/environment.h"
 #include "nn/random.h"

@@ -7,14 +7,14 @@
 #include <cstdlib>
 #include <thread>
 
-#include "experiments/bench.h"
-#include "experiments/compare.h"
-#include "experiments/eval.h"
-#include "experiments/gradients.h"
 #include "experiments/pictures/recording.h"
-#include "experiments/record.h"
-#include "experiments/run.h"
-#include "experiments/saliency.h"
+#include "experiments/verbs/bench.h"
+#include "experiments/verbs/compare.h"
+#include "experiments/verbs/eval.h"
+#include "experiments/verbs/gradients.h"
+#include "experiments/verbs/record.h"
+#include "experiments/verbs/run.h"
+#include "experiments/verbs/saliency.h"
 #include "nn/error.h"
 
 namespace {

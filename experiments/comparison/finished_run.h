@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "experiments/comparison/comparison.h"
-#include "experiments/config.h"
-#include "experiments/run_folder.h"
+#include "experiments/config/config.h"
+#include "experiments/runs/run_folder.h"
 
 namespace saccade {
 

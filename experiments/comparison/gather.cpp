@@ -7,7 +7,7 @@
 
 #include "agent/model.h"
 #include "experiments/comparison/statistics.h"
-#include "experiments/variants.h"
+#include "experiments/config/variants.h"
 #include "nn/error.h"
 
 namespace saccade {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "experiments/comparison/chart_picture.h"
-#include "experiments/output.h"
+#include "experiments/files/output.h"
 
 namespace saccade {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "experiments/progress.h"
+#include "experiments/training/progress.h"
 
 namespace saccade {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "experiments/coverage.h"
+#include "experiments/evaluation/coverage.h"
 
 namespace saccade {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "agent/look.h"
+#include "agent/looking/look.h"
 #include "experiments/pictures/picture.h"
 
 namespace saccade {

@@ -7,7 +7,7 @@
 
 #include "agent/rollout.h"
 #include "experiments/pictures/picture.h"
-#include "experiments/task.h"
+#include "experiments/task/task.h"
 
 namespace saccade {
 

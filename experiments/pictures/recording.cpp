@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "agent/rollout.h"
-#include "experiments/output.h"
+#include "experiments/files/output.h"
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/episode_picture.h"
 #include "experiments/pictures/video.h"
@@ -192,8 +192,6 @@ Recording write_sheet(std::span<const RecordedAgent> agents, const RecordingRequ
 }
 
 }  // namespace
-
-std::vector<std::string> recording_formats() { return {"mp4", "gif", "png"}; }
 
 void require_format(const std::string& format, const std::string& where) {
   if (format == "png") return;

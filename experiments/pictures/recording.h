@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "env/split.h"
-#include "experiments/task.h"
+#include "experiments/config/recording_formats.h"
+#include "experiments/task/task.h"
 
 namespace saccade {
 
@@ -41,13 +42,8 @@ struct Recording {
   int scanned = 0;        // that were played to find them
 };
 
-/// A contact sheet (.png) holds at most so many scenes.
-constexpr int kMaxSheetScenes = 100;
 /// So many scenes are played to find those that are asked for.
 constexpr int kMaxScanned = 100'000;
-
-/// "mp4", "gif", "png"
-std::vector<std::string> recording_formats();
 
 /// Throws InputError, beginning with `where`, unless the format (a name of recording_formats()) can
 /// be written on this machine.

@@ -5,7 +5,7 @@
 #include "experiments/pictures/look_picture.h"
 #include "experiments/pictures/picture.h"
 #include "experiments/pictures/weight_table.h"
-#include "experiments/task.h"
+#include "experiments/task/task.h"
 
 namespace saccade {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent/answer.h"
+#include "agent/answering/answer.h"
 #include "tests/agent/naive_core.h"
 #include "tests/attention/naive_hidden.h"
 

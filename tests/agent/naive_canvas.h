@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/canvas_network.h"
+#include "agent/looking/canvas_network.h"
 #include "nn/name_table.h"
 #include "tests/agent/naive.h"
 

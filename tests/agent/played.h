@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/learner.h"
+#include "agent/learning/learner.h"
 #include "tests/agent/naive.h"
 #include "tests/agent/support.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/learner.h"
+#include "agent/learning/learner.h"
 #include "env/catch.h"
 #include "env/words.h"
 #include "tests/agent/agents.h"

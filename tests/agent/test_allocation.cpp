@@ -1,8 +1,8 @@
 // A training step allocates nothing after warm-up.
 #include <doctest/doctest.h>
 
-#include "agent/canvas_network.h"
-#include "agent/learner.h"
+#include "agent/learning/learner.h"
+#include "agent/looking/canvas_network.h"
 #include "tests/agent/tasks.h"
 #include "tests/count_allocations.h"
 

@@ -1,5 +1,5 @@
 // The beam against all sequences there are.
-#include "agent/beam_search.h"
+#include "agent/answering/beam_search.h"
 
 #include <doctest/doctest.h>
 

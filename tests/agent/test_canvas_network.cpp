@@ -1,5 +1,5 @@
 // The networks that see the whole canvas, against the same in double precision and plain loops.
-#include "agent/canvas_network.h"
+#include "agent/looking/canvas_network.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Checkpoints: the whole state or nothing, and never that of another model.
-#include "agent/checkpoint.h"
+#include "agent/learning/checkpoint.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

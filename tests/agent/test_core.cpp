@@ -1,10 +1,10 @@
-// The contract of agent/core.h, for every core of the table.
+// The contract of agent/cores/core.h, for every core of the table.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "agent/core.h"
+#include "agent/cores/core.h"
 #include "nn/error.h"
 #include "tests/agent/support.h"
 

@@ -1,5 +1,5 @@
 // One network in two forms: for any glimpses, and for glimpses at the same places in each episode.
-#include "agent/glimpse_network.h"
+#include "agent/looking/glimpse_network.h"
 
 #include <doctest/doctest.h>
 

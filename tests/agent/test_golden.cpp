@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "agent/learner.h"
+#include "agent/learning/learner.h"
 #include "tests/agent/tasks.h"
 
 namespace saccade {

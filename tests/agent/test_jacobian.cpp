@@ -1,4 +1,4 @@
-#include "agent/jacobian.h"
+#include "agent/learning/jacobian.h"
 
 #include <doctest/doctest.h>
 

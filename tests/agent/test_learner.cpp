@@ -1,5 +1,5 @@
 // The learner: the same bits for any number of threads, and what happens when something fails.
-#include "agent/learner.h"
+#include "agent/learning/learner.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // What the kinds of looking have in common: equal weights where the names are equal, equal answers
 // where there is no choice, soft and hard reads of one distribution, and replay.
-#include "agent/look.h"
+#include "agent/looking/look.h"
 
 #include <doctest/doctest.h>
 

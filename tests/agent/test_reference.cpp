@@ -2,7 +2,7 @@
 // writes with PyTorch.
 #include <doctest/doctest.h>
 
-#include "agent/learner.h"
+#include "agent/learning/learner.h"
 #include "nn/layers.h"
 #include "tests/agent/fixture.h"
 

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "agent/learner.h"
+#include "agent/learning/learner.h"
 #include "tests/agent/agents.h"
 #include "tests/agent/fixture.h"
 

@@ -1,6 +1,6 @@
 // Advantage estimators and rewards by hand, and REINFORCE without bias: where the exact gradient is
 // known, the mean of many sampled ones must be it.
-#include "agent/reinforce.h"
+#include "agent/learning/reinforce.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "agent/learner.h"
+#include "agent/learning/learner.h"
 #include "nn/error.h"
 #include "tests/agent/support.h"
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "agent/learner.h"
+#include "agent/learning/learner.h"
 #include "tests/agent/support.h"
 
 namespace saccade {

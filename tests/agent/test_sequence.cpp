@@ -2,7 +2,7 @@
 // looks are credited with, and where a sequence ends.
 #include <doctest/doctest.h>
 
-#include "agent/learner.h"
+#include "agent/learning/learner.h"
 #include "nn/error.h"
 #include "tests/agent/check_lane.h"
 #include "tests/agent/tasks.h"

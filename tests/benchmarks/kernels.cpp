@@ -2,8 +2,8 @@
 // The figures of the README come from `saccade bench`, which measures the whole.
 #include <benchmark/benchmark.h>
 
-#include "agent/canvas_network.h"
-#include "agent/core.h"
+#include "agent/cores/core.h"
+#include "agent/looking/canvas_network.h"
 #include "env/environment.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"

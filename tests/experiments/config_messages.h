@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config.h"
+#include "experiments/config/config.h"
 #include "nn/error.h"
 #include "tests/support.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "env/digits.h"
-#include "experiments/run.h"
+#include "experiments/verbs/run.h"
 #include "nn/error.h"
 #include "tests/support.h"
 

@@ -1,4 +1,4 @@
-#include "experiments/bench.h"
+#include "experiments/verbs/bench.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-#include "experiments/task.h"
+#include "experiments/task/task.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {

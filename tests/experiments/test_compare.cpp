@@ -1,4 +1,4 @@
-#include "experiments/compare.h"
+#include "experiments/verbs/compare.h"
 
 #include <doctest/doctest.h>
 

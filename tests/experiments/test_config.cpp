@@ -4,9 +4,9 @@
 #include <fstream>
 
 #include "agent/model.h"
-#include "experiments/config.h"
-#include "experiments/config_table.h"
-#include "experiments/study.h"
+#include "experiments/config/config.h"
+#include "experiments/config/config_table.h"
+#include "experiments/runs/study.h"
 #include "tests/experiments/config_messages.h"
 
 namespace saccade {

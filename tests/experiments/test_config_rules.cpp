@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "experiments/config.h"
+#include "experiments/config/config.h"
 #include "tests/experiments/config_messages.h"
 
 namespace saccade {

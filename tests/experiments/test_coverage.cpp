@@ -1,4 +1,4 @@
-#include "experiments/coverage.h"
+#include "experiments/evaluation/coverage.h"
 
 #include <algorithm>
 #include <cmath>

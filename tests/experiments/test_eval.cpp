@@ -1,4 +1,4 @@
-#include "experiments/eval.h"
+#include "experiments/verbs/eval.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "experiments/evaluation.h"
+#include "experiments/evaluation/evaluator.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <opencv2/imgcodecs.hpp>
 
-#include "agent/core.h"
+#include "agent/cores/core.h"
 #include "agent/model.h"
-#include "experiments/bench.h"
-#include "experiments/eval.h"
-#include "experiments/record.h"
-#include "experiments/task.h"
+#include "experiments/task/task.h"
+#include "experiments/verbs/bench.h"
+#include "experiments/verbs/eval.h"
+#include "experiments/verbs/record.h"
 #include "nn/safetensors.h"
 #include "tests/experiments/gif.h"
 #include "tests/experiments/npz.h"

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "agent/reinforce.h"
-#include "experiments/gradients.h"
+#include "agent/learning/reinforce.h"
+#include "experiments/verbs/gradients.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {

@@ -1,4 +1,4 @@
-#include "experiments/record.h"
+#include "experiments/verbs/record.h"
 
 #include <doctest/doctest.h>
 
@@ -7,12 +7,12 @@
 #include <thread>
 
 #include "agent/rollout.h"
-#include "experiments/eval.h"
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/episode_picture.h"
 #include "experiments/pictures/heat_map.h"
 #include "experiments/pictures/recording.h"
-#include "experiments/trained.h"
+#include "experiments/runs/trained.h"
+#include "experiments/verbs/eval.h"
 #include "tests/experiments/gif.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"

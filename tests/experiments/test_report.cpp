@@ -1,4 +1,4 @@
-#include "experiments/report.h"
+#include "experiments/evaluation/test_report.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,8 @@
 // A run that was interrupted: what it goes on from, and what it refuses to go on from.
 #include <doctest/doctest.h>
 
-#include "agent/checkpoint.h"
-#include "experiments/run.h"
+#include "agent/learning/checkpoint.h"
+#include "experiments/verbs/run.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {

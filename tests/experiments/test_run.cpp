@@ -1,4 +1,4 @@
-#include "experiments/run.h"
+#include "experiments/verbs/run.h"
 
 #include <doctest/doctest.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 #include <set>
 
-#include "agent/checkpoint.h"
-#include "experiments/config.h"
-#include "experiments/run_folder.h"
+#include "agent/learning/checkpoint.h"
+#include "experiments/config/config.h"
+#include "experiments/runs/run_folder.h"
 #include "nn/safetensors.h"
 #include "tests/experiments/support.h"
 

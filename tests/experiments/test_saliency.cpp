@@ -1,4 +1,4 @@
-#include "experiments/saliency.h"
+#include "experiments/verbs/saliency.h"
 
 #include <doctest/doctest.h>
 

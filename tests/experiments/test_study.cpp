@@ -1,9 +1,9 @@
-#include "experiments/study.h"
+#include "experiments/runs/study.h"
 
 #include <doctest/doctest.h>
 
 #include "experiments/comparison/finished_run.h"
-#include "experiments/run_folder.h"
+#include "experiments/runs/run_folder.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {

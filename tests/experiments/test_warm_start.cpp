@@ -1,7 +1,7 @@
 // init_from: a training that begins with the weights of another.
 #include <doctest/doctest.h>
 
-#include "agent/checkpoint.h"
+#include "agent/learning/checkpoint.h"
 #include "nn/safetensors.h"
 #include "tests/experiments/support.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/evaluation.h"
-#include "experiments/task.h"
+#include "experiments/evaluation/evaluator.h"
+#include "experiments/task/task.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {

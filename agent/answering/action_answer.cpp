@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <cmath>
+
+#include "agent/answering/answer.h"
+#include "attention/categorical.h"
+
+namespace saccade {
+namespace {
+
+// An action after every glimpse, from the state: a policy of its own, learned by REINFORCE alone.
+class ActionAnswer final : public Answer {
+ public:
+  ActionAnswer(const Model& model, Environment& environment, CoreMemory& core)
+      : model_(model),
+        environment_(environment),
+        core_(core),
+        earned_(zeros<2>(core.steps, core.episodes())),
+        logits_(zeros<3>(core.steps, core.episodes(), model.num_classes())),
+        dlogits_(logits_),
+        taken_(static_cast<std::size_t>(core.steps) * core.episodes()),
+        episode_(core.steps) {
+    probabilities = zeros<3>(core.steps, core.episodes(), model.num_classes());
+    rewards.resize(core.episodes());
+  }
+
+  void begin() override { std::ranges::fill(rewards, 0.0F); }
+
+  void step(const Turn& turn) override {
+    const Matrix p = saccade::step(probabilities, turn.t);
+    const Matrix logits = saccade::step(logits_, turn.t);
+    model_.classifier->forward(logits, core_.state(turn.t + 1), turn.parameters);
+    softmax_forward(p, logits, 1.0F);
+    const Readout readout = turn.request.readout;
+    const bool samples = readout == Readout::training || readout == Readout::sample;
+    const std::span<int> actions = taken(turn.t);
+    for (int b = 0; b < p.rows; ++b) {
+      const float* row = p.row(b);
+      actions[b] = samples ? draw(row, p.cols, turn.streams[b])
+                           : static_cast<int>(std::max_element(row, row + p.cols) - row);
+    }
+    const std::span<float> earned(&earned_(turn.t, 0), actions.size());
+    environment_.act(actions, earned);
+    for (std::size_t b = 0; b < earned.size(); ++b) rewards[b] += earned[b];
+  }
+
+  // R_t = r_t + discount R_{t+1}
+  void returns(Matrix returns) const override {
+    const auto discount = static_cast<float>(model_.config().reinforce.discount);
+    for (int t = core_.steps - 1; t >= 0; --t)
+      for (int b = 0; b < returns.cols; ++b)
+        returns(t, b) = earned_(t, b) + (t + 1 < core_.steps ? discount * returns(t + 1, b) : 0.0F);
+  }
+
+  AnswerLoss backward(std::span<float> gradient, const Credit& credit,
+                      std::span<const float> parameters) override {
+    const int classes = model_.num_classes();
+    const auto entropy = static_cast<float>(model_.config().reinforce.action_entropy);
+    dlogits_.fill(0.0F);
+    AnswerLoss loss;
+    for (int t = 0; t < core_.steps; ++t)
+      for (int b = 0; b < core_.episodes(); ++b) {
+        const float* p = &probabilities(t, b, 0);
+        float* dlogits = &dlogits_(t, b, 0);
+        const int action = taken(t)[b];
+        const float advantage = credit.advantages(t, b);
+        loss.reinforce -= advantage * std::log(p[action]) + entropy * entropy_forward(p, classes);
+        log_probability_backward(dlogits, p, classes, action, 1.0F, -advantage * credit.scale);
+        if (entropy > 0.0F) entropy_backward(dlogits, p, classes, 1.0F, -entropy * credit.scale);
+      }
+    model_.classifier->backward(gradient, matrix(dlogits_), core_.states());
+    model_.classifier->state_backward(matrix(core_.dstate), matrix(dlogits_), parameters);
+    return loss;
+  }
+
+  void logit_backward(std::span<float>, int s, std::span<const int> chosen,
+                      std::span<const float> parameters) override {
+    dlogits_.fill(0.0F);
+    choose_logits(saccade::step(dlogits_, s), chosen);
+    model_.classifier->state_backward(matrix(core_.dstate), matrix(dlogits_), parameters);
+  }
+
+  ConstMatrix logits(int s) const override { return saccade::step(logits_, s); }
+
+  std::span<const int> said(int b) const override {
+    for (int t = 0; t < core_.steps; ++t) episode_[t] = taken(t)[b];
+    return episode_;
+  }
+  std::span<const int> truth(int) const override { return {}; }
+  float error(int b) const override {
+    return 1.0F - rewards[b] / environment_.best_return(core_.steps);
+  }
+
+ private:
+  std::span<int> taken(int t) {
+    return std::span(taken_).subspan(t * rewards.size(), rewards.size());
+  }
+  std::span<const int> taken(int t) const {
+    return std::span(taken_).subspan(t * rewards.size(), rewards.size());
+  }
+
+  const Model& model_;
+  Environment& environment_;
+  CoreMemory& core_;
+  Tensor<2> earned_;                  // (T, B)
+  Tensor<3> logits_, dlogits_;        // (T, B, C)
+  std::vector<int> taken_;            // (T, B)
+  mutable std::vector<int> episode_;  // (T): what said() shows
+};
+
+}  // namespace
+
+std::unique_ptr<Answer> make_action_answer(const Model& model, Environment& environment,
+                                           CoreMemory& core) {
+  return std::make_unique<ActionAnswer>(model, environment, core);
+}
+
+}  // namespace saccade

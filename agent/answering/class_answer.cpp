@@ -1,0 +1,145 @@
+#include <algorithm>
+
+#include "agent/answering/answer.h"
+#include "agent/learning/reinforce.h"
+#include "nn/layers.h"
+
+namespace saccade {
+namespace {
+
+// One class at the end, from what hidden-state attention reads of the states.
+class ClassAnswer final : public Answer {
+ public:
+  ClassAnswer(const Model& model, Environment& environment, CoreMemory& core)
+      : model_(model),
+        environment_(environment),
+        core_(core),
+        reward_kind_(find_reward(model.config().reinforce.reward)),
+        memory_(model.hidden->make_memory(core.steps, core.episodes())) {
+    const int steps = core.steps, batch = core.episodes(), classes = model.num_classes();
+    probabilities = zeros<3>(steps, batch, classes);
+    rewards.resize(batch);
+    labels_.resize(batch);
+    classes_.resize(batch);
+    lengths_.resize(batch);
+    reads_ = zeros<3>(steps, batch, model.hidden->output_size());
+    dreads_ = zeros<3>(steps, batch, model.hidden->output_size());
+    logits_ = zeros<3>(steps, batch, classes);
+    dlogits_ = zeros<3>(steps, batch, classes);
+    losses_ = zeros<2>(steps, batch);
+  }
+
+  void begin() override {
+    const std::span<const SceneFacts> facts = environment_.facts();
+    for (int b = 0; b < core_.episodes(); ++b) {
+      labels_[b] = facts[b].label;
+      lengths_[b] = counted_steps(facts[b], core_.steps);
+    }
+  }
+
+  void step(const Turn& turn) override {
+    const int last = core_.steps - 1;
+    if (turn.t < last) return;
+    first_ = turn.request.classify_every_step ? 0 : last;
+    model_.hidden->prepare(memory_, core_.states(), lengths_, turn.parameters);
+    for (int t = first_; t <= last; ++t) classify(t, turn.parameters);
+    const ConstMatrix p = saccade::step(probabilities, last);
+    for (int b = 0; b < p.rows; ++b)
+      classes_[b] = static_cast<int>(std::max_element(p.row(b), p.row(b) + p.cols) - p.row(b));
+    environment_.answer(classes_, rewards);
+  }
+
+  void returns(Matrix returns) const override {
+    reward_kind_({returns.row(0), rewards.size()}, rewards,
+                 saccade::step(probabilities, core_.steps - 1), labels_);
+    for (int t = 1; t < returns.rows; ++t)
+      std::copy_n(returns.row(0), returns.cols, returns.row(t));
+  }
+
+  // Cross-entropy of the last step and, if asked for, the mean of that of the earlier ones.
+  AnswerLoss backward(std::span<float> gradient, const Credit& credit,
+                      std::span<const float> parameters) override {
+    const TrainingConfig& training = model_.config().training;
+    const int steps = core_.steps, batch = core_.episodes();
+    const int first = training.step_loss > 0.0 ? 0 : steps - 1;
+    AnswerLoss loss;
+    for (int t = first; t < steps; ++t) {
+      const double weight =
+          t == steps - 1 ? training.classifier_weight : training.step_loss / (steps - 1);
+      for (int b = 0; b < batch; ++b) loss.classifier += weight * losses_(t, b);
+      cross_entropy_backward(saccade::step(dlogits_, t), saccade::step(probabilities, t), labels_,
+                             static_cast<float>(weight) * credit.scale);
+    }
+    loss.penalty = reads_backward(gradient, first, credit.scale, parameters);
+    return loss;
+  }
+
+  void logit_backward(std::span<float> scratch, int s, std::span<const int> chosen,
+                      std::span<const float> parameters) override {
+    dlogits_.fill(0.0F);
+    choose_logits(saccade::step(dlogits_, s), chosen);
+    reads_backward(scratch, s, 0.0F, parameters);
+  }
+
+  ConstMatrix logits(int s) const override { return saccade::step(logits_, s); }
+
+  std::span<const int> said(int b) const override { return {&classes_[b], 1}; }
+  std::span<const int> truth(int b) const override { return {&labels_[b], 1}; }
+  float error(int b) const override { return 1.0F - rewards[b]; }
+
+  StateWeights state_weights() const override {
+    if (model_.config().hidden.kind == "last") return {};
+    return {&memory_.weights, model_.hidden->hops()};
+  }
+
+ private:
+  // From the logits of the steps from `first` on to the states; the penalty weighs `scale`.
+  double reads_backward(std::span<float> gradient, int first, float scale,
+                        std::span<const float> parameters) {
+    const int steps = core_.steps, batch = core_.episodes();
+    const int rows = (steps - first) * batch;
+    const ConstMatrix dlogits = matrix(dlogits_).row_range(first * batch, rows);
+    model_.classifier->backward(gradient, dlogits, matrix(reads_).row_range(first * batch, rows));
+    dreads_.fill(0.0F);
+    model_.classifier->state_backward(matrix(dreads_).row_range(first * batch, rows), dlogits,
+                                      parameters);
+    double penalty = 0.0;
+    const Matrix dstates = matrix(core_.dstate);
+    for (int t = steps - 1; t >= first; --t)
+      penalty += model_.hidden->backward(dstates, memory_, t, saccade::step(dreads_, t),
+                                         core_.states(), scale, parameters);
+    model_.hidden->finish(gradient, dstates, memory_, first, core_.states(), parameters);
+    return penalty;
+  }
+
+  void classify(int t, std::span<const float> parameters) {
+    const Matrix read = saccade::step(reads_, t), logits = saccade::step(logits_, t);
+    model_.hidden->forward(read, memory_, t, core_.states(), parameters);
+    model_.classifier->forward(logits, read, parameters);
+    cross_entropy_forward(saccade::step(probabilities, t),
+                          {&losses_(t, 0), static_cast<std::size_t>(core_.episodes())}, logits,
+                          labels_);
+  }
+
+  const Model& model_;
+  Environment& environment_;
+  CoreMemory& core_;
+  const RewardKind reward_kind_;
+  HiddenMemory memory_;
+  int first_ = 0;               // the first step that was classified
+  std::vector<int> labels_;     // (B)
+  std::vector<int> classes_;    // (B): the most probable after the last step
+  std::vector<int> lengths_;    // (B): steps that count
+  Tensor<3> reads_, dreads_;    // (T, B, R): what the classifier reads
+  Tensor<3> logits_, dlogits_;  // (T, B, C)
+  Tensor<2> losses_;            // (T, B): cross-entropy, nats
+};
+
+}  // namespace
+
+std::unique_ptr<Answer> make_class_answer(const Model& model, Environment& environment,
+                                          CoreMemory& core) {
+  return std::make_unique<ClassAnswer>(model, environment, core);
+}
+
+}  // namespace saccade

@@ -1,0 +1,131 @@
+#include "agent/cores/core.h"
+#include "nn/gemm.h"
+#include "nn/layers.h"
+
+namespace saccade {
+namespace {
+
+// Gates lie side by side as [r | z | n | q]: reset and update gate, the new content, and what the
+// state adds to it:  q = U h + c,  n = tanh(W g + b + r q),  h' = (1 - z) n + z h.
+class Gru final : public Core {
+ public:
+  Gru(const std::string& name, const CoreSizes& sizes, ParameterLayout& layout)
+      : Core(sizes), layout_(layout) {
+    const int features = sizes.features, hidden = sizes.hidden;
+    const Initial initial = uniform_fan_in(hidden);
+    gates_weight_ = layout.add(name + ".gates.weight", features + hidden, 2 * hidden, initial);
+    gates_bias_ = layout.add(name + ".gates.bias", 1, 2 * hidden, constant(0));
+    content_weight_ = layout.add(name + ".content.weight", features, hidden, initial);
+    content_bias_ = layout.add(name + ".content.bias", 1, hidden, constant(0));
+    recurrent_weight_ = layout.add(name + ".recurrent.weight", hidden, hidden, initial);
+    recurrent_bias_ = layout.add(name + ".recurrent.bias", 1, hidden, constant(0));
+  }
+
+  CoreMemory make_memory(int steps, int episodes) const override {
+    return {steps, episodes, features_, hidden_, 4 * hidden_, false};
+  }
+
+  void forward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
+    const int n = hidden_;
+    const auto p = [&](int index) { return layout_.view(parameters, index); };
+    const Matrix gates = step(memory.gates, t);
+    multiply_input(gates.columns(0, 2 * n), memory, t, p(gates_weight_));
+    multiply(gates.columns(2 * n, n), memory.feature(t), p(content_weight_));
+    multiply(gates.columns(3 * n, n), memory.state(t), p(recurrent_weight_));
+
+    const float* gates_bias = p(gates_bias_).data;
+    const float* content_bias = p(content_bias_).data;
+    const float* recurrent_bias = p(recurrent_bias_).data;
+    for (int b = 0; b < gates.rows; ++b) {
+      float* gate = gates.row(b);
+      float* content = gate + 2 * n;
+      float* recurrent = gate + 3 * n;
+      for (int j = 0; j < 2 * n; ++j) gate[j] += gates_bias[j];
+      sigmoid(gate, 2 * n);
+      for (int j = 0; j < n; ++j) {
+        recurrent[j] += recurrent_bias[j];
+        content[j] += content_bias[j] + gate[j] * recurrent[j];
+      }
+      tanh(content, n);
+      const float* old = memory.state(t).row(b);
+      float* h = memory.state(t + 1).row(b);
+      for (int j = 0; j < n; ++j) h[j] = content[j] + gate[n + j] * (old[j] - content[j]);
+    }
+  }
+
+  void step_backward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
+    const int n = hidden_;
+    cell_backward(memory, t);
+    if (t == 0) return;
+    const ConstMatrix dz = step(memory.dgates, t);
+    const Matrix dh = step(memory.dstate, t - 1);
+    const ConstMatrix gates_w = layout_.view(parameters, gates_weight_);
+    multiply_transposed_b(dh, dz.columns(0, 2 * n), gates_w.row_range(features_, n), 1.0F);
+    multiply_transposed_b(dh, dz.columns(3 * n, n), layout_.view(parameters, recurrent_weight_),
+                          1.0F);
+  }
+
+  void feature_backward(Matrix dfeatures, CoreMemory& memory, int first, int count,
+                        std::span<const float> parameters) const override {
+    const int n = hidden_;
+    const ConstMatrix dz = memory.steps_of(memory.dgates, first, count);
+    multiply_transposed_b(dfeatures, dz.columns(0, 2 * n),
+                          layout_.view(parameters, gates_weight_).row_range(0, features_));
+    multiply_transposed_b(dfeatures, dz.columns(2 * n, n),
+                          layout_.view(parameters, content_weight_), 1.0F);
+  }
+
+  void weight_backward(std::span<float> gradient, CoreMemory& memory) const override {
+    const int n = hidden_;
+    const auto d = [&](int index) { return layout_.view(gradient, index); };
+    const ConstMatrix dz = matrix(memory.dgates);
+    input_weight_backward(d(gates_weight_), d(gates_bias_), dz.columns(0, 2 * n), memory);
+    linear_backward(d(content_weight_), d(content_bias_), dz.columns(2 * n, n),
+                    memory.all_features());
+    linear_backward(d(recurrent_weight_), d(recurrent_bias_), dz.columns(3 * n, n),
+                    memory.all_states());
+  }
+
+  Work work(int steps) const override {
+    return linear_work(features_, 3 * hidden_, true) * steps +
+           linear_work(hidden_, 3 * hidden_, true) * (steps - 1);
+  }
+
+ private:
+  // From the gradient of h_{t+1} to those of the gates before their activations, and to the part of
+  // h_t's gradient that does not pass a weight.
+  void cell_backward(CoreMemory& memory, int t) const {
+    const int n = hidden_;
+    for (int b = 0; b < memory.episodes(); ++b) {
+      const float* gate = step(memory.gates, t).row(b);
+      const float* old = memory.state(t).row(b);
+      const float* dh = step(memory.dstate, t).row(b);
+      float* dgate = step(memory.dgates, t).row(b);
+      for (int j = 0; j < n; ++j) {
+        const float r = gate[j], z = gate[n + j], content = gate[2 * n + j];
+        const float recurrent = gate[3 * n + j];
+        const float dcontent = dh[j] * (1.0F - z) * (1.0F - content * content);
+        dgate[j] = dcontent * recurrent * r * (1.0F - r);
+        dgate[n + j] = dh[j] * (old[j] - content) * z * (1.0F - z);
+        dgate[2 * n + j] = dcontent;
+        dgate[3 * n + j] = dcontent * r;
+      }
+      if (t == 0) continue;
+      float* dold = step(memory.dstate, t - 1).row(b);
+      for (int j = 0; j < n; ++j) dold[j] += dh[j] * gate[n + j];
+    }
+  }
+
+  const ParameterLayout& layout_;
+  int gates_weight_, gates_bias_, content_weight_, content_bias_, recurrent_weight_,
+      recurrent_bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<Core> make_gru(const std::string& name, const CoreSizes& sizes,
+                               ParameterLayout& layout) {
+  return std::make_unique<Gru>(name, sizes, layout);
+}
+
+}  // namespace saccade

@@ -1,0 +1,106 @@
+#include "agent/cores/core.h"
+#include "nn/gemm.h"
+#include "nn/layers.h"
+
+namespace saccade {
+namespace {
+
+// Gates lie side by side as [i | f | o | n]: input, forget and output gate, then the new content.
+//   c_t = f c_{t-1} + i n,   h_t = o tanh(c_t)
+class Lstm final : public Core {
+ public:
+  Lstm(const std::string& name, const CoreSizes& sizes, ParameterLayout& layout)
+      : Core(sizes), layout_(layout) {
+    const int features = sizes.features, hidden = sizes.hidden;
+    weight_ = layout.add(name + ".weight", features + hidden, 4 * hidden, uniform_fan_in(hidden));
+    bias_ = layout.add(name + ".bias", 1, 4 * hidden, [hidden](RandomStream&, int, int col) {
+      return col / hidden == 1 ? 1.0F : 0.0F;  // at first, remember
+    });
+  }
+
+  CoreMemory make_memory(int steps, int episodes) const override {
+    return {steps, episodes, features_, hidden_, 4 * hidden_, true};
+  }
+
+  void forward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
+    const int n = hidden_;
+    const Matrix gates = step(memory.gates, t);
+    const Matrix state = memory.state(t + 1);
+    const ConstMatrix bias = layout_.view(parameters, bias_);
+    multiply_input(gates, memory, t, layout_.view(parameters, weight_));
+    for (int b = 0; b < gates.rows; ++b) {
+      float* gate = gates.row(b);
+      for (int j = 0; j < 4 * n; ++j) gate[j] += bias.data[j];
+      sigmoid(gate, 3 * n);
+      tanh(gate + 3 * n, n);
+      const float* old_cell = step(memory.cell, t).row(b);
+      float* cell = step(memory.cell, t + 1).row(b);
+      float* h = state.row(b);
+      for (int j = 0; j < n; ++j)
+        h[j] = cell[j] = gate[n + j] * old_cell[j] + gate[j] * gate[3 * n + j];
+      tanh(h, n);
+      for (int j = 0; j < n; ++j) h[j] *= gate[2 * n + j];
+    }
+  }
+
+  void step_backward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
+    if (t == memory.steps - 1) memory.dcell.fill(0.0F);
+    cell_backward(memory, t);
+    const ConstMatrix w_h = layout_.view(parameters, weight_).row_range(features_, hidden_);
+    if (t > 0) multiply_transposed_b(step(memory.dstate, t - 1), step(memory.dgates, t), w_h, 1.0F);
+  }
+
+  void feature_backward(Matrix dfeatures, CoreMemory& memory, int first, int count,
+                        std::span<const float> parameters) const override {
+    multiply_transposed_b(dfeatures, memory.steps_of(memory.dgates, first, count),
+                          layout_.view(parameters, weight_).row_range(0, features_));
+  }
+
+  void weight_backward(std::span<float> gradient, CoreMemory& memory) const override {
+    input_weight_backward(layout_.view(gradient, weight_), layout_.view(gradient, bias_),
+                          matrix(memory.dgates), memory);
+  }
+
+  Work work(int steps) const override {
+    return linear_work(features_, 4 * hidden_, true) * steps +
+           linear_work(hidden_, 4 * hidden_, true) * (steps - 1);
+  }
+
+ private:
+  // From the gradients of h_{t+1} and c_{t+1} to those of the gates before their activations and
+  // c_t.
+  void cell_backward(CoreMemory& memory, int t) const {
+    const int n = hidden_;
+    for (int b = 0; b < memory.episodes(); ++b) {
+      const float* gate = step(memory.gates, t).row(b);
+      const float* h = memory.state(t + 1).row(b);
+      const float* old_cell = step(memory.cell, t).row(b);
+      const float* dh = step(memory.dstate, t).row(b);
+      float* dcell = matrix(memory.dcell).row(b);
+      float* dgate = step(memory.dgates, t).row(b);
+      for (int j = 0; j < n; ++j) {
+        const float i = gate[j], f = gate[n + j], o = gate[2 * n + j], content = gate[3 * n + j];
+        // o > 0 but may round to 0, where h is 0 too.
+        const float tanh_cell = o > 0.0F ? h[j] / o : 0.0F;
+        const float dc = dcell[j] + dh[j] * o * (1.0F - tanh_cell * tanh_cell);
+        dgate[j] = dc * content * i * (1.0F - i);
+        dgate[n + j] = dc * old_cell[j] * f * (1.0F - f);
+        dgate[2 * n + j] = dh[j] * h[j] * (1.0F - o);  // tanh(c) o (1 - o)
+        dgate[3 * n + j] = dc * i * (1.0F - content * content);
+        dcell[j] = dc * f;
+      }
+    }
+  }
+
+  const ParameterLayout& layout_;
+  int weight_, bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<Core> make_lstm(const std::string& name, const CoreSizes& sizes,
+                                ParameterLayout& layout) {
+  return std::make_unique<Lstm>(name, sizes, layout);
+}
+
+}  // namespace saccade

@@ -1,0 +1,67 @@
+#include "agent/cores/core.h"
+#include "nn/gemm.h"
+#include "nn/layers.h"
+
+namespace saccade {
+namespace {
+
+class Rnn final : public Core {
+ public:
+  Rnn(const std::string& name, const CoreSizes& sizes, ParameterLayout& layout)
+      : Core(sizes), layout_(layout) {
+    const int features = sizes.features, hidden = sizes.hidden;
+    const Initial from_feature = uniform_fan_in(features);
+    weight_ = layout.add(name + ".weight", features + hidden, hidden,
+                         [=](RandomStream& stream, int row, int col) {
+                           if (row < features) return from_feature(stream, row, col);
+                           return row - features == col ? 1.0F : 0.0F;
+                         });
+    bias_ = layout.add(name + ".bias", 1, hidden, constant(0));
+  }
+
+  CoreMemory make_memory(int steps, int episodes) const override {
+    return {steps, episodes, features_, hidden_, 0, false};
+  }
+
+  void forward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
+    Matrix h = memory.state(t + 1);
+    multiply_input(h, memory, t, layout_.view(parameters, weight_));
+    bias_relu(h, layout_.view(parameters, bias_));
+  }
+
+  void step_backward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
+    Matrix dz = step(memory.dstate, t);  // the gradient of h_{t+1} becomes that before the relu
+    relu_backward(dz, memory.state(t + 1));
+    const ConstMatrix w_h = layout_.view(parameters, weight_).row_range(features_, hidden_);
+    if (t > 0) multiply_transposed_b(step(memory.dstate, t - 1), dz, w_h, 1.0F);
+  }
+
+  void feature_backward(Matrix dfeatures, CoreMemory& memory, int first, int count,
+                        std::span<const float> parameters) const override {
+    multiply_transposed_b(dfeatures, memory.steps_of(memory.dstate, first, count),
+                          layout_.view(parameters, weight_).row_range(0, features_));
+  }
+
+  void weight_backward(std::span<float> gradient, CoreMemory& memory) const override {
+    input_weight_backward(layout_.view(gradient, weight_), layout_.view(gradient, bias_),
+                          matrix(memory.dstate), memory);
+  }
+
+  Work work(int steps) const override {
+    return linear_work(features_, hidden_, true) * steps +
+           linear_work(hidden_, hidden_, true) * (steps - 1);
+  }
+
+ private:
+  const ParameterLayout& layout_;
+  int weight_, bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<Core> make_rnn(const std::string& name, const CoreSizes& sizes,
+                               ParameterLayout& layout) {
+  return std::make_unique<Rnn>(name, sizes, layout);
+}
+
+}  // namespace saccade

@@ -1,0 +1,152 @@
+#include "agent/learning/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+constexpr const char* kFormat = "saccade checkpoint 1";
+constexpr const char* kAveraged = "ema/";
+constexpr const char* kFirst = "optimizer.first/";
+constexpr const char* kSecond = "optimizer.second/";
+
+void add_block(std::vector<NamedTensor>& tensors, const ParameterLayout& layout,
+               const std::string& prefix, std::span<const float> block) {
+  if (block.empty()) return;  // a moment that this optimiser does not have
+  for (const Parameter& p : layout.parameters())
+    tensors.push_back({prefix + p.name,
+                       {static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.cols)},
+                       block.subspan(p.offset, p.size())});
+}
+
+}  // namespace
+
+std::string exact(double value) { return fmt::format("{}", value); }
+
+double from_exact(const std::string& text) {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw InputError(fmt::format("'{}' in the checkpoint is not a number", text));
+  return value;
+}
+
+void save_checkpoint(const std::filesystem::path& path, const Learner& learner,
+                     const std::string& config_yaml,
+                     const std::map<std::string, std::string>& notes) {
+  const ParameterLayout& layout = learner.model().layout();
+  std::vector<NamedTensor> tensors;
+  add_block(tensors, layout, "", flat(learner.parameters));
+  add_block(tensors, layout, kAveraged, flat(learner.optimizer.averaged));
+  add_block(tensors, layout, kFirst, flat(learner.optimizer.first));
+  add_block(tensors, layout, kSecond, flat(learner.optimizer.second));
+
+  std::map<std::string, std::string> metadata{{"format", kFormat},
+                                              {"config", config_yaml},
+                                              {"updates", std::to_string(learner.updates())},
+                                              {"average_reward", exact(learner.average_reward)}};
+  for (const auto& [name, text] : notes) metadata["note." + name] = text;
+  write_safetensors(path, tensors, std::move(metadata));
+}
+
+Checkpoint::Checkpoint(const std::filesystem::path& path)
+    : path_(path), file_(read_safetensors(path)) {
+  const auto format = file_.metadata.find("format");
+  if (format == file_.metadata.end() || format->second != kFormat)
+    throw InputError(fmt::format("{}: not a checkpoint of this program ('{}' expected as format)",
+                                 path.string(), kFormat));
+}
+
+std::int64_t Checkpoint::updates() const {
+  return static_cast<std::int64_t>(from_exact(entry("updates")));
+}
+
+const std::string& Checkpoint::entry(const std::string& key) const {
+  const auto found = file_.metadata.find(key);
+  if (found == file_.metadata.end())
+    throw InputError(fmt::format("{}: the checkpoint has no entry '{}'", path_.string(), key));
+  return found->second;
+}
+
+void Checkpoint::restore(Learner& learner) const {
+  const ParameterLayout& layout = learner.model().layout();
+  Optimizer& optimizer = learner.optimizer;
+  const std::pair<const char*, Tensor<1>*> blocks[] = {{"", &learner.parameters},
+                                                       {kAveraged, &optimizer.averaged},
+                                                       {kFirst, &optimizer.first},
+                                                       {kSecond, &optimizer.second}};
+  std::size_t expected = 0;
+  for (const auto& [prefix, block] : blocks) {
+    if (block->size() == 0) continue;
+    check_shapes(layout, prefix);
+    expected += layout.parameters().size();
+  }
+  if (file_.tensors.size() != expected)
+    throw InputError(fmt::format("{}: {} tensors, but this model and optimiser have {}",
+                                 path_.string(), file_.tensors.size(), expected));
+  const double reward = from_exact(entry("average_reward"));
+  const std::int64_t count = updates();
+  for (const auto& [prefix, block] : blocks)
+    if (block->size() > 0) copy(*block, layout, prefix);
+  learner.average_reward = reward;
+  optimizer.updates = count;
+}
+
+void Checkpoint::restore_averaged(Tensor<1>& parameters, const ParameterLayout& layout) const {
+  check_shapes(layout, kAveraged);
+  copy(parameters, layout, kAveraged);
+}
+
+SharedParameters Checkpoint::copy_shared(Tensor<1>& parameters,
+                                         const ParameterLayout& layout) const {
+  SharedParameters names;
+  for (const NamedTensor& tensor : file_.tensors)
+    if (tensor.name.starts_with(kAveraged))
+      names.checkpoint_only.push_back(tensor.name.substr(std::string(kAveraged).size()));
+  std::vector<const Parameter*> shared;
+  for (const Parameter& p : layout.parameters()) {
+    const auto found = std::ranges::find(names.checkpoint_only, p.name);
+    if (found == names.checkpoint_only.end()) {
+      names.model_only.push_back(p.name);
+      continue;
+    }
+    check_shape(file_.find(kAveraged + p.name), p);
+    names.checkpoint_only.erase(found);
+    names.both.push_back(p.name);
+    shared.push_back(&p);
+  }
+  for (const Parameter* p : shared)
+    std::ranges::copy(file_.find(kAveraged + p->name).data, parameters.data() + p->offset);
+  return names;
+}
+
+void Checkpoint::check_shapes(const ParameterLayout& layout, const std::string& prefix) const {
+  for (const Parameter& p : layout.parameters()) {
+    const auto tensor = std::ranges::find(file_.tensors, prefix + p.name, &NamedTensor::name);
+    if (tensor == file_.tensors.end())
+      throw InputError(fmt::format("{}: has no tensor '{}', which this model has", path_.string(),
+                                   prefix + p.name));
+    check_shape(*tensor, p);
+  }
+}
+
+void Checkpoint::check_shape(const NamedTensor& tensor, const Parameter& p) const {
+  const std::vector<std::size_t> expected{static_cast<std::size_t>(p.rows),
+                                          static_cast<std::size_t>(p.cols)};
+  if (tensor.shape != expected)
+    throw InputError(fmt::format("{}: '{}' is ({}), but this model has ({}, {})", path_.string(),
+                                 tensor.name, fmt::join(tensor.shape, ", "), p.rows, p.cols));
+}
+
+void Checkpoint::copy(Tensor<1>& block, const ParameterLayout& layout,
+                      const std::string& prefix) const {
+  for (const Parameter& p : layout.parameters())
+    std::ranges::copy(file_.find(prefix + p.name).data, block.data() + p.offset);
+}
+
+}  // namespace saccade

@@ -1,0 +1,203 @@
+#include "agent/learning/learner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/error.h"
+#include "nn/layers.h"
+
+namespace saccade {
+
+LossSums& LossSums::operator+=(const LossSums& other) {
+  episodes += other.episodes;
+  classifier += other.classifier;
+  reinforce += other.reinforce;
+  baseline += other.baseline;
+  penalty += other.penalty;
+  entropy += other.entropy;
+  errors += other.errors;
+  reward += other.reward;
+  return *this;
+}
+
+Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
+    : gradient(zeros<1>(model.layout().size())),
+      model_(model),
+      advantage_estimator_(find_advantage(model.config().reinforce.advantage)),
+      rollout_(model, std::move(environment)),
+      backward_(model, rollout_.episodes()) {
+  const int steps = model.num_glimpses();
+  const int batch = rollout_.episodes();
+  returns_ = zeros<2>(steps, batch);
+  baselines_ = zeros<2>(steps, batch);
+  advantages_ = zeros<2>(steps, batch);
+  dbaselines_ = zeros<2>(steps, batch);
+}
+
+LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& request,
+                   float average_reward, int batch_size) {
+  const ReinforceConfig& reinforce = model_.config().reinforce;
+  rollout_.run(parameters, request);
+  estimate_advantages(parameters, average_reward);
+  const Credit credit{.advantages = matrix(advantages_),
+                      .std = request.std,
+                      .temperature = request.temperature,
+                      .weight = static_cast<float>(reinforce.weight),
+                      .entropy = static_cast<float>(reinforce.entropy),
+                      .scale = 1.0F / static_cast<float>(batch_size)};
+
+  rollout_.core.dstate.fill(0.0F);
+  const AnswerLoss answer_loss = rollout_.answer->backward(flat(gradient), credit, parameters);
+  const LookLoss look_loss = rollout_.look->loss_backward(flat(gradient), credit, parameters);
+  LossSums sums;
+  sums.classifier = answer_loss.classifier;
+  sums.reinforce = answer_loss.reinforce + look_loss.reinforce;
+  sums.penalty = answer_loss.penalty + look_loss.penalty;
+  sums.baseline = baseline_backward(parameters, credit.scale);
+  steps_backward(flat(gradient), backward_, model_, rollout_, parameters);
+
+  sums.entropy = mean_entropy(request);
+  sums.episodes = rollout_.episodes();
+  for (int b = 0; b < rollout_.episodes(); ++b) {
+    sums.errors += rollout_.answer->error(b);
+    sums.reward += returns_(0, b);
+  }
+  return sums;
+}
+
+void Lane::estimate_advantages(std::span<const float> parameters, float average_reward) {
+  const ReinforceConfig& reinforce = model_.config().reinforce;
+  rollout_.answer->returns(matrix(returns_));
+  if (reinforce.advantage == "learned" && model_.baseline) {
+    const Matrix b = {baselines_.data(), rollout_.core.rows(), 1, 1};
+    model_.baseline->forward(b, rollout_.core.all_states(), parameters);
+  }
+  advantage_estimator_(matrix(advantages_), {.returns = matrix(returns_),
+                                             .baselines = matrix(baselines_),
+                                             .rollouts = reinforce.rollouts,
+                                             .constant = static_cast<float>(reinforce.constant),
+                                             .average_reward = average_reward});
+}
+
+// weight * mean over the decisions of (b_t - R_t)^2
+double Lane::baseline_backward(std::span<const float> parameters, float scale) {
+  const ReinforceConfig& config = model_.config().reinforce;
+  const int batch = rollout_.episodes();
+  const int first = model_.first_decision();
+  const int actions = model_.num_glimpses() - first;
+  if (actions == 0 || config.advantage != "learned") return 0.0;
+
+  const double weight = config.baseline_weight / actions;
+  double loss = 0.0;
+  for (int t = first; t < first + actions; ++t) {
+    for (int b = 0; b < batch; ++b) {
+      const float difference = baselines_(t, b) - returns_(t, b);
+      loss += weight * difference * difference;
+      dbaselines_(t, b) = 2.0F * static_cast<float>(weight) * scale * difference;
+    }
+  }
+  const Matrix dbaseline = {&dbaselines_(first, 0), actions * batch, 1, 1};
+  CoreMemory& core = rollout_.core;
+  model_.baseline->backward(flat(gradient), dbaseline,
+                            core.all_states().row_range(first * batch, actions * batch));
+  if (config.shared_baseline && core.steps > 1) {
+    const int from = std::max(first, 1);  // before the first glimpse there is no state
+    model_.baseline->state_backward(
+        matrix(core.dstate).row_range((from - 1) * batch, (core.steps - from) * batch),
+        {&dbaselines_(from, 0), (core.steps - from) * batch, 1, 1}, parameters);
+  }
+  return loss;
+}
+
+double Lane::mean_entropy(const RolloutRequest& request) const {
+  double sum = 0.0;
+  for (int t = 0; t < rollout_.core.steps; ++t)
+    for (int b = 0; b < rollout_.episodes(); ++b) sum += rollout_.look->entropy(t, b, request);
+  return sum / rollout_.core.steps;
+}
+
+Learner::Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
+                 Workers& workers)
+    : parameters(zeros<1>(model.layout().size())),
+      optimizer(model.config().training.optimizer, model.layout().size()),
+      model_(model),
+      workers_(workers),
+      seed_(seed) {
+  const TrainingConfig& training = model.config().training;
+  const int rollouts = model.config().reinforce.rollouts;
+  if (training.lane_size < 1 || training.batch_size % training.lane_size != 0 ||
+      training.lane_size % rollouts != 0)
+    throw InputError(fmt::format(
+        "training.batch_size: {} must be a multiple of training.lane_size: {}, and that of "
+        "reinforce.rollouts: {}",
+        training.batch_size, training.lane_size, rollouts));
+  if (model.config().reinforce.advantage == "leave_one_out" && rollouts < 2)
+    throw InputError(fmt::format(
+        "reinforce.advantage: leave_one_out needs reinforce.rollouts of 2 and more, not {}",
+        rollouts));
+  total_updates_ = (training.episodes + training.batch_size - 1) / training.batch_size;
+  model.layout().initialize(flat(parameters), seed);
+  optimizer.averaged = parameters;
+  for (int lane = 0; lane < training.batch_size / training.lane_size; ++lane) {
+    lanes_.push_back(std::make_unique<Lane>(model, environments(training.lane_size, rollouts)));
+    gradients_.push_back(&lanes_.back()->gradient);
+  }
+  lane_sums_.resize(lanes_.size());
+}
+
+UpdateReport Learner::step() {
+  const TrainingConfig& training = model_.config().training;
+  const int rollouts = model_.config().reinforce.rollouts;
+  const auto update = static_cast<std::uint64_t>(updates());
+  const float std = model_.location_std(progress(), flat(parameters));
+  const float temperature = model_.temperature(progress());
+
+  workers_.for_each(static_cast<int>(lanes_.size()), [&](int lane) {
+    const int first_episode = lane * training.lane_size;
+    const RolloutRequest request{
+        .first_scene = (update * training.batch_size + first_episode) / rollouts,
+        .seed = seed_,
+        .update = static_cast<std::uint32_t>(update),
+        .first_episode = static_cast<std::uint32_t>(first_episode),
+        .std = std,
+        .temperature = temperature,
+        .classify_every_step = training.step_loss > 0.0};
+    lane_sums_[lane] = lanes_[lane]->run(flat(parameters), request,
+                                         static_cast<float>(average_reward), training.batch_size);
+  });
+
+  UpdateReport report;
+  for (const LossSums& sums : lane_sums_) report.sums += sums;
+  report.location_std = std;
+  report.temperature = temperature;
+  report.learning_rate = optimizer.learning_rate(progress());
+  check_finite(report.sums, 0.0);
+  report.gradient_norm = optimizer.step(workers_, flat(parameters), gradients_, progress());
+  check_finite(report.sums, report.gradient_norm);
+
+  const double decay = model_.config().reinforce.ema_decay;
+  const double reward = report.sums.reward / report.sums.episodes;
+  average_reward = update == 0 ? reward : decay * average_reward + (1.0 - decay) * reward;
+  return report;
+}
+
+std::int64_t Learner::episodes() const { return updates() * model_.config().training.batch_size; }
+
+double Learner::progress() const {
+  return static_cast<double>(updates()) / static_cast<double>(total_updates_);
+}
+
+void Learner::check_finite(const LossSums& sums, double gradient_norm) const {
+  const std::pair<const char*, double> terms[] = {{"classifier loss", sums.classifier},
+                                                  {"reinforce loss", sums.reinforce},
+                                                  {"baseline loss", sums.baseline},
+                                                  {"attention penalty", sums.penalty},
+                                                  {"gradient norm", gradient_norm}};
+  for (const auto& [term, value] : terms)
+    if (!std::isfinite(value))
+      throw NonFiniteError(fmt::format("update {}: the {} is {}", updates(), term, value));
+}
+
+}  // namespace saccade

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "agent/learning/backward.h"
+#include "agent/learning/reinforce.h"
+#include "agent/model.h"
+#include "agent/rollout.h"
+#include "nn/optimizer.h"
+#include "nn/parallel.h"
+
+namespace saccade {
+
+/// Sums over the episodes of one or more updates.
+struct LossSums {
+  double episodes = 0;
+  double classifier = 0;  // weighted cross-entropy, nats
+  double reinforce = 0;   // - weight sum_t log pi(l_t) A_t - entropy bonus
+  double baseline = 0;    // weighted squared error, mean over actions
+  double penalty = 0;     // of soft attention: coverage, rows, - entropy bonus
+  double entropy = 0;     // of what placed the glimpses, nats, mean over the glimpses
+  double errors = 0;      // episodes answered wrongly
+  double reward = 0;
+
+  LossSums& operator+=(const LossSums& other);
+  double loss() const { return classifier + reinforce + baseline + penalty; }
+};
+
+/// What one update did.
+struct UpdateReport {
+  LossSums sums;
+  double gradient_norm = 0;  // before clipping
+  double learning_rate = 0;
+  double location_std = 0;
+  double temperature = 0;
+};
+
+/// Makes the environment of a lane.
+using EnvironmentFactory = std::function<std::unique_ptr<Environment>(int episodes, int rollouts)>;
+
+/// One lane: a fixed share of the batch that one thread plays and differentiates, with memory and a
+/// gradient of its own.
+///
+/// Which loss sends gradient where (a tested fact):
+///   cross-entropy -> classifier or decoder, attention over states, core, gate, glimpse network; of
+///                    soft kinds the locator or score as
+///   well,
+///                    and through it the states it reads
+///   REINFORCE     -> locator or score, first location, log std; the state and the embeddings it
+///                    reads are detached, the sampled location a constant, the advantage a constant
+///   penalties of soft kinds -> as the cross-entropy, but for the classifier
+///   REINFORCE on actions -> as the cross-entropy
+///   baseline      -> baseline; the state it reads is detached, unless reinforce.shared_baseline
+///                    lets it reach the core
+class Lane {
+ public:
+  Lane(const Model& model, std::unique_ptr<Environment> environment);
+
+  /// Plays its episodes and writes `gradient`, that of the mean loss over a batch of `batch_size`.
+  LossSums run(std::span<const float> parameters, const RolloutRequest& request,
+               float average_reward, int batch_size);
+
+  const Rollout& rollout() const { return rollout_; }
+
+  Tensor<1> gradient;  // one block of the layout
+
+ private:
+  void estimate_advantages(std::span<const float> parameters, float average_reward);
+  double baseline_backward(std::span<const float> parameters, float scale);
+  double mean_entropy(const RolloutRequest& request) const;
+
+  const Model& model_;
+  const AdvantageEstimator advantage_estimator_;
+  Rollout rollout_;
+  BackwardMemory backward_;
+  Tensor<2> returns_;     // (T, B): what followed the decisions of step t
+  Tensor<2> baselines_;   // (T, B): b_t of the state before glimpse t
+  Tensor<2> advantages_;  // (T, B)
+  Tensor<2> dbaselines_;  // (T, B)
+};
+
+/// Learns by lanes: the same configuration and seed give the same bits for any number of threads.
+class Learner {
+ public:
+  /// Keeps references to `model` and `workers`. Draws the initial weights.
+  Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
+          Workers& workers);
+
+  /// One update: scenes, looks, answers, advantages, backward, optimiser. Allocates nothing after
+  /// the first. Throws NonFiniteError naming the update and the term, with the weights unchanged.
+  UpdateReport step();
+
+  const Model& model() const { return model_; }
+  std::int64_t updates() const { return optimizer.updates; }
+  std::int64_t episodes() const;
+  /// Updates of the whole training.
+  std::int64_t total_updates() const { return total_updates_; }
+  double progress() const;
+
+  Tensor<1> parameters;         // one block of the layout
+  Optimizer optimizer;          // with the averaged weights
+  double average_reward = 0.0;  // moving average, for advantage `ema`
+
+ private:
+  void check_finite(const LossSums& sums, double gradient_norm) const;
+
+  const Model& model_;
+  Workers& workers_;
+  std::uint64_t seed_;
+  std::int64_t total_updates_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<LossSums> lane_sums_;
+  std::vector<Tensor<1>*> gradients_;
+};
+
+}  // namespace saccade

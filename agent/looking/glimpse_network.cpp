@@ -1,0 +1,117 @@
+#include "agent/looking/glimpse_network.h"
+
+#include "nn/gemm.h"
+#include "nn/layers.h"
+
+namespace saccade {
+
+GlimpseNetwork::GlimpseNetwork(const Sizes& sizes, ParameterLayout& layout)
+    : sizes_(sizes), layout_(&layout) {
+  const auto [glimpse, what, where, features] = sizes;
+  what_weight_ = layout.add("glimpse.what.weight", glimpse, what, he_normal(glimpse));
+  what_bias_ = layout.add("glimpse.what.bias", 1, what, constant(0));
+  where_weight_ = layout.add("glimpse.where.weight", 2, where, he_normal(2));
+  where_bias_ = layout.add("glimpse.where.bias", 1, where, constant(0));
+  joint_weight_ =
+      layout.add("glimpse.joint.weight", what + where, features, he_normal(what + where));
+  joint_bias_ = layout.add("glimpse.joint.bias", 1, features, constant(0));
+}
+
+void GlimpseNetwork::forward(Matrix feature, Matrix joint, ConstMatrix glimpse,
+                             ConstMatrix location, std::span<const float> parameters) const {
+  const auto p = [&](int index) { return layout_->view(parameters, index); };
+  linear_relu_forward(joint.columns(0, sizes_.what), glimpse, p(what_weight_), p(what_bias_));
+  linear_relu_forward(joint.columns(sizes_.what, sizes_.where), location, p(where_weight_),
+                      p(where_bias_));
+  linear_relu_forward(feature, joint, p(joint_weight_), p(joint_bias_));
+}
+
+void GlimpseNetwork::activation_backward(Matrix djoint, Matrix dfeature, ConstMatrix feature,
+                                         ConstMatrix joint,
+                                         std::span<const float> parameters) const {
+  relu_backward(dfeature, feature);
+  multiply_transposed_b(djoint, dfeature, layout_->view(parameters, joint_weight_));
+  relu_backward(djoint, joint);
+}
+
+void GlimpseNetwork::input_backward(Matrix dglimpse, Matrix dlocation, ConstMatrix djoint,
+                                    std::span<const float> parameters) const {
+  glimpse_backward(dglimpse, djoint.columns(0, sizes_.what), parameters);
+  multiply_transposed_b(dlocation, djoint.columns(sizes_.what, sizes_.where),
+                        layout_->view(parameters, where_weight_));
+}
+
+void GlimpseNetwork::glimpse_backward(Matrix dglimpse, ConstMatrix dwhat,
+                                      std::span<const float> parameters) const {
+  multiply_transposed_b(dglimpse, dwhat, layout_->view(parameters, what_weight_));
+}
+
+void GlimpseNetwork::weight_backward(std::span<float> gradient, ConstMatrix djoint,
+                                     ConstMatrix dfeature, ConstMatrix joint, ConstMatrix glimpse,
+                                     ConstMatrix location, float beta) const {
+  const auto d = [&](int index) { return layout_->view(gradient, index); };
+  linear_backward(d(joint_weight_), d(joint_bias_), dfeature, joint, beta);
+  linear_backward(d(what_weight_), d(what_bias_), djoint.columns(0, sizes_.what), glimpse, beta);
+  linear_backward(d(where_weight_), d(where_bias_), djoint.columns(sizes_.what, sizes_.where),
+                  location, beta);
+}
+
+GlimpseNetwork::Places::Places(ConstMatrix locations_, const Sizes& sizes)
+    : locations(locations_),
+      where(zeros<2>(locations.rows, sizes.where)),
+      offset(zeros<2>(locations.rows, sizes.features)),
+      dwhere(zeros<2>(locations.rows, sizes.where)),
+      doffset(zeros<2>(locations.rows, sizes.features)) {}
+
+void GlimpseNetwork::forward(Matrix feature, Matrix what, Places& places, ConstMatrix glimpse,
+                             std::span<const float> parameters) const {
+  const auto p = [&](int index) { return layout_->view(parameters, index); };
+  const ConstMatrix what_part = p(joint_weight_).row_range(0, sizes_.what);
+  const ConstMatrix where_part = p(joint_weight_).row_range(sizes_.what, sizes_.where);
+  linear_relu_forward(matrix(places.where), places.locations, p(where_weight_), p(where_bias_));
+  linear_forward(matrix(places.offset), matrix(places.where), where_part, p(joint_bias_));
+
+  linear_relu_forward(what, glimpse, p(what_weight_), p(what_bias_));
+  multiply(feature, what, what_part);
+  const int count = places.locations.rows;
+  for (int first = 0; first < feature.rows; first += count)
+    add_relu(feature.row_range(first, count), matrix(places.offset));
+}
+
+void GlimpseNetwork::backward(std::span<float> gradient, Matrix dwhat, Matrix dfeature,
+                              Places& places, ConstMatrix feature, ConstMatrix what,
+                              ConstMatrix glimpse, std::span<const float> parameters) const {
+  const auto p = [&](int index) { return layout_->view(parameters, index); };
+  const auto d = [&](int index) { return layout_->view(gradient, index); };
+  const Matrix doffset = matrix(places.doffset);
+  const Matrix dwhere = matrix(places.dwhere);
+  const int count = places.locations.rows;
+  relu_backward(dfeature, feature);
+  places.doffset.fill(0.0F);
+  for (int first = 0; first < dfeature.rows; first += count)
+    add(doffset, dfeature.row_range(first, count));
+
+  multiply_transposed_a(d(joint_weight_).row_range(0, sizes_.what), what, dfeature);
+  linear_backward(d(joint_weight_).row_range(sizes_.what, sizes_.where), d(joint_bias_), doffset,
+                  matrix(places.where));
+  multiply_transposed_b(dwhat, dfeature, p(joint_weight_).row_range(0, sizes_.what));
+  relu_backward(dwhat, what);
+  linear_backward(d(what_weight_), d(what_bias_), dwhat, glimpse);
+
+  multiply_transposed_b(dwhere, doffset, p(joint_weight_).row_range(sizes_.what, sizes_.where));
+  relu_backward(dwhere, matrix(places.where));
+  linear_backward(d(where_weight_), d(where_bias_), dwhere, places.locations);
+}
+
+Work GlimpseNetwork::work(bool input_gradient) const {
+  return linear_work(sizes_.glimpse, sizes_.what, input_gradient) +
+         linear_work(2, sizes_.where, input_gradient) +
+         linear_work(joint_size(), sizes_.features, true);
+}
+
+Work GlimpseNetwork::work_in_place() const {
+  return linear_work(sizes_.glimpse, sizes_.what, false) +
+         linear_work(sizes_.what, sizes_.features, true);
+}
+
+}  // namespace saccade

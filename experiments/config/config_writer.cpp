@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "experiments/config/config.h"
+#include "experiments/config/config_table.h"
+
+namespace saccade {
+namespace {
+
+// A value as YAML.
+struct Write {
+  std::string operator()(const bool* field) const { return *field ? "true" : "false"; }
+  std::string operator()(const std::array<int, 2>* field) const {
+    return fmt::format("[{}, {}]", (*field)[0], (*field)[1]);
+  }
+  std::string operator()(const Ramp* field) const {
+    const auto& [from, to, over] = *field;
+    if (from == to && over == 1.0) return fmt::format("{}", from);
+    return fmt::format("{{from: {}, to: {}, over: {}}}", from, to, over);
+  }
+  std::string operator()(const std::string* field) const {
+    if (field->empty()) return "null";
+    YAML::Emitter quoted_where_needed;
+    quoted_where_needed << *field;
+    return quoted_where_needed.c_str();
+  }
+  // The shortest text that reads back as the same number.
+  std::string operator()(const auto* field) const { return fmt::format("{}", *field); }
+};
+
+}  // namespace
+
+std::vector<std::string> setting_keys() {
+  Config config;
+  std::vector<std::string> keys;
+  for (const Setting& setting : settings(config)) keys.push_back(setting.key);
+  return keys;
+}
+
+std::string value_of(const Config& config, const std::string& key) {
+  Config copy = config;
+  for (const Setting& setting : settings(copy))
+    if (setting.key == key) return std::visit(Write{}, setting.field);
+  throw std::logic_error("no setting '" + key + "'");
+}
+
+std::vector<Difference> differences(const Config& first, const Config& second) {
+  Config a = first, b = second;
+  const std::vector<Setting> of_a = settings(a), of_b = settings(b);
+  std::vector<Difference> found;
+  for (std::size_t i = 0; i < of_a.size(); ++i) {
+    Difference d{of_a[i].key, std::visit(Write{}, of_a[i].field),
+                 std::visit(Write{}, of_b[i].field)};
+    if (d.first != d.second) found.push_back(std::move(d));
+  }
+  return found;
+}
+
+std::string to_yaml(const Config& config) {
+  constexpr std::size_t kAboutColumn = 40;
+  Config copy = config;
+  std::string yaml;
+  std::vector<std::string> begun;
+  for (const Setting& setting : settings(copy)) {
+    std::size_t word = 0;  // where the word that follows the last dot begins
+    std::string indent;
+    for (std::size_t dot; (dot = setting.key.find('.', word)) != std::string::npos;
+         word = dot + 1) {
+      const std::string section = setting.key.substr(0, dot);
+      if (std::find(begun.begin(), begun.end(), section) == begun.end()) {
+        yaml += indent + setting.key.substr(word, dot - word) + ":\n";
+        begun.push_back(section);
+      }
+      indent += "  ";
+    }
+    const std::string line =
+        indent + setting.key.substr(word) + ": " + std::visit(Write{}, setting.field);
+    yaml += fmt::format("{:<{}}  # {}\n", line, kAboutColumn, setting.about);
+  }
+  return yaml;
+}
+
+}  // namespace saccade

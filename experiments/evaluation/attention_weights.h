@@ -1,0 +1,53 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "agent/model.h"
+#include "agent/rollout.h"
+#include "experiments/files/npz.h"
+
+namespace saccade {
+
+/// All attention of an evaluation, scene by scene, as arrays by name. N scenes of T glimpses; those
+/// that a model has:
+///   locations (N, T, 2)         where it looked: (x, y) in [-1, 1], of soft kinds the expectation
+///   glimpse_weights (N, T, G)   of a grid: the weight of each candidate
+///   windows (N, T, 5)           of a window: its numbers (attention/gaussian_filters.h)
+///   gate (N, T, F)              of attention.input: the gate on each number that the core reads
+///   hidden (N, r, T)            of attention.hidden: of the last read, r hops over the T states
+///   alignment (N, J, T)         of a decoder: of each symbol over the states; 0 after the end mark
+///   core (N, T, L, T)           of core attention: L = depth x heads rows a step; 0 for later
+///   steps labels (N) or (N, J)        the class or the symbols that were right; none of actions
+///   answers (N), (N, J), (N, T) the class, the symbols or the actions that were said
+///   errors (N)                  the share of what could be earned that was not, in [0, 1]
+/// Symbols are those before the end mark, and then -1. labels and answers are int32, all else
+/// float32.
+class AttentionWeights {
+ public:
+  /// Throws InputError naming --episodes if the arrays take more than 2 GB.
+  AttentionWeights(const Model& model, int scenes);
+
+  /// Takes episode b of a rollout as scene number `scene`. Threads may call it at once, for
+  /// different scenes.
+  void record(const Rollout& rollout, int b, int scene);
+
+  /// Writes an .npz file, over what is there, and ends this.
+  void write(const std::filesystem::path& path);
+
+ private:
+  void add(const char* name, std::vector<std::size_t> shape_of_scene);
+  void add_answers(const Model& model);
+  float* floats(const char* name, int scene);
+  int* ints(const char* name, int scene);
+  void record_looks(const Rollout& rollout, int b, int scene);
+  void record_states(const Rollout& rollout, int b, int scene);
+  void record_core(const Rollout& rollout, int b, int scene);
+
+  const Model& model_;
+  std::size_t scenes_;
+  std::vector<NpzArray> arrays_;
+};
+
+}  // namespace saccade

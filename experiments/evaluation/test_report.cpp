@@ -1,0 +1,107 @@
+#include "experiments/evaluation/test_report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace saccade {
+namespace {
+
+std::vector<TestPass> passes_of(const Model& model, const EvaluationConfig& config) {
+  std::vector<TestPass> passes;
+  const auto add = [&](std::string label, std::string metric, PassRequest request) {
+    passes.push_back({std::move(label), std::move(metric), request, {}});
+  };
+  add("single deterministic pass", "test/error", {.details = true});
+  if (model.answer_kind() == AnswerKind::sequence)
+    add(fmt::format("beam search, {} hypotheses", config.beam), "test/error_beam",
+        {.beam = config.beam});
+  if (model.sees_canvas()) return passes;
+  if (model.glimpse_kind().family != GlimpseKind::Family::window) {
+    add("one sampled pass", "test/error_sampled", {.readout = Readout::sample});
+    if (model.answer_kind() == AnswerKind::one_class)
+      add(fmt::format("mean of {} sampled passes", config.rollouts), "test/error_averaged",
+          {.readout = Readout::sample, .passes = config.rollouts});
+  }
+  if (model.has_grid() && model.learns_by(GlimpseKind::Learning::backpropagation))
+    add("most probable glimpse alone", "test/error_argmax", {.readout = Readout::argmax});
+  add("shuffled locations", "test/error_shuffled", {.shuffled = true});
+  add("centre policy, same weights", "test/error_center", {.policy = find_policy("center")});
+  add("random policy, same weights", "test/error_random", {.policy = find_policy("random")});
+  return passes;
+}
+
+}  // namespace
+
+TestReport test_agent(const Model& model, std::span<const float> parameters, Evaluator& evaluator,
+                      const EvaluationConfig& config, AttentionWeights* attention) {
+  TestReport report{passes_of(model, config)};
+  report.passes.front().request.attention = attention;
+  for (TestPass& pass : report.passes) pass.result = evaluator.run(parameters, pass.request);
+  return report;
+}
+
+int test_passes(const Model& model, const EvaluationConfig& config) {
+  int count = 0;
+  for (const TestPass& pass : passes_of(model, config))
+    count += pass.request.passes * (pass.request.shuffled ? 2 : 1);
+  return count;
+}
+
+std::string to_table(const TestReport& report, const Model& model) {
+  const bool looks = !model.sees_canvas();
+  const bool sequences = model.answer_kind() == AnswerKind::sequence;
+  const bool acts = model.answer_kind() == AnswerKind::actions;
+  std::string table = fmt::format("  {:<28}{:>10}   95 % interval",
+                                  fmt::format("test, {} scenes", report.deterministic().scenes),
+                                  acts ? "missed" : "error");
+  if (sequences) table += "     by symbol";
+  table += !looks ? "\n" : acts ? "       on ball\n" : "      on digit\n";
+  for (const auto& [label, metric, request, e] : report.passes) {
+    table += fmt::format("  {:<28}{:>8.2f} %   [{:.2f}, {:.2f}]", label, 100 * e.error,
+                         100 * e.error_low, 100 * e.error_high);
+    if (sequences) table += fmt::format("   {:>8.2f} %", 100 * e.symbol_error);
+    table += looks ? fmt::format("   {:>10.1f} %\n", 100 * e.on_target) : "\n";
+  }
+  if (model.attends_over_states() && looks)
+    table += fmt::format("  attention over states: {:.1f} % on the answer\n",
+                         100 * report.deterministic().on_answer);
+  return table;
+}
+
+std::map<std::string, double> to_metrics(const TestReport& report, const Model& model) {
+  std::map<std::string, double> metrics{{"test/scenes", report.deterministic().scenes}};
+  for (const auto& [label, metric, request, e] : report.passes) {
+    metrics[metric] = e.error;
+    metrics[metric + "_low"] = e.error_low;
+    metrics[metric + "_high"] = e.error_high;
+    if (metric == "test/error_random") metrics["attention/on_target_random"] = e.on_target;
+    if (metric == "test/error_beam") metrics["test/symbol_error_beam"] = e.symbol_error;
+  }
+  const Evaluation& e = report.deterministic();
+  if (model.answer_kind() == AnswerKind::sequence) metrics["test/symbol_error"] = e.symbol_error;
+  if (model.answer_kind() == AnswerKind::actions) metrics["test/earned"] = 1.0 - e.error;
+  if (model.sees_canvas()) return metrics;
+  if (model.attends_over_states()) metrics["attention/on_answer"] = e.on_answer;
+  metrics["attention/on_target"] = e.on_target;
+  metrics["attention/border"] = e.border;
+  metrics["attention/distance"] = e.distance;
+  metrics["attention/coverage"] = e.coverage;
+  metrics["attention/entropy"] = e.entropy;
+  return metrics;
+}
+
+std::string to_details(const TestReport& report, const std::vector<std::string>& class_names) {
+  const Evaluation& e = report.deterministic();
+  const nlohmann::ordered_json details{{"class_names", class_names},
+                                       {"attention/on_target_by_glimpse", e.on_target_by_glimpse},
+                                       {"test/error_by_glimpse", e.details.error_by_glimpse},
+                                       {"test/confusion", e.details.confusion},
+                                       {"attention/look_map",
+                                        {{"rows", e.details.map.rows},
+                                         {"cols", e.details.map.cols},
+                                         {"weights", e.details.look_map}}}};
+  return details.dump() + "\n";
+}
+
+}  // namespace saccade

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/model.h"
+#include "experiments/config/config.h"
+#include "experiments/evaluation/evaluator.h"
+
+namespace saccade {
+
+/// One way of looking at the test scenes with the same weights, and what came of it.
+struct TestPass {
+  std::string label;   // for the screen
+  std::string metric;  // of its error
+  PassRequest request;
+  Evaluation result;
+};
+
+/// The figures of a trained agent on the test scenes. The first pass is the deterministic one,
+/// whose error is the figure to quote. Then, where the model has them: sampled looks and the mean
+/// over several such passes, the argmax of a soft distribution, and the ablations that show whether
+/// looking matters: random and central looks, and shuffled ones, where each episode looks where
+/// another one did.
+struct TestReport {
+  std::vector<TestPass> passes;
+
+  const Evaluation& deterministic() const { return passes.front().result; }
+};
+
+/// `config` says how many passes are averaged, and how wide a beam is. `attention`, if any, gets
+/// that of the deterministic pass.
+TestReport test_agent(const Model& model, std::span<const float> parameters, Evaluator& evaluator,
+                      const EvaluationConfig& config, AttentionWeights* attention = nullptr);
+
+/// Passes over the test scenes that test_agent makes.
+int test_passes(const Model& model, const EvaluationConfig& config);
+
+/// The report as a table for the screen, in per cent.
+std::string to_table(const TestReport& report, const Model& model);
+
+/// Metric name -> value, shares as fractions: test/error, test/error_low, ...; of sequences
+/// test/symbol_error as well, of actions test/earned, of attention over states attention/on_answer.
+std::map<std::string, double> to_metrics(const TestReport& report, const Model& model);
+
+/// What is drawn of the first pass, as JSON: attention/on_target_by_glimpse, test/error_by_glimpse,
+/// test/confusion (counts, rows are what was there) and attention/look_map.
+std::string to_details(const TestReport& report, const std::vector<std::string>& class_names);
+
+}  // namespace saccade

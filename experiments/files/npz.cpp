@@ -1,0 +1,78 @@
+#include "experiments/files/npz.h"
+
+#include <fmt/format.h>
+#include <zip.h>
+
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+#include <xtensor/xadapt.hpp>
+#include <xtensor/xnpy.hpp>
+
+namespace saccade {
+namespace {
+
+constexpr zip_uint16_t kMidnight = 0, kFirstOf1980 = (1 << 5) | 1;  // as zip files tell the time
+
+std::string to_npy(const NpzArray& array) {
+  return std::visit(
+      [&](const auto& values) { return xt::dump_npy(xt::adapt(values, array.shape)); },
+      array.values);
+}
+
+void add_file(zip_t* archive, const std::string& name, const std::string& bytes,
+              const std::function<void()>& fail) {
+  zip_source_t* source = zip_source_buffer(archive, bytes.data(), bytes.size(), 0);
+  if (source == nullptr) fail();
+  const zip_int64_t index = zip_file_add(archive, name.c_str(), source, ZIP_FL_ENC_UTF_8);
+  if (index < 0) {
+    zip_source_free(source);
+    fail();
+  }
+  const auto file = static_cast<zip_uint64_t>(index);
+  if (zip_set_file_compression(archive, file, ZIP_CM_STORE, 0) != 0 ||
+      zip_file_set_dostime(archive, file, kMidnight, kFirstOf1980, 0) != 0)
+    fail();
+}
+
+}  // namespace
+
+std::size_t NpzArray::size() const {
+  return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies());
+}
+
+NpzArray float_array(std::string name, std::vector<std::size_t> shape) {
+  NpzArray array{std::move(name), std::move(shape), {}};
+  array.values = std::vector<float>(array.size());
+  return array;
+}
+
+NpzArray int_array(std::string name, std::vector<std::size_t> shape, int value) {
+  NpzArray array{std::move(name), std::move(shape), {}};
+  array.values = std::vector<int>(array.size(), value);
+  return array;
+}
+
+void write_npz(const std::filesystem::path& path, std::vector<NpzArray> arrays) {
+  int code = 0;
+  std::unique_ptr<zip_t, decltype(&zip_discard)> archive(
+      zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code), &zip_discard);
+  const auto fail = [&] {
+    const std::string why = archive ? zip_strerror(archive.get()) : fmt::format("zip {}", code);
+    throw std::runtime_error(fmt::format("{}: cannot be written: {}", path.string(), why));
+  };
+  if (!archive) fail();
+  std::vector<std::string> files;  // as they lie in the archive, until it is closed
+  files.reserve(arrays.size());
+  for (NpzArray& array : arrays) {
+    files.push_back(to_npy(array));
+    array.values = {};
+    add_file(archive.get(), array.name + ".npy", files.back(), fail);
+  }
+  if (zip_close(archive.get()) != 0) fail();
+  (void)archive.release();
+}
+
+}  // namespace saccade

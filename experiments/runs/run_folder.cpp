@@ -1,0 +1,156 @@
+#include "experiments/runs/run_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "experiments/files/output.h"
+#include "nn/error.h"
+#include "saccade_version.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kColumns = {"episodes",
+                                 "train/loss",
+                                 "train/classifier_loss",
+                                 "train/reinforce_loss",
+                                 "train/baseline_loss",
+                                 "train/attention_penalty",
+                                 "train/error",
+                                 "train/reward",
+                                 "train/grad_norm",
+                                 "train/learning_rate",
+                                 "train/location_std",
+                                 "train/temperature",
+                                 "valid/error",
+                                 "valid/symbol_error",
+                                 "attention/on_target",
+                                 "attention/border",
+                                 "attention/distance",
+                                 "attention/coverage",
+                                 "attention/entropy",
+                                 "attention/on_answer",
+                                 "time/episodes_per_second",
+                                 "time/elapsed"};
+
+std::string header() { return fmt::format("{}", fmt::join(kColumns, ",")); }
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+}  // namespace
+
+fs::path run_folder_below(const Config& config, const std::vector<std::string>& overrides) {
+  std::string variant;
+  for (std::string word : overrides) {
+    if (word.starts_with("seed=") || word.starts_with("name=")) continue;
+    std::ranges::replace_if(
+        word,
+        [](unsigned char c) { return !(std::isalnum(c) || c == '.' || c == '_' || c == '='); },
+        '-');
+    variant += (variant.empty() ? "" : ",") + word;
+  }
+  return fs::path(variant.empty() ? "base" : variant) / fmt::format("seed-{}", config.seed);
+}
+
+fs::path default_run_folder(const Config& config, const std::vector<std::string>& overrides) {
+  return fs::path("runs") / config.name / run_folder_below(config, overrides);
+}
+
+bool RunFolder::exists() const {
+  std::error_code error;
+  return fs::exists(path_, error) &&
+         !(fs::is_directory(path_, error) && fs::is_empty(path_, error));
+}
+
+void RunFolder::require_new() const {
+  if (exists())
+    throw InputError(fmt::format(
+        "{}: exists already and is left as it is; --resume goes on from it, --out DIR chooses "
+        "another folder",
+        path_.string()));
+}
+
+void RunFolder::create(const Config& config, const std::string& command,
+                       const std::string& meta) const {
+  require_new();
+  std::error_code error;
+  fs::create_directories(path_ / "checkpoints", error);
+  if (error)
+    throw InputError(
+        fmt::format("{}: the folder cannot be made: {}", path_.string(), error.message()));
+  try {
+    write_text(path_ / "config.yaml", to_yaml(config));
+    write_text(path_ / "command.txt", command + "\n");
+    write_text(path_ / "meta.json", meta + "\n");
+    write_text(metrics(), header() + "\n");
+  } catch (const std::runtime_error& failure) {
+    throw InputError(failure.what());
+  }
+}
+
+std::vector<MetricsRow> read_metrics(const fs::path& path) {
+  const auto cells = [](const std::string& line) {
+    std::vector<std::string> words;
+    std::istringstream stream(line + ",");
+    for (std::string word; std::getline(stream, word, ',');) words.push_back(word);
+    return words;
+  };
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  const std::vector<std::string> columns = cells(line);
+  std::vector<MetricsRow> rows;
+  while (std::getline(file, line)) {
+    const std::vector<std::string> values = cells(line);
+    rows.emplace_back();
+    for (std::size_t i = 0; i < std::min(columns.size(), values.size()); ++i)
+      if (!values[i].empty()) rows.back()[columns[i]] = std::strtod(values[i].c_str(), nullptr);
+  }
+  return rows;
+}
+
+MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) : path_(path) {
+  std::ifstream old(path);
+  std::string kept = header() + "\n";
+  std::string line;
+  std::getline(old, line);  // the header
+  while (std::getline(old, line)) {
+    if (std::strtoll(line.c_str(), nullptr, 10) > keep_episodes) continue;
+    kept += line + "\n";
+    elapsed_ = std::strtod(line.c_str() + line.rfind(',') + 1, nullptr);
+  }
+  old.close();
+  write_text(path, kept);
+  file_.open(path, std::ios::app);
+}
+
+void MetricsFile::append(const MetricsRow& row) {
+  std::string line;
+  for (const char* column : kColumns) {
+    const auto found = row.find(column);
+    if (column != kColumns.front()) line += ',';
+    if (found != row.end()) line += fmt::format("{:.8g}", found->second);
+  }
+  file_ << line << '\n' << std::flush;
+  if (!file_) throw std::runtime_error(fmt::format("{}: cannot be written", path_.string()));
+}
+
+std::string meta_json(int threads, const std::map<std::string, std::string>& checksums) {
+  const nlohmann::ordered_json meta{{"version", SACCADE_VERSION}, {"commit", SACCADE_COMMIT},
+                                    {"compiler", __VERSION__},    {"processor", processor_name()},
+                                    {"threads", threads},         {"data_crc32", checksums}};
+  return meta.dump(2);
+}
+
+}  // namespace saccade

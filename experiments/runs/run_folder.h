@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/config/config.h"
+
+namespace saccade {
+
+/// <variant>/seed-<n>, where the variant spells the overrides (`base` without any).
+std::filesystem::path run_folder_below(const Config& config,
+                                       const std::vector<std::string>& overrides);
+/// runs/<name>/ and that.
+std::filesystem::path default_run_folder(const Config& config,
+                                         const std::vector<std::string>& overrides);
+
+/// The files of one run (DESIGN.md section 6).
+class RunFolder {
+ public:
+  explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path last_checkpoint() const { return path_ / "checkpoints/last.safetensors"; }
+  std::filesystem::path best_checkpoint() const { return path_ / "checkpoints/best.safetensors"; }
+  std::filesystem::path metrics() const { return path_ / "metrics.csv"; }
+  std::filesystem::path summary() const { return path_ / "summary.json"; }
+  std::filesystem::path details() const { return path_ / "test.json"; }
+  std::filesystem::path recordings() const { return path_ / "recordings"; }
+
+  /// Whether there is anything at the path.
+  bool exists() const;
+  /// Throws InputError if there is something already.
+  void require_new() const;
+  /// Makes the folder with config.yaml, command.txt, meta.json and an empty metrics.csv. Throws
+  /// InputError if there is something already or it cannot be written.
+  void create(const Config& config, const std::string& command, const std::string& meta) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// One row of metrics.csv: metric name -> value; what is not there stays empty.
+using MetricsRow = std::map<std::string, double>;
+
+/// The rows of a metrics.csv; none where there is no file.
+std::vector<MetricsRow> read_metrics(const std::filesystem::path& path);
+
+/// metrics.csv: a header, then one row a logging step. The step column is `episodes`.
+class MetricsFile {
+ public:
+  /// Opens for appending. Rows beyond `keep_episodes` - written after the checkpoint that a resumed
+  /// run goes on from - are dropped first.
+  MetricsFile(const std::filesystem::path& path, std::int64_t keep_episodes);
+
+  void append(const MetricsRow& row);
+
+  /// time/elapsed of the last row that was kept; 0 without one.
+  double elapsed() const { return elapsed_; }
+
+ private:
+  std::filesystem::path path_;
+  std::ofstream file_;
+  double elapsed_ = 0.0;
+};
+
+/// What the program runs on and reads, as JSON: version, commit, compiler, processor, threads,
+/// checksums of the data.
+std::string meta_json(int threads, const std::map<std::string, std::string>& checksums);
+
+}  // namespace saccade

@@ -1,0 +1,197 @@
+#include "experiments/runs/study.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <set>
+
+#include "experiments/config/config_table.h"
+#include "experiments/runs/run_folder.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kMaxRuns = 10'000;
+
+// What stands behind `vary` or `seeds`, and where.
+struct Said {
+  YAML::Node node;
+  std::string origin;  // a file, or "override '...'"
+  bool has_lines = true;
+
+  std::string place(const YAML::Node& of) const {
+    const YAML::Mark mark = of.Mark();
+    if (!has_lines || mark.is_null()) return origin;
+    return fmt::format("{}:{}:{}", origin, mark.line + 1, mark.column + 1);
+  }
+  [[noreturn]] void fail(const YAML::Node& of, const std::string& message) const {
+    throw InputError(place(of) + ": " + message);
+  }
+};
+
+using Assignments = std::vector<Assignment>;
+
+std::string to_text(const YAML::Node& node) {
+  if (node.IsScalar()) return node.Scalar();
+  YAML::Emitter emitter;
+  emitter << YAML::Flow << node;
+  return emitter.c_str();
+}
+
+Assignment assignment(const YAML::Node& key, const YAML::Node& value, const Said& vary) {
+  const std::string name = key.IsScalar() ? key.Scalar() : to_text(key);
+  if (name == "seed" || name == "name")
+    vary.fail(key, fmt::format("vary: {} cannot be varied; seeds: [...] varies seeds", name));
+  return {name, to_text(value), vary.place(value)};
+}
+
+// Every combination of the values of a map; the last key changes fastest.
+std::vector<Assignments> combinations(const Said& vary) {
+  std::vector<Assignments> product = {{}};
+  for (const auto& pair : vary.node) {
+    const YAML::Node &key = pair.first, &values = pair.second;
+    if (!values.IsSequence() || values.size() == 0)
+      vary.fail(key, fmt::format("vary: {}: allowed: a list of one value and more", to_text(key)));
+    std::vector<Assignments> longer;
+    for (const Assignments& before : product)
+      for (const YAML::Node& value : values) {
+        longer.push_back(before);
+        longer.back().push_back(assignment(key, value, vary));
+      }
+    if (longer.size() > kMaxRuns)
+      vary.fail(key, fmt::format("vary: more than {} variants", kMaxRuns));
+    product = std::move(longer);
+  }
+  return product;
+}
+
+std::vector<Assignments> list_variants(const Said& vary) {
+  const bool is_list = vary.node.IsSequence();
+  if ((!vary.node.IsMap() && !is_list) || vary.node.size() == 0)
+    vary.fail(vary.node,
+              "vary: an empty study; allowed: key.path: [value, ...], or a list of "
+              "{key.path: value, ...}");
+  if (!is_list) return combinations(vary);
+  std::vector<Assignments> variants;
+  for (const YAML::Node& item : vary.node) {
+    if (!item.IsMap()) vary.fail(item, "vary: allowed in its list: {key.path: value, ...}");
+    Assignments& variant = variants.emplace_back();
+    for (const auto& pair : item) variant.push_back(assignment(pair.first, pair.second, vary));
+  }
+  return variants;
+}
+
+std::vector<std::string> list_seeds(const Said& seeds) {
+  const auto fail = [&] {
+    seeds.fail(seeds.node,
+               fmt::format("seeds: '{}'; allowed: an integer from 1 to {}, or a list of seeds",
+                           to_text(seeds.node), kMaxRuns));
+  };
+  std::vector<std::string> list;
+  if (seeds.node.IsScalar()) {
+    const auto count = parse_integer(seeds.node.Scalar());
+    if (!count || *count < 1 || *count > kMaxRuns) fail();
+    for (int seed = 1; seed <= *count; ++seed) list.push_back(std::to_string(seed));
+    return list;
+  }
+  if (!seeds.node.IsSequence() || seeds.node.size() == 0) fail();
+  for (const YAML::Node& seed : seeds.node) {
+    const auto number = seed.IsScalar() ? parse_integer(seed.Scalar()) : std::nullopt;
+    if (!number) fail();
+    list.push_back(std::to_string(*number));  // 01 is 1
+  }
+  if (std::set(list.begin(), list.end()).size() != list.size()) fail();
+  return list;
+}
+
+// Takes `vary` and `seeds` from the file, and then from overrides, which are removed.
+struct StudyKeys {
+  StudyKeys(const std::string& text, const std::string& origin,
+            std::vector<std::string>& overrides) {
+    YAML::Node file;
+    try {
+      file = YAML::Load(text);
+    } catch (const YAML::Exception&) {
+      return;  // the reader of configurations says what is wrong
+    }
+    if (!file.IsMap()) return;
+    if (file["vary"]) vary = {file["vary"], origin};
+    if (file["seeds"]) seeds = {file["seeds"], origin};
+    if (seeds && file["seed"])
+      seeds->fail(file["seed"], "seed has no effect with seeds; allowed: one of the two");
+    std::erase_if(overrides, [&](const std::string& override) {
+      return take(vary, "vary=", override) || take(seeds, "seeds=", override);
+    });
+  }
+
+  std::optional<Said> vary, seeds;
+
+ private:
+  static bool take(std::optional<Said>& said, const std::string& key, const std::string& override) {
+    if (!override.starts_with(key)) return false;
+    const std::string place = "override '" + override + "'";
+    try {
+      said = {YAML::Load(override.substr(key.size())), place, false};
+    } catch (const YAML::Exception& error) {
+      throw InputError(place + ": not valid YAML: " + error.msg);
+    }
+    return true;
+  }
+};
+
+void refuse_overridden(const Assignments& variant, const std::vector<std::string>& overrides) {
+  for (const std::string& override : overrides)
+    for (const Assignment& assignment : variant)
+      if (override.starts_with(assignment.key + "="))
+        throw InputError(
+            fmt::format("override '{}': {} is varied at {}; vary={{...}} replaces that", override,
+                        assignment.key, assignment.place));
+}
+
+}  // namespace
+
+std::optional<Study> read_study(const std::filesystem::path& path,
+                                const std::vector<std::string>& given_overrides) {
+  const std::string text = read_config_text(path), origin = path.string();
+  std::vector<std::string> overrides = given_overrides;
+  const StudyKeys keys(text, origin, overrides);
+  if (!keys.vary && !keys.seeds) return std::nullopt;
+  const std::vector<Assignments> variants =
+      keys.vary ? list_variants(*keys.vary) : std::vector<Assignments>{{}};
+  if (keys.seeds)
+    for (const std::string& override : overrides)
+      if (override.starts_with("seed="))
+        throw InputError(
+            fmt::format("override '{}': the study has seeds; seeds=[...] replaces them", override));
+
+  Study study;
+  std::set<std::filesystem::path> folders;
+  for (const Assignments& variant : variants) {
+    refuse_overridden(variant, overrides);
+    std::vector<std::string> words;
+    for (const Assignment& a : variant) words.push_back(a.key + "=" + a.value);
+    words.insert(words.end(), overrides.begin(), overrides.end());
+    const auto add = [&](const Assignments& assignments) {
+      StudyRun run{.folder = {}, .config = parse_study_run(text, origin, assignments, overrides)};
+      run.folder = run_folder_below(run.config, words);
+      if (!folders.insert(run.folder).second)
+        throw InputError(fmt::format("{}: two variants would share the folder {}",
+                                     keys.vary->place(keys.vary->node), run.folder.string()));
+      study.runs.push_back(std::move(run));
+    };
+    if (!keys.seeds)
+      add(variant);
+    else
+      for (const std::string& seed : list_seeds(*keys.seeds)) {
+        Assignments seeded = variant;
+        seeded.push_back({"seed", seed, keys.seeds->place(keys.seeds->node)});
+        add(seeded);
+      }
+  }
+  study.name = study.runs.front().config.name;
+  return study;
+}
+
+}  // namespace saccade

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/config/config.h"
+
+namespace saccade {
+
+/// One run of a study.
+struct StudyRun {
+  std::filesystem::path folder;  // below the study's own: <variant>/seed-<n>
+  Config config;
+};
+
+/// Several runs from one file: variants, each with every seed. `vary` is a map, for every
+/// combination of values,
+///
+///     vary:
+///       attention.glimpse.kind: [hard_gaussian, soft_grid]
+///       attention.glimpse.num_glimpses: [4, 8]
+///     seeds: 5                                          # 1 to 5, or a list
+///
+/// or a list of variants, for settings that belong together:
+///
+///     vary:
+///       - {attention.glimpse.kind: hard_gaussian, reinforce.reward: probability}
+///       - {attention.glimpse.kind: soft_grid, attention.glimpse.entropy: 0.01}
+struct Study {
+  std::string name;
+  std::vector<StudyRun> runs;  // the first variant's seeds, then the next one's: the last key of
+                               // `vary` changes fastest
+};
+
+/// The study in a file, or nothing where it says neither `vary` nor `seeds`. Overrides hold for
+/// every run; `vary={...}` and `seeds=...` replace what the file says of them. Throws InputError as
+/// read_config does, and for an empty list, a key that is varied and overridden, or variants that
+/// are the same.
+std::optional<Study> read_study(const std::filesystem::path& path,
+                                const std::vector<std::string>& overrides);
+
+}  // namespace saccade

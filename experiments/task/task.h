@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+
+#include "agent/learning/learner.h"
+#include "agent/model.h"
+#include "env/digits.h"
+#include "env/environment.h"
+#include "env/words.h"
+#include "experiments/config/config.h"
+
+namespace saccade {
+
+/// Everything of an experiment that learning does not change: its digits, its worlds, its model.
+class Task {
+ public:
+  /// Reads the data. Throws InputError for data, scenes or a retina that cannot be.
+  explicit Task(const Config& config);
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+
+  const Config config;
+  const Digits digits;                 // none where scenes have no digits
+  const std::optional<Retina> retina;  // where there is something to look at
+  const Model model;
+
+  /// A class, symbol or action in words: the name of a digit; the sum of several, or the two of a
+  /// pair; a word; an action.
+  std::string class_name(int label) const;
+  /// What an agent said, in words.
+  std::string spoken(std::span<const int> labels) const;
+  /// Canvas pixels under the looks of an episode, each as often as it is looked at: all that the
+  /// widest scale covers, of every candidate that is looked at.
+  double canvas_pixels_per_episode() const;
+
+  /// Environments of training (fresh scenes, digits shuffled and augmented where that is on), of
+  /// validation or of test (fixed by evaluation.seed).
+  EnvironmentFactory environments(Split split) const;
+  /// The same with other scenes.
+  EnvironmentFactory environments(Split split, std::uint64_t seed) const;
+
+ private:
+  std::unique_ptr<Environment> make_environment(Split split, std::uint64_t seed, int episodes,
+                                                int rollouts) const;
+  Sight sight() const;
+};
+
+}  // namespace saccade

@@ -1,0 +1,309 @@
+#include "experiments/training/train.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "agent/learning/checkpoint.h"
+#include "experiments/evaluation/test_report.h"
+#include "experiments/files/output.h"
+#include "experiments/pictures/recording.h"
+#include "experiments/runs/run_folder.h"
+#include "experiments/runs/trained.h"
+#include "experiments/task/task.h"
+#include "nn/error.h"
+#include "nn/name_table.h"
+
+namespace saccade {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The sums of a logging window as a note of the checkpoint, and back.
+std::string to_note(const LossSums& s) {
+  return fmt::format("{} {} {} {} {} {} {} {}", s.episodes, s.classifier, s.reinforce, s.baseline,
+                     s.penalty, s.entropy, s.errors, s.reward);
+}
+
+LossSums from_note(const std::string& note) {
+  LossSums s;
+  std::istringstream words(note);
+  for (double* value : {&s.episodes, &s.classifier, &s.reinforce, &s.baseline, &s.penalty,
+                        &s.entropy, &s.errors, &s.reward}) {
+    std::string word;
+    words >> word;
+    *value = from_exact(word);
+  }
+  return s;
+}
+
+// One training, from its first or resumed update to its last.
+class Training {
+ public:
+  Training(const Task& task, const RunFolder& folder, Workers& workers, Progress& progress)
+      : task_(task),
+        config_yaml_(to_yaml(task.config)),
+        folder_(folder),
+        learner_(task.model, task.environments(Split::train), task.config.seed, workers),
+        validator_(task.model, task.environments(Split::valid), task.config.evaluation.scenes,
+                   task.config.evaluation.seed, workers),
+        progress_(progress) {}
+
+  /// Begins with the weights of `init_from`, where there is one, and says what it took.
+  std::string warm_start();
+  /// Saves the state before the first update, so that there is always one to resume from.
+  void begin() const {
+    save(folder_.last_checkpoint());
+    if (task_.config.record.every > 0) record();
+  }
+  void resume();
+  bool train(const std::atomic<bool>& stop);
+
+  std::int64_t episodes() const { return learner_.episodes(); }
+  double elapsed() const { return elapsed_before_ + seconds_since(start_); }
+  double best_error() const { return best_error_; }
+  std::int64_t best_episodes() const { return best_episodes_; }
+
+ private:
+  void save(const std::filesystem::path& path) const;
+  void log(const UpdateReport& report, bool evaluate);
+  void evaluate(MetricsRow& row);
+  void record() const;
+
+  const Task& task_;
+  const std::string config_yaml_;
+  const RunFolder& folder_;
+  Learner learner_;
+  Evaluator validator_;
+  Progress& progress_;
+  std::unique_ptr<MetricsFile> metrics_;
+
+  LossSums window_;                   // since the last row of metrics.csv
+  double window_seconds_ = 0.0;       // of training, evaluation apart
+  double window_timed_episodes_ = 0;  // of this process: a resumed window began in another
+  double elapsed_before_ = 0.0;       // up to the last row of the processes before this one
+  Clock::time_point start_ = Clock::now();
+  double best_error_ = std::numeric_limits<double>::infinity();
+  std::int64_t best_episodes_ = 0;
+};
+
+std::string Training::warm_start() {
+  const std::string& source = task_.config.init_from;
+  if (source.empty()) return "";
+  SharedParameters names;
+  try {
+    names = Checkpoint(find_checkpoint(source))
+                .copy_shared(learner_.parameters, learner_.model().layout());
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("init_from: {}", error.what()));
+  }
+  learner_.optimizer.averaged = learner_.parameters;
+  const auto list = [](const std::vector<std::string>& all) {
+    return all.empty() ? "none" : join(all);
+  };
+  return fmt::format("init_from {}: {} parameters copied\n  begin anew: {}\n  not used: {}\n",
+                     source, names.both.size(), list(names.model_only),
+                     list(names.checkpoint_only));
+}
+
+void Training::resume() {
+  const Checkpoint checkpoint(folder_.last_checkpoint());
+  const Config saved = parse_config(checkpoint.config_yaml(), folder_.last_checkpoint().string());
+  if (const std::vector<Difference> changed = differences(saved, task_.config); !changed.empty())
+    throw InputError(fmt::format(
+        "{}: was saved with another configuration: {}: {} there, {} now; resume with the same file "
+        "and overrides",
+        folder_.last_checkpoint().string(), changed[0].key, changed[0].first, changed[0].second));
+  const std::string data = nlohmann::json(task_.digits.checksums).dump();
+  if (checkpoint.note("data") != data)
+    throw InputError(fmt::format("{}: was trained on other data: checksums {} there, {} now",
+                                 folder_.last_checkpoint().string(), checkpoint.note("data"),
+                                 data));
+  checkpoint.restore(learner_);
+  window_ = from_note(checkpoint.note("window"));
+  best_error_ = from_exact(checkpoint.note("best_error"));
+  best_episodes_ = static_cast<std::int64_t>(from_exact(checkpoint.note("best_episodes")));
+}
+
+void Training::save(const std::filesystem::path& path) const {
+  save_checkpoint(path, learner_, config_yaml_,
+                  {{"window", to_note(window_)},
+                   {"best_error", exact(best_error_)},
+                   {"best_episodes", std::to_string(best_episodes_)},
+                   {"data", nlohmann::json(task_.digits.checksums).dump()}});
+}
+
+bool Training::train(const std::atomic<bool>& stop) {
+  const Config& config = task_.config;
+  progress_.begin(learner_.total_updates() * config.agent.training.batch_size);
+  metrics_ = std::make_unique<MetricsFile>(folder_.metrics(), episodes());
+  elapsed_before_ = metrics_->elapsed();
+  while (learner_.updates() < learner_.total_updates()) {
+    const std::int64_t before = episodes();
+    const Clock::time_point begin = Clock::now();
+    const UpdateReport report = learner_.step();
+    window_seconds_ += seconds_since(begin);
+    window_timed_episodes_ += report.sums.episodes;
+    window_ += report.sums;
+
+    const bool last = learner_.updates() == learner_.total_updates();
+    const auto due = [&](std::int64_t every) {
+      return last || before / every != episodes() / every;
+    };
+    progress_.update(episodes(), window_timed_episodes_ / window_seconds_,
+                     window_.errors / window_.episodes);
+    if (due(config.log_every) || due(config.evaluation.every))
+      log(report, due(config.evaluation.every));
+    if (config.record.every > 0 && due(config.record.every)) record();
+    if (stop && !last) {
+      progress_.finish();
+      save(folder_.last_checkpoint());
+      return false;
+    }
+  }
+  progress_.finish();
+  return true;
+}
+
+void Training::log(const UpdateReport& report, bool evaluate_now) {
+  const double n = window_.episodes;
+  const double rate = window_timed_episodes_ / window_seconds_;
+  const double error = window_.errors / n;
+  MetricsRow row{{"episodes", static_cast<double>(episodes())},
+                 {"train/loss", window_.loss() / n},
+                 {"train/classifier_loss", window_.classifier / n},
+                 {"train/reinforce_loss", window_.reinforce / n},
+                 {"train/baseline_loss", window_.baseline / n},
+                 {"train/error", error},
+                 {"train/reward", window_.reward / n},
+                 {"train/grad_norm", report.gradient_norm},
+                 {"train/learning_rate", report.learning_rate},
+                 {"train/location_std", report.location_std},
+                 {"train/temperature", report.temperature},
+                 {"train/attention_penalty", window_.penalty / n},
+                 {"attention/entropy", window_.entropy / n},
+                 {"time/episodes_per_second", rate}};
+  std::string text;
+  if (evaluate_now) {
+    evaluate(row);
+    text = fmt::format("valid {:.2f} %  on digit {:.1f} %", 100 * row["valid/error"],
+                       100 * row["attention/on_target"]);
+  }
+  row["time/elapsed"] = elapsed();
+  metrics_->append(row);
+  progress_.line(episodes(), rate, error, text);
+  window_ = {};
+  window_seconds_ = window_timed_episodes_ = 0.0;
+  if (evaluate_now) {
+    if (best_episodes_ == episodes()) save(folder_.best_checkpoint());
+    save(folder_.last_checkpoint());
+  }
+}
+
+// On the validation scenes, by the averaged weights; the best so far are to be kept.
+void Training::evaluate(MetricsRow& row) {
+  const Evaluation valid =
+      validator_.run(flat(learner_.optimizer.averaged), {.progress = learner_.progress()});
+  row["valid/error"] = valid.error;
+  row["attention/on_target"] = valid.on_target;
+  row["attention/border"] = valid.border;
+  row["attention/distance"] = valid.distance;
+  row["attention/coverage"] = valid.coverage;
+  if (task_.model.answer_kind() == AnswerKind::sequence)
+    row["valid/symbol_error"] = valid.symbol_error;
+  if (task_.model.attends_over_states()) row["attention/on_answer"] = valid.on_answer;
+  if (valid.error < best_error_) {
+    best_error_ = valid.error;
+    best_episodes_ = episodes();
+  }
+}
+
+// How the averaged weights look at validation scenes now. A resumed run makes the same files again.
+void Training::record() const {
+  const RecordConfig& config = task_.config.record;
+  std::filesystem::create_directories(folder_.recordings());
+  const RecordedAgent agent{fmt::format("{} after {} episodes", task_.config.name, episodes()),
+                            task_,
+                            flat(learner_.optimizer.averaged),
+                            Split::valid,
+                            task_.config.evaluation.seed,
+                            learner_.progress()};
+  const std::int64_t last = learner_.total_updates() * task_.config.agent.training.batch_size;
+  const std::string file =
+      fmt::format("episodes-{:0{}}.{}", episodes(), std::to_string(last).size(), config.format);
+  write_recording({&agent, 1},
+                  {.target = folder_.recordings() / file,
+                   .force = true,
+                   .scenes = config.scenes,
+                   .seed = task_.config.evaluation.seed},
+                  false);
+}
+
+// The test set, read once, by the checkpoint that was best on the validation scenes.
+void test_and_summarize(const Task& task, const RunFolder& folder, const Training& training,
+                        Workers& workers, Progress& progress) {
+  Tensor<1> weights = zeros<1>(task.model.layout().size());
+  Checkpoint(folder.best_checkpoint()).restore_averaged(weights, task.model.layout());
+  const EvaluationConfig& evaluation = task.config.evaluation;
+  Evaluator tester(task.model, task.environments(Split::test), evaluation.scenes, evaluation.seed,
+                   workers);
+  const TestReport report = test_agent(task.model, flat(weights), tester, evaluation);
+
+  nlohmann::ordered_json summary{{"status", "finished"},
+                                 {"episodes", training.episodes()},
+                                 {"best_episodes", training.best_episodes()},
+                                 {"valid/error", training.best_error()}};
+  for (const auto& [name, value] : to_metrics(report, task.model)) summary[name] = value;
+  summary["attention/on_target_by_glimpse"] = report.deterministic().on_target_by_glimpse;
+  summary["episode/gflop"] = task.model.gflop_per_episode();
+  summary["episode/canvas_pixels"] = task.canvas_pixels_per_episode();
+  summary["time/elapsed"] = training.elapsed();
+  std::vector<std::string> class_names;
+  for (int label = 0; label < task.model.num_classes(); ++label)
+    class_names.push_back(task.class_name(label));
+  write_text(folder.details(), to_details(report, class_names));
+  write_text(folder.summary(), summary.dump(2) + "\n");
+  progress.note(fmt::format("\n{}\n{}\n", to_table(report, task.model), folder.path().string()));
+}
+
+}  // namespace
+
+bool train(const Config& config, const RunFolder& folder, const TrainingRequest& request,
+           Progress& progress, const std::atomic<bool>& stop) {
+  const bool resumes = request.resume && folder.exists();
+  if (!resumes) folder.require_new();  // before the data are read
+
+  Workers workers(request.threads);
+  const Task task(config);
+  if (config.record.every > 0) require_format(config.record.format, "record.format");
+  Training training(task, folder, workers, progress);
+  std::string warm_start;
+  if (resumes) {
+    training.resume();
+  } else {
+    warm_start = training.warm_start();
+    folder.create(config, request.command, meta_json(workers.threads(), task.digits.checksums));
+    training.begin();
+  }
+  progress.note(fmt::format("{}{}: {} parameters, {:.2f} MFLOP an episode, {} threads, into {}\n",
+                            warm_start, config.name, task.model.layout().count(),
+                            task.model.gflop_per_episode() * 1e3, workers.threads(),
+                            folder.path().string()));
+  try {
+    if (!training.train(stop)) return false;
+  } catch (const NonFiniteError& error) {
+    throw NonFiniteError(fmt::format("{}; the last good checkpoint is {}", error.what(),
+                                     folder.last_checkpoint().string()));
+  }
+  test_and_summarize(task, folder, training, workers, progress);
+  return true;
+}
+
+}  // namespace saccade

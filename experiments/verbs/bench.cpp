@@ -1,0 +1,151 @@
+#include "experiments/verbs/bench.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "experiments/task/task.h"
+#include "nn/error.h"
+#include "nn/gemm.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kTurns = 7;
+constexpr int kPeakSize = 1024;      // side of the product that measures the peak
+constexpr double kTrainShare = 0.6;  // of a turn; the rest goes to the two other measurements
+constexpr double kOtherShare = 0.2;
+
+// Calls `work`, which returns how much it did, again and again for `seconds`; the amount a second.
+template <class Work>
+double rate(double seconds, Work&& work) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  double done = 0.0;
+  double passed = 0.0;
+  while (passed < seconds) {
+    done += work();
+    passed = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  return done / passed;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+// A large f32 product on every thread at once; GFLOP.
+class PeakProduct {
+ public:
+  explicit PeakProduct(Workers& workers)
+      : workers_(workers), matrices_(workers.threads(), zeros<3>(3, kPeakSize, kPeakSize)) {
+    for (Tensor<3>& m : matrices_) m.fill(0.5F);
+  }
+
+  double operator()() {
+    workers_.for_each(workers_.threads(), [&](int i) {
+      Tensor<3>& m = matrices_[i];
+      multiply(step(m, 0), step(m, 1), step(m, 2));
+    });
+    return workers_.threads() * 2e-9 * kPeakSize * kPeakSize * kPeakSize;
+  }
+
+ private:
+  Workers& workers_;
+  std::vector<Tensor<3>> matrices_;
+};
+
+// Fresh scenes, each looked at T times at random, on every thread at once; glimpses.
+class RandomLooks {
+ public:
+  RandomLooks(const Task& task, Workers& workers)
+      : workers_(workers), steps_(task.model.num_glimpses()) {
+    const int episodes = task.config.agent.training.lane_size;
+    const EnvironmentFactory make = task.environments(Split::train);
+    for (int i = 0; i < workers.threads(); ++i) {
+      players_.push_back({.environment = make(episodes, 1),
+                          .locations = zeros<2>(episodes, 2),
+                          .glimpses = zeros<2>(episodes, task.retina->glimpse_size()),
+                          .stream = RandomStream(0, Purpose::policy_noise, 0, i)});
+    }
+  }
+
+  double operator()() {
+    workers_.for_each(workers_.threads(), [&](int i) {
+      Player& player = players_[i];
+      player.environment->reset((next_scene_ + i) * player.environment->episodes());
+      for (int t = 0; t < steps_; ++t) {
+        for (float& l : player.locations) l = player.stream.uniform(-1.0F, 1.0F);
+        player.environment->look(matrix(player.locations), matrix(player.glimpses));
+      }
+    });
+    next_scene_ += players_.size();
+    return static_cast<double>(players_.size()) * players_[0].environment->episodes() * steps_;
+  }
+
+ private:
+  struct Player {
+    std::unique_ptr<Environment> environment;
+    Tensor<2> locations;  // (B, 2)
+    Tensor<2> glimpses;   // (B, D)
+    RandomStream stream;
+  };
+  Workers& workers_;
+  int steps_;
+  std::uint64_t next_scene_ = 0;
+  std::vector<Player> players_;
+};
+
+double peak_memory_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024.0;
+}
+
+}  // namespace
+
+std::string bench(const BenchOptions& options) {
+  if (!(options.seconds > 0.0 && options.seconds <= 3600.0))
+    throw InputError(fmt::format("--seconds {}: allowed: above 0, at most 3600", options.seconds));
+  const Task task(read_config(options.config, options.overrides));
+  Workers workers(options.threads);
+  Learner learner(task.model, task.environments(Split::train), task.config.seed, workers);
+  PeakProduct peak_product(workers);
+  std::optional<RandomLooks> random_looks;
+  if (task.retina) random_looks.emplace(task, workers);
+  for (int i = 0; i < 3; ++i) {  // warm-up
+    learner.step();
+    peak_product();
+    if (random_looks) (*random_looks)();
+  }
+
+  std::vector<double> trained, peak, looked;
+  const double turn = options.seconds / kTurns;
+  for (int i = 0; i < kTurns; ++i) {
+    peak.push_back(rate(kOtherShare * turn, peak_product));
+    trained.push_back(rate(kTrainShare * turn, [&] { return learner.step().sums.episodes; }));
+    if (random_looks) looked.push_back(rate(kOtherShare * turn, *random_looks));
+  }
+  const double gflop = task.model.gflop_per_episode();
+  const double gflops = median(trained) * gflop;
+  nlohmann::ordered_json figures{{"episodes_per_second", median(trained)},
+                                 {"gflop_per_episode", gflop},
+                                 {"gflops", gflops},
+                                 {"peak_gflops", median(peak)},
+                                 {"fraction_of_peak", gflops / median(peak)},
+                                 {"threads", workers.threads()}};
+  if (random_looks) figures["environment_glimpses_per_second"] = median(looked);
+  figures["peak_memory_mb"] = peak_memory_mb();
+  if (options.json) return figures.dump(2) + "\n";
+  std::string text;
+  for (const auto& [name, value] : figures.items())
+    text += fmt::format("{:<34}{:>14.6g}\n", name, value.get<double>());
+  return text;
+}
+
+}  // namespace saccade

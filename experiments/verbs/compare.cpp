@@ -1,0 +1,93 @@
+#include "experiments/verbs/compare.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "experiments/comparison/gather.h"
+#include "experiments/comparison/report_files.h"
+#include "experiments/comparison/tables.h"
+#include "experiments/files/output.h"
+#include "experiments/pictures/video.h"
+#include "experiments/verbs/record.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kRecordedScenes = 6;
+constexpr std::size_t kRecordedAgents = 6;  // so many fit beside each other
+
+fs::path out_folder(const CompareOptions& options) {
+  if (!options.out.empty()) return options.out;
+  return options.folders.size() == 1 ? options.folders[0] / "comparison" : fs::path("comparison");
+}
+
+// Throws InputError if one of `files` would be written over, or nothing can be written there.
+void require_free(const fs::path& out, const std::vector<fs::path>& files, bool force) {
+  for (const fs::path& file : files)
+    if (!force && fs::exists(file))
+      throw InputError(fmt::format(
+          "{}: exists already and is left as it is; --force writes over it, --out DIR chooses "
+          "another folder",
+          file.string()));
+  std::error_code error;
+  fs::create_directories(out, error);
+  if (error)
+    throw InputError(
+        fmt::format("{}: the folder cannot be made: {}", out.string(), error.message()));
+  OutputFile(files[0], /*force=*/true);  // whether anything can be written there
+}
+
+// The first run of each variant, side by side on the same scenes. Nothing where that cannot be -
+// the data are not there any more, say - which the comparison then names.
+std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const fs::path& file) {
+  RecordOptions options{.out = file, .scenes = kRecordedScenes, .force = true};
+  for (const Variant& variant : comparison.variants)
+    if (options.run_folders.size() < kRecordedAgents)
+      options.run_folders.push_back(variant.folders[0]);
+  try {
+    record(options, false);
+  } catch (const std::exception& error) {
+    comparison.left_out.push_back({file, error.what()});
+    return std::nullopt;
+  }
+  const bool all = options.run_folders.size() == comparison.variants.size();
+  std::ifstream bytes(file, std::ios::binary);
+  return EmbeddedRecording{
+      .media_type = file.extension() == ".mp4" ? "video/mp4" : "image/gif",
+      .bytes = {std::istreambuf_iterator<char>(bytes), {}},
+      .title = fmt::format(
+          "Where the first run of {} looks: {} test scenes",
+          all ? "each variant" : fmt::format("each of the first {} variants", kRecordedAgents),
+          kRecordedScenes)};
+}
+
+}  // namespace
+
+std::string compare(const CompareOptions& options) {
+  const fs::path out = out_folder(options);
+  Comparison comparison = gather(options.folders);
+  comparison.commands.push_back(options.command);
+  const std::vector<Chart> charts = charts_of(comparison);
+  const std::vector<fs::path> report = report_files(out, charts);
+  const fs::path markdown = out / "compare.md", csv = out / "compare.csv",
+                 video = out / ("recording" + video_formats().front());
+  std::vector<fs::path> files = {markdown, csv, video};
+  files.insert(files.end(), report.begin(), report.end());
+  require_free(out, files, options.force);
+
+  const std::optional<EmbeddedRecording> recording = record_variants(comparison, video);
+  write_text(markdown, to_markdown(comparison));
+  write_text(csv, to_csv(comparison));
+  write_report(out, comparison, charts, recording);
+  if (options.json) return to_json(comparison);
+  return fmt::format("{}\n{}{}\n", to_table(comparison), recording ? video.string() + "\n" : "",
+                     report[0].string());
+}
+
+}  // namespace saccade

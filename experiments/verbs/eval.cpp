@@ -1,0 +1,52 @@
+#include "experiments/verbs/eval.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "experiments/evaluation/attention_weights.h"
+#include "experiments/evaluation/test_report.h"
+#include "experiments/files/output.h"
+#include "experiments/runs/trained.h"
+#include "nn/error.h"
+
+namespace saccade {
+
+namespace {
+
+// A file that is not to be written over.
+void open_weights(std::optional<OutputFile>& file, const std::filesystem::path& path) {
+  if (path.empty()) return;
+  if (path.extension() != ".npz")
+    throw InputError(fmt::format("--weights {}: unknown suffix '{}'; allowed: .npz", path.string(),
+                                 path.extension().string()));
+  file.emplace(path, false, "--weights names another file");
+}
+
+}  // namespace
+
+std::string eval(const EvalOptions& options) {
+  std::optional<OutputFile> weights_file;
+  open_weights(weights_file, options.weights);
+  const Trained trained(options.run_folder);
+  const Task& task = trained.task;
+  const EvaluationConfig& evaluation = task.config.evaluation;
+  Workers workers(options.threads);
+  const int scenes = options.scenes > 0 ? options.scenes : evaluation.scenes;
+  std::optional<AttentionWeights> attention;
+  if (weights_file) attention.emplace(task.model, scenes);
+  Evaluator tester(task.model, task.environments(Split::test), scenes, evaluation.seed, workers);
+  const TestReport report = test_agent(task.model, flat(trained.weights), tester, evaluation,
+                                       attention ? &*attention : nullptr);
+  if (attention) {
+    attention->write(weights_file->path());
+    weights_file->commit();
+  }
+  if (!options.json) return to_table(report, task.model);
+  nlohmann::ordered_json document(to_metrics(report, task.model));
+  document["attention/on_target_by_glimpse"] = report.deterministic().on_target_by_glimpse;
+  return document.dump(2) + "\n";
+}
+
+}  // namespace saccade

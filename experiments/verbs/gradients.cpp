@@ -1,0 +1,283 @@
+#include "experiments/verbs/gradients.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "agent/learning/reinforce.h"
+#include "agent/rollout.h"
+#include "attention/categorical.h"
+#include "experiments/runs/trained.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+// Over the draws of the policy's noise.
+struct Noise {
+  double mean_norm = 0.0;        // |mean g|
+  double variance = 0.0;         // tr Cov(g)
+  double signal_to_noise = 0.0;  // |E g|^2 / tr Cov(g), both unbiased
+  std::vector<double> mean;
+};
+
+Noise measure(const std::vector<std::vector<float>>& gradients) {
+  const auto count = static_cast<double>(gradients.size());
+  Noise noise;
+  noise.mean.assign(gradients.front().size(), 0.0);
+  double squares = 0.0;
+  for (const std::vector<float>& g : gradients)
+    for (std::size_t i = 0; i < g.size(); ++i) {
+      noise.mean[i] += g[i] / count;
+      squares += static_cast<double>(g[i]) * g[i];
+    }
+  double mean_square = 0.0;
+  for (const double m : noise.mean) mean_square += m * m;
+  noise.mean_norm = std::sqrt(mean_square);
+  noise.variance = (squares - count * mean_square) / (count - 1.0);
+  const double signal = std::max(0.0, mean_square - noise.variance / count);
+  noise.signal_to_noise = noise.variance > 0.0 ? signal / noise.variance : 0.0;
+  return noise;
+}
+
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return std::sqrt(sum);
+}
+
+double norm(const std::vector<double>& a) { return distance(a, std::vector(a.size(), 0.0)); }
+
+// The batch of scenes of the report: plays it and differentiates the locator alone.
+class Player {
+ public:
+  Player(const Trained& trained, const GradientsOptions& options)
+      : model_(trained.task.model),
+        parameters_(flat(trained.weights)),
+        rollouts_(options.rollouts),
+        seed_(trained.task.config.evaluation.seed),
+        rollout_(model_, trained.task.environments(Split::test)(options.scenes * options.rollouts,
+                                                                options.rollouts)),
+        returns_(zeros<2>(steps(), rollout_.episodes())),
+        baselines_(zeros<2>(steps(), rollout_.episodes())),
+        advantages_(zeros<2>(steps(), rollout_.episodes())),
+        gradient_(zeros<1>(model_.layout().size())) {}
+
+  int steps() const { return model_.num_glimpses(); }
+  Rollout& rollout() { return rollout_; }
+
+  /// Draw number `draw` of the policy's noise; `replay` as in RolloutRequest.
+  void play(int draw, const Tensor<3>* replay = nullptr, std::uint64_t first_scene = 0) {
+    request_ = {.first_scene = first_scene,
+                .seed = seed_,
+                .update = static_cast<std::uint32_t>(draw),
+                .std = model_.location_std(1.0, parameters_),
+                .temperature = model_.temperature(1.0),
+                .readout = Readout::sample,
+                .replay = replay};
+    rollout_.run(parameters_, request_);
+    rollout_.answer->returns(matrix(returns_));
+    const Matrix b = {baselines_.data(), rollout_.core.rows(), 1, 1};
+    model_.baseline->forward(b, rollout_.core.all_states(), parameters_);
+  }
+
+  float mean_reward() const {
+    float sum = 0.0F;
+    for (const float reward : rewards()) sum += reward;
+    return sum / static_cast<float>(rewards().size());
+  }
+  /// Of the episodes (B): what the first decision is credited with.
+  std::span<const float> rewards() const { return {returns_.data(), returns_.shape()[1]}; }
+
+  /// The locator's gradient of what was played, by an estimator; only glimpses from `first` on.
+  std::vector<float> gradient(const std::string& estimator, float average_reward, int first = 0) {
+    find_advantage(estimator)(matrix(advantages_),
+                              {.returns = matrix(returns_),
+                               .baselines = matrix(baselines_),
+                               .rollouts = rollouts_,
+                               .constant = static_cast<float>(model_.config().reinforce.constant),
+                               .average_reward = average_reward});
+    return gradient_of(advantages_, first);
+  }
+
+  /// The same with advantages (T, B) of the caller.
+  std::vector<float> gradient_of(Tensor<2>& advantages, int first = 0) {
+    std::fill_n(advantages.data(), static_cast<std::size_t>(first) * rollout_.episodes(), 0.0F);
+    rollout_.look->loss_backward(flat(gradient_),
+                                 {.advantages = matrix(advantages),
+                                  .std = request_.std,
+                                  .temperature = request_.temperature,
+                                  .scale = 1.0F / static_cast<float>(rollout_.episodes())},
+                                 parameters_);
+    std::vector<float> locator;
+    for (const Parameter& p : model_.layout().parameters()) {
+      if (!p.name.starts_with("locator.")) continue;
+      const auto part = flat(gradient_).subspan(p.offset, p.size());
+      locator.insert(locator.end(), part.begin(), part.end());
+    }
+    return locator;
+  }
+
+ private:
+  const Model& model_;
+  std::span<const float> parameters_;
+  int rollouts_;
+  std::uint64_t seed_;
+  Rollout rollout_;
+  RolloutRequest request_;
+  Tensor<2> returns_;     // (T, B)
+  Tensor<2> baselines_;   // (T, B)
+  Tensor<2> advantages_;  // (T, B)
+  Tensor<1> gradient_;
+};
+
+using Samples = std::vector<std::vector<std::vector<float>>>;  // (estimator, draw, number)
+
+// The gradients of all estimators by the same draws, which the workers share. `play` plays a draw.
+template <class Play>
+Samples sample(std::vector<std::unique_ptr<Player>>& players, Workers& workers, int draws,
+               float average_reward, int first, const Play& play) {
+  const std::vector<std::string> estimators = advantage_estimators();
+  Samples samples(estimators.size(), std::vector<std::vector<float>>(draws));
+  const int count = static_cast<int>(players.size());
+  workers.for_each(count, [&](int p) {
+    for (int draw = p; draw < draws; draw += count) {
+      play(*players[p], draw);
+      for (std::size_t e = 0; e < estimators.size(); ++e)
+        samples[e][draw] = players[p]->gradient(estimators[e], average_reward, first);
+    }
+  });
+  return samples;
+}
+
+// `prefix` with other last actions: choice(b) of G candidates.
+template <class Choice>
+Tensor<3> with_last(const Tensor<3>& prefix, const Choice& choice) {
+  Tensor<3> actions = prefix;
+  const Matrix last = step(actions, static_cast<int>(actions.shape()[0]) - 1);
+  for (int b = 0; b < last.rows; ++b) {
+    const int k = choice(b);
+    std::fill_n(last.row(b), last.cols, 0.0F);
+    last(b, k) = 1.0F;
+  }
+  return actions;
+}
+
+// The exact gradient of the last glimpse after a prefix: sum_k p_k R_k grad log p_k.
+std::vector<double> enumerate(Player& player, int candidates, const Tensor<3>& prefix) {
+  const int last = player.steps() - 1;
+  std::vector<double> exact;
+  for (int k = 0; k < candidates; ++k) {
+    const Tensor<3> actions = with_last(prefix, [k](int) { return k; });
+    player.play(0, &actions);
+    const int batch = player.rollout().episodes();
+    Tensor<2> advantages = zeros<2>(player.steps(), batch);
+    for (int b = 0; b < batch; ++b)
+      advantages(last, b) = player.rollout().look->decisions(last, b, k) * player.rewards()[b];
+    const std::vector<float> term = player.gradient_of(advantages);
+    exact.resize(term.size(), 0.0);
+    for (std::size_t i = 0; i < term.size(); ++i) exact[i] += term[i];
+  }
+  return exact;
+}
+
+// The last glimpse alone, all earlier ones fixed: each estimator against the exact gradient.
+nlohmann::ordered_json against_exact(const Trained& trained, const GradientsOptions& options,
+                                     std::vector<std::unique_ptr<Player>>& players,
+                                     Workers& workers, float average_reward) {
+  const int candidates = trained.task.model.num_candidates();
+  Player& player = *players.front();
+  const int last = player.steps() - 1;
+  player.play(options.samples);  // a draw of its own for the glimpses before the last
+  const Tensor<3> prefix = player.rollout().look->actions;
+  const std::vector<double> exact = enumerate(player, candidates, prefix);
+  const Tensor<3> decisions = player.rollout().look->decisions;
+  const auto play_last = [&](Player& one, int number) {
+    const Tensor<3> actions = with_last(prefix, [&](int b) {
+      RandomStream stream(trained.task.config.evaluation.seed, Purpose::policy_noise, number, b);
+      return draw(&decisions(last, b, 0), candidates, stream);
+    });
+    one.play(number, &actions);
+  };
+  const Samples samples =
+      sample(players, workers, options.samples, average_reward, last, play_last);
+
+  nlohmann::ordered_json report{{"norm", norm(exact)}};
+  const std::vector<std::string> estimators = advantage_estimators();
+  for (std::size_t e = 0; e < estimators.size(); ++e) {
+    const Noise noise = measure(samples[e]);
+    report["estimators"][estimators[e]] = {
+        {"mean_norm", noise.mean_norm},
+        {"variance", noise.variance},
+        {"distance", distance(noise.mean, exact) / norm(exact)},
+        {"expected_distance", std::sqrt(noise.variance / options.samples) / norm(exact)}};
+  }
+  return report;
+}
+
+std::string to_table(const nlohmann::ordered_json& document) {
+  std::string table = fmt::format(
+      "  locator's gradient, {} scenes x {} rollouts, {} draws\n  {:<16}{:>14}{:>14}{:>18}\n",
+      document["scenes"].get<int>(), document["rollouts"].get<int>(),
+      document["samples"].get<int>(), "advantage", "|mean|", "variance", "signal to noise");
+  for (const auto& [name, row] : document["estimators"].items())
+    table +=
+        fmt::format("  {:<16}{:>14.3e}{:>14.3e}{:>18.4f}\n", name, row["mean_norm"].get<double>(),
+                    row["variance"].get<double>(), row["signal_to_noise"].get<double>());
+  if (!document.contains("exact")) return table;
+  table += fmt::format(
+      "\n  last glimpse alone, against the exact gradient |g*| = {:.3e}\n"
+      "  {:<16}{:>14}{:>14}{:>22}{:>20}\n",
+      document["exact"]["norm"].get<double>(), "advantage", "|mean|", "variance",
+      "|mean - g*| / |g*|", "expected by noise");
+  for (const auto& [name, row] : document["exact"]["estimators"].items())
+    table += fmt::format("  {:<16}{:>14.3e}{:>14.3e}{:>22.4f}{:>20.4f}\n", name,
+                         row["mean_norm"].get<double>(), row["variance"].get<double>(),
+                         row["distance"].get<double>(), row["expected_distance"].get<double>());
+  return table;
+}
+
+}  // namespace
+
+std::string gradients(const GradientsOptions& options) {
+  const Trained trained(options.run_folder);
+  const Model& model = trained.task.model;
+  if (!model.learns_by(GlimpseKind::Learning::reinforce) ||
+      model.first_action() == model.num_glimpses())
+    throw InputError(fmt::format(
+        "{}: its locator does not learn by REINFORCE (attention.glimpse.kind: {}, num_glimpses: "
+        "{}); allowed: hard kinds with a learned glimpse",
+        options.run_folder.string(), model.config().glimpse.kind, model.num_glimpses()));
+
+  Workers workers(options.threads);
+  std::vector<std::unique_ptr<Player>> players;
+  for (int i = 0; i < std::min(workers.threads(), options.samples); ++i)
+    players.push_back(std::make_unique<Player>(trained, options));
+  // `ema` is what the agent earned before: on other scenes, so that it knows nothing of these
+  // draws.
+  players.front()->play(0, nullptr, options.scenes);
+  const float average_reward = players.front()->mean_reward();
+
+  nlohmann::ordered_json document{{"scenes", options.scenes},
+                                  {"rollouts", options.rollouts},
+                                  {"samples", options.samples},
+                                  {"average_reward", average_reward}};
+  const std::vector<std::string> estimators = advantage_estimators();
+  const Samples all = sample(players, workers, options.samples, average_reward, 0,
+                             [](Player& player, int draw) { player.play(draw); });
+  for (std::size_t e = 0; e < estimators.size(); ++e) {
+    const Noise noise = measure(all[e]);
+    document["estimators"][estimators[e]] = {{"mean_norm", noise.mean_norm},
+                                             {"variance", noise.variance},
+                                             {"signal_to_noise", noise.signal_to_noise}};
+  }
+  if (model.has_grid())
+    document["exact"] = against_exact(trained, options, players, workers, average_reward);
+  return options.json ? document.dump(2) + "\n" : to_table(document);
+}
+
+}  // namespace saccade
