@@ -1,5 +1,6 @@
-// One seeded episode as text: an unintended change anywhere between the scene and the gradient
-// shows. SACCADE_REGENERATE=1 in the environment writes golden_episode.txt anew, on purpose.
+// Seeded episodes as text, one of each family of looking and of each answer: an unintended change
+// anywhere between the scene and the gradient shows. SACCADE_REGENERATE=1 in the environment writes
+// the files of golden/ anew, on purpose.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -11,13 +12,10 @@
 #include <sstream>
 
 #include "agent/learning/learner.h"
-#include "tests/agent/support.h"
+#include "tests/agent/tasks.h"
 
 namespace saccade {
 namespace {
-
-const std::filesystem::path kPath =
-    std::filesystem::path(SACCADE_SOURCE_DIR) / "tests/agent/golden_episode.txt";
 
 std::string decimals(double value) {
   return fmt::format("{:.4f}", std::round(value * 1e4) / 1e4 + 0.0);  // no -0
@@ -41,59 +39,166 @@ std::string statistics(std::span<const float> values, double unit = 1.0) {
                      decimals(largest));
 }
 
-std::string describe_episode(const Rollout& rollout, int b) {
-  const SceneFacts facts = rollout.environment->facts()[b];
-  const Box box = facts.boxes[0];
-  std::string text = fmt::format("episode {}\n  scene: label {}, digit at ({}, {}), {} x {}\n", b,
-                                 facts.label, box.x, box.y, box.width, box.height);
-  const auto row = [&](const Tensor<3>& tensor, int t) {
-    const ConstMatrix m = step(tensor, t);
-    return std::span<const float>(m.row(b), m.cols);
-  };
-  for (int t = 0; t < rollout.core.steps; ++t) {
-    const std::span<const float> input = row(rollout.core.input, t + 1);
-    text += fmt::format(
-        "  look {}: mean{} sample{} location{}\n", t, numbers(row(rollout.look->decisions, t)),
-        numbers(row(rollout.look->actions, t)), numbers(row(rollout.look->locations, t)));
-    text += fmt::format("    glimpse: {}\n", statistics(row(rollout.look->glimpses, t)));
-    text += fmt::format("    state:   {}\n", statistics(input.subspan(rollout.core.features)));
-    text += fmt::format("    classes:{}\n", numbers(row(rollout.answer->probabilities, t)));
+std::string integers(std::span<const int> values) {
+  std::string text;
+  for (const int value : values) text += fmt::format(" {}", value);
+  return text;
+}
+
+// A tiny agent at a task.
+struct Episode {
+  std::string name;  // of its file
+  AgentConfig config;
+  Task task;
+  std::uint64_t first_scene = 7;
+
+  bool sees_canvas() const { return config.model.kind != "recurrent"; }
+  // Kinds that one function makes are of one family.
+  auto family() const { return find_glimpse_kind(config.glimpse.kind).make; }
+  bool is_point() const {
+    return !sees_canvas() && family() == find_glimpse_kind("hard_gaussian").make;
   }
-  return text + fmt::format("  answer: {}, reward {}\n", rollout.answer->said(b)[0],
-                            rollout.answer->rewards[b]);
+};
+
+std::vector<Episode> every_episode() {
+  const Task digits{"cluttered", tiny_environment, kTinySight};
+  std::vector<Episode> all;
+  const auto add = [&](const std::string& name, const Task& task, const std::string& glimpse) {
+    all.push_back({name, tiny_config("lstm"), task});
+    all.back().config.glimpse.kind = glimpse;
+    all.back().config.training.step_loss = 0.5;
+    return &all.back().config;
+  };
+  AgentConfig* config = add("point_class", digits, "hard_gaussian");
+  config->glimpse.first = "learned";
+  config->glimpse.learn_std = true;
+
+  config = add("grid_class", digits, "soft_grid");
+  config->glimpse.addressing = "content";
+  config->glimpse.coverage = 0.3;
+  config->input = {.kind = "gate", .alpha = 2.0, .gain = 8.0};
+
+  config = add("hard_grid_class", digits, "hard_categorical");
+  config->model.core = "gru";
+  config->reinforce.entropy = 0.1;
+
+  add("window_class", digits, "soft_gaussian")->model.core = "gru";
+
+  config = add("whole_class", digits, "whole");
+  config->model.core = "attention";
+  config->glimpse.size = {4, 5};
+  config->hidden = {.kind = "self", .attend = {.score_hidden = 3}, .hops = 2, .penalty = 0.1};
+
+  config = add("canvas_class", digits, "hard_gaussian");
+  config->model.kind = "cnn";
+  config->model.channels = {3, 4};
+  config->model.kernel_size = 3;
+
+  config = add("point_sequence", transcribe_task(), "hard_gaussian");
+  config->hidden.kind = "attend";
+  config->decoder = {.core = "lstm", .hidden_size = 6};
+
+  config = add("point_actions", catch_task(), "hard_gaussian");
+  config->glimpse.num_glimpses = 5;
+  config->reinforce.discount = 0.9;
+  config->reinforce.action_entropy = 0.02;
+  all.back().first_scene = 8;  // one ball of two is caught
+  return all;
+}
+
+std::span<const float> row(const Tensor<3>& tensor, int t, int b) {
+  if (tensor.size() == 0) return {};
+  const ConstMatrix m = step(tensor, t);
+  return {m.row(b), static_cast<std::size_t>(m.cols)};
+}
+
+std::string describe_scene(const Rollout& rollout, int b) {
+  const SceneFacts& facts = rollout.facts(0, b);
+  std::string text = fmt::format("episode {}\n  scene: label {}", b, facts.label);
+  for (int i = 0; i < facts.num_digits; ++i) {
+    const Box& box = facts.boxes[i];
+    text += fmt::format(", digit at ({}, {}), {} x {}", box.x, box.y, box.width, box.height);
+  }
+  return text + "\n";
+}
+
+std::string describe_look(const Rollout& rollout, int t, int b, bool point) {
+  const Look& look = *rollout.look;
+  std::string text = fmt::format("  look {}:", t);
+  if (!row(look.decisions, t, b).empty())
+    text += fmt::format(" {}{} {}{} location{}", point ? "mean" : "decision",
+                        numbers(row(look.decisions, t, b)), point ? "sample" : "action",
+                        numbers(row(look.actions, t, b)), numbers(row(look.locations, t, b)));
+  text += "\n";
+  if (!row(look.glimpses, t, b).empty())
+    text += fmt::format("    glimpse: {}\n", statistics(row(look.glimpses, t, b)));
+  const std::span<const float> state =
+      row(rollout.core.input, t + 1, b).subspan(rollout.core.features);
+  return text + fmt::format("    state:   {}\n", statistics(state));
+}
+
+std::string describe_episode(const Episode& episode, const Rollout& rollout, int b) {
+  const Answer& answer = *rollout.answer;
+  const int said = static_cast<int>(answer.probabilities.shape()[0]);
+  const bool sequence = episode.task.sight.answer == AnswerKind::sequence;
+  std::string text = describe_scene(rollout, b);
+  for (int t = 0; t < rollout.core.steps; ++t) {
+    text += describe_look(rollout, t, b, episode.is_point());
+    if (!sequence)
+      text += fmt::format("    classes:{}\n", numbers(row(answer.probabilities, t, b)));
+  }
+  for (int j = 0; sequence && j < said; ++j)
+    text += fmt::format("  symbol {}:{}\n", j, numbers(row(answer.probabilities, j, b)));
+  return text +
+         fmt::format("  answer:{}, reward {}\n", integers(answer.said(b)), answer.rewards[b]);
 }
 
 // The retina rounds to whole and, where a square's side is odd, half pixels: a location close to
 // such an edge would see something else on another machine.
-void check_well_conditioned(const Rollout& rollout, int canvas) {
-  for (const float l : rollout.look->locations) {
+void check_well_conditioned(const Rollout& rollout, CanvasSize canvas) {
+  const Tensor<3>& locations = rollout.look->locations;
+  for (std::size_t i = 0; i < locations.size(); ++i) {
+    const float l = locations.data()[i];
     if (std::abs(l) == 1.0F) continue;  // clamped
-    const float half_pixels = (l + 1.0F) * static_cast<float>(canvas);
+    const float half_pixels =
+        (l + 1.0F) * static_cast<float>(i % 2 == 0 ? canvas.cols : canvas.rows);
     CHECK(std::abs(half_pixels - std::round(half_pixels)) > 0.01F);
   }
 }
 
-std::string play() {
-  AgentConfig config = tiny_config("lstm");
-  config.glimpse.first = "learned";
-  config.glimpse.learn_std = true;
-  config.training.step_loss = 0.5;
-  const Model model(config, kTinySight);
+// What is most probable is said.
+void check_clear(const Tensor<3>& probabilities) {
+  for (std::size_t s = 0; s < probabilities.shape()[0]; ++s)
+    for (std::size_t b = 0; b < probabilities.shape()[1]; ++b) {
+      const std::span<const float> p = row(probabilities, static_cast<int>(s), static_cast<int>(b));
+      std::vector<float> sorted(p.begin(), p.end());
+      std::ranges::sort(sorted, std::greater<>());
+      CHECK(sorted[0] - sorted[1] > 1e-3F);
+    }
+}
+
+std::string play(const Episode& episode) {
+  const Model model(episode.config, episode.task.sight);
   Tensor<1> parameters = zeros<1>(model.layout().size());
   randomize(flat(parameters), model.layout(), 0.35F, 1);
-  values_of(flat(parameters), find_parameter(model.layout(), "locator.log_std"))[0] =
-      std::log(0.3F);
+  for (const Parameter& p : model.layout().parameters())
+    if (p.name == "locator.log_std") values_of(flat(parameters), p)[0] = std::log(0.3F);
   constexpr int kEpisodes = 2;
-  Lane lane(model, tiny_environment(kEpisodes, 1));
+  Lane lane(model, episode.task.environments(kEpisodes, 1));
   const LossSums sums =
-      lane.run(flat(parameters), {.first_scene = 7, .seed = 5, .classify_every_step = true}, 0.0F,
+      lane.run(flat(parameters),
+               {.first_scene = episode.first_scene, .seed = 5, .classify_every_step = true}, 0.0F,
                kEpisodes);
-  check_well_conditioned(lane.rollout(), 12);
+  if (episode.is_point()) check_well_conditioned(lane.rollout(), episode.task.sight.canvas);
+  if (episode.task.sight.answer != AnswerKind::actions)
+    check_clear(lane.rollout().answer->probabilities);
 
   std::string text = "A seeded episode of a tiny agent. Made by tests/agent/test_golden.cpp.\n";
-  for (int b = 0; b < kEpisodes; ++b) text += describe_episode(lane.rollout(), b);
-  text += fmt::format("loss: classifier {:.4f} reinforce {:.4f} baseline {:.4f}\n", sums.classifier,
+  for (int b = 0; b < kEpisodes; ++b) text += describe_episode(episode, lane.rollout(), b);
+  text += fmt::format("loss: classifier {:.4f} reinforce {:.4f} baseline {:.4f}", sums.classifier,
                       sums.reinforce, sums.baseline);
+  if (sums.penalty != 0.0) text += fmt::format(" penalty {:.4f}", sums.penalty);
+  text += "\n";
   for (const Parameter& p : model.layout().parameters())
     text += fmt::format("gradient of {} in 1e-3: {}\n", p.name,
                         statistics(values_of(flat(std::as_const(lane.gradient)), p), 1e-3));
@@ -121,23 +226,45 @@ bool same_line(const std::string& a, const std::string& b) {
   return !(words_b >> word_b);
 }
 
-TEST_CASE("the golden episode") {
-  const std::string played = play();
-  if (std::getenv("SACCADE_REGENERATE") != nullptr) {
-    std::ofstream(kPath) << played;
-    MESSAGE("wrote " << kPath.string());
+TEST_CASE("the golden episodes") {
+  for (const Episode& episode : every_episode()) {
+    CAPTURE(episode.name);
+    const std::filesystem::path path =
+        std::filesystem::path(SACCADE_SOURCE_DIR) / "tests/agent/golden" / (episode.name + ".txt");
+    const std::string played = play(episode);
+    if (std::getenv("SACCADE_REGENERATE") != nullptr) {
+      std::ofstream(path) << played;
+      MESSAGE("wrote " << path.string());
+    }
+    std::ifstream file(path);
+    REQUIRE(file.is_open());
+    std::istringstream lines(played);
+    std::string expected, actual;
+    while (std::getline(lines, actual)) {
+      REQUIRE(std::getline(file, expected));
+      CAPTURE(expected);
+      CAPTURE(actual);
+      CHECK(same_line(actual, expected));
+    }
+    CHECK_FALSE(std::getline(file, expected));
   }
-  std::ifstream file(kPath);
-  REQUIRE(file.is_open());
-  std::istringstream lines(played);
-  std::string expected, actual;
-  while (std::getline(lines, actual)) {
-    REQUIRE(std::getline(file, expected));
-    CAPTURE(expected);
-    CAPTURE(actual);
-    CHECK(same_line(actual, expected));
+}
+
+TEST_CASE("every family of looking and every answer has a golden episode") {
+  const std::vector<Episode> episodes = every_episode();
+  for (const std::string& kind : glimpse_kinds()) {
+    CAPTURE(kind);
+    CHECK(std::ranges::any_of(episodes, [&](const Episode& e) {
+      return !e.sees_canvas() && e.family() == find_glimpse_kind(kind).make;
+    }));
   }
-  CHECK_FALSE(std::getline(file, expected));
+  CHECK(std::ranges::any_of(episodes, &Episode::sees_canvas));
+  for (const TaskAgent& agent : every_task_agent(tiny_config())) {
+    CAPTURE(agent.name);
+    CHECK(std::ranges::any_of(episodes, [&](const Episode& e) {
+      return e.task.sight.answer == agent.task.sight.answer;
+    }));
+  }
 }
 
 TEST_CASE("the comparison of transcripts sees differences") {

@@ -1,0 +1,262 @@
+// Whole episodes against PyTorch (tests/reference/episodes.py): what is decided, seen and said,
+// every loss term, and the gradient of every parameter. The folder's episode_*.safetensors are all
+// played, and every kind in the tables must be in one of them.
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "agent/learning/learner.h"
+#include "tests/agent/agents.h"
+#include "tests/agent/fixture.h"
+
+namespace saccade {
+namespace {
+
+// The names of all episodes' fixtures, in order.
+std::vector<std::string> every_episode() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(reference_folder())) {
+    const std::string name = entry.path().stem();
+    if (name.starts_with("episode_")) names.insert(name);
+  }
+  return {names.begin(), names.end()};
+}
+
+Sight sight_of(const Fixture& fixture) {
+  const auto number = [&](const std::string& name, int otherwise) {
+    const auto found = fixture.metadata().find("sight." + name);
+    return found == fixture.metadata().end() ? otherwise : std::stoi(found->second);
+  };
+  const std::string answer = fixture.metadata().at("sight.answer");
+  Sight sight{.num_classes = number("classes", 0),
+              .canvas = {number("channels", 1), number("rows", 0), number("cols", 0)},
+              .patch_size = 1,
+              .answer = answer == "sequence"  ? AnswerKind::sequence
+                        : answer == "actions" ? AnswerKind::actions
+                                              : AnswerKind::one_class,
+              .max_symbols = number("symbols", 0)};
+  for (const char* seen : {"glimpse", "candidate"})
+    if (fixture.has(seen)) sight.glimpse_size = fixture.size(seen, 2);
+  return sight;
+}
+
+// Shows what the fixture says was seen: the glimpse of each step wherever it is asked to look, or
+// that of a candidate, or the canvas.
+class ReplayEnvironment final : public Environment {
+ public:
+  explicit ReplayEnvironment(const Fixture& fixture)
+      : fixture_(fixture), sight_(sight_of(fixture)), facts_(fixture.size("probability", 1)) {
+    for (std::size_t b = 0; b < facts_.size(); ++b) {
+      if (fixture.has("label")) facts_[b].label = static_cast<int>(fixture["label"][b]);
+      if (fixture.has("length")) facts_[b].length = static_cast<int>(fixture["length"][b]);
+      if (!fixture.has("symbol")) continue;
+      facts_[b].num_symbols = static_cast<int>(fixture["count"][b]);
+      const float* symbols = fixture.matrix("symbol").row(static_cast<int>(b));
+      std::copy_n(symbols, facts_[b].num_symbols, facts_[b].symbols.begin());
+    }
+  }
+  int episodes() const override { return static_cast<int>(facts_.size()); }
+  int glimpse_size() const override { return sight_.glimpse_size; }
+  int num_classes() const override { return sight_.num_classes; }
+  CanvasSize canvas() const override { return sight_.canvas; }
+  AnswerKind answer_kind() const override { return sight_.answer; }
+  int max_symbols() const override { return sight_.max_symbols; }
+  std::span<const SceneFacts> facts() const override { return facts_; }
+
+ private:
+  void begin(std::uint64_t) override { looks_ = acts_ = 0; }
+  void observe(ConstMatrix locations, Matrix glimpses) override {
+    if (fixture_.has("glimpse"))
+      return copy(glimpses,
+                  fixture_.matrix("glimpse").row_range(looks_++ * episodes(), episodes()));
+    const ConstMatrix candidates = fixture_.matrix("candidate");
+    for (int b = 0; b < episodes(); ++b) {
+      const int k = find_place(locations.row(b));
+      std::copy_n(candidates.row(b * fixture_.size("place", 0) + k), glimpses.cols,
+                  glimpses.row(b));
+    }
+  }
+  void observe_all(ConstMatrix places, Matrix glimpses) override {
+    CHECK(relative_error(values_of(places), fixture_["place"]) < kTolerance);
+    copy(glimpses, fixture_.matrix("candidate"));
+  }
+  void observe_canvases(Matrix canvases) override { copy(canvases, fixture_.matrix("canvas")); }
+  void advance(std::span<const int> actions, std::span<float> rewards) override {
+    for (int b = 0; b < episodes(); ++b)
+      rewards[b] = fixture_.matrix("earned").row(acts_ * episodes() + b)[actions[b]];
+    ++acts_;
+  }
+
+  int find_place(const float* location) const {
+    const ConstMatrix places = fixture_.matrix("place");
+    for (int k = 0; k < places.rows; ++k)
+      if (std::hypot(places(k, 0) - location[0], places(k, 1) - location[1]) < 1e-5F) return k;
+    FAIL("a look at no candidate");
+    return 0;
+  }
+
+  const Fixture& fixture_;
+  Sight sight_;
+  std::vector<SceneFacts> facts_;
+  int looks_ = 0, acts_ = 0;
+};
+
+void check_forward(const Fixture& fixture, const Rollout& rollout) {
+  const int steps = rollout.core.steps, batch = rollout.episodes();
+  const Tensor<3>& input = rollout.core.input;  // (T + 1, B, F + H)
+  std::vector<float> states;
+  for (int t = 1; t <= steps; ++t)
+    for (const float h :
+         values_of(step(input, t).columns(rollout.core.features, rollout.core.hidden)))
+      states.push_back(h);
+  CHECK(relative_error(states, fixture["state"]) < kTolerance);
+  CHECK(relative_error(flat(rollout.answer->probabilities), fixture["probability"]) < kTolerance);
+  if (fixture.has("decision")) {
+    CHECK(relative_error(flat(rollout.look->decisions), fixture["decision"]) < kTolerance);
+    CHECK(relative_error(flat(rollout.look->locations), fixture["location"]) < kTolerance);
+  }
+  Tensor<2> returns = zeros<2>(steps, batch);
+  rollout.answer->returns(matrix(returns));
+  CHECK(relative_error(flat(returns), fixture["returns"]) < kTolerance);
+}
+
+void check_sums(const Fixture& fixture, const LossSums& sums) {
+  const std::vector<double> ours = {sums.classifier, sums.reinforce, sums.baseline, sums.penalty};
+  REQUIRE(fixture["sums"].size() == ours.size());
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    CAPTURE(i);
+    CHECK(ours[i] == doctest::Approx(fixture["sums"][i]).epsilon(kTolerance));
+  }
+  CHECK(sums.entropy == doctest::Approx(fixture["entropy"][0]).epsilon(kTolerance));
+}
+
+TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it must be") {
+  for (const std::string& name : every_episode()) {
+    CAPTURE(name);
+    const Fixture fixture(name);
+    const AgentConfig config = config_of(fixture);
+    const Model model(config, sight_of(fixture));
+    const Tensor<1> parameters = fixture.parameters(model.layout());
+    CHECK(model.layout().parameters().size() == fixture.num_parameters());
+
+    // What the policy did, of hard kinds.
+    Tensor<3> action;
+    if (fixture.has("action")) {
+      action =
+          zeros<3>(fixture.size("action", 0), fixture.size("action", 1), fixture.size("action", 2));
+      std::ranges::copy(fixture["action"], action.begin());
+    }
+    const bool acts = sight_of(fixture).answer == AnswerKind::actions;
+    Lane lane(model, std::make_unique<ReplayEnvironment>(fixture));
+    const LossSums sums = lane.run(flat(parameters),
+                                   {.progress = 0.0,
+                                    .readout = acts ? Readout::deterministic : Readout::training,
+                                    .replay = fixture.has("action") ? &action : nullptr,
+                                    .classify_every_step = true},
+                                   static_cast<float>(fixture.number("request.average_reward")),
+                                   static_cast<int>(fixture.number("request.batch_size")));
+    check_forward(fixture, lane.rollout());
+    check_sums(fixture, sums);
+    fixture.check_gradients(lane.gradient, model.layout());
+  }
+}
+
+// ---- Every kind has a fixture ----
+
+using Names = std::set<std::string>;
+
+// Of where it looks: two configurations that are alike in words look in the same way.
+std::string look_of(AgentConfig config) {
+  if (config.model.kind != "recurrent") return config.model.kind;
+  settle(config.glimpse);
+  const GlimpseConfig& glimpse = config.glimpse;
+  const bool content = glimpse.addressing == "content";
+  return glimpse.kind + " " + glimpse.addressing + " " + (content ? glimpse.score : "") + " " +
+         glimpse.expect;
+}
+
+bool is_learned(const AgentConfig& config) {
+  const GlimpseKind& kind = find_glimpse_kind(config.glimpse.kind);
+  return config.model.kind != "recurrent" || !kind.sees_motion ||
+         kind.learning != GlimpseKind::Learning::none;
+}
+
+std::string area_of(const AttendConfig& attend) {
+  return attend.area == "local" ? "local, " + attend.position : attend.area;
+}
+
+// Whether a decoder can have this kind of context, which is as wide as a state.
+bool decodes(const std::string& hidden) {
+  constexpr int kState = 5;
+  HiddenConfig config;
+  config.kind = hidden;
+  config.output = "context";
+  ParameterLayout layout;
+  return make_hidden_attention(config, "hidden", kState, 3, layout)->output_size() == kState;
+}
+
+Names wanted() {
+  Names names;
+  const auto add = [&](const std::string& what, const std::vector<std::string>& kinds) {
+    for (const std::string& kind : kinds) names.insert(what + kind);
+  };
+  for (const NamedAgent& agent : every_agent(tiny_config()))
+    if (is_learned(agent.config)) names.insert("look: " + look_of(agent.config));
+  add("core: ", core_kinds());
+  add("first: ", first_glimpses());
+  add("order: ", reading_orders());
+  add("input: ", input_kinds());
+  add("read: ", hidden_kinds());
+  add("output: ", hidden_outputs());
+  for (const std::string& score : score_kinds()) {
+    names.insert("decoder score: " + score);
+    for (const std::string& query : hidden_queries())
+      if (score_needs_query(score) != (query == "none"))
+        names.insert("read score: " + score + " of " + query);
+  }
+  for (const std::string& core : recurrent_core_kinds())
+    for (const std::string& hidden : hidden_kinds())
+      if (decodes(hidden)) names.insert("decoder: " + core + ", " + hidden);
+  for (const std::string& area : attention_areas()) {
+    if (area != "local") names.insert("area: " + area);
+    if (area == "local") add("area: local, ", attention_positions());
+  }
+  add("advantage: ", advantage_estimators());
+  add("reward: ", reward_kinds());
+  return names;
+}
+
+void add_kinds(Names& names, const Fixture& fixture) {
+  const AgentConfig config = config_of(fixture);
+  const AttendConfig& attend = config.hidden.attend;
+  const bool attends = config.hidden.kind == "attend";
+  const AnswerKind answer = sight_of(fixture).answer;
+  names.insert({"look: " + look_of(config), "core: " + config.model.core,
+                "first: " + config.glimpse.first, "order: " + config.glimpse.order,
+                "input: " + config.input.kind, "advantage: " + config.reinforce.advantage,
+                "reward: " + config.reinforce.reward});
+  if (answer == AnswerKind::one_class) {
+    names.insert("read: " + config.hidden.kind);
+    if (attends) {
+      names.insert("output: " + config.hidden.output);
+      names.insert("read score: " + attend.score + " of " + config.hidden.query);
+      names.insert("area: " + area_of(attend));
+    }
+  }
+  if (answer == AnswerKind::sequence) {
+    names.insert("decoder: " + config.decoder.core + ", " + config.hidden.kind);
+    if (attends) names.insert("decoder score: " + attend.score);
+  }
+}
+
+TEST_CASE("every kind has a fixture") {
+  Names names;
+  for (const std::string& name : every_episode()) add_kinds(names, Fixture(name));
+  for (const std::string& kind : wanted()) {
+    CAPTURE(kind);
+    CHECK(names.contains(kind));
+  }
+}
+
+}  // namespace
+}  // namespace saccade

@@ -1,0 +1,150 @@
+"""What is said of the states: one class for each kind of answer. All have
+
+    shapes()               of their parameters
+    world(batch)           what is true of the episodes, for the fixture
+    say(p, h)              from the states h_1 .. h_T, (T, B, H): writes probability (S, B, C) and
+                           returns (T, B), what a decision about look t is credited with
+    losses(p, advantages)  cross-entropy, REINFORCE of actions, penalty; sums over the episodes"""
+
+import torch
+from torch.distributions import Categorical
+from torch.nn.functional import cross_entropy, log_softmax, one_hot, softmax
+
+from cores import linear, linear_shapes, make_core
+from fixture import Unclear, real, uniform
+from reads import (allowed, attend, attend_shapes, context, last_state, mean_state, read,
+                   read_shapes, read_size)
+
+
+def clear_argmax(values):
+    best = values.topk(2, dim=-1).values
+    if (best[..., 0] - best[..., 1]).min() < 1e-3:
+        raise Unclear("the two largest are almost equal")
+    return values.argmax(-1)
+
+
+class Answering:
+    def __init__(self, s, state, steps):
+        self.s, self.state, self.steps, self.classes = s, state, steps, s["sight.classes"]
+
+    def lengths(self, batch):
+        """Steps that count, from T downwards where the settings say so."""
+        if not self.s["sight.lengths"]:
+            return torch.full((batch,), self.steps)
+        return (self.steps - torch.arange(batch) % self.steps).clamp(min=2)
+
+    def world_of(self, batch, **tensors):
+        self.length = self.lengths(batch)
+        return tensors | ({"length": self.length} if self.s["sight.lengths"] else {})
+
+
+class OneClass(Answering):
+    def shapes(self):
+        return read_shapes(self.s, "hidden", self.state) | linear_shapes(
+            "classifier", read_size(self.s, self.state), self.classes)
+
+    def world(self, batch):
+        self.label = torch.arange(batch) % self.classes
+        return self.world_of(batch, label=self.label)
+
+    def say(self, p, h):
+        reads = [read(self.s, "hidden", p, t, h.transpose(0, 1), self.length)
+                 for t in range(len(h))]
+        self.penalties = [penalty for _, penalty in reads]
+        self.logits = torch.stack([linear(p, "classifier", x) for x, _ in reads])
+        self.probability = softmax(self.logits, -1)
+        right = real(clear_argmax(self.logits[-1]) == self.label)
+        if self.s["reinforce.reward"] == "probability":
+            right = self.probability[-1].gather(1, self.label[:, None])[:, 0]
+        return right.expand(self.steps, -1)
+
+    def losses(self, p, advantages):
+        loss = torch.stack([cross_entropy(l, self.label, reduction="sum") for l in self.logits])
+        classifier = self.s["training.classifier_weight"] * loss[-1]
+        penalty = self.penalties[-1]
+        if self.s["training.step_loss"] > 0:
+            classifier = classifier + self.s["training.step_loss"] * loss[:-1].mean()
+            penalty = sum(self.penalties)
+        return classifier, 0.0, penalty
+
+
+class Sequence(Answering):
+    """A decoder that is told the symbols before each one."""
+
+    def __init__(self, s, state, steps):
+        super().__init__(s, state, steps)
+        self.core = make_core(s["decoder.core"], "decoder.core", self.classes + state,
+                              s["decoder.hidden_size"])
+
+    def shapes(self):
+        own = self.s["decoder.hidden_size"]
+        shapes = self.core.shapes() | linear_shapes("decoder.output", own + self.state,
+                                                    self.classes)
+        if self.s["attention.hidden.kind"] == "attend":
+            shapes |= attend_shapes(self.s, "decoder.attend", own, self.state)
+        return shapes
+
+    def world(self, batch):
+        """Symbols (B, J), the end mark last and from there on; 1 .. J of them count."""
+        most, end = self.s["sight.symbols"], self.classes - 1
+        self.count = most - torch.arange(batch) % most
+        self.symbol = torch.randint(end, (batch, most))
+        self.symbol[torch.arange(most)[None] >= self.count[:, None] - 1] = end
+        return self.world_of(batch, symbol=self.symbol, count=self.count)
+
+    def say(self, p, h):
+        s, states, batch = self.s, h.transpose(0, 1), h.shape[1]
+        mask = allowed(s, self.steps, self.length)
+        now, found = last_state(states, self.length), self.core.begin(batch)
+        previous, logits = torch.zeros(batch, self.classes), []
+        for j in range(self.s["sight.symbols"]):
+            found = self.core.advance(p, torch.cat([previous, now], 1), found)
+            if s["attention.hidden.kind"] == "attend":
+                now = context(attend(s, "decoder.attend", p, j, found[0], states, mask), states)
+            elif s["attention.hidden.kind"] == "mean":
+                now = mean_state(states, mask)
+            logits.append(linear(p, "decoder.output", torch.cat([found[0], now], 1)))
+            previous = real(one_hot(self.symbol[:, j], self.classes))
+        self.logits = torch.stack(logits)  # (J, B, V)
+        self.probability = softmax(self.logits, -1)
+        self.counts = real(torch.arange(s["sight.symbols"])[:, None] < self.count)  # (J, B)
+        truth = self.symbol.T[:, :, None]
+        right = real(clear_argmax(self.logits)[:, :, None] == truth)
+        if s["reinforce.reward"] == "probability":
+            right = self.probability.gather(2, truth)
+        return ((right[..., 0] * self.counts).sum(0) / self.count).expand(self.steps, -1)
+
+    def losses(self, p, advantages):
+        log_p = log_softmax(self.logits, -1).gather(2, self.symbol.T[:, :, None])[..., 0]
+        return -self.s["training.classifier_weight"] * (log_p * self.counts).sum(), 0.0, 0.0
+
+
+class Actions(Answering):
+    """An action after every look; the most probable one, so that no noise is needed."""
+
+    def shapes(self):
+        return linear_shapes("classifier", self.state, self.classes)
+
+    def world(self, batch):
+        self.earned = uniform(self.steps, batch, self.classes)  # by each action
+        return self.world_of(batch, earned=self.earned)
+
+    def say(self, p, h):
+        self.logits = linear(p, "classifier", h)
+        self.probability = softmax(self.logits, -1)
+        self.taken = clear_argmax(self.logits)
+        paid = self.earned.gather(2, self.taken[:, :, None])[..., 0]
+        returns = [paid[-1]]
+        for t in range(self.steps - 2, -1, -1):
+            returns.insert(0, paid[t] + self.s["reinforce.discount"] * returns[0])
+        return torch.stack(returns)
+
+    def losses(self, p, advantages):
+        policy = Categorical(logits=self.logits)
+        return 0.0, -(advantages * policy.log_prob(self.taken)
+                      + self.s["reinforce.action_entropy"] * policy.entropy()).sum(), 0.0
+
+
+def make_answering(s, state, steps):
+    kinds = {"one_class": OneClass, "sequence": Sequence, "actions": Actions}
+    return kinds[s["sight.answer"]](s, state, steps)

@@ -1,0 +1,127 @@
+"""The families that read the canvas itself (the contract is in looks.py): a window of filters, the
+canvas as it is, and networks that see all of it."""
+
+import math
+
+import torch
+from torch.nn.functional import relu, softmax
+
+from cores import linear, linear_shapes
+from fixture import uniform
+from looks import Looking, glimpse_network, locator, locator_shapes
+
+
+class CanvasLooking(Looking):
+    def world(self, batch):
+        self.canvas = uniform(batch, math.prod(self.size_of_canvas()))
+        return {"canvas": self.canvas}
+
+    def size_of_canvas(self):
+        return [self.s[f"sight.{side}"] for side in ["channels", "rows", "cols"]]
+
+    def images(self):
+        return self.canvas.view(-1, *self.size_of_canvas())
+
+
+class Window(CanvasLooking):
+    """The read of DRAW (Gregor et al. 2015, equations 21 to 27)."""
+
+    def __init__(self, s):
+        super().__init__(s)
+        self.glimpse_size = s["sight.channels"] * s["attention.glimpse.filters"] ** 2
+
+    def shapes(self):
+        return self.network_shapes() | locator_shapes(
+            self.s["model.hidden_size"], self.s["model.locator_hidden"], "window", 5)
+
+    def filters(self, centre, delta, variance, size):
+        """F (B, N, size): rows are Gaussians around mu_i that sum to one."""
+        n = self.s["attention.glimpse.filters"]
+        i, a = torch.arange(1, n + 1), torch.arange(1, size + 1)
+        mu = centre[:, None] + (i - n / 2 - 0.5) * delta[:, None]
+        return softmax(-((a - mu[:, :, None]) ** 2) / (2 * variance[:, None, None]), 2)
+
+    def look(self, p, t, h):
+        rows, cols, n = (self.s[k] for k in ["sight.rows", "sight.cols",
+                                             "attention.glimpse.filters"])
+        window = locator(p, "window", h)
+        self.decisions.append(window)
+        self.locations.append(window[:, :2])
+        g_x, g_y, log_variance, log_delta, log_gamma = window.unbind(1)
+        delta = (max(rows, cols) - 1) / (n - 1) * log_delta.exp()
+        f_x = self.filters((cols + 1) / 2 * (g_x + 1), delta, log_variance.exp(), cols)
+        f_y = self.filters((rows + 1) / 2 * (g_y + 1), delta, log_variance.exp(), rows)
+        seen = torch.einsum("bjy,bcyx,bix->bcji", f_y, self.images(), f_x)
+        seen = log_gamma.exp()[:, None, None, None] * seen
+        # Of a uniform distribution over the square that the filters part, in half canvases.
+        self.entropy += torch.log(4 * (n * delta) ** 2 / (rows * cols)).sum() / self.steps
+        return glimpse_network(p, seen.flatten(1), window[:, :2])
+
+
+class Whole(CanvasLooking):
+    """The canvas itself, shrunk by area, a row a step or all at once."""
+
+    def __init__(self, s):
+        super().__init__(s)
+        self.size = [s["attention.glimpse.size"][i] or s[f"sight.{side}"]
+                     for i, side in enumerate(["rows", "cols"])]
+        self.by_rows = s["attention.glimpse.order"] == "rows"
+        self.steps = self.size[0] if self.by_rows else 1
+        self.features = (s["sight.channels"] * self.size[1]
+                         * (1 if self.by_rows else self.size[0]))
+
+    def shapes(self):
+        return {}
+
+    @staticmethod
+    def shares(size, small):
+        """(small, size): which share of a small pixel each pixel has."""
+        side = size / small
+        edges = torch.arange(small)[:, None] * side
+        pixels = torch.arange(size)[None]
+        overlap = (torch.minimum(edges + side, pixels + 1.0) - torch.maximum(edges, pixels * 1.0))
+        return overlap.clamp(min=0) / side
+
+    def look(self, p, t, h):
+        rows, cols = self.s["sight.rows"], self.s["sight.cols"]
+        small = torch.einsum("iy,bcyx,jx->bcij", self.shares(rows, self.size[0]), self.images(),
+                             self.shares(cols, self.size[1]))
+        return (small[:, :, t] if self.by_rows else small).flatten(1)
+
+
+class Canvas(CanvasLooking):
+    """Networks that see the whole canvas; there is no core."""
+
+    def __init__(self, s):
+        super().__init__(s)
+        self.steps = 1
+        self.kernel = s.get("model.kernel_size")
+
+    def shapes(self):
+        s = self.s
+        channels, rows, cols = self.size_of_canvas()
+        if s["model.kind"] == "mlp":
+            hidden = s["model.canvas_hidden"]
+            return (linear_shapes("canvas.hidden", channels * rows * cols, hidden)
+                    | linear_shapes("canvas.feature", hidden, self.features))
+        one, two = s["model.channels"]
+        shrunk = lambda side: (side + 2 * (self.kernel // 2) - self.kernel) // 2 + 1
+        outputs = two * shrunk(shrunk(rows)) * shrunk(shrunk(cols))
+        return (linear_shapes("canvas.conv1", self.kernel ** 2 * channels, one)
+                | linear_shapes("canvas.conv2", self.kernel ** 2 * one, two)
+                | linear_shapes("canvas.feature", outputs, self.features))
+
+    def convolve(self, p, name, x):
+        """Our weights are (row, column, input; output)."""
+        k, w = self.kernel, p[f"{name}.weight"]
+        weight = w.view(k, k, x.shape[1], w.shape[1]).permute(3, 2, 0, 1)
+        return relu(torch.nn.functional.conv2d(x, weight, p[f"{name}.bias"][0], stride=2,
+                                               padding=k // 2))
+
+    def look(self, p, t, h):
+        if self.s["model.kind"] == "mlp":
+            x = relu(linear(p, "canvas.hidden", self.canvas))
+        else:
+            x = self.convolve(p, "canvas.conv2", self.convolve(p, "canvas.conv1", self.images()))
+            x = x.permute(0, 2, 3, 1).flatten(1)  # the linear layer reads (row, column, channel)
+        return relu(linear(p, "canvas.feature", x))

@@ -1,0 +1,194 @@
+"""Whole episodes of an agent: forward, every loss term with the detached quantities detached, and
+by autograd the gradient of every parameter. A fixture's metadata are the settings it was made with,
+by the names they have in a configuration; `sight.<..>` and `request.<..>` are what an environment
+and a lane are told."""
+
+import torch
+
+from answers import make_answering
+from canvas_looks import Canvas, Whole, Window
+from cores import linear, linear_shapes, make_core
+from fixture import Unclear, begin, gradients, named, parameters, write_safetensors
+from looks import Grid, Point
+from reads import gate_shapes, gated
+
+# What a configuration that says nothing means, as far as it is not in TINY.
+UNSAID = {
+    "model.kind": "recurrent", "attention.glimpse.learn_std": False,
+    "attention.glimpse.tiles": (0, 0), "attention.glimpse.addressing": "none",
+    "attention.glimpse.expect": "none", "attention.glimpse.size": (0, 0),
+    "attention.glimpse.order": "rows", "attention.glimpse.first": "random",
+    "attention.glimpse.temperature": 1.0, "attention.glimpse.entropy": 0.0,
+    "attention.glimpse.coverage": 0.0, "attention.glimpse.row_penalty": 0.0,
+    "attention.input.kind": "none", "attention.input.alpha": 1.0,
+    "attention.input.learn_alpha": False, "attention.input.gain": 1.0,
+    "attention.hidden.kind": "last", "attention.hidden.query": "last",
+    "attention.hidden.output": "context_and_last", "attention.hidden.score": "general",
+    "attention.hidden.area": "global", "attention.hidden.position": "current",
+    "attention.hidden.mask": "", "attention.hidden.penalty": 0.0,
+    "model.heads": 1, "model.depth": 1, "sight.channels": 1,
+    "reinforce.rollouts": 1, "reinforce.advantage": "learned", "reinforce.reward": "correct",
+    "reinforce.shared_baseline": False, "reinforce.discount": 1.0,
+    "reinforce.action_entropy": 0.0, "training.step_loss": 0.0,
+    "sight.lengths": False, "sight.symbols": 0,
+}
+
+# An agent so small that a fixture is a few kilobytes. Most sizes differ, so that a swapped one
+# shows.
+TINY = {
+    "model.core": "rnn", "model.hidden_size": 4,
+    "model.glimpse_hidden": 3, "model.location_hidden": 2, "model.feature_size": 5,
+    "model.locator_hidden": 6, "attention.glimpse.kind": "hard_gaussian",
+    "attention.glimpse.num_glimpses": 3, "attention.glimpse.std": 0.5,
+    "reinforce.weight": 0.7, "reinforce.entropy": 0.05, "reinforce.baseline_weight": 0.6,
+    "training.classifier_weight": 0.9, "sight.answer": "one_class", "sight.classes": 3,
+    "sight.rows": 6, "sight.cols": 9, "request.average_reward": 0.35,
+    "request.batch_size": 8,
+}
+
+
+class Settings(dict):
+    def __missing__(self, key):
+        return UNSAID[key]
+
+
+def make_looking(s):
+    if s["model.kind"] != "recurrent":
+        return Canvas(s)
+    families = {"hard_categorical": Grid, "soft_grid": Grid, "soft_gaussian": Window,
+                "whole": Whole}
+    return families.get(s["attention.glimpse.kind"], Point)(s)
+
+
+class IdentityCore:
+    """Of models without one: the state is the feature."""
+
+    def __init__(self, features):
+        self.hidden = features
+
+    def shapes(self):
+        return {}
+
+    def begin(self, batch):
+        return (torch.zeros(batch, self.hidden),)
+
+    def advance(self, p, x, state):
+        return (x,)
+
+
+def core_of(s, features):
+    if s["model.kind"] != "recurrent":
+        return IdentityCore(features)
+    return make_core(s["model.core"], "core", features, s["model.hidden_size"], s["model.heads"],
+                     s["model.depth"])
+
+
+def advantages_of(s, returns, baseline):
+    kind = s["reinforce.advantage"]
+    if kind == "leave_one_out":
+        m = s["reinforce.rollouts"]
+        groups = returns.reshape(len(returns), -1, m)
+        others = (groups.sum(2, keepdim=True) - groups) / (m - 1)
+        return (groups - others).reshape(returns.shape)
+    return returns - {"none": 0.0, "constant": s["reinforce.constant"] if kind == "constant" else 0,
+                      "ema": s["request.average_reward"], "learned": baseline}[kind]
+
+
+def make_episode(name, own):
+    """With the first weights by which every parameter matters that can, and numbers that another
+    precision does not change."""
+    s = Settings(TINY | own)
+    for attempt in range(1000):
+        try:
+            begin(name, attempt)
+            tensors, p = play(s)
+            check_precision(p, play_in_float32(s, name, attempt))
+        except Unclear:
+            continue
+        return write_safetensors(f"episode_{name}", tensors | named("parameter", p) | gradients(p),
+                                 {key: text(value) for key, value in s.items()})
+    raise Unclear(f"{name}: after {attempt + 1} attempts")
+
+
+def play_in_float32(s, name, attempt):
+    torch.set_default_dtype(torch.float32)
+    try:
+        begin(name, attempt)
+        return play(s)[1]
+    finally:
+        torch.set_default_dtype(torch.float64)
+
+
+def check_precision(p, rounded):
+    for name, tensor in p.items():
+        if tensor.grad is None:
+            continue
+        largest = tensor.grad.abs().max()
+        if largest > 0 and (rounded[name].grad - tensor.grad).abs().max() > 5e-7 * largest:
+            raise Unclear(f"{name}: its gradient is a small sum of large numbers")
+
+
+def check_reached(p, looks_are_learned, has_regression):
+    """Only what REINFORCE or a regression would train may rest, where there is none."""
+    for name, tensor in p.items():
+        rests = (name.startswith("baseline") and not has_regression
+                 or name.startswith("locator") and not looks_are_learned)
+        if not rests and (tensor.grad is None or not tensor.grad.abs().max() > 1e-4):
+            raise Unclear(f"{name} hardly matters")
+
+
+def play(s, batch=4):
+    """What the fixture holds, and the parameters with their gradients."""
+    looking = make_looking(s)
+    core = core_of(s, looking.features)
+    answering = make_answering(s, core.hidden, looking.steps)
+    acts = s["sight.answer"] == "actions"
+    first_decision = 0 if acts else looking.first_action
+    has_baseline = acts or (s["model.kind"] == "recurrent" and s["attention.glimpse.kind"] not in
+                            ("whole", "soft_grid", "soft_gaussian"))
+    p = parameters(looking.shapes() | gate_shapes(s, looking.features, core.hidden) | core.shapes()
+                   | answering.shapes()
+                   | (linear_shapes("baseline", core.hidden, 1) if has_baseline else {}))
+    world = looking.world(batch) | answering.world(batch)
+
+    looking.begin(p)
+    state = core.begin(batch)
+    h = [state[0]]
+    for t in range(looking.steps):
+        feature = gated(s, p, looking.look(p, t, h[t]), h[t])
+        state = core.advance(p, feature, state)
+        h.append(state[0])
+    h = torch.stack(h)  # (T + 1, B, H)
+
+    returns = answering.say(p, h[1:]).detach()
+    regression, advantages = torch.tensor(0.0), torch.zeros_like(returns)
+    if has_baseline:
+        before = h[:-1] if s["reinforce.shared_baseline"] else h[:-1].detach()
+        baseline = linear(p, "baseline", before)[..., 0]
+        advantages = advantages_of(s, returns, baseline).detach()
+        if s["reinforce.advantage"] == "learned" and first_decision is not None:
+            squares = (baseline - returns)[first_decision:] ** 2
+            regression = s["reinforce.baseline_weight"] * squares.mean(0).sum()
+    classifier, on_actions, read_penalty = answering.losses(p, advantages)
+    on_looks, look_penalty = looking.losses(p, h[:-1], advantages)
+    terms = [classifier, on_actions + on_looks, regression, read_penalty + look_penalty]
+    sums = torch.stack([torch.as_tensor(term) for term in terms])
+    (sums.sum() / s["request.batch_size"]).backward()
+    check_reached(p, looking.first_action is not None or not has_baseline or
+                  s["attention.glimpse.kind"].startswith("soft"), bool(regression > 0))
+
+    forward = {"state": h[1:], "probability": answering.probability, "returns": returns,
+               "sums": sums, "entropy": torch.as_tensor(looking.entropy).reshape(1)}
+    if looking.decisions:
+        forward |= {"decision": torch.stack(looking.decisions),
+                    "location": torch.stack(looking.locations)}
+    if hasattr(looking, "std"):
+        forward["std"] = looking.std.reshape(1)
+    return world | forward, p
+
+
+def text(value):
+    """As the test reads it: 1 or 0, numbers, names, and pairs with a space between."""
+    if isinstance(value, bool):
+        return int(value)
+    return " ".join(map(str, value)) if isinstance(value, tuple) else value

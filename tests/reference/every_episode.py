@@ -1,0 +1,142 @@
+"""The episodes there are fixtures of: every kind in the tables of attention/ and agent/ at least
+once, with the settings beside it varied from one to the next."""
+
+SCORES = ["dot", "scaled_dot", "general", "additive", "location_free"]
+NEEDS_EQUAL_WIDTHS = ["dot", "scaled_dot"]
+FIRST = ["random", "center", "learned"]
+
+
+def point_episodes():
+    """Every core, every estimate of the advantage; a control, in which no look is learned."""
+    learned = {"attention.glimpse.first": "learned", "attention.glimpse.learn_std": True}
+    return {
+        "core_rnn": learned | {"training.step_loss": 0.3},
+        "core_lstm": {"model.core": "lstm", "attention.glimpse.first": "center",
+                      "reinforce.reward": "probability"},
+        "core_gru": learned | {"model.core": "gru", "reinforce.advantage": "constant",
+                               "reinforce.constant": 0.2},
+        "core_feedforward": {"model.core": "feedforward", "reinforce.advantage": "ema",
+                             "reinforce.reward": "probability"},
+        "core_attention": learned | {"model.core": "attention", "model.heads": 2, "model.depth": 2,
+                                     "reinforce.advantage": "leave_one_out",
+                                     "reinforce.reward": "probability", "reinforce.rollouts": 2,
+                                     "training.step_loss": 0.3},
+        "no_advantage": learned | {"reinforce.advantage": "none"},
+        "control": {"attention.glimpse.kind": "scan"},
+        "gate": {"attention.input.kind": "gate", "attention.input.alpha": 2.0,
+                 "attention.input.gain": 5.0},
+    }
+
+
+def grid_episodes():
+    """Hard and soft, by location and by content with each score, of features and of pixels."""
+    grid = {"attention.glimpse.grid": (2, 3), "attention.glimpse.stride": 2,
+            "attention.glimpse.temperature": 0.7}
+    penalties = {"attention.glimpse.entropy": 0.05, "attention.glimpse.coverage": 0.3,
+                 "attention.glimpse.row_penalty": 0.2}
+    episodes = {}
+    for i, score in enumerate([None] + SCORES):
+        placed = {"attention.glimpse.addressing": "location"}
+        if score is not None:
+            placed = {"attention.glimpse.addressing": "content", "attention.glimpse.score": score,
+                      "attention.glimpse.score_hidden": 3}
+        if score in NEEDS_EQUAL_WIDTHS:
+            placed["model.feature_size"] = 4
+        name = score or "location"
+        episodes[f"hard_{name}"] = grid | placed | {
+            "attention.glimpse.kind": "hard_categorical", "attention.glimpse.first": FIRST[i % 3]}
+        for j, expect in enumerate(["features", "pixels"]):
+            episodes[f"soft_{name}_{expect}"] = grid | placed | penalties | {
+                "attention.glimpse.kind": "soft_grid", "attention.glimpse.expect": expect,
+                "attention.glimpse.first": FIRST[(i + j + 1) % 3]}
+    episodes["hard_location"] |= {"attention.glimpse.tiles": (2, 3)}
+    episodes["gate_learned"] = episodes["soft_additive_features"] | {
+        "attention.input.kind": "gate", "attention.input.alpha": 1.5,
+        "attention.input.learn_alpha": True, "model.core": "lstm"}
+    return episodes
+
+
+WHOLE = {"attention.glimpse.kind": "whole", "attention.glimpse.size": (5, 3)}
+
+
+def canvas_episodes():
+    two = {"sight.channels": 2}
+    return {
+        "window": two | {"attention.glimpse.kind": "soft_gaussian",
+                         "attention.glimpse.first": "learned", "attention.glimpse.filters": 3},
+        "whole_rows": WHOLE | two | {"training.step_loss": 0.3},
+        "whole_at_once": WHOLE | two | {"attention.glimpse.order": "at_once"},
+        "whole_unshrunk": {"attention.glimpse.kind": "whole"},
+        "mlp": {"model.kind": "mlp", "model.canvas_hidden": 4},
+        "cnn": two | {"model.kind": "cnn", "model.channels": (2, 3), "model.kernel_size": 3},
+    }
+
+
+def hidden_episodes():
+    """Every read of the states, with lengths, and some with a mask that forbids the first state."""
+    base = WHOLE | {"training.step_loss": 0.3, "sight.lengths": True}
+    masked = {"attention.hidden.mask": "01101"}
+    episodes = {
+        "hidden_last": base | masked,
+        "hidden_mean": base | masked | {"attention.hidden.kind": "mean"},
+        "hidden_self": base | masked | {
+            "attention.hidden.kind": "self", "attention.hidden.score_hidden": 3,
+            "attention.hidden.hops": 2, "attention.hidden.penalty": 0.1},
+    }
+    pairs = [(score, query) for score in SCORES for query in ["last", "mean"]
+             if score != "location_free"] + [("location_free", "none")]
+    for i, (score, query) in enumerate(pairs):
+        attend = base | {"attention.hidden.kind": "attend", "attention.hidden.score": score,
+                         "attention.hidden.score_hidden": 3, "attention.hidden.query": query}
+        output = ["context", "context_and_last"]
+        position = "predicted" if query != "none" and i % 4 < 2 else "current"
+        episodes[f"hidden_{score}_{query}"] = attend | (masked if i % 2 else {}) | {
+            "attention.hidden.output": output[i % 2]}
+        episodes[f"hidden_{score}_{query}_local"] = attend | ({} if i % 2 else masked) | {
+            "attention.hidden.area": "local", "attention.hidden.position": position,
+            "attention.hidden.window": 1 + i % 2, "attention.hidden.output": output[(i + 1) % 2]}
+    return episodes
+
+
+def sequence_episodes():
+    """Every core of a decoder with every context, the scores spread over them."""
+    base = WHOLE | {"sight.answer": "sequence", "sight.classes": 4, "sight.symbols": 3,
+                    "sight.lengths": True, "decoder.hidden_size": 3}
+    point = {"attention.glimpse.kind": "hard_gaussian", "attention.glimpse.learn_std": True}
+    attend = lambda score: {"attention.hidden.kind": "attend", "attention.hidden.score": score,
+                            "attention.hidden.score_hidden": 3}
+    local = {"attention.hidden.area": "local", "attention.hidden.window": 1}
+    episodes = {
+        "decoder_rnn_attend": attend("dot") | local | {"decoder.hidden_size": 4},
+        "decoder_lstm_attend": attend("additive") | local | {
+            "attention.hidden.position": "predicted", "attention.hidden.mask": "11011"},
+        "decoder_gru_attend": attend("general") | point,
+        "decoder_location_free": attend("location_free") | {"attention.hidden.mask": "10110"},
+        "decoder_scaled_dot": attend("scaled_dot") | point | {
+            "decoder.hidden_size": 4, "reinforce.reward": "probability"},
+    }
+    for core in ["rnn", "lstm", "gru"]:
+        for kind in ["last", "mean"]:
+            episodes[f"decoder_{core}_{kind}"] = {"attention.hidden.kind": kind}
+    for name, own in episodes.items():
+        core = name.split("_")[1]
+        episodes[name] = base | {"decoder.core": core if core in ["rnn", "lstm"] else "gru"} | own
+    return episodes
+
+
+def action_episodes():
+    base = {"sight.answer": "actions", "attention.glimpse.num_glimpses": 4,
+            "reinforce.discount": 0.9, "reinforce.action_entropy": 0.02}
+    grid = grid_episodes()
+    return {
+        "actions_point": {"attention.glimpse.first": "learned"} | base,
+        "actions_shared": base | {"reinforce.shared_baseline": True, "model.core": "gru"},
+        "actions_hard": grid["hard_general"] | base,
+        "actions_soft": grid["soft_location_features"] | base,
+        "actions_control": {"attention.glimpse.kind": "center"} | base,
+    }
+
+
+def every_episode():
+    return (point_episodes() | grid_episodes() | canvas_episodes() | hidden_episodes()
+            | sequence_episodes() | action_episodes())

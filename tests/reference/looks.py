@@ -1,0 +1,204 @@
+"""Where to look and what is seen there: one class for each family; those that read the canvas
+itself are in canvas_looks.py. All have
+
+    shapes()               of their parameters
+    steps, features        T, and F of what the core reads
+    world(batch)           what the environment shows and what the policy did, for the fixture
+    begin(p)               before the first look
+    look(p, t, h)          the feature (B, F) that the core reads at step t, from h_t (B, H)
+    losses(p, h, a)        after the last: REINFORCE from the states h_0 .. h_{T-1} and the
+                           advantages a (T, B), and the penalties; sums over the episodes
+
+and keep their decisions and locations, (T, B, ..), and `entropy`, the mean over the looks."""
+
+import torch
+from torch.distributions import Categorical, Normal
+from torch.nn.functional import one_hot, relu, softmax
+
+from cores import linear, linear_shapes
+from fixture import normal, real, uniform
+from reads import score, score_shapes
+
+
+def glimpse_shapes(glimpse, what, where, features):
+    return (linear_shapes("glimpse.what", glimpse, what) | linear_shapes("glimpse.where", 2, where)
+            | linear_shapes("glimpse.joint", what + where, features))
+
+
+def glimpse_network(p, glimpse, location):
+    what = relu(linear(p, "glimpse.what", glimpse))
+    where = relu(linear(p, "glimpse.where", location))
+    # W_3 and W_4 apart, as the paper writes them.
+    w3, w4 = p["glimpse.joint.weight"].split([what.shape[-1], where.shape[-1]])
+    return relu(what @ w3 + where @ w4 + p["glimpse.joint.bias"])
+
+
+def locator_shapes(state, hidden, output, outputs):
+    return (linear_shapes("locator.hidden", state, hidden)
+            | linear_shapes(f"locator.{output}", hidden, outputs))
+
+
+def locator(p, output, state):
+    return linear(p, f"locator.{output}", relu(linear(p, "locator.hidden", state)))
+
+
+class Looking:
+    glimpse_size = 0
+    first_action = None  # the first look that REINFORCE learns; None: no look is learned so
+
+    def __init__(self, s):
+        self.s = s
+        self.steps = s["attention.glimpse.num_glimpses"]
+        self.features = s["model.feature_size"]
+        self.decisions, self.locations, self.entropy = [], [], 0.0
+
+    def begin(self, p):
+        pass
+
+    def losses(self, p, h, advantages):
+        return 0.0, 0.0
+
+    def network_shapes(self):
+        return glimpse_shapes(self.glimpse_size, self.s["model.glimpse_hidden"],
+                              self.s["model.location_hidden"], self.features)
+
+
+class Point(Looking):
+    """Mnih et al. (2014): l ~ N(mu, std^2), and controls that nobody learns."""
+
+    glimpse_size = 8
+
+    def __init__(self, s):
+        super().__init__(s)
+        self.learned = s["attention.glimpse.kind"] == "hard_gaussian"
+        self.first_learned = s["attention.glimpse.first"] == "learned"
+        if self.learned:
+            self.first_action = 0 if self.first_learned else 1
+
+    def shapes(self):
+        shapes = self.network_shapes() | locator_shapes(
+            self.s["model.hidden_size"], self.s["model.locator_hidden"], "mean", 2)
+        if self.first_learned:
+            shapes["locator.first"] = (1, 2)
+        if self.s["attention.glimpse.learn_std"]:
+            shapes["locator.log_std"] = (1, 1)
+        return shapes
+
+    def world(self, batch):
+        self.glimpse = uniform(self.steps, batch, self.glimpse_size)
+        self.action = normal(self.steps, batch, 2, scale=0.7)
+        return {"glimpse": self.glimpse, "action": self.action}
+
+    def begin(self, p):
+        learned = self.s["attention.glimpse.learn_std"]
+        self.std = (p["locator.log_std"].exp() if learned
+                    else torch.tensor(self.s["attention.glimpse.std"]))
+
+    def mean(self, p, t, h):
+        if t > 0:
+            return torch.tanh(locator(p, "mean", h))
+        first = p["locator.first"] if self.first_learned else torch.zeros(1, 2)
+        return torch.tanh(first).expand(len(h), 2)
+
+    def look(self, p, t, h):
+        self.decisions.append(self.mean(p, t, h))
+        location = self.action[t].clamp(-1, 1)
+        self.locations.append(location)
+        self.entropy += Normal(0.0, self.std).entropy().sum() * 2 * len(h) / self.steps
+        return glimpse_network(p, self.glimpse[t], location)
+
+    def losses(self, p, h, advantages):
+        reinforce = 0.0
+        for t in range(self.first_action if self.learned else self.steps, self.steps):
+            policy = Normal(self.mean(p, t, h[t].detach()), self.std)
+            log_p = policy.log_prob(self.action[t]).sum(-1)
+            reinforce -= (self.s["reinforce.weight"] * advantages[t] * log_p
+                          + self.s["reinforce.entropy"] * policy.entropy().sum(-1)).sum()
+        return reinforce, 0.0
+
+
+class Grid(Looking):
+    """A distribution over the candidates of a grid, sampled or averaged over."""
+
+    glimpse_size = 7
+
+    def __init__(self, s):
+        super().__init__(s)
+        self.soft = s["attention.glimpse.kind"] == "soft_grid"
+        self.content = s["attention.glimpse.addressing"] == "content"
+        self.places = self.make_places()
+        self.first_learned = 0 if s["attention.glimpse.first"] == "learned" else 1
+        if not self.soft:
+            self.first_action = self.first_learned
+
+    def make_places(self):
+        """(G, 2): x, y of the centres, row by row."""
+        s, centres = self.s, []
+        for axis, name in enumerate(["sight.rows", "sight.cols"]):
+            tiles = s["attention.glimpse.tiles"][axis]
+            if tiles > 0:
+                centres.append((2 * torch.arange(tiles) + 1) / tiles - 1.0)
+            else:
+                n = s["attention.glimpse.grid"][axis]
+                pixels = (torch.arange(n) - (n - 1) / 2) * s["attention.glimpse.stride"]
+                centres.append(pixels * 2 / s[name])
+        y, x = torch.meshgrid(*centres, indexing="ij")
+        return real(torch.stack([x.flatten(), y.flatten()], 1))
+
+    def shapes(self):
+        s, h = self.s, self.s["model.hidden_size"]
+        if self.content:
+            placed = score_shapes(s["attention.glimpse.score"], "locator.score", h, self.features,
+                                  s.get("attention.glimpse.score_hidden"))
+        else:
+            placed = locator_shapes(h, s["model.locator_hidden"], "logits", len(self.places))
+        return self.network_shapes() | placed
+
+    def world(self, batch):
+        count = len(self.places)
+        self.candidate = uniform(batch, count, self.glimpse_size)
+        self.choice = torch.randint(count, (self.steps, batch))
+        tensors = {"candidate": self.candidate, "place": self.places}
+        return tensors if self.soft else tensors | {"action": real(one_hot(self.choice, count))}
+
+    def begin(self, p):
+        self.keys = glimpse_network(p, self.candidate, self.places)
+
+    def distribution(self, p, t, h, keys):
+        s, count = self.s, len(self.places)
+        if t < self.first_learned:
+            if s["attention.glimpse.first"] == "random":
+                return torch.full((len(h), count), 1.0 / count)
+            return real(one_hot((self.places ** 2).sum(1).argmin(), count)).expand(len(h), count)
+        logits = (score(s["attention.glimpse.score"], "locator.score", p, h, keys) if self.content
+                  else locator(p, "logits", h))
+        return softmax(logits / s["attention.glimpse.temperature"], 1)
+
+    def look(self, p, t, h):
+        chances = self.distribution(p, t, h, self.keys)
+        self.decisions.append(chances)
+        self.entropy += Categorical(probs=chances).entropy().sum() / self.steps
+        w = chances if self.soft else real(one_hot(self.choice[t], len(self.places)))
+        location = w @ self.places
+        self.locations.append(location)
+        if self.soft and self.s["attention.glimpse.expect"] == "features":
+            return torch.einsum("bg,bgf->bf", w, self.keys)
+        return glimpse_network(p, torch.einsum("bg,bgd->bd", w, self.candidate), location)
+
+    def losses(self, p, h, advantages):
+        s, learned = self.s, range(self.first_learned, self.steps)
+        if not self.soft:
+            reinforce = 0.0
+            for t in learned:
+                policy = Categorical(self.distribution(p, t, h[t].detach(), self.keys.detach()))
+                reinforce -= (s["reinforce.weight"] * advantages[t]
+                              * policy.log_prob(self.choice[t])
+                              + s["reinforce.entropy"] * policy.entropy()).sum()
+            return reinforce, 0.0
+        w = torch.stack(self.decisions, 1)  # (B, T, G)
+        coverage = ((1.0 - w.sum(1)) ** 2).sum()
+        rows = ((w @ w.transpose(1, 2) - torch.eye(self.steps)) ** 2).sum()
+        entropy = sum(Categorical(w[:, t]).entropy().sum() for t in learned) / self.steps
+        return 0.0, (s["attention.glimpse.coverage"] * coverage
+                     + s["attention.glimpse.row_penalty"] * rows
+                     - s["attention.glimpse.entropy"] * entropy)
