@@ -211,7 +211,8 @@ void LookPicture::draw_window(Picture& picture, const Gaze& gaze) const {
 void LookPicture::draw_path(Picture& picture, const Episode& episode, int t, bool numbered) const {
   std::vector<Point> path;
   for (int step = 0; step <= t; ++step) path.push_back(drawn(place(episode, step)));
-  for (int step = 1; step <= t; ++step) picture.line(path[step - 1], path[step], kOutline, stroke_ + 2);
+  for (int step = 1; step <= t; ++step)
+    picture.line(path[step - 1], path[step], kOutline, stroke_ + 2);
   for (int step = 1; step <= t; ++step) picture.line(path[step - 1], path[step], kPath, stroke_);
   for (int step = 0; step <= t; ++step) {
     const bool now = step == t;
