@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace saccade {
@@ -55,29 +54,16 @@ Axis logarithmic_axis(const std::string& title, double low, double high) {
   return axis;
 }
 
-ChartStyle chart_style(int variant) {
-  static const std::array<Colour, 7> colours = {{{0, 114, 178},
-                                                 {213, 94, 0},
-                                                 {0, 158, 115},
-                                                 {204, 121, 167},
-                                                 {86, 180, 233},
-                                                 {230, 159, 0},
-                                                 {120, 120, 120}}};
-  return {colours[variant % colours.size()], static_cast<Marker>(variant % 5)};
+bool is_matrix(const Chart& chart) {
+  return chart.kind == ChartKind::confusion || chart.kind == ChartKind::heat_map;
 }
 
-const std::vector<Colour>& heat_colours() {
-  static const std::vector<Colour> colours = {{0, 32, 77},     {0, 48, 111},    {42, 64, 108},
-                                              {72, 82, 107},   {94, 98, 110},   {114, 115, 116},
-                                              {135, 132, 121}, {158, 150, 119}, {182, 169, 113},
-                                              {208, 190, 103}, {234, 211, 87},  {255, 234, 70}};
-  return colours;
-}
-
-std::string short_number(double value) {
+std::string short_number(double value, int digits) {
   const double size = std::abs(value);
+  if (!std::isfinite(value)) return "";
   if (size == 0.0) return "0";
-  const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(size))), 0, 9);
+  const int decimals =
+      std::clamp(digits - 1 - static_cast<int>(std::floor(std::log10(size))), 0, 9);
   std::string text = fmt::format("{:.{}f}", value, decimals);
   if (decimals > 0) {
     text.erase(text.find_last_not_of('0') + 1);
@@ -85,5 +71,7 @@ std::string short_number(double value) {
   }
   return text;
 }
+
+std::string short_number(double value) { return short_number(value, 3); }
 
 }  // namespace saccade

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "experiments/comparison/comparison.h"
-#include "experiments/pictures/picture.h"
 
 namespace saccade {
 
@@ -38,8 +37,8 @@ enum class ChartKind {
 /// Numbers in the units of the axes.
 struct Series {
   std::string name = {};
-  int variant = 0;                       // its place among the variants: which colour and marker
-  std::vector<double> x = {};            // (N); of `rows`: the row
+  int variant = 0;             // its place among the variants: which colour and marker; unique
+  std::vector<double> x = {};  // (N); of `rows`: the row
   std::vector<Estimate> estimates = {};  // (N)
   std::vector<double> singles = {};      // of `rows`: the single runs
 };
@@ -53,7 +52,7 @@ struct ChartMatrix {
   std::vector<std::string> names = {};  // of rows and columns alike; empty: they are pixels
 };
 
-/// A chart as numbers and words; how it is drawn is up to the page and to chart_picture().
+/// A chart as numbers and words. draw_chart() draws it.
 struct Chart {
   std::string id = {};     // of letters, digits and _; unique
   std::string title = {};  // of one line
@@ -70,21 +69,12 @@ struct Chart {
 /// confusion_n of variant n = 1, 2, ... Shares are in per cent. Figures must be finite.
 std::vector<Chart> charts_of(const Comparison& comparison);
 
-enum class Marker { circle, square, triangle, diamond, cross };
+/// So many significant digits or all before the point, no exponent: of three 12.3, 0.0123, 1234, 2.
+/// Empty for what is not finite.
+std::string short_number(double value, int digits);
+std::string short_number(double value);  // of three digits
 
-/// Told apart by the colour-blind (Okabe and Ito 2008), and by the marker in grey print.
-struct ChartStyle {
-  Colour colour;
-  Marker marker = Marker::circle;
-};
-
-/// Of the variant at that place; no two of the first 35 are alike.
-ChartStyle chart_style(int variant);
-
-/// From little to much; evenly spaced, lightness rises (cividis, Nunez et al. 2018).
-const std::vector<Colour>& heat_colours();
-
-/// Three significant digits or all before the point, no exponent: 12.3, 0.0123, 1234, 2.
-std::string short_number(double value);
+/// Whether it is one of `confusion` and `heat_map`.
+bool is_matrix(const Chart& chart);
 
 }  // namespace saccade

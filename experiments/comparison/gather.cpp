@@ -35,59 +35,79 @@ bool same_variant(const FinishedRun& a, const FinishedRun& b) {
 
 // ---- What is compared ----
 
+// Sorts runs into variants, and says of each that cannot be compared why.
+class Grouping {
+ public:
+  explicit Grouping(std::vector<LeftOut>& left_out) : left_out_(left_out) {}
+
+  // Every run of a folder that was given.
+  void add_all(const fs::path& given) {
+    bool used = false;
+    std::string other;  // why a run had another test
+    for (const fs::path& folder : find_runs(given)) {
+      const bool is_new = taken_.insert(fs::weakly_canonical(folder)).second;
+      used |= !is_new || add(folder, other);
+    }
+    if (!used && !other.empty())
+      throw InputError(fmt::format("{}: mixed tasks: {}", given.string(), other));
+  }
+
+  // By variant, in the order of the seeds.
+  std::vector<Runs> sorted() && {
+    for (Runs& runs : variants_)
+      std::ranges::sort(runs, {}, [](const FinishedRun& r) { return r.config.seed; });
+    return std::move(variants_);
+  }
+
+ private:
+  // Whether it is compared; where its test was another one, `other` says what differs.
+  bool add(const fs::path& folder, std::string& other) {
+    if (!is_finished(RunFolder(folder))) return leave_out(folder, "not finished");
+    FinishedRun run;
+    try {
+      run = read_finished_run(folder);
+    } catch (const InputError& error) {
+      return leave_out(folder, error.what());
+    }
+    if (const std::string why = variants_.empty() ? "" : other_test(variants_[0][0], run);
+        !why.empty()) {
+      other = why;
+      return leave_out(folder, why);
+    }
+    Runs& variant = variant_of(run);
+    const auto twin = std::ranges::find_if(
+        variant, [&](const FinishedRun& r) { return r.config.seed == run.config.seed; });
+    if (twin != variant.end())
+      return leave_out(folder,
+                       fmt::format("same configuration and seed as {}", twin->folder.string()));
+    variant.push_back(std::move(run));
+    return true;
+  }
+
+  Runs& variant_of(const FinishedRun& run) {
+    const auto found = std::ranges::find_if(
+        variants_, [&](const Runs& runs) { return same_variant(runs[0], run); });
+    return found != variants_.end() ? *found : variants_.emplace_back();
+  }
+
+  bool leave_out(const fs::path& folder, const std::string& reason) {
+    left_out_.push_back({folder, reason});
+    return false;
+  }
+
+  std::vector<LeftOut>& left_out_;
+  std::vector<Runs> variants_;
+  std::set<fs::path> taken_;
+};
+
 // The runs that can be compared, by variant; the others are put into `comparison`.
 std::vector<Runs> group(std::span<const fs::path> folders, Comparison& comparison) {
-  std::vector<Runs> variants;
-  const auto leave_out = [&](const fs::path& folder, const std::string& reason) {
-    comparison.left_out.push_back({folder, reason});
-  };
-  std::set<fs::path> taken;
-  for (const fs::path& given : folders) {
-    int used = 0, other = 0;
-    std::string reason;
-    for (const fs::path& folder : find_runs(given)) {
-      if (!taken.insert(fs::weakly_canonical(folder)).second) {
-        ++used;  // given twice
-        continue;
-      }
-      if (!is_finished(RunFolder(folder))) {
-        leave_out(folder, "not finished");
-        continue;
-      }
-      FinishedRun run;
-      try {
-        run = read_finished_run(folder);
-      } catch (const InputError& error) {
-        leave_out(folder, error.what());
-        continue;
-      }
-      if (!variants.empty())
-        if (const std::string why = other_test(variants[0][0], run); !why.empty()) {
-          leave_out(folder, why);
-          reason = why;
-          ++other;
-          continue;
-        }
-      auto variant = std::ranges::find_if(
-          variants, [&](const Runs& runs) { return same_variant(runs[0], run); });
-      if (variant == variants.end()) variant = variants.insert(variants.end(), Runs{});
-      const auto twin = std::ranges::find_if(
-          *variant, [&](const FinishedRun& r) { return r.config.seed == run.config.seed; });
-      if (twin != variant->end()) {
-        leave_out(folder, fmt::format("same configuration and seed as {}", twin->folder.string()));
-        continue;
-      }
-      variant->push_back(std::move(run));
-      ++used;
-    }
-    if (used == 0 && other > 0)
-      throw InputError(fmt::format("{}: mixed tasks: {}", given.string(), reason));
-  }
+  Grouping grouping(comparison.left_out);
+  for (const fs::path& given : folders) grouping.add_all(given);
+  std::vector<Runs> variants = std::move(grouping).sorted();
   if (variants.empty())
     throw InputError(fmt::format("{}: no run is finished ({})", folders[0].string(),
                                  comparison.left_out[0].reason));
-  for (Runs& runs : variants)
-    std::ranges::sort(runs, {}, [](const FinishedRun& r) { return r.config.seed; });
   return variants;
 }
 

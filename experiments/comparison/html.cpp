@@ -29,6 +29,21 @@ std::string html_escaped(std::string_view text) {
   return escaped;
 }
 
+std::string html_table(const Cells& header, const std::vector<Cells>& rows,
+                       std::string_view style) {
+  std::string html =
+      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table class=\"";
+  html.append(style).append("\">\n<thead><tr>");
+  for (const std::string& cell : header) html += "<th scope=\"col\">" + cell + "</th>";
+  html += "</tr></thead>\n<tbody>\n";
+  for (const Cells& row : rows) {
+    html += "<tr><th scope=\"row\">" + row.front() + "</th>";
+    for (std::size_t i = 1; i < row.size(); ++i) html += "<td>" + row[i] + "</td>";
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
 std::string base64(std::string_view bytes) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

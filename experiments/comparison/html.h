@@ -3,11 +3,17 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace saccade {
 
 /// Text as it goes between tags and into quoted attributes.
 std::string html_escaped(std::string_view text);
+
+using Cells = std::vector<std::string>;  // HTML
+/// A table of class `style` that scrolls where it is too wide; the first cell of a row is its
+/// heading.
+std::string html_table(const Cells& header, const std::vector<Cells>& rows, std::string_view style);
 
 std::string base64(std::string_view bytes);
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "experiments/comparison/chart_picture.h"
+#include "experiments/comparison/chart_drawing.h"
+#include "experiments/comparison/drawing_picture.h"
 #include "experiments/files/output.h"
 
 namespace saccade {
@@ -24,5 +25,12 @@ void write_report(const fs::path& folder, const Comparison& comparison,
   for (std::size_t i = 0; i < charts.size(); ++i)
     write_text(files[i + 1], to_png(chart_picture(charts[i])));
 }
+
+Drawing paper_drawing(const Chart& chart) {
+  return draw_chart(chart,
+                    {.width = is_matrix(chart) ? 480.0 : 640.0, .margin = 16.0, .titled = true});
+}
+
+Picture chart_picture(const Chart& chart) { return picture_of(paper_drawing(chart), kPaperScale); }
 
 }  // namespace saccade

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "experiments/comparison/drawing.h"
 #include "experiments/comparison/report_page.h"
 
 namespace saccade {
@@ -18,5 +19,10 @@ std::vector<std::filesystem::path> report_files(const std::filesystem::path& fol
 void write_report(const std::filesystem::path& folder, const Comparison& comparison,
                   const std::vector<Chart>& charts,
                   const std::optional<EmbeddedRecording>& recording);
+
+// A chart for papers: on white, 1600 pixels wide (matrices 1200), as high as it needs.
+inline constexpr double kPaperScale = 2.5;
+Drawing paper_drawing(const Chart& chart);
+Picture chart_picture(const Chart& chart);
 
 }  // namespace saccade

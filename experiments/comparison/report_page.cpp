@@ -6,7 +6,9 @@
 #include <cmath>
 #include <functional>
 
-#include "experiments/comparison/chart_json.h"
+#include "experiments/comparison/chart_drawing.h"
+#include "experiments/comparison/chart_numbers.h"
+#include "experiments/comparison/drawing_svg.h"
 #include "experiments/comparison/html.h"
 #include "experiments/comparison/page_assets.h"
 #include "nn/error.h"
@@ -65,24 +67,6 @@ std::string improvement_cell(const std::optional<Estimate>& improvement) {
 
 // ---- Tables ----
 
-using Cells = std::vector<std::string>;  // HTML
-
-/// The first cell of a row is its heading.
-std::string table(const Cells& header, const std::vector<Cells>& rows, const char* style) {
-  std::string html = fmt::format(
-      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table "
-      "class=\"{}\">\n<thead><tr>",
-      style);
-  for (const std::string& cell : header) html += "<th scope=\"col\">" + cell + "</th>";
-  html += "</tr></thead>\n<tbody>\n";
-  for (const Cells& row : rows) {
-    html += "<tr><th scope=\"row\">" + row.front() + "</th>";
-    for (std::size_t i = 1; i < row.size(); ++i) html += "<td>" + row[i] + "</td>";
-    html += "</tr>\n";
-  }
-  return html + "</tbody></table></div>\n";
-}
-
 /// Lets a long name break behind its dots, commas and equals signs. Takes and gives HTML.
 std::string breakable(const std::string& name) {
   std::string html;
@@ -95,8 +79,7 @@ std::string breakable(const std::string& name) {
 
 /// The label behind the colour that it has in the charts.
 std::string marked_label(const Comparison& comparison, std::size_t variant) {
-  return fmt::format("<span class=\"swatch\" style=\"background:{}\"></span>{}",
-                     css_colour(chart_style(static_cast<int>(variant)).colour),
+  return fmt::format("<span class=\"swatch v{}\"></span>{}", variant,
                      breakable(html_escaped(comparison.variants[variant].label)));
 }
 
@@ -118,7 +101,7 @@ std::string figures_table(const Comparison& comparison) {
                     grouped(variant.episodes), known(variant.gflop_per_episode, short_number),
                     known(variant.canvas_pixels, grouped), duration(variant.seconds)});
   }
-  return table(
+  return html_table(
       {"variant", "seeds", "error, mean", "error, interquartile mean", "difference to the first",
        "P(better than the first)", "looks on the digit", "training episodes", "GFLOP an episode",
        "pixels looked at an episode", "training time"},
@@ -136,7 +119,7 @@ std::string runs_table(const Comparison& comparison) {
                           ? "<code>" + html_escaped(variant.folders[run].string()) + "</code>"
                           : ""});
   }
-  return table({"variant", "seed", "error", "folder"}, rows, "runs");
+  return html_table({"variant", "seed", "error", "folder"}, rows, "runs");
 }
 
 /// The longer of the two lists goes down the page.
@@ -165,7 +148,7 @@ std::string settings_table(const Comparison& comparison) {
       for (std::size_t k = 0; k < keys.size(); ++k) rows.back().push_back(setting(v, k));
     }
   }
-  return table(header, rows, "settings");
+  return html_table(header, rows, "settings");
 }
 
 std::string left_out_table(const Comparison& comparison) {
@@ -173,7 +156,7 @@ std::string left_out_table(const Comparison& comparison) {
   for (const LeftOut& one : comparison.left_out)
     rows.push_back(
         {"<code>" + html_escaped(one.folder.string()) + "</code>", html_escaped(one.reason)});
-  return table({"folder", "why"}, rows, "settings");
+  return html_table({"folder", "why"}, rows, "settings");
 }
 
 // ---- Sections ----
@@ -183,17 +166,26 @@ std::string section(const std::string& title, const std::string& html) {
   return "<section>\n<h2>" + title + "</h2>\n" + html + "</section>\n";
 }
 
+/// Wide and narrow: style shows the one for which there is room, and letters stay readable.
+std::string drawings(const Chart& chart) {
+  constexpr Sheet kMatrix{.width = 400.0}, kRows{.width = 800.0}, kWide{.width = 600.0};
+  constexpr Sheet kNarrow{.width = 360.0};
+  if (is_matrix(chart)) return svg_of(draw_chart(chart, kMatrix), chart.text);
+  const Sheet& wide = chart.kind == ChartKind::rows ? kRows : kWide;
+  return svg_of(draw_chart(chart, wide), chart.text) +
+         svg_of(draw_chart(chart, kNarrow), chart.text);
+}
+
 std::string figures(const std::vector<Chart>& charts,
                     const std::function<bool(const Chart&)>& belongs) {
   std::string html;
   for (const Chart& chart : charts) {
     if (!belongs(chart)) continue;
-    const std::string title = html_escaped(chart.title), text = html_escaped(chart.text);
     html += fmt::format(
-        "<figure id=\"{0}\"><figcaption>{1}</figcaption>\n"
-        "<div class=\"plot\"><canvas role=\"img\" aria-label=\"{2}\">{2}</canvas></div>\n"
-        "<details><summary>In words and numbers</summary><p>{2}</p></details></figure>\n",
-        html_escaped(chart.id), title, text);
+        "<figure id=\"{}\"><figcaption>{}</figcaption>\n<div class=\"plot\">\n{}</div>\n"
+        "<details><summary>In words and numbers</summary><p>{}</p>\n{}</details></figure>\n",
+        html_escaped(chart.id), html_escaped(chart.title), drawings(chart),
+        html_escaped(chart.text), numbers_table(chart));
   }
   return html;
 }
@@ -273,25 +265,22 @@ std::string report_page(const Comparison& comparison, const std::vector<Chart>& 
   const auto of_kind = [](ChartKind kind) {
     return [kind](const Chart& chart) { return chart.kind == kind; };
   };
-  const auto has_axes = [](const Chart& chart) {
-    return chart.kind != ChartKind::heat_map && chart.kind != ChartKind::confusion;
-  };
   const std::string sections =
       section("Figures", figures_table(comparison) + "<details><summary>Every run</summary>\n" +
                              runs_table(comparison) + "</details>\n") +
-      recording_section(recording) + charts_section("Charts", charts, "charts", has_axes) +
+      recording_section(recording) +
+      charts_section("Charts", charts, "charts", std::not_fn(is_matrix)) +
       charts_section("Where each variant looks", charts, "matrices", of_kind(ChartKind::heat_map)) +
       charts_section("What is taken for what", charts, "matrices", of_kind(ChartKind::confusion)) +
       section("What differs", comparison.differing.empty() ? "" : settings_table(comparison)) +
       section("Left out", comparison.left_out.empty() ? "" : left_out_table(comparison)) +
       commands_section(comparison);
+  const std::size_t variants = comparison.variants.size();
   return filled(report_html(), {{"title", html_escaped(title_of(comparison))},
                                 {"summary", html_escaped(summary_of(comparison))},
                                 {"sections", sections},
-                                {"numbers", charts_json(charts)},
-                                {"css", std::string(report_css())},
-                                {"chart_js", std::string(chart_js())},
-                                {"js", std::string(report_js())}});
+                                {"css", style_of_drawings(static_cast<int>(variants)) +
+                                            std::string(report_css())}});
 }
 
 }  // namespace saccade

@@ -16,10 +16,9 @@ struct EmbeddedRecording {
   std::string title;  // what it shows, for people
 };
 
-/// A comparison as one HTML file that needs nothing else: style, script, Chart.js, numbers and
-/// recording are inside, and its Content-Security-Policy lets nothing be loaded. The numbers of the
-/// charts are one JSON document, the element with the id `numbers`. Throws InputError for a
-/// recording of another media type.
+/// A comparison as one HTML file that needs nothing else: style, drawings, numbers and recording
+/// are inside. It has no script, and its Content-Security-Policy lets nothing be loaded or run.
+/// Throws InputError for a recording of another media type.
 std::string report_page(const Comparison& comparison, const std::vector<Chart>& charts,
                         const std::optional<EmbeddedRecording>& recording);
 

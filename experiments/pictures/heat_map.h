@@ -12,10 +12,6 @@ namespace saccade {
 /// beyond the canvas.
 std::vector<double> heat_map(const Gaze& gaze, int rows, int cols);
 
-/// From dark blue by magenta to orange, in even steps to the eye: plasma (Smith and van der Walt
-/// 2015) without its yellow end, on which white is hard to see. `heat` in [0, 1].
-Colour heat_colour(double heat);
-
 /// Lays the colours of `heat` (rows, cols) over a canvas of the same size, as opaque as they are
 /// hot: at most `opacity`, and less where the canvas is light, so that digits stay visible.
 void overlay_heat(Picture& canvas, const std::vector<double>& heat, double opacity);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/pictures/colours.h"
 #include "experiments/pictures/heat_map.h"
 
 namespace saccade {
@@ -10,8 +11,6 @@ namespace {
 
 constexpr Colour kPath = {64, 222, 255};
 constexpr Colour kPast = {22, 122, 148};
-constexpr Colour kInk = {16, 24, 32};
-constexpr Colour kPaper = {255, 255, 255};
 constexpr double kGridOpacity = 0.9;
 constexpr double kWindowOpacity = 0.25;  // its places all weigh the same
 
@@ -205,18 +204,19 @@ void LookPicture::draw_window(Picture& picture, const Gaze& gaze) const {
 void LookPicture::draw_path(Picture& picture, const Episode& episode, int t, bool numbered) const {
   std::vector<Point> path;
   for (int step = 0; step <= t; ++step) path.push_back(drawn(place(episode, step)));
-  for (int step = 1; step <= t; ++step) picture.line(path[step - 1], path[step], kInk, stroke_ + 2);
+  for (int step = 1; step <= t; ++step)
+    picture.line(path[step - 1], path[step], kOutline, stroke_ + 2);
   for (int step = 1; step <= t; ++step) picture.line(path[step - 1], path[step], kPath, stroke_);
   for (int step = 0; step <= t; ++step) {
     const bool now = step == t;
     const int radius = numbered ? (now ? 9 : 7) : (now ? 4 : 2);
-    picture.disc(path[step], radius + 1, kInk);
+    picture.disc(path[step], radius + 1, kOutline);
     picture.disc(path[step], radius, now || !numbered ? kPath : kPast);
     if (!numbered) continue;
     const TextStyle style{
         .height = step < 99 ? (now ? 9 : 7) : 6, .align = Align::centre, .bold = now};
     picture.text({path[step].x, path[step].y + style.height / 2}, std::to_string(step + 1),
-                 now ? kInk : kPaper, style);
+                 now ? kOutline : kPaper, style);
   }
 }
 

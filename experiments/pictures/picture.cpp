@@ -148,9 +148,14 @@ int text_width(const std::string& line, const TextStyle& style) {
 }
 
 std::string fitted(const std::string& line, int width, const TextStyle& style) {
+  const auto splits_letter = [&](std::size_t at) { return (line[at] & 0xc0) == 0x80; };  // UTF-8
   std::string shown = line;
-  for (std::size_t kept = line.size(); kept > 4 && text_width(shown, style) > width; --kept)
-    shown = line.substr(0, kept / 2) + "..." + line.substr(line.size() - (kept - kept / 2));
+  for (std::size_t kept = line.size(); kept > 7 && text_width(shown, style) > width; --kept) {
+    std::size_t head = (kept - 4) / 2, tail = line.size() - (kept - 4 - head);
+    while (head > 0 && splits_letter(head)) --head;
+    while (tail < line.size() && splits_letter(tail)) ++tail;
+    shown = line.substr(0, head) + "..." + line.substr(tail);
+  }
   return shown;
 }
 

@@ -68,7 +68,8 @@ class Picture {
 
 /// Width in pixels of a line of text.
 int text_width(const std::string& line, const TextStyle& style);
-/// As much of a line as fits; its middle goes, since names differ at their ends.
+/// As much of a line as fits, and at least four letters; its middle goes, since names differ at
+/// their ends.
 std::string fitted(const std::string& line, int width, const TextStyle& style);
 
 /// The bytes of a PNG file.

@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "experiments/pictures/colours.h"
-#include "experiments/pictures/heat_map.h"
 
 namespace saccade {
 namespace {

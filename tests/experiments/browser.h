@@ -65,8 +65,9 @@ inline nlohmann::json seen_in_browser(const std::filesystem::path& page, bool da
 }
 
 /// What must be true of a report in a real browser, light in a wide window and dark in a narrow
-/// one: no error, nothing requested, every chart drawn (`charts` of them), nothing beyond the
-/// window's edge. Call skipped_without_browser() before.
+/// one: no error, nothing requested, every chart drawn (`charts` of them) there and on paper, its
+/// words inside it, its series told and switched, nothing beyond the window's edge. Call
+/// skipped_without_browser() before.
 inline void check_report_in_browser(const std::filesystem::path& report, std::size_t charts) {
   for (const bool dark : {false, true}) {
     CAPTURE(dark);
@@ -81,15 +82,31 @@ inline void check_report_in_browser(const std::filesystem::path& report, std::si
     CHECK(seen.at("overflow") == 0);
     CHECK(seen.at("tables").size() == charts);
     for (const auto& table : seen.at("tables")) CHECK(table.at("rows") > 1);
-    for (const char* when : {"canvases", "printed", "again"}) {
+    const std::string light_ink = "rgb(33, 37, 41)", dark_ink = "rgb(230, 232, 236)";
+    for (const char* when : {"drawn", "printed", "again"}) {
       CAPTURE(when);
       CHECK(seen.at(when).size() == charts);
-      for (const auto& canvas : seen.at(when)) {
-        CAPTURE(canvas.at("id"));
-        CHECK(canvas.at("pixels") > 2000);
-        CHECK(canvas.at("colours") > 20);
-        CHECK(canvas.at("text").get<std::string>().size() > 20);
+      const bool light = !dark || when == std::string("printed");
+      for (const auto& svg : seen.at(when)) {
+        CAPTURE(svg.at("id"));
+        CHECK(svg.at("pixels") > 2000);
+        CHECK(svg.at("colours") > 20);
+        CHECK(svg.at("text").get<std::string>().size() > 20);
+        CHECK(svg.at("cutOff") == nlohmann::json::array());
+        CHECK(svg.at("ink") == (light ? light_ink : dark_ink));
       }
+    }
+    CHECK(seen.at("pointedAt").size() > 0);
+    for (const auto& spot : seen.at("pointedAt")) {
+      CAPTURE(spot.at("id"));
+      CHECK(spot.at("text").get<std::string>().size() > 5);
+    }
+    CHECK(seen.at("switched").size() > 0);
+    for (const auto& series : seen.at("switched")) {
+      CAPTURE(series.at("id"));
+      CHECK(series.at("before") > 0);
+      CHECK(series.at("after") == 0);
+      CHECK(series.at("again") == series.at("before"));
     }
     for (const auto& width : seen.at("images")) CHECK(width > 0);
   }

@@ -10,22 +10,95 @@
   document.addEventListener("securitypolicyviolation", (event) =>
     errors.push("policy: " + event.violatedDirective + " " + event.blockedURI));
 
-  const drawn = () => [...document.querySelectorAll("canvas")].map((canvas) => {
-    const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-    const pixels = new Uint32Array(data.buffer);
-    return {
-      id: canvas.closest("figure").id, text: canvas.getAttribute("aria-label"),
-      pixels: pixels.reduce((sum, pixel) => sum + (pixel !== 0), 0),
-      colours: new Set(pixels).size,
-    };
+  // A drawing as pixels: how many are painted, and in how many colours.
+  async function painted(svg) {
+    const copy = svg.cloneNode(true);
+    for (const input of copy.querySelectorAll("foreignObject")) input.remove();
+    const style = document.createElementNS(svg.namespaceURI, "style");
+    style.textContent = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])
+      .map((rule) => rule.cssText).join("\n");
+    copy.prepend(style);
+    const {width, height} = svg.getBoundingClientRect();
+    copy.setAttribute("width", width);
+    copy.setAttribute("height", height);
+    const image = new Image();
+    image.src = "data:image/svg+xml," +
+      encodeURIComponent(new XMLSerializer().serializeToString(copy));
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    canvas.width = width;
+    canvas.height = height;
+    const pen = canvas.getContext("2d");
+    pen.drawImage(image, 0, 0);
+    const pixels = new Uint32Array(pen.getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+    return {pixels: pixels.reduce((sum, pixel) => sum + (pixel !== 0), 0),
+            colours: new Set(pixels).size};
+  }
+
+  // The words that reach over the edge of their drawing.
+  function cutOff(svg) {
+    const edge = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll("text")].filter((text) => {
+      const box = text.getBoundingClientRect();
+      return box.left < edge.left - 1 || box.right > edge.right + 1 ||
+             box.top < edge.top - 1 || box.bottom > edge.bottom + 1;
+    }).map((text) => text.textContent);
+  }
+
+  const shown = () => [...document.querySelectorAll("figure[id] svg")]
+    .filter((svg) => svg.getBoundingClientRect().width > 0);
+
+  async function drawn() {
+    const all = [];
+    for (const svg of shown()) {
+      const words = svg.querySelector("text.ink");
+      all.push({
+        id: svg.closest("figure").id, cutOff: cutOff(svg), ...await painted(svg),
+        text: svg.querySelector("[role=img]")?.getAttribute("aria-label") ?? "",
+        ink: words ? getComputedStyle(words).fill : "",
+      });
+    }
+    return all;
+  }
+
+  // What is under the pointer in the middle of the last spot of each drawing that has some.
+  const pointedAt = () => shown().filter((svg) => svg.querySelector(".spot")).map((svg) => {
+    const spot = [...svg.querySelectorAll(".spot")].at(-1);
+    spot.scrollIntoView({block: "center", inline: "center"});
+    const box = spot.getBoundingClientRect();
+    const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+    return {id: svg.closest("figure").id, text: top?.querySelector("title")?.textContent ?? ""};
   });
+
+  // How many shapes of a series are to be seen before its switch is used, after, and after again.
+  const switched = () => shown().flatMap((svg) => [...svg.querySelectorAll("input")].map((input) => {
+    const count = () => [...svg.querySelectorAll(".of-" + input.className)]
+      .filter((shape) => getComputedStyle(shape).display !== "none").length;
+    const before = count();
+    input.click();
+    const after = count();
+    input.click();
+    return {id: svg.closest("figure").id, before: before, after: after, again: count()};
+  }));
+
+  // Lets what is said for paper hold, and what is said for screens not.
+  const medias = new Map();
+  function forPaper(on) {
+    for (const sheet of document.styleSheets)
+      for (const rule of [...sheet.cssRules].filter((one) => one.media)) {
+        if (!medias.has(rule)) medias.set(rule, rule.media.mediaText);
+        const media = medias.get(rule);
+        rule.media.mediaText = on ?
+          media.replace(/\bprint\b/, "all").replace(/\bscreen\b/, "speech") : media;
+      }
+  }
   const pause = () => new Promise((resolve) => setTimeout(resolve, 100));
   const paper = () => getComputedStyle(document.body).backgroundColor;
 
   async function look(seen) {
     await pause();
     const page = document.documentElement;
-    seen.canvases = drawn();
+    seen.drawn = await drawn();
     seen.dark = matchMedia("(prefers-color-scheme: dark)").matches;
     seen.paper = paper();
     seen.overflow = page.scrollWidth - page.clientWidth;
@@ -33,12 +106,13 @@
     await pause();
     seen.tables = [...document.querySelectorAll("figure[id] table")].map((table) =>
       ({id: table.closest("figure").id, rows: table.rows.length}));
-    dispatchEvent(new Event("beforeprint"));
-    seen.printed = drawn();
+    seen.pointedAt = pointedAt();
+    seen.switched = switched();
+    forPaper(true);
+    seen.printed = await drawn();
     seen.printedPaper = paper();
-    dispatchEvent(new Event("afterprint"));
-    await pause();
-    seen.again = drawn();
+    forPaper(false);
+    seen.again = await drawn();
     seen.images = [...document.images].map((image) => image.naturalWidth);
     seen.requests = performance.getEntriesByType("resource").map((entry) => entry.name)
       .filter((name) => !name.startsWith("data:"));

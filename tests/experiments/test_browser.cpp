@@ -29,7 +29,8 @@ TEST_CASE("the browser test notices an error, a request and a chart that is not 
   if (skipped_without_browser("the browser test notices an error")) return;
   TemporaryFolder folder;
   put_bytes(folder.path / "page.html",
-            "<!doctype html><html><head></head><body><figure id=empty><canvas></canvas></figure>"
+            "<!doctype html><html><head></head><body><figure id=empty><svg viewBox='0 0 9 "
+            "9'></svg></figure>"
             "<img src=http://127.0.0.1:9/none.png><script>console.error('wrong'); "
             "missing();</script></body></html>");
   const nlohmann::json seen = seen_in_browser(folder.path / "page.html", false, 800);
@@ -38,7 +39,7 @@ TEST_CASE("the browser test notices an error, a request and a chart that is not 
   CHECK(contains(errors, "missing is not defined"));
   CHECK(contains(errors, "not loaded: IMG"));
   CHECK(contains(seen.at("requests").dump(), "none.png"));
-  CHECK(seen.at("canvases").at(0).at("pixels") == 0);
+  CHECK(seen.at("drawn").at(0).at("pixels") == 0);
 }
 
 }  // namespace

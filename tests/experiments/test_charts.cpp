@@ -1,8 +1,9 @@
 #include <algorithm>
 
 #include "experiments/comparison/chart.h"
-#include "experiments/comparison/chart_layout.h"
-#include "experiments/comparison/chart_picture.h"
+#include "experiments/comparison/chart_drawing.h"
+#include "experiments/comparison/report_files.h"
+#include "experiments/pictures/colours.h"
 #include "tests/experiments/comparisons.h"
 #include "tests/experiments/support.h"
 
@@ -176,27 +177,24 @@ bool near(Colour a, Colour b) {
 }
 
 Colour drawn_at(const Chart& chart, const Picture& picture, double x, double y) {
-  const ChartPlace at = place_of(chart, layout_of(chart), x, y);
-  return picture.at({static_cast<int>(at.x), static_cast<int>(at.y)});
+  const Place at = place_of(chart, paper_drawing(chart).plot, x, y);
+  return picture.at({static_cast<int>(at.x * kPaperScale), static_cast<int>(at.y * kPaperScale)});
 }
 
-TEST_CASE("a place in a picture goes right with x and up with y, by ratios on a logarithmic axis") {
+TEST_CASE("a place in a drawing goes right with x and up with y, by ratios on a logarithmic axis") {
   Chart chart{.x = linear_axis("", 0.0, 10.0), .y = logarithmic_axis("", 1.0, 100.0)};
-  const ChartLayout layout = layout_of(chart);
-  const Box& plot = layout.plot;
-  const ChartPlace corner = place_of(chart, layout, 0.0, 1.0);
+  const Rectangle plot{10.0, 20.0, 400.0, 300.0};
+  const Place corner = place_of(chart, plot, 0.0, 1.0);
   CHECK(corner.x == doctest::Approx(plot.x));
-  CHECK(corner.y == doctest::Approx(plot.y + plot.height));
-  const ChartPlace inside = place_of(chart, layout, 2.5, 10.0);
+  CHECK(corner.y == doctest::Approx(plot.bottom()));
+  const Place inside = place_of(chart, plot, 2.5, 10.0);
   CHECK(inside.x == doctest::Approx(plot.x + 0.25 * plot.width));
   CHECK(inside.y == doctest::Approx(plot.y + 0.5 * plot.height));
-  CHECK(place_of(chart, layout, 0.0, 100.0).y == doctest::Approx(plot.y));
-  CHECK(place_of(chart, layout, 0.0, 0.0).y ==
-        doctest::Approx(corner.y));  // no logarithm: the edge
+  CHECK(place_of(chart, plot, 0.0, 100.0).y == doctest::Approx(plot.y));
+  CHECK(place_of(chart, plot, 0.0, 0.0).y == doctest::Approx(corner.y));  // no logarithm: the edge
   chart.kind = ChartKind::rows;
   chart.y = {.low = -0.5, .high = 1.5};
-  const ChartLayout rows = layout_of(chart);
-  CHECK(place_of(chart, rows, 0.0, 0.0).y < place_of(chart, rows, 0.0, 1.0).y);
+  CHECK(place_of(chart, plot, 0.0, 0.0).y < place_of(chart, plot, 0.0, 1.0).y);
 }
 
 TEST_CASE("a chart's picture has each series' colour where its points are") {
@@ -207,12 +205,12 @@ TEST_CASE("a chart's picture has each series' colour where its points are") {
     CAPTURE(chart.id);
     const Picture picture = chart_picture(chart);
     CHECK(picture.cols() == 1600);
-    CHECK(picture.rows() == layout_of(chart).rows);
+    CHECK(picture.rows() == std::ceil(paper_drawing(chart).height * kPaperScale));
     const bool rows = chart.kind == ChartKind::rows;
     for (const Series& series : chart.series) {
       const double x = series.x.back(), y = series.estimates.back().value;
       const Colour colour = rows ? drawn_at(chart, picture, y, x) : drawn_at(chart, picture, x, y);
-      CHECK(near(colour, chart_style(series.variant).colour));
+      CHECK(near(colour, variant_colour(series.variant)));
     }
     CHECK(picture.at({2, 2}) == Colour{255, 255, 255});
   }
@@ -239,10 +237,10 @@ TEST_CASE("a heat map's picture is dark where nothing is looked at and bright at
   const Chart& chart = chart_named(charts, "looks_2");
   const Picture picture = chart_picture(chart);
   CHECK(picture.cols() == 1200);
-  CHECK(near(drawn_at(chart, picture, 0.5, 0.5), heat_colours().front()));
+  CHECK(near(drawn_at(chart, picture, 0.5, 0.5), exposure_colour(0.0)));
   const auto peak =
       static_cast<int>(std::ranges::max_element(chart.matrix.values) - chart.matrix.values.begin());
-  CHECK(near(drawn_at(chart, picture, peak % 8 + 0.5, peak / 8 + 0.5), heat_colours().back()));
+  CHECK(near(drawn_at(chart, picture, peak % 8 + 0.5, peak / 8 + 0.5), exposure_colour(1.0)));
 }
 
 TEST_CASE("a confusion's picture darkens with the share") {
@@ -258,31 +256,99 @@ TEST_CASE("a confusion's picture darkens with the share") {
   CHECK(right.red < rare.red - 50);
 }
 
-TEST_CASE("long names and many variants stay inside the picture") {
+// The places that a form reaches.
+std::vector<Place> reach_of(const Form& form) {
+  if (const auto* stroke = std::get_if<Stroke>(&form)) return stroke->points;
+  if (const auto* area = std::get_if<Area>(&form)) return area->corners;
+  const auto corners = [](const Rectangle& r) {
+    return std::vector<Place>{{r.x, r.y}, {r.right(), r.bottom()}};
+  };
+  if (const auto* rectangle = std::get_if<Rectangle>(&form)) return corners(*rectangle);
+  if (const auto* pixels = std::get_if<Pixels>(&form)) return corners(pixels->where);
+  if (const auto* disc = std::get_if<Disc>(&form)) {
+    const double r = disc->radius;
+    return corners({disc->centre.x - r, disc->centre.y - r, 2.0 * r, 2.0 * r});
+  }
+  const Words& words = std::get<Words>(form);
+  const double width = width_of(words.line, words.height);
+  const double left = words.at.x - (words.align == Align::left     ? 0.0
+                                    : words.align == Align::centre ? width / 2.0
+                                                                   : width);
+  return corners({left, words.at.y - words.height, width, words.height});
+}
+
+TEST_CASE("long names and many variants stay inside the drawing, wide, narrow and on paper") {
   std::vector<Variant> variants;
   for (int i = 0; i < 12; ++i)
     variants.push_back(
         made_variant(std::string(150, 'w') + std::to_string(i), 0.02 + 0.01 * i, 2, 3));
-  for (const Chart& chart : charts_of(made_comparison(variants))) {
-    CAPTURE(chart.id);
-    const Picture picture = chart_picture(chart);
-    CHECK(layout_of(chart).plot.width > picture.cols() / 3);
-    CHECK(layout_of(chart).plot.height > picture.rows() / 4);
-    for (int row = 0; row < picture.rows(); ++row) {
-      CHECK(picture.at({picture.cols() - 3, row}) == Colour{255, 255, 255});
-      CHECK(picture.at({3, row}) == Colour{255, 255, 255});
+  Comparison comparison = made_comparison(variants);
+  comparison.class_names = {std::string(60, 'w'), "one", std::string(60, 'w')};
+  for (const Chart& chart : charts_of(comparison))
+    for (const Sheet& sheet : {Sheet{.width = 800.0}, Sheet{.width = 360.0},
+                               Sheet{.width = 480.0, .margin = 16.0, .titled = true}}) {
+      CAPTURE(chart.id);
+      CAPTURE(sheet.width);
+      const Drawing drawing = draw_chart(chart, sheet);
+      CHECK(drawing.plot.width > drawing.width / 2.0);
+      CHECK(drawing.plot.height > drawing.height / 4.0);
+      for (const Shape& shape : drawing.shapes)
+        for (const Place& place : reach_of(shape.form)) {
+          CHECK(place.x >= 0.0);
+          CHECK(place.x <= drawing.width);
+          CHECK(place.y >= 0.0);
+          CHECK(place.y <= drawing.height);
+        }
     }
+}
+
+TEST_CASE("labels along an axis do not touch") {
+  Comparison comparison = two_variants();
+  comparison.class_names = {"a rather long name", "another one that is long", "and a third"};
+  for (const Chart& chart : charts_of(comparison)) {
+    CAPTURE(chart.id);
+    const Drawing drawing = draw_chart(chart, {.width = 360.0});
+    double taken = 0.0, base = 0.0;
+    for (const Shape& shape : drawing.shapes) {
+      const Words* words = std::get_if<Words>(&shape.form);
+      if (words == nullptr || words->align != Align::centre || shape.paint.role != Role::ink ||
+          words->at.y < drawing.plot.bottom())
+        continue;
+      if (words->at.y != base) taken = 0.0;
+      base = words->at.y;
+      CHECK(reach_of(shape.form)[0].x >= taken);
+      taken = reach_of(shape.form)[1].x;
+    }
+    CHECK(taken > 0.0);
   }
-  CHECK(fitted("attention.glimpse.kind=soft_grid", 150, kChartLabel).find("...") !=
-        std::string::npos);
+}
+
+TEST_CASE("a name is shortened in its middle, between letters, and is never longer than before") {
+  const TextStyle style{.height = 18};
+  CHECK(contains(fitted("attention.glimpse.kind=soft_grid", 150, style), "..."));
+  CHECK(text_width(fitted("attention.glimpse.kind=soft_grid", 150, style), style) <= 150);
+  CHECK(fitted("seven", 10, style) == "seven");
+  CHECK(fitted("\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc", 10, style) == "\u00fc...\u00fc");
 }
 
 TEST_CASE("35 variants look different, the first seven by colour") {
+  const auto look = [](int variant) {  // colours and the marker in the legend
+    const Chart chart{.x = linear_axis("", 0, 1),
+                      .y = linear_axis("", 0, 1),
+                      .series = {{.variant = variant, .x = {0.5}, .estimates = {{}}}}};
+    std::string all;
+    for (const Shape& shape : draw_chart(chart, {}).shapes) {
+      if (shape.paint.role != Role::variant) continue;
+      const Colour colour = colour_on_paper(shape.paint);
+      all += fmt::format("{},{},{}:{}:{};", colour.red, colour.green, colour.blue,
+                         shape.form.index(), reach_of(shape.form)[0].x - reach_of(shape.form)[0].y);
+    }
+    return all;
+  };
   for (int a = 0; a < 35; ++a)
     for (int b = 0; b < a; ++b) {
-      const ChartStyle one = chart_style(a), other = chart_style(b);
-      CHECK((one.colour != other.colour || one.marker != other.marker));
-      if (a < 7) CHECK(one.colour != other.colour);
+      CHECK(look(a) != look(b));
+      if (a < 7) CHECK(variant_colour(a) != variant_colour(b));
     }
 }
 
