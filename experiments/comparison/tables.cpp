@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "experiments/training/progress.h"
+#include "nn/clock.h"
 
 namespace saccade {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -14,17 +13,12 @@
 #include "experiments/runs/run_folder.h"
 #include "experiments/runs/trained.h"
 #include "experiments/task/task.h"
+#include "nn/clock.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
 
 namespace saccade {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // The sums of a logging window as a note of the checkpoint, and back.
 std::string to_note(const LossSums& s) {

@@ -4,11 +4,11 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "experiments/task/task.h"
+#include "nn/clock.h"
 #include "nn/error.h"
 #include "nn/gemm.h"
 
@@ -23,13 +23,12 @@ constexpr double kOtherShare = 0.2;
 // Calls `work`, which returns how much it did, again and again for `seconds`; the amount a second.
 template <class Work>
 double rate(double seconds, Work&& work) {
-  using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   double done = 0.0;
   double passed = 0.0;
   while (passed < seconds) {
     done += work();
-    passed = std::chrono::duration<double>(Clock::now() - start).count();
+    passed = seconds_since(start);
   }
   return done / passed;
 }

@@ -2,32 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <memory>
 
-#include "experiments/comparison/finished_run.h"
 #include "experiments/config/variants.h"
 #include "experiments/evaluation/test_report.h"
 #include "experiments/files/output.h"
+#include "experiments/runs/finished_run.h"
 #include "experiments/runs/study.h"
 #include "experiments/task/task.h"
 #include "experiments/training/progress.h"
 #include "experiments/training/train.h"
 #include "experiments/verbs/compare.h"
+#include "nn/clock.h"
 #include "nn/error.h"
 
 namespace saccade {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 fs::path folder_of(const Study& study, const RunOptions& options) {
   return options.out.empty() ? fs::path("runs") / study.name : options.out;
 }

@@ -1,12 +1,12 @@
-#include "experiments/comparison/finished_run.h"
+#include "experiments/runs/finished_run.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "experiments/files/input.h"
 #include "nn/error.h"
 
 namespace saccade {
@@ -14,12 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-std::string read_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(fmt::format("{}: cannot be read", path.string()));
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 Json read_json(const fs::path& path) {
   Json document = Json::parse(read_text(path), nullptr, /*allow_exceptions=*/false);
