@@ -44,8 +44,10 @@ std::string eval(const EvalOptions& options) {
     weights_file->commit();
   }
   if (!options.json) return to_table(report, task.model);
-  nlohmann::ordered_json document(to_metrics(report, task.model));
-  document["attention/on_target_by_glimpse"] = report.deterministic().on_target_by_glimpse;
+  nlohmann::ordered_json document;
+  const auto put = [&](Metric metric, const auto& value) { document[metric.name()] = value; };
+  for (const auto& [metric, value] : to_metrics(report, task.model)) put(metric, value);
+  put("attention/on_target_by_glimpse", report.deterministic().on_target_by_glimpse);
   return document.dump(2) + "\n";
 }
 
