@@ -172,7 +172,7 @@ void ConfigReader::read(const YAML::Node& node, const Setting& setting,
 }
 
 void ConfigReader::read(const YAML::Node& node, const Setting& setting, Ramp& field) const {
-  constexpr Interval kShare = {0.0, 1.0, false, true};
+  constexpr Interval kShare = {.low = 0.0, .high = 1.0, .with_low = false};
   const Interval& range = std::get<Interval>(setting.allowed);
   if (!node.IsMap()) {
     const double value = number(node, setting, range);

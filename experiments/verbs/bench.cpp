@@ -1,7 +1,9 @@
 #include "experiments/verbs/bench.h"
+#include "experiments/verbs/verb.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <memory>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -145,6 +147,21 @@ std::string bench(const BenchOptions& options) {
   for (const auto& [name, value] : figures.items())
     text += fmt::format("{:<34}{:>14.6g}\n", name, value.get<double>());
   return text;
+}
+
+Verb bench_verb() {
+  const auto options = std::make_shared<BenchOptions>();
+  return {.name = "bench",
+          .about = "Measure the speed of an experiment",
+          .options = {{"config", &options->config, "Experiment (YAML)", Option::kRequired},
+                      {"overrides", &options->overrides, "key.path=value, over the file"},
+                      {"--seconds", &options->seconds, "How long in all (default 10)"},
+                      threads_option(&options->threads),
+                      {"--json", &options->json, "One JSON document"}},
+          .call = [options](const Call&) {
+            fmt::print("{}", bench(*options));
+            return Ending::done;
+          }};
 }
 
 }  // namespace saccade
