@@ -33,7 +33,7 @@ struct DataConfig {
 };
 
 /// Training, validation and test digits. The validation digits are the last 5,000 of the training
-/// file (a sixth of it where it holds fewer than 30,000), as in DESIGN.md section 4.
+/// file (a sixth of it where it holds fewer than 30,000).
 struct Digits {
   DigitSet train;
   DigitSet valid;

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "env/scene_layout.h"
+#include "env/task_kinds.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
 
@@ -25,33 +25,31 @@ namespace {
 
 constexpr int kFewDigits = 4;  // of the kinds whose label is made of all digits
 
-const NameTable<std::optional<SceneMaker::Kind>>& kinds() {
+const NameTable<SceneMaker::Kind>& kinds() {
   using enum Layout;
   using enum Question;
-  static const NameTable<std::optional<SceneMaker::Kind>> table{
+  static const NameTable<SceneMaker::Kind> table{
       "scene.kind",
-      {{"centered", {{side_by_side, false, label, kFewDigits}}},
-       {"translated", {{anywhere, false, label, kFewDigits}}},
-       {"cluttered", {{anywhere, true, label, kFewDigits}}},
-       {"bag", {{tiles, false, largest, kMaxDigits}}},
-       {"transcribe", {{left_to_right, true, sequence, kMaxDigits}}},
-       {"catch", {}},  // environments of their own
-       {"digits_to_words", {}}}};
+      {{"centered", {side_by_side, false, label, kFewDigits}},
+       {"translated", {anywhere, false, label, kFewDigits}},
+       {"cluttered", {anywhere, true, label, kFewDigits}},
+       {"bag", {tiles, false, largest, kMaxDigits}},
+       {"transcribe", {left_to_right, true, sequence, kMaxDigits}}}};
   return table;
 }
 
 const SceneMaker::Kind& kind_of_digits(const std::string& name) {
-  const std::optional<SceneMaker::Kind>& kind = kinds().at(name);
-  if (!kind)
+  if (!find_task_kind(name).has_digits)
     throw InputError(fmt::format(
         "scene.kind: {} has no digits to make a scene of; it is an environment of its own", name));
-  return *kind;
+  return kinds().at(name);
 }
 
 // How the classes of a scene's digits make one label, and how many labels there are.
 struct Labelling {
   int (*classes)(int digit_classes, int num_digits);
   int (*label)(std::span<const int> digit_labels);
+  std::string (*name)(const std::vector<std::string>& digit_names, int label);
 };
 
 const NameTable<Labelling>& labellings() {
@@ -63,12 +61,18 @@ const NameTable<Labelling>& labellings() {
            int sum = 0;
            for (const int label : labels) sum += label;
            return sum;
-         }}},
+         },
+         [](const std::vector<std::string>&, int label) { return std::to_string(label); }}},
        {"pair",
         {[](int classes, int) { return classes * (classes + 1) / 2; },
          [](std::span<const int> labels) {
            const auto [low, high] = std::minmax(labels[0], labels[1]);
            return high * (high + 1) / 2 + low;
+         },
+         [](const std::vector<std::string>& digit_names, int label) {
+           int high = 0;  // pairs are numbered by their higher class
+           while ((high + 1) * (high + 2) / 2 <= label) ++high;
+           return digit_names[label - high * (high + 1) / 2] + "+" + digit_names[high];
          }}}}};
   return table;
 }
@@ -107,6 +111,20 @@ void add(std::span<std::uint8_t> canvas, int canvas_rows, int canvas_cols, int c
 
 std::vector<std::string> scene_kinds() { return kinds().names(); }
 std::vector<std::string> scene_labels() { return labellings().names(); }
+
+SceneTraits scene_traits(const std::string& kind) {
+  const SceneMaker::Kind& found = kinds().at(kind);
+  return {.sequence = found.question == Question::sequence, .tiled = found.layout == Layout::tiles};
+}
+
+std::string scene_answer_name(const SceneConfig& config,
+                              const std::vector<std::string>& digit_names, int label) {
+  const Question question = kinds().at(config.kind).question;
+  if (question == Question::sequence && label == static_cast<int>(digit_names.size()))
+    return "<end>";
+  if (question != Question::label || config.num_digits == 1) return digit_names[label];
+  return labellings().at(config.label).name(digit_names, label);
+}
 
 Region to_region(const Box& box, int canvas_cols, int canvas_rows) {
   const auto cols = static_cast<float>(canvas_cols), rows = static_cast<float>(canvas_rows);

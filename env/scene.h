@@ -15,7 +15,7 @@ namespace saccade {
 
 /// Keys: scene.*
 struct SceneConfig {
-  std::string kind = "cluttered";        // a name of scene_kinds()
+  std::string kind = "cluttered";        // a name of task_kinds()
   std::array<int, 2> canvas = {60, 60};  // rows, cols in pixels
   int num_digits = 1;                    // 1-4; bag, transcribe: the most, 1-16
   int min_digits = 0;                    // bag, transcribe: 0: always num_digits
@@ -29,11 +29,23 @@ struct SceneConfig {
 
 /// `centered` (digits side by side in the middle), `translated` (each digit at a uniform place),
 /// `cluttered` (translated, over distractors); `bag` (digits in tiles: which is the largest?),
-/// `transcribe` (digits from left to right over distractors: which are they?). `catch` and
-/// `digits_to_words` are environments of their own: env/catch.h, env/words.h.
+/// `transcribe` (digits from left to right over distractors: which are they?). The kinds of scenes
+/// with digits; env/task_kinds.h has the others as well.
 std::vector<std::string> scene_kinds();
 /// `sum` (9 n + 1 classes for n sets of 10 classes), `pair` (unordered pair of two digits: 55).
 std::vector<std::string> scene_labels();
+
+/// What is true of all scenes of a kind.
+struct SceneTraits {
+  bool sequence = false;  // the answer is one, else a class
+  bool tiled = false;     // digits lie in the tiles of tile_grid(num_digits)
+};
+SceneTraits scene_traits(const std::string& kind);
+
+/// A class or symbol of such scenes in words, from the names of the digits' classes: that of a
+/// digit, "<end>"; of several the sum, or the two of a pair, "1+2".
+std::string scene_answer_name(const SceneConfig& config,
+                              const std::vector<std::string>& digit_names, int label);
 
 /// A rectangle of pixels: [x, x + width) x [y, y + height).
 struct Box {

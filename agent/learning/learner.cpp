@@ -10,18 +10,6 @@
 
 namespace saccade {
 
-LossSums& LossSums::operator+=(const LossSums& other) {
-  episodes += other.episodes;
-  classifier += other.classifier;
-  reinforce += other.reinforce;
-  baseline += other.baseline;
-  penalty += other.penalty;
-  entropy += other.entropy;
-  errors += other.errors;
-  reward += other.reward;
-  return *this;
-}
-
 Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
     : gradient(zeros<1>(model.layout().size())),
       model_(model),
@@ -186,14 +174,13 @@ double Learner::progress() const {
 }
 
 void Learner::check_finite(const LossSums& sums, double gradient_norm) const {
-  const std::pair<const char*, double> terms[] = {{"classifier loss", sums.classifier},
-                                                  {"reinforce loss", sums.reinforce},
-                                                  {"baseline loss", sums.baseline},
-                                                  {"attention penalty", sums.penalty},
-                                                  {"gradient norm", gradient_norm}};
-  for (const auto& [term, value] : terms)
+  const auto check = [&](const char* term, double value) {
     if (!std::isfinite(value))
       throw NonFiniteError(fmt::format("update {}: the {} is {}", updates(), term, value));
+  };
+  for (const LossTerm& term : loss_terms())
+    if (term.minimised) check(term.name, sums.*term.sum);
+  check("gradient norm", gradient_norm);
 }
 
 }  // namespace saccade

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/learning/backward.h"
+#include "agent/learning/loss_sums.h"
 #include "agent/learning/reinforce.h"
 #include "agent/model.h"
 #include "agent/rollout.h"
@@ -14,21 +15,6 @@
 #include "nn/parallel.h"
 
 namespace saccade {
-
-/// Sums over the episodes of one or more updates.
-struct LossSums {
-  double episodes = 0;
-  double classifier = 0;  // weighted cross-entropy, nats
-  double reinforce = 0;   // - weight sum_t log pi(l_t) A_t - entropy bonus
-  double baseline = 0;    // weighted squared error, mean over actions
-  double penalty = 0;     // of soft attention: coverage, rows, - entropy bonus
-  double entropy = 0;     // of what placed the glimpses, nats, mean over the glimpses
-  double errors = 0;      // episodes answered wrongly
-  double reward = 0;
-
-  LossSums& operator+=(const LossSums& other);
-  double loss() const { return classifier + reinforce + baseline + penalty; }
-};
 
 /// What one update did.
 struct UpdateReport {

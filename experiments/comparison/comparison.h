@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/runs/finished_run.h"
+
 namespace saccade {
 
 /// A figure over seeds and where it may well lie: a 95 % bootstrap interval. With one seed there is
@@ -28,14 +30,6 @@ struct CurvePoint {
 struct Confusion {
   int classes = 0;
   std::vector<double> shares;  // (C, C); a row sums to 1, or to 0 where the class was not there
-};
-
-/// How much the looks of an episode expose each part of the canvas, mean over scenes and seeds.
-struct LookMap {
-  int rows = 0;
-  int cols = 0;
-  std::vector<double> exposure;  // (rows, cols), >= 0
-  int cell = 1;                  // side of a cell in canvas pixels
 };
 
 /// The runs of one configuration with different seeds, and what they came to. Errors and shares are

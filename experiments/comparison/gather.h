@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "experiments/comparison/comparison.h"
-#include "experiments/comparison/finished_run.h"
+#include "experiments/runs/finished_run.h"
 
 namespace saccade {
 

@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "experiments/training/progress.h"
+#include "experiments/files/metrics.h"
+#include "nn/clock.h"
 
 namespace saccade {
 namespace {
@@ -80,29 +81,33 @@ std::vector<std::string> remarks(const Comparison& comparison) {
 
 // ---- For programs ----
 
-using Figure = std::pair<std::string, std::optional<double>>;
+using Figure = std::pair<Metric, std::optional<double>>;
 
-void add(std::vector<Figure>& figures, const std::string& name, const std::optional<Estimate>& e) {
+void add(std::vector<Figure>& figures, Metric metric, const std::optional<Estimate>& e) {
   const bool known = e && e->known;
-  figures.emplace_back(name, e ? std::optional(e->value) : std::nullopt);
-  figures.emplace_back(name + "_low", known ? std::optional(e->low) : std::nullopt);
-  figures.emplace_back(name + "_high", known ? std::optional(e->high) : std::nullopt);
+  figures.emplace_back(metric, e ? std::optional(e->value) : std::nullopt);
+  figures.emplace_back(metric.low(), known ? std::optional(e->low) : std::nullopt);
+  figures.emplace_back(metric.high(), known ? std::optional(e->high) : std::nullopt);
 }
 
 std::vector<Figure> figures_of(const Variant& v) {
-  std::vector<Figure> figures{{"seeds", static_cast<double>(v.seeds.size())}};
+  std::vector<Figure> figures;
+  const auto put = [&](Metric metric, std::optional<double> value) {
+    figures.emplace_back(metric, value);
+  };
+  put("seeds", static_cast<double>(v.seeds.size()));
   add(figures, "test/error", v.mean);
   add(figures, "test/error_iqm", v.interquartile_mean);
   add(figures, "difference", v.difference);
   add(figures, "improvement_probability", v.improvement);
   add(figures, "attention/on_target", v.looks ? std::optional(v.on_target) : std::nullopt);
-  figures.emplace_back("episodes", v.episodes);
+  put("episodes", v.episodes);
   const auto positive = [](double value) {
     return value > 0.0 ? std::optional(value) : std::nullopt;
   };
-  figures.emplace_back("episode/gflop", positive(v.gflop_per_episode));
-  figures.emplace_back("episode/canvas_pixels", positive(v.canvas_pixels));
-  figures.emplace_back("time/elapsed", v.seconds);
+  put("episode/gflop", positive(v.gflop_per_episode));
+  put("episode/canvas_pixels", positive(v.canvas_pixels));
+  put("time/elapsed", v.seconds);
   return figures;
 }
 
@@ -157,12 +162,13 @@ std::string to_markdown(const Comparison& comparison) {
 
 std::string to_csv(const Comparison& comparison) {
   std::vector<std::string> header = {"variant"};
-  for (const auto& [name, value] : figures_of(comparison.variants[0])) header.push_back(name);
+  for (const auto& [metric, value] : figures_of(comparison.variants[0]))
+    header.push_back(metric.name());
   for (const std::string& key : comparison.differing) header.push_back(key);
   std::string text = fmt::format("{}\n", fmt::join(header, ","));
   for (const Variant& v : comparison.variants) {
     std::vector<std::string> row = {csv_cell(v.label)};
-    for (const auto& [name, value] : figures_of(v))
+    for (const auto& [metric, value] : figures_of(v))
       row.push_back(value ? fmt::format("{}", *value) : std::string());
     for (const std::string& setting : v.settings) row.push_back(csv_cell(setting));
     text += fmt::format("{}\n", fmt::join(row, ","));
@@ -176,7 +182,8 @@ std::string to_json(const Comparison& comparison) {
   document["variants"] = Json::array();
   for (const Variant& v : comparison.variants) {
     Json variant{{"variant", v.label}};
-    for (const auto& [name, value] : figures_of(v)) variant[name] = value ? Json(*value) : Json();
+    for (const auto& [metric, value] : figures_of(v))
+      variant[metric.name()] = value ? Json(*value) : Json();
     variant["seed"] = v.seeds;
     variant["errors"] = v.errors;
     variant["folders"] = Json::array();

@@ -55,19 +55,6 @@ Config read_config(const std::filesystem::path& path, std::span<const std::strin
 Config parse_config(const std::string& text, const std::string& origin,
                     std::span<const std::string> overrides = {});
 
-/// A setting, its value as YAML, and where that was said, for messages.
-struct Assignment {
-  std::string key;
-  std::string value;
-  std::string place;
-};
-
-/// One run of a study: the text of its file, where the keys `vary` and `seeds` are passed over,
-/// then what makes this run, then overrides.
-Config parse_study_run(const std::string& text, const std::string& origin,
-                       std::span<const Assignment> assignments,
-                       std::span<const std::string> overrides);
-
 /// Every key there is, in the order of the documentation.
 std::vector<std::string> setting_keys();
 
@@ -81,9 +68,6 @@ struct Difference {
   std::string second;
 };
 std::vector<Difference> differences(const Config& first, const Config& second);
-
-/// The whole text of a configuration file. Throws InputError where it cannot be read.
-std::string read_config_text(const std::filesystem::path& path);
 
 /// Every value as YAML with a word on each, in the order of the documentation. For a Config that
 /// was read, parse_config of it gives the same Config.

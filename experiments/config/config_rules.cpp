@@ -5,6 +5,7 @@
 
 #include "agent/looking/looking.h"
 #include "attention/score.h"
+#include "env/task_kinds.h"
 #include "experiments/config/config_table.h"
 #include "nn/error.h"
 
@@ -120,57 +121,57 @@ void resolve_reinforce(const AgentConfig& agent, const GivenKeys& given) {
                   reinforce.entropy));
 }
 
-bool has_sequences(const SceneConfig& scene) {
-  return scene.kind == "transcribe" || scene.kind == "digits_to_words";
-}
-
-// What a game asks of the agent that plays it.
-void resolve_catch(const Config& config, const GivenKeys& given) {
+// What a world that moves asks of the agent that acts in it.
+void resolve_actions(const Config& config, const TaskKind& task, const GivenKeys& given) {
   const AgentConfig& agent = config.agent;
+  const std::string& name = config.scene.kind;
   require(agent.hidden.kind == "last", given, {"attention.hidden.kind", "scene.kind"},
-          fmt::format("attention.hidden.kind: {} has no effect with scene.kind: catch, whose "
+          fmt::format("attention.hidden.kind: {} has no effect with scene.kind: {}, whose "
                       "actions read the state of their step; allowed: last",
-                      agent.hidden.kind));
+                      agent.hidden.kind, name));
   require(agent.model.kind == "recurrent" && find_glimpse_kind(agent.glimpse.kind).sees_motion,
           given, {"model.kind", "attention.glimpse.kind", "scene.kind"},
-          "scene.kind: catch moves while it is looked at and needs model.kind: recurrent and an "
-          "attention.glimpse.kind that takes glimpses of points or of a grid");
-  require(agent.glimpse.num_glimpses >= config.scene.canvas[0] - 1, given,
+          fmt::format("scene.kind: {} moves while it is looked at and needs model.kind: recurrent "
+                      "and an attention.glimpse.kind that takes glimpses of points or of a grid",
+                      name));
+  const int least = task.first_event(config.scene);
+  require(agent.glimpse.num_glimpses >= least, given,
           {"attention.glimpse.num_glimpses", "scene.canvas", "scene.kind"},
-          fmt::format("attention.glimpse.num_glimpses: {} ends before a ball of scene.kind: catch "
-                      "lands; allowed: {} and more",
-                      agent.glimpse.num_glimpses, config.scene.canvas[0] - 1));
+          fmt::format("attention.glimpse.num_glimpses: {} ends before {}; allowed: {} and more",
+                      agent.glimpse.num_glimpses, task.event, least));
   require(agent.reinforce.reward == "correct", given, {"reinforce.reward", "scene.kind"},
-          fmt::format("reinforce.reward: {} has no effect with scene.kind: catch, which pays "
+          fmt::format("reinforce.reward: {} has no effect with scene.kind: {}, which pays "
                       "itself; allowed: correct",
-                      agent.reinforce.reward));
+                      agent.reinforce.reward, name));
 }
 
 // What a text asks of the agent that reads it.
-void resolve_text(const AgentConfig& agent, const GivenKeys& given) {
+void resolve_text(const Config& config, const GivenKeys& given) {
+  const AgentConfig& agent = config.agent;
   require(agent.glimpse.kind == "whole", given, {"attention.glimpse.kind", "scene.kind"},
-          fmt::format("attention.glimpse.kind: {} cannot look at scene.kind: digits_to_words, a "
-                      "text; allowed: whole",
-                      agent.glimpse.kind));
+          fmt::format("attention.glimpse.kind: {} cannot look at scene.kind: {}, a text; allowed: "
+                      "whole",
+                      agent.glimpse.kind, config.scene.kind));
   require(agent.model.kind == "recurrent", given, {"model.kind", "scene.kind"},
           fmt::format("model.kind: {} cannot read a text; allowed: recurrent", agent.model.kind));
 }
 
 // A scan walks the tiles of as many digits as it has glimpses.
-void resolve_bag(const Config& config, const GivenKeys& given) {
+void resolve_tiles(const Config& config, const GivenKeys& given) {
   const int digits = config.scene.num_digits, glimpses = config.agent.glimpse.num_glimpses;
   require(config.agent.glimpse.kind != "scan" || glimpses == digits, given,
           {"attention.glimpse.num_glimpses", "scene.num_digits", "scene.kind"},
           fmt::format("attention.glimpse.num_glimpses: {} of attention.glimpse.kind: scan miss the "
-                      "tiles of scene.kind: bag; allowed: scene.num_digits: {}",
-                      glimpses, digits));
+                      "tiles of scene.kind: {}; allowed: scene.num_digits: {}",
+                      glimpses, config.scene.kind, digits));
 }
 
 void resolve_task(const Config& config, const GivenKeys& given) {
-  if (config.scene.kind == "bag") resolve_bag(config, given);
-  if (config.scene.kind == "catch") resolve_catch(config, given);
-  if (config.scene.kind == "digits_to_words") resolve_text(config.agent, given);
-  require(!has_sequences(config.scene) || config.agent.hidden.kind != "self", given,
+  const TaskKind& task = find_task_kind(config.scene.kind);
+  if (task.is_tiled) resolve_tiles(config, given);
+  if (task.moves()) resolve_actions(config, task, given);
+  if (task.is_text) resolve_text(config, given);
+  require(task.answer != AnswerKind::sequence || config.agent.hidden.kind != "self", given,
           {"attention.hidden.kind", "scene.kind"},
           fmt::format("attention.hidden.kind: self reads once and cannot say a sequence, which "
                       "scene.kind: {} asks for; allowed: last, mean, attend",
@@ -189,7 +190,7 @@ void resolve_hidden(const Config& config, const GivenKeys& given) {
                   hidden.kind, agent.model.kind));
   if (hidden.kind != "attend") return;
   const std::string& score = hidden.attend.score;
-  if (has_sequences(config.scene)) {
+  if (find_task_kind(config.scene.kind).answer == AnswerKind::sequence) {
     require(
         !score_needs_equal_widths(score) || agent.decoder.hidden_size == agent.model.hidden_size,
         given, {"attention.hidden.score", "decoder.hidden_size", "model.hidden_size"},

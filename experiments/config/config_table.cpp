@@ -13,6 +13,7 @@
 #include "agent/learning/reinforce.h"
 #include "agent/model.h"
 #include "attention/score.h"
+#include "env/task_kinds.h"
 #include "experiments/config/recording_formats.h"
 #include "nn/name_table.h"
 
@@ -60,7 +61,7 @@ std::vector<Setting> settings(Config& c) {
       {"data.augmentation.shear", &augmentation.shear, closed(0, 1), "x += s y, s within +- this"},
       {"data.augmentation.shift", &augmentation.shift, closed(0, 16), "+- pixels along x and y"},
 
-      {"scene.kind", &c.scene.kind, scene_kinds(), "where digits lie and what else is there"},
+      {"scene.kind", &c.scene.kind, task_kinds(), "where digits lie and what else is there"},
       {"scene.canvas", &c.scene.canvas, closed(8, 2048), "rows, cols in pixels"},
       {"scene.num_digits", &c.scene.num_digits, closed(0, kMaxDigits), "digits in a scene"},
       {"scene.min_digits", &c.scene.min_digits, closed(0, kMaxDigits), "bag, transcribe; 0: all"},

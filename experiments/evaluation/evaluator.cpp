@@ -1,70 +1,17 @@
 #include "experiments/evaluation/evaluator.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
-#include <numeric>
 
 #include "experiments/evaluation/coverage.h"
+#include "experiments/evaluation/tally.h"
+#include "experiments/evaluation/wilson_interval.h"
 #include "nn/layers.h"
 
 namespace saccade {
 namespace {
 
 constexpr int kChunk = 100;  // scenes that one worker takes at a time
-constexpr float kBorder = 0.98F;
-
-int most_probable(const float* p, int classes) {
-  return static_cast<int>(std::max_element(p, p + classes) - p);
-}
-
-// Insertions, deletions and changes that make `truth` of `said`.
-int edit_distance(std::span<const int> said, std::span<const int> truth) {
-  std::vector<int> row(truth.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (std::size_t i = 0; i < said.size(); ++i) {
-    int diagonal = row[0];
-    row[0] = static_cast<int>(i) + 1;
-    for (std::size_t j = 0; j < truth.size(); ++j) {
-      const int change = diagonal + (said[i] != truth[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({change, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
-// The weight of a look that lies in the box of a digit.
-float weight_in(const Gaze& gaze, const Region& region) {
-  float weight = 0.0F;
-  for (int k = 0; k < gaze.places.rows; ++k)
-    if (region.contains(gaze.places(k, 0), gaze.places(k, 1))) weight += gaze.weights[k];
-  return weight;
-}
-
-// The weight that hidden-state attention gave to the states after looks at the digit that was asked
-// for: of the last read, those that decide the class; of each read of a sequence, its own.
-double weight_on_answer(const Model& model, const Rollout& rollout, int b) {
-  const auto [weights, hops] = rollout.answer->state_weights();
-  if (weights == nullptr) return 0.0;
-  const SceneFacts& facts = rollout.environment->facts()[b];
-  const int steps = rollout.core.steps, reads = static_cast<int>(weights->shape()[0]);
-  const bool sequence = model.answer().spells;
-  const int first = sequence ? 0 : reads - 1;
-  const int end = sequence ? facts.num_symbols - 1 : reads;
-  double sum = 0.0;
-  for (int s = first; s < end; ++s)
-    for (int t = 0; t < steps; ++t) {
-      float seen = 0.0F;
-      for (int d = 0; d < facts.num_digits; ++d)
-        if (sequence ? d == s : facts.is_answer[d])
-          seen = std::max(seen, weight_in(rollout.look->gaze(t, b), facts.regions[d]));
-      for (int hop = 0; hop < hops; ++hop)
-        sum += (*weights)(s, b, hop * steps + t) * seen / static_cast<float>(hops);
-    }
-  return end > first ? sum / (end - first) : 0.0;
-}
 
 // Of what moves, the mean over the steps of what the look at that moment saw of it.
 double coverage_of(const Rollout& rollout, int b) {
@@ -78,79 +25,6 @@ double coverage_of(const Rollout& rollout, int b) {
   return sum / steps;
 }
 
-}  // namespace
-
-// Sums over the scenes of a chunk and all their passes.
-struct Evaluator::Tally {
-  double errors = 0;
-  double edits = 0.0, symbols = 0.0;
-  double on_answer = 0.0;
-  double border = 0.0;
-  double distance = 0.0;
-  double coverage = 0.0;
-  double entropy = 0.0;
-  std::vector<double> on_target;  // (T)
-
-  // Where details are asked for
-  std::vector<int> errors_by_glimpse;  // (T)
-  std::vector<int> confusion;          // (C, C)
-  std::vector<float> look_map;         // (rows, cols)
-
-  void add_look(int t, const SceneFacts& facts, const Gaze& gaze);
-  void add_said(const Model& model, const Rollout& rollout, int b);
-  void add_details(const Model& model, const Rollout& rollout, int count);
-};
-
-void Evaluator::Tally::add_look(int t, const SceneFacts& facts, const Gaze& gaze) {
-  for (int k = 0; k < gaze.places.rows; ++k) {
-    const float weight = gaze.weights[k];
-    if (weight == 0.0F) continue;
-    const float x = gaze.places(k, 0), y = gaze.places(k, 1);
-    float nearest = std::numeric_limits<float>::max();
-    bool on_digit = false;
-    for (int d = 0; d < facts.num_digits; ++d) {
-      const Region& region = facts.regions[d];
-      nearest = std::min(nearest, std::hypot(x - region.x, y - region.y));
-      on_digit = on_digit || region.contains(x, y);
-    }
-    on_target[t] += on_digit ? weight : 0.0F;
-    border += std::max(std::abs(x), std::abs(y)) >= kBorder ? weight : 0.0F;
-    distance += weight * nearest;
-  }
-}
-
-// What was said in an episode, and which looks it rests on.
-void Evaluator::Tally::add_said(const Model& model, const Rollout& rollout, int b) {
-  const Answer& answer = *rollout.answer;
-  if (model.answer().spells) {
-    edits += edit_distance(answer.said(b), answer.truth(b));
-    symbols += static_cast<double>(answer.truth(b).size());
-  }
-  if (model.look().looks) on_answer += weight_on_answer(model, rollout, b);
-}
-
-// Of the first `count` episodes of a rollout that classified at every step.
-void Evaluator::Tally::add_details(const Model& model, const Rollout& rollout, int count) {
-  const int steps = model.num_glimpses(), classes = model.num_classes();
-  const bool has_classes = model.answer().classifies;
-  errors_by_glimpse.assign(has_classes ? steps : 0, 0);
-  confusion.assign(has_classes ? classes * classes : 0, 0);
-  const MapSize size = map_size(model.canvas());
-  PatchSum map({0, 0, size.cols, size.rows}, size.rows, size.cols);
-  for (int b = 0; b < count; ++b) {
-    for (int t = 0; t < steps; ++t) map.add(rollout.look->gaze(t, b));
-    if (!has_classes) continue;
-    const int label = rollout.answer->truth(b)[0];
-    for (int t = 0; t < steps; ++t)
-      errors_by_glimpse[t] +=
-          most_probable(&rollout.answer->probabilities(t, b, 0), classes) != label;
-    ++confusion[label * classes + rollout.answer->said(b)[0]];
-  }
-  look_map = map.total();
-}
-
-namespace {
-
 // (T, B, A) with each episode's actions given to the one after it.
 Tensor<3> given_to_the_next(const Tensor<3>& actions) {
   Tensor<3> shifted = actions;
@@ -163,17 +37,6 @@ Tensor<3> given_to_the_next(const Tensor<3>& actions) {
 }
 
 }  // namespace
-
-void wilson_interval(double share, int count, double& low, double& high) {
-  constexpr double z = 1.959963985;
-  const double n = count;
-  const double centre = (share + z * z / (2 * n)) / (1 + z * z / n);
-  const double half =
-      z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
-  // The ends are exact where rounding would leave a trace of the other terms.
-  low = share > 0.0 ? centre - half : 0.0;
-  high = share < 1.0 ? centre + half : 1.0;
-}
 
 Evaluator::Evaluator(const Model& model, const EnvironmentFactory& environments, int scenes,
                      std::uint64_t seed, Workers& workers)
@@ -249,8 +112,7 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
   const int first = chunk * kChunk;
   const int count = std::min(kChunk, scenes_ - first);
   Tally& tally = tallies_[chunk];
-  tally = {};
-  tally.on_target.assign(steps, 0);
+  tally = Tally(steps);
   const bool classes = model_.answer().classifies;
   const int reads = model_.answer().outputs;
   Tensor<2> mean_probability = zeros<2>(kChunk, model_.num_classes());

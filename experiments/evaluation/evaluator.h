@@ -56,8 +56,7 @@ struct Evaluation {
   EvaluationDetails details;
 };
 
-/// Wilson score interval (1927) of a share, at 95 %.
-void wilson_interval(double share, int count, double& low, double& high);
+struct Tally;
 
 /// Looks at scenes 0, 1, ... of an environment with fixed weights. The result does not depend on
 /// the number of workers. Keeps references to `model` and `workers`.
@@ -70,7 +69,6 @@ class Evaluator {
   Evaluation run(std::span<const float> parameters, const PassRequest& request);
 
  private:
-  struct Tally;
   void play(Rollout& rollout, int chunk, std::span<const float> parameters,
             const PassRequest& request);
   EvaluationDetails details() const;

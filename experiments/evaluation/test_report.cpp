@@ -9,8 +9,8 @@ namespace {
 
 std::vector<TestPass> passes_of(const Model& model, const EvaluationConfig& config) {
   std::vector<TestPass> passes;
-  const auto add = [&](std::string label, std::string metric, PassRequest request) {
-    passes.push_back({std::move(label), std::move(metric), request, {}});
+  const auto add = [&](std::string label, Metric metric, PassRequest request) {
+    passes.push_back({std::move(label), metric, request, {}});
   };
   add("single deterministic pass", "test/error", {.details = true});
   const LookTraits& look = model.look();
@@ -69,12 +69,13 @@ std::string to_table(const TestReport& report, const Model& model) {
   return table;
 }
 
-std::map<std::string, double> to_metrics(const TestReport& report, const Model& model) {
-  std::map<std::string, double> metrics{{"test/scenes", report.deterministic().scenes}};
+MetricValues to_metrics(const TestReport& report, const Model& model) {
+  MetricValues metrics;
+  metrics["test/scenes"] = report.deterministic().scenes;
   for (const auto& [label, metric, request, e] : report.passes) {
     metrics[metric] = e.error;
-    metrics[metric + "_low"] = e.error_low;
-    metrics[metric + "_high"] = e.error_high;
+    metrics[metric.low()] = e.error_low;
+    metrics[metric.high()] = e.error_high;
     if (metric == "test/error_random") metrics["attention/on_target_random"] = e.on_target;
     if (metric == "test/error_beam") metrics["test/symbol_error_beam"] = e.symbol_error;
   }
@@ -93,14 +94,16 @@ std::map<std::string, double> to_metrics(const TestReport& report, const Model& 
 
 std::string to_details(const TestReport& report, const std::vector<std::string>& class_names) {
   const Evaluation& e = report.deterministic();
-  const nlohmann::ordered_json details{{"class_names", class_names},
-                                       {"attention/on_target_by_glimpse", e.on_target_by_glimpse},
-                                       {"test/error_by_glimpse", e.details.error_by_glimpse},
-                                       {"test/confusion", e.details.confusion},
-                                       {"attention/look_map",
-                                        {{"rows", e.details.map.rows},
-                                         {"cols", e.details.map.cols},
-                                         {"weights", e.details.look_map}}}};
+  nlohmann::ordered_json details{{"class_names", class_names}};
+  const auto put = [&](Metric metric, nlohmann::ordered_json value) {
+    details[metric.name()] = std::move(value);
+  };
+  put("attention/on_target_by_glimpse", e.on_target_by_glimpse);
+  put("test/error_by_glimpse", e.details.error_by_glimpse);
+  put("test/confusion", e.details.confusion);
+  put("attention/look_map", {{"rows", e.details.map.rows},
+                             {"cols", e.details.map.cols},
+                             {"weights", e.details.look_map}});
   return details.dump() + "\n";
 }
 

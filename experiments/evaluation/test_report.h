@@ -1,19 +1,19 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "agent/model.h"
 #include "experiments/config/config.h"
 #include "experiments/evaluation/evaluator.h"
+#include "experiments/files/metrics.h"
 
 namespace saccade {
 
 /// One way of looking at the test scenes with the same weights, and what came of it.
 struct TestPass {
-  std::string label;   // for the screen
-  std::string metric;  // of its error
+  std::string label;  // for the screen
+  Metric metric;      // of its error; it has an interval
   PassRequest request;
   Evaluation result;
 };
@@ -40,9 +40,9 @@ int test_passes(const Model& model, const EvaluationConfig& config);
 /// The report as a table for the screen, in per cent.
 std::string to_table(const TestReport& report, const Model& model);
 
-/// Metric name -> value, shares as fractions: test/error, test/error_low, ...; of sequences
+/// What summary.json gets of it, shares as fractions: test/error, test/error_low, ...; of sequences
 /// test/symbol_error as well, of actions test/earned, of attention over states attention/on_answer.
-std::map<std::string, double> to_metrics(const TestReport& report, const Model& model);
+MetricValues to_metrics(const TestReport& report, const Model& model);
 
 /// What is drawn of the first pass, as JSON: attention/on_target_by_glimpse, test/error_by_glimpse,
 /// test/confusion (counts, rows are what was there) and attention/look_map.

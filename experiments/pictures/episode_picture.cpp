@@ -134,7 +134,7 @@ Picture EpisodePicture::panel(const Episode& episode, int t, bool verdict) const
              kInk, kTitle);
   const Box framed{kMargin, kTop, look_.cols() + 2 * kFrame, look_.rows() + 2 * kFrame};
   if (verdict) panel.fill(framed, episode.right() ? kRightColour : kWrongColour);
-  panel.paste(look_.canvas(episode, t, true), {kMargin + kFrame, kTop + kFrame});
+  panel.paste(look_.canvas(episode, t, /*numbered=*/true), {kMargin + kFrame, kTop + kFrame});
   draw_caption(panel, episode, t, verdict, kTop + framed.height);
 
   const int beside = kMargin + framed.width + kGap;
@@ -288,7 +288,7 @@ Picture EpisodeStrip::strip(const Episode& episode, int scene) const {
 
 void EpisodeStrip::draw_tile(Picture& strip, const Episode& episode, int t) const {
   const int left = t * (look_.cols() + kStripGap);
-  strip.paste(look_.canvas(episode, t, false), {left, kHeading});
+  strip.paste(look_.canvas(episode, t, /*numbered=*/false), {left, kHeading});
   int x = left;
   for (const Picture& seen : look_.seen(episode, t, seen_side_)) {
     strip.paste(seen, {x, kHeading + look_.rows() + kStripGap / 2});

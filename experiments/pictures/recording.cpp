@@ -143,8 +143,8 @@ Recording write_video(std::span<const RecordedAgent> agents, const RecordingRequ
   const Recording result =
       play_scenes(agents, request, stop, [&](int, std::span<const Episode> episodes) {
         const int last = grid.num_steps() - 1;
-        for (int t = 0; t <= last; ++t) video->add(grid.frame(episodes, t, false));
-        const Picture verdict = grid.frame(episodes, last, true);
+        for (int t = 0; t <= last; ++t) video->add(grid.frame(episodes, t, /*verdict=*/false));
+        const Picture verdict = grid.frame(episodes, last, /*verdict=*/true);
         for (int i = 0; i < kVerdictFrames; ++i) video->add(verdict);
       });
   if (result.finished) video->close();

@@ -61,7 +61,7 @@ int name_stride(const WeightTable& table, int pitch) {
 // Characters of a text, or the numbers of the looks.
 std::vector<std::string> step_names(const Task& task, const Episode& episode) {
   const SceneFacts& facts = episode.rollout.environment->facts()[episode.b];
-  const bool text = task.config.scene.kind == "digits_to_words";
+  const bool text = task.kind.is_text;
   std::vector<std::string> names;
   for (int t = 0; t < task.model.num_glimpses(); ++t)
     names.push_back(!text                  ? std::to_string(t + 1)

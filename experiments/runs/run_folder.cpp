@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <stdexcept>
 
 #include "experiments/files/output.h"
 #include "nn/error.h"
@@ -16,30 +16,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kColumns = {"episodes",
-                                 "train/loss",
-                                 "train/classifier_loss",
-                                 "train/reinforce_loss",
-                                 "train/baseline_loss",
-                                 "train/attention_penalty",
-                                 "train/error",
-                                 "train/reward",
-                                 "train/grad_norm",
-                                 "train/learning_rate",
-                                 "train/location_std",
-                                 "train/temperature",
-                                 "valid/error",
-                                 "valid/symbol_error",
-                                 "attention/on_target",
-                                 "attention/border",
-                                 "attention/distance",
-                                 "attention/coverage",
-                                 "attention/entropy",
-                                 "attention/on_answer",
-                                 "time/episodes_per_second",
-                                 "time/elapsed"};
+// Of metrics.csv.
+std::vector<Metric> columns() {
+  std::vector<Metric> columns;
+  for (const MetricFacts& facts : kMetrics)
+    if ((facts.written & kInMetrics) != 0) columns.push_back(Metric::named(facts.name));
+  return columns;
+}
 
-std::string header() { return fmt::format("{}", fmt::join(kColumns, ",")); }
+std::string header() {
+  std::string line;
+  for (const Metric column : columns()) line += (line.empty() ? "" : ",") + column.name();
+  return line;
+}
 
 std::string processor_name() {
   std::ifstream info("/proc/cpuinfo");
@@ -115,7 +104,8 @@ std::vector<MetricsRow> read_metrics(const fs::path& path) {
     const std::vector<std::string> values = cells(line);
     rows.emplace_back();
     for (std::size_t i = 0; i < std::min(columns.size(), values.size()); ++i)
-      if (!values[i].empty()) rows.back()[columns[i]] = std::strtod(values[i].c_str(), nullptr);
+      if (!values[i].empty() && Metric::exists(columns[i]))
+        rows.back()[Metric::named(columns[i])] = std::strtod(values[i].c_str(), nullptr);
   }
   return rows;
 }
@@ -136,10 +126,13 @@ MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) : pat
 }
 
 void MetricsFile::append(const MetricsRow& row) {
+  for (const auto& [metric, value] : row)
+    if (!metric.is_written(kInMetrics))
+      throw std::logic_error(metric.name() + " is not written in metrics.csv");
   std::string line;
-  for (const char* column : kColumns) {
+  for (const Metric column : columns()) {
     const auto found = row.find(column);
-    if (column != kColumns.front()) line += ',';
+    if (column != "episodes") line += ',';
     if (found != row.end()) line += fmt::format("{:.8g}", found->second);
   }
   file_ << line << '\n' << std::flush;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "experiments/config/config.h"
+#include "experiments/files/metrics.h"
 
 namespace saccade {
 
@@ -19,7 +20,9 @@ std::filesystem::path run_folder_below(const Config& config,
 std::filesystem::path default_run_folder(const Config& config,
                                          const std::vector<std::string>& overrides);
 
-/// The files of one run (DESIGN.md section 6).
+/// The files of one run. A folder holds config.yaml (every value), command.txt (as typed),
+/// meta.json (what it ran on), metrics.csv, checkpoints/last.safetensors and best.safetensors, at
+/// its end summary.json and test.json, and recordings/ where there are any.
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -44,19 +47,22 @@ class RunFolder {
   std::filesystem::path path_;
 };
 
-/// One row of metrics.csv: metric name -> value; what is not there stays empty.
-using MetricsRow = std::map<std::string, double>;
+/// One row of metrics.csv; what is not there stays empty.
+using MetricsRow = MetricValues;
 
-/// The rows of a metrics.csv; none where there is no file.
+/// The rows of a metrics.csv; none where there is no file. Columns that are no metrics are passed
+/// over.
 std::vector<MetricsRow> read_metrics(const std::filesystem::path& path);
 
-/// metrics.csv: a header, then one row a logging step. The step column is `episodes`.
+/// metrics.csv: a header, then one row a logging step. The columns are those of kMetrics that are
+/// written there; the step column is `episodes`, the last one time/elapsed.
 class MetricsFile {
  public:
   /// Opens for appending. Rows beyond `keep_episodes` - written after the checkpoint that a resumed
   /// run goes on from - are dropped first.
   MetricsFile(const std::filesystem::path& path, std::int64_t keep_episodes);
 
+  /// Throws std::logic_error for a metric that is not written in metrics.csv.
   void append(const MetricsRow& row);
 
   /// time/elapsed of the last row that was kept; 0 without one.

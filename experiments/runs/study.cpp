@@ -7,6 +7,8 @@
 #include <set>
 
 #include "experiments/config/config_table.h"
+#include "experiments/config/study_run.h"
+#include "experiments/files/input.h"
 #include "experiments/runs/run_folder.h"
 #include "nn/error.h"
 
@@ -154,7 +156,7 @@ void refuse_overridden(const Assignments& variant, const std::vector<std::string
 
 std::optional<Study> read_study(const std::filesystem::path& path,
                                 const std::vector<std::string>& given_overrides) {
-  const std::string text = read_config_text(path), origin = path.string();
+  const std::string text = read_text(path), origin = path.string();
   std::vector<std::string> overrides = given_overrides;
   const StudyKeys keys(text, origin, overrides);
   if (!keys.vary && !keys.seeds) return std::nullopt;

@@ -6,7 +6,7 @@
 #include "agent/model.h"
 #include "env/digits.h"
 #include "env/environment.h"
-#include "env/words.h"
+#include "env/task_kinds.h"
 #include "experiments/config/config.h"
 
 namespace saccade {
@@ -20,6 +20,7 @@ class Task {
   Task& operator=(const Task&) = delete;
 
   const Config config;
+  const TaskKind& kind;
   const Digits digits;                 // none where scenes have no digits
   const std::optional<Retina> retina;  // where there is something to look at
   const Model model;
@@ -34,11 +35,6 @@ class Task {
   EnvironmentFactory environments(Split split) const;
   /// The same with other scenes.
   EnvironmentFactory environments(Split split, std::uint64_t seed) const;
-
- private:
-  std::unique_ptr<Environment> make_environment(Split split, std::uint64_t seed, int episodes,
-                                                int rollouts) const;
-  Sight sight() const;
 };
 
 }  // namespace saccade

@@ -11,16 +11,10 @@
 namespace saccade {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::chrono::milliseconds kRedraw{200};
 constexpr int kBarWidth = 24;
 constexpr const char* kClearLine = "\r\x1b[2K";
 constexpr const char* kLineUp = "\x1b[1A";
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::string bar(std::int64_t done, std::int64_t total) {
   const int filled = static_cast<int>(kBarWidth * done / std::max<std::int64_t>(total, 1));
@@ -49,12 +43,6 @@ void show(const std::string& text) {
 }
 
 }  // namespace
-
-std::string clock_time(double seconds) {
-  const auto s = static_cast<long>(seconds + 0.5);
-  if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
-  return fmt::format("{}:{:02}", s / 60, s % 60);
-}
 
 // ---- One training ----
 

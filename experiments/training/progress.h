@@ -1,14 +1,12 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace saccade {
+#include "nn/clock.h"
 
-/// "1:02:03" or "2:03"
-std::string clock_time(double seconds);
+namespace saccade {
 
 /// Told how far a training is. This one shows nothing.
 class Progress {
@@ -43,7 +41,7 @@ class RunProgress final : public Progress {
   std::int64_t total_ = 0;
   bool terminal_;
   bool bar_shown_ = false;
-  std::chrono::steady_clock::time_point last_draw_;
+  Clock::time_point last_draw_;
 };
 
 /// The runs of a study: one line each, and one for the whole, which on a terminal stays below.
@@ -75,7 +73,7 @@ class StudyProgress final : public Progress {
   int failed_ = 0;
   std::int64_t total_ = 0, first_ = -1, now_ = 0;          // episodes of the run: all, here, done
   double trained_episodes_ = 0.0, trained_seconds_ = 0.0;  // by this process
-  std::chrono::steady_clock::time_point start_, run_start_, last_draw_;
+  Clock::time_point start_, run_start_, last_draw_;
 };
 
 }  // namespace saccade

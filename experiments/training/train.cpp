@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "agent/learning/checkpoint.h"
 #include "experiments/evaluation/test_report.h"
@@ -14,35 +12,12 @@
 #include "experiments/runs/run_folder.h"
 #include "experiments/runs/trained.h"
 #include "experiments/task/task.h"
+#include "nn/clock.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
 
 namespace saccade {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// The sums of a logging window as a note of the checkpoint, and back.
-std::string to_note(const LossSums& s) {
-  return fmt::format("{} {} {} {} {} {} {} {}", s.episodes, s.classifier, s.reinforce, s.baseline,
-                     s.penalty, s.entropy, s.errors, s.reward);
-}
-
-LossSums from_note(const std::string& note) {
-  LossSums s;
-  std::istringstream words(note);
-  for (double* value : {&s.episodes, &s.classifier, &s.reinforce, &s.baseline, &s.penalty,
-                        &s.entropy, &s.errors, &s.reward}) {
-    std::string word;
-    words >> word;
-    *value = from_exact(word);
-  }
-  return s;
-}
 
 // One training, from its first or resumed update to its last.
 class Training {
@@ -127,7 +102,7 @@ void Training::resume() {
                                  folder_.last_checkpoint().string(), checkpoint.note("data"),
                                  data));
   checkpoint.restore(learner_);
-  window_ = from_note(checkpoint.note("window"));
+  window_ = loss_sums_of(checkpoint.note("window"));
   best_error_ = from_exact(checkpoint.note("best_error"));
   best_episodes_ = static_cast<std::int64_t>(from_exact(checkpoint.note("best_episodes")));
 }
@@ -176,20 +151,16 @@ void Training::log(const UpdateReport& report, bool evaluate_now) {
   const double n = window_.episodes;
   const double rate = window_timed_episodes_ / window_seconds_;
   const double error = window_.errors / n;
-  MetricsRow row{{"episodes", static_cast<double>(episodes())},
-                 {"train/loss", window_.loss() / n},
-                 {"train/classifier_loss", window_.classifier / n},
-                 {"train/reinforce_loss", window_.reinforce / n},
-                 {"train/baseline_loss", window_.baseline / n},
-                 {"train/error", error},
-                 {"train/reward", window_.reward / n},
-                 {"train/grad_norm", report.gradient_norm},
-                 {"train/learning_rate", report.learning_rate},
-                 {"train/location_std", report.location_std},
-                 {"train/temperature", report.temperature},
-                 {"train/attention_penalty", window_.penalty / n},
-                 {"attention/entropy", window_.entropy / n},
-                 {"time/episodes_per_second", rate}};
+  MetricsRow row;
+  row["episodes"] = static_cast<double>(episodes());
+  row["train/loss"] = window_.loss() / n;
+  for (const LossTerm& term : loss_terms())
+    if (term.metric != nullptr) row[Metric::named(term.metric)] = window_.*term.sum / n;
+  row["train/grad_norm"] = report.gradient_norm;
+  row["train/learning_rate"] = report.learning_rate;
+  row["train/location_std"] = report.location_std;
+  row["train/temperature"] = report.temperature;
+  row["time/episodes_per_second"] = rate;
   std::string text;
   if (evaluate_now) {
     evaluate(row);
@@ -242,7 +213,7 @@ void Training::record() const {
                    .force = true,
                    .scenes = config.scenes,
                    .seed = task_.config.evaluation.seed},
-                  false);
+                  /*stop=*/false);
 }
 
 // The test set, read once, by the checkpoint that was best on the validation scenes.
@@ -255,15 +226,16 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const Trainin
                    workers);
   const TestReport report = test_agent(task.model, flat(weights), tester, evaluation);
 
-  nlohmann::ordered_json summary{{"status", "finished"},
-                                 {"episodes", training.episodes()},
-                                 {"best_episodes", training.best_episodes()},
-                                 {"valid/error", training.best_error()}};
-  for (const auto& [name, value] : to_metrics(report, task.model)) summary[name] = value;
-  summary["attention/on_target_by_glimpse"] = report.deterministic().on_target_by_glimpse;
-  summary["episode/gflop"] = task.model.gflop_per_episode();
-  summary["episode/canvas_pixels"] = task.model.look().canvas_pixels;
-  summary["time/elapsed"] = training.elapsed();
+  nlohmann::ordered_json summary{{"status", "finished"}};
+  const auto put = [&](Metric metric, const auto& value) { summary[metric.name()] = value; };
+  put("episodes", training.episodes());
+  put("best_episodes", training.best_episodes());
+  put("valid/error", training.best_error());
+  for (const auto& [metric, value] : to_metrics(report, task.model)) put(metric, value);
+  put("attention/on_target_by_glimpse", report.deterministic().on_target_by_glimpse);
+  put("episode/gflop", task.model.gflop_per_episode());
+  put("episode/canvas_pixels", task.model.look().canvas_pixels);
+  put("time/elapsed", training.elapsed());
   std::vector<std::string> class_names;
   for (int label = 0; label < task.model.num_classes(); ++label)
     class_names.push_back(task.class_name(label));

@@ -1,14 +1,16 @@
 #include "experiments/verbs/bench.h"
+#include "experiments/verbs/verb.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <memory>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "experiments/task/task.h"
+#include "nn/clock.h"
 #include "nn/error.h"
 #include "nn/gemm.h"
 
@@ -23,13 +25,12 @@ constexpr double kOtherShare = 0.2;
 // Calls `work`, which returns how much it did, again and again for `seconds`; the amount a second.
 template <class Work>
 double rate(double seconds, Work&& work) {
-  using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   double done = 0.0;
   double passed = 0.0;
   while (passed < seconds) {
     done += work();
-    passed = std::chrono::duration<double>(Clock::now() - start).count();
+    passed = seconds_since(start);
   }
   return done / passed;
 }
@@ -146,6 +147,21 @@ std::string bench(const BenchOptions& options) {
   for (const auto& [name, value] : figures.items())
     text += fmt::format("{:<34}{:>14.6g}\n", name, value.get<double>());
   return text;
+}
+
+Verb bench_verb() {
+  const auto options = std::make_shared<BenchOptions>();
+  return {.name = "bench",
+          .about = "Measure the speed of an experiment",
+          .options = {{"config", &options->config, "Experiment (YAML)", Option::kRequired},
+                      {"overrides", &options->overrides, "key.path=value, over the file"},
+                      {"--seconds", &options->seconds, "How long in all (default 10)"},
+                      threads_option(&options->threads),
+                      {"--json", &options->json, "One JSON document"}},
+          .call = [options](const Call&) {
+            fmt::print("{}", bench(*options));
+            return Ending::done;
+          }};
 }
 
 }  // namespace saccade

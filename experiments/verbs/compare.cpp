@@ -1,9 +1,11 @@
 #include "experiments/verbs/compare.h"
+#include "experiments/verbs/verb.h"
 
 #include <fmt/format.h>
 
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <optional>
 
 #include "experiments/comparison/gather.h"
@@ -51,7 +53,7 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
     if (options.run_folders.size() < kRecordedAgents)
       options.run_folders.push_back(variant.folders[0]);
   try {
-    record(options, false);
+    record(options, /*stop=*/false);
   } catch (const std::exception& error) {
     comparison.left_out.push_back({file, error.what()});
     return std::nullopt;
@@ -88,6 +90,23 @@ std::string compare(const CompareOptions& options) {
   if (options.json) return to_json(comparison);
   return fmt::format("{}\n{}{}\n", to_table(comparison), recording ? video.string() + "\n" : "",
                      report[0].string());
+}
+
+Verb compare_verb() {
+  const auto options = std::make_shared<CompareOptions>();
+  return {.name = "compare",
+          .about = "Put trained agents side by side: tables, charts, a report",
+          .options = {{"folders", &options->folders, "Folders of runs or of studies",
+                       Option::kRequired},
+                      {"--out", &options->out,
+                       "The folder to write (default: comparison/ in the one given)"},
+                      {"--json", &options->json, "Print one JSON document"},
+                      {"--force", &options->force, "Write over an older comparison"}},
+          .call = [options](const Call& call) {
+            options->command = call.command;
+            fmt::print("{}", compare(*options));
+            return Ending::done;
+          }};
 }
 
 }  // namespace saccade

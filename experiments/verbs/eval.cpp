@@ -1,7 +1,9 @@
 #include "experiments/verbs/eval.h"
+#include "experiments/verbs/verb.h"
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -21,7 +23,7 @@ void open_weights(std::optional<OutputFile>& file, const std::filesystem::path& 
   if (path.extension() != ".npz")
     throw InputError(fmt::format("--weights {}: unknown suffix '{}'; allowed: .npz", path.string(),
                                  path.extension().string()));
-  file.emplace(path, false, "--weights names another file");
+  file.emplace(path, /*force=*/false, "--weights names another file");
 }
 
 }  // namespace
@@ -44,9 +46,29 @@ std::string eval(const EvalOptions& options) {
     weights_file->commit();
   }
   if (!options.json) return to_table(report, task.model);
-  nlohmann::ordered_json document(to_metrics(report, task.model));
-  document["attention/on_target_by_glimpse"] = report.deterministic().on_target_by_glimpse;
+  nlohmann::ordered_json document;
+  const auto put = [&](Metric metric, const auto& value) { document[metric.name()] = value; };
+  for (const auto& [metric, value] : to_metrics(report, task.model)) put(metric, value);
+  put("attention/on_target_by_glimpse", report.deterministic().on_target_by_glimpse);
   return document.dump(2) + "\n";
+}
+
+Verb eval_verb() {
+  const auto options = std::make_shared<EvalOptions>();
+  return {.name = "eval",
+          .about = "Test the best checkpoint of a run",
+          .options = {{"run_dir", &options->run_folder, "A run folder", Option::kRequired},
+                      {"--episodes", &options->scenes, "Test scenes", Range{1, 100'000'000}},
+                      {"--json", &options->json, "One JSON document, keys as in metrics.csv"},
+                      {"--weights", &options->weights,
+                       "A new .npz file: the attention of the deterministic pass, scene by scene "
+                       "(locations, glimpse_weights or windows, gate, hidden, alignment, core; "
+                       "labels, answers, errors)"},
+                      threads_option(&options->threads)},
+          .call = [options](const Call&) {
+            fmt::print("{}", eval(*options));
+            return Ending::done;
+          }};
 }
 
 }  // namespace saccade

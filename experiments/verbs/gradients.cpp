@@ -1,4 +1,5 @@
 #include "experiments/verbs/gradients.h"
+#include "experiments/verbs/verb.h"
 
 #include <fmt/format.h>
 
@@ -271,6 +272,23 @@ std::string gradients(const GradientsOptions& options) {
   if (model.look().num_candidates > 0)
     document["exact"] = against_exact(trained, options, players, workers, average_reward);
   return options.json ? document.dump(2) + "\n" : to_table(document);
+}
+
+Verb gradients_verb() {
+  const auto options = std::make_shared<GradientsOptions>();
+  return {.name = "gradients",
+          .about = "Compare advantage estimators by the locator's gradient",
+          .options = {{"run_dir", &options->run_folder, "A run folder", Option::kRequired},
+                      {"--scenes", &options->scenes, "Test scenes (default 64)", Range{1, 4096}},
+                      {"--rollouts", &options->rollouts, "A scene (default 4)", Range{2, 256}},
+                      {"--samples", &options->samples, "Draws of the policy (default 128)",
+                       Range{2, 100'000}},
+                      {"--json", &options->json, "One JSON document"},
+                      threads_option(&options->threads)},
+          .call = [options](const Call&) {
+            fmt::print("{}", gradients(*options));
+            return Ending::done;
+          }};
 }
 
 }  // namespace saccade

@@ -1,33 +1,28 @@
 #include "experiments/verbs/run.h"
+#include "experiments/verbs/verb.h"
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <memory>
 
-#include "experiments/comparison/finished_run.h"
 #include "experiments/config/variants.h"
 #include "experiments/evaluation/test_report.h"
 #include "experiments/files/output.h"
+#include "experiments/runs/finished_run.h"
 #include "experiments/runs/study.h"
 #include "experiments/task/task.h"
 #include "experiments/training/progress.h"
 #include "experiments/training/train.h"
 #include "experiments/verbs/compare.h"
+#include "nn/clock.h"
 #include "nn/error.h"
 
 namespace saccade {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 fs::path folder_of(const Study& study, const RunOptions& options) {
   return options.out.empty() ? fs::path("runs") / study.name : options.out;
 }
@@ -203,6 +198,43 @@ std::string plan(const RunOptions& options) {
   }
   return fmt::format("{}: {} runs, about {} in all\n{}", study->name, study->runs.size(),
                      clock_time(total), text);
+}
+
+namespace {
+
+struct RunLine {
+  RunOptions options;
+  bool dry_run = false;
+};
+
+Ending call_run(RunLine& line, const Call& call) {
+  line.options.command = call.command;
+  if (line.dry_run) {
+    fmt::print("{}", plan(line.options));
+    return Ending::done;
+  }
+  if (run(line.options, call.stop_flag())) return Ending::done;
+  fmt::print(stderr, "stopped and saved; go on with: {}{}\n", call.command,
+             line.options.resume ? "" : " --resume");
+  return Ending::stopped;
+}
+
+}  // namespace
+
+Verb run_verb() {
+  const auto line = std::make_shared<RunLine>();
+  RunOptions& options = line->options;
+  return {.name = "run",
+          .about = "Train, evaluate and test an experiment or a study",
+          .options = {{"config", &options.config, "Experiment (YAML)", Option::kRequired},
+                      {"overrides", &options.overrides, "key.path=value, over the file"},
+                      {"--out", &options.out,
+                       "The folder of the run or study (default: runs/<name>/...)"},
+                      {"--resume", &options.resume, "Go on from the last checkpoint, if any"},
+                      threads_option(&options.threads),
+                      {"--quiet", &options.quiet, "Print nothing but errors"},
+                      {"--dry-run", &line->dry_run, "List the runs and how long they will take"}},
+          .call = [line](const Call& call) { return call_run(*line, call); }};
 }
 
 }  // namespace saccade

@@ -1,10 +1,12 @@
 #include "experiments/verbs/saliency.h"
+#include "experiments/verbs/verb.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "agent/learning/jacobian.h"
@@ -182,6 +184,25 @@ std::string saliency(const SaliencyOptions& options) {
   png_file.commit();
   npz_file.commit();
   return fmt::format("{}\n{}\n", png.string(), npz.string());
+}
+
+Verb saliency_verb() {
+  const auto options = std::make_shared<SaliencyOptions>();
+  return {.name = "saliency",
+          .about = "Draw which pixels and glimpses an answer hangs on",
+          .options = {{"run_dir", &options->run_folder, "A run folder", Option::kRequired},
+                      {"--out", &options->out, "The folder for saliency.png and saliency.npz",
+                       Option::kRequired},
+                      {"--scenes", &options->scenes, "Test scenes (default 8)",
+                       Range{1, kMaxSheetScenes}},
+                      {"--step", &options->step,
+                       "Of the answer after this glimpse, or this symbol of a sequence (default: "
+                       "the last; every symbol)"},
+                      {"--force", &options->force, "Write over what is there"}},
+          .call = [options](const Call&) {
+            fmt::print("{}", saliency(*options));
+            return Ending::done;
+          }};
 }
 
 }  // namespace saccade

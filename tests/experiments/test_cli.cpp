@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "experiments/verbs/verb.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 
@@ -55,12 +56,14 @@ TEST_CASE("--help exits with 0 and names the verbs") {
   const TemporaryFolder folder;
   const Result help = run_saccade(folder.path, {"--help"});
   check_done(help);
-  for (const char* verb : {"run", "eval", "record", "compare", "bench", "gradients"}) {
-    CAPTURE(verb);
-    CHECK(contains(help.out, fmt::format("\n  {} ", verb)));
-    const Result of_verb = run_saccade(folder.path, {verb, "--help"});
+  for (const Verb& verb : verbs()) {
+    CAPTURE(verb.name);
+    CHECK(contains(help.out, fmt::format("\n  {} ", verb.name)));
+    const Result of_verb = run_saccade(folder.path, {verb.name, "--help"});
     check_done(of_verb);
-    CHECK(contains(of_verb.out, fmt::format("Usage: saccade {} ", verb)));
+    CHECK(contains(of_verb.out, fmt::format("Usage: saccade {} ", verb.name)));
+    for (const Option& option : verb.options)
+      CHECK(contains(of_verb.out, fmt::format("\n  {} ", option.name)));
   }
 }
 

@@ -1,4 +1,5 @@
 #include "experiments/evaluation/evaluator.h"
+#include "experiments/evaluation/wilson_interval.h"
 
 #include <algorithm>
 #include <cmath>

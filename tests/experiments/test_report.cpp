@@ -9,7 +9,7 @@ namespace saccade {
 
 TEST_CASE("a report is a row of evaluations of the same weights") {
   struct Row {
-    std::string metric;
+    Metric metric;
     PassRequest request;
   };
   const Row sampled = {"test/error_sampled", {.readout = Readout::sample}};
@@ -39,13 +39,13 @@ TEST_CASE("a report is a row of evaluations of the same weights") {
     const TestReport report =
         test_agent(tiny.task.model, flat(tiny.weights), evaluator, {.rollouts = 4});
     REQUIRE(report.passes.size() == rows.size());
-    const std::map<std::string, double> metrics = to_metrics(report, tiny.task.model);
+    const MetricValues metrics = to_metrics(report, tiny.task.model);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const Evaluation expected = tiny.evaluate(150, 1, rows[i].request);
       check_equal(report.passes[i].result, expected);
       CHECK(metrics.at(rows[i].metric) == expected.error);
-      CHECK(metrics.at(rows[i].metric + "_low") == expected.error_low);
-      CHECK(metrics.at(rows[i].metric + "_high") == expected.error_high);
+      CHECK(metrics.at(rows[i].metric.low()) == expected.error_low);
+      CHECK(metrics.at(rows[i].metric.high()) == expected.error_high);
     }
     CHECK(metrics.at("test/scenes") == 150);
     CHECK(metrics.contains("attention/on_target") == (rows.size() > 1));

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "experiments/comparison/finished_run.h"
+#include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_folder.h"
 #include "tests/experiments/support.h"
 

@@ -1,12 +1,12 @@
-#include "experiments/comparison/finished_run.h"
+#include "experiments/runs/finished_run.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "experiments/files/input.h"
 #include "nn/error.h"
 
 namespace saccade {
@@ -14,12 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-std::string read_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(fmt::format("{}: cannot be read", path.string()));
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 Json read_json(const fs::path& path) {
   Json document = Json::parse(read_text(path), nullptr, /*allow_exceptions=*/false);
@@ -40,11 +34,13 @@ T get(const Json& document, const fs::path& path, const std::string& key) {
 void read_details(FinishedRun& run, const fs::path& path) {
   if (!fs::exists(path)) return;  // of a run before there was such a file
   const Json details = read_json(path);
-  const auto values = [&](const char* key) { return get<std::vector<double>>(details, path, key); };
+  const auto values = [&](Metric metric) {
+    return get<std::vector<double>>(details, path, metric.name());
+  };
   run.class_names = get<std::vector<std::string>>(details, path, "class_names");
   run.error_by_glimpse = values("test/error_by_glimpse");
   run.confusion = values("test/confusion");
-  const Json map = get<Json>(details, path, "attention/look_map");
+  const Json map = get<Json>(details, path, Metric("attention/look_map").name());
   run.look_map = {get<int>(map, path, "rows"), get<int>(map, path, "cols"),
                   get<std::vector<double>>(map, path, "weights")};
 }
@@ -118,16 +114,19 @@ FinishedRun read_finished_run(const fs::path& path) {
                                                           path / "meta.json", "data_crc32");
 
   const Json summary = read_json(folder.summary());
-  const auto number = [&](const char* key) { return get<double>(summary, folder.summary(), key); };
+  const auto number = [&](Metric metric) {
+    return get<double>(summary, folder.summary(), metric.name());
+  };
+  const auto number_or_0 = [&](Metric metric) { return summary.value(metric.name(), 0.0); };
   run.error = number("test/error");
   run.episodes = number("episodes");
   run.seconds = number("time/elapsed");
-  run.gflop_per_episode = summary.value("episode/gflop", 0.0);
-  run.canvas_pixels = summary.value("episode/canvas_pixels", 0.0);
-  if (summary.contains("attention/on_target")) {
+  run.gflop_per_episode = number_or_0("episode/gflop");
+  run.canvas_pixels = number_or_0("episode/canvas_pixels");
+  if (summary.contains(Metric("attention/on_target").name())) {
     run.on_target = number("attention/on_target");
-    run.on_target_by_glimpse =
-        get<std::vector<double>>(summary, folder.summary(), "attention/on_target_by_glimpse");
+    run.on_target_by_glimpse = get<std::vector<double>>(
+        summary, folder.summary(), Metric("attention/on_target_by_glimpse").name());
   }
   read_details(run, folder.details());
   for (const MetricsRow& row : read_metrics(folder.metrics()))

@@ -6,11 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "experiments/comparison/comparison.h"
 #include "experiments/config/config.h"
 #include "experiments/runs/run_folder.h"
 
 namespace saccade {
+
+/// How much the looks of an episode expose each part of the canvas, mean over scenes and seeds.
+struct LookMap {
+  int rows = 0;
+  int cols = 0;
+  std::vector<double> exposure;  // (rows, cols), >= 0
+  int cell = 1;                  // side of a cell in canvas pixels
+};
 
 /// What a finished run left in its folder. Shares are fractions.
 struct FinishedRun {

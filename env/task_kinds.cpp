@@ -1,0 +1,69 @@
+#include "env/task_kinds.h"
+
+#include <utility>
+
+#include "env/catch.h"
+#include "env/words.h"
+#include "nn/name_table.h"
+
+namespace saccade {
+namespace {
+
+const DigitSet& part_of(const Digits& digits, Split split) {
+  return split == Split::train ? digits.train : split == Split::valid ? digits.valid : digits.test;
+}
+
+std::unique_ptr<Environment> make_scenes(const EnvironmentRequest& r) {
+  const bool training = r.split == Split::train;
+  const SceneMaker scenes(r.scene, training ? r.augmentation : AugmentationConfig{},
+                          part_of(r.digits, r.split),
+                          training ? DigitOrder::shuffled : DigitOrder::fixed, r.seed);
+  return std::make_unique<GlimpseEnvironment>(scenes, *r.retina, r.episodes, r.rollouts);
+}
+
+TaskKind scenes_of(const std::string& scene_kind) {
+  const SceneTraits traits = scene_traits(scene_kind);
+  return {.make = make_scenes,
+          .answer_name = scene_answer_name,
+          .answer = traits.sequence ? AnswerKind::sequence : AnswerKind::one_class,
+          .has_digits = true,
+          .is_tiled = traits.tiled};
+}
+
+const TaskKind kCatch = {
+    .make = [](const EnvironmentRequest& r) -> std::unique_ptr<Environment> {
+      return std::make_unique<CatchEnvironment>(r.scene.canvas, *r.retina, r.split, r.seed,
+                                                r.episodes, r.rollouts);
+    },
+    .answer_name = [](const SceneConfig&, const std::vector<std::string>&,
+                      int label) { return catch_actions()[label]; },
+    .answer = AnswerKind::actions,
+    .first_event = [](const SceneConfig& scene) { return scene.canvas[0] - 1; },
+    .event = "a ball of scene.kind: catch lands"};
+
+const TaskKind kDigitsToWords = {
+    .make = [](const EnvironmentRequest& r) -> std::unique_ptr<Environment> {
+      return std::make_unique<WordsEnvironment>(r.scene.max_number, r.split, r.seed, r.episodes,
+                                                r.rollouts);
+    },
+    .answer_name = [](const SceneConfig&, const std::vector<std::string>&,
+                      int label) { return word_names()[label]; },
+    .answer = AnswerKind::sequence,
+    .is_text = true};
+
+const NameTable<TaskKind>& table() {
+  static const NameTable<TaskKind> table = [] {
+    std::vector<std::pair<std::string, TaskKind>> kinds;
+    for (const std::string& name : scene_kinds()) kinds.emplace_back(name, scenes_of(name));
+    kinds.insert(kinds.end(), {{"catch", kCatch}, {"digits_to_words", kDigitsToWords}});
+    return NameTable<TaskKind>("scene.kind", std::move(kinds));
+  }();
+  return table;
+}
+
+}  // namespace
+
+const TaskKind& find_task_kind(const std::string& name) { return table().at(name); }
+std::vector<std::string> task_kinds() { return table().names(); }
+
+}  // namespace saccade

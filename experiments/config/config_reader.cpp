@@ -1,0 +1,221 @@
+#include "experiments/config/config_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "nn/error.h"
+#include "nn/name_table.h"
+
+namespace saccade {
+namespace {
+
+std::string describe(const YAML::Node& node) {
+  if (node.IsScalar()) return "'" + node.Scalar() + "'";
+  return node.IsMap() ? "a section" : node.IsSequence() ? "a list" : "an empty value";
+}
+
+}  // namespace
+
+ConfigReader::ConfigReader(Config& config)
+    : table_(settings(config)), sections_(section_names(table_)), keys_(sections_) {
+  for (const Setting& setting : table_) keys_.push_back(setting.key);
+}
+
+void ConfigReader::read_file(const std::string& text, const std::string& origin, StudyKeys study) {
+  source_ = origin;
+  study_ = study;
+  source_has_lines_ = true;
+  const std::vector<YAML::Node> documents = load(text);
+  if (documents.size() > 1)
+    fail(documents[1].Mark(), "a second YAML document ('---'); allowed: one");
+  if (!documents.empty()) read_section(documents[0], "", documents[0].Mark());
+}
+
+void ConfigReader::read_override(const std::string& text) {
+  const std::string place = "override '" + text + "'";
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw InputError(place + ": allowed: key.path=value, for example training.learning_rate=0.001");
+  read_assignment({text.substr(0, equals), text.substr(equals + 1), place});
+}
+
+void ConfigReader::read_assignment(const Assignment& assignment) {
+  source_ = assignment.place;
+  source_has_lines_ = false;
+  const YAML::Mark nowhere;
+  const std::string& key = assignment.key;
+  if (is_section(key))
+    fail(nowhere, fmt::format("'{}' is a section; its keys: {}", key, keys_of(key)));
+  for (const Setting& setting : table_)
+    if (key.starts_with(setting.key + "."))
+      fail(nowhere,
+           fmt::format("{} is no section; allowed: {}", setting.key, allowed_values(setting)));
+  const Setting* setting = find(key);
+  if (setting == nullptr) fail_unknown(nowhere, key);
+  const std::vector<YAML::Node> values = load(assignment.value);
+  read_setting(values.empty() ? YAML::Node() : values[0], *setting, nowhere);
+}
+
+const Setting* ConfigReader::find(const std::string& key) const {
+  const auto found = std::find_if(table_.begin(), table_.end(),
+                                  [&](const Setting& setting) { return setting.key == key; });
+  return found == table_.end() ? nullptr : &*found;
+}
+
+bool ConfigReader::is_section(const std::string& key) const {
+  return std::find(sections_.begin(), sections_.end(), key) != sections_.end();
+}
+
+std::string ConfigReader::keys_of(const std::string& section) const {
+  const std::string prefix = section + ".";
+  std::vector<std::string> words;
+  for (const std::string& key : keys_)
+    if (key.starts_with(prefix) && key.find('.', prefix.size()) == std::string::npos)
+      words.push_back(key.substr(prefix.size()));
+  return join(words);
+}
+
+std::string ConfigReader::place(const YAML::Mark& mark) const {
+  if (!source_has_lines_ || mark.is_null()) return source_;
+  return fmt::format("{}:{}:{}", source_, mark.line + 1, mark.column + 1);
+}
+
+std::vector<YAML::Node> ConfigReader::load(const std::string& text) const {
+  try {
+    return YAML::LoadAll(text);
+  } catch (const YAML::Exception& error) {
+    fail(error.mark, "not valid YAML: " + error.msg);
+  }
+}
+
+void ConfigReader::read_section(const YAML::Node& node, const std::string& section,
+                                const YAML::Mark& mark) {
+  if (node.IsNull()) return;
+  if (!node.IsMap()) {
+    if (section.empty()) fail(mark, describe(node) + " is no configuration; allowed: key: value");
+    fail(mark, fmt::format("{}: {} is no section; its keys: {}", section, describe(node),
+                           keys_of(section)));
+  }
+  for (const auto& pair : node) {
+    const YAML::Mark key_mark = pair.first.Mark();
+    if (!pair.first.IsScalar()) fail(key_mark, describe(pair.first) + " is no key");
+    const std::string key = (section.empty() ? "" : section + ".") + pair.first.Scalar();
+    if (key == "vary" || key == "seeds") {
+      if (study_ == StudyKeys::passed_over) continue;
+      fail(key_mark, key + " makes this a study of several runs; `saccade run` runs one");
+    }
+    const Setting* setting = find(key);
+    if (setting == nullptr && !is_section(key)) fail_unknown(key_mark, key);
+    const auto [first, is_new] = lines_.emplace(key, key_mark.line + 1);
+    if (!is_new)
+      fail(key_mark, fmt::format("repeated key '{}'; line {} has it already", key, first->second));
+    if (setting != nullptr)
+      read_setting(pair.second, *setting, key_mark);
+    else
+      read_section(pair.second, key, key_mark);
+  }
+}
+
+// `mark` is the key's. An empty value has no place of its own.
+void ConfigReader::read_setting(const YAML::Node& node, const Setting& setting,
+                                const YAML::Mark& mark) {
+  given_[setting.key] = place(mark);
+  const Text* text = std::get_if<Text>(&setting.allowed);
+  const bool may_be_null = text != nullptr && *text == Text::path;
+  if (node.IsNull() && !may_be_null)
+    fail(mark, fmt::format("{}: no value; allowed: {}", setting.key, allowed_values(setting)));
+  std::visit([&](auto* field) { read(node, setting, *field); }, setting.field);
+}
+
+void ConfigReader::read(const YAML::Node& node, const Setting& setting, bool& field) const {
+  if (!node.IsScalar() || (node.Scalar() != "true" && node.Scalar() != "false"))
+    reject(node, setting, "is neither true nor false");
+  field = node.Scalar() == "true";
+}
+
+void ConfigReader::read(const YAML::Node& node, const Setting& setting,
+                        std::integral auto& field) const {
+  const auto value = node.IsScalar() ? parse_integer(node.Scalar()) : std::nullopt;
+  if (!value) reject(node, setting, "is not an integer");
+  if (!std::get<Interval>(setting.allowed).contains(static_cast<double>(*value)))
+    reject(node, setting, "is out of range");
+  field = static_cast<std::remove_reference_t<decltype(field)>>(*value);
+}
+
+void ConfigReader::read(const YAML::Node& node, const Setting& setting, double& field) const {
+  field = number(node, setting, std::get<Interval>(setting.allowed));
+}
+
+void ConfigReader::read(const YAML::Node& node, const Setting& setting, std::string& field) const {
+  if (node.IsNull()) {
+    field.clear();
+    return;
+  }
+  if (!node.IsScalar()) reject(node, setting, "is not text");
+  const std::string& text = node.Scalar();
+  if (const Names* names = std::get_if<Names>(&setting.allowed)) {
+    if (std::find(names->begin(), names->end(), text) == names->end())
+      reject(node, setting, "is unknown");
+  } else if (std::get<Text>(setting.allowed) == Text::word && !is_word(text)) {
+    reject(node, setting, "cannot name a folder");
+  }
+  field = text;
+}
+
+void ConfigReader::read(const YAML::Node& node, const Setting& setting,
+                        std::array<int, 2>& field) const {
+  if (!node.IsSequence() || node.size() != field.size())
+    reject(node, setting, "is not a list of two");
+  for (std::size_t i = 0; i < field.size(); ++i) read(node[i], setting, field[i]);
+}
+
+void ConfigReader::read(const YAML::Node& node, const Setting& setting, Ramp& field) const {
+  constexpr Interval kShare = {.low = 0.0, .high = 1.0, .with_low = false};
+  const Interval& range = std::get<Interval>(setting.allowed);
+  if (!node.IsMap()) {
+    const double value = number(node, setting, range);
+    field = {value, value, 1.0};
+    return;
+  }
+  field = {0.0, 0.0, 1.0};
+  struct Part {
+    double* value;
+    const Interval& range;
+  };
+  std::map<std::string, Part> missing = {
+      {"from", {&field.from, range}}, {"to", {&field.to, range}}, {"over", {&field.over, kShare}}};
+  for (const auto& pair : node) {
+    const auto part = pair.first.IsScalar() ? missing.find(pair.first.Scalar()) : missing.end();
+    if (part == missing.end()) reject(pair.first, setting, "is unknown or repeated");
+    *part->second.value = number(pair.second, setting, part->second.range);
+    missing.erase(part);
+  }
+  missing.erase("over");
+  if (!missing.empty()) reject(node, setting, "without '" + missing.begin()->first + "'");
+}
+
+double ConfigReader::number(const YAML::Node& node, const Setting& setting,
+                            const Interval& range) const {
+  const auto value = node.IsScalar() ? parse_number(node.Scalar()) : std::nullopt;
+  if (!value) reject(node, setting, "is not a number");
+  if (!range.contains(*value)) reject(node, setting, "is out of range");
+  return *value;
+}
+
+void ConfigReader::fail(const YAML::Mark& mark, const std::string& message) const {
+  throw InputError(place(mark) + ": " + message);
+}
+
+void ConfigReader::fail_unknown(const YAML::Mark& mark, const std::string& key) const {
+  fail(mark, fmt::format("unknown key '{}'; did you mean '{}'?", key, nearest_key(key, keys_)));
+}
+
+void ConfigReader::reject(const YAML::Node& node, const Setting& setting,
+                          const std::string& fault) const {
+  fail(node.Mark(), fmt::format("{}: {} {}; allowed: {}", setting.key, describe(node), fault,
+                                allowed_values(setting)));
+}
+
+}  // namespace saccade

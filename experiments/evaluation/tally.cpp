@@ -1,0 +1,98 @@
+#include "experiments/evaluation/tally.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "experiments/evaluation/coverage.h"
+#include "experiments/evaluation/edit_distance.h"
+
+namespace saccade {
+namespace {
+
+constexpr float kBorder = 0.98F;
+
+// The weight of a look that lies in the box of a digit.
+float weight_in(const Gaze& gaze, const Region& region) {
+  float weight = 0.0F;
+  for (int k = 0; k < gaze.places.rows; ++k)
+    if (region.contains(gaze.places(k, 0), gaze.places(k, 1))) weight += gaze.weights[k];
+  return weight;
+}
+
+// The weight that hidden-state attention gave to the states after looks at the digit that was asked
+// for: of the last read, those that decide the class; of each read of a sequence, its own.
+double weight_on_answer(const Model& model, const Rollout& rollout, int b) {
+  const auto [weights, hops] = rollout.answer->state_weights();
+  if (weights == nullptr) return 0.0;
+  const SceneFacts& facts = rollout.environment->facts()[b];
+  const int steps = rollout.core.steps, reads = static_cast<int>(weights->shape()[0]);
+  const bool sequence = model.answer().spells;
+  const int first = sequence ? 0 : reads - 1;
+  const int end = sequence ? facts.num_symbols - 1 : reads;
+  double sum = 0.0;
+  for (int s = first; s < end; ++s)
+    for (int t = 0; t < steps; ++t) {
+      float seen = 0.0F;
+      for (int d = 0; d < facts.num_digits; ++d)
+        if (sequence ? d == s : facts.is_answer[d])
+          seen = std::max(seen, weight_in(rollout.look->gaze(t, b), facts.regions[d]));
+      for (int hop = 0; hop < hops; ++hop)
+        sum += (*weights)(s, b, hop * steps + t) * seen / static_cast<float>(hops);
+    }
+  return end > first ? sum / (end - first) : 0.0;
+}
+
+}  // namespace
+
+int most_probable(const float* p, int classes) {
+  return static_cast<int>(std::max_element(p, p + classes) - p);
+}
+
+void Tally::add_look(int t, const SceneFacts& facts, const Gaze& gaze) {
+  for (int k = 0; k < gaze.places.rows; ++k) {
+    const float weight = gaze.weights[k];
+    if (weight == 0.0F) continue;
+    const float x = gaze.places(k, 0), y = gaze.places(k, 1);
+    float nearest = std::numeric_limits<float>::max();
+    bool on_digit = false;
+    for (int d = 0; d < facts.num_digits; ++d) {
+      const Region& region = facts.regions[d];
+      nearest = std::min(nearest, std::hypot(x - region.x, y - region.y));
+      on_digit = on_digit || region.contains(x, y);
+    }
+    on_target[t] += on_digit ? weight : 0.0F;
+    border += std::max(std::abs(x), std::abs(y)) >= kBorder ? weight : 0.0F;
+    distance += weight * nearest;
+  }
+}
+
+void Tally::add_said(const Model& model, const Rollout& rollout, int b) {
+  const Answer& answer = *rollout.answer;
+  if (model.answer().spells) {
+    edits += edit_distance(answer.said(b), answer.truth(b));
+    symbols += static_cast<double>(answer.truth(b).size());
+  }
+  if (model.look().looks) on_answer += weight_on_answer(model, rollout, b);
+}
+
+void Tally::add_details(const Model& model, const Rollout& rollout, int count) {
+  const int steps = model.num_glimpses(), classes = model.num_classes();
+  const bool has_classes = model.answer().classifies;
+  errors_by_glimpse.assign(has_classes ? steps : 0, 0);
+  confusion.assign(has_classes ? classes * classes : 0, 0);
+  const MapSize size = map_size(model.canvas());
+  PatchSum map({0, 0, size.cols, size.rows}, size.rows, size.cols);
+  for (int b = 0; b < count; ++b) {
+    for (int t = 0; t < steps; ++t) map.add(rollout.look->gaze(t, b));
+    if (!has_classes) continue;
+    const int label = rollout.answer->truth(b)[0];
+    for (int t = 0; t < steps; ++t)
+      errors_by_glimpse[t] +=
+          most_probable(&rollout.answer->probabilities(t, b, 0), classes) != label;
+    ++confusion[label * classes + rollout.answer->said(b)[0]];
+  }
+  look_map = map.total();
+}
+
+}  // namespace saccade

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <vector>
+
+#include "agent/model.h"
+#include "agent/rollout.h"
+
+namespace saccade {
+
+/// The most probable of so many classes.
+int most_probable(const float* p, int classes);
+
+/// Sums over the scenes of a chunk and all their passes.
+struct Tally {
+  double errors = 0;
+  double edits = 0.0, symbols = 0.0;
+  double on_answer = 0.0;
+  double border = 0.0;
+  double distance = 0.0;
+  double coverage = 0.0;
+  double entropy = 0.0;
+  std::vector<double> on_target;  // (T)
+
+  // Where details are asked for
+  std::vector<int> errors_by_glimpse;  // (T)
+  std::vector<int> confusion;          // (C, C)
+  std::vector<float> look_map;         // (rows, cols)
+
+  /// For a pass of `steps` glimpses.
+  explicit Tally(int steps = 0) : on_target(steps, 0.0) {}
+
+  /// The look of step t of one episode.
+  void add_look(int t, const SceneFacts& facts, const Gaze& gaze);
+  /// What was said in an episode, and which looks it rests on.
+  void add_said(const Model& model, const Rollout& rollout, int b);
+  /// Of the first `count` episodes of a rollout that classified at every step.
+  void add_details(const Model& model, const Rollout& rollout, int count);
+};
+
+}  // namespace saccade

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace saccade {
+
+/// Where a metric is written, as bits.
+enum Written : unsigned {
+  kInMetrics = 1,  // metrics.csv, a row a logging step
+  kInSummary = 2,  // summary.json, of a finished run; those of test/ by `eval --json` as well
+  kInDetails = 4,  // test.json: what is drawn of a test
+  kInCompare = 8,  // compare.csv and `compare --json`, mean over seeds
+  kOnScreen = 16,
+};
+
+/// One line of the table of metrics.
+struct MetricFacts {
+  std::string_view name;
+  std::string_view unit;  // empty: none. A share is in [0, 1]; the screen shows per cent
+  unsigned written;
+  std::string_view about;
+};
+
+/// Every metric there is. The columns of metrics.csv stand in this order.
+inline constexpr auto kMetrics = std::to_array<MetricFacts>({
+    {"episodes", "episodes", kInMetrics | kInSummary | kInCompare | kOnScreen, "trained so far"},
+    // Of training: means over the episodes since the row before
+    {"train/loss", "", kInMetrics, "all that is minimised"},
+    {"train/classifier_loss", "nats", kInMetrics, "cross-entropy of the answers"},
+    {"train/reinforce_loss", "", kInMetrics, "- log probability x advantage, less the bonus"},
+    {"train/baseline_loss", "", kInMetrics, "squared error of the baseline"},
+    {"train/attention_penalty", "", kInMetrics, "coverage, rows and entropy of soft attention"},
+    {"train/error", "share", kInMetrics | kOnScreen, "answered wrongly"},
+    {"train/reward", "", kInMetrics, "earned in an episode"},
+    {"train/grad_norm", "", kInMetrics, "of the last update, before clipping"},
+    {"train/learning_rate", "", kInMetrics, "of the last update"},
+    {"train/location_std", "half canvases", kInMetrics, "of the Gaussian policy"},
+    {"train/temperature", "", kInMetrics, "of the distribution over a grid"},
+    // On the validation scenes, by the averaged weights
+    {"valid/error", "share", kInMetrics | kInSummary | kOnScreen, "in summary.json the least"},
+    {"valid/symbol_error", "share", kInMetrics, "edits by symbol; of sequences"},
+    // Of the looks: in metrics.csv on the validation scenes, in summary.json on the test scenes
+    {"attention/on_target", "share", kInMetrics | kInSummary | kInCompare | kOnScreen,
+     "of the looks' weight, inside a digit's box"},
+    {"attention/border", "share", kInMetrics | kInSummary, "of the looks' weight, at the edge"},
+    {"attention/distance", "half canvases", kInMetrics | kInSummary,
+     "of a look to the nearest digit's centre"},
+    {"attention/coverage", "share", kInMetrics | kInSummary, "of the digit's box that was seen"},
+    {"attention/entropy", "nats", kInMetrics | kInSummary,
+     "of what placed the looks; in metrics.csv of training"},
+    {"attention/on_answer", "share", kInMetrics | kInSummary | kOnScreen,
+     "of the weight over the states, after looks at the answer"},
+    {"time/episodes_per_second", "1/s", kInMetrics | kOnScreen, "of training alone"},
+    {"time/elapsed", "s", kInMetrics | kInSummary | kInCompare, "evaluations included"},
+
+    {"best_episodes", "episodes", kInSummary, "when valid/error was least"},
+    {"episode/gflop", "GFLOP", kInSummary | kInCompare, "of training, forward and backward"},
+    {"episode/canvas_pixels", "pixels", kInSummary | kInCompare, "under the looks, widest scale"},
+    {"attention/on_target_by_glimpse", "share", kInSummary | kInDetails, "(T)"},
+    {"attention/on_target_random", "share", kInSummary | kOnScreen, "of random looks"},
+    // On the test scenes, by the checkpoint that was best on the validation scenes; _low and _high
+    // are a 95 % interval: Wilson's, and in a comparison the bootstrap's
+    {"test/scenes", "scenes", kInSummary | kOnScreen, ""},
+    {"test/error", "share", kInSummary | kInCompare | kOnScreen, "single deterministic pass"},
+    {"test/error_low", "share", kInSummary | kInCompare | kOnScreen, ""},
+    {"test/error_high", "share", kInSummary | kInCompare | kOnScreen, ""},
+    {"test/error_beam", "share", kInSummary | kOnScreen, "beam search of a decoder"},
+    {"test/error_beam_low", "share", kInSummary | kOnScreen, ""},
+    {"test/error_beam_high", "share", kInSummary | kOnScreen, ""},
+    {"test/error_sampled", "share", kInSummary | kOnScreen, "one pass of sampled looks"},
+    {"test/error_sampled_low", "share", kInSummary | kOnScreen, ""},
+    {"test/error_sampled_high", "share", kInSummary | kOnScreen, ""},
+    {"test/error_averaged", "share", kInSummary | kOnScreen, "mean of sampled passes"},
+    {"test/error_averaged_low", "share", kInSummary | kOnScreen, ""},
+    {"test/error_averaged_high", "share", kInSummary | kOnScreen, ""},
+    {"test/error_argmax", "share", kInSummary | kOnScreen, "most probable glimpse alone"},
+    {"test/error_argmax_low", "share", kInSummary | kOnScreen, ""},
+    {"test/error_argmax_high", "share", kInSummary | kOnScreen, ""},
+    {"test/error_shuffled", "share", kInSummary | kOnScreen, "each looks where another did"},
+    {"test/error_shuffled_low", "share", kInSummary | kOnScreen, ""},
+    {"test/error_shuffled_high", "share", kInSummary | kOnScreen, ""},
+    {"test/error_center", "share", kInSummary | kOnScreen, "looks at the centre alone"},
+    {"test/error_center_low", "share", kInSummary | kOnScreen, ""},
+    {"test/error_center_high", "share", kInSummary | kOnScreen, ""},
+    {"test/error_random", "share", kInSummary | kOnScreen, "random looks"},
+    {"test/error_random_low", "share", kInSummary | kOnScreen, ""},
+    {"test/error_random_high", "share", kInSummary | kOnScreen, ""},
+    {"test/symbol_error", "share", kInSummary | kOnScreen, "edits by symbol; of sequences"},
+    {"test/symbol_error_beam", "share", kInSummary | kOnScreen, "the same by beam search"},
+    {"test/earned", "share", kInSummary, "of what could be; of actions"},
+
+    {"test/error_by_glimpse", "share", kInDetails, "(T): if asked after so many glimpses"},
+    {"test/confusion", "scenes", kInDetails, "(C, C): rows are what was there"},
+    {"attention/look_map", "", kInDetails, "weight of the finest patches, mean of a look"},
+
+    {"seeds", "runs", kInCompare, ""},
+    {"test/error_iqm", "share", kInCompare, "interquartile mean over seeds"},
+    {"test/error_iqm_low", "share", kInCompare, ""},
+    {"test/error_iqm_high", "share", kInCompare, ""},
+    {"difference", "share", kInCompare | kOnScreen, "of the error to the first variant"},
+    {"difference_low", "share", kInCompare | kOnScreen, ""},
+    {"difference_high", "share", kInCompare | kOnScreen, ""},
+    {"improvement_probability", "share", kInCompare | kOnScreen, "P(less error than the first)"},
+    {"improvement_probability_low", "share", kInCompare | kOnScreen, ""},
+    {"improvement_probability_high", "share", kInCompare | kOnScreen, ""},
+    {"attention/on_target_low", "share", kInCompare, ""},
+    {"attention/on_target_high", "share", kInCompare, ""},
+});
+
+/// A metric of the table. A literal that names none does not compile.
+class Metric {
+ public:
+  consteval Metric(const char* name) : facts_(find(name)) {  // NOLINT: stands for its name
+    if (facts_ == nullptr) throw "no metric of this name in kMetrics";
+  }
+  /// The metric that a text names; throws std::logic_error where there is none.
+  static Metric named(std::string_view name);
+  static constexpr bool exists(std::string_view name) { return find(name) != nullptr; }
+
+  std::string name() const { return std::string(facts_->name); }
+  bool is_written(Written where) const { return (facts_->written & where) != 0; }
+  /// This one's end of an interval: `name` + "_low", "_high". std::logic_error where it has none.
+  Metric low() const { return named(name() + "_low"); }
+  Metric high() const { return named(name() + "_high"); }
+
+  bool operator==(const Metric&) const = default;
+  bool operator<(const Metric& other) const { return facts_->name < other.facts_->name; }
+
+ private:
+  explicit constexpr Metric(const MetricFacts* facts) : facts_(facts) {}
+  static constexpr const MetricFacts* find(std::string_view name) {
+    for (const MetricFacts& facts : kMetrics)
+      if (facts.name == name) return &facts;
+    return nullptr;
+  }
+
+  const MetricFacts* facts_;
+};
+
+/// What was measured, in the order of the names.
+using MetricValues = std::map<Metric, double>;
+
+}  // namespace saccade

@@ -1,0 +1,99 @@
+#include "experiments/files/metrics.h"
+
+#include <set>
+
+#include "agent/learning/loss_sums.h"
+#include "experiments/runs/run_folder.h"
+#include "experiments/verbs/compare.h"
+#include "experiments/verbs/eval.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Every key of a document that is no word of its own stands in the table, as written there.
+void check_keys(const nlohmann::json& document, Written where,
+                const std::set<std::string>& words = {}) {
+  for (const auto& [key, value] : document.items()) {
+    CAPTURE(key);
+    if (words.contains(key)) continue;
+    REQUIRE(Metric::exists(key));
+    CHECK(Metric::named(key).is_written(where));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the table of metrics names each once, and says where it is written") {
+  std::set<std::string_view> names;
+  for (const MetricFacts& facts : kMetrics) {
+    CAPTURE(std::string(facts.name));
+    CHECK(names.insert(facts.name).second);
+    CHECK(facts.written != 0);
+  }
+  CHECK_THROWS_AS((void)Metric::named("train/eror"), std::logic_error);
+  CHECK(Metric("test/error").low() == Metric("test/error_low"));
+  CHECK_THROWS_AS((void)Metric("train/loss").low(), std::logic_error);
+}
+
+TEST_CASE("what is written of a run stands in the table of metrics") {
+  const TinyExperiment tiny;
+  std::set<std::string> columns;
+  for (const MetricFacts& facts : kMetrics)
+    if ((facts.written & kInMetrics) != 0) columns.insert(std::string(facts.name));
+  for (const std::vector<std::string>& overrides :
+       {std::vector<std::string>{},
+        {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
+         "attention.glimpse.stride=4", "attention.hidden.kind=mean"},
+        {"scene.kind=catch", "scene.canvas=[8, 9]", "scene.num_distractors=0",
+         "attention.glimpse.num_glimpses=7"},
+        {"scene.kind=transcribe", "scene.canvas=[13, 40]", "scene.num_digits=2",
+         "attention.hidden.kind=attend", "decoder.hidden_size=6"}}) {
+    const fs::path folder = tiny.train("run", overrides);
+    const Csv metrics(folder / "metrics.csv");
+    CHECK(std::set(metrics.columns.begin(), metrics.columns.end()) == columns);
+    check_keys(read_json(folder / "summary.json"), kInSummary, {"status"});
+    check_keys(read_json(folder / "test.json"), kInDetails, {"class_names"});
+    check_keys(nlohmann::json::parse(eval({.run_folder = folder, .json = true, .threads = 1})),
+               kInSummary);
+    const nlohmann::json compared = nlohmann::json::parse(
+        compare({.folders = {folder}, .out = tiny.path / "compared", .json = true, .force = true}));
+    check_keys(compared.at("variants").at(0), kInCompare,
+               {"variant", "seed", "errors", "folders", "settings"});
+    fs::remove_all(folder);
+  }
+}
+
+TEST_CASE("metrics.csv refuses what it has no column for, and passes over what it does not know") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path / "metrics.csv";
+  MetricsFile file(path, 0);
+  MetricsRow row;
+  row["episodes"] = 16;
+  row["valid/error"] = 0.5;
+  row["time/elapsed"] = 2;
+  file.append(row);
+  CHECK(read_metrics(path) == std::vector<MetricsRow>{row});
+  row["test/error"] = 0.5;
+  CHECK_THROWS_WITH_AS(file.append(row), "test/error is not written in metrics.csv",
+                       std::logic_error);
+  put_bytes(path, "episodes,of/old,valid/error\n16,3,0.25\n");
+  MetricsRow known;
+  known["episodes"] = 16;
+  known["valid/error"] = 0.25;
+  CHECK(read_metrics(path) == std::vector<MetricsRow>{known});
+}
+
+TEST_CASE("the mean of every sum of a loss has a column") {
+  for (const LossTerm& term : loss_terms()) {
+    CAPTURE(term.name);
+    if (term.metric == nullptr)
+      CHECK(term.sum == &LossSums::episodes);
+    else
+      CHECK(Metric::named(term.metric).is_written(kInMetrics));
+  }
+}
+
+}  // namespace saccade
