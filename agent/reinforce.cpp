@@ -1,5 +1,7 @@
 #include "agent/reinforce.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "nn/name_table.h"
@@ -52,13 +54,19 @@ void probability(std::span<float> rewards, std::span<const float>, ConstMatrix p
   for (int b = 0; b < probabilities.rows; ++b) rewards[b] = probabilities(b, labels[b]);
 }
 
-const NameTable<AdvantageEstimator>& estimators() {
-  static const NameTable<AdvantageEstimator> table{"reinforce.advantage",
-                                                   {{"none", none},
-                                                    {"constant", constant},
-                                                    {"ema", ema},
-                                                    {"learned", learned},
-                                                    {"leave_one_out", leave_one_out}}};
+struct Estimator {
+  AdvantageEstimator estimate;
+  int min_rollouts = 1;
+};
+
+const NameTable<Estimator>& estimators() {
+  static const NameTable<Estimator> table{
+      "reinforce.advantage",
+      {{"none", {none}},
+       {"constant", {constant}},
+       {"ema", {ema}},
+       {"learned", {learned}},
+       {"leave_one_out", {.estimate = leave_one_out, .min_rollouts = 2}}}};
   return table;
 }
 
@@ -70,8 +78,18 @@ const NameTable<RewardKind>& rewards_table() {
 
 }  // namespace
 
-AdvantageEstimator find_advantage(const std::string& name) { return estimators().at(name); }
+AdvantageEstimator find_advantage(const std::string& name) {
+  return estimators().at(name).estimate;
+}
 std::vector<std::string> advantage_estimators() { return estimators().names(); }
+
+void check_advantage(const std::string& name, int rollouts) {
+  const int least = estimators().at(name).min_rollouts;
+  if (rollouts < least)
+    throw InputError(fmt::format("reinforce.advantage: {} needs reinforce.rollouts > {}, not {}",
+                                 name, least - 1, rollouts));
+}
+
 RewardKind find_reward(const std::string& name) { return rewards_table().at(name); }
 std::vector<std::string> reward_kinds() { return rewards_table().names(); }
 

@@ -26,6 +26,8 @@ using AdvantageEstimator = void (*)(Matrix advantages, const AdvantageRequest& r
 /// of the same scene; Kool et al. 2019). Throws InputError listing the names.
 AdvantageEstimator find_advantage(const std::string& name);
 std::vector<std::string> advantage_estimators();
+/// Throws InputError naming the keys unless the estimator can do with so many rollouts of a scene.
+void check_advantage(const std::string& name, int rollouts);
 
 /// `correct`: 1 for the right class, else 0. `probability`: the probability of the true class.
 using RewardKind = void (*)(std::span<float> rewards, std::span<const float> correct,
