@@ -31,7 +31,7 @@ void check_equal(Config a, Config b) {
 
 }  // namespace
 
-TEST_CASE("defaults are those of DESIGN.md section 6") {
+TEST_CASE("the defaults are the experiment of Mnih et al. (2014) on cluttered scenes") {
   const Config config = parse(R"(
 name: cluttered60
 seed: 1
