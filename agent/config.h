@@ -8,6 +8,7 @@
 #include "agent/looking/glimpse_config.h"
 #include "attention/gate.h"
 #include "attention/hidden.h"
+#include "env/environment.h"
 #include "nn/optimizer.h"
 
 namespace saccade {
@@ -65,5 +66,12 @@ struct AgentConfig {
   ReinforceConfig reinforce;
   TrainingConfig training;
 };
+
+/// Throws InputError naming the keys of settings that contradict each other, in one part or between
+/// parts. `config.glimpse` is settled; `answer` is what the agent will be asked for.
+void check(const AgentConfig& config, AnswerKind answer);
+
+/// The part of it that is about learning: lanes, rollouts, the advantage and the optimizer.
+void check_learning(const AgentConfig& config);
 
 }  // namespace saccade

@@ -22,6 +22,11 @@ NameTable<bool> positions(const std::string& section) {
   return {section + ".position", {{"current", false}, {"predicted", true}}};
 }
 
+// Queries of another width than the values are those of a decoder.
+ScoreSettings score_settings(const std::string& section) {
+  return {section + ".score", "decoder.hidden_size", "model.hidden_size"};
+}
+
 // How many values there are up to the last one allowed.
 int allowed_length(const float* mask, int n) {
   while (n > 0 && mask[n - 1] == 0.0F) --n;
@@ -52,6 +57,27 @@ MatrixView<T> values_of(MatrixView<T> values, const AttendMemory& memory, int b,
 std::vector<std::string> attention_areas() { return areas("").names(); }
 std::vector<std::string> attention_positions() { return positions("").names(); }
 
+void check(const AttendConfig& config, int query_size, int value_size, const std::string& section) {
+  check_score(config.score, query_size, value_size, score_settings(section));
+  const bool local = areas(section).at(config.area);
+  const bool predicted = local && positions(section).at(config.position);
+  if (config.score_hidden < 1)
+    throw InputError(
+        fmt::format("{}.score_hidden: {}; allowed: 1 and more", section, config.score_hidden));
+  if (local && config.window < 1)
+    throw InputError(fmt::format("{}.window: {}; allowed: 1 and more", section, config.window));
+  if (predicted && !score_needs_query(config.score))
+    throw InputError(
+        fmt::format("{0}.position: predicted needs a query, but {0}.score: {1} has none; allowed: "
+                    "current",
+                    section, config.score));
+  if (score_needs_query(config.score) && query_size < 1)
+    throw InputError(
+        fmt::format("{}.score: {} needs a query, but there is none; allowed: "
+                    "location_free",
+                    section, config.score));
+}
+
 Attend::Attend(const std::string& name, const AttendConfig& config, int query_size, int value_size,
                ParameterLayout& layout, const std::string& section)
     : local_(areas(section).at(config.area)),
@@ -61,30 +87,13 @@ Attend::Attend(const std::string& name, const AttendConfig& config, int query_si
       hidden_(config.score_hidden),
       window_(config.window),
       layout_(layout) {
-  check(config, section);
+  check(config, query_size, value_size, section);
   score_ = make_score(config.score, name + ".score", query_size, value_size, hidden_, layout,
-                      section + ".score");
+                      score_settings(section));
   if (!predicted_) return;
   position_weight_ =
       layout.add(name + ".position.weight", query_size, hidden_, uniform_fan_in(query_size));
   position_v_ = layout.add(name + ".position.v", 1, hidden_, uniform_fan_in(hidden_));
-}
-
-void Attend::check(const AttendConfig& config, const std::string& section) const {
-  if (hidden_ < 1)
-    throw InputError(fmt::format("{}.score_hidden: {}; allowed: 1 and more", section, hidden_));
-  if (local_ && window_ < 1)
-    throw InputError(fmt::format("{}.window: {}; allowed: 1 and more", section, window_));
-  if (predicted_ && !score_needs_query(config.score))
-    throw InputError(
-        fmt::format("{0}.position: predicted needs a query, but {0}.score: {1} has none; allowed: "
-                    "current",
-                    section, config.score));
-  if (score_needs_query(config.score) && query_size_ < 1)
-    throw InputError(
-        fmt::format("{}.score: {} needs a query, but there is none; allowed: "
-                    "location_free",
-                    section, config.score));
 }
 
 AttendMemory Attend::make_memory(int queries, int episodes, int values, KeyOrder order) const {

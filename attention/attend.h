@@ -21,6 +21,12 @@ struct AttendConfig {
   int window = 2;                    // of area local: D >= 1, steps to either side
 };
 
+/// Throws InputError naming `<section>.<key>` for unknown names, numbers out of range, sizes of
+/// queries Q and values K that do not go with the score (check_score), and a predicted position
+/// without a query.
+void check(const AttendConfig& config, int query_size, int value_size,
+           const std::string& section = "attention.hidden");
+
 std::vector<std::string> attention_areas();      // global, local
 std::vector<std::string> attention_positions();  // current, predicted
 
@@ -60,9 +66,8 @@ class Attend {
  public:
   /// Parameters: `<name>.score.<..>` as of make_score; of a predicted centre
   /// `<name>.position.weight` (Q, score_hidden) and `<name>.position.v` (1, score_hidden). The
-  /// query size Q may be 0 for location_free. Throws InputError naming `<section>.<key>` for
-  /// unknown names, numbers out of range, sizes that cannot match, and a predicted position without
-  /// a query. `layout` must outlive it.
+  /// query size Q may be 0 for location_free. Throws InputError as check() does. `layout` must
+  /// outlive it.
   Attend(const std::string& name, const AttendConfig& config, int query_size, int value_size,
          ParameterLayout& layout, const std::string& section = "attention.hidden");
 
@@ -89,7 +94,6 @@ class Attend {
   Work work(int queries, int values) const;
 
  private:
-  void check(const AttendConfig& config, const std::string& section) const;
   void predict_forward(AttendMemory& memory, int j, ConstMatrix query,
                        std::span<const float> parameters) const;
   void predict_backward(Matrix dquery, AttendMemory& memory, int j,

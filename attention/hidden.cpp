@@ -86,12 +86,19 @@ std::unique_ptr<HiddenAttention> make_pooling(const HiddenConfig& config, const 
   return std::make_unique<Kind>(config, state_size, steps);
 }
 
-const auto& makers() {
-  static const NameTable<decltype(&make_hidden_self)> table{"attention.hidden.kind",
-                                                            {{"last", make_pooling<Last>},
-                                                             {"mean", make_pooling<Mean>},
-                                                             {"attend", make_hidden_attend},
-                                                             {"self", make_hidden_self}}};
+void check_nothing(const HiddenConfig&) {}
+
+struct Kind {
+  decltype(&make_hidden_self) make;
+  void (*check)(const HiddenConfig&) = check_nothing;
+};
+
+const NameTable<Kind>& kinds() {
+  static const NameTable<Kind> table{"attention.hidden.kind",
+                                     {{"last", {make_pooling<Last>}},
+                                      {"mean", {make_pooling<Mean>}},
+                                      {"attend", {make_hidden_attend, check_hidden_attend}},
+                                      {"self", {make_hidden_self, check_hidden_self}}}};
   return table;
 }
 
@@ -146,9 +153,11 @@ void HiddenAttention::mean_backward(Matrix dvalues, const HiddenMemory& memory, 
 std::unique_ptr<HiddenAttention> make_hidden_attention(const HiddenConfig& config,
                                                        const std::string& name, int state_size,
                                                        int steps, ParameterLayout& layout) {
-  return makers().at(config.kind)(config, name, state_size, steps, layout);
+  check(config);
+  return kinds().at(config.kind).make(config, name, state_size, steps, layout);
 }
 
-std::vector<std::string> hidden_kinds() { return makers().names(); }
+void check(const HiddenConfig& config) { kinds().at(config.kind).check(config); }
+std::vector<std::string> hidden_kinds() { return kinds().names(); }
 
 }  // namespace saccade

@@ -24,6 +24,9 @@ struct HiddenConfig {
   double penalty = 0.0;                     // of self: c >= 0
 };
 
+/// Throws InputError naming attention.hidden.<..> for what cannot be, whatever the steps.
+void check(const HiddenConfig& config);
+
 std::vector<std::string> hidden_kinds();    // last, mean, attend, self
 std::vector<std::string> hidden_queries();  // none, mean, last
 std::vector<std::string> hidden_outputs();  // context_and_last, context
@@ -124,12 +127,16 @@ class HiddenAttention {
 /// score_hidden) and `<name>.hops.weight` (score_hidden, r). Its penalty is c |A A' - I|_F^2 of a
 /// read.
 ///
-/// Throws InputError naming attention.hidden.<..> for what cannot be. `layout` must outlive it.
+/// Throws InputError as check() does, and for a mask that is not one of so many steps. `layout`
+/// must outlive it.
 std::unique_ptr<HiddenAttention> make_hidden_attention(const HiddenConfig& config,
                                                        const std::string& name, int state_size,
                                                        int steps, ParameterLayout& layout);
 
-// The kinds. A new one is one file and one line in the table of hidden.cpp.
+// The kinds. A new one is one file and one line in the table of hidden.cpp, with a check of the
+// settings that it alone has, where it has any.
+void check_hidden_attend(const HiddenConfig& config);
+void check_hidden_self(const HiddenConfig& config);
 std::unique_ptr<HiddenAttention> make_hidden_attend(const HiddenConfig& config,
                                                     const std::string& name, int state_size,
                                                     int steps, ParameterLayout& layout);

@@ -24,22 +24,6 @@ const NameTable<bool>& outputs() {
   return table;
 }
 
-Query query_of(const HiddenConfig& config) {
-  const Query query = queries().at(config.query);
-  const std::string& score = config.attend.score;
-  if (query == Query::none && score_needs_query(score))
-    throw InputError(
-        fmt::format("attention.hidden.query: none, but attention.hidden.score: {} needs one; "
-                    "allowed: mean or last, or the score location_free",
-                    score));
-  if (query != Query::none && !score_needs_query(score))
-    throw InputError(
-        fmt::format("attention.hidden.query: {}, but attention.hidden.score: {} takes none; "
-                    "allowed: none, or another score",
-                    config.query, score));
-  return query;
-}
-
 struct AttendExtension final : HiddenExtension {
   AttendExtension(AttendMemory memory, int steps, int episodes, int query, int state)
       : attend(std::move(memory)),
@@ -60,7 +44,7 @@ class HiddenAttend final : public HiddenAttention {
   HiddenAttend(const HiddenConfig& config, const std::string& name, int state_size, int steps,
                ParameterLayout& layout)
       : HiddenAttention(config, state_size, steps),
-        query_(query_of(config)),
+        query_(queries().at(config.query)),
         with_last_(outputs().at(config.output)),
         attend_(name, config.attend, query_size(), state_size, layout) {}
 
@@ -187,6 +171,24 @@ class HiddenAttend final : public HiddenAttention {
 
 std::vector<std::string> hidden_queries() { return queries().names(); }
 std::vector<std::string> hidden_outputs() { return outputs().names(); }
+
+void check_hidden_attend(const HiddenConfig& config) {
+  constexpr int kWidth = 1;  // any: the query and the values are states
+  check(config.attend, kWidth, kWidth);
+  const Query query = queries().at(config.query);
+  outputs().at(config.output);
+  const std::string& score = config.attend.score;
+  if (query == Query::none && score_needs_query(score))
+    throw InputError(
+        fmt::format("attention.hidden.query: none, but attention.hidden.score: {} needs one; "
+                    "allowed: mean or last, or the score location_free",
+                    score));
+  if (query != Query::none && !score_needs_query(score))
+    throw InputError(
+        fmt::format("attention.hidden.query: {}, but attention.hidden.score: {} takes none; "
+                    "allowed: none, or another score",
+                    config.query, score));
+}
 
 std::unique_ptr<HiddenAttention> make_hidden_attend(const HiddenConfig& config,
                                                     const std::string& name, int state_size,

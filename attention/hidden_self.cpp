@@ -39,13 +39,6 @@ class HiddenSelf final : public HiddenAttention {
         hops_(config.hops),
         penalty_(config.penalty),
         layout_(layout) {
-    if (hops_ < 1)
-      throw InputError(fmt::format("attention.hidden.hops: {}; allowed: 1 and more", hops_));
-    if (hidden_ < 1)
-      throw InputError(
-          fmt::format("attention.hidden.score_hidden: {}; allowed: 1 and more", hidden_));
-    if (!(penalty_ >= 0.0))
-      throw InputError(fmt::format("attention.hidden.penalty: {}; allowed: 0 and more", penalty_));
     hidden_weight_ =
         layout.add(name + ".hidden.weight", state_size, hidden_, uniform_fan_in(state_size));
     hops_weight_ = layout.add(name + ".hops.weight", hidden_, hops_, uniform_fan_in(hidden_));
@@ -157,6 +150,17 @@ class HiddenSelf final : public HiddenAttention {
 };
 
 }  // namespace
+
+void check_hidden_self(const HiddenConfig& config) {
+  const int hops = config.hops, hidden = config.attend.score_hidden;
+  if (hops < 1)
+    throw InputError(fmt::format("attention.hidden.hops: {}; allowed: 1 and more", hops));
+  if (hidden < 1)
+    throw InputError(fmt::format("attention.hidden.score_hidden: {}; allowed: 1 and more", hidden));
+  if (!(config.penalty >= 0.0))
+    throw InputError(
+        fmt::format("attention.hidden.penalty: {}; allowed: 0 and more", config.penalty));
+}
 
 std::unique_ptr<HiddenAttention> make_hidden_self(const HiddenConfig& config,
                                                   const std::string& name, int state_size,

@@ -286,13 +286,19 @@ std::unique_ptr<Score> make_location_free(const std::string& name, Sizes sizes,
 using Maker = std::unique_ptr<Score> (*)(const std::string& name, Sizes sizes,
                                          ParameterLayout& layout);
 
-NameTable<Maker> makers(const std::string& key) {
-  return {key,
-          {{"dot", make_dot},
-           {"scaled_dot", make_scaled_dot},
-           {"general", make_general},
-           {"additive", make_additive},
-           {"location_free", make_location_free}}};
+struct Kind {
+  Maker make;
+  bool needs_query = true;
+  bool needs_equal_widths = false;
+};
+
+NameTable<Kind> kinds(const std::string& setting = "a score") {
+  return {setting,
+          {{"dot", {.make = make_dot, .needs_equal_widths = true}},
+           {"scaled_dot", {.make = make_scaled_dot, .needs_equal_widths = true}},
+           {"general", {.make = make_general}},
+           {"additive", {.make = make_additive}},
+           {"location_free", {.make = make_location_free, .needs_query = false}}}};
 }
 
 }  // namespace
@@ -311,22 +317,27 @@ ScoreMemory::ScoreMemory(int steps_, int episodes_, int keys_, int width, int in
       tanh(zeros<2>(keys, inner)),
       dv(zeros<2>(1, inner)) {}
 
-std::unique_ptr<Score> make_score(const std::string& kind, const std::string& name, int query_size,
-                                  int key_size, int hidden, ParameterLayout& layout,
-                                  const std::string& key) {
-  const Maker maker = makers(key).at(kind);
-  if (score_needs_equal_widths(kind) && query_size != key_size)
-    throw InputError(
-        fmt::format("{}: {} needs a query and keys of equal width, but theirs are {} and {}; "
-                    "general and additive take unequal ones",
-                    key, kind, query_size, key_size));
-  return maker(name, {query_size, key_size, hidden}, layout);
+void check_score(const std::string& kind, int query_size, int key_size,
+                 const ScoreSettings& settings) {
+  if (!kinds(settings.kind).at(kind).needs_equal_widths || query_size == key_size) return;
+  std::vector<std::string> others = score_kinds();
+  std::erase_if(others, score_needs_equal_widths);
+  throw InputError(fmt::format(
+      "{}: {} needs {}: {} and {}: {} to be equal; allowed where they are not: {}", settings.kind,
+      kind, settings.query_size, query_size, settings.key_size, key_size, join(others)));
 }
 
-std::vector<std::string> score_kinds() { return makers("a score").names(); }
-bool score_needs_query(const std::string& kind) { return kind != "location_free"; }
+std::unique_ptr<Score> make_score(const std::string& kind, const std::string& name, int query_size,
+                                  int key_size, int hidden, ParameterLayout& layout,
+                                  const ScoreSettings& settings) {
+  check_score(kind, query_size, key_size, settings);
+  return kinds().at(kind).make(name, {query_size, key_size, hidden}, layout);
+}
+
+std::vector<std::string> score_kinds() { return kinds().names(); }
+bool score_needs_query(const std::string& kind) { return kinds().at(kind).needs_query; }
 bool score_needs_equal_widths(const std::string& kind) {
-  return kind == "dot" || kind == "scaled_dot";
+  return kinds().at(kind).needs_equal_widths;
 }
 
 }  // namespace saccade

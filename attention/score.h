@@ -80,17 +80,28 @@ class Score {
   virtual Work work(int steps, int keys) const = 0;
 };
 
+/// The settings that decide a score and the widths Q and K of what it compares.
+struct ScoreSettings {
+  std::string kind = "attention.glimpse.score";
+  std::string query_size = "model.hidden_size";
+  std::string key_size = "model.feature_size";
+};
+
+/// Throws InputError naming the settings for an unknown kind, listing the names, and for widths
+/// that differ where they must not.
+void check_score(const std::string& kind, int query_size, int key_size,
+                 const ScoreSettings& settings = {});
+
 /// `dot`: s'h; `scaled_dot`: s'h / sqrt(K) (Vaswani et al. 2017, section 3.2.1), both for Q = K;
 /// `general`: s' W h (Luong et al. 2015, equation 8), parameter `<name>.weight` (Q, K);
 /// `additive`: v' tanh(W_k h + W_q s + b) (Bahdanau et al. 2015, section A.1.2) of the inner width
 /// `hidden`, parameters `<name>.key.weight` (K, hidden), `<name>.query.weight` (Q, hidden),
 /// `<name>.bias` and `<name>.v` (1, hidden); `location_free`: the same without a query,
 /// v' tanh(W_k h + b), for any Q, 0 too.
-/// Throws InputError for an unknown kind, listing the names, and for widths that differ where they
-/// must not; `key` is the setting it names. `layout` must outlive the score.
+/// Throws InputError as check_score does. `layout` must outlive the score.
 std::unique_ptr<Score> make_score(const std::string& kind, const std::string& name, int query_size,
                                   int key_size, int hidden, ParameterLayout& layout,
-                                  const std::string& key = "attention.glimpse.score");
+                                  const ScoreSettings& settings = {});
 std::vector<std::string> score_kinds();
 /// Whether what is scored depends on a query.
 bool score_needs_query(const std::string& kind);

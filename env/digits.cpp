@@ -59,16 +59,6 @@ fs::path find_idx_folder(const DataConfig& config) {
       data.empty() ? "$SACCADE_DATA, the first place to look in, is not set.\n" : "", wanted));
 }
 
-/// data.path of the sources that have no usual place.
-fs::path given_folder(const DataConfig& config) {
-  if (config.path.empty())
-    throw InputError(
-        fmt::format("data.source={} needs data.path, the folder to read; "
-                    "data.source=synthetic needs no files",
-                    config.source));
-  return config.path;
-}
-
 /// A look-alike of MNIST, with names for its ten classes.
 RawDigits read_named(const DataConfig& config, const std::vector<std::string>& class_names) {
   const fs::path folder = find_idx_folder(config);
@@ -95,30 +85,37 @@ RawDigits load_kmnist(const DataConfig& config) {
   return read_named(config, {"o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"});
 }
 
-RawDigits load_idx(const DataConfig& config) { return read_idx(given_folder(config), {}); }
+RawDigits load_idx(const DataConfig& config) { return read_idx(config.path, {}); }
 
-RawDigits load_folder(const DataConfig& config) {
-  return read_folder(given_folder(config), config.size);
-}
+RawDigits load_folder(const DataConfig& config) { return read_folder(config.path, config.size); }
 
-RawDigits load_synthetic(const DataConfig& config) {
+RawDigits load_synthetic(const DataConfig&) {
   constexpr int kTrain = 24000, kTest = 10000;
   constexpr std::uint64_t kSeed = 1;
-  if (!config.path.empty())
-    throw InputError(fmt::format(
-        "data.path is '{}', but data.source=synthetic reads no files; allowed: null", config.path));
   return draw_synthetic(kTrain, kTest, kSeed);
 }
 
-using Load = RawDigits (*)(const DataConfig&);
+// What a source makes of data.path.
+enum class Path {
+  optional,  // it has usual places
+  needed,
+  unused,  // it reads no files
+};
 
-const NameTable<Load>& sources() {
-  static const NameTable<Load> table("data.source", {{"mnist", load_mnist},
-                                                     {"fashion", load_fashion},
-                                                     {"kmnist", load_kmnist},
-                                                     {"idx", load_idx},
-                                                     {"folder", load_folder},
-                                                     {"synthetic", load_synthetic}});
+struct Source {
+  RawDigits (*load)(const DataConfig&);
+  Path path = Path::optional;
+  bool resizes = false;  // takes data.size
+};
+
+const NameTable<Source>& sources() {
+  static const NameTable<Source> table(
+      "data.source", {{"mnist", {.load = load_mnist}},
+                      {"fashion", {.load = load_fashion}},
+                      {"kmnist", {.load = load_kmnist}},
+                      {"idx", {.load = load_idx, .path = Path::needed}},
+                      {"folder", {.load = load_folder, .path = Path::needed, .resizes = true}},
+                      {"synthetic", {.load = load_synthetic, .path = Path::unused}}});
   return table;
 }
 
@@ -142,15 +139,32 @@ std::string pixel_checksum(const DigitSet& set) {
 
 }  // namespace
 
+void check(const DataConfig& config) {
+  const Source& source = sources().at(config.source);
+  if (source.path == Path::needed && config.path.empty())
+    throw InputError(
+        fmt::format("data.path: null, but data.source: {} needs the folder to read; synthetic "
+                    "needs no files",
+                    config.source));
+  if (source.path == Path::unused && !config.path.empty())
+    throw InputError(fmt::format(
+        "data.path: '{}' has no effect with data.source: {}, which reads no files; allowed: null",
+        config.path, config.source));
+  if (config.size < 0)
+    throw InputError(fmt::format(
+        "data.size: {} pixels; allowed: 0, which keeps the size of the images, and more",
+        config.size));
+  if (config.size > 0 && !source.resizes)
+    throw InputError(
+        fmt::format("data.size: {} has no effect with data.source: {}; it resizes a folder's "
+                    "images",
+                    config.size, config.source));
+}
+
 Digits load_digits(const DataConfig& config) {
   constexpr int kMostValid = 5000, kValidShare = 6;
-  const Load load = sources().at(config.source);
-  if (config.size < 0 || (config.size > 0 && config.source != "folder"))
-    throw InputError(
-        fmt::format("data.size is {} with data.source={}; allowed: 0 (keep the size "
-                    "of the images), or more with data.source=folder",
-                    config.size, config.source));
-  RawDigits raw = load(config);
+  check(config);
+  RawDigits raw = sources().at(config.source).load(config);
   const int total = raw.train.size();
   if (total < kValidShare)
     throw InputError(fmt::format(

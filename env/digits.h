@@ -32,8 +32,12 @@ struct DataConfig {
   int size = 0;                  // folder only: rows and cols to resize to; 0 keeps the size
 };
 
+/// Throws InputError naming the keys unless the source takes such a path and such a size.
+void check(const DataConfig& config);
+
 /// Training, validation and test digits. The validation digits are the last 5,000 of the training
-/// file (a sixth of it where it holds fewer than 30,000).
+/// file (a sixth of it where it holds fewer than 30,000). They choose the checkpoint, and the test
+/// digits are read once, at the end.
 struct Digits {
   DigitSet train;
   DigitSet valid;
@@ -44,15 +48,16 @@ struct Digits {
   std::map<std::string, std::string> checksums;
 };
 
-/// Reads or makes the digit sets. Throws InputError naming the path and the fault: missing or
-/// truncated file, wrong magic, counts that disagree, a known file with another checksum, an image
-/// file that is no image, sizes that differ.
+/// Reads or makes the digit sets. Throws InputError as check() does, and naming the path and the
+/// fault: missing or truncated file, wrong magic, counts that disagree, a known file with another
+/// checksum, an image file that is no image, sizes that differ.
 Digits load_digits(const DataConfig& config);
 
 /// The names that data.source takes.
 std::vector<std::string> digit_sources();
 
-// The sources. A new one is one file and one line in the table of digits.cpp.
+// The sources. A new one is one file and one line in the table of digits.cpp, which says what of
+// data.* it takes.
 
 /// What a source hands over: everything it has for training (validation included), and for testing.
 struct RawDigits {

@@ -45,11 +45,20 @@ const SceneMaker::Kind& kind_of_digits(const std::string& name) {
   return kinds().at(name);
 }
 
+bool has_clutter(const std::string& name) {
+  return find_task_kind(name).has_digits && kinds().at(name).clutter;
+}
+
+bool has_label(const std::string& name) {
+  return find_task_kind(name).has_digits && kinds().at(name).question == Question::label;
+}
+
 // How the classes of a scene's digits make one label, and how many labels there are.
 struct Labelling {
   int (*classes)(int digit_classes, int num_digits);
   int (*label)(std::span<const int> digit_labels);
   std::string (*name)(const std::vector<std::string>& digit_names, int label);
+  int num_digits = 0;  // that it needs; 0: any
 };
 
 const NameTable<Labelling>& labellings() {
@@ -73,7 +82,8 @@ const NameTable<Labelling>& labellings() {
            int high = 0;  // pairs are numbered by their higher class
            while ((high + 1) * (high + 2) / 2 <= label) ++high;
            return digit_names[label - high * (high + 1) / 2] + "+" + digit_names[high];
-         }}}}};
+         },
+         2}}}};
   return table;
 }
 
@@ -107,6 +117,28 @@ void add(std::span<std::uint8_t> canvas, int canvas_rows, int canvas_cols, int c
   }
 }
 
+void check_count(const SceneConfig& config, const SceneMaker::Kind& kind) {
+  const int count = config.num_digits, least = config.min_digits;
+  const char* empty =
+      kind.question == Question::largest ? "an empty bag has no largest digit; allowed" : "allowed";
+  if (count < 1 || count > kind.max_digits)
+    throw InputError(fmt::format("scene.num_digits: {}; {}: 1 to {}", count,
+                                 count < 1 ? empty : "allowed", kind.max_digits));
+  if (kind.question == Question::label && least != 0)
+    throw InputError(
+        fmt::format("scene.min_digits: {} with scene.kind: {}, which always has "
+                    "scene.num_digits; allowed: 0",
+                    least, config.kind));
+  if (least < 0)
+    throw InputError(
+        fmt::format("scene.min_digits: {}; {}: 1 to scene.num_digits ({}), or 0 for always so many",
+                    least, empty, count));
+  if (least > count)
+    throw InputError(
+        fmt::format("scene.min_digits: {} is more than scene.num_digits: {}; allowed: 0 to {}",
+                    least, count, count));
+}
+
 }  // namespace
 
 std::vector<std::string> scene_kinds() { return kinds().names(); }
@@ -124,6 +156,28 @@ std::string scene_answer_name(const SceneConfig& config,
     return "<end>";
   if (question != Question::label || config.num_digits == 1) return digit_names[label];
   return labellings().at(config.label).name(digit_names, label);
+}
+
+void settle(SceneConfig& config) {
+  if (!has_clutter(config.kind)) config.num_distractors = 0;
+  if (!has_label(config.kind)) config.label = SceneConfig{}.label;
+}
+
+void check(const SceneConfig& config) {
+  if (find_task_kind(config.kind).has_digits) check_count(config, kinds().at(config.kind));
+  const int needed = labellings().at(config.label).num_digits;
+  if (needed > 0 && config.num_digits != needed)
+    throw InputError(fmt::format("scene.label: {} needs scene.num_digits: {}, not {}", config.label,
+                                 needed, config.num_digits));
+  if (config.num_distractors < 0)
+    throw InputError(
+        fmt::format("scene.num_distractors: {}; allowed: 0 and more", config.num_distractors));
+  if (config.num_distractors > 0 && !has_clutter(config.kind))
+    throw InputError(
+        fmt::format("scene.num_distractors: {} has no effect with scene.kind: {}; allowed: 0",
+                    config.num_distractors, config.kind));
+  if (config.border < 0)
+    throw InputError(fmt::format("scene.border: {} pixels; allowed: 0 and more", config.border));
 }
 
 Region to_region(const Box& box, int canvas_cols, int canvas_rows) {
@@ -144,10 +198,8 @@ SceneMaker::SceneMaker(const SceneConfig& config, const AugmentationConfig& augm
       seed_(seed),
       label_(labellings().at(config.label).label),
       classes_(digits.classes) {
-  if (!kind_->clutter) config_.num_distractors = 0;
-  check_count();
-  if (config.border < 0)
-    throw InputError(fmt::format("scene.border: {} pixels; allowed: 0 and more", config.border));
+  settle(config_);
+  check(config_);
   check_distractors();
   check_layout(kind_->layout, config, {.width = digits.cols(), .height = digits.rows()});
 
@@ -160,39 +212,9 @@ SceneMaker::SceneMaker(const SceneConfig& config, const AugmentationConfig& augm
   }
 }
 
-void SceneMaker::check_count() const {
-  const int count = config_.num_digits, least = config_.min_digits;
-  const auto& [layout, clutter, question, most] = *kind_;
-  const char* empty =
-      question == Question::largest ? "an empty bag has no largest digit; allowed" : "allowed";
-  if (count < 1 || count > most)
-    throw InputError(fmt::format("scene.num_digits: {}; {}: 1 to {}", count,
-                                 count < 1 ? empty : "allowed", most));
-  if (question == Question::label) {
-    if (least != 0)
-      throw InputError(
-          fmt::format("scene.min_digits: {} with scene.kind: {}, which always has "
-                      "scene.num_digits; allowed: 0",
-                      least, config_.kind));
-    if (config_.label == "pair" && count != 2)
-      throw InputError(fmt::format("scene.label: pair needs scene.num_digits: 2, not {}", count));
-  }
-  if (least < 0)
-    throw InputError(
-        fmt::format("scene.min_digits: {}; {}: 1 to scene.num_digits ({}), or 0 for always so many",
-                    least, empty, count));
-  if (least > count)
-    throw InputError(
-        fmt::format("scene.min_digits: {} is more than scene.num_digits: {}; allowed: 0 to {}",
-                    least, count, count));
-}
-
 void SceneMaker::check_distractors() const {
-  const int count = config_.num_distractors, size = config_.distractor_size;
-  if (count < 0)
-    throw InputError(fmt::format("scene.num_distractors: {}; allowed: 0 and more", count));
-  const int largest = std::min(digits_.rows(), digits_.cols());
-  if (count > 0 && (size < 1 || size > largest))
+  const int size = config_.distractor_size, largest = std::min(digits_.rows(), digits_.cols());
+  if (config_.num_distractors > 0 && (size < 1 || size > largest))
     throw InputError(
         fmt::format("scene.distractor_size: {} pixels; allowed: 1 to {}", size, largest));
 }

@@ -27,6 +27,13 @@ struct SceneConfig {
   int max_number = 9999;                 // digits_to_words: 9-999999
 };
 
+/// No distractors where the kind has none, no labelling of all digits where it asks for another
+/// answer.
+void settle(SceneConfig& config);
+
+/// Throws InputError naming the keys of what contradicts each other, whatever the digits.
+void check(const SceneConfig& config);
+
 /// `centered` (digits side by side in the middle), `translated` (each digit at a uniform place),
 /// `cluttered` (translated, over distractors); `bag` (digits in tiles: which is the largest?),
 /// `transcribe` (digits from left to right over distractors: which are they?). The kinds of scenes
@@ -133,7 +140,8 @@ class SceneMaker {
   /// The place of the digits and what is asked about them, by the name of the kind.
   struct Kind;
 
-  /// Keeps a reference to `digits`. Throws InputError naming the key if the scene cannot be made.
+  /// Keeps a reference to `digits`. Settles the configuration and throws InputError as check()
+  /// does, and naming the keys of what these digits do not fit.
   SceneMaker(const SceneConfig& config, const AugmentationConfig& augmentation,
              const DigitSet& digits, DigitOrder order, std::uint64_t seed);
 
@@ -148,7 +156,6 @@ class SceneMaker {
   SceneFacts make(std::uint64_t number, Buffer& buffer) const;
 
  private:
-  void check_count() const;
   void check_distractors() const;
   int draw_count(RandomStream& stream) const;
   void add_distractors(Buffer& buffer, RandomStream& stream) const;

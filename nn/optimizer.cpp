@@ -1,5 +1,7 @@
 #include "nn/optimizer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +20,8 @@ struct Kind {
 
 const NameTable<Kind>& kinds() {
   static const NameTable<Kind> table{
-      "optimizer", {{"adam", {true, false}}, {"adamw", {true, true}}, {"sgd", {false, false}}}};
+      "training.optimizer",
+      {{"adam", {true, false}}, {"adamw", {true, true}}, {"sgd", {false, false}}}};
   return table;
 }
 
@@ -49,6 +52,20 @@ struct Optimizer::Coefficients {
   float average;     // share of the new weights in the averaged ones
 };
 
+void check(const OptimizerConfig& config) {
+  kinds().at(config.optimizer);
+  const double first = config.learning_rate, last = config.final_learning_rate;
+  if (last > first)
+    throw InputError(fmt::format(
+        "training.final_learning_rate: {} is above training.learning_rate: {}", last, first));
+  if (const bool may_be_zero = schedule_may_end_at_zero(config.schedule);
+      last <= 0.0 && !may_be_zero)
+    throw InputError(
+        fmt::format("training.final_learning_rate: {} is never reached by training.schedule: {}; "
+                    "allowed: a number > 0",
+                    last, config.schedule));
+}
+
 std::vector<std::string> optimizers() { return kinds().names(); }
 
 Optimizer::Optimizer(OptimizerConfig config, std::size_t size)
@@ -58,8 +75,7 @@ Optimizer::Optimizer(OptimizerConfig config, std::size_t size)
       adam_(kinds().at(config_.optimizer).adam),
       chunk_squares_((size + kChunk - 1) / kChunk) {
   second = zeros<1>(adam_ ? size : 0);
-  static_cast<void>(
-      learning_rate(0.0));  // an unknown schedule is an error now, not at the first step
+  check(config_);
 }
 
 double Optimizer::learning_rate(double progress) const {

@@ -25,6 +25,10 @@ struct OptimizerConfig {
   double ema = 0.999;  // decay of the averaged weights, in [0, 1); 0: the last weights
 };
 
+/// Throws InputError naming the keys for an unknown optimizer or schedule, and for an end of the
+/// schedule that is above its beginning or that it cannot reach.
+void check(const OptimizerConfig& config);
+
 /// `adam` (Kingma and Ba 2015), `adamw` (Loshchilov and Hutter 2019), `sgd` (with momentum).
 std::vector<std::string> optimizers();
 
@@ -32,7 +36,7 @@ std::vector<std::string> optimizers();
 /// share, so its result does not depend on their number; allocates nothing in a step.
 class Optimizer {
  public:
-  /// Throws InputError for an unknown optimizer or schedule.
+  /// Throws InputError as check() does.
   Optimizer(OptimizerConfig config, std::size_t size);
 
   /// Sums the gradients of all lanes pairwise in a fixed tree (the first block is overwritten by

@@ -9,18 +9,20 @@
 namespace saccade {
 namespace {
 
-using Curve = double (*)(double progress, double final_factor);
+struct Curve {
+  double (*factor)(double progress, double final_factor);
+  bool may_end_at_zero = true;
+};
 
 const NameTable<Curve>& curves() {
   static const NameTable<Curve> table{
-      "schedule",
-      {{"constant", [](double, double) { return 1.0; }},
-       {"linear", [](double p, double last) { return 1.0 + (last - 1.0) * p; }},
-       {"cosine",
-        [](double p, double last) {
+      "training.schedule",
+      {{"constant", {[](double, double) { return 1.0; }}},
+       {"linear", {[](double p, double last) { return 1.0 + (last - 1.0) * p; }}},
+       {"cosine", {[](double p, double last) {
           return last + (1.0 - last) * 0.5 * (1.0 + std::cos(std::numbers::pi * p));
-        }},
-       {"exponential", [](double p, double last) { return std::pow(last, p); }}}};
+        }}},
+       {"exponential", {[](double p, double last) { return std::pow(last, p); }, false}}}};
   return table;
 }
 
@@ -32,11 +34,14 @@ double Ramp::at(double progress) const {
 
 double learning_rate_factor(const std::string& schedule, double progress, double warmup,
                             double final_factor) {
-  const Curve curve = curves().at(schedule);
+  const Curve& curve = curves().at(schedule);
   if (progress < warmup) return progress / warmup;
-  return curve((progress - warmup) / (1.0 - warmup), final_factor);
+  return curve.factor((progress - warmup) / (1.0 - warmup), final_factor);
 }
 
 std::vector<std::string> learning_rate_schedules() { return curves().names(); }
+bool schedule_may_end_at_zero(const std::string& schedule) {
+  return curves().at(schedule).may_end_at_zero;
+}
 
 }  // namespace saccade

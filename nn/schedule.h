@@ -23,5 +23,7 @@ double learning_rate_factor(const std::string& schedule, double progress, double
                             double final_factor);
 
 std::vector<std::string> learning_rate_schedules();
+/// Whether `final_factor` may be 0. An unknown name throws InputError.
+bool schedule_may_end_at_zero(const std::string& schedule);
 
 }  // namespace saccade

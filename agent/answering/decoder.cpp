@@ -31,11 +31,27 @@ void reorder_rows(Matrix rows, std::span<const int> parents, Tensor<2>& old) {
   for (int r = 0; r < rows.rows; ++r) std::copy_n(&old(parents[r], 0), rows.cols, rows.row(r));
 }
 
+DecoderConfig checked(const DecoderConfig& config, const HiddenConfig& hidden, int state_size) {
+  check(config, hidden, state_size);
+  return config;
+}
+
 }  // namespace
+
+void check(const DecoderConfig& config, const HiddenConfig& hidden, int state_size) {
+  if (hidden.kind == "self")
+    throw InputError(
+        "attention.hidden.kind: self reads once and cannot say a sequence; allowed: last, mean, "
+        "attend");
+  if (hidden.kind == "attend")
+    check(hidden.attend, config.hidden_size, state_size);
+  else
+    check(hidden);
+}
 
 Decoder::Decoder(const DecoderConfig& config, const HiddenConfig& hidden, int num_symbols,
                  int state_size, int steps, ParameterLayout& layout)
-    : config_(config),
+    : config_(checked(config, hidden, state_size)),
       num_symbols_(num_symbols),
       state_size_(state_size),
       steps_(steps),

@@ -19,6 +19,10 @@ struct DecoderConfig {
   int hidden_size = 256;     // width of its state s_j
 };
 
+/// Throws InputError naming the keys for sizes H of the states and kinds of attention over them
+/// that a decoder cannot read by.
+void check(const DecoderConfig& config, const HiddenConfig& hidden, int state_size);
+
 /// What a decoder keeps of B episodes of T states and at most J symbols.
 struct DecoderMemory {
   CoreMemory core;                     // reads [y_{j-1} one-hot | c_{j-1}], writes s_j
@@ -44,8 +48,7 @@ struct DecoderMemory {
 /// state (Cho et al. 2014) or the mean of the states.
 class Decoder {
  public:
-  /// Parameters are called `decoder.*`. `num_symbols` is V. Throws InputError naming the keys for
-  /// sizes or kinds that cannot be.
+  /// Parameters are called `decoder.*`. `num_symbols` is V. Throws InputError as check() does.
   Decoder(const DecoderConfig& config, const HiddenConfig& hidden, int num_symbols, int state_size,
           int steps, ParameterLayout& layout);
 

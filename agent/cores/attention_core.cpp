@@ -128,7 +128,9 @@ class AttentionCore final : public Core {
   std::vector<TransformerLayer> layers_;
 };
 
-void check(const CoreSizes& sizes) {
+}  // namespace
+
+void check_attention(const CoreSizes& sizes) {
   if (sizes.depth < 1)
     throw InputError(fmt::format("model.depth: {}; allowed: 1 and more", sizes.depth));
   if (sizes.heads >= 1 && sizes.hidden % sizes.heads == 0) return;
@@ -139,11 +141,8 @@ void check(const CoreSizes& sizes) {
                                sizes.heads, sizes.hidden, fmt::join(divisors, ", ")));
 }
 
-}  // namespace
-
 std::unique_ptr<Core> make_attention(const std::string& name, const CoreSizes& sizes,
                                      ParameterLayout& layout) {
-  check(sizes);
   return std::make_unique<AttentionCore>(name, sizes, layout);
 }
 

@@ -10,13 +10,20 @@ namespace {
 using Maker = std::unique_ptr<Core> (*)(const std::string& name, const CoreSizes& sizes,
                                         ParameterLayout& layout);
 
-const NameTable<Maker>& makers() {
-  static const NameTable<Maker> table{"model.core",
-                                      {{"rnn", make_rnn},
-                                       {"lstm", make_lstm},
-                                       {"gru", make_gru},
-                                       {"feedforward", make_feedforward},
-                                       {"attention", make_attention}}};
+void check_nothing(const CoreSizes&) {}
+
+struct Kind {
+  Maker make;
+  void (*check)(const CoreSizes& sizes) = check_nothing;
+};
+
+const NameTable<Kind>& kinds() {
+  static const NameTable<Kind> table{"model.core",
+                                     {{"rnn", {make_rnn}},
+                                      {"lstm", {make_lstm}},
+                                      {"gru", {make_gru}},
+                                      {"feedforward", {make_feedforward}},
+                                      {"attention", {make_attention, check_attention}}}};
   return table;
 }
 
@@ -36,8 +43,11 @@ CoreMemory::CoreMemory(int steps_, int episodes, int features_, int hidden_, int
 
 std::unique_ptr<Core> make_core(const std::string& kind, const std::string& name,
                                 const CoreSizes& sizes, ParameterLayout& layout) {
-  return makers().at(kind)(name, sizes, layout);
+  check_core(kind, sizes);
+  return kinds().at(kind).make(name, sizes, layout);
 }
+
+void check_core(const std::string& kind, const CoreSizes& sizes) { kinds().at(kind).check(sizes); }
 
 void Core::backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& memory,
                     std::span<const float> parameters) const {
@@ -46,7 +56,7 @@ void Core::backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& mem
   weight_backward(gradient, memory);
 }
 
-std::vector<std::string> core_kinds() { return makers().names(); }
+std::vector<std::string> core_kinds() { return kinds().names(); }
 std::vector<std::string> recurrent_core_kinds() { return {"rnn", "lstm", "gru"}; }
 
 void input_weight_backward(Matrix dw, Matrix db, ConstMatrix dz, CoreMemory& memory) {

@@ -105,15 +105,18 @@ class Core {
 /// the reset gate after the product); `feedforward`: h_t = relu(W g_t + b), which remembers
 /// nothing; `attention`: causal multi-head self-attention over g_1 .. g_t (Vaswani et al. 2017;
 /// layers of attention/transformer.h). Its parameters are called `<name>.<..>`. Throws InputError
-/// listing the kinds, and where model.heads does not divide model.hidden_size. `layout` must
-/// outlive it.
+/// as check_core does. `layout` must outlive it.
 std::unique_ptr<Core> make_core(const std::string& kind, const std::string& name,
                                 const CoreSizes& sizes, ParameterLayout& layout);
+/// Throws InputError listing the kinds, or naming model.<..> for sizes that a core cannot have.
+void check_core(const std::string& kind, const CoreSizes& sizes);
 std::vector<std::string> core_kinds();
 /// Those that carry all they know in their state.
 std::vector<std::string> recurrent_core_kinds();
 
-// The cores. A new one is one file and one line in the table of core.cpp.
+// The cores. A new one is one file and one line in the table of core.cpp, with a check of its sizes
+// where not all of them can be.
+void check_attention(const CoreSizes& sizes);
 std::unique_ptr<Core> make_rnn(const std::string& name, const CoreSizes& sizes,
                                ParameterLayout& layout);
 std::unique_ptr<Core> make_lstm(const std::string& name, const CoreSizes& sizes,

@@ -111,18 +111,9 @@ Learner::Learner(const Model& model, const EnvironmentFactory& environments, std
       model_(model),
       workers_(workers),
       seed_(seed) {
+  check_learning(model.config());
   const TrainingConfig& training = model.config().training;
   const int rollouts = model.config().reinforce.rollouts;
-  if (training.lane_size < 1 || training.batch_size % training.lane_size != 0 ||
-      training.lane_size % rollouts != 0)
-    throw InputError(fmt::format(
-        "training.batch_size: {} must be a multiple of training.lane_size: {}, and that of "
-        "reinforce.rollouts: {}",
-        training.batch_size, training.lane_size, rollouts));
-  if (model.config().reinforce.advantage == "leave_one_out" && rollouts < 2)
-    throw InputError(fmt::format(
-        "reinforce.advantage: leave_one_out needs reinforce.rollouts of 2 and more, not {}",
-        rollouts));
   total_updates_ = (training.episodes + training.batch_size - 1) / training.batch_size;
   model.layout().initialize(flat(parameters), seed);
   optimizer.averaged = parameters;

@@ -1,7 +1,10 @@
 #include "agent/learning/reinforce.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "nn/error.h"
 #include "nn/name_table.h"
 
 namespace saccade {
@@ -43,12 +46,13 @@ void leave_one_out(Matrix advantages, const AdvantageRequest& request) {
 }
 
 const NameTable<Advantage>& estimators() {
-  static const NameTable<Advantage> table{"reinforce.advantage",
-                                          {{"none", {none}},
-                                           {"constant", {constant}},
-                                           {"ema", {ema}},
-                                           {"learned", {learned, true}},
-                                           {"leave_one_out", {leave_one_out}}}};
+  static const NameTable<Advantage> table{
+      "reinforce.advantage",
+      {{"none", {.estimate = none}},
+       {"constant", {.estimate = constant}},
+       {"ema", {.estimate = ema}},
+       {"learned", {.estimate = learned, .reads_baseline = true}},
+       {"leave_one_out", {.estimate = leave_one_out, .min_rollouts = 2}}}};
   return table;
 }
 
@@ -56,5 +60,12 @@ const NameTable<Advantage>& estimators() {
 
 const Advantage& find_advantage(const std::string& name) { return estimators().at(name); }
 std::vector<std::string> advantage_estimators() { return estimators().names(); }
+
+void check_advantage(const std::string& name, int rollouts) {
+  const int least = find_advantage(name).min_rollouts;
+  if (rollouts < least)
+    throw InputError(fmt::format("reinforce.advantage: {} needs reinforce.rollouts > {}, not {}",
+                                 name, least - 1, rollouts));
+}
 
 }  // namespace saccade

@@ -23,6 +23,7 @@ struct Advantage {
   /// depend on the action (Williams 1992).
   void (*estimate)(Matrix advantages, const AdvantageRequest& request) = nullptr;
   bool reads_baseline = false;  // of the baseline network, which then learns
+  int min_rollouts = 1;         // M, of the same scene
 };
 
 /// `none` (R), `constant` (R - c), `ema` (less the moving average of earlier rewards), `learned`
@@ -30,5 +31,7 @@ struct Advantage {
 /// of the same scene; Kool et al. 2019). Throws InputError listing the names.
 const Advantage& find_advantage(const std::string& name);
 std::vector<std::string> advantage_estimators();
+/// Throws InputError naming the keys unless the estimator can do with so many rollouts of a scene.
+void check_advantage(const std::string& name, int rollouts);
 
 }  // namespace saccade

@@ -211,7 +211,10 @@ class PointLooking final : public Looking {
 }  // namespace
 
 GlimpseKind point_looking(Learning learning) {
-  return {.learning = learning, .sees_motion = true, .make = make<PointLooking>};
+  return {.learning = learning,
+          .can_learn_std = learning == Learning::reinforce,
+          .sees_motion = true,
+          .make = make<PointLooking>};
 }
 
 }  // namespace saccade

@@ -65,8 +65,8 @@ std::string nearest_key(const std::string& key, const std::vector<std::string>& 
 /// Where each key that was given was given: "file.yaml:7:3" or "override 'key=value'".
 using GivenKeys = std::map<std::string, std::string>;
 
-/// Settles the values that depend on others and throws InputError where two settings contradict
-/// each other, naming both and the place of the one that was given.
+/// Settles the values that depend on others and asks the library whether the settings fit each
+/// other. Throws its InputError behind the place of the first setting it names that was given.
 void resolve(Config& config, const GivenKeys& given);
 
 }  // namespace saccade

@@ -174,9 +174,10 @@ TEST_CASE("a batch that cannot be cut into lanes is refused") {
     Workers workers(1);
     return message_of<InputError>([&] { Learner(model, tiny_environment, 1, workers); });
   };
-  CHECK(refusal(30, 4, 1).starts_with("training.batch_size: 30 must be a multiple"));
-  CHECK(refusal(32, 4, 3).starts_with("training.batch_size: 32 must be a multiple"));
-  CHECK(refusal(32, 0, 1).starts_with("training.batch_size: 32 must be a multiple"));
+  CHECK(refusal(30, 4, 1) == "training.batch_size: 30 is not a multiple of training.lane_size: 4");
+  CHECK(refusal(32, 4, 3) == "training.lane_size: 4 is not a multiple of reinforce.rollouts: 3");
+  CHECK(refusal(32, 0, 1) == "training.batch_size: 32 is not a multiple of training.lane_size: 0");
+  CHECK(refusal(32, 4, 0) == "reinforce.advantage: learned needs reinforce.rollouts > 0, not 0");
   CHECK(refusal(32, 4, 2) == "nothing thrown");
 }
 

@@ -265,8 +265,8 @@ TEST_CASE("attention that cannot be names its keys") {
         "unknown decoder.attention.score 'cosine'; allowed: dot, scaled_dot, general, additive, "
         "location_free");
   CHECK(message({.score = "dot"}, 3, 4) ==
-        "decoder.attention.score: dot needs a query and keys of equal width, but theirs are 3 and "
-        "4; general and additive take unequal ones");
+        "decoder.attention.score: dot needs decoder.hidden_size: 3 and model.hidden_size: 4 to be "
+        "equal; allowed where they are not: general, additive, location_free");
   CHECK(message({.area = "here"}) ==
         "unknown decoder.attention.area 'here'; allowed: global, local");
   CHECK(message({.area = "local", .position = "next"}) ==

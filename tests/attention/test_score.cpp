@@ -283,17 +283,18 @@ TEST_CASE("work is counted from the shapes") {
 TEST_CASE("an unknown score lists the valid ones; dot wants equal widths") {
   ParameterLayout layout;
   const auto message = [&](const std::string& kind) {
-    return message_of<InputError>([&] { make_score(kind, "s", 5, 7, 4, layout, "a.score"); });
+    return message_of<InputError>([&] {
+      make_score(kind, "s", 5, 7, 4, layout, {"a.score", "a.query", "a.key"});
+    });
   };
   CHECK(message("cosine") ==
         "unknown a.score 'cosine'; allowed: dot, scaled_dot, general, additive, location_free");
   CHECK(message("dot") ==
-        "a.score: dot needs a query and keys of equal width, but theirs are 5 and 7; general and "
-        "additive take unequal ones");
-  CHECK(
-      message("scaled_dot") ==
-      "a.score: scaled_dot needs a query and keys of equal width, but theirs are 5 and 7; general "
-      "and additive take unequal ones");
+        "a.score: dot needs a.query: 5 and a.key: 7 to be equal; allowed where they are not: "
+        "general, additive, location_free");
+  CHECK(message("scaled_dot") ==
+        "a.score: scaled_dot needs a.query: 5 and a.key: 7 to be equal; allowed where they are "
+        "not: general, additive, location_free");
   CHECK(message("general") == "nothing thrown");
   CHECK(message("additive") == "nothing thrown");
 }

@@ -237,8 +237,9 @@ TEST_CASE("a scene that cannot be made is refused by the name of its key") {
   CHECK(fault({.label = "add"}) == "unknown scene.label 'add'; allowed: sum, pair");
   names({.num_digits = 0}, "scene.num_digits: 0");
   names({.num_digits = 5}, "scene.num_digits: 5");
-  names({.label = "pair"}, "scene.label: pair");
-  names({.num_digits = 3, .label = "pair"}, "scene.label: pair");
+  CHECK(fault({.label = "pair"}) == "scene.label: pair needs scene.num_digits: 2, not 1");
+  CHECK(fault({.num_digits = 3, .label = "pair"}) ==
+        "scene.label: pair needs scene.num_digits: 2, not 3");
   names({.canvas = {7, 20}, .distractor_size = 4}, "scene.canvas: 7 x 20");
   names({.canvas = {20, 5}, .distractor_size = 4}, "scene.canvas: 20 x 5");
   names({.kind = "centered", .canvas = {20, 17}, .num_digits = 3}, "scene.canvas: 20 x 17");
@@ -253,6 +254,31 @@ TEST_CASE("a scene that cannot be made is refused by the name of its key") {
   CHECK(fault({.kind = "translated", .distractor_size = 100}) == "nothing thrown");
   CHECK(fault({.num_distractors = 0, .distractor_size = 100}) == "nothing thrown");
   CHECK(fault({.kind = "centered", .canvas = {8, 18}, .num_digits = 3}) == "nothing thrown");
+}
+
+TEST_CASE("distractors are refused where a scene has none, unless they are settled") {
+  for (const std::string& kind : scene_kinds()) {
+    CAPTURE(kind);
+    const bool clutter = kind == "cluttered" || kind == "transcribe";
+    SceneConfig config{.kind = kind, .num_distractors = 2};
+    CHECK(message_of<InputError>([&] { check(config); }) ==
+          (clutter ? "nothing thrown"
+                   : "scene.num_distractors: 2 has no effect with scene.kind: " + kind +
+                         "; allowed: 0"));
+    settle(config);
+    CHECK(config.num_distractors == (clutter ? 2 : 0));
+    check(config);
+  }
+}
+
+TEST_CASE("a labelling of all digits is settled where a scene asks for another answer") {
+  for (const std::string& kind : scene_kinds()) {
+    CAPTURE(kind);
+    SceneConfig config{.kind = kind, .label = "pair"};
+    settle(config);
+    CHECK(config.label ==
+          (kind == "centered" || kind == "translated" || kind == "cluttered" ? "pair" : "sum"));
+  }
 }
 
 }  // namespace

@@ -281,7 +281,21 @@ TEST_CASE("the learning rate ends where the settings say") {
 TEST_CASE("an unknown optimiser lists the valid ones") {
   CHECK(optimizers() == std::vector<std::string>{"adam", "adamw", "sgd"});
   CHECK(message_of<InputError>([] { Optimizer({.optimizer = "adma"}, 1); }) ==
-        "unknown optimizer 'adma'; allowed: adam, adamw, sgd");
+        "unknown training.optimizer 'adma'; allowed: adam, adamw, sgd");
+}
+
+TEST_CASE("a schedule ends below where it begins, and where it can") {
+  const auto fault = [](const OptimizerConfig& config) {
+    return message_of<InputError>([&] { Optimizer(config, 1); });
+  };
+  CHECK(fault({.learning_rate = 1e-4, .final_learning_rate = 1e-3}) ==
+        "training.final_learning_rate: 0.001 is above training.learning_rate: 0.0001");
+  CHECK(fault({.schedule = "exponential", .final_learning_rate = 0.0}) ==
+        "training.final_learning_rate: 0 is never reached by training.schedule: exponential; "
+        "allowed: a number > 0");
+  for (const std::string schedule : {"constant", "linear", "cosine"})
+    CHECK(fault({.schedule = schedule, .final_learning_rate = 0.0}) == "nothing thrown");
+  CHECK(fault({.schedule = "cosinus"}).starts_with("unknown training.schedule 'cosinus'"));
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST_CASE("schedules have the shape of their names") {
 
 TEST_CASE("an unknown schedule lists the valid ones") {
   CHECK(message_of<InputError>([] { learning_rate_factor("cosin", 0.5, 0.0, 0.1); }) ==
-        "unknown schedule 'cosin'; allowed: constant, linear, cosine, exponential");
+        "unknown training.schedule 'cosin'; allowed: constant, linear, cosine, exponential");
 }
 
 TEST_CASE("a ramp moves linearly and then stays") {

@@ -1,0 +1,86 @@
+#include "agent/config.h"
+
+#include <fmt/format.h>
+
+#include "agent/cores/core.h"
+#include "agent/learning/reinforce.h"
+#include "agent/looking/glimpse_rules.h"
+#include "agent/looking/looking.h"
+#include "attention/score.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+void check_model(const ModelConfig& model) {
+  check_core(model.core, {.features = model.feature_size,
+                          .hidden = model.hidden_size,
+                          .heads = model.heads,
+                          .depth = model.depth});
+}
+
+void check_glimpse(const AgentConfig& config) {
+  check(config.glimpse);
+  if (config.glimpse.addressing == "content")
+    check_score(config.glimpse.score, config.model.hidden_size, config.model.feature_size);
+}
+
+void check_input(const AgentConfig& config) {
+  if (config.input.kind != "none" && config.model.kind != "recurrent")
+    throw InputError(fmt::format("attention.input.kind: {} needs model.kind: recurrent, not {}",
+                                 config.input.kind, config.model.kind));
+}
+
+void check_hidden(const AgentConfig& config, AnswerKind answer) {
+  const std::string& kind = config.hidden.kind;
+  if (kind != "last" && config.model.kind != "recurrent")
+    throw InputError(
+        fmt::format("attention.hidden.kind: {} has no states to read with model.kind: {}; allowed: "
+                    "last",
+                    kind, config.model.kind));
+  switch (answer) {
+    case AnswerKind::one_class:
+      return check(config.hidden);
+    case AnswerKind::sequence:
+      return check(config.decoder, config.hidden, config.model.hidden_size);
+    case AnswerKind::actions:
+      if (kind != "last")
+        throw InputError(
+            fmt::format("attention.hidden.kind: {} has no effect on actions, which read the state "
+                        "of their step; allowed: last",
+                        kind));
+  }
+}
+
+}  // namespace
+
+void check_learning(const AgentConfig& config) {
+  const TrainingConfig& training = config.training;
+  const ReinforceConfig& reinforce = config.reinforce;
+  check_advantage(reinforce.advantage, reinforce.rollouts);
+  if (reinforce.entropy != 0.0 && !config.glimpse.learn_std &&
+      find_glimpse_kind(config.glimpse.kind).can_learn_std)
+    throw InputError(
+        fmt::format("reinforce.entropy: {} has no effect without attention.glimpse.learn_std: "
+                    "the entropy of a given std is constant",
+                    reinforce.entropy));
+  if (training.lane_size < 1 || training.batch_size % training.lane_size != 0)
+    throw InputError(
+        fmt::format("training.batch_size: {} is not a multiple of training.lane_size: {}",
+                    training.batch_size, training.lane_size));
+  if (training.lane_size % reinforce.rollouts != 0)
+    throw InputError(
+        fmt::format("training.lane_size: {} is not a multiple of reinforce.rollouts: {}",
+                    training.lane_size, reinforce.rollouts));
+  check(training.optimizer);
+}
+
+void check(const AgentConfig& config, AnswerKind answer) {
+  check_model(config.model);
+  check_glimpse(config);
+  check_input(config);
+  check_hidden(config, answer);
+  check_learning(config);
+}
+
+}  // namespace saccade

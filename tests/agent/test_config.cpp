@@ -1,0 +1,121 @@
+// Settings of an agent that have to fit each other.
+#include "agent/config.h"
+
+#include <doctest/doctest.h>
+
+#include "attention/score.h"
+#include "nn/error.h"
+#include "tests/support.h"
+
+namespace saccade {
+namespace {
+
+// What is said of the defaults after a change.
+template <class Change>
+std::string fault(const Change& change, AnswerKind answer = AnswerKind::one_class) {
+  AgentConfig config;
+  change(config);
+  settle(config.glimpse);
+  return message_of<InputError>([&] { check(config, answer); });
+}
+
+TEST_CASE("the defaults of an agent go with every answer") {
+  for (const AnswerKind answer : {AnswerKind::one_class, AnswerKind::sequence, AnswerKind::actions})
+    CHECK(fault([](AgentConfig&) {}, answer) == "nothing thrown");
+}
+
+TEST_CASE("parts of an agent are asked what they say of themselves") {
+  CHECK(fault([](AgentConfig& c) {
+          c.model.core = "attention";
+          c.model.heads = 3;
+        }).starts_with("model.heads: 3 does not divide model.hidden_size: 256; allowed: 1, 2, "));
+  CHECK(fault([](AgentConfig& c) { c.model.heads = 3; }) == "nothing thrown");
+  CHECK(fault([](AgentConfig& c) {
+          c.glimpse.expect = "pixels";
+        }).starts_with("attention.glimpse.expect: pixels has no effect"));
+  CHECK(fault([](AgentConfig& c) {
+          c.training.optimizer.final_learning_rate = 1.0;
+        }).starts_with("training.final_learning_rate: 1 is above"));
+}
+
+TEST_CASE("a score of glimpses compares the state with features") {
+  for (const std::string& score : score_kinds()) {
+    CAPTURE(score);
+    const auto content = [&](AgentConfig& c) {
+      c.glimpse.kind = "soft_grid";
+      c.glimpse.score = score;
+      c.model.feature_size = 96;
+    };
+    CHECK(fault(content) ==
+          (score_needs_equal_widths(score)
+               ? "attention.glimpse.score: " + score +
+                     " needs model.hidden_size: 256 and model.feature_size: 96 to be equal; "
+                     "allowed where they are not: general, additive, location_free"
+               : "nothing thrown"));
+    CHECK(fault([&](AgentConfig& c) {
+            content(c);
+            c.glimpse.addressing = "location";
+          }) == "nothing thrown");
+  }
+}
+
+TEST_CASE("attention over inputs and states is that of a core") {
+  for (const std::string kind : {"mlp", "cnn"}) {
+    CHECK(fault([&](AgentConfig& c) {
+            c.model.kind = kind;
+            c.input.kind = "gate";
+          }) == "attention.input.kind: gate needs model.kind: recurrent, not " + kind);
+    CHECK(fault([&](AgentConfig& c) {
+            c.model.kind = kind;
+            c.hidden.kind = "mean";
+          }) == "attention.hidden.kind: mean has no states to read with model.kind: " + kind +
+                    "; allowed: last");
+  }
+}
+
+TEST_CASE("what is read of the states goes with what is to be said") {
+  const auto reads = [](const std::string& kind, const std::string& score, AnswerKind answer) {
+    return fault(
+        [&](AgentConfig& c) {
+          c.hidden.kind = kind;
+          c.hidden.attend.score = score;
+          c.decoder.hidden_size = 96;
+        },
+        answer);
+  };
+  CHECK(reads("attend", "location_free", AnswerKind::one_class)
+            .starts_with("attention.hidden.query: last, but attention.hidden.score: location_free "
+                         "takes none"));
+  CHECK(reads("attend", "dot", AnswerKind::one_class) == "nothing thrown");
+  CHECK(reads("attend", "location_free", AnswerKind::sequence) == "nothing thrown");
+  CHECK(reads("attend", "dot", AnswerKind::sequence) ==
+        "attention.hidden.score: dot needs decoder.hidden_size: 96 and model.hidden_size: 256 to "
+        "be equal; allowed where they are not: general, additive, location_free");
+  CHECK(reads("self", "general", AnswerKind::one_class) == "nothing thrown");
+  CHECK(reads("self", "general", AnswerKind::sequence) ==
+        "attention.hidden.kind: self reads once and cannot say a sequence; allowed: last, mean, "
+        "attend");
+  for (const std::string kind : {"mean", "attend", "self"})
+    CHECK(reads(kind, "general", AnswerKind::actions) ==
+          "attention.hidden.kind: " + kind +
+              " has no effect on actions, which read the state of their step; allowed: last");
+}
+
+TEST_CASE("learning has lanes, rollouts and an entropy that fit each other") {
+  CHECK(fault([](AgentConfig& c) { c.training.batch_size = 100; }) ==
+        "training.batch_size: 100 is not a multiple of training.lane_size: 64");
+  CHECK(fault([](AgentConfig& c) { c.reinforce.rollouts = 3; }) ==
+        "training.lane_size: 64 is not a multiple of reinforce.rollouts: 3");
+  CHECK(fault([](AgentConfig& c) { c.reinforce.advantage = "leave_one_out"; }) ==
+        "reinforce.advantage: leave_one_out needs reinforce.rollouts > 1, not 1");
+  CHECK(fault([](AgentConfig& c) { c.reinforce.entropy = 0.1; }) ==
+        "reinforce.entropy: 0.1 has no effect without attention.glimpse.learn_std: the entropy of "
+        "a given std is constant");
+  CHECK(fault([](AgentConfig& c) {
+          c.reinforce.entropy = 0.1;
+          c.glimpse.learn_std = true;
+        }) == "nothing thrown");
+}
+
+}  // namespace
+}  // namespace saccade
