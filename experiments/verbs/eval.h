@@ -17,8 +17,8 @@ struct EvalOptions {
 /// Tests the best checkpoint of a run (its last, where there is no best yet) on the test set and
 /// returns the table, or with `json` one document whose keys are the metric names. `weights` gets
 /// the attention of the single deterministic pass (experiments/evaluation/attention_weights.h).
-/// Throws InputError before anything is computed if there is a file already, or not an .npz is to be
-/// written.
+/// Throws InputError before anything is computed if there is a file already, or not an .npz is to
+/// be written.
 std::string eval(const EvalOptions& options);
 
 }  // namespace saccade
