@@ -16,7 +16,7 @@ void none(Matrix advantages, const AdvantageRequest& request) {
   subtract(advantages, request.returns, 0.0F);
 }
 
-void constant(Matrix advantages, const AdvantageRequest& request) {
+void constant_baseline(Matrix advantages, const AdvantageRequest& request) {
   subtract(advantages, request.returns, request.constant);
 }
 
@@ -55,7 +55,7 @@ void probability(std::span<float> rewards, std::span<const float>, ConstMatrix p
 const NameTable<AdvantageEstimator>& estimators() {
   static const NameTable<AdvantageEstimator> table{"reinforce.advantage",
                                                    {{"none", none},
-                                                    {"constant", constant},
+                                                    {"constant", constant_baseline},
                                                     {"ema", ema},
                                                     {"learned", learned},
                                                     {"leave_one_out", leave_one_out}}};

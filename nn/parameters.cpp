@@ -7,7 +7,7 @@
 namespace saccade {
 namespace {
 
-constexpr std::size_t kAlignment = 16;  // floats: one 64-byte line
+constexpr std::size_t kLine = 16;  // floats: one 64-byte line
 
 // FNV-1a, to give every name a stream of its own.
 std::uint32_t hash(const std::string& name) {
@@ -37,8 +37,8 @@ int ParameterLayout::add(std::string name, int rows, int cols, Initial initial) 
   if (std::ranges::any_of(parameters_, [&](const Parameter& p) { return p.name == name; }))
     throw std::logic_error("parameter registered twice: " + name);
   parameters_.push_back({std::move(name), rows, cols, size_, std::move(initial)});
-  const std::size_t lines = (parameters_.back().size() + kAlignment - 1) / kAlignment;
-  size_ += lines * kAlignment;
+  const std::size_t lines = (parameters_.back().size() + kLine - 1) / kLine;
+  size_ += lines * kLine;
   return static_cast<int>(parameters_.size()) - 1;
 }
 
