@@ -8,9 +8,9 @@
 namespace saccade {
 namespace {
 
-constexpr std::size_t kAlignment = 16;  // floats: one 64-byte line
+constexpr std::size_t kLine = 16;  // floats: one 64-byte line
 
-std::size_t padded(std::size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
+std::size_t padded(std::size_t size) { return (size + kLine - 1) / kLine * kLine; }
 
 // Where the longest of `beginnings` that fits stands among them.
 std::size_t rank(const std::string& name, std::span<const std::string_view> beginnings) {

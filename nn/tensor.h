@@ -21,7 +21,7 @@ struct LineAllocator {
   LineAllocator(const LineAllocator<U>&) {}
 
   T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kLine)); }
-  void deallocate(T* p, std::size_t n) { ::operator delete(p, n * sizeof(T), kLine); }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, kLine); }
   bool operator==(const LineAllocator&) const = default;
 };
 

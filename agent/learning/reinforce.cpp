@@ -19,7 +19,7 @@ void none(Matrix advantages, const AdvantageRequest& request) {
   subtract(advantages, request.returns, 0.0F);
 }
 
-void constant(Matrix advantages, const AdvantageRequest& request) {
+void constant_baseline(Matrix advantages, const AdvantageRequest& request) {
   subtract(advantages, request.returns, request.constant);
 }
 
@@ -49,7 +49,7 @@ const NameTable<Advantage>& estimators() {
   static const NameTable<Advantage> table{
       "reinforce.advantage",
       {{"none", {.estimate = none}},
-       {"constant", {.estimate = constant}},
+       {"constant", {.estimate = constant_baseline}},
        {"ema", {.estimate = ema}},
        {"learned", {.estimate = learned, .reads_baseline = true}},
        {"leave_one_out", {.estimate = leave_one_out, .min_rollouts = 2}}}};

@@ -198,10 +198,12 @@ std::unique_ptr<CanvasNetwork> make(const CanvasSizes& sizes, ParameterLayout& l
   return std::make_unique<Network>(sizes, layout);
 }
 
-using Maker = std::unique_ptr<CanvasNetwork> (*)(const CanvasSizes& sizes, ParameterLayout& layout);
+using NetworkMaker = std::unique_ptr<CanvasNetwork> (*)(const CanvasSizes& sizes,
+                                                        ParameterLayout& layout);
 
-const NameTable<Maker>& makers() {
-  static const NameTable<Maker> table{"model.kind", {{"mlp", make<Mlp>}, {"cnn", make<Cnn>}}};
+const NameTable<NetworkMaker>& network_makers() {
+  static const NameTable<NetworkMaker> table{"model.kind",
+                                             {{"mlp", make<Mlp>}, {"cnn", make<Cnn>}}};
   return table;
 }
 
@@ -210,9 +212,9 @@ const NameTable<Maker>& makers() {
 std::unique_ptr<CanvasNetwork> make_canvas_network(const std::string& kind,
                                                    const CanvasSizes& sizes,
                                                    ParameterLayout& layout) {
-  return makers().at(kind)(sizes, layout);
+  return network_makers().at(kind)(sizes, layout);
 }
 
-std::vector<std::string> canvas_network_kinds() { return makers().names(); }
+std::vector<std::string> canvas_network_kinds() { return network_makers().names(); }
 
 }  // namespace saccade
