@@ -15,6 +15,22 @@ namespace saccade {
 /// `ema/<name>`, the optimiser's moments as `optimizer.first/<name>` and `optimizer.second/<name>`;
 /// in the metadata the configuration (YAML), the counters, and `notes` of the caller.
 ///
+/// Every tensor is float32 (rows, cols), row-major, and is multiplied from the right: y = x W + b,
+/// b (1, cols). Without a prefix are the weights that training goes on from; evaluation, pictures
+/// and `init_from` read `ema/`. Metadata: "format", "config", "updates", "average_reward",
+/// "note.<name>". With F features and a state of H the cores are
+///
+///   rnn          core.weight (F + H, H), core.bias: h = relu([g | h] W + b)
+///   feedforward  core.weight (F, H), core.bias
+///   lstm         core.weight (F + H, 4H), core.bias; columns in the order [i, f, o, g]
+///   gru          core.gates.weight (F + H, 2H), .bias; columns [r, z]; core.content.weight (F, H),
+///                .bias; core.recurrent.weight (H, H), .bias; with n = tanh(g W_c + b_c +
+///                r (h W_r + b_r)): h = n + z (h - n)
+///   attention    core.input.weight (F, H), .bias; before the layers x = g W + b + code(t), where
+///                code(t)_j = sin(t r), odd j cos(t r), r = 10000^(-2 floor(j / 2) / H),
+///                and t counts from 0; in each layer qkv.weight (H, 3H) holds [q | k | v], heads
+///                side by side in each
+///
 /// The file is replaced as a whole or not at all. Equal states give equal bytes.
 void save_checkpoint(const std::filesystem::path& path, const Learner& learner,
                      const std::string& config_yaml,
