@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "agent/looking/looking.h"
 #include "attention/score.h"
 #include "nn/error.h"
 #include "tests/support.h"
