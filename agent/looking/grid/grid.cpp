@@ -295,10 +295,13 @@ class GridLooking final : public Looking {
     const bool single = !parts_.embeds || parts_.expects_pixels;
     Work total = parts_.addressing->work(steps - parts_.first_learned(), num_candidates());
     if (parts_.embeds) total = total + parts_.network.work_in_place() * num_candidates();
-    if (single) total = total + parts_.network.work(soft_) * steps;
+    if (single)
+      total = total + parts_.network.work(soft_ ? Input::differentiated : Input::constant) * steps;
     if (soft_) {  // the expectation: forward, and two ways back
       const int width = parts_.expects_pixels ? parts_.network.sizes().glimpse : features;
-      total = total + linear_work(num_candidates(), width, !parts_.expects_pixels) * steps;
+      total = total + linear_work(num_candidates(), width,
+                                  parts_.expects_pixels ? Input::constant : Input::differentiated) *
+                          steps;
     }
     return total;
   }
@@ -312,7 +315,8 @@ class GridLooking final : public Looking {
     const int count = static_cast<int>(places.shape()[0]);
     return {.places = std::move(places),
             .network = make_glimpse_network(config.model, sight.glimpse_size, layout),
-            .addressing = make_addressing(config, count, !soft, layout),
+            .addressing = make_addressing(config, count,
+                                          soft ? Input::differentiated : Input::constant, layout),
             .sees_all = soft || by_content,
             .embeds = by_content || (soft && glimpse.expect == "features"),
             .expects_pixels = soft && glimpse.expect == "pixels",
