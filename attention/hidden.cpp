@@ -80,25 +80,25 @@ class Last final : public Pooling {
   }
 };
 
-template <class Kind>
+template <class Read>
 std::unique_ptr<HiddenAttention> make_pooling(const HiddenConfig& config, const std::string&,
                                               int state_size, int steps, ParameterLayout&) {
-  return std::make_unique<Kind>(config, state_size, steps);
+  return std::make_unique<Read>(config, state_size, steps);
 }
 
 void check_nothing(const HiddenConfig&) {}
 
-struct Kind {
+struct ReadKind {
   decltype(&make_hidden_self) make;
   void (*check)(const HiddenConfig&) = check_nothing;
 };
 
-const NameTable<Kind>& kinds() {
-  static const NameTable<Kind> table{"attention.hidden.kind",
-                                     {{"last", {make_pooling<Last>}},
-                                      {"mean", {make_pooling<Mean>}},
-                                      {"attend", {make_hidden_attend, check_hidden_attend}},
-                                      {"self", {make_hidden_self, check_hidden_self}}}};
+const NameTable<ReadKind>& read_table() {
+  static const NameTable<ReadKind> table{"attention.hidden.kind",
+                                         {{"last", {make_pooling<Last>}},
+                                          {"mean", {make_pooling<Mean>}},
+                                          {"attend", {make_hidden_attend, check_hidden_attend}},
+                                          {"self", {make_hidden_self, check_hidden_self}}}};
   return table;
 }
 
@@ -154,10 +154,10 @@ std::unique_ptr<HiddenAttention> make_hidden_attention(const HiddenConfig& confi
                                                        const std::string& name, int state_size,
                                                        int steps, ParameterLayout& layout) {
   check(config);
-  return kinds().at(config.kind).make(config, name, state_size, steps, layout);
+  return read_table().at(config.kind).make(config, name, state_size, steps, layout);
 }
 
-void check(const HiddenConfig& config) { kinds().at(config.kind).check(config); }
-std::vector<std::string> hidden_kinds() { return kinds().names(); }
+void check(const HiddenConfig& config) { read_table().at(config.kind).check(config); }
+std::vector<std::string> hidden_kinds() { return read_table().names(); }
 
 }  // namespace saccade
