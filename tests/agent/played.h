@@ -61,12 +61,17 @@ struct Played {
 };
 
 /// Compares the lane's gradient with central differences of loss(), the naive sum over the lane's
-/// episodes as a function of `p`, at a dozen numbers of each parameter. Where reached(name) is
+/// episodes as a function of `p`, at a dozen numbers of each parameter (three where the tests are
+/// thin, under the sanitizers). Where reached(name) is
 /// false the gradient must be zero.
 template <class Loss, class Reached>
 void check_gradient(const Played& played, naive::Parameters& p, Loss&& loss, Reached&& reached) {
   constexpr double kStep = 1e-5;
+#ifdef SACCADE_THIN_TESTS
+  constexpr std::size_t kSamples = 3;
+#else
   constexpr std::size_t kSamples = 12;
+#endif
   for (const Parameter& parameter : played.model.layout().parameters()) {
     CAPTURE(parameter.name);
     const std::span<const float> fast = values_of(flat(played.lane.gradient), parameter);
