@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "nn/name_table.h"
 #include "tests/env/digit_files.h"
 
 namespace saccade {
@@ -71,8 +72,7 @@ TEST_CASE("home is the last place to look in") {
 }
 
 TEST_CASE("a bad data configuration is refused") {
-  check_contains(load_fault({.source = "mnits"}),
-                 {"data.source", "mnits", "mnist, fashion, kmnist, idx, folder, synthetic"});
+  check_contains(load_fault({.source = "mnits"}), {"data.source", "mnits", join(digit_sources())});
   for (const std::string source : {"idx", "folder"})
     CHECK(load_fault({.source = source}) ==
           "data.path: null, but data.source: " + source +
