@@ -27,12 +27,6 @@ std::optional<Attend> attend_of(const HiddenConfig& hidden, int query_size, int 
                                state_size, layout);
 }
 
-// Row r becomes what row parents[r] was.
-void reorder_rows(Matrix rows, std::span<const int> parents, Tensor<2>& old) {
-  copy_rows(matrix(old).columns(0, rows.cols), rows);
-  for (int r = 0; r < rows.rows; ++r) std::copy_n(&old(parents[r], 0), rows.cols, rows.row(r));
-}
-
 DecoderConfig checked(const DecoderConfig& config, const HiddenConfig& hidden, int state_size) {
   check(config, hidden, state_size);
   return config;
@@ -171,11 +165,8 @@ void Decoder::backward(std::span<float> gradient, Matrix dstates, DecoderMemory&
 }
 
 void Decoder::reorder(DecoderMemory& memory, int j, std::span<const int> parents) const {
-  Tensor<2> old = zeros<2>(memory.episodes(), config_.hidden_size + state_size_);
-  reorder_rows(memory.core.state(j + 1), parents, old);
-  if (memory.core.cell.size() > 0)
-    reorder_rows(saccade::step(memory.core.cell, j + 1), parents, old);
-  reorder_rows(saccade::step(memory.joint, j), parents, old);
+  core_->reorder(memory.core, j, parents);
+  reorder_rows(saccade::step(memory.joint, j), parents);
 }
 
 Work Decoder::work(int symbols) const {

@@ -55,7 +55,6 @@ class AttentionCore final : public Core {
  public:
   AttentionCore(const std::string& name, const CoreSizes& sizes, ParameterLayout& layout)
       : Core(sizes),
-        sizes_(sizes),
         layout_(layout),
         input_weight_(layout.add(name + ".input.weight", sizes.features, sizes.hidden,
                                  uniform_fan_in(sizes.features))),
@@ -66,9 +65,7 @@ class AttentionCore final : public Core {
   }
 
   CoreMemory make_memory(int steps, int episodes) const override {
-    CoreMemory memory(steps, episodes, features_, hidden_, 0, false);
-    memory.extension = std::make_unique<AttentionMemory>(steps, episodes, sizes_);
-    return memory;
+    return {steps, episodes, sizes_, std::make_unique<AttentionMemory>(steps, episodes, sizes_)};
   }
 
   void forward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
@@ -121,7 +118,6 @@ class AttentionCore final : public Core {
   }
 
  private:
-  CoreSizes sizes_;
   const ParameterLayout& layout_;
   int input_weight_, input_bias_;
   LayerNorm norm_;  // the last

@@ -32,17 +32,20 @@ const NameTable<Kind>& kinds() {
 
 }  // namespace
 
-CoreMemory::CoreMemory(int steps_, int episodes, int features_, int hidden_, int gates_,
-                       bool has_cell)
+CoreMemory::CoreMemory(int steps_, int episodes, const CoreSizes& sizes,
+                       std::unique_ptr<CoreExtension> extension_)
     : steps(steps_),
-      features(features_),
-      hidden(hidden_),
+      features(sizes.features),
+      hidden(sizes.hidden),
       input(zeros<3>(steps + 1, episodes, features + hidden)),
-      gates(zeros<3>(steps, episodes, gates_)),
-      cell(zeros<3>(steps + 1, episodes, has_cell ? hidden : 0)),
       dstate(zeros<3>(steps, episodes, hidden)),
-      dgates(zeros<3>(steps, episodes, gates_)),
-      dcell(zeros<2>(episodes, has_cell ? hidden : 0)) {}
+      extension(std::move(extension_)) {}
+
+void reorder_rows(Matrix rows, std::span<const int> parents) {
+  Tensor<2> old = zeros<2>(rows.rows, rows.cols);
+  copy_rows(matrix(old), rows);
+  for (int r = 0; r < rows.rows; ++r) std::copy_n(&old(parents[r], 0), rows.cols, rows.row(r));
+}
 
 std::unique_ptr<Core> make_core(const std::string& kind, const std::string& name,
                                 const CoreSizes& sizes, ParameterLayout& layout) {

@@ -19,24 +19,22 @@ struct CoreSizes {
   int depth = 1;     // attention: its layers
 };
 
-/// What a kind of core keeps beyond CoreMemory.
+/// What a kind of core keeps for itself: gates, cells, weights.
 struct CoreExtension {
   virtual ~CoreExtension() = default;
 };
 
-/// What a core keeps of B episodes over T steps. [g_t | h_{t-1}] lie side by side, so that one
-/// product multiplies both; h_t is written straight into the input of the next step.
+/// What every core keeps of B episodes over T steps, and what its kind keeps besides.
+/// [g_t | h_{t-1}] lie side by side, so that one product multiplies both; h_t is written straight
+/// into the input of the next step.
 struct CoreMemory {
-  CoreMemory(int steps, int episodes, int features, int hidden, int gates, bool has_cell);
+  CoreMemory(int steps, int episodes, const CoreSizes& sizes,
+             std::unique_ptr<CoreExtension> extension = nullptr);
 
   int steps, features, hidden;
   Tensor<3> input;    // (T + 1, B, F + H): [g_{t+1} | h_t]; h_0 = 0, and the last has no g
   Tensor<3> ungated;  // (T, B, F): g_1 .. g_T where a gate changes them, else none
-  Tensor<3> gates;    // (T, B, gates): activations inside the cell, by kind
-  Tensor<3> cell;     // (T + 1, B, H): the cell state of an lstm
   Tensor<3> dstate;   // (T, B, H): in backward, gradients of h_1 .. h_T
-  Tensor<3> dgates;   // (T, B, gates): gradients before the activations
-  Tensor<2> dcell;    // (B, H)
   std::unique_ptr<CoreExtension> extension;
 
   /// What the core reads at step t (B, F): written before it.
@@ -60,13 +58,19 @@ struct CoreMemory {
   int rows() const { return steps * episodes(); }
 };
 
+/// Row r becomes what row parents[r] was.
+void reorder_rows(Matrix rows, std::span<const int> parents);
+
 /// The recurrent network h_t = core(g_t, h_{t-1}) with h_0 = 0, or h_t = core(g_1 .. g_t).
 class Core {
  public:
-  explicit Core(const CoreSizes& sizes) : features_(sizes.features), hidden_(sizes.hidden) {}
+  explicit Core(const CoreSizes& sizes)
+      : sizes_(sizes), features_(sizes.features), hidden_(sizes.hidden) {}
   virtual ~Core() = default;
 
-  virtual CoreMemory make_memory(int steps, int episodes) const = 0;
+  virtual CoreMemory make_memory(int steps, int episodes) const {
+    return {steps, episodes, sizes_};
+  }
 
   /// Step t in 0 .. T - 1: reads feature(t) and state(t), writes state(t + 1).
   virtual void forward(CoreMemory& memory, int t, std::span<const float> parameters) const = 0;
@@ -86,6 +90,12 @@ class Core {
   void backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& memory,
                 std::span<const float> parameters) const;
 
+  /// Gives every episode the past of another after step t: b that of parents[b] (B). For beams, of
+  /// cores that carry all they know in their state. Allocates.
+  virtual void reorder(CoreMemory& memory, int t, std::span<const int> parents) const {
+    reorder_rows(memory.state(t + 1), parents);
+  }
+
   /// How much step t of episode b attended to each of the steps 0 .. t, after forward(t): rows that
   /// sum to 1, (depth * heads, t + 1), layer by layer from the first. A view of the memory. Without
   /// data for a core that does not attend.
@@ -97,6 +107,7 @@ class Core {
   virtual Work work(int steps) const = 0;
 
  protected:
+  CoreSizes sizes_;
   int features_, hidden_;
 };
 

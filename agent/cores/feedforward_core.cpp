@@ -15,10 +15,6 @@ class Feedforward final : public Core {
     bias_ = layout.add(name + ".bias", 1, sizes.hidden, constant(0));
   }
 
-  CoreMemory make_memory(int steps, int episodes) const override {
-    return {steps, episodes, features_, hidden_, 0, false};
-  }
-
   void forward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
     linear_relu_forward(memory.state(t + 1), memory.feature(t), layout_.view(parameters, weight_),
                         layout_.view(parameters, bias_));

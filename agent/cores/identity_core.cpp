@@ -8,10 +8,6 @@ class IdentityCore final : public Core {
  public:
   explicit IdentityCore(int features) : Core({features, features}) {}
 
-  CoreMemory make_memory(int steps, int episodes) const override {
-    return {steps, episodes, features_, hidden_, 0, false};
-  }
-
   void forward(CoreMemory& memory, int t, std::span<const float>) const override {
     copy_rows(memory.state(t + 1), memory.feature(t));
   }

@@ -5,6 +5,22 @@
 namespace saccade {
 namespace {
 
+struct LstmMemory final : CoreExtension {
+  LstmMemory(int steps, int episodes, int hidden)
+      : gates(zeros<3>(steps, episodes, 4 * hidden)),
+        dgates(gates),
+        cell(zeros<3>(steps + 1, episodes, hidden)),
+        dcell(zeros<2>(episodes, hidden)) {}
+
+  Tensor<3> gates, dgates;  // (T, B, 4 H): after, and gradients before their activations
+  Tensor<3> cell;           // (T + 1, B, H): c_0 = 0 .. c_T
+  Tensor<2> dcell;          // (B, H)
+};
+
+LstmMemory& extension_of(const CoreMemory& memory) {
+  return static_cast<LstmMemory&>(*memory.extension);
+}
+
 // Gates lie side by side as [i | f | o | n]: input, forget and output gate, then the new content.
 //   c_t = f c_{t-1} + i n,   h_t = o tanh(c_t)
 class Lstm final : public Core {
@@ -19,12 +35,13 @@ class Lstm final : public Core {
   }
 
   CoreMemory make_memory(int steps, int episodes) const override {
-    return {steps, episodes, features_, hidden_, 4 * hidden_, true};
+    return {steps, episodes, sizes_, std::make_unique<LstmMemory>(steps, episodes, hidden_)};
   }
 
   void forward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
     const int n = hidden_;
-    const Matrix gates = step(memory.gates, t);
+    LstmMemory& own = extension_of(memory);
+    const Matrix gates = step(own.gates, t);
     const Matrix state = memory.state(t + 1);
     const ConstMatrix bias = layout_.view(parameters, bias_);
     multiply_input(gates, memory, t, layout_.view(parameters, weight_));
@@ -33,8 +50,8 @@ class Lstm final : public Core {
       for (int j = 0; j < 4 * n; ++j) gate[j] += bias.data[j];
       sigmoid(gate, 3 * n);
       tanh(gate + 3 * n, n);
-      const float* old_cell = step(memory.cell, t).row(b);
-      float* cell = step(memory.cell, t + 1).row(b);
+      const float* old_cell = step(own.cell, t).row(b);
+      float* cell = step(own.cell, t + 1).row(b);
       float* h = state.row(b);
       for (int j = 0; j < n; ++j)
         h[j] = cell[j] = gate[n + j] * old_cell[j] + gate[j] * gate[3 * n + j];
@@ -44,21 +61,27 @@ class Lstm final : public Core {
   }
 
   void step_backward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
-    if (t == memory.steps - 1) memory.dcell.fill(0.0F);
-    cell_backward(memory, t);
+    LstmMemory& own = extension_of(memory);
+    if (t == memory.steps - 1) own.dcell.fill(0.0F);
+    cell_backward(memory, own, t);
     const ConstMatrix w_h = layout_.view(parameters, weight_).row_range(features_, hidden_);
-    if (t > 0) multiply_transposed_b(step(memory.dstate, t - 1), step(memory.dgates, t), w_h, 1.0F);
+    if (t > 0) multiply_transposed_b(step(memory.dstate, t - 1), step(own.dgates, t), w_h, 1.0F);
   }
 
   void feature_backward(Matrix dfeatures, CoreMemory& memory, int first, int count,
                         std::span<const float> parameters) const override {
-    multiply_transposed_b(dfeatures, memory.steps_of(memory.dgates, first, count),
+    multiply_transposed_b(dfeatures, memory.steps_of(extension_of(memory).dgates, first, count),
                           layout_.view(parameters, weight_).row_range(0, features_));
   }
 
   void weight_backward(std::span<float> gradient, CoreMemory& memory) const override {
     input_weight_backward(layout_.view(gradient, weight_), layout_.view(gradient, bias_),
-                          matrix(memory.dgates), memory);
+                          matrix(extension_of(memory).dgates), memory);
+  }
+
+  void reorder(CoreMemory& memory, int t, std::span<const int> parents) const override {
+    Core::reorder(memory, t, parents);
+    reorder_rows(step(extension_of(memory).cell, t + 1), parents);
   }
 
   Work work(int steps) const override {
@@ -69,15 +92,15 @@ class Lstm final : public Core {
  private:
   // From the gradients of h_{t+1} and c_{t+1} to those of the gates before their activations and
   // c_t.
-  void cell_backward(CoreMemory& memory, int t) const {
+  void cell_backward(CoreMemory& memory, LstmMemory& own, int t) const {
     const int n = hidden_;
     for (int b = 0; b < memory.episodes(); ++b) {
-      const float* gate = step(memory.gates, t).row(b);
+      const float* gate = step(own.gates, t).row(b);
       const float* h = memory.state(t + 1).row(b);
-      const float* old_cell = step(memory.cell, t).row(b);
+      const float* old_cell = step(own.cell, t).row(b);
       const float* dh = step(memory.dstate, t).row(b);
-      float* dcell = matrix(memory.dcell).row(b);
-      float* dgate = step(memory.dgates, t).row(b);
+      float* dcell = matrix(own.dcell).row(b);
+      float* dgate = step(own.dgates, t).row(b);
       for (int j = 0; j < n; ++j) {
         const float i = gate[j], f = gate[n + j], o = gate[2 * n + j], content = gate[3 * n + j];
         // o > 0 but may round to 0, where h is 0 too.

@@ -19,10 +19,6 @@ class Rnn final : public Core {
     bias_ = layout.add(name + ".bias", 1, hidden, constant(0));
   }
 
-  CoreMemory make_memory(int steps, int episodes) const override {
-    return {steps, episodes, features_, hidden_, 0, false};
-  }
-
   void forward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
     Matrix h = memory.state(t + 1);
     multiply_input(h, memory, t, layout_.view(parameters, weight_));

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "agent/looking/looking.h"
 #include "attention/score.h"
 #include "nn/error.h"
 #include "tests/attention/score_names.h"

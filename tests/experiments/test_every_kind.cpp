@@ -157,12 +157,12 @@ double uses(const Task& task, const std::string& parameter, int steps) {
     return agent.glimpse.kind == "soft_grid" ? 6 : steps;
   if (is("locator")) {
     if (rests(task, parameter)) return 0;
-    return glimpse_kind(task).family == GlimpseKind::Family::window ? steps : steps - 1;
+    return task.model.look().frame ? steps : steps - 1;
   }
   // Convolutions of stride 2 over 13 x 15 pixels.
   if (is("canvas.conv1")) return 7 * 8;
   if (is("canvas.conv2")) return 4 * 4;
-  if (is("decoder")) return task.model.max_symbols();
+  if (is("decoder")) return task.model.answer().max_said;
   if (is("classifier") && task.config.scene.kind != "catch") return 1;
   return is("core") || is("gate") || is("hidden") || is("classifier") ? steps : 1;
 }
@@ -174,7 +174,7 @@ double forward_work(const Task& task, int steps) {
   for (const Parameter& p : task.model.layout().parameters())
     if (p.name.ends_with(".weight") && !p.name.starts_with("baseline"))
       sum += static_cast<double>(p.size()) * uses(task, p.name, steps);
-  if (looks(task) && glimpse_kind(task).family == GlimpseKind::Family::window)
+  if (task.model.look().frame)
     sum += steps * glimpse.filters * (13.0 * 15.0 + glimpse.filters * 15.0);
   return 1e-9 * sum;
 }
