@@ -299,8 +299,8 @@ TEST_CASE("every score's work grows with what there is to score") {
 }
 
 TEST_CASE("an unknown score lists the valid ones; some want equal widths") {
-  ParameterLayout layout;
-  const auto message = [&](const std::string& kind) {
+  const auto message = [](const std::string& kind) {
+    ParameterLayout layout;
     return message_of<InputError>([&] {
       make_score(kind, "s", 5, 7, 4, layout, {"a.score", "a.query", "a.key"});
     });
