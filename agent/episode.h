@@ -36,6 +36,15 @@ struct RolloutRequest {
   bool classify_every_step = false;
   int beam = 1;                   // of a decoder: hypotheses that are followed; 1 is greedy
   Tensor<3>* canvases = nullptr;  // (T, B, pixels): the canvas as it is at each look, to be written
+
+  /// Scenes `first`, `first` + 1, .. of an evaluation, in pass `pass`: a scene's noise is the same
+  /// whatever it is played with.
+  static RolloutRequest of_scenes(int first, std::uint64_t seed, int pass = 0) {
+    return {.first_scene = static_cast<std::uint64_t>(first),
+            .seed = seed,
+            .update = static_cast<std::uint32_t>(pass),
+            .first_episode = static_cast<std::uint32_t>(first)};
+  }
 };
 
 /// One decision about glimpse t of B episodes.

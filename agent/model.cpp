@@ -58,7 +58,7 @@ Work Model::work() const {
   const int judged = steps - std::max(first_decision(), 1);  // the first has no state to read
   Work total = looking->work() + core->work(steps) + answering->work();
   if (reads_baseline && first_decision() < steps)
-    total = total + linear_work(state_size(), 1, false) * judged;
+    total = total + linear_work(state_size(), 1, Input::constant) * judged;
   if (gate) total = total + gate->work(steps);
   return total;
 }

@@ -183,10 +183,9 @@ void Attend::finish(std::span<float> gradient, Matrix dvalues, AttendMemory& mem
 }
 
 Work Attend::work(int queries, int values) const {
-  Work work = score_->work(queries, values) + linear_work(value_size_, values, true) * queries;
+  Work work = score_->work(queries, values) + linear_work(value_size_, values) * queries;
   if (predicted_)
-    work =
-        work + (linear_work(query_size_, hidden_, true) + linear_work(hidden_, 1, true)) * queries;
+    work = work + (linear_work(query_size_, hidden_) + linear_work(hidden_, 1)) * queries;
   return work;
 }
 

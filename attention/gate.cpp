@@ -115,8 +115,7 @@ float InputGate::alpha(std::span<const float> parameters) const {
 }
 
 Work InputGate::work(int steps) const {
-  return linear_work(features_, features_, true) * steps +
-         linear_work(state_, features_, true) * (steps - 1);
+  return linear_work(features_, features_) * steps + linear_work(state_, features_) * (steps - 1);
 }
 
 }  // namespace saccade

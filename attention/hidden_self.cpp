@@ -127,8 +127,8 @@ class HiddenSelf final : public HiddenAttention {
   }
 
   Work work(int steps, int reads) const override {
-    return (linear_work(state_size_, hidden_, true) + linear_work(hidden_, hops_, true)) * steps +
-           linear_work(state_size_, hops_ * steps, true) * reads;
+    return (linear_work(state_size_, hidden_) + linear_work(hidden_, hops_)) * steps +
+           linear_work(state_size_, hops_ * steps) * reads;
   }
 
  private:

@@ -108,8 +108,8 @@ void MultiHead::weight_backward(std::span<float> gradient, const MultiHeadMemory
 
 Work MultiHead::work(int steps) const {
   const int answers = steps * (steps + 1) / 2;  // keys that meet a query
-  return (linear_work(width_, 3 * width_, true) + linear_work(width_, width_, true)) * steps +
-         linear_work(width_, answers, true) * 2;
+  return (linear_work(width_, 3 * width_) + linear_work(width_, width_)) * steps +
+         linear_work(width_, answers) * 2;
 }
 
 }  // namespace saccade

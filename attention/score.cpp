@@ -84,9 +84,7 @@ class Dot final : public Score {
     add_key_gradient(dkeys, memory, first, queries);
   }
 
-  Work work(int steps, int keys) const override {
-    return linear_work(key_size_, keys, true) * steps;
-  }
+  Work work(int steps, int keys) const override { return linear_work(key_size_, keys) * steps; }
 
  private:
   int key_size_;
@@ -138,8 +136,7 @@ class General final : public Score {
   }
 
   Work work(int steps, int keys) const override {
-    return (linear_work(sizes_.query, sizes_.key, true) + linear_work(sizes_.key, keys, true)) *
-           steps;
+    return (linear_work(sizes_.query, sizes_.key) + linear_work(sizes_.key, keys)) * steps;
   }
 
  private:
@@ -222,9 +219,9 @@ class Additive final : public Score {
   }
 
   Work work(int steps, int keys) const override {
-    const Work query = has_query_ ? linear_work(sizes_.query, sizes_.hidden, true) : Work{};
-    return linear_work(sizes_.key, sizes_.hidden, true) * keys +
-           (query + linear_work(sizes_.hidden, keys, true)) * steps;
+    const Work query = has_query_ ? linear_work(sizes_.query, sizes_.hidden) : Work{};
+    return linear_work(sizes_.key, sizes_.hidden) * keys +
+           (query + linear_work(sizes_.hidden, keys)) * steps;
   }
 
  private:

@@ -80,9 +80,7 @@ void FeedForward::weight_backward(std::span<float> gradient, const FeedForwardMe
   linear_backward(d(hidden_weight_), d(hidden_bias_), matrix(memory.dhidden), x);
 }
 
-Work FeedForward::work() const {
-  return linear_work(width_, inner_, true) + linear_work(inner_, width_, true);
-}
+Work FeedForward::work() const { return linear_work(width_, inner_) + linear_work(inner_, width_); }
 
 TransformerLayerMemory::TransformerLayerMemory(int steps, int episodes, int width)
     : attention_norm(steps, episodes, width),

@@ -16,11 +16,13 @@ struct Work {
   Work operator*(std::int64_t times) const { return {forward * times, backward * times}; }
 };
 
-/// A (rows, cols) weight applied to one row. Backward: the weight's gradient, and the input's where
-/// it is needed.
-inline Work linear_work(int rows, int cols, bool input_gradient) {
+/// Whether a gradient is asked for of what a weight is applied to.
+enum class Input { differentiated, constant };
+
+/// A (rows, cols) weight applied to one row. Backward: the weight's gradient, and the input's.
+inline Work linear_work(int rows, int cols, Input input = Input::differentiated) {
   const std::int64_t product = std::int64_t{rows} * cols;
-  return {product, input_gradient ? 2 * product : product};
+  return {product, input == Input::differentiated ? 2 * product : product};
 }
 
 }  // namespace saccade

@@ -134,7 +134,7 @@ class ActionAnswering final : public Answering {
   }
 
   Work work() const override {
-    return linear_work(state_size_, parts_.num_actions, true) * traits_.outputs;
+    return linear_work(state_size_, parts_.num_actions) * traits_.outputs;
   }
 
  private:

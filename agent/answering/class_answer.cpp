@@ -167,7 +167,7 @@ class ClassAnswering final : public Answering {
     const int steps = traits_.outputs;
     const int classified = parts_.step_loss > 0.0 ? steps : 1;
     return parts_.hidden->work(steps, classified) +
-           linear_work(parts_.hidden->output_size(), parts_.num_classes, true) * classified;
+           linear_work(parts_.hidden->output_size(), parts_.num_classes) * classified;
   }
 
  private:

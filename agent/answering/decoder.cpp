@@ -171,7 +171,7 @@ void Decoder::reorder(DecoderMemory& memory, int j, std::span<const int> parents
 
 Work Decoder::work(int symbols) const {
   const int joint = config_.hidden_size + state_size_;
-  Work total = core_->work(symbols) + linear_work(joint, num_symbols_, true) * symbols;
+  Work total = core_->work(symbols) + linear_work(joint, num_symbols_) * symbols;
   if (attend_) total = total + attend_->work(symbols, steps_);
   return total;
 }

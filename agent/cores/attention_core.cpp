@@ -112,7 +112,7 @@ class AttentionCore final : public Core {
   int attention_rows() const override { return sizes_.depth * sizes_.heads; }
 
   Work work(int steps) const override {
-    Work total = linear_work(features_, hidden_, true) * steps;
+    Work total = linear_work(features_, hidden_) * steps;
     for (const TransformerLayer& layer : layers_) total = total + layer.work(steps);
     return total;
   }

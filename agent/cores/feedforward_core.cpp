@@ -35,7 +35,7 @@ class Feedforward final : public Core {
                     matrix(memory.dstate), memory.all_features());
   }
 
-  Work work(int steps) const override { return linear_work(features_, hidden_, true) * steps; }
+  Work work(int steps) const override { return linear_work(features_, hidden_) * steps; }
 
  private:
   const ParameterLayout& layout_;

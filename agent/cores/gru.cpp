@@ -98,8 +98,8 @@ class Gru final : public Core {
   }
 
   Work work(int steps) const override {
-    return linear_work(features_, 3 * hidden_, true) * steps +
-           linear_work(hidden_, 3 * hidden_, true) * (steps - 1);
+    return linear_work(features_, 3 * hidden_) * steps +
+           linear_work(hidden_, 3 * hidden_) * (steps - 1);
   }
 
  private:

@@ -85,8 +85,8 @@ class Lstm final : public Core {
   }
 
   Work work(int steps) const override {
-    return linear_work(features_, 4 * hidden_, true) * steps +
-           linear_work(hidden_, 4 * hidden_, true) * (steps - 1);
+    return linear_work(features_, 4 * hidden_) * steps +
+           linear_work(hidden_, 4 * hidden_) * (steps - 1);
   }
 
  private:

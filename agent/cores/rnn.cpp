@@ -44,8 +44,7 @@ class Rnn final : public Core {
   }
 
   Work work(int steps) const override {
-    return linear_work(features_, hidden_, true) * steps +
-           linear_work(hidden_, hidden_, true) * (steps - 1);
+    return linear_work(features_, hidden_) * steps + linear_work(hidden_, hidden_) * (steps - 1);
   }
 
  private:

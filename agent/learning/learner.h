@@ -32,16 +32,17 @@ using EnvironmentFactory = std::function<std::unique_ptr<Environment>(int episod
 /// gradient of its own.
 ///
 /// Which loss sends gradient where (a tested fact):
-///   cross-entropy -> classifier or decoder, attention over states, core, gate, glimpse network; of
-///                    soft kinds the locator or score as
-///   well,
-///                    and through it the states it reads
-///   REINFORCE     -> locator or score, first location, log std; the state and the embeddings it
-///                    reads are detached, the sampled location a constant, the advantage a constant
-///   penalties of soft kinds -> as the cross-entropy, but for the classifier
-///   REINFORCE on actions -> as the cross-entropy
-///   baseline      -> baseline; the state it reads is detached, unless reinforce.shared_baseline
-///                    lets it reach the core
+///   cross-entropy         -> classifier or decoder, attention over states, core, gate, glimpse
+///                            network; of soft kinds the locator or score too, and through it the
+///                            states that it reads
+///   REINFORCE of looks    -> locator or score, first location, log std. The state and the
+///   embeddings
+///                            that it reads are detached; the sampled location and the advantage
+///                            are constants
+///   REINFORCE of actions  -> as the cross-entropy
+///   penalties, soft kinds -> as the cross-entropy, but for the classifier
+///   baseline              -> baseline; the state that it reads is detached, unless
+///                            reinforce.shared_baseline lets it reach the core
 class Lane {
  public:
   Lane(const Model& model, std::unique_ptr<Environment> environment);

@@ -62,8 +62,8 @@ class Mlp final : public CanvasNetwork {
   }
 
   Work work() const override {
-    return linear_work(sizes_.canvas_size(), sizes_.hidden, false) +
-           linear_work(sizes_.hidden, sizes_.features, true);
+    return linear_work(sizes_.canvas_size(), sizes_.hidden, Input::constant) +
+           linear_work(sizes_.hidden, sizes_.features);
   }
 
  private:
@@ -160,9 +160,9 @@ class Cnn final : public CanvasNetwork {
   }
 
   Work work() const override {
-    return linear_work(conv1_.patch_size(), conv1_.filters, false) * conv1_.positions() +
-           linear_work(conv2_.patch_size(), conv2_.filters, true) * conv2_.positions() +
-           linear_work(conv2_.output_size(), features_, true);
+    return linear_work(conv1_.patch_size(), conv1_.filters, Input::constant) * conv1_.positions() +
+           linear_work(conv2_.patch_size(), conv2_.filters) * conv2_.positions() +
+           linear_work(conv2_.output_size(), features_);
   }
 
  private:

@@ -103,15 +103,14 @@ void GlimpseNetwork::backward(std::span<float> gradient, Matrix dwhat, Matrix df
   linear_backward(d(where_weight_), d(where_bias_), dwhere, places.locations);
 }
 
-Work GlimpseNetwork::work(bool input_gradient) const {
-  return linear_work(sizes_.glimpse, sizes_.what, input_gradient) +
-         linear_work(2, sizes_.where, input_gradient) +
-         linear_work(joint_size(), sizes_.features, true);
+Work GlimpseNetwork::work(Input input) const {
+  return linear_work(sizes_.glimpse, sizes_.what, input) + linear_work(2, sizes_.where, input) +
+         linear_work(joint_size(), sizes_.features);
 }
 
 Work GlimpseNetwork::work_in_place() const {
-  return linear_work(sizes_.glimpse, sizes_.what, false) +
-         linear_work(sizes_.what, sizes_.features, true);
+  return linear_work(sizes_.glimpse, sizes_.what, Input::constant) +
+         linear_work(sizes_.what, sizes_.features);
 }
 
 }  // namespace saccade

@@ -62,8 +62,8 @@ class GlimpseNetwork {
                 ConstMatrix feature, ConstMatrix what, ConstMatrix glimpse,
                 std::span<const float> parameters) const;
 
-  /// Multiply-adds of one glimpse.
-  Work work(bool input_gradient = false) const;
+  /// Multiply-adds of one glimpse; `input`: of the glimpse and its location.
+  Work work(Input input) const;
   /// Of one of many glimpses at fixed places, without what is computed once.
   Work work_in_place() const;
 

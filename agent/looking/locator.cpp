@@ -43,8 +43,8 @@ void Locator::weight_backward(std::span<float> gradient, ConstMatrix dhidden, Co
   linear_backward(d(hidden_weight_), d(hidden_bias_), dhidden, state);
 }
 
-Work Locator::work(bool state_gradient) const {
-  return linear_work(inputs_, width_, state_gradient) + linear_work(width_, outputs_, true);
+Work Locator::work(Input state) const {
+  return linear_work(inputs_, width_, state) + linear_work(width_, outputs_);
 }
 
 }  // namespace saccade

@@ -31,8 +31,8 @@ class Locator {
                        ConstMatrix hidden, ConstMatrix state) const;
 
   int hidden_size() const { return width_; }
-  /// Multiply-adds of placing one glimpse; `state_gradient`: the state is not detached.
-  Work work(bool state_gradient) const;
+  /// Multiply-adds of placing one glimpse. Detached states are constant.
+  Work work(Input state) const;
 
  private:
   const ParameterLayout* layout_;

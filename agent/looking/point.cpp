@@ -197,7 +197,8 @@ class PointLooking final : public Looking {
   // The first glimpse is placed by no state.
   Work work() const override {
     const int placed = learns_ ? traits_.steps - 1 : 0;
-    return parts_.locator.work(false) * placed + parts_.network.work() * traits_.steps;
+    return parts_.locator.work(Input::constant) * placed +
+           parts_.network.work(Input::constant) * traits_.steps;
   }
 
  private:

@@ -154,8 +154,8 @@ class WindowLooking final : public Looking {
 
   Work work() const override {
     const int steps = traits_.steps;
-    return parts_.locator.work(true) * steps + parts_.network.work(true) * steps +
-           parts_.filters.work(steps);
+    return parts_.locator.work(Input::differentiated) * steps +
+           parts_.network.work(Input::differentiated) * steps + parts_.filters.work(steps);
   }
 
  private:

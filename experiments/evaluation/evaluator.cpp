@@ -118,15 +118,12 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
   Tensor<2> mean_probability = zeros<2>(kChunk, model_.num_classes());
 
   for (int pass = 0; pass < request.passes; ++pass) {
-    RolloutRequest rollout_request{.first_scene = static_cast<std::uint64_t>(first),
-                                   .seed = seed_,
-                                   .update = static_cast<std::uint32_t>(pass),
-                                   .first_episode = static_cast<std::uint32_t>(first),
-                                   .progress = request.progress,
-                                   .readout = request.readout,
-                                   .policy = request.policy,
-                                   .classify_every_step = request.details,
-                                   .beam = request.beam};
+    RolloutRequest rollout_request = RolloutRequest::of_scenes(first, seed_, pass);
+    rollout_request.progress = request.progress;
+    rollout_request.readout = request.readout;
+    rollout_request.policy = request.policy;
+    rollout_request.classify_every_step = request.details;
+    rollout_request.beam = request.beam;
     rollout.run(parameters, rollout_request);
     if (request.shuffled && rollout.look->actions.size() > 0) {
       const Tensor<3> others = given_to_the_next(rollout.look->actions);

@@ -36,9 +36,9 @@ std::string format_of(const std::filesystem::path& target) {
 }
 
 // An agent that plays chunks of scenes.
-class Player {
+class FilmedAgent {
  public:
-  Player(const RecordedAgent& agent, std::uint64_t seed)
+  FilmedAgent(const RecordedAgent& agent, std::uint64_t seed)
       : agent_(agent),
         seed_(seed),
         rollout_(agent.task.model,
@@ -46,13 +46,12 @@ class Player {
         canvases_(zeros<3>(rollout_.core.steps, kChunk, agent.task.model.canvas().pixels())) {}
 
   void play(int first) {
-    rollout_.run(agent_.weights, {.first_scene = static_cast<std::uint64_t>(first),
-                                  .seed = seed_,
-                                  .first_episode = static_cast<std::uint32_t>(first),
-                                  .progress = agent_.progress,
-                                  .readout = Readout::deterministic,
-                                  .classify_every_step = true,
-                                  .canvases = &canvases_});
+    RolloutRequest request = RolloutRequest::of_scenes(first, seed_);
+    request.progress = agent_.progress;
+    request.readout = Readout::deterministic;
+    request.classify_every_step = true;
+    request.canvases = &canvases_;
+    rollout_.run(agent_.weights, request);
   }
   Episode episode(int b) { return {rollout_, canvases_, b}; }
 
@@ -69,9 +68,9 @@ using DrawScene = std::function<void(int n, std::span<const Episode> episodes)>;
 // Plays chunk after chunk and hands on the scenes that are asked for.
 Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequest& request,
                       const std::atomic<bool>& stop, const DrawScene& draw) {
-  std::vector<std::unique_ptr<Player>> players;
+  std::vector<std::unique_ptr<FilmedAgent>> players;
   for (const RecordedAgent& agent : agents)
-    players.push_back(std::make_unique<Player>(agent, request.seed));
+    players.push_back(std::make_unique<FilmedAgent>(agent, request.seed));
   const bool all = request.only == RecordedScenes::all;
   const auto wanted = [&](int b) {
     return all || players[0]->episode(b).right() == (request.only == RecordedScenes::right);

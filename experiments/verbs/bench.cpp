@@ -69,7 +69,7 @@ class RandomLooks {
     const int episodes = task.config.agent.training.lane_size;
     const EnvironmentFactory make = task.environments(Split::train);
     for (int i = 0; i < workers.threads(); ++i) {
-      players_.push_back({.environment = make(episodes, 1),
+      lookers_.push_back({.environment = make(episodes, 1),
                           .locations = zeros<2>(episodes, 2),
                           .glimpses = zeros<2>(episodes, task.retina->glimpse_size()),
                           .stream = RandomStream(0, Purpose::policy_noise, 0, i)});
@@ -78,19 +78,19 @@ class RandomLooks {
 
   double operator()() {
     workers_.for_each(workers_.threads(), [&](int i) {
-      Player& player = players_[i];
-      player.environment->reset((next_scene_ + i) * player.environment->episodes());
+      Looker& looker = lookers_[i];
+      looker.environment->reset((next_scene_ + i) * looker.environment->episodes());
       for (int t = 0; t < steps_; ++t) {
-        for (float& l : player.locations) l = player.stream.uniform(-1.0F, 1.0F);
-        player.environment->look(matrix(player.locations), matrix(player.glimpses));
+        for (float& l : looker.locations) l = looker.stream.uniform(-1.0F, 1.0F);
+        looker.environment->look(matrix(looker.locations), matrix(looker.glimpses));
       }
     });
-    next_scene_ += players_.size();
-    return static_cast<double>(players_.size()) * players_[0].environment->episodes() * steps_;
+    next_scene_ += lookers_.size();
+    return static_cast<double>(lookers_.size()) * lookers_[0].environment->episodes() * steps_;
   }
 
  private:
-  struct Player {
+  struct Looker {
     std::unique_ptr<Environment> environment;
     Tensor<2> locations;  // (B, 2)
     Tensor<2> glimpses;   // (B, D)
@@ -99,7 +99,7 @@ class RandomLooks {
   Workers& workers_;
   int steps_;
   std::uint64_t next_scene_ = 0;
-  std::vector<Player> players_;
+  std::vector<Looker> lookers_;
 };
 
 double peak_memory_mb() {

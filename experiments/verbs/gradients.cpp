@@ -54,9 +54,9 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
 double norm(const std::vector<double>& a) { return distance(a, std::vector(a.size(), 0.0)); }
 
 // The batch of scenes of the report: plays it and differentiates the locator alone.
-class Player {
+class LocatorGradient {
  public:
-  Player(const Trained& trained, const GradientsOptions& options)
+  LocatorGradient(const Trained& trained, const GradientsOptions& options)
       : model_(trained.task.model),
         parameters_(flat(trained.weights)),
         rollouts_(options.rollouts),
@@ -134,16 +134,16 @@ using Samples = std::vector<std::vector<std::vector<float>>>;  // (estimator, dr
 
 // The gradients of all estimators by the same draws, which the workers share. `play` plays a draw.
 template <class Play>
-Samples sample(std::vector<std::unique_ptr<Player>>& players, Workers& workers, int draws,
+Samples sample(std::vector<std::unique_ptr<LocatorGradient>>& locators, Workers& workers, int draws,
                float average_reward, int first, const Play& play) {
   const std::vector<std::string> estimators = advantage_estimators();
   Samples samples(estimators.size(), std::vector<std::vector<float>>(draws));
-  const int count = static_cast<int>(players.size());
+  const int count = static_cast<int>(locators.size());
   workers.for_each(count, [&](int p) {
     for (int draw = p; draw < draws; draw += count) {
-      play(*players[p], draw);
+      play(*locators[p], draw);
       for (std::size_t e = 0; e < estimators.size(); ++e)
-        samples[e][draw] = players[p]->gradient(estimators[e], average_reward, first);
+        samples[e][draw] = locators[p]->gradient(estimators[e], average_reward, first);
     }
   });
   return samples;
@@ -163,17 +163,17 @@ Tensor<3> with_last(const Tensor<3>& prefix, const Choice& choice) {
 }
 
 // The exact gradient of the last glimpse after a prefix: sum_k p_k R_k grad log p_k.
-std::vector<double> enumerate(Player& player, int candidates, const Tensor<3>& prefix) {
-  const int last = player.steps() - 1;
+std::vector<double> enumerate(LocatorGradient& locator, int candidates, const Tensor<3>& prefix) {
+  const int last = locator.steps() - 1;
   std::vector<double> exact;
   for (int k = 0; k < candidates; ++k) {
     const Tensor<3> actions = with_last(prefix, [k](int) { return k; });
-    player.play(0, &actions);
-    const int batch = player.rollout().episodes();
-    Tensor<2> advantages = zeros<2>(player.steps(), batch);
+    locator.play(0, &actions);
+    const int batch = locator.rollout().episodes();
+    Tensor<2> advantages = zeros<2>(locator.steps(), batch);
     for (int b = 0; b < batch; ++b)
-      advantages(last, b) = player.rollout().look->decisions(last, b, k) * player.rewards()[b];
-    const std::vector<float> term = player.gradient_of(advantages);
+      advantages(last, b) = locator.rollout().look->decisions(last, b, k) * locator.rewards()[b];
+    const std::vector<float> term = locator.gradient_of(advantages);
     exact.resize(term.size(), 0.0);
     for (std::size_t i = 0; i < term.size(); ++i) exact[i] += term[i];
   }
@@ -182,16 +182,16 @@ std::vector<double> enumerate(Player& player, int candidates, const Tensor<3>& p
 
 // The last glimpse alone, all earlier ones fixed: each estimator against the exact gradient.
 nlohmann::ordered_json against_exact(const Trained& trained, const GradientsOptions& options,
-                                     std::vector<std::unique_ptr<Player>>& players,
+                                     std::vector<std::unique_ptr<LocatorGradient>>& locators,
                                      Workers& workers, float average_reward) {
   const int candidates = trained.task.model.look().num_candidates;
-  Player& player = *players.front();
-  const int last = player.steps() - 1;
-  player.play(options.samples);  // a draw of its own for the glimpses before the last
-  const Tensor<3> prefix = player.rollout().look->actions;
-  const std::vector<double> exact = enumerate(player, candidates, prefix);
-  const Tensor<3> decisions = player.rollout().look->decisions;
-  const auto play_last = [&](Player& one, int number) {
+  LocatorGradient& locator = *locators.front();
+  const int last = locator.steps() - 1;
+  locator.play(options.samples);  // a draw of its own for the glimpses before the last
+  const Tensor<3> prefix = locator.rollout().look->actions;
+  const std::vector<double> exact = enumerate(locator, candidates, prefix);
+  const Tensor<3> decisions = locator.rollout().look->decisions;
+  const auto play_last = [&](LocatorGradient& one, int number) {
     const Tensor<3> actions = with_last(prefix, [&](int b) {
       RandomStream stream(trained.task.config.evaluation.seed, Purpose::policy_noise, number, b);
       return draw(&decisions(last, b, 0), candidates, stream);
@@ -199,7 +199,7 @@ nlohmann::ordered_json against_exact(const Trained& trained, const GradientsOpti
     one.play(number, &actions);
   };
   const Samples samples =
-      sample(players, workers, options.samples, average_reward, last, play_last);
+      sample(locators, workers, options.samples, average_reward, last, play_last);
 
   nlohmann::ordered_json report{{"norm", norm(exact)}};
   const std::vector<std::string> estimators = advantage_estimators();
@@ -248,21 +248,21 @@ std::string gradients(const GradientsOptions& options) {
         options.run_folder.string(), model.config().glimpse.kind, model.num_glimpses()));
 
   Workers workers(options.threads);
-  std::vector<std::unique_ptr<Player>> players;
+  std::vector<std::unique_ptr<LocatorGradient>> locators;
   for (int i = 0; i < std::min(workers.threads(), options.samples); ++i)
-    players.push_back(std::make_unique<Player>(trained, options));
+    locators.push_back(std::make_unique<LocatorGradient>(trained, options));
   // `ema` is what the agent earned before: on other scenes, so that it knows nothing of these
   // draws.
-  players.front()->play(0, nullptr, options.scenes);
-  const float average_reward = players.front()->mean_reward();
+  locators.front()->play(0, nullptr, options.scenes);
+  const float average_reward = locators.front()->mean_reward();
 
   nlohmann::ordered_json document{{"scenes", options.scenes},
                                   {"rollouts", options.rollouts},
                                   {"samples", options.samples},
                                   {"average_reward", average_reward}};
   const std::vector<std::string> estimators = advantage_estimators();
-  const Samples all = sample(players, workers, options.samples, average_reward, 0,
-                             [](Player& player, int draw) { player.play(draw); });
+  const Samples all = sample(locators, workers, options.samples, average_reward, 0,
+                             [](LocatorGradient& locator, int draw) { locator.play(draw); });
   for (std::size_t e = 0; e < estimators.size(); ++e) {
     const Noise noise = measure(all[e]);
     document["estimators"][estimators[e]] = {{"mean_norm", noise.mean_norm},
@@ -270,7 +270,7 @@ std::string gradients(const GradientsOptions& options) {
                                              {"signal_to_noise", noise.signal_to_noise}};
   }
   if (model.look().num_candidates > 0)
-    document["exact"] = against_exact(trained, options, players, workers, average_reward);
+    document["exact"] = against_exact(trained, options, locators, workers, average_reward);
   return options.json ? document.dump(2) + "\n" : to_table(document);
 }
 

@@ -138,11 +138,10 @@ void write_saliency(const Task& task, std::span<const float> weights,
                 kPaper);
   const int step = model.answer().spells ? model.num_glimpses() - 1 : outputs.back();
   for (int first = 0; first < options.scenes; first += kChunk) {
-    jacobian.run(weights, {.first_scene = static_cast<std::uint64_t>(first),
-                           .seed = evaluation.seed,
-                           .first_episode = static_cast<std::uint32_t>(first),
-                           .readout = Readout::deterministic,
-                           .canvases = &canvases});
+    RolloutRequest request = RolloutRequest::of_scenes(first, evaluation.seed);
+    request.readout = Readout::deterministic;
+    request.canvases = &canvases;
+    jacobian.run(weights, request);
     const int count = std::min(kChunk, options.scenes - first);
     const std::vector<SceneSaliency> scenes =
         follow(jacobian, weights, outputs, first, count, arrays);

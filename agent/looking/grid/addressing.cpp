@@ -12,9 +12,8 @@ namespace {
 // A score that does not read its keys. In its memory `query` is the locator's hidden layer.
 class LocationScore final : public Score {
  public:
-  LocationScore(const ModelConfig& model, int num_candidates, bool detached,
-                ParameterLayout& layout)
-      : detached_(detached),
+  LocationScore(const ModelConfig& model, int num_candidates, Input state, ParameterLayout& layout)
+      : state_(state),
         locator_(model.hidden_size, model.locator_hidden, "logits",
                  std::vector<float>(num_candidates, 0.0F), layout) {}
 
@@ -48,10 +47,10 @@ class LocationScore final : public Score {
                                from_first(memory.query), queries.row_range(skipped, rows));
   }
 
-  Work work(int steps, int) const override { return locator_.work(!detached_) * steps; }
+  Work work(int steps, int) const override { return locator_.work(state_) * steps; }
 
  private:
-  bool detached_;  // the states, for REINFORCE
+  Input state_;
   Locator locator_;
 };
 
@@ -60,10 +59,10 @@ class LocationScore final : public Score {
 bool addresses_by_content(const GlimpseConfig& config) { return config.addressing == "content"; }
 
 std::unique_ptr<const Score> make_addressing(const AgentConfig& config, int num_candidates,
-                                             bool detached, ParameterLayout& layout) {
+                                             Input state, ParameterLayout& layout) {
   const GlimpseConfig& glimpse = config.glimpse;
   if (!addresses_by_content(glimpse))
-    return std::make_unique<LocationScore>(config.model, num_candidates, detached, layout);
+    return std::make_unique<LocationScore>(config.model, num_candidates, state, layout);
   return make_score(glimpse.score, "locator.score", config.model.hidden_size,
                     config.model.feature_size, glimpse.score_hidden, layout);
 }

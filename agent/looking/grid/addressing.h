@@ -11,9 +11,9 @@ namespace saccade {
 /// What attention.glimpse.addressing makes of a state and the candidates: their logits, as a score.
 /// `content`: the score of a name, of the state against every candidate's embedding;
 /// `location`: a function of the state alone, the Locator's outputs `logits`, in which case the
-/// keys are not read. `detached` says, for counting its work, that its queries get no gradient.
+/// keys are not read. `state` says, for counting its work, whether it is detached.
 std::unique_ptr<const Score> make_addressing(const AgentConfig& config, int num_candidates,
-                                             bool detached, ParameterLayout& layout);
+                                             Input state, ParameterLayout& layout);
 
 /// Whether the logits depend on what the candidates show.
 bool addresses_by_content(const GlimpseConfig& config);

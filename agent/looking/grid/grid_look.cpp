@@ -1,0 +1,265 @@
+#include "agent/looking/grid/grid_look.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "agent/looking/grid/candidates.h"
+#include "agent/looking/look_base.h"
+#include "attention/categorical.h"
+#include "attention/grid.h"
+#include "nn/gemm.h"
+#include "nn/layers.h"
+
+namespace saccade {
+namespace {
+
+// A distribution over the G candidates of a grid. Actions are weights: one-hot for what is chosen.
+class GridLook : public LookBase {
+ public:
+  GridLook(const GridParts& parts, Environment& environment, CoreMemory& core)
+      : LookBase(static_cast<int>(parts.places.shape()[0]),
+                 reads_embeddings(parts) ? 0 : parts.network.sizes().glimpse, environment, core),
+        parts_(parts),
+        first_learned_(parts.first_learned()),
+        candidates_(parts.network, matrix(parts.places), parts.sees_all, parts.embeds, environment),
+        read_(reads_embeddings(parts) ? make_embedding_read(candidates_, *this, core)
+              : parts.expects_pixels  ? make_pixel_read(candidates_, parts.network, *this, core)
+                                      : make_glimpse_read(parts.network, *this, environment, core)),
+        center_(nearest_place(candidates_.places(), 0.0F, 0.0F)),
+        address_memory_(parts.addressing->make_memory(steps(), episodes(), candidates_.size())),
+        policy_samples_(zeros<2>(episodes(), 2)),
+        dlogits_(zeros<3>(steps(), episodes(), candidates_.size())) {}
+
+  void begin(std::span<const float> parameters) override {
+    candidates_.look(parameters);
+    parts_.addressing->prepare(address_memory_, candidates_.embeddings(), parameters);
+  }
+
+  void decide(const Turn& turn) override {
+    const Matrix p = step(decisions, turn.t);
+    if (turn.request.policy != nullptr) {
+      follow(turn, p);
+    } else if (turn.t < first_learned_) {
+      const bool uniform = parts_.config.first == "random";
+      for (int b = 0; b < p.rows; ++b) {
+        std::fill_n(p.row(b), p.cols, uniform ? 1.0F / static_cast<float>(p.cols) : 0.0F);
+        if (!uniform) p(b, center_) = 1.0F;
+      }
+    } else {
+      parts_.addressing->forward(p, address_memory_, turn.t, core_.state(turn.t),
+                                 candidates_.embeddings(), turn.parameters);
+      softmax_forward(p, p, exploration.temperature);
+    }
+    choose(step(actions, turn.t), p, turn);
+  }
+
+  void read(int t, std::span<const float> parameters) override {
+    multiply(step(locations, t), step(actions, t), candidates_.places());
+    read_->forward(t, parameters);
+  }
+
+  void finish_backward(std::span<float> gradient, Matrix dfeatures,
+                       std::span<const float> parameters) override {
+    read_->embeddings_backward(dfeatures);
+    addressing_backward(gradient, parameters);
+    if (candidates_.embedded()) candidates_.backward(gradient, parameters);
+    read_->finish_backward(gradient, dfeatures, parameters);
+  }
+
+  void input_backward(Matrix dcanvases, Tensor<3>& dglimpses, ConstMatrix,
+                      std::span<const float> parameters) override {
+    read_->input_backward(dcanvases, dglimpses, parameters);
+  }
+
+  float entropy(int t, int b) const override {
+    return entropy_forward(&decisions(t, b, 0), candidates_.size());
+  }
+
+  Gaze gaze(int t, int b) override {
+    const auto [half_width, half_height] = parts_.half_sides;
+    return {candidates_.places(),
+            {&actions(t, b, 0), static_cast<std::size_t>(candidates_.size())},
+            half_width,
+            half_height};
+  }
+
+  void picture(int t, int b, float* glimpse) const override { read_->picture(t, b, glimpse); }
+
+ protected:
+  /// Writes the weights (B, G) of what is done with the chances p (B, G).
+  virtual void choose(Matrix weights, ConstMatrix p, const Turn& turn) const = 0;
+  /// Inside finish_backward: the way back from dlogits to what placed the glimpses, where it was
+  /// not taken before.
+  virtual void addressing_backward(std::span<float> gradient,
+                                   std::span<const float> parameters) = 0;
+
+  // From dlogits_ of step t to the addressing, and to dstate where it has data.
+  void logits_backward(Matrix dstate, int t, std::span<const float> parameters) {
+    parts_.addressing->backward(dstate, address_memory_, t, step(dlogits_, t), core_.state(t),
+                                candidates_.embeddings(), parameters);
+  }
+  // After logits_backward of all learned steps; dkeys (B G, F) may have no data.
+  void finish_addressing(std::span<float> gradient, Matrix dkeys,
+                         std::span<const float> parameters) {
+    parts_.addressing->finish(gradient, dkeys, address_memory_, first_learned_, core_.all_states(),
+                              candidates_.embeddings(), parameters);
+  }
+
+  static void choose_one(float* weights, int choice, int count) {
+    std::fill_n(weights, count, 0.0F);
+    weights[choice] = 1.0F;
+  }
+  static int most_probable(const float* p, int count) {
+    return static_cast<int>(std::max_element(p, p + count) - p);
+  }
+
+  const GridParts& parts_;
+  const int first_learned_;
+  Candidates candidates_;
+  std::unique_ptr<GridRead> read_;
+
+ private:
+  static bool reads_embeddings(const GridParts& parts) {
+    return parts.embeds && !parts.expects_pixels;
+  }
+
+  // The candidates that are nearest to where a policy of another kind looks.
+  void follow(const Turn& turn, Matrix p) {
+    const Matrix samples = matrix(policy_samples_);
+    turn.request.policy(samples, {.t = turn.t,
+                                  .num_glimpses = steps(),
+                                  .mean = samples,
+                                  .target = turn.targets,
+                                  .streams = turn.streams});
+    for (int b = 0; b < p.rows; ++b)
+      choose_one(p.row(b), nearest_place(candidates_.places(), samples(b, 0), samples(b, 1)),
+                 p.cols);
+  }
+
+  const int center_;
+  ScoreMemory address_memory_;
+  Tensor<2> policy_samples_;  // (B, 2)
+
+ protected:
+  Tensor<3> dlogits_;  // (T, B, G)
+};
+
+// One candidate, sampled, by REINFORCE: the states and what they are compared with are constants.
+class HardGridLook final : public GridLook {
+ public:
+  using GridLook::GridLook;
+
+  LookLoss loss_backward(std::span<float> gradient, const Credit& credit,
+                         std::span<const float> parameters) override {
+    dlogits_.fill(0.0F);
+    LookLoss loss;
+    const int n = candidates_.size();
+    const float temperature = exploration.temperature;
+    for (int t = first_learned_; t < steps(); ++t)
+      for (int b = 0; b < episodes(); ++b) {
+        const float* p = &decisions(t, b, 0);
+        const int choice = most_probable(&actions(t, b, 0), n);
+        const float advantage = credit.weight * credit.advantages(t, b);
+        loss.reinforce -= advantage * std::log(p[choice]) + credit.entropy * entropy_forward(p, n);
+        float* dlogits = &dlogits_(t, b, 0);
+        log_probability_backward(dlogits, p, n, choice, temperature, -advantage * credit.scale);
+        if (credit.entropy > 0.0F)
+          entropy_backward(dlogits, p, n, temperature, -credit.entropy * credit.scale);
+      }
+    for (int t = steps() - 1; t >= first_learned_; --t) logits_backward({}, t, parameters);
+    finish_addressing(gradient, {}, parameters);
+    return loss;
+  }
+
+ private:
+  void choose(Matrix weights, ConstMatrix p, const Turn& turn) const override {
+    const Readout readout = turn.request.readout;
+    const bool samples = readout == Readout::sample || readout == Readout::training;
+    for (int b = 0; b < p.rows; ++b)
+      choose_one(
+          weights.row(b),
+          samples ? draw(p.row(b), p.cols, turn.streams[b]) : most_probable(p.row(b), p.cols),
+          p.cols);
+  }
+
+  void addressing_backward(std::span<float>, std::span<const float>) override {}
+};
+
+// The expectation over all candidates, by backpropagation.
+class SoftGridLook final : public GridLook {
+ public:
+  using GridLook::GridLook;
+
+  // The gradients of the weights begin with those of the penalties.
+  LookLoss loss_backward(std::span<float>, const Credit& credit, std::span<const float>) override {
+    dlogits_.fill(0.0F);
+    const GlimpseConfig& config = parts_.config;
+    LookLoss loss;
+    const auto coverage = static_cast<float>(config.coverage);
+    const auto rows = static_cast<float>(config.row_penalty);
+    for (int b = 0; b < episodes(); ++b) {
+      const Matrix dw = steps_of(dlogits_, b), w = steps_of(actions, b);
+      if (coverage > 0.0F)
+        loss.penalty += coverage * coverage_penalty(dw, w, coverage * credit.scale);
+      if (rows > 0.0F) loss.penalty += rows * row_penalty(dw, w, rows * credit.scale);
+    }
+    entropy_scale_ = static_cast<float>(config.entropy) / static_cast<float>(steps());
+    if (config.entropy > 0.0)
+      for (int t = first_learned_; t < steps(); ++t)
+        for (int b = 0; b < episodes(); ++b) loss.penalty -= entropy_scale_ * entropy(t, b);
+    entropy_scale_ *= credit.scale;
+    return loss;
+  }
+
+  void step_backward(int t, Matrix dfeature, std::span<const float> parameters) override {
+    const Matrix dweights = step(dlogits_, t);
+    read_->weights_backward(dweights, t, dfeature, parameters);
+    if (t < first_learned_) return;
+    // The gradients of the weights become those of the logits, in place.
+    const ConstMatrix p = step(decisions, t);
+    softmax_backward(dweights, dweights, p, exploration.temperature);
+    if (entropy_scale_ > 0.0F)
+      for (int b = 0; b < episodes(); ++b)
+        entropy_backward(dweights.row(b), p.row(b), p.cols, exploration.temperature,
+                         -entropy_scale_);
+    logits_backward(t > 0 ? step(core_.dstate, t - 1) : Matrix{}, t, parameters);
+  }
+
+ private:
+  void choose(Matrix weights, ConstMatrix p, const Turn& turn) const override {
+    const Readout readout = turn.request.readout;
+    const bool samples = readout == Readout::sample;
+    if (!samples && readout != Readout::argmax) return copy_rows(weights, p);
+    for (int b = 0; b < p.rows; ++b)
+      choose_one(
+          weights.row(b),
+          samples ? draw(p.row(b), p.cols, turn.streams[b]) : most_probable(p.row(b), p.cols),
+          p.cols);
+  }
+
+  void addressing_backward(std::span<float> gradient, std::span<const float> parameters) override {
+    finish_addressing(gradient, candidates_.dembeddings(), parameters);
+  }
+
+  // All T rows of episode b.
+  Matrix steps_of(Tensor<3>& tensor, int b) const {
+    const int width = candidates_.size();
+    return {&tensor(0, b, 0), steps(), width, episodes() * width};
+  }
+
+  float entropy_scale_ = 0.0F;
+};
+
+}  // namespace
+
+std::unique_ptr<Look> make_hard_grid_look(const GridParts& parts, Environment& environment,
+                                          CoreMemory& core) {
+  return std::make_unique<HardGridLook>(parts, environment, core);
+}
+
+std::unique_ptr<Look> make_soft_grid_look(const GridParts& parts, Environment& environment,
+                                          CoreMemory& core) {
+  return std::make_unique<SoftGridLook>(parts, environment, core);
+}
+
+}  // namespace saccade
