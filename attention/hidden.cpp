@@ -91,14 +91,16 @@ void check_nothing(const HiddenConfig&) {}
 struct ReadKind {
   decltype(&make_hidden_self) make;
   void (*check)(const HiddenConfig&) = check_nothing;
+  bool reads_a_state = true;
 };
 
 const NameTable<ReadKind>& read_table() {
-  static const NameTable<ReadKind> table{"attention.hidden.kind",
-                                         {{"last", {make_pooling<Last>}},
-                                          {"mean", {make_pooling<Mean>}},
-                                          {"attend", {make_hidden_attend, check_hidden_attend}},
-                                          {"self", {make_hidden_self, check_hidden_self}}}};
+  static const NameTable<ReadKind> table{
+      "attention.hidden.kind",
+      {{"last", {make_pooling<Last>}},
+       {"mean", {make_pooling<Mean>}},
+       {"attend", {make_hidden_attend, check_hidden_attend}},
+       {"self", {.make = make_hidden_self, .check = check_hidden_self, .reads_a_state = false}}}};
   return table;
 }
 
@@ -159,5 +161,6 @@ std::unique_ptr<HiddenAttention> make_hidden_attention(const HiddenConfig& confi
 
 void check(const HiddenConfig& config) { read_table().at(config.kind).check(config); }
 std::vector<std::string> hidden_kinds() { return read_table().names(); }
+bool hidden_reads_a_state(const std::string& kind) { return read_table().at(kind).reads_a_state; }
 
 }  // namespace saccade

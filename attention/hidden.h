@@ -27,7 +27,9 @@ struct HiddenConfig {
 /// Throws InputError naming attention.hidden.<..> for what cannot be, whatever the steps.
 void check(const HiddenConfig& config);
 
-std::vector<std::string> hidden_kinds();    // last, mean, attend, self
+std::vector<std::string> hidden_kinds();
+/// Whether what is read is as wide as a state, so that a decoder can read it for each symbol.
+bool hidden_reads_a_state(const std::string& kind);
 std::vector<std::string> hidden_queries();  // none, mean, last
 std::vector<std::string> hidden_outputs();  // context_and_last, context
 
@@ -134,7 +136,7 @@ std::unique_ptr<HiddenAttention> make_hidden_attention(const HiddenConfig& confi
                                                        int steps, ParameterLayout& layout);
 
 // The kinds. A new one is one file and one line in the table of hidden.cpp, with a check of the
-// settings that it alone has, where it has any.
+// settings that it alone has, where it has any, and whether it is as wide as a state.
 void check_hidden_attend(const HiddenConfig& config);
 void check_hidden_self(const HiddenConfig& config);
 std::unique_ptr<HiddenAttention> make_hidden_attend(const HiddenConfig& config,

@@ -178,11 +178,14 @@ void check_hidden_attend(const HiddenConfig& config) {
   const Query query = queries().at(config.query);
   outputs().at(config.output);
   const std::string& score = config.attend.score;
-  if (query == Query::none && score_needs_query(score))
+  if (query == Query::none && score_needs_query(score)) {
+    std::vector<std::string> others = score_kinds();
+    std::erase_if(others, score_needs_query);
     throw InputError(
         fmt::format("attention.hidden.query: none, but attention.hidden.score: {} needs one; "
-                    "allowed: mean or last, or the score location_free",
-                    score));
+                    "allowed: mean or last, or the score {}",
+                    score, join(others)));
+  }
   if (query != Query::none && !score_needs_query(score))
     throw InputError(
         fmt::format("attention.hidden.query: {}, but attention.hidden.score: {} takes none; "

@@ -76,7 +76,8 @@ class HiddenSelf final : public HiddenAttention {
       for (int hop = 0; hop < hops_; ++hop) {
         for (int k = 0; k < a.cols; ++k) a(hop, k) = own.logits(k * memory.episodes + b, hop);
         masked_softmax(a.row(hop), own.mask.data(), a.cols);
-        weighted_rows(m.row(hop), a.row(hop), states(values, memory, t, b));
+        weighted_rows(one_row(m, hop), one_row(a, hop).columns(0, length(memory, t, b)),
+                      states(values, memory, t, b));
       }
     }
   }
@@ -93,7 +94,8 @@ class HiddenSelf final : public HiddenAttention {
       const Matrix dstates = states(dvalues, memory, t, b);
       own.dweights.fill(0.0F);
       for (int hop = 0; hop < hops_; ++hop) {
-        row_products(da.row(hop), states(values, memory, t, b), dm.row(hop));
+        row_products(one_row(da, hop).columns(0, dstates.rows), states(values, memory, t, b),
+                     one_row(dm, hop));
         for (int k = 0; k < dstates.rows; ++k)
           if (a(hop, k) != 0.0F)
             add_weighted_rows(dstates.row(k), &a(hop, k), dm.row_range(hop, 1));

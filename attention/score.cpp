@@ -64,9 +64,8 @@ class Dot final : public Score {
   void forward(Matrix scores, ScoreMemory& memory, int, ConstMatrix query, ConstMatrix keys,
                std::span<const float>) const override {
     for (int b = 0; b < memory.episodes; ++b) {
-      float* score = scores.row(b);
-      row_products(score, episode(keys, memory, b), query.row(b));
-      for (int k = 0; k < memory.keys; ++k) score[k] *= scale_;
+      row_products(one_row(scores, b), episode(keys, memory, b), one_row(query, b));
+      for (int k = 0; k < memory.keys; ++k) scores(b, k) *= scale_;
     }
   }
 
@@ -76,7 +75,7 @@ class Dot final : public Score {
     for (int b = 0; b < memory.episodes; ++b) {
       for (int k = 0; k < memory.keys; ++k) scaled(b, k) = scale_ * dscores(b, k);
       if (dquery.data != nullptr)
-        add_weighted_rows(dquery.row(b), scaled.row(b), episode(keys, memory, b));
+        add_weighted_rows(one_row(dquery, b), one_row(scaled, b), episode(keys, memory, b));
     }
   }
 
@@ -113,7 +112,7 @@ class General final : public Score {
     const Matrix q = step(memory.query, t);
     multiply(q, query, layout_.view(parameters, weight_));
     for (int b = 0; b < memory.episodes; ++b)
-      row_products(scores.row(b), episode(keys, memory, b), q.row(b));
+      row_products(one_row(scores, b), episode(keys, memory, b), one_row(q, b));
   }
 
   void backward(Matrix dquery, ScoreMemory& memory, int t, ConstMatrix dscores, ConstMatrix,
@@ -121,7 +120,7 @@ class General final : public Score {
     const Matrix dq = step(memory.dquery, t);
     for (int b = 0; b < memory.episodes; ++b) {
       std::copy_n(dscores.row(b), memory.keys, step(memory.dscores, t).row(b));
-      weighted_rows(dq.row(b), dscores.row(b), episode(keys, memory, b));
+      weighted_rows(one_row(dq, b), one_row(dscores, b), episode(keys, memory, b));
     }
     if (dquery.data != nullptr)
       multiply_transposed_b(dquery, dq, layout_.view(parameters, weight_), 1.0F);
@@ -173,10 +172,10 @@ class Additive final : public Score {
 
   void forward(Matrix scores, ScoreMemory& memory, int t, ConstMatrix query, ConstMatrix,
                std::span<const float> parameters) const override {
-    const float* v = layout_.view(parameters, v_).data;
+    const ConstMatrix v = layout_.view(parameters, v_);
     if (has_query_) multiply(step(memory.query, t), query, layout_.view(parameters, query_weight_));
     for (int b = 0; b < memory.episodes; ++b)
-      row_products(scores.row(b), activations(memory, t, b), v);
+      row_products(one_row(scores, b), activations(memory, t, b), v);
   }
 
   void backward(Matrix dquery, ScoreMemory& memory, int t, ConstMatrix dscores, ConstMatrix,
@@ -189,7 +188,7 @@ class Additive final : public Score {
     const Matrix dq = step(memory.dquery, t);
     for (int b = 0; b < memory.episodes; ++b) {
       const ConstMatrix y = activations(memory, t, b);
-      add_weighted_rows(memory.dv.data(), dscores.row(b), y);
+      add_weighted_rows(matrix(memory.dv), one_row(dscores, b), y);
       const Matrix dp = episode(matrix(memory.dkey), memory, b);
       std::fill_n(dq.row(b), sizes_.hidden, 0.0F);
       for (int k = 0; k < memory.keys; ++k)

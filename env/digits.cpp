@@ -181,5 +181,8 @@ Digits load_digits(const DataConfig& config) {
 }
 
 std::vector<std::string> digit_sources() { return sources().names(); }
+bool digits_come_from_files(const std::string& source) {
+  return sources().at(source).path != Path::unused;
+}
 
 }  // namespace saccade

@@ -18,4 +18,22 @@ void weighted_rows(float* y, const float* w, ConstMatrix m);
 /// y += that sum
 void add_weighted_rows(float* y, const float* w, ConstMatrix m);
 
+// The same of vectors that know how long they are, each a matrix of one row. Sizes that do not fit
+// throw std::logic_error in checked builds.
+
+/// y (1, R), m (R, C), x (1, C)
+inline void row_products(Matrix y, ConstMatrix m, ConstMatrix x) {
+  SACCADE_CHECK(y.rows == 1 && x.rows == 1 && y.cols == m.rows && x.cols == m.cols);
+  row_products(y.data, m, x.data);
+}
+/// y (1, C), w (1, R), m (R, C)
+inline void weighted_rows(Matrix y, ConstMatrix w, ConstMatrix m) {
+  SACCADE_CHECK(y.rows == 1 && w.rows == 1 && y.cols == m.cols && w.cols == m.rows);
+  weighted_rows(y.data, w.data, m);
+}
+inline void add_weighted_rows(Matrix y, ConstMatrix w, ConstMatrix m) {
+  SACCADE_CHECK(y.rows == 1 && w.rows == 1 && y.cols == m.cols && w.cols == m.rows);
+  add_weighted_rows(y.data, w.data, m);
+}
+
 }  // namespace saccade

@@ -60,6 +60,12 @@ struct MatrixView {
 using Matrix = MatrixView<float>;
 using ConstMatrix = MatrixView<const float>;
 
+/// Row r, as a matrix that knows how long it is.
+template <class T>
+MatrixView<T> one_row(MatrixView<T> m, int r) {
+  return m.row_range(r, 1);
+}
+
 /// The whole tensor as a matrix: the last dimension are the columns, all others the rows.
 template <std::size_t N>
 Matrix matrix(Tensor<N>& tensor) {

@@ -8,6 +8,9 @@
 
 namespace saccade {
 
+/// The tree that the tests belong to. Defined in main.cpp.
+std::filesystem::path source_folder();
+
 /// A new empty folder, removed with its contents at the end of the scope.
 struct TemporaryFolder {
   TemporaryFolder() {

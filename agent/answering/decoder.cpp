@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "attention/categorical.h"
 #include "nn/error.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
+#include "nn/name_table.h"
 
 namespace saccade {
 namespace {
@@ -33,10 +35,12 @@ DecoderConfig checked(const DecoderConfig& config, const HiddenConfig& hidden, i
 }  // namespace
 
 void check(const DecoderConfig& config, const HiddenConfig& hidden, int state_size) {
-  if (hidden.kind == "self")
-    throw InputError(
-        "attention.hidden.kind: self reads once and cannot say a sequence; allowed: last, mean, "
-        "attend");
+  if (!hidden_reads_a_state(hidden.kind)) {
+    std::vector<std::string> others = hidden_kinds();
+    std::erase_if(others, std::not_fn(hidden_reads_a_state));
+    throw InputError("attention.hidden.kind: " + hidden.kind +
+                     " reads once and cannot say a sequence; allowed: " + join(others));
+  }
   if (hidden.kind == "attend")
     check(hidden.attend, config.hidden_size, state_size);
   else

@@ -15,15 +15,18 @@ void check_nothing(const CoreSizes&) {}
 struct CoreKind {
   Maker make;
   void (*check)(const CoreSizes& sizes) = check_nothing;
+  Remembers remembers = Remembers::in_its_state;
 };
 
 const NameTable<CoreKind>& core_table() {
-  static const NameTable<CoreKind> table{"model.core",
-                                         {{"rnn", {make_rnn}},
-                                          {"lstm", {make_lstm}},
-                                          {"gru", {make_gru}},
-                                          {"feedforward", {make_feedforward}},
-                                          {"attention", {make_attention, check_attention}}}};
+  static const NameTable<CoreKind> table{
+      "model.core",
+      {{"rnn", {make_rnn}},
+       {"lstm", {make_lstm}},
+       {"gru", {make_gru}},
+       {"feedforward", {.make = make_feedforward, .remembers = Remembers::nothing}},
+       {"attention",
+        {.make = make_attention, .check = check_attention, .remembers = Remembers::all_it_read}}}};
   return table;
 }
 
@@ -62,7 +65,15 @@ void Core::backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& mem
 }
 
 std::vector<std::string> core_kinds() { return core_table().names(); }
-std::vector<std::string> recurrent_core_kinds() { return {"rnn", "lstm", "gru"}; }
+Remembers core_remembers(const std::string& kind) { return core_table().at(kind).remembers; }
+
+std::vector<std::string> recurrent_core_kinds() {
+  std::vector<std::string> names = core_kinds();
+  std::erase_if(names, [](const std::string& kind) {
+    return core_remembers(kind) != Remembers::in_its_state;
+  });
+  return names;
+}
 
 void input_weight_backward(Matrix dw, Matrix db, ConstMatrix dz, CoreMemory& memory) {
   const int first = memory.episodes();

@@ -122,11 +122,15 @@ std::unique_ptr<Core> make_core(const std::string& kind, const std::string& name
 /// Throws InputError listing the kinds, or naming model.<..> for sizes that a core cannot have.
 void check_core(const std::string& kind, const CoreSizes& sizes);
 std::vector<std::string> core_kinds();
-/// Those that carry all they know in their state.
+
+/// What a core knows of the steps before.
+enum class Remembers { nothing, in_its_state, all_it_read };
+Remembers core_remembers(const std::string& kind);
+/// Those that carry all they know in their state: a decoder can have them.
 std::vector<std::string> recurrent_core_kinds();
 
 // The cores. A new one is one file and one line in the table of core.cpp, with a check of its sizes
-// where not all of them can be.
+// where not all of them can be, and what it remembers unless that is all in its state.
 void check_attention(const CoreSizes& sizes);
 std::unique_ptr<Core> make_rnn(const std::string& name, const CoreSizes& sizes,
                                ParameterLayout& layout);

@@ -13,6 +13,7 @@
 #include "agent/config.h"
 #include "nn/safetensors.h"
 #include "tests/agent/support.h"
+#include "tests/support.h"
 
 // What tests/reference/make.py wrote with PyTorch.
 namespace saccade {
@@ -21,7 +22,7 @@ namespace saccade {
 constexpr double kTolerance = 5e-6;
 
 inline std::filesystem::path reference_folder() {
-  return std::filesystem::path(SACCADE_SOURCE_DIR) / "tests/reference";
+  return source_folder() / "tests/reference";
 }
 
 class Fixture {

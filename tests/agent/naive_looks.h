@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 #include <vector>
 
@@ -149,6 +150,15 @@ inline std::vector<Row> read_whole(const World& world, const Scene& scene) {
   return all;
 }
 
+/// What the core reads at each step, of kinds that read the canvas as it is; null for others.
+using CanvasRead = std::vector<Row> (*)(const World& world, const Scene& scene);
+
+inline CanvasRead canvas_read(const World& world) {
+  static const std::map<std::string, CanvasRead> table = {{"whole", read_whole}};
+  const auto found = table.find(world.config.glimpse.kind);
+  return found == table.end() ? nullptr : found->second;
+}
+
 inline Row see_canvas(const World& world, const Parameters& p, const Scene& scene) {
   const auto [channels, rows, cols] = world.canvas;
   const ModelConfig& model = world.config.model;
@@ -182,8 +192,8 @@ inline Play play(const World& world, const Parameters& p, const Scene& scene) {
   }
   State state = initial_state(world.config.model.hidden_size);
   all.states = {state.h};
-  if (world.is("whole")) {
-    for (const Row& x : read_whole(world, scene)) {
+  if (const CanvasRead read = canvas_read(world)) {
+    for (const Row& x : read(world, scene)) {
       state = advance(world.config, p, x, state);
       all.states.push_back(state.h);
     }

@@ -3,9 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
+
 #include "agent/looking/looking.h"
 #include "attention/score.h"
 #include "nn/error.h"
+#include "tests/attention/score_names.h"
 #include "tests/support.h"
 
 namespace saccade {
@@ -51,7 +54,8 @@ TEST_CASE("a score of glimpses compares the state with features") {
           (score_needs_equal_widths(score)
                ? "attention.glimpse.score: " + score +
                      " needs model.hidden_size: 256 and model.feature_size: 96 to be equal; "
-                     "allowed where they are not: general, additive, location_free"
+                     "allowed where they are not: " +
+                     scores_of_any_widths()
                : "nothing thrown"));
     CHECK(fault([&](AgentConfig& c) {
             content(c);
@@ -91,11 +95,14 @@ TEST_CASE("what is read of the states goes with what is to be said") {
   CHECK(reads("attend", "location_free", AnswerKind::sequence) == "nothing thrown");
   CHECK(reads("attend", "dot", AnswerKind::sequence) ==
         "attention.hidden.score: dot needs decoder.hidden_size: 96 and model.hidden_size: 256 to "
-        "be equal; allowed where they are not: general, additive, location_free");
+        "be equal; allowed where they are not: " +
+            scores_of_any_widths());
+  std::vector<std::string> reads_of_a_state = hidden_kinds();
+  std::erase_if(reads_of_a_state, std::not_fn(hidden_reads_a_state));
   CHECK(reads("self", "general", AnswerKind::one_class) == "nothing thrown");
   CHECK(reads("self", "general", AnswerKind::sequence) ==
-        "attention.hidden.kind: self reads once and cannot say a sequence; allowed: last, mean, "
-        "attend");
+        "attention.hidden.kind: self reads once and cannot say a sequence; allowed: " +
+            join(reads_of_a_state));
   for (const std::string kind : {"mean", "attend", "self"})
     CHECK(reads(kind, "general", AnswerKind::actions) ==
           "attention.hidden.kind: " + kind +

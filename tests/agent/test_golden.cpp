@@ -13,6 +13,7 @@
 
 #include "agent/learning/learner.h"
 #include "tests/agent/tasks.h"
+#include "tests/support.h"
 
 namespace saccade {
 namespace {
@@ -230,7 +231,7 @@ TEST_CASE("the golden episodes") {
   for (const Episode& episode : every_episode()) {
     CAPTURE(episode.name);
     const std::filesystem::path path =
-        std::filesystem::path(SACCADE_SOURCE_DIR) / "tests/agent/golden" / (episode.name + ".txt");
+        source_folder() / "tests/agent/golden" / (episode.name + ".txt");
     const std::string played = play(episode);
     if (std::getenv("SACCADE_REGENERATE") != nullptr) {
       std::ofstream(path) << played;

@@ -13,13 +13,8 @@ namespace {
 
 std::vector<AgentConfig> configurations() {
   std::vector<AgentConfig> all;
-  const std::vector<std::string> cores = core_kinds(), naive = naive::cores().names();
-  for (const std::string& core : cores) {
-    if (std::ranges::find(naive, core) == naive.end()) {
-      MESSAGE("core " << core << " has no naive reference; test_core.cpp alone checks it");
-      continue;
-    }
-    for (const char* first : {"random", "center", "learned"})
+  for (const std::string& core : core_kinds())
+    for (const std::string& first : first_glimpses())
       for (const bool learn_std : {false, true})
         for (const char* advantage : {"learned", "leave_one_out"}) {
           AgentConfig config = busy_config(core);
@@ -28,7 +23,6 @@ std::vector<AgentConfig> configurations() {
           config.reinforce.advantage = advantage;
           all.push_back(config);
         }
-  }
   for (const std::string& advantage : advantage_estimators())
     for (const std::string& reward : reward_kinds()) {
       AgentConfig config = busy_config("rnn");

@@ -11,6 +11,7 @@
 
 #include "agent/rollout.h"
 #include "nn/error.h"
+#include "nn/name_table.h"
 #include "tests/agent/agents.h"
 #include "tests/support.h"
 
@@ -257,8 +258,7 @@ TEST_CASE("hard kinds learn by REINFORCE, soft ones by backpropagation, controls
 
 TEST_CASE("an unknown kind lists the valid ones") {
   CHECK(message_of<InputError>([] { find_glimpse_kind("hard"); }) ==
-        "unknown attention.glimpse.kind 'hard'; allowed: hard_gaussian, hard_categorical, "
-        "soft_grid, soft_gaussian, whole, random, center, scan, oracle");
+        "unknown attention.glimpse.kind 'hard'; allowed: " + join(glimpse_kinds()));
 }
 
 TEST_CASE("a kind implies how its grid is addressed and what it expects") {

@@ -47,8 +47,9 @@ TEST_CASE("the first glimpse that is an action") {
       config.glimpse.kind = kind;
       config.glimpse.first = first;
       const Model model(config, kTinySight);
-      const int steps = kind == "whole" ? 12 : 3;  // the rows of the canvas
-      CHECK(model.num_glimpses() == steps);
+      const int steps = model.num_glimpses();
+      if (model.look().looks) CHECK(steps == config.glimpse.num_glimpses);
+      if (kind == "whole") CHECK(steps == 12);  // the rows of the canvas
       const int expected = !kind.starts_with("hard_") ? steps : first == "learned" ? 0 : 1;
       CHECK(model.look().first_action == expected);
     }

@@ -186,16 +186,6 @@ std::string area_of(const AttendConfig& attend) {
   return attend.area == "local" ? "local, " + attend.position : attend.area;
 }
 
-// Whether a decoder can have this kind of context, which is as wide as a state.
-bool decodes(const std::string& hidden) {
-  constexpr int kState = 5;
-  HiddenConfig config;
-  config.kind = hidden;
-  config.output = "context";
-  ParameterLayout layout;
-  return make_hidden_attention(config, "hidden", kState, 3, layout)->output_size() == kState;
-}
-
 Names wanted() {
   Names names;
   const auto add = [&](const std::string& what, const std::vector<std::string>& kinds) {
@@ -217,7 +207,7 @@ Names wanted() {
   }
   for (const std::string& core : recurrent_core_kinds())
     for (const std::string& hidden : hidden_kinds())
-      if (decodes(hidden)) names.insert("decoder: " + core + ", " + hidden);
+      if (hidden_reads_a_state(hidden)) names.insert("decoder: " + core + ", " + hidden);
   for (const std::string& area : attention_areas()) {
     if (area != "local") names.insert("area: " + area);
     if (area == "local") add("area: local, ", attention_positions());

@@ -10,6 +10,7 @@
 #include "nn/error.h"
 #include "tests/attention/naive_attend.h"
 #include "tests/attention/parameter_gradients.h"
+#include "tests/attention/score_names.h"
 #include "tests/guarded_matrix.h"
 #include "tests/support.h"
 
@@ -261,12 +262,12 @@ TEST_CASE("attention that cannot be names its keys") {
     return message_of<InputError>(
         [&] { Attend("a", config, query, value, layout, "decoder.attention"); });
   };
-  CHECK(message({.score = "cosine"}) ==
-        "unknown decoder.attention.score 'cosine'; allowed: dot, scaled_dot, general, additive, "
-        "location_free");
+  CHECK(message({.score = "nonesuch"}) ==
+        "unknown decoder.attention.score 'nonesuch'; allowed: " + join(score_kinds()));
   CHECK(message({.score = "dot"}, 3, 4) ==
         "decoder.attention.score: dot needs decoder.hidden_size: 3 and model.hidden_size: 4 to be "
-        "equal; allowed where they are not: general, additive, location_free");
+        "equal; allowed where they are not: " +
+            scores_of_any_widths());
   CHECK(message({.area = "here"}) ==
         "unknown decoder.attention.area 'here'; allowed: global, local");
   CHECK(message({.area = "local", .position = "next"}) ==
@@ -278,8 +279,8 @@ TEST_CASE("attention that cannot be names its keys") {
         "decoder.attention.position: predicted needs a query, but decoder.attention.score: "
         "location_free has none; allowed: current");
   CHECK(message({.score = "general"}, 0) ==
-        "decoder.attention.score: general needs a query, but there is none; allowed: "
-        "location_free");
+        "decoder.attention.score: general needs a query, but there is none; allowed: " +
+            scores_without_query());
   CHECK(message({.score = "location_free"}, 0) == "nothing thrown");
 }
 

@@ -11,6 +11,7 @@
 #include "tests/attention/hidden_configs.h"
 #include "tests/attention/naive_hidden.h"
 #include "tests/attention/parameter_gradients.h"
+#include "tests/attention/score_names.h"
 #include "tests/guarded_matrix.h"
 #include "tests/support.h"
 
@@ -266,15 +267,16 @@ TEST_CASE("reads that cannot be name their keys") {
     ParameterLayout layout;
     return message_of<InputError>([&] { make_hidden_attention(config, "h", 4, 3, layout); });
   };
-  CHECK(message({.kind = "first"}) ==
-        "unknown attention.hidden.kind 'first'; allowed: last, mean, attend, self");
+  CHECK(message({.kind = "nonesuch"}) ==
+        "unknown attention.hidden.kind 'nonesuch'; allowed: " + join(hidden_kinds()));
   CHECK(message({.kind = "attend", .query = "next"}) ==
         "unknown attention.hidden.query 'next'; allowed: none, mean, last");
   CHECK(message({.kind = "attend", .query = "mean", .output = "all"}) ==
         "unknown attention.hidden.output 'all'; allowed: context_and_last, context");
   CHECK(message({.kind = "attend", .query = "none"}) ==
         "attention.hidden.query: none, but attention.hidden.score: general needs one; allowed: "
-        "mean or last, or the score location_free");
+        "mean or last, or the score " +
+            scores_without_query());
   CHECK(message({.kind = "attend", .query = "mean", .attend = {.score = "location_free"}}) ==
         "attention.hidden.query: mean, but attention.hidden.score: location_free takes none; "
         "allowed: none, or another score");
@@ -292,6 +294,16 @@ TEST_CASE("reads that cannot be name their keys") {
                 "'; allowed: 3 digits, one a step, 1 for what may be read and 0 for what may not, "
                 "with at least one 1; or empty");
     }
+}
+
+TEST_CASE("a read is as wide as a state where its table says so") {
+  for (auto [name, config] : every_hidden_config()) {
+    CAPTURE(name);
+    config.output = "context";
+    ParameterLayout layout;
+    const int width = make_hidden_attention(config, "h", 4, 3, layout)->output_size();
+    CHECK((width == 4) == hidden_reads_a_state(config.kind));
+  }
 }
 
 TEST_CASE("the work of reads is counted from the shapes") {

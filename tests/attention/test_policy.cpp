@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "nn/error.h"
+#include "nn/name_table.h"
 #include "tests/guarded_matrix.h"
 #include "tests/statistics.h"
 #include "tests/support.h"
@@ -84,6 +85,61 @@ TEST_CASE("every policy writes finite samples, the same for the same streams") {
         }
       }
     }
+}
+
+// ---- Each policy's rule once more ----
+
+using Place = std::array<double, 2>;
+
+/// What a rule may depend on: glimpse t of T, the mean, the target.
+struct Asked {
+  int t, num_glimpses;
+  Place mean, target;
+};
+
+Place naive_gaussian(const Asked& asked) { return asked.mean; }
+Place naive_center(const Asked&) { return {0.0, 0.0}; }
+Place naive_oracle(const Asked& asked) { return asked.target; }
+Place naive_scan(const Asked& asked) {
+  int rows = 1;
+  while ((rows + 1) * (rows + 1) <= asked.num_glimpses) ++rows;
+  int cols = 1;
+  while (rows * cols < asked.num_glimpses) ++cols;
+  return {-1.0 + (asked.t % cols + 0.5) * 2.0 / cols, -1.0 + (asked.t / cols + 0.5) * 2.0 / rows};
+}
+
+/// Where a policy looks without noise; null where chance alone decides. One that is not here fails.
+const NameTable<Place (*)(const Asked&)>& naive_policies() {
+  static const NameTable<Place (*)(const Asked&)> table{"naive policy",
+                                                        {{"hard_gaussian", naive_gaussian},
+                                                         {"random", nullptr},
+                                                         {"center", naive_center},
+                                                         {"scan", naive_scan},
+                                                         {"oracle", naive_oracle}}};
+  return table;
+}
+
+TEST_CASE("every policy looks where its rule says") {
+  for (const std::string& name : policies()) {
+    CAPTURE(name);
+    const auto naive = naive_policies().at(name);
+    if (naive == nullptr) continue;
+    for (const int num_glimpses : {1, 2, 5, 8, 12})
+      for (int t = 0; t < num_glimpses; ++t) {
+        CAPTURE(num_glimpses);
+        CAPTURE(t);
+        Situation situation(3);
+        const GuardedMatrix samples = situation.sample(find_policy(name), t, num_glimpses, 0.0F);
+        for (int b = 0; b < 3; ++b) {
+          const Place place = naive({t,
+                                     num_glimpses,
+                                     {situation.mean(b, 0), situation.mean(b, 1)},
+                                     {situation.target(b, 0), situation.target(b, 1)}});
+          for (int axis = 0; axis < 2; ++axis)
+            CHECK(samples(b, axis) == doctest::Approx(place[axis]).scale(1.0).epsilon(1e-6));
+        }
+      }
+  }
 }
 
 TEST_CASE("every policy can be clamped to the canvas") {

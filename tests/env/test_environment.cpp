@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
@@ -76,6 +77,10 @@ TEST_CASE("glimpse environments keep the contract of environments") {
        .retina = {8, 3, 2},
        .digit = {10, 9, 1},
        .episodes = 8}};
+  for (const std::string& kind : scene_kinds()) {
+    CAPTURE(kind);  // one without a world fails
+    CHECK(std::ranges::count(worlds, kind, [](const World& w) { return w.scene.kind; }) > 0);
+  }
   for (const World& world : worlds) {
     CAPTURE(fmt::format("{} {} x {}, {} digit(s)", world.scene.kind, world.scene.canvas[0],
                         world.scene.canvas[1], world.scene.num_digits));

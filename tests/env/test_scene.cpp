@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "env/task_kinds.h"
 #include "nn/error.h"
+#include "nn/name_table.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/statistics.h"
 #include "tests/support.h"
@@ -232,8 +234,7 @@ TEST_CASE("a scene that cannot be made is refused by the name of its key") {
     CHECK(message.find(key) != std::string::npos);
   };
   CHECK(fault({.kind = "clutered"}) ==
-        "unknown scene.kind 'clutered'; allowed: centered, translated, cluttered, bag, transcribe, "
-        "catch, digits_to_words");
+        "unknown scene.kind 'clutered'; allowed: " + join(task_kinds()));
   CHECK(fault({.label = "add"}) == "unknown scene.label 'add'; allowed: sum, pair");
   names({.num_digits = 0}, "scene.num_digits: 0");
   names({.num_digits = 5}, "scene.num_digits: 5");

@@ -34,7 +34,7 @@ inline nlohmann::json seen_in_browser(const std::filesystem::path& page, bool da
   REQUIRE(contains(html, head));
   html.insert(
       html.find(head) + head.size(),
-      "<script>" + bytes_of(SACCADE_SOURCE_DIR "/tests/experiments/probe.js") + "</script>");
+      "<script>" + bytes_of(source_folder() / "tests/experiments/probe.js") + "</script>");
   put_bytes(folder.path / "probed.html", html);
   Program browser(folder.path,
                   {"/usr/bin/timeout",

@@ -3,10 +3,12 @@
 
 #include <fstream>
 
+#include "agent/cores/core.h"
 #include "agent/model.h"
 #include "experiments/config/config.h"
 #include "experiments/config/config_table.h"
 #include "experiments/runs/study.h"
+#include "nn/name_table.h"
 #include "tests/experiments/config_messages.h"
 
 namespace saccade {
@@ -156,7 +158,7 @@ TEST_CASE("to_yaml writes each key once, sections as blocks") {
 TEST_CASE("every preset can be read and written") {
   int presets = 0;
   for (const auto& entry : std::filesystem::directory_iterator(
-           std::filesystem::path(SACCADE_SOURCE_DIR) / "experiments")) {
+           source_folder() / "experiments")) {
     if (entry.path().extension() != ".yaml") continue;
     ++presets;
     INFO("preset: " << entry.path().filename().string());
@@ -290,11 +292,11 @@ TEST_CASE("a value out of its range names the range") {
 
 TEST_CASE("an unknown name lists the names") {
   CHECK(message("model: {core: lstn}") ==
-        "x.yaml:1:15: model.core: 'lstn' is unknown; allowed: rnn, lstm, gru, feedforward, "
-        "attention");
-  CHECK(override_message("attention.hidden.kind=first") ==
-        "override 'attention.hidden.kind=first': attention.hidden.kind: 'first' is unknown; "
-        "allowed: last, mean, attend, self");
+        "x.yaml:1:15: model.core: 'lstn' is unknown; allowed: " + join(core_kinds()));
+  CHECK(override_message("attention.hidden.kind=nonesuch") ==
+        "override 'attention.hidden.kind=nonesuch': attention.hidden.kind: 'nonesuch' is unknown; "
+        "allowed: " +
+            join(hidden_kinds()));
 }
 
 TEST_CASE("a canvas is two integers") {

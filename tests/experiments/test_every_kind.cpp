@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <opencv2/imgcodecs.hpp>
 
 #include "agent/cores/core.h"
 #include "agent/model.h"
+#include "env/task_kinds.h"
 #include "experiments/task/task.h"
 #include "experiments/verbs/bench.h"
 #include "experiments/verbs/eval.h"
@@ -24,43 +26,43 @@ namespace fs = std::filesystem;
 struct Kind {
   std::string name;
   std::vector<std::string> overrides;
-  int looks = 3;
 };
 
 std::vector<Kind> every_kind() {
   std::vector<Kind> kinds;
-  const auto add = [&](const std::string& key, const std::string& value, int looks) {
-    kinds.push_back({key + "=" + value, {key + "=" + value}, looks});
+  const auto add = [&](const std::string& key, const std::string& value) {
+    kinds.push_back({key + "=" + value, {key + "=" + value}});
   };
-  for (const std::string& kind : glimpse_kinds())
-    add("attention.glimpse.kind", kind, kind == "whole" ? 13 : 3);  // the rows of the canvas
-  for (const std::string& kind : model_kinds())
-    add("model.kind", kind, kind == "recurrent" ? 3 : 1);
+  for (const std::string& kind : glimpse_kinds()) add("attention.glimpse.kind", kind);
+  for (const std::string& kind : model_kinds()) add("model.kind", kind);
   for (const std::string& kind : core_kinds()) {
-    add("model.core", kind, 3);
+    add("model.core", kind);
     kinds.back().overrides.push_back("model.heads=2");
   }
-  for (const std::string& kind : hidden_kinds()) add("attention.hidden.kind", kind, 3);
-  for (const std::string& kind : input_kinds()) add("attention.input.kind", kind, 3);
+  for (const std::string& kind : hidden_kinds()) add("attention.hidden.kind", kind);
+  for (const std::string& kind : input_kinds()) add("attention.input.kind", kind);
 
+  // What a task needs beside its name.
   const std::vector<std::string> two = {"scene.canvas=[13, 40]", "scene.num_digits=2",
                                         "attention.hidden.kind=attend"};
   const auto with = [](std::vector<std::string> all, const std::vector<std::string>& more) {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };
-  kinds.push_back({"bag", with(two, {"scene.kind=bag", "scene.num_distractors=0"})});
-  kinds.push_back({"transcribe", with(two, {"scene.kind=transcribe", "scene.min_digits=1",
-                                            "decoder.hidden_size=5"})});
-  kinds.push_back({"catch",
-                   {"scene.kind=catch", "scene.canvas=[8, 9]", "attention.glimpse.num_glimpses=7",
-                    "scene.num_distractors=0"},
-                   7});
-  kinds.push_back(
+  const std::map<std::string, std::vector<std::string>> needs = {
+      {"bag", two},
+      {"transcribe",
+       with(two, {"scene.num_distractors=1", "scene.min_digits=1", "decoder.hidden_size=5"})},
+      {"catch", {"scene.canvas=[8, 9]", "attention.glimpse.num_glimpses=7"}},
       {"digits_to_words",
-       {"scene.kind=digits_to_words", "scene.max_number=999", "decoder.hidden_size=5",
-        "attention.glimpse.kind=whole", "attention.hidden.kind=attend", "scene.num_distractors=0"},
-       3});
+       {"scene.max_number=999", "decoder.hidden_size=5", "attention.glimpse.kind=whole",
+        "attention.hidden.kind=attend"}}};
+  for (const std::string& task : task_kinds()) {
+    const auto found = needs.find(task);
+    kinds.push_back(
+        {task, with({"scene.kind=" + task, "scene.num_distractors=0"},
+                    found == needs.end() ? std::vector<std::string>{} : found->second)});
+  }
   return kinds;
 }
 
@@ -231,7 +233,7 @@ void check_video(const fs::path& folder, int looks) {
 
 TEST_CASE("every kind trains, is tested, benchmarked and drawn, and resumes to the same bytes") {
   const TinyExperiment tiny;
-  for (const auto& [kind, own, looks] : every_kind()) {
+  for (const auto& [kind, own] : every_kind()) {
     CAPTURE(kind);
     // A window that sees more than the retina does.
     std::vector<std::string> overrides = {"attention.glimpse.grid=[2, 3]",
@@ -239,6 +241,8 @@ TEST_CASE("every kind trains, is tested, benchmarked and drawn, and resumes to t
                                           "attention.glimpse.filters=9"};
     overrides.insert(overrides.end(), own.begin(), own.end());
     const Task task(read_config(tiny.yaml, overrides));
+    const int looks = task.model.num_glimpses();
+    if (task.model.look().looks) CHECK(looks == task.config.agent.glimpse.num_glimpses);
     const auto folder = tiny.train(kind, overrides);
     check_trained(task, folder / kLast);
     const Csv metrics(folder / "metrics.csv");

@@ -55,6 +55,24 @@ TEST_CASE("products of a matrix and a vector against naive loops, on views of wi
     }
 }
 
+#ifdef SACCADE_CHECKS
+TEST_CASE("vectors that know how long they are must fit, in checked builds") {
+  GuardedMatrix m(3, 4), x(1, 4), y(1, 3);
+  RandomStream stream(3, Purpose::scene, 0, 0);
+  for (GuardedMatrix* all : {&m, &x, &y}) all->randomize(stream);
+  CHECK_NOTHROW(row_products(y.view(), m.view(), x.view()));
+  CHECK_NOTHROW(weighted_rows(x.view(), y.view(), m.view()));
+  CHECK_NOTHROW(add_weighted_rows(x.view(), y.view(), m.view()));
+  CHECK_THROWS_AS(row_products(x.view(), m.view(), x.view()), std::logic_error);
+  CHECK_THROWS_AS(row_products(y.view(), m.view(), y.view()), std::logic_error);
+  CHECK_THROWS_AS(weighted_rows(y.view(), y.view(), m.view()), std::logic_error);
+  CHECK_THROWS_AS(weighted_rows(x.view(), x.view(), m.view()), std::logic_error);
+  CHECK_THROWS_AS(add_weighted_rows(m.view(), y.view(), m.view()), std::logic_error);
+  CHECK(y.intact());
+  CHECK(x.intact());
+}
+#endif
+
 TEST_CASE("what is no number reaches the products it belongs to, and no other") {
   RandomStream stream(2, Purpose::scene, 0, 0);
   for (const int cols : {5, 8, 19})

@@ -142,6 +142,8 @@ KINDS = {
     "feedforward": lambda name, f, h, heads, depth: FeedForward(name, f, h),
     "attention": Transformer,
 }
+# Those that carry all they know in their state: a decoder can have them.
+RECURRENT = ["rnn", "lstm", "gru"]
 
 
 def make_core(kind, name, features, hidden, heads=1, depth=1):

@@ -6,7 +6,7 @@ and a lane are told."""
 import torch
 
 from answers import make_answering
-from canvas_looks import Canvas, Whole, Window
+from canvas_looks import Canvas, CanvasLooking, Whole, Window
 from cores import linear, linear_shapes, make_core
 from fixture import Unclear, begin, gradients, named, parameters, write_safetensors
 from looks import Grid, Point
@@ -52,12 +52,18 @@ class Settings(dict):
         return UNSAID[key]
 
 
+FAMILIES = {
+    "hard_categorical": Grid,
+    "soft_grid": Grid,
+    "soft_gaussian": Window,
+    "whole": Whole,
+}
+
+
 def make_looking(s):
     if s["model.kind"] != "recurrent":
         return Canvas(s)
-    families = {"hard_categorical": Grid, "soft_grid": Grid, "soft_gaussian": Window,
-                "whole": Whole}
-    return families.get(s["attention.glimpse.kind"], Point)(s)
+    return FAMILIES.get(s["attention.glimpse.kind"], Point)(s)
 
 
 class IdentityCore:
@@ -144,8 +150,8 @@ def play(s, batch=4):
     answering = make_answering(s, core.hidden, looking.steps)
     acts = s["sight.answer"] == "actions"
     first_decision = 0 if acts else looking.first_action
-    has_baseline = acts or (s["model.kind"] == "recurrent" and s["attention.glimpse.kind"] not in
-                            ("whole", "soft_grid", "soft_gaussian"))
+    soft = getattr(looking, "soft", False) or isinstance(looking, CanvasLooking)
+    has_baseline = acts or not soft
     p = parameters(looking.shapes() | gate_shapes(s, looking.features, core.hidden) | core.shapes()
                    | answering.shapes()
                    | (linear_shapes("baseline", core.hidden, 1) if has_baseline else {}))

@@ -1,15 +1,19 @@
 """The episodes there are fixtures of: every kind in the tables of attention/ and agent/ at least
 once, with the settings beside it varied from one to the next."""
 
+from cores import KINDS, RECURRENT
+
 SCORES = ["dot", "scaled_dot", "general", "additive", "location_free"]
 NEEDS_EQUAL_WIDTHS = ["dot", "scaled_dot"]
+WITHOUT_QUERY = ["location_free"]
+READS_OF_A_STATE = ["last", "mean"]  # without settings of their own; a decoder can have them
 FIRST = ["random", "center", "learned"]
 
 
 def point_episodes():
     """Every core, every estimate of the advantage; a control, in which no look is learned."""
     learned = {"attention.glimpse.first": "learned", "attention.glimpse.learn_std": True}
-    return {
+    return {f"core_{kind}": learned | {"model.core": kind} for kind in KINDS} | {
         "core_rnn": learned | {"training.step_loss": 0.3},
         "core_lstm": {"model.core": "lstm", "attention.glimpse.first": "center",
                       "reinforce.reward": "probability"},
@@ -76,15 +80,15 @@ def hidden_episodes():
     """Every read of the states, with lengths, and some with a mask that forbids the first state."""
     base = WHOLE | {"training.step_loss": 0.3, "sight.lengths": True}
     masked = {"attention.hidden.mask": "01101"}
-    episodes = {
-        "hidden_last": base | masked,
-        "hidden_mean": base | masked | {"attention.hidden.kind": "mean"},
+    episodes = {f"hidden_{kind}": base | masked | {"attention.hidden.kind": kind}
+                for kind in READS_OF_A_STATE}
+    episodes |= {
         "hidden_self": base | masked | {
             "attention.hidden.kind": "self", "attention.hidden.score_hidden": 3,
             "attention.hidden.hops": 2, "attention.hidden.penalty": 0.1},
     }
     pairs = [(score, query) for score in SCORES for query in ["last", "mean"]
-             if score != "location_free"] + [("location_free", "none")]
+             if score not in WITHOUT_QUERY] + [(score, "none") for score in WITHOUT_QUERY]
     for i, (score, query) in enumerate(pairs):
         attend = base | {"attention.hidden.kind": "attend", "attention.hidden.score": score,
                          "attention.hidden.score_hidden": 3, "attention.hidden.query": query}
@@ -115,12 +119,17 @@ def sequence_episodes():
         "decoder_scaled_dot": attend("scaled_dot") | point | {
             "decoder.hidden_size": 4, "reinforce.reward": "probability"},
     }
-    for core in ["rnn", "lstm", "gru"]:
-        for kind in ["last", "mean"]:
+    scored = [own["attention.hidden.score"] for own in episodes.values()]
+    for score in SCORES:
+        if score not in scored:
+            episodes[f"decoder_{score}"] = attend(score) | {"decoder.hidden_size": 4}
+    for core in RECURRENT:
+        episodes.setdefault(f"decoder_{core}_attend", attend("dot") | {"decoder.hidden_size": 4})
+        for kind in READS_OF_A_STATE:
             episodes[f"decoder_{core}_{kind}"] = {"attention.hidden.kind": kind}
     for name, own in episodes.items():
         core = name.split("_")[1]
-        episodes[name] = base | {"decoder.core": core if core in ["rnn", "lstm"] else "gru"} | own
+        episodes[name] = base | {"decoder.core": core if core in RECURRENT else "gru"} | own
     return episodes
 
 

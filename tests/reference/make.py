@@ -4,12 +4,14 @@ plain PyTorch with torch's own cells, transformer layers, distributions, optimis
 Run by hand, from any folder; the fixtures beside this file are committed:
 
     apt-get install python3-torch
-    /usr/bin/python3 tests/reference/make.py
+    /usr/bin/python3 tests/reference/make.py [TEXT]   # those with TEXT in their name; all
 
 fixture.py has the file format, cores.py, reads.py, looks.py and answers.py the parts, episodes.py
 an agent. A new kind is a branch there and a line in every_episode.py: until then the test that
 looks for a fixture of every kind fails.
 """
+
+import sys
 
 import torch
 from torch.nn.functional import cross_entropy, softmax
@@ -108,10 +110,12 @@ def make_optimizer(size=37, steps=3, lanes=3, max_norm=5.0, ema=0.999):
 
 
 if __name__ == "__main__":
-    make_glimpse_network()
-    make_losses()
-    make_optimizer()
-    for core_kind in KINDS:
-        make_core_alone(core_kind)
-    for name, settings in every_episode().items():
-        make_episode(name, settings)
+    text = sys.argv[1] if len(sys.argv) > 1 else ""
+    makers = {"glimpse_network": make_glimpse_network, "losses": make_losses,
+              "optimizer": make_optimizer}
+    makers |= {f"core_{kind}": lambda kind=kind: make_core_alone(kind) for kind in KINDS}
+    makers |= {f"episode_{name}": lambda name=name, settings=settings: make_episode(name, settings)
+               for name, settings in every_episode().items()}
+    for name, make in makers.items():
+        if text in name:
+            make()
