@@ -96,8 +96,8 @@ std::vector<Move> moves() {
       {"attention.glimpse.learn_std", "true", {"attention.glimpse.std=0.3"}},
       {"attention.glimpse.grid", "[3, 3]", kSoft},
       {"attention.glimpse.stride", "3", kSoft},
-      {"attention.glimpse.tiles", "[2, 3]", kSoft},
-      {"attention.glimpse.addressing", "content", kSoft},
+      {"attention.glimpse.tiles", "[1, 3]", kSoft},
+      {"attention.glimpse.addressing", "location", kSoft},
       {"attention.glimpse.score", "additive", kContent},
       {"attention.glimpse.score_hidden",
        "9",
@@ -160,14 +160,14 @@ std::vector<Move> moves() {
       {"training.beta2", "0.5"},
       {"training.epsilon", "0.1"},
       {"training.max_grad_norm", "0.01"},
-      {"training.ema", "0.5"},
+      {"training.ema", "0.1"},
       {"training.classifier_weight", "0.5"},
       {"training.step_loss", "0.5"},
       {"evaluation.every", "16", {}, Shows::rows},
       {"evaluation.scenes", "50", {}, Shows::test},
       {"evaluation.seed", "778", {}, Shows::test},
-      {"evaluation.rollouts", "3", {}, Shows::test},
-      {"evaluation.beam", "4", kWords, Shows::test},
+      {"evaluation.rollouts", "1", {}, Shows::test},
+      {"evaluation.beam", "1", kWords, Shows::test},
       {"log.every", "16", {}, Shows::rows},
       {"record.every", "32", {}, Shows::films},
       {"record.scenes", "2", kFilms, Shows::films},
@@ -261,7 +261,7 @@ TEST_CASE("every setting changes something") {
   all.push_back({"init_from", runs.folder_of({"seed=5"}).string()});
   // The same digits but the first.
   const TemporaryFolder other;
-  write_digits(other.path / "data", 200);
+  write_digits(other.path / "data", 90);
   all.push_back({"data.path", (other.path / "data").string()});
 
   std::vector<std::string> moved;
@@ -270,8 +270,8 @@ TEST_CASE("every setting changes something") {
     moved.push_back(move.key);
     Overrides overrides = move.with;
     overrides.push_back(move.key + "=" + move.value);
-    CHECK(to_yaml(runs.config(overrides)) != to_yaml(runs.config(move.with)));
-    check_move(move, runs.of(move.with), runs.of(overrides));
+    CHECK_NOTHROW(CHECK(to_yaml(runs.config(overrides)) != to_yaml(runs.config(move.with))));
+    CHECK_NOTHROW(check_move(move, runs.of(move.with), runs.of(overrides)));
   }
   Config config;
   for (const Setting& setting : settings(config)) {
