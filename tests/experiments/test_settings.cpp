@@ -47,9 +47,10 @@ const Overrides kWords = {"scene.kind=transcribe", "scene.canvas=[13, 40]", "sce
 // Long enough that answers differ from scene to scene.
 const Overrides kLearned = {"training.episodes=960", "evaluation.scenes=400",
                             "attention.glimpse.std=1"};
-const Overrides kLearnedWords = {"scene.kind=transcribe", "scene.canvas=[13, 40]",
-                                 "scene.num_digits=2",    "decoder.hidden_size=5",
-                                 "training.episodes=960", "evaluation.scenes=400"};
+const Overrides kLearnedWords = {
+    "scene.kind=transcribe",  "scene.canvas=[13, 40]", "scene.num_digits=2",
+    "decoder.hidden_size=5",  "scene.min_digits=1",    "training.learning_rate=0.01",
+    "training.episodes=3200", "evaluation.every=3200", "evaluation.scenes=2000"};
 const Overrides kText = {"scene.kind=digits_to_words", "scene.num_distractors=0",
                          "attention.glimpse.kind=whole", "decoder.hidden_size=5"};
 const Overrides kCatch = {"scene.kind=catch", "scene.canvas=[8, 9]", "scene.num_distractors=0",
