@@ -2,6 +2,8 @@
 JOBS ?= $(shell nproc)
 test: PRESET ?= check
 PRESET ?= release
+DEPS = --program-only
+test: DEPS =
 
 .PHONY: run test build deps format check-format clean
 
@@ -18,7 +20,7 @@ build: deps
 	cmake --build --preset $(PRESET) --parallel $(JOBS)
 
 deps:
-	scripts/install-deps
+	scripts/install-deps $(DEPS)
 
 format:
 	clang-format -i $$(git ls-files '*.h' '*.cpp')

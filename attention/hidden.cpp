@@ -80,22 +80,22 @@ class Last final : public Pooling {
   }
 };
 
-template <class Kind>
+template <class Read>
 std::unique_ptr<HiddenAttention> make_pooling(const HiddenConfig& config, const std::string&,
                                               int state_size, int steps, ParameterLayout&) {
-  return std::make_unique<Kind>(config, state_size, steps);
+  return std::make_unique<Read>(config, state_size, steps);
 }
 
 void check_nothing(const HiddenConfig&) {}
 
-struct Kind {
+struct ReadKind {
   decltype(&make_hidden_self) make;
   void (*check)(const HiddenConfig&) = check_nothing;
   bool reads_a_state = true;
 };
 
-const NameTable<Kind>& kinds() {
-  static const NameTable<Kind> table{
+const NameTable<ReadKind>& read_table() {
+  static const NameTable<ReadKind> table{
       "attention.hidden.kind",
       {{"last", {make_pooling<Last>}},
        {"mean", {make_pooling<Mean>}},
@@ -156,11 +156,11 @@ std::unique_ptr<HiddenAttention> make_hidden_attention(const HiddenConfig& confi
                                                        const std::string& name, int state_size,
                                                        int steps, ParameterLayout& layout) {
   check(config);
-  return kinds().at(config.kind).make(config, name, state_size, steps, layout);
+  return read_table().at(config.kind).make(config, name, state_size, steps, layout);
 }
 
-void check(const HiddenConfig& config) { kinds().at(config.kind).check(config); }
-std::vector<std::string> hidden_kinds() { return kinds().names(); }
-bool hidden_reads_a_state(const std::string& kind) { return kinds().at(kind).reads_a_state; }
+void check(const HiddenConfig& config) { read_table().at(config.kind).check(config); }
+std::vector<std::string> hidden_kinds() { return read_table().names(); }
+bool hidden_reads_a_state(const std::string& kind) { return read_table().at(kind).reads_a_state; }
 
 }  // namespace saccade

@@ -282,13 +282,13 @@ std::unique_ptr<Score> make_location_free(const std::string& name, Sizes sizes,
 using Maker = std::unique_ptr<Score> (*)(const std::string& name, Sizes sizes,
                                          ParameterLayout& layout);
 
-struct Kind {
+struct ScoreKind {
   Maker make;
   bool needs_query = true;
   bool needs_equal_widths = false;
 };
 
-NameTable<Kind> kinds(const std::string& setting = "a score") {
+NameTable<ScoreKind> score_table(const std::string& setting = "a score") {
   return {setting,
           {{"dot", {.make = make_dot, .needs_equal_widths = true}},
            {"scaled_dot", {.make = make_scaled_dot, .needs_equal_widths = true}},
@@ -315,7 +315,7 @@ ScoreMemory::ScoreMemory(int steps_, int episodes_, int keys_, int width, int in
 
 void check_score(const std::string& kind, int query_size, int key_size,
                  const ScoreSettings& settings) {
-  if (!kinds(settings.kind).at(kind).needs_equal_widths || query_size == key_size) return;
+  if (!score_table(settings.kind).at(kind).needs_equal_widths || query_size == key_size) return;
   std::vector<std::string> others = score_kinds();
   std::erase_if(others, score_needs_equal_widths);
   throw InputError(fmt::format(
@@ -327,13 +327,13 @@ std::unique_ptr<Score> make_score(const std::string& kind, const std::string& na
                                   int key_size, int hidden, ParameterLayout& layout,
                                   const ScoreSettings& settings) {
   check_score(kind, query_size, key_size, settings);
-  return kinds().at(kind).make(name, {query_size, key_size, hidden}, layout);
+  return score_table().at(kind).make(name, {query_size, key_size, hidden}, layout);
 }
 
-std::vector<std::string> score_kinds() { return kinds().names(); }
-bool score_needs_query(const std::string& kind) { return kinds().at(kind).needs_query; }
+std::vector<std::string> score_kinds() { return score_table().names(); }
+bool score_needs_query(const std::string& kind) { return score_table().at(kind).needs_query; }
 bool score_needs_equal_widths(const std::string& kind) {
-  return kinds().at(kind).needs_equal_widths;
+  return score_table().at(kind).needs_equal_widths;
 }
 
 }  // namespace saccade

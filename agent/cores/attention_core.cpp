@@ -46,7 +46,7 @@ struct AttentionMemory final : CoreExtension {
   Tensor<3> dx;  // (T, B, H): the gradient of x before the layers
 };
 
-AttentionMemory& extension_of(const CoreMemory& memory) {
+AttentionMemory& attention_memory_of(const CoreMemory& memory) {
   return static_cast<AttentionMemory&>(*memory.extension);
 }
 
@@ -69,7 +69,7 @@ class AttentionCore final : public Core {
   }
 
   void forward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
-    AttentionMemory& own = extension_of(memory);
+    AttentionMemory& own = attention_memory_of(memory);
     const Matrix x = matrix(own.x);
     linear_forward(x, memory.feature(t), layout_.view(parameters, input_weight_),
                    layout_.view(parameters, input_bias_));
@@ -80,7 +80,7 @@ class AttentionCore final : public Core {
   }
 
   void step_backward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
-    AttentionMemory& own = extension_of(memory);
+    AttentionMemory& own = attention_memory_of(memory);
     const Matrix dlast = step(own.layers.back().dy, t);
     std::fill_n(dlast.data, dlast.rows * dlast.cols, 0.0F);
     norm_.backward(dlast, own.norm, t, step(memory.dstate, t), parameters);
@@ -92,12 +92,12 @@ class AttentionCore final : public Core {
 
   void feature_backward(Matrix dfeatures, CoreMemory& memory, int first, int count,
                         std::span<const float> parameters) const override {
-    multiply_transposed_b(dfeatures, memory.steps_of(extension_of(memory).dx, first, count),
+    multiply_transposed_b(dfeatures, memory.steps_of(attention_memory_of(memory).dx, first, count),
                           layout_.view(parameters, input_weight_));
   }
 
   void weight_backward(std::span<float> gradient, CoreMemory& memory) const override {
-    const AttentionMemory& own = extension_of(memory);
+    const AttentionMemory& own = attention_memory_of(memory);
     linear_backward(layout_.view(gradient, input_weight_), layout_.view(gradient, input_bias_),
                     matrix(own.dx), memory.all_features());
     for (int i = 0; i < sizes_.depth; ++i) layers_[i].weight_backward(gradient, own.layers[i]);
@@ -105,7 +105,7 @@ class AttentionCore final : public Core {
   }
 
   ConstMatrix attention(const CoreMemory& memory, int t, int b) const override {
-    const ConstMatrix all = step(extension_of(memory).weights, t);
+    const ConstMatrix all = step(attention_memory_of(memory).weights, t);
     return {all.row(b), attention_rows(), t + 1, memory.steps};
   }
 

@@ -12,14 +12,14 @@ using Maker = std::unique_ptr<Core> (*)(const std::string& name, const CoreSizes
 
 void check_nothing(const CoreSizes&) {}
 
-struct Kind {
+struct CoreKind {
   Maker make;
   void (*check)(const CoreSizes& sizes) = check_nothing;
   Remembers remembers = Remembers::in_its_state;
 };
 
-const NameTable<Kind>& kinds() {
-  static const NameTable<Kind> table{
+const NameTable<CoreKind>& core_table() {
+  static const NameTable<CoreKind> table{
       "model.core",
       {{"rnn", {make_rnn}},
        {"lstm", {make_lstm}},
@@ -50,10 +50,12 @@ void reorder_rows(Matrix rows, std::span<const int> parents) {
 std::unique_ptr<Core> make_core(const std::string& kind, const std::string& name,
                                 const CoreSizes& sizes, ParameterLayout& layout) {
   check_core(kind, sizes);
-  return kinds().at(kind).make(name, sizes, layout);
+  return core_table().at(kind).make(name, sizes, layout);
 }
 
-void check_core(const std::string& kind, const CoreSizes& sizes) { kinds().at(kind).check(sizes); }
+void check_core(const std::string& kind, const CoreSizes& sizes) {
+  core_table().at(kind).check(sizes);
+}
 
 void Core::backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& memory,
                     std::span<const float> parameters) const {
@@ -62,8 +64,8 @@ void Core::backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& mem
   weight_backward(gradient, memory);
 }
 
-std::vector<std::string> core_kinds() { return kinds().names(); }
-Remembers core_remembers(const std::string& kind) { return kinds().at(kind).remembers; }
+std::vector<std::string> core_kinds() { return core_table().names(); }
+Remembers core_remembers(const std::string& kind) { return core_table().at(kind).remembers; }
 
 std::vector<std::string> recurrent_core_kinds() {
   std::vector<std::string> names = core_kinds();

@@ -12,7 +12,7 @@ struct GruMemory final : CoreExtension {
   Tensor<3> gates, dgates;  // (T, B, 4 H): after, and gradients before their activations
 };
 
-GruMemory& extension_of(const CoreMemory& memory) {
+GruMemory& gru_memory_of(const CoreMemory& memory) {
   return static_cast<GruMemory&>(*memory.extension);
 }
 
@@ -39,7 +39,7 @@ class Gru final : public Core {
   void forward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
     const int n = hidden_;
     const auto p = [&](int index) { return layout_.view(parameters, index); };
-    const Matrix gates = step(extension_of(memory).gates, t);
+    const Matrix gates = step(gru_memory_of(memory).gates, t);
     multiply_input(gates.columns(0, 2 * n), memory, t, p(gates_weight_));
     multiply(gates.columns(2 * n, n), memory.feature(t), p(content_weight_));
     multiply(gates.columns(3 * n, n), memory.state(t), p(recurrent_weight_));
@@ -68,7 +68,7 @@ class Gru final : public Core {
     const int n = hidden_;
     cell_backward(memory, t);
     if (t == 0) return;
-    const ConstMatrix dz = step(extension_of(memory).dgates, t);
+    const ConstMatrix dz = step(gru_memory_of(memory).dgates, t);
     const Matrix dh = step(memory.dstate, t - 1);
     const ConstMatrix gates_w = layout_.view(parameters, gates_weight_);
     multiply_transposed_b(dh, dz.columns(0, 2 * n), gates_w.row_range(features_, n), 1.0F);
@@ -79,7 +79,7 @@ class Gru final : public Core {
   void feature_backward(Matrix dfeatures, CoreMemory& memory, int first, int count,
                         std::span<const float> parameters) const override {
     const int n = hidden_;
-    const ConstMatrix dz = memory.steps_of(extension_of(memory).dgates, first, count);
+    const ConstMatrix dz = memory.steps_of(gru_memory_of(memory).dgates, first, count);
     multiply_transposed_b(dfeatures, dz.columns(0, 2 * n),
                           layout_.view(parameters, gates_weight_).row_range(0, features_));
     multiply_transposed_b(dfeatures, dz.columns(2 * n, n),
@@ -89,7 +89,7 @@ class Gru final : public Core {
   void weight_backward(std::span<float> gradient, CoreMemory& memory) const override {
     const int n = hidden_;
     const auto d = [&](int index) { return layout_.view(gradient, index); };
-    const ConstMatrix dz = matrix(extension_of(memory).dgates);
+    const ConstMatrix dz = matrix(gru_memory_of(memory).dgates);
     input_weight_backward(d(gates_weight_), d(gates_bias_), dz.columns(0, 2 * n), memory);
     linear_backward(d(content_weight_), d(content_bias_), dz.columns(2 * n, n),
                     memory.all_features());
@@ -107,7 +107,7 @@ class Gru final : public Core {
   // h_t's gradient that does not pass a weight.
   void cell_backward(CoreMemory& memory, int t) const {
     const int n = hidden_;
-    GruMemory& own = extension_of(memory);
+    GruMemory& own = gru_memory_of(memory);
     for (int b = 0; b < memory.episodes(); ++b) {
       const float* gate = step(own.gates, t).row(b);
       const float* old = memory.state(t).row(b);

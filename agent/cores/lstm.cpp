@@ -17,7 +17,7 @@ struct LstmMemory final : CoreExtension {
   Tensor<2> dcell;          // (B, H)
 };
 
-LstmMemory& extension_of(const CoreMemory& memory) {
+LstmMemory& lstm_memory_of(const CoreMemory& memory) {
   return static_cast<LstmMemory&>(*memory.extension);
 }
 
@@ -40,7 +40,7 @@ class Lstm final : public Core {
 
   void forward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
     const int n = hidden_;
-    LstmMemory& own = extension_of(memory);
+    LstmMemory& own = lstm_memory_of(memory);
     const Matrix gates = step(own.gates, t);
     const Matrix state = memory.state(t + 1);
     const ConstMatrix bias = layout_.view(parameters, bias_);
@@ -61,7 +61,7 @@ class Lstm final : public Core {
   }
 
   void step_backward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
-    LstmMemory& own = extension_of(memory);
+    LstmMemory& own = lstm_memory_of(memory);
     if (t == memory.steps - 1) own.dcell.fill(0.0F);
     cell_backward(memory, own, t);
     const ConstMatrix w_h = layout_.view(parameters, weight_).row_range(features_, hidden_);
@@ -70,18 +70,18 @@ class Lstm final : public Core {
 
   void feature_backward(Matrix dfeatures, CoreMemory& memory, int first, int count,
                         std::span<const float> parameters) const override {
-    multiply_transposed_b(dfeatures, memory.steps_of(extension_of(memory).dgates, first, count),
+    multiply_transposed_b(dfeatures, memory.steps_of(lstm_memory_of(memory).dgates, first, count),
                           layout_.view(parameters, weight_).row_range(0, features_));
   }
 
   void weight_backward(std::span<float> gradient, CoreMemory& memory) const override {
     input_weight_backward(layout_.view(gradient, weight_), layout_.view(gradient, bias_),
-                          matrix(extension_of(memory).dgates), memory);
+                          matrix(lstm_memory_of(memory).dgates), memory);
   }
 
   void reorder(CoreMemory& memory, int t, std::span<const int> parents) const override {
     Core::reorder(memory, t, parents);
-    reorder_rows(step(extension_of(memory).cell, t + 1), parents);
+    reorder_rows(step(lstm_memory_of(memory).cell, t + 1), parents);
   }
 
   Work work(int steps) const override {

@@ -18,18 +18,54 @@ namespace saccade {
 /// Every tensor is float32 (rows, cols), row-major, and is multiplied from the right: y = x W + b,
 /// b (1, cols). Without a prefix are the weights that training goes on from; evaluation, pictures
 /// and `init_from` read `ema/`. Metadata: "format", "config", "updates", "average_reward",
-/// "note.<name>". With F features and a state of H the cores are
+/// "note.<name>".
 ///
-///   rnn          core.weight (F + H, H), core.bias: h = relu([g | h] W + b)
-///   feedforward  core.weight (F, H), core.bias
-///   lstm         core.weight (F + H, 4H), core.bias; columns in the order [i, f, o, g]
-///   gru          core.gates.weight (F + H, 2H), .bias; columns [r, z]; core.content.weight (F, H),
-///                .bias; core.recurrent.weight (H, H), .bias; with n = tanh(g W_c + b_c +
-///                r (h W_r + b_r)): h = n + z (h - n)
-///   attention    core.input.weight (F, H), .bias; before the layers x = g W + b + code(t), where
-///                code(t)_j = sin(t r), odd j cos(t r), r = 10000^(-2 floor(j / 2) / H),
-///                and t counts from 0; in each layer qkv.weight (H, 3H) holds [q | k | v], heads
-///                side by side in each
+/// The parameters, where the agent has the part, each `x.weight` but those of scores and gates with
+/// an `x.bias` of as many columns. D is the size of a glimpse, (scale, channel, row, col); F
+/// model.feature_size, H model.hidden_size, C classes, V symbols; [a | b] are side by side.
+///
+///   glimpse.what.weight (D, glimpse_hidden), glimpse.where.weight (2, location_hidden) of (x, y),
+///     glimpse.joint.weight (both, F): g = relu([relu(what) | relu(where)] W + b)
+///   canvas.hidden.weight (pixels, canvas_hidden), canvas.feature.weight (canvas_hidden, F): mlp
+///   canvas.conv1.weight, canvas.conv2.weight (kernel^2 x channels in, channels out), rows and
+///     images as (row, col, channel), canvas.feature.weight (what conv2 gives, F): cnn
+///   gate.state.weight (H, F), gate.input.weight (F, F), gate.bias (1, F), gate.log_alpha (1, 1)
+///   core.* of features F and a state of H:
+///     rnn          core.weight (F + H, H): h = relu([g | h] W + b)
+///     feedforward  core.weight (F, H): h = relu(g W + b)
+///     lstm         core.weight (F + H, 4H); columns in the order [i, f, o, g]
+///     gru          core.gates.weight (F + H, 2H); columns [r, z]; core.content.weight (F, H);
+///                  core.recurrent.weight (H, H); with n = tanh(g W_c + b_c + r (h W_r + b_r)):
+///                  h = n + z (h - n)
+///     attention    core.input.weight (F, H): x = g W + b + code(t), where code(t)_j = sin(t r),
+///                  odd j cos(t r), r = 10000^(-2 floor(j / 2) / H), and t counts from 0. Then each
+///                  layer n, from 0, adds two parts to x, each behind its norm (gain and shift
+///                  (1, H)): core.layer<n>.attention.norm.gain, core.layer<n>.attention.norm.shift,
+///                  core.layer<n>.attention.qkv.weight (H, 3H) as [q | k | v], the heads side by
+///                  side in each, core.layer<n>.attention.output.weight (H, H);
+///                  core.layer<n>.forward.norm.gain, core.layer<n>.forward.norm.shift,
+///                  core.layer<n>.forward.hidden.weight (H, 2H), a relu,
+///                  core.layer<n>.forward.output.weight (2H, H). At the end core.norm.gain,
+///                  core.norm.shift
+///   locator.hidden.weight (H, locator_hidden), a relu, and then of locator_hidden
+///     locator.mean.weight (.., 2): the mean (x, y) of a point, tanh of it
+///     locator.logits.weight (.., cells): of a grid by location, row by row
+///     locator.window.weight (.., 5): (x, y, log sigma^2, log delta, log gamma)
+///   locator.score.*: of a grid by content, a score of queries Q = H and keys K = F, of width S:
+///     locator.score.weight (Q, K): general; locator.score.key.weight (K, S),
+///     locator.score.query.weight (Q, S), locator.score.bias, locator.score.v (1, S): additive and,
+///     without query, location_free
+///   hidden.*: the read of the states: hidden.score.weight, hidden.score.key.weight,
+///     hidden.score.query.weight, hidden.score.bias, hidden.score.v as above with Q = K = H;
+///     of a predicted position hidden.position.weight (Q, S), hidden.position.v (1, S);
+///     self: hidden.hidden.weight (H, S), hidden.hops.weight (S, hops), both without a bias
+///   classifier.weight (what is read, C): classes or actions; [context | last state]
+///   decoder.core.*: a core as above, of features [symbol before, one-hot | context], V + H;
+///     decoder.attend.*: a read as hidden.*, Q = decoder.hidden_size, K = H;
+///     decoder.output.weight (decoder.hidden_size + H, V) of [state | context]
+///   baseline.weight (H, 1), locator.first (1, 2) before its tanh, locator.log_std (1, 1)
+///
+/// A test finds every parameter of every kind here.
 ///
 /// The file is replaced as a whole or not at all. Equal states give equal bytes.
 void save_checkpoint(const std::filesystem::path& path, const Learner& learner,

@@ -23,15 +23,15 @@ std::vector<std::pair<std::string, GlimpseKind>> make_kinds() {
   return kinds;
 }
 
-const NameTable<GlimpseKind>& kinds() {
+const NameTable<GlimpseKind>& glimpse_table() {
   static const NameTable<GlimpseKind> table{"attention.glimpse.kind", make_kinds()};
   return table;
 }
 
 }  // namespace
 
-const GlimpseKind& find_glimpse_kind(const std::string& kind) { return kinds().at(kind); }
-std::vector<std::string> glimpse_kinds() { return kinds().names(); }
+const GlimpseKind& find_glimpse_kind(const std::string& kind) { return glimpse_table().at(kind); }
+std::vector<std::string> glimpse_kinds() { return glimpse_table().names(); }
 
 std::vector<std::string> addressings() { return {"none", "location", "content"}; }
 std::vector<std::string> expectations() { return {"none", "features", "pixels"}; }

@@ -7,7 +7,7 @@
 namespace saccade {
 namespace {
 
-constexpr int kFine = 100;  // letters are measured at this height
+constexpr int kMeasured = 100;  // letters are measured at this height
 
 struct RoleLook {
   const char* name;
@@ -41,11 +41,11 @@ void Drawing::add(Form form, const Paint& paint, int series) {
 }
 
 double width_of(const std::string& line, double height) {
-  return text_width(line, {.height = kFine}) * height / kFine;
+  return text_width(line, {.height = kMeasured}) * height / kMeasured;
 }
 
 std::string fitted_to(const std::string& line, double width, double height) {
-  return fitted(line, static_cast<int>(width * kFine / height), {.height = kFine});
+  return fitted(line, static_cast<int>(width * kMeasured / height), {.height = kMeasured});
 }
 
 }  // namespace saccade

@@ -7,7 +7,7 @@
 namespace saccade {
 namespace {
 
-constexpr double kPercent = 100.0;
+constexpr double kHundred = 100.0;
 
 /// Along cells, told in canvas pixels.
 Axis pixel_axis(const std::string& title, int cells, int cell) {
@@ -33,7 +33,7 @@ std::string where_looked(const LookMap& map, const std::string& label) {
       "Where {} looks on a canvas of {} x {} pixels: most at pixel ({}, {}); {:.0f} % of what is "
       "looked at lies in the middle quarter of the area.",
       label, map.cols * map.cell, map.rows * map.cell, peak % map.cols * map.cell,
-      peak / map.cols * map.cell, all > 0.0 ? middle / all * kPercent : 0.0);
+      peak / map.cols * map.cell, all > 0.0 ? middle / all * kHundred : 0.0);
 }
 
 std::string class_name(const Comparison& comparison, int label) {
@@ -88,8 +88,8 @@ void add_confusions(const Comparison& comparison, std::vector<Chart>& charts) {
     const Variant& variant = comparison.variants[v];
     const int classes = variant.confusion.classes;
     if (classes == 0) continue;
-    ChartMatrix matrix{.rows = classes, .cols = classes, .high = kPercent};
-    for (const double share : variant.confusion.shares) matrix.values.push_back(share * kPercent);
+    ChartMatrix matrix{.rows = classes, .cols = classes, .high = kHundred};
+    for (const double share : variant.confusion.shares) matrix.values.push_back(share * kHundred);
     for (int label = 0; label < classes; ++label)
       matrix.names.push_back(class_name(comparison, label));
     charts.push_back({.id = fmt::format("confusion_{}", v + 1),

@@ -11,7 +11,7 @@
 namespace saccade {
 namespace {
 
-constexpr double kBelow = 2.0 * kLine + kGap;  // the labels and the title of the axis
+constexpr double kBelowMatrix = 2.0 * kLine + kGap;  // the labels and the title of the axis
 constexpr double kBar = 9.0;
 constexpr double kLeastFigure = 6.0;  // of letters in cells
 
@@ -117,7 +117,7 @@ void add_matrix(Drawing& drawing, const Chart& chart, const Sheet& sheet, double
   const double right = sheet.width - sheet.margin - widest(labels_of(chart.x)) / 2.0;
   const double cell = (right - left) / std::max(matrix.cols, 1);
   drawing.plot = {left, top + kLine, right - left, cell * matrix.rows};
-  const Rectangle bar{left, drawing.plot.bottom() + kBelow, drawing.plot.width, kBar};
+  const Rectangle bar{left, drawing.plot.bottom() + kBelowMatrix, drawing.plot.width, kBar};
   drawing.height = bar.bottom() + kGap + kLine + sheet.margin;
 
   if (chart.kind == ChartKind::heat_map) {

@@ -2,13 +2,31 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
+#include <string_view>
 
 #include "experiments/config/config.h"
 #include "experiments/config/config_table.h"
 
 namespace saccade {
 namespace {
+
+// Whether every reader of YAML, 1.1 or 1.2, takes `text` for text as it stands: it begins like a
+// word or a path, goes on so, and is no word that means true, false or nothing. Numbers, dates and
+// times (01101 is octal to some, 1:30 sexagesimal) begin otherwise.
+bool is_plain(const std::string& text) {
+  constexpr std::array kMeaning = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"};
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto inner = [&](char c) {
+    return letter(c) || (c >= '0' && c <= '9') || std::string_view("_-./").find(c) < 4;
+  };
+  std::string lower = text;
+  for (char& c : lower)
+    if (letter(c)) c = static_cast<char>(c | 0x20);
+  return !text.empty() && (letter(text[0]) || text[0] == '/') && std::ranges::all_of(text, inner) &&
+         std::ranges::find(kMeaning, lower) == kMeaning.end();
+}
 
 // A value as YAML.
 struct Write {
@@ -23,9 +41,10 @@ struct Write {
   }
   std::string operator()(const std::string* field) const {
     if (field->empty()) return "null";
-    YAML::Emitter quoted_where_needed;
-    quoted_where_needed << *field;
-    return quoted_where_needed.c_str();
+    if (is_plain(*field)) return *field;
+    YAML::Emitter quoted;
+    quoted << YAML::DoubleQuoted << *field;
+    return quoted.c_str();
   }
   // The shortest text that reads back as the same number.
   std::string operator()(const auto* field) const { return fmt::format("{}", *field); }

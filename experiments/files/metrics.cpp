@@ -5,10 +5,9 @@
 namespace saccade {
 
 Metric Metric::named(std::string_view name) {
-  const MetricFacts* facts = find(name);
-  if (facts == nullptr)
-    throw std::logic_error("the table of metrics has no '" + std::string(name) + "'");
-  return Metric(facts);
+  const int place = find(name);
+  if (place < 0) throw std::logic_error("the table of metrics has no '" + std::string(name) + "'");
+  return Metric(place);
 }
 
 }  // namespace saccade

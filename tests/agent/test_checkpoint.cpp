@@ -4,10 +4,12 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <regex>
 
 #include "nn/error.h"
 #include "tests/agent/tasks.h"
@@ -51,6 +53,13 @@ std::string bytes_of(const fs::path& path) {
 
 void put_bytes(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
+}
+
+bool contains_word(const std::string& text, const std::string& word) {
+  const auto goes_on = [](char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; };
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if (!goes_on(text[at - 1]) && !std::isalnum(text[at + word.size()])) return true;
+  return false;
 }
 
 // All that a checkpoint keeps of a learner.
@@ -265,6 +274,40 @@ TEST_CASE("a double survives as text, bit by bit") {
     CHECK(message_of<InputError>([&] { from_exact(text); }) ==
           "'" + std::string(text) + "' in the checkpoint is not a number");
   }
+}
+
+TEST_CASE("every parameter of every kind stands in the layout of a checkpoint") {
+  const std::string header = bytes_of(fs::path(SACCADE_SOURCE_DIR) / "agent/learning/checkpoint.h");
+  const auto is_told = [&](std::string name) {
+    // A decoder has a core and a read of its own, and layers are numbered.
+    name = std::regex_replace(name, std::regex("^decoder\\.core\\."), "core.");
+    name = std::regex_replace(name, std::regex("^decoder\\.attend\\."), "hidden.");
+    name = std::regex_replace(name, std::regex("layer[0-9]+"), "layer<n>");
+    const std::string weight = std::regex_replace(name, std::regex("\\.bias$"), ".weight");
+    return contains_word(header, name) || contains_word(header, weight);
+  };
+  const auto check_told = [&](const Model& model) {
+    for (const Parameter& parameter : model.layout().parameters()) {
+      CAPTURE(parameter.name);
+      CHECK(is_told(parameter.name));
+    }
+  };
+  CHECK_FALSE(is_told("core.wei"));
+  CHECK_FALSE(is_told("locator.bias"));
+  for (const std::string& core : core_kinds()) {
+    AgentConfig config = tiny_config(core);
+    config.model.depth = 2;
+    check_told(Model(config, kTinySight));
+  }
+  AgentConfig config = tiny_config();
+  config.glimpse.first = "learned";
+  config.glimpse.learn_std = true;
+  config.hidden.kind = "attend";
+  config.hidden.attend = {.area = "local", .position = "predicted"};
+  check_told(Model(config, kTinySight));
+  for (const auto& [name, agent] : every_agent(tiny_config())) check_told(Model(agent, kTinySight));
+  for (const auto& [name, agent, task] : every_task_agent(tiny_config()))
+    check_told(Model(agent, task.sight));
 }
 
 }  // namespace saccade

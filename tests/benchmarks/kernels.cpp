@@ -1,5 +1,5 @@
-// Where a training step's time goes, kernel by kernel: build/release/tests/benchmark_kernels.
-// The figures of the README come from `saccade bench`, which measures the whole.
+// Where a training step's time goes, kernel by kernel (CONTRIBUTING.md says how). The figures of
+// the README come from `saccade bench`, which measures the whole.
 #include <benchmark/benchmark.h>
 
 #include "agent/cores/core.h"

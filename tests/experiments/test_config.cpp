@@ -108,6 +108,42 @@ TEST_CASE("to_yaml and back gives the same configuration") {
   check_equal(parse(to_yaml(learned)), learned);
 }
 
+TEST_CASE("text that a YAML reader could take for something else is quoted") {
+  for (const std::string text :
+       {"01101", "0",      "007",   "0o17", "0x1F", "0b101", "1_000",      "+1",
+        "-1",    "1.5",    ".5",    "1.",   "1e3",  "1:30",  "1:30:00",    ".inf",
+        "-.Inf", ".nan",   ".NaN",  "y",    "N",    "yes",   "No",         "on",
+        "OFF",   "true",   "False", "null", "Null", "~",     "2026-11-22", "2026-11-22 10:00:00",
+        "<<",    "=",      "-",     "---",  "a: b", "a #b",  "#a",         "[a]",
+        "{a}",   "*a",     "&a",    "!a",   "|",    ">",     "%a",         "@a",
+        "`a",    "'a'",    "\"a\"", "a\\b", " a",   "a ",    " ",          "a\nb",
+        "a\tb",  "\u00e9", "../a",  "?",    "a,b"}) {
+    CAPTURE(text);
+    Config config;
+    config.data.path = text;
+    CHECK(value_of(config, "data.path").front() == '"');
+    CHECK(value_of(config, "data.path").back() == '"');
+    check_equal(parse(to_yaml(config)), config);
+  }
+  for (const std::string text : {"/data/mnist", "runs/a-b_c.d/seed-1", "nothing", "e3", "x0110"}) {
+    CAPTURE(text);
+    Config config;
+    config.data.path = text;
+    CHECK(value_of(config, "data.path") == text);
+    check_equal(parse(to_yaml(config)), config);
+  }
+}
+
+TEST_CASE("a mask means the same with and without quotes") {
+  const auto masked = [](const std::string& mask) {
+    return parse("attention: {hidden: {kind: attend, mask: " + mask + "}}",
+                 {"attention.glimpse.num_glimpses=5"});
+  };
+  CHECK(masked("01101").agent.hidden.mask == "01101");
+  CHECK(value_of(masked("01101"), "attention.hidden.mask") == "\"01101\"");
+  CHECK(differences(masked("01101"), masked("\"01101\"")).empty());
+}
+
 TEST_CASE("to_yaml writes each key once, sections as blocks") {
   const std::string yaml = to_yaml(Config{});
   CHECK(yaml.find("\nattention:\n  glimpse:\n    kind: hard_gaussian ") != std::string::npos);

@@ -101,6 +101,24 @@ TEST_CASE("--resume begins where there is nothing yet") {
   CHECK((bytes_of(tiny.path / "empty" / kLast) == bytes_of(folder / kLast)));
 }
 
+TEST_CASE("a checkpoint whose mask has no quotes is resumed") {
+  const TinyExperiment tiny;
+  const std::vector<std::string> overrides = {"attention.hidden.kind=attend",
+                                              "attention.hidden.mask='011'"};
+  const fs::path whole = tiny.train("whole", overrides);
+  RunOptions options = tiny.options("stopped", overrides);
+  CHECK_FALSE(run_stopped(options));
+  const fs::path last = options.out / kLast;
+  SafetensorsFile file = read_safetensors(last);
+  std::string& config = file.metadata.at("config");
+  const std::size_t place = config.find("mask: \"011\" ");
+  REQUIRE(place != std::string::npos);
+  config.replace(place, 11, "mask: 011");
+  write_safetensors(last, file.tensors, file.metadata);
+  CHECK(run(resumed(options), false));
+  CHECK((bytes_of(last) == bytes_of(whole / kLast)));
+}
+
 TEST_CASE("another configuration or other data cannot be resumed") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");

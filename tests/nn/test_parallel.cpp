@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -50,12 +49,11 @@ TEST_CASE("one thread is the caller's own") {
 TEST_CASE("two threads run side by side") {
   Workers workers(2);
   std::atomic<int> begun{0};
-  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   workers.for_each(2, [&](int) {
     ++begun;
-    while (begun < 2 && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+    while (begun < 2) std::this_thread::yield();  // one after the other, it never ends
   });
-  CHECK(std::chrono::steady_clock::now() < give_up);
+  CHECK(begun == 2);
 }
 
 TEST_CASE("an exception reaches the caller, and the next loop works") {
