@@ -21,9 +21,7 @@ namespace saccade {
 /// Float against double arithmetic, in units of the largest number: 10 to 100 roundings.
 constexpr double kTolerance = 5e-6;
 
-inline std::filesystem::path reference_folder() {
-  return source_folder() / "tests/reference";
-}
+inline std::filesystem::path reference_folder() { return source_folder() / "tests/reference"; }
 
 class Fixture {
  public:

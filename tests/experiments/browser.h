@@ -32,9 +32,8 @@ inline nlohmann::json seen_in_browser(const std::filesystem::path& page, bool da
   std::string html = bytes_of(page);
   const std::string head = "<head>";
   REQUIRE(contains(html, head));
-  html.insert(
-      html.find(head) + head.size(),
-      "<script>" + bytes_of(source_folder() / "tests/experiments/probe.js") + "</script>");
+  html.insert(html.find(head) + head.size(),
+              "<script>" + bytes_of(source_folder() / "tests/experiments/probe.js") + "</script>");
   put_bytes(folder.path / "probed.html", html);
   Program browser(folder.path,
                   {"/usr/bin/timeout",

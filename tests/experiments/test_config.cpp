@@ -157,8 +157,7 @@ TEST_CASE("to_yaml writes each key once, sections as blocks") {
 
 TEST_CASE("every preset can be read and written") {
   int presets = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(
-           source_folder() / "experiments")) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_folder() / "experiments")) {
     if (entry.path().extension() != ".yaml") continue;
     ++presets;
     INFO("preset: " << entry.path().filename().string());
