@@ -277,7 +277,7 @@ TEST_CASE("a double survives as text, bit by bit") {
 }
 
 TEST_CASE("every parameter of every kind stands in the layout of a checkpoint") {
-  const std::string header = bytes_of(fs::path(SACCADE_SOURCE_DIR) / "agent/learning/checkpoint.h");
+  const std::string header = bytes_of(source_folder() / "agent/learning/checkpoint.h");
   const auto is_told = [&](std::string name) {
     // A decoder has a core and a read of its own, and layers are numbered.
     name = std::regex_replace(name, std::regex("^decoder\\.core\\."), "core.");
