@@ -136,7 +136,7 @@ TEST_CASE("every policy looks where its rule says") {
                                      {situation.mean(b, 0), situation.mean(b, 1)},
                                      {situation.target(b, 0), situation.target(b, 1)}});
           for (int axis = 0; axis < 2; ++axis)
-            CHECK(samples(b, axis) == doctest::Approx(place[axis]).scale(1.0).epsilon(1e-6));
+            CHECK(samples(b, axis) == doctest::Approx(place[axis]).scale(1.0).epsilon(1e-5));
         }
       }
   }
@@ -266,7 +266,7 @@ TEST_CASE("scan reads the canvas as a raster and leaves no large hole") {
 
 TEST_CASE("an unknown policy lists the valid ones") {
   CHECK(message_of<InputError>([] { find_policy("hard"); }) ==
-        "unknown policy 'hard'; allowed: hard_gaussian, random, center, scan, oracle");
+        "unknown policy 'hard'; allowed: " + join(policies()));
   CHECK(message_of<InputError>([] { find_first_glimpse("middle"); }) ==
         "unknown attention.glimpse.first 'middle'; allowed: random, center, learned");
 }
