@@ -22,12 +22,12 @@ class Workers {
   template <class Body>
   void for_each(int count, const Body& body) {
     handoff_.store(0, std::memory_order_release);
+    const TakeBack take_back{handoff_};  // also where an exception leaves
     run(count, &body, [](std::atomic<int>& handoff, const void* context, int i) {
       static_cast<void>(handoff.load(std::memory_order_acquire));
       const HandBack hand_back{handoff};
       (*static_cast<const Body*>(context))(i);
     });
-    static_cast<void>(handoff_.load(std::memory_order_acquire));
   }
 
  private:
@@ -39,6 +39,10 @@ class Workers {
   struct HandBack {
     std::atomic<int>& handoff;
     ~HandBack() { handoff.fetch_add(1, std::memory_order_acq_rel); }
+  };
+  struct TakeBack {
+    std::atomic<int>& handoff;
+    ~TakeBack() { static_cast<void>(handoff.load(std::memory_order_acquire)); }
   };
 
   struct Arena;
