@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,18 @@ struct LookWeights {
   Tensor<3> Look::*values;  // (T, B, width)
 };
 
+/// A canvas that is read as it is: shrunk to `size` (rows, cols), at step t the t-th of its parts
+/// of `part` (rows, cols), counted row by row; the feature is (channels, rows, cols) of the part.
+struct CanvasReading {
+  std::array<int, 2> size, part;
+
+  /// The row and column of `size` where the part of a step begins.
+  std::array<int, 2> corner(int t) const {
+    const int abreast = size[1] / part[1];
+    return {t / abreast * part[0], t % abreast * part[1]};
+  }
+};
+
 /// What others may ask of a way of looking. Nobody asks for its name.
 struct LookTraits {
   int steps = 1;                // T
@@ -36,11 +49,11 @@ struct LookTraits {
   int num_candidates = 0;       // G: that the actions weigh; 0: locations or windows
 
   // What there is to draw
-  bool retina = false;                  // it sees through the environment's retina
-  bool frame = false;                   // the places of a gaze part one frame
-  int pictures = 0;                     // of a look: its scales
-  int picture_side = 0;                 // pixels
-  std::array<int, 2> reading = {0, 0};  // rows, cols that the core reads as they are; 0: none
+  bool retina = false;   // it sees through the environment's retina
+  bool frame = false;    // the places of a gaze part one frame
+  int pictures = 0;      // of a look: its scales
+  int picture_side = 0;  // pixels
+  std::optional<CanvasReading> reading = {};
   std::vector<LookWeights> weights = {};
 
   /// Canvas pixels under the looks of an episode, each as often as it is looked at: all that the

@@ -74,18 +74,19 @@ class WholeLooking final : public Looking {
     const int rows = config_.size[0] > 0 ? config_.size[0] : canvas_.rows;
     const int cols = config_.size[1] > 0 ? config_.size[1] : canvas_.cols;
     const bool by_rows = config_.order == "rows";
-    const int steps = by_rows ? rows : 1;
+    const CanvasReading reading = {.size = {rows, cols}, .part = {by_rows ? 1 : rows, cols}};
+    const int steps = rows / reading.part[0];
     traits_ = {.steps = steps,
-               .feature_size = canvas_.channels * cols * (by_rows ? 1 : rows),
+               .feature_size = canvas_.channels * reading.part[0] * cols,
                .looks = false,
                .samples = false,
                .first_action = steps,
-               .reading = {rows, cols},
+               .reading = reading,
                .canvas_pixels = static_cast<double>(canvas_.rows) * canvas_.cols};
   }
 
   std::unique_ptr<Look> make_look(Environment& environment, CoreMemory& core) const override {
-    return std::make_unique<WholeLook>(traits_.reading, canvas_, environment, core);
+    return std::make_unique<WholeLook>(traits_.reading->size, canvas_, environment, core);
   }
 
   Work work() const override { return {}; }  // the canvas as it is

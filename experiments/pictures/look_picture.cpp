@@ -35,9 +35,6 @@ Picture fit(const Picture& picture, int side) {
   return picture.shrunk((longer + side - 1) / side);
 }
 
-// Whether the core reads the canvas as it is.
-bool reads_whole(const Model& model) { return model.look().reading[0] > 0; }
-
 }  // namespace
 
 Picture picture_of(std::span<const float> planes, int channels, int rows, int cols) {
@@ -81,11 +78,10 @@ Picture LookPicture::canvas(const Episode& episode, int t, bool numbered) const 
     overlay_heat(small, heat_map(episode.rollout.look->gaze(t, episode.b), size.rows, size.cols),
                  look.frame ? kWindowOpacity : kGridOpacity);
 
-  if (reads_whole(task_.model) && task_.model.gate)
-    overlay_heat(small, gate_heat(episode, t), kGridOpacity);
+  if (look.reading && task_.model.gate) overlay_heat(small, gate_heat(episode, t), kGridOpacity);
 
   Picture large = scaled(small);
-  if (reads_whole(task_.model)) draw_row(large, t);
+  if (look.reading) draw_part(large, *look.reading, t);
   if (!look.looks) return large;
   if (look.frame) draw_window(large, episode.rollout.look->gaze(t, episode.b));
   if (!look.differentiable) draw_squares(large, place(episode, t));
@@ -110,35 +106,45 @@ Picture LookPicture::scaled(const Picture& small) const {
 // shrunk canvas stands for all that it covers, and the channels for their largest.
 std::vector<double> LookPicture::gate_heat(const Episode& episode, int t) const {
   const auto [channels, rows, cols] = task_.model.canvas();
-  const auto [small_rows, small_cols] = task_.model.look().reading;
-  const int steps = task_.model.num_glimpses();
-  const int read_rows = steps > 1 ? 1 : small_rows;  // at this step
+  const CanvasReading& reading = *task_.model.look().reading;
+  const std::array<int, 2> corner = reading.corner(t);
   const float* gate = &episode.rollout.gate->weights(t, episode.b, 0);
   std::vector<double> heat(static_cast<std::size_t>(rows) * cols, 0.0);
   for (int y = 0; y < rows; ++y)
     for (int x = 0; x < cols; ++x) {
-      const int row = y * small_rows / rows - (steps > 1 ? t : 0);
-      if (row < 0 || row >= read_rows) continue;
-      const int col = x * small_cols / cols;
+      const int row = y * reading.size[0] / rows - corner[0];
+      const int col = x * reading.size[1] / cols - corner[1];
+      if (row < 0 || row >= reading.part[0] || col < 0 || col >= reading.part[1]) continue;
       for (int c = 0; c < channels; ++c)
-        heat[y * cols + x] =
-            std::max<double>(heat[y * cols + x], gate[(c * read_rows + row) * small_cols + col]);
+        heat[y * cols + x] = std::max<double>(
+            heat[y * cols + x], gate[(c * reading.part[0] + row) * reading.part[1] + col]);
     }
   const double most = *std::ranges::max_element(heat);
   for (double& value : heat) value = most > 0.0 ? value / most : 0.0;
   return heat;
 }
 
-// The row of the canvas that is read at step t.
-void LookPicture::draw_row(Picture& picture, int t) const {
-  const int steps = task_.model.num_glimpses();
-  if (steps == 1) return;
-  const int top = t * rows_ / steps, bottom = (t + 1) * rows_ / steps;
-  const int height = bottom - top, thick = stroke_ + 1;
-  if (height >= 4 * thick) return picture.outline({0, top, cols_, height}, kPath, thick);
-  const int length = cols_ / 8;  // a frame would hide a row as low as this
-  for (const int left : {0, cols_ - length})
-    picture.fill({left, top, length, std::max(height, thick)}, kPath);
+// The part of the canvas that is read at step t, unless that is all.
+void LookPicture::draw_part(Picture& picture, const CanvasReading& reading, int t) const {
+  if (reading.part == reading.size) return;
+  const auto [row, col] = reading.corner(t);
+  const int top = row * rows_ / reading.size[0];
+  const int left = col * cols_ / reading.size[1];
+  const int height = (row + reading.part[0]) * rows_ / reading.size[0] - top;
+  const int width = (col + reading.part[1]) * cols_ / reading.size[1] - left;
+  const int thick = stroke_ + 1;
+  if (std::min(height, width) >= 4 * thick)
+    return picture.outline({left, top, width, height}, kPath, thick);
+  // A frame would hide what is as narrow as this: its two ends are marked.
+  if (height <= width) {
+    const int length = width / 8;
+    for (const int x : {left, left + width - length})
+      picture.fill({x, top, length, std::max(height, thick)}, kPath);
+  } else {
+    const int length = height / 8;
+    for (const int y : {top, top + height - length})
+      picture.fill({left, y, std::max(width, thick), length}, kPath);
+  }
 }
 
 int LookPicture::num_seen() const { return task_.model.look().pictures; }

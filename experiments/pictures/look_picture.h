@@ -32,8 +32,8 @@ int tile_side(const CanvasSize& canvas, int side);
 /// Draws where an agent looks and what it sees there. Hard kinds: the squares of all scales, the
 /// finest the thickest. Grids that are read softly: the weights as a heat map. A window: its frame
 /// and, as heat, the places its filters part. All: the path of the looks so far (of their expected
-/// places). Models that see the whole canvas have none of this; those that read it as rows over
-/// time have the row of the look framed, and a gate on what is read lies over it as heat.
+/// places). Models that see the whole canvas have none of this; those that read it part by part
+/// have the part of the step framed, and a gate on what is read lies over it as heat.
 class LookPicture {
  public:
   /// Canvases are drawn by the largest whole factor that leaves the longer side within `side`
@@ -62,7 +62,7 @@ class LookPicture {
  private:
   Picture scaled(const Picture& small) const;
   std::vector<double> gate_heat(const Episode& episode, int t) const;
-  void draw_row(Picture& picture, int t) const;
+  void draw_part(Picture& picture, const CanvasReading& reading, int t) const;
   std::array<double, 2> place(const Episode& episode, int t) const;
   Point drawn(std::array<double, 2> place) const;
   void draw_squares(Picture& picture, std::array<double, 2> centre) const;

@@ -126,21 +126,20 @@ TEST_CASE("each loss of each kind sends gradient where the comment above Lane sa
       config.glimpse.coverage = term.coverage;
       config.glimpse.row_penalty = term.rows;
       const Played played(config);
-      const bool hard = config.glimpse.kind == "hard_categorical";
-      const bool canvas = config.model.kind != "recurrent";
-      const bool whole = !canvas && config.glimpse.kind == "whole";
+      const LookTraits& look = played.model.look();
+      const bool hard = look.looks && !look.differentiable;
       // Then no state takes part in the choice.
       const bool stateless =
           config.glimpse.addressing == "content" && !score_needs_query(config.glimpse.score);
       const bool has_locator =
           std::ranges::any_of(played.model.layout().parameters(),
                               [](const Parameter& p) { return p.name.starts_with("locator"); });
-      CHECK(played.model.baseline.has_value() == (hard && !canvas));
+      CHECK(played.model.baseline.has_value() == hard);
 
       std::set<std::string> expected;
-      if (canvas) {  // one step: there is no earlier one
+      if (!look.recurrent) {  // one step: there is no earlier one
         if (term.classifier > 0) expected = {"canvas", "classifier"};
-      } else if (whole) {
+      } else if (!look.looks) {
         if (term.classifier > 0 || term.step > 0) expected = {"core", "classifier"};
       } else if (hard) {
         if (term.classifier > 0 || term.step > 0) expected = {"glimpse", "core", "classifier"};
@@ -149,8 +148,7 @@ TEST_CASE("each loss of each kind sends gradient where the comment above Lane sa
       } else {
         const bool answers = term.classifier > 0 || term.step > 0;
         const bool penalised = term.entropy > 0 || term.coverage > 0 || term.rows > 0;
-        if (answers || (penalised && config.glimpse.kind == "soft_grid"))
-          expected = {"glimpse", "core"};
+        if (answers || (penalised && look.expects)) expected = {"glimpse", "core"};
         if (!answers && stateless) expected.erase("core");
         if (!expected.empty() && has_locator) expected.insert("locator");
         if (answers) expected.insert("classifier");

@@ -12,8 +12,8 @@ from torch.nn.functional import cross_entropy, log_softmax, one_hot, softmax
 
 from cores import linear, linear_shapes, make_core
 from fixture import Unclear, real, uniform
-from reads import (allowed, attend, attend_shapes, context, last_state, mean_state, read,
-                   read_shapes, read_size)
+from reads import (allowed, attend, attend_shapes, context, last_state, read, read_shapes,
+                   read_size)
 
 
 def clear_argmax(values):
@@ -96,13 +96,15 @@ class Sequence(Answering):
         s, states, batch = self.s, h.transpose(0, 1), h.shape[1]
         mask = allowed(s, self.steps, self.length)
         now, found = last_state(states, self.length), self.core.begin(batch)
+        steady = None
+        if s["attention.hidden.kind"] != "attend":
+            steady, _ = read(s, "decoder.context", p, self.steps - 1, states, self.length)
         previous, logits = torch.zeros(batch, self.classes), []
         for j in range(self.s["sight.symbols"]):
             found = self.core.advance(p, torch.cat([previous, now], 1), found)
-            if s["attention.hidden.kind"] == "attend":
+            now = steady
+            if steady is None:
                 now = context(attend(s, "decoder.attend", p, j, found[0], states, mask), states)
-            elif s["attention.hidden.kind"] == "mean":
-                now = mean_state(states, mask)
             logits.append(linear(p, "decoder.output", torch.cat([found[0], now], 1)))
             previous = real(one_hot(self.symbol[:, j], self.classes))
         self.logits = torch.stack(logits)  # (J, B, V)
