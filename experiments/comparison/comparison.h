@@ -19,10 +19,11 @@ struct Estimate {
   bool known = false;
 };
 
-/// One point of a learning curve: the error on the validation scenes.
+/// One point of a learning curve: the error on the validation scenes, and what it has cost so far.
 struct CurvePoint {
   double episodes = 0.0;
-  double seconds = 0.0;  // of training so far, mean over seeds
+  double gflop = 0.0;    // of training; 0: not known
+  double seconds = 0.0;  // evaluations included, mean over seeds
   Estimate error;
 };
 

@@ -180,6 +180,7 @@ void add_curve(Variant& variant, const Runs& runs) {
     double seconds = 0.0;
     for (const FinishedRun& run : runs) seconds += run.curve[i].seconds;
     variant.curve.push_back({.episodes = runs[0].curve[i].episodes,
+                             .gflop = runs[0].curve[i].episodes * runs[0].gflop_per_episode,
                              .seconds = seconds / static_cast<double>(runs.size()),
                              .error = errors[i]});
   }

@@ -285,12 +285,14 @@ std::string report_page(const Comparison& comparison, const std::vector<Chart>& 
   const auto of_kind = [](ChartKind kind) {
     return [kind](const Chart& chart) { return chart.kind == kind; };
   };
+  const auto of_cost = [](const Chart& chart) { return chart.id.starts_with("cost_"); };
+  const auto other = [&](const Chart& chart) { return !is_matrix(chart) && !of_cost(chart); };
   const std::string sections =
       section("Figures", figures_table(comparison) + "<details><summary>Every run</summary>\n" +
                              runs_table(comparison) + "</details>\n") +
       section("What was tried", comparison.tuned_by.empty() ? "" : tries_table(comparison)) +
-      recording_section(recording) +
-      charts_section("Charts", charts, "charts", std::not_fn(is_matrix)) +
+      recording_section(recording) + charts_section("Charts", charts, "charts", other) +
+      charts_section("Error against cost", charts, "matrices panels", of_cost) +
       charts_section("Where each variant looks", charts, "matrices", of_kind(ChartKind::heat_map)) +
       charts_section("What is taken for what", charts, "matrices", of_kind(ChartKind::confusion)) +
       section("What differs", comparison.differing.empty() ? "" : settings_table(comparison)) +
