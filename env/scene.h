@@ -109,8 +109,8 @@ TileGrid tile_grid(int count);
 
 /// In which order scenes show the digits of a set.
 enum class DigitOrder {
-  shuffled,  // a new random permutation in every pass over the set: training
-  fixed,     // as they stand: evaluation
+  shuffled,  // a new random permutation in every pass over the set
+  fixed,     // as they stand
 };
 
 /// Makes scenes by the rule of deepmind/mnist-cluttered: from black, distractors first - each a

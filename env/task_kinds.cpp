@@ -13,11 +13,17 @@ const DigitSet& part_of(const Digits& digits, Split split) {
   return split == Split::train ? digits.train : split == Split::valid ? digits.valid : digits.test;
 }
 
+DigitOrder order_of(const EnvironmentRequest& r) {
+  if (r.split == Split::train) return DigitOrder::shuffled;
+  const std::int64_t shown = std::int64_t{r.scenes} * r.scene.num_digits;
+  const bool room_for_all = r.scenes == 0 || shown >= part_of(r.digits, r.split).size();
+  return room_for_all ? DigitOrder::fixed : DigitOrder::shuffled;
+}
+
 std::unique_ptr<Environment> make_scenes(const EnvironmentRequest& r) {
   const bool training = r.split == Split::train;
   const SceneMaker scenes(r.scene, training ? r.augmentation : AugmentationConfig{},
-                          part_of(r.digits, r.split),
-                          training ? DigitOrder::shuffled : DigitOrder::fixed, r.seed);
+                          part_of(r.digits, r.split), order_of(r), r.seed);
   return std::make_unique<GlimpseEnvironment>(scenes, *r.retina, r.episodes, r.rollouts);
 }
 

@@ -20,12 +20,16 @@ struct EnvironmentRequest {
   std::uint64_t seed;
   int episodes;
   int rollouts;
+  int scenes = 0;  // of the evaluation that this is; 0: there is no end to them
 };
 
 /// What is to be learned, by its name scene.kind: what makes its environments, and what is true of
 /// all of them. What a task asks of the agent follows from that.
 struct TaskKind {
-  /// Training shows fresh scenes, its digits shuffled and augmented; the other parts are fixed.
+  /// Training shows fresh scenes, its digits shuffled and augmented; the other parts are fixed. An
+  /// evaluation that has room for every digit shows them as they stand, so that all count alike; a
+  /// smaller one shows a random sample of them by its seed, since the first ones of a set are not
+  /// like the rest (a folder's are of one class, and of MNIST's test digits the harder ones).
   std::unique_ptr<Environment> (*make)(const EnvironmentRequest& request);
   /// A class, symbol or action in words, from the names of the digits' classes.
   std::string (*answer_name)(const SceneConfig& scene, const std::vector<std::string>& digit_names,

@@ -65,8 +65,11 @@ struct Chart {
 
 /// The charts of a comparison that have data, in the order of a report. Their ids: final_error,
 /// learning_episodes, learning_seconds, error_by_glimpse, error_by_num_glimpses (where the variants
-/// differ in it; those alike in all else make one series), on_target_by_glimpse, then looks_n and
-/// confusion_n of variant n = 1, 2, ... Shares are in per cent. Figures must be finite.
+/// differ in it; those alike in all else make one series), on_target_by_glimpse, then
+/// cost_episodes, cost_gflop and cost_seconds: the validation error against what the training has
+/// cost so far, on an axis of ratios, since what learns at another price learns at another scale;
+/// then looks_n and confusion_n of variant n = 1, 2, ... Shares are in per cent. Figures must be
+/// finite.
 std::vector<Chart> charts_of(const Comparison& comparison);
 
 /// So many significant digits or all before the point, no exponent: of three 12.3, 0.0123, 1234, 2.

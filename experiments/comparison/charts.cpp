@@ -117,33 +117,63 @@ Unit time_unit(double most_seconds) {
   return {1.0, "seconds"};
 }
 
+Unit work_unit(double most_gflop) {
+  if (most_gflop >= 2e6) return {1e6, "PFLOP"};
+  if (most_gflop >= 2e3) return {1e3, "TFLOP"};
+  return {1.0, "GFLOP"};
+}
+
 // ---- Charts ----
 
-void add_learning_curves(const Comparison& comparison, const std::string& id, const char* what,
-                         double CurvePoint::*measure, Unit (*unit_of)(double),
-                         std::vector<Chart>& charts) {
+/// What a training is measured by as it goes on.
+struct Measure {
+  const char* name;  // in ids
+  const char* title;
+  double CurvePoint::*value;
+  Unit (*unit_of)(double most);
+};
+constexpr Measure kEpisodes{"episodes", "episodes", &CurvePoint::episodes, episode_unit};
+constexpr Measure kWork{"gflop", "arithmetic", &CurvePoint::gflop, work_unit};
+constexpr Measure kTime{"seconds", "training time", &CurvePoint::seconds, time_unit};
+
+Unit unit_of(const Comparison& comparison, const Measure& measure) {
   double most = 0.0;
   for (const Variant& variant : comparison.variants)
-    for (const CurvePoint& point : variant.curve) most = std::max(most, point.*measure);
-  if (most <= 0.0) return;
-  const Unit unit = unit_of(most);
+    for (const CurvePoint& point : variant.curve) most = std::max(most, point.*measure.value);
+  return measure.unit_of(most);
+}
+
+/// The learning curves; on an axis of ratios without what is not above 0, which has no place there.
+std::vector<Series> curves(const Comparison& comparison, const Measure& measure, const Unit& unit,
+                           bool by_ratios) {
   std::vector<Series> series;
   for (int v = 0; v < static_cast<int>(comparison.variants.size()); ++v) {
-    const Variant& variant = comparison.variants[v];
-    if (variant.curve.empty()) continue;
-    Series& one = series.emplace_back(Series{.name = variant.label, .variant = v});
-    for (const CurvePoint& point : variant.curve) {
-      one.x.push_back(point.*measure / unit.size);
+    Series one{.name = comparison.variants[v].label, .variant = v};
+    for (const CurvePoint& point : comparison.variants[v].curve) {
+      if (by_ratios && point.*measure.value <= 0.0) continue;
+      one.x.push_back(point.*measure.value / unit.size);
       one.estimates.push_back(in_percent(point.error));
     }
+    if (!one.x.empty()) series.push_back(std::move(one));
   }
-  const std::string title = fmt::format("Learning: validation error against {}", what);
+  return series;
+}
+
+void add_curves(const Comparison& comparison, const Measure& measure, bool by_ratios,
+                std::vector<Chart>& charts) {
+  const Unit unit = unit_of(comparison, measure);
+  const std::vector<Series> series = curves(comparison, measure, unit, by_ratios);
+  const Range range = range_of_x(series);
+  if (range.high <= 0.0) return;
+  const std::string title = fmt::format("{}: validation error against {}",
+                                        by_ratios ? "Cost" : "Learning", measure.title);
   const auto described = [&](const Series& one) { return first_and_last(one, unit.name); };
-  charts.push_back({.id = id,
+  charts.push_back({.id = fmt::format("{}_{}", by_ratios ? "cost" : "learning", measure.name),
                     .title = title,
                     .text = title + ". " + of_each(series, described),
                     .kind = ChartKind::lines,
-                    .x = linear_axis(unit.name, 0.0, range_of_x(series).high),
+                    .x = by_ratios ? logarithmic_axis(unit.name, range.low, range.high)
+                                   : linear_axis(unit.name, 0.0, range.high),
                     .y = error_axis(series),
                     .series = series});
 }
@@ -260,15 +290,15 @@ void add_by_num_glimpses(const Comparison& comparison, std::vector<Chart>& chart
 std::vector<Chart> charts_of(const Comparison& comparison) {
   std::vector<Chart> charts;
   add_final_error(comparison, charts);
-  add_learning_curves(comparison, "learning_episodes", "episodes", &CurvePoint::episodes,
-                      episode_unit, charts);
-  add_learning_curves(comparison, "learning_seconds", "training time", &CurvePoint::seconds,
-                      time_unit, charts);
+  for (const Measure& measure : {kEpisodes, kTime})
+    add_curves(comparison, measure, /*by_ratios=*/false, charts);
   add_by_glimpse(comparison, "error_by_glimpse", "Error if it had to answer after so many glimpses",
                  &Variant::error_by_glimpse, false, charts);
   add_by_num_glimpses(comparison, charts);
   add_by_glimpse(comparison, "on_target_by_glimpse", "Share of the looks on the digit, by glimpse",
                  &Variant::on_target_by_glimpse, true, charts);
+  for (const Measure& measure : {kEpisodes, kWork, kTime})
+    add_curves(comparison, measure, /*by_ratios=*/true, charts);
   add_look_maps(comparison, charts);
   add_confusions(comparison, charts);
   return charts;

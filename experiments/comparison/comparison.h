@@ -19,10 +19,11 @@ struct Estimate {
   bool known = false;
 };
 
-/// One point of a learning curve: the error on the validation scenes.
+/// One point of a learning curve: the error on the validation scenes, and what it has cost so far.
 struct CurvePoint {
   double episodes = 0.0;
-  double seconds = 0.0;  // of training so far, mean over seeds
+  double gflop = 0.0;    // of training; 0: not known
+  double seconds = 0.0;  // evaluations included, mean over seeds
   Estimate error;
 };
 
@@ -30,6 +31,14 @@ struct CurvePoint {
 struct Confusion {
   int classes = 0;
   std::vector<double> shares;  // (C, C); a row sums to 1, or to 0 where the class was not there
+};
+
+/// One of the values that a variant was tuned by, and how its runs did on the validation scenes.
+struct Try {
+  std::vector<std::string> values = {};             // one for each of Comparison::tuned_by
+  std::vector<std::filesystem::path> folders = {};  // one a seed
+  Estimate valid_error = {};                        // a run's least, over Variant::tuning_seeds
+  bool chosen = false;
 };
 
 /// The runs of one configuration with different seeds, and what they came to. Errors and shares are
@@ -61,7 +70,14 @@ struct Variant {
   LookMap look_map;
 
   std::vector<std::string> settings;  // one for each of Comparison::differing
+
+  // Where it was tuned: what was tried, one of it chosen by the seeds that all of it has.
+  std::vector<Try> tries;
+  std::vector<std::uint64_t> tuning_seeds;
 };
+
+/// The try of a tuned variant that stands for it.
+const Try& chosen_try(const Variant& variant);
 
 /// A folder that was given and not compared, and why.
 struct LeftOut {
@@ -78,6 +94,9 @@ struct Comparison {
   int scenes = 0;                        // of a test
   int resamples = 0;                     // of the bootstrap
   std::vector<std::string> commands;     // that made the runs and this, in order
+
+  // Keys of which each variant has the value that is best for it; they are none of `differing`.
+  std::vector<std::string> tuned_by = {};
 };
 
 }  // namespace saccade

@@ -7,6 +7,7 @@
 
 #include "agent/model.h"
 #include "experiments/comparison/statistics.h"
+#include "experiments/comparison/tuning.h"
 #include "experiments/config/variants.h"
 #include "nn/error.h"
 
@@ -14,8 +15,6 @@ namespace saccade {
 namespace {
 
 namespace fs = std::filesystem;
-
-using Runs = std::vector<FinishedRun>;
 
 // Why two runs were not given the same test; empty if they were.
 std::string other_test(const FinishedRun& first, const FinishedRun& run) {
@@ -28,14 +27,14 @@ std::string other_test(const FinishedRun& first, const FinishedRun& run) {
   return why.empty() ? "" : fmt::format("{} (there: {})", why, first.folder.string());
 }
 
-bool same_variant(const FinishedRun& a, const FinishedRun& b) {
+bool same_configuration(const FinishedRun& a, const FinishedRun& b) {
   const Config* const both[] = {&a.config, &b.config};
   return differing_keys(both).empty();
 }
 
 // ---- What is compared ----
 
-// Sorts runs into variants, and says of each that cannot be compared why.
+// Sorts runs by their configurations, and says of each that cannot be compared why.
 class Grouping {
  public:
   explicit Grouping(std::vector<LeftOut>& left_out) : left_out_(left_out) {}
@@ -52,11 +51,11 @@ class Grouping {
       throw InputError(fmt::format("{}: mixed tasks: {}", given.string(), other));
   }
 
-  // By variant, in the order of the seeds.
+  // By configuration, in the order of the seeds.
   std::vector<Runs> sorted() && {
-    for (Runs& runs : variants_)
+    for (Runs& runs : configurations_)
       std::ranges::sort(runs, {}, [](const FinishedRun& r) { return r.config.seed; });
-    return std::move(variants_);
+    return std::move(configurations_);
   }
 
  private:
@@ -65,29 +64,30 @@ class Grouping {
     if (!is_finished(RunFolder(folder))) return leave_out(folder, "not finished");
     FinishedRun run;
     try {
-      run = read_finished_run(folder);
+      run = read_trained_run(folder);
     } catch (const InputError& error) {
       return leave_out(folder, error.what());
     }
-    if (const std::string why = variants_.empty() ? "" : other_test(variants_[0][0], run);
+    if (const std::string why =
+            configurations_.empty() ? "" : other_test(configurations_[0][0], run);
         !why.empty()) {
       other = why;
       return leave_out(folder, why);
     }
-    Runs& variant = variant_of(run);
+    Runs& runs = runs_like(run);
     const auto twin = std::ranges::find_if(
-        variant, [&](const FinishedRun& r) { return r.config.seed == run.config.seed; });
-    if (twin != variant.end())
+        runs, [&](const FinishedRun& r) { return r.config.seed == run.config.seed; });
+    if (twin != runs.end())
       return leave_out(folder,
                        fmt::format("same configuration and seed as {}", twin->folder.string()));
-    variant.push_back(std::move(run));
+    runs.push_back(std::move(run));
     return true;
   }
 
-  Runs& variant_of(const FinishedRun& run) {
+  Runs& runs_like(const FinishedRun& run) {
     const auto found = std::ranges::find_if(
-        variants_, [&](const Runs& runs) { return same_variant(runs[0], run); });
-    return found != variants_.end() ? *found : variants_.emplace_back();
+        configurations_, [&](const Runs& runs) { return same_configuration(runs[0], run); });
+    return found != configurations_.end() ? *found : configurations_.emplace_back();
   }
 
   bool leave_out(const fs::path& folder, const std::string& reason) {
@@ -96,19 +96,47 @@ class Grouping {
   }
 
   std::vector<LeftOut>& left_out_;
-  std::vector<Runs> variants_;
+  std::vector<Runs> configurations_;
   std::set<fs::path> taken_;
 };
 
-// The runs that can be compared, by variant; the others are put into `comparison`.
+void require_any(bool any, std::span<const fs::path> folders, const Comparison& comparison) {
+  if (!any)
+    throw InputError(fmt::format("{}: no run is finished ({})", folders[0].string(),
+                                 comparison.left_out[0].reason));
+}
+
+// The runs that can be compared, by configuration; the others are put into `comparison`.
 std::vector<Runs> group(std::span<const fs::path> folders, Comparison& comparison) {
   Grouping grouping(comparison.left_out);
   for (const fs::path& given : folders) grouping.add_all(given);
-  std::vector<Runs> variants = std::move(grouping).sorted();
-  if (variants.empty())
-    throw InputError(fmt::format("{}: no run is finished ({})", folders[0].string(),
-                                 comparison.left_out[0].reason));
-  return variants;
+  std::vector<Runs> configurations = std::move(grouping).sorted();
+  require_any(!configurations.empty(), folders, comparison);
+  return configurations;
+}
+
+// Of the runs that are compared alone; one whose test cannot be read is left out.
+void read_tests(std::vector<Tuned>& variants, std::vector<LeftOut>& left_out) {
+  for (Tuned& variant : variants) {
+    Runs tested;
+    for (FinishedRun& run : variant.runs) {
+      try {
+        read_test(run);
+        tested.push_back(std::move(run));
+      } catch (const InputError& error) {
+        left_out.push_back({run.folder, error.what()});
+      }
+    }
+    variant.runs = std::move(tested);
+  }
+  std::erase_if(variants, [](const Tuned& variant) { return variant.runs.empty(); });
+}
+
+void add_commands(const std::vector<Runs>& configurations, std::vector<std::string>& commands) {
+  for (const Runs& runs : configurations)
+    for (const FinishedRun& run : runs)
+      if (std::ranges::find(commands, run.command) == commands.end())
+        commands.push_back(run.command);
 }
 
 // ---- Figures ----
@@ -152,6 +180,7 @@ void add_curve(Variant& variant, const Runs& runs) {
     double seconds = 0.0;
     for (const FinishedRun& run : runs) seconds += run.curve[i].seconds;
     variant.curve.push_back({.episodes = runs[0].curve[i].episodes,
+                             .gflop = runs[0].curve[i].episodes * runs[0].gflop_per_episode,
                              .seconds = seconds / static_cast<double>(runs.size()),
                              .error = errors[i]});
   }
@@ -221,31 +250,36 @@ void hold_against(Variant& variant, const Variant& first) {
 
 }  // namespace
 
-Comparison gather(std::span<const fs::path> folders) {
+Comparison gather(std::span<const fs::path> folders, std::span<const std::string> tuned_by) {
+  check_tuned_by(tuned_by);
   Comparison comparison;
-  const std::vector<Runs> runs = group(folders, comparison);
-  const FinishedRun& first = runs[0][0];
-  comparison.scenes = first.config.evaluation.scenes;
+  comparison.tuned_by.assign(tuned_by.begin(), tuned_by.end());
+  std::vector<Runs> configurations = group(folders, comparison);
+  add_commands(configurations, comparison.commands);
+  std::vector<Tuned> tuned = tune(std::move(configurations), tuned_by, comparison.left_out);
+  read_tests(tuned, comparison.left_out);
+  require_any(!tuned.empty(), folders, comparison);
+
+  comparison.scenes = tuned[0].runs[0].config.evaluation.scenes;
   comparison.resamples = kResamples;
-  for (const Runs& variant : runs)
-    for (const FinishedRun& run : variant) {
-      if (comparison.class_names.empty()) comparison.class_names = run.class_names;
-      if (std::ranges::find(comparison.commands, run.command) == comparison.commands.end())
-        comparison.commands.push_back(run.command);
-    }
-  comparison.variants.resize(runs.size());
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    add_figures(comparison.variants[i], runs[i], comparison.class_names.size());
-    if (i > 0) hold_against(comparison.variants[i], comparison.variants[0]);
-  }
   std::vector<const Config*> configs;
-  for (const Runs& variant : runs) configs.push_back(&variant[0].config);
-  comparison.differing = differing_keys(configs);
-  const std::vector<std::string> labels = variant_labels(configs);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    comparison.variants[i].label = labels[i];
+  for (const Tuned& variant : tuned) {
+    configs.push_back(&variant.runs[0].config);
+    for (const FinishedRun& run : variant.runs)
+      if (comparison.class_names.empty()) comparison.class_names = run.class_names;
+  }
+  comparison.differing = differing_keys(configs, tuned_by);
+  const std::vector<std::string> labels = variant_labels(configs, tuned_by);
+  comparison.variants.resize(tuned.size());
+  for (std::size_t i = 0; i < tuned.size(); ++i) {
+    Variant& variant = comparison.variants[i];
+    variant.label = labels[i];
+    variant.tries = std::move(tuned[i].tries);
+    variant.tuning_seeds = std::move(tuned[i].seeds);
     for (const std::string& key : comparison.differing)
-      comparison.variants[i].settings.push_back(value_of(*configs[i], key));
+      variant.settings.push_back(value_of(*configs[i], key));
+    add_figures(variant, tuned[i].runs, comparison.class_names.size());
+    if (i > 0) hold_against(variant, comparison.variants[0]);
   }
   return comparison;
 }

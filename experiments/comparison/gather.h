@@ -14,8 +14,13 @@ namespace saccade {
 /// result, and takes the figures over each group. Runs that are not finished, that were tested on
 /// other data or scenes than the first one, or that are there twice are left out and named.
 ///
-/// Throws InputError for a folder without runs, when no run is left, or when a given folder has
-/// nothing but runs of another task than the first run's.
-Comparison gather(std::span<const std::filesystem::path> folders);
+/// With keys to be tuned by, configurations that differ in these alone are the tries of one
+/// variant, and the one with the least validation error stands for it (see tune()): the tests of
+/// the others are not read.
+///
+/// Throws InputError for a folder without runs, when no run is left, when a given folder has
+/// nothing but runs of another task than the first run's, and as check_tuned_by() and tune() do.
+Comparison gather(std::span<const std::filesystem::path> folders,
+                  std::span<const std::string> tuned_by = {});
 
 }  // namespace saccade

@@ -151,6 +151,26 @@ std::string settings_table(const Comparison& comparison) {
   return html_table(header, rows, "settings");
 }
 
+/// A row a try, and which one stands for its variant.
+std::string tries_table(const Comparison& comparison) {
+  std::vector<Cells> rows;
+  for (std::size_t v = 0; v < comparison.variants.size(); ++v)
+    for (const Try& one : comparison.variants[v].tries) {
+      Cells& row = rows.emplace_back(Cells{marked_label(comparison, v)});
+      for (const std::string& value : one.values) row.push_back(html_escaped(value));
+      row.push_back(fmt::format("{}", fmt::join(comparison.variants[v].tuning_seeds, ", ")));
+      row.push_back(share_cell(one.valid_error));
+      row.push_back(one.chosen ? "<strong>chosen</strong>" : "");
+    }
+  Cells header = {"variant"};
+  for (const std::string& key : comparison.tuned_by)
+    header.push_back("<code>" + breakable(html_escaped(key)) + "</code>");
+  header.insert(header.end(), {"by seeds", "validation error, mean", "stands for its variant"});
+  return "<p>Of the values tried, the one with the least validation error stands for its variant. "
+         "The tests of the others were not read.</p>\n" +
+         html_table(header, rows, "runs");
+}
+
 std::string left_out_table(const Comparison& comparison) {
   std::vector<Cells> rows;
   for (const LeftOut& one : comparison.left_out)
@@ -265,11 +285,14 @@ std::string report_page(const Comparison& comparison, const std::vector<Chart>& 
   const auto of_kind = [](ChartKind kind) {
     return [kind](const Chart& chart) { return chart.kind == kind; };
   };
+  const auto of_cost = [](const Chart& chart) { return chart.id.starts_with("cost_"); };
+  const auto other = [&](const Chart& chart) { return !is_matrix(chart) && !of_cost(chart); };
   const std::string sections =
       section("Figures", figures_table(comparison) + "<details><summary>Every run</summary>\n" +
                              runs_table(comparison) + "</details>\n") +
-      recording_section(recording) +
-      charts_section("Charts", charts, "charts", std::not_fn(is_matrix)) +
+      section("What was tried", comparison.tuned_by.empty() ? "" : tries_table(comparison)) +
+      recording_section(recording) + charts_section("Charts", charts, "charts", other) +
+      charts_section("Error against cost", charts, "matrices panels", of_cost) +
       charts_section("Where each variant looks", charts, "matrices", of_kind(ChartKind::heat_map)) +
       charts_section("What is taken for what", charts, "matrices", of_kind(ChartKind::confusion)) +
       section("What differs", comparison.differing.empty() ? "" : settings_table(comparison)) +

@@ -25,13 +25,18 @@ std::string figure(const Estimate& e, double scale, const char* number) {
 
 std::string known(double value, std::string text) { return value > 0.0 ? text : kUnknown; }
 
+// "0.001", or "0.001, adam" of two keys.
+std::string values_text(const Try& one) { return fmt::format("{}", fmt::join(one.values, ", ")); }
+
 struct Column {
   const char* title;
   std::string (*text)(const Variant& variant);
+  bool of_tuned = false;  // where variants are tuned alone
 };
 
 constexpr Column kColumns[] = {
     {"variant", [](const Variant& v) { return v.label; }},
+    {"tuned", [](const Variant& v) { return values_text(chosen_try(v)); }, true},
     {"seeds", [](const Variant& v) { return std::to_string(v.seeds.size()); }},
     {"error %", [](const Variant& v) { return figure(v.mean, 100, "{:.2f}"); }},
     {"IQM %", [](const Variant& v) { return figure(v.interquartile_mean, 100, "{:.2f}"); }},
@@ -59,6 +64,35 @@ constexpr Column kColumns[] = {
     {"time", [](const Variant& v) { return clock_time(v.seconds); }},
 };
 
+std::vector<Column> columns_of(const Comparison& comparison) {
+  std::vector<Column> columns;
+  for (const Column& column : kColumns)
+    if (!column.of_tuned || !comparison.tuned_by.empty()) columns.push_back(column);
+  return columns;
+}
+
+// "rnn: of 0.001 (4.10 %), 0.002 (3.20 %), by seeds 1, 2: 0.002."
+std::string tried(const Variant& v) {
+  std::vector<std::string> tries;
+  for (const Try& one : v.tries)
+    tries.push_back(
+        fmt::format("{} ({} %)", values_text(one), figure(one.valid_error, 100, "{:.2f}")));
+  return fmt::format("{}: of {}, by seed{} {}: {}.", v.label, fmt::join(tries, ", "),
+                     v.tuning_seeds.size() > 1 ? "s" : "", fmt::join(v.tuning_seeds, ", "),
+                     values_text(chosen_try(v)));
+}
+
+// How each variant was tuned.
+void add_tuning(const Comparison& comparison, std::vector<std::string>& lines) {
+  if (comparison.tuned_by.empty()) return;
+  lines.push_back(
+      fmt::format("Tuned by {}: of the values tried, with their errors on the validation scenes, "
+                  "the one with the least stands for a variant. The tests of the others were not "
+                  "read.",
+                  fmt::join(comparison.tuned_by, ", ")));
+  for (const Variant& v : comparison.variants) lines.push_back(tried(v));
+}
+
 // What the columns mean, and what may be missing.
 std::vector<std::string> remarks(const Comparison& comparison) {
   std::vector<std::string> lines = {
@@ -70,6 +104,7 @@ std::vector<std::string> remarks(const Comparison& comparison) {
       "by seed, in points. P(better): that a run has less error than one of the first variant.",
       "GFLOP: of a training episode. Pixels: of the canvas under the looks of an episode, at the "
       "widest scale. Time: of a run."};
+  add_tuning(comparison, lines);
   for (const Variant& v : comparison.variants)
     if (v.seeds.size() < 2)
       lines.push_back(
@@ -118,6 +153,33 @@ std::string csv_cell(const std::string& text) {
   return quoted + "\"";
 }
 
+// "0.001: 0.041; 0.002: 0.032": validation errors.
+std::string tries_cell(const Variant& v) {
+  std::vector<std::string> tries;
+  for (const Try& one : v.tries)
+    tries.push_back(fmt::format("{}: {}", values_text(one), one.valid_error.value));
+  return fmt::format("{}", fmt::join(tries, "; "));
+}
+
+using Json = nlohmann::ordered_json;
+
+Json tries_json(const Comparison& comparison, const Variant& v) {
+  Json tries = Json::array();
+  for (const Try& one : v.tries) {
+    std::vector<Figure> figures;
+    add(figures, "valid/error", one.valid_error);
+    Json document{{"chosen", one.chosen}, {"seed", v.tuning_seeds}};
+    for (const auto& [metric, value] : figures)
+      document[metric.name()] = value ? Json(*value) : Json();
+    for (std::size_t k = 0; k < comparison.tuned_by.size(); ++k)
+      document["settings"][comparison.tuned_by[k]] = one.values[k];
+    document["folders"] = Json::array();
+    for (const auto& folder : one.folders) document["folders"].push_back(folder.string());
+    tries.push_back(std::move(document));
+  }
+  return tries;
+}
+
 std::string markdown_cell(const std::string& text) {
   std::string escaped;
   for (const char c : text) escaped += c == '|' ? "\\|" : std::string(1, c);
@@ -128,12 +190,12 @@ std::string markdown_cell(const std::string& text) {
 
 std::string to_table(const Comparison& comparison) {
   std::vector<std::string> lines(comparison.variants.size() + 1);
-  for (const Column& column : kColumns) {
+  for (const Column& column : columns_of(comparison)) {
     std::vector<std::string> cells = {column.title};
     for (const Variant& v : comparison.variants) cells.push_back(column.text(v));
     std::size_t width = 0;
     for (const std::string& cell : cells) width = std::max(width, cell.size());
-    const bool left = &column == kColumns;
+    const bool left = column.title == kColumns[0].title;
     for (std::size_t i = 0; i < lines.size(); ++i)
       lines[i] += left ? fmt::format("  {:<{}}", cells[i], width)
                        : fmt::format("  {:>{}}", cells[i], width);
@@ -144,13 +206,14 @@ std::string to_table(const Comparison& comparison) {
 
 std::string to_markdown(const Comparison& comparison) {
   std::string text, rule;
-  for (const Column& column : kColumns) {
+  const std::vector<Column> columns = columns_of(comparison);
+  for (const Column& column : columns) {
     text += fmt::format("| {} ", column.title);
-    rule += &column == kColumns ? "|---" : "|--:";
+    rule += column.title == kColumns[0].title ? "|---" : "|--:";
   }
   text += "|\n" + rule + "|\n";
   for (const Variant& v : comparison.variants) {
-    for (const Column& column : kColumns)
+    for (const Column& column : columns)
       text += fmt::format("| {} ", markdown_cell(column.text(v)));
     text += "|\n";
   }
@@ -165,19 +228,24 @@ std::string to_csv(const Comparison& comparison) {
   for (const auto& [metric, value] : figures_of(comparison.variants[0]))
     header.push_back(metric.name());
   for (const std::string& key : comparison.differing) header.push_back(key);
+  for (const std::string& key : comparison.tuned_by) header.push_back(key);
+  if (!comparison.tuned_by.empty()) header.push_back("tried");
   std::string text = fmt::format("{}\n", fmt::join(header, ","));
   for (const Variant& v : comparison.variants) {
     std::vector<std::string> row = {csv_cell(v.label)};
     for (const auto& [metric, value] : figures_of(v))
       row.push_back(value ? fmt::format("{}", *value) : std::string());
     for (const std::string& setting : v.settings) row.push_back(csv_cell(setting));
+    if (!v.tries.empty()) {
+      for (const std::string& value : chosen_try(v).values) row.push_back(csv_cell(value));
+      row.push_back(csv_cell(tries_cell(v)));
+    }
     text += fmt::format("{}\n", fmt::join(row, ","));
   }
   return text;
 }
 
 std::string to_json(const Comparison& comparison) {
-  using Json = nlohmann::ordered_json;
   Json document{{"scenes", comparison.scenes}, {"resamples", comparison.resamples}};
   document["variants"] = Json::array();
   for (const Variant& v : comparison.variants) {
@@ -190,11 +258,13 @@ std::string to_json(const Comparison& comparison) {
     for (const auto& folder : v.folders) variant["folders"].push_back(folder.string());
     for (std::size_t k = 0; k < comparison.differing.size(); ++k)
       variant["settings"][comparison.differing[k]] = v.settings[k];
+    if (!v.tries.empty()) variant["tries"] = tries_json(comparison, v);
     document["variants"].push_back(std::move(variant));
   }
   document["left_out"] = Json::array();
   for (const LeftOut& out : comparison.left_out)
     document["left_out"].push_back({{"folder", out.folder.string()}, {"reason", out.reason}});
+  if (!comparison.tuned_by.empty()) document["tuned_by"] = comparison.tuned_by;
   document["commands"] = comparison.commands;
   return document.dump(2) + "\n";
 }

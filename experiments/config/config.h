@@ -17,7 +17,7 @@ namespace saccade {
 /// Keys: evaluation.*
 struct EvaluationConfig {
   std::int64_t every = 2'000'000;  // training episodes between evaluations
-  int scenes = 10'000;
+  int scenes = 10'000;             // fewer than digits: of digits drawn at random by the seed
   std::uint64_t seed = 777;
   int rollouts = 10;  // passes that test/error_averaged averages
   int beam = 4;       // hypotheses of a decoder's beam search, for test/error_beam

@@ -39,23 +39,30 @@ std::string task_difference(const Config& first,
   return first_checksums == second_checksums ? "" : "the checksums of the data differ";
 }
 
-std::vector<std::string> differing_keys(std::span<const Config* const> configs) {
+bool makes_variants(const std::string& key) {
+  return !begins_with(key, {"name", "seed", "data.path", "log.", "record."});
+}
+
+std::vector<std::string> differing_keys(std::span<const Config* const> configs,
+                                        std::span<const std::string> ignored) {
   std::set<std::string> found;
   for (const Config* config : configs)
     for (const Difference& d : differences(*configs[0], *config)) found.insert(d.key);
   std::vector<std::string> keys;
   for (const std::string& key : setting_keys())
-    if (found.contains(key) && !begins_with(key, {"name", "seed", "data.path", "log.", "record."}))
+    if (found.contains(key) && makes_variants(key) &&
+        std::ranges::find(ignored, key) == ignored.end())
       keys.push_back(key);
   return keys;
 }
 
-std::vector<std::string> variant_labels(std::span<const Config* const> configs) {
+std::vector<std::string> variant_labels(std::span<const Config* const> configs,
+                                        std::span<const std::string> ignored) {
   Labels labels;
   for (const Config* config : configs) labels.push_back(config->name);
   if (count_distinct(labels) == labels.size()) return labels;
   labels.assign(configs.size(), "");
-  for (const std::string& key : differing_keys(configs)) {
+  for (const std::string& key : differing_keys(configs, ignored)) {
     Labels longer = labels;
     for (std::size_t i = 0; i < labels.size(); ++i)
       longer[i] += (labels[i].empty() ? "" : ", ") + spoken(key, value_of(*configs[i], key));

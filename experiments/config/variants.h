@@ -16,12 +16,18 @@ std::string task_difference(const Config& first,
                             const Config& second,
                             const std::map<std::string, std::string>& second_checksums);
 
-/// The keys in which configurations differ, in the order of the documentation, but for those that
-/// name a run or a place (`name`, `seed`, `data.path`, `log.*`, `record.*`).
-std::vector<std::string> differing_keys(std::span<const Config* const> configs);
+/// Whether configurations that differ in a key are other variants: not in one that names a run or a
+/// place (`name`, `seed`, `data.path`, `log.*`, `record.*`).
+bool makes_variants(const std::string& key);
+
+/// The keys that make variants in which configurations differ, in the order of the documentation,
+/// but for `ignored` ones.
+std::vector<std::string> differing_keys(std::span<const Config* const> configs,
+                                        std::span<const std::string> ignored = {});
 
 /// Short names that tell configurations apart: those of their experiments where these do, else as
-/// few settings as do. Not distinct where the configurations are not.
-std::vector<std::string> variant_labels(std::span<const Config* const> configs);
+/// few settings as do, `ignored` ones left out. Not distinct where the configurations are not.
+std::vector<std::string> variant_labels(std::span<const Config* const> configs,
+                                        std::span<const std::string> ignored = {});
 
 }  // namespace saccade

@@ -41,7 +41,8 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"train/location_std", "half canvases", kInMetrics, "of the Gaussian policy"},
     {"train/temperature", "", kInMetrics, "of the distribution over a grid"},
     // On the validation scenes, by the averaged weights
-    {"valid/error", "share", kInMetrics | kInSummary | kOnScreen, "in summary.json the least"},
+    {"valid/error", "share", kInMetrics | kInSummary | kInCompare | kOnScreen,
+     "in summary.json the least, in a comparison that of what was tried"},
     {"valid/symbol_error", "share", kInMetrics, "edits by symbol; of sequences"},
     // Of the looks: in metrics.csv on the validation scenes, in summary.json on the test scenes
     {"attention/on_target", "share", kInMetrics | kInSummary | kInCompare | kOnScreen,
@@ -98,6 +99,8 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"attention/look_map", "", kInDetails, "weight of the finest patches, mean of a look"},
 
     {"seeds", "runs", kInCompare, ""},
+    {"valid/error_low", "share", kInCompare, ""},
+    {"valid/error_high", "share", kInCompare, ""},
     {"test/error_iqm", "share", kInCompare, "interquartile mean over seeds"},
     {"test/error_iqm_low", "share", kInCompare, ""},
     {"test/error_iqm_high", "share", kInCompare, ""},

@@ -42,7 +42,7 @@ class FilmedAgent {
       : agent_(agent),
         seed_(seed),
         rollout_(agent.task.model,
-                 agent.task.environments(agent.split, agent.scene_seed)(kChunk, 1)),
+                 agent.task.environments(agent.split, agent.evaluation)(kChunk, 1)),
         canvases_(zeros<3>(rollout_.core.steps, kChunk, agent.task.model.canvas().pixels())) {}
 
   void play(int first) {

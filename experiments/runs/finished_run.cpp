@@ -101,7 +101,7 @@ bool is_finished(const RunFolder& folder) {
          read_json(folder.summary()).value("status", "") == "finished";
 }
 
-FinishedRun read_finished_run(const fs::path& path) {
+FinishedRun read_trained_run(const fs::path& path) {
   const RunFolder folder(path);
   if (!is_run(path)) throw InputError(fmt::format("{}: is no run folder", path.string()));
   if (!is_finished(folder)) throw InputError(fmt::format("{}: is not finished", path.string()));
@@ -118,20 +118,32 @@ FinishedRun read_finished_run(const fs::path& path) {
     return get<double>(summary, folder.summary(), metric.name());
   };
   const auto number_or_0 = [&](Metric metric) { return summary.value(metric.name(), 0.0); };
-  run.error = number("test/error");
+  run.valid_error = number("valid/error");
   run.episodes = number("episodes");
   run.seconds = number("time/elapsed");
   run.gflop_per_episode = number_or_0("episode/gflop");
   run.canvas_pixels = number_or_0("episode/canvas_pixels");
+  for (const MetricsRow& row : read_metrics(folder.metrics()))
+    if (row.contains("valid/error"))
+      run.curve.push_back({row.at("episodes"), row.at("time/elapsed"), row.at("valid/error")});
+  return run;
+}
+
+void read_test(FinishedRun& run) {
+  const RunFolder folder(run.folder);
+  const Json summary = read_json(folder.summary());
+  run.error = get<double>(summary, folder.summary(), Metric("test/error").name());
   if (summary.contains(Metric("attention/on_target").name())) {
-    run.on_target = number("attention/on_target");
+    run.on_target = get<double>(summary, folder.summary(), Metric("attention/on_target").name());
     run.on_target_by_glimpse = get<std::vector<double>>(
         summary, folder.summary(), Metric("attention/on_target_by_glimpse").name());
   }
   read_details(run, folder.details());
-  for (const MetricsRow& row : read_metrics(folder.metrics()))
-    if (row.contains("valid/error"))
-      run.curve.push_back({row.at("episodes"), row.at("time/elapsed"), row.at("valid/error")});
+}
+
+FinishedRun read_finished_run(const fs::path& folder) {
+  FinishedRun run = read_trained_run(folder);
+  read_test(run);
   return run;
 }
 

@@ -26,8 +26,7 @@ struct FinishedRun {
   std::string command;
   std::map<std::string, std::string> checksums;  // of its data files
 
-  double error = 0.0;               // test, single deterministic pass
-  std::optional<double> on_target;  // of models that look about
+  double valid_error = 0.0;  // the least, which chose the checkpoint
   double episodes = 0.0;
   double gflop_per_episode = 0.0;
   double canvas_pixels = 0.0;
@@ -38,6 +37,9 @@ struct FinishedRun {
   };
   std::vector<CurvePoint> curve;  // on the validation scenes
 
+  // Of the test:
+  double error = 0.0;               // single deterministic pass
+  std::optional<double> on_target;  // of models that look about
   std::vector<std::string> class_names;
   std::vector<double> on_target_by_glimpse;  // (T)
   std::vector<double> error_by_glimpse;      // (T)
@@ -48,8 +50,12 @@ struct FinishedRun {
 /// Whether a run has come to its end, test included.
 bool is_finished(const RunFolder& folder);
 
-/// Throws InputError for a folder whose run is not finished or cannot be read, naming what is
-/// missing.
+/// All but what its test found, which is not looked at. Throws InputError for a folder whose run is
+/// not finished or cannot be read, naming what is missing.
+FinishedRun read_trained_run(const std::filesystem::path& folder);
+/// Adds what its test found. Throws InputError naming what is missing.
+void read_test(FinishedRun& run);
+/// Both.
 FinishedRun read_finished_run(const std::filesystem::path& folder);
 
 /// In a study's folder: its run folders relative to it, a line each, in the order of the study.

@@ -4,6 +4,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "experiments/config/config_table.h"
@@ -49,40 +50,78 @@ Assignment assignment(const YAML::Node& key, const YAML::Node& value, const Said
   return {name, to_text(value), vary.place(value)};
 }
 
-// Every combination of the values of a map; the last key changes fastest.
-std::vector<Assignments> combinations(const Said& vary) {
-  std::vector<Assignments> product = {{}};
-  for (const auto& pair : vary.node) {
-    const YAML::Node &key = pair.first, &values = pair.second;
-    if (!values.IsSequence() || values.size() == 0)
-      vary.fail(key, fmt::format("vary: {}: allowed: a list of one value and more", to_text(key)));
-    std::vector<Assignments> longer;
+using Variants = std::vector<Assignments>;
+
+// Every combination of one of each list; the last list changes fastest.
+Variants combinations(const std::vector<Variants>& lists, const Said& vary) {
+  Variants product = {{}};
+  for (const Variants& list : lists) {
+    if (product.size() * list.size() > kMaxRuns)
+      vary.fail(vary.node, fmt::format("vary: more than {} variants", kMaxRuns));
+    Variants longer;
     for (const Assignments& before : product)
-      for (const YAML::Node& value : values) {
+      for (const Assignments& one : list) {
         longer.push_back(before);
-        longer.back().push_back(assignment(key, value, vary));
+        longer.back().insert(longer.back().end(), one.begin(), one.end());
       }
-    if (longer.size() > kMaxRuns)
-      vary.fail(key, fmt::format("vary: more than {} variants", kMaxRuns));
     product = std::move(longer);
   }
   return product;
 }
 
-std::vector<Assignments> list_variants(const Said& vary) {
-  const bool is_list = vary.node.IsSequence();
-  if ((!vary.node.IsMap() && !is_list) || vary.node.size() == 0)
-    vary.fail(vary.node,
-              "vary: an empty study; allowed: key.path: [value, ...], or a list of "
-              "{key.path: value, ...}");
-  if (!is_list) return combinations(vary);
-  std::vector<Assignments> variants;
-  for (const YAML::Node& item : vary.node) {
-    if (!item.IsMap()) vary.fail(item, "vary: allowed in its list: {key.path: value, ...}");
+// A variant for each value of a key.
+Variants values_of_key(const YAML::Node& key, const YAML::Node& values, const Said& vary) {
+  if (!values.IsSequence() || values.size() == 0)
+    vary.fail(key, fmt::format("vary: {}: allowed: a list of one value and more", to_text(key)));
+  Variants variants;
+  for (const YAML::Node& value : values) variants.push_back({assignment(key, value, vary)});
+  return variants;
+}
+
+Variants listed(const YAML::Node& list, const Said& vary) {
+  Variants variants;
+  for (const YAML::Node& item : list) {
+    if (!item.IsMap())
+      vary.fail(item, "vary: allowed in its list: {key.path: value, ...}, or lists of them alone");
     Assignments& variant = variants.emplace_back();
     for (const auto& pair : item) variant.push_back(assignment(pair.first, pair.second, vary));
   }
   return variants;
+}
+
+// Lists are combined, so that a key in two of them would have two values.
+void refuse_shared_keys(const std::vector<Variants>& lists) {
+  std::map<std::string, std::size_t> owners;  // key -> its list
+  for (std::size_t i = 0; i < lists.size(); ++i)
+    for (const Assignments& variant : lists[i])
+      for (const Assignment& a : variant)
+        if (owners.emplace(a.key, i).first->second != i)
+          throw InputError(
+              fmt::format("{}: vary: {} stands in two lists that are combined; "
+                          "allowed: in one of them",
+                          a.place, a.key));
+}
+
+Variants list_variants(const Said& vary) {
+  const bool is_list = vary.node.IsSequence();
+  if ((!vary.node.IsMap() && !is_list) || vary.node.size() == 0)
+    vary.fail(vary.node,
+              "vary: an empty study; allowed: key.path: [value, ...], a list of "
+              "{key.path: value, ...}, or a list of such lists");
+  std::vector<Variants> lists;
+  if (!is_list) {
+    for (const auto& pair : vary.node)
+      lists.push_back(values_of_key(pair.first, pair.second, vary));
+    return combinations(lists, vary);
+  }
+  if (!vary.node[0].IsSequence()) return listed(vary.node, vary);
+  for (const YAML::Node& list : vary.node) {
+    if (!list.IsSequence() || list.size() == 0)
+      vary.fail(list, "vary: allowed in its list of lists: [{key.path: value, ...}, ...]");
+    lists.push_back(listed(list, vary));
+  }
+  refuse_shared_keys(lists);
+  return combinations(lists, vary);
 }
 
 std::vector<std::string> list_seeds(const Said& seeds) {
@@ -160,8 +199,7 @@ std::optional<Study> read_study(const std::filesystem::path& path,
   std::vector<std::string> overrides = given_overrides;
   const StudyKeys keys(text, origin, overrides);
   if (!keys.vary && !keys.seeds) return std::nullopt;
-  const std::vector<Assignments> variants =
-      keys.vary ? list_variants(*keys.vary) : std::vector<Assignments>{{}};
+  const Variants variants = keys.vary ? list_variants(*keys.vary) : Variants{{}};
   if (keys.seeds)
     for (const std::string& override : overrides)
       if (override.starts_with("seed="))

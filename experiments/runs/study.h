@@ -28,16 +28,23 @@ struct StudyRun {
 ///     vary:
 ///       - {attention.glimpse.kind: hard_gaussian, reinforce.reward: probability}
 ///       - {attention.glimpse.kind: soft_grid, attention.glimpse.entropy: 0.01}
+///
+/// or a list of such lists, for every combination of one variant of each:
+///
+///     vary:
+///       - - {attention.glimpse.kind: hard_gaussian, reinforce.reward: probability}
+///         - {attention.glimpse.kind: soft_grid, attention.glimpse.entropy: 0.01}
+///       - [{training.learning_rate: 0.001}, {training.learning_rate: 0.002}]
 struct Study {
   std::string name;
-  std::vector<StudyRun> runs;  // the first variant's seeds, then the next one's: the last key of
-                               // `vary` changes fastest
+  std::vector<StudyRun> runs;  // the first variant's seeds, then the next one's: the last key or
+                               // list of `vary` changes fastest
 };
 
 /// The study in a file, or nothing where it says neither `vary` nor `seeds`. Overrides hold for
 /// every run; `vary={...}` and `seeds=...` replace what the file says of them. Throws InputError as
-/// read_config does, and for an empty list, a key that is varied and overridden, or variants that
-/// are the same.
+/// read_config does, and for an empty list, a key in two lists of `vary`, a key that is varied and
+/// overridden, or variants that are the same.
 std::optional<Study> read_study(const std::filesystem::path& path,
                                 const std::vector<std::string>& overrides);
 

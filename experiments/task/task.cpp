@@ -57,11 +57,16 @@ std::string Task::spoken(std::span<const int> labels) const {
 }
 
 EnvironmentFactory Task::environments(Split split) const {
-  return environments(split, split == Split::train ? config.seed : config.evaluation.seed);
+  if (split == Split::train) return factory(split, config.seed, /*scenes=*/0);
+  return environments(split, config.evaluation);
 }
 
-EnvironmentFactory Task::environments(Split split, std::uint64_t seed) const {
-  return [this, split, seed](int episodes, int rollouts) {
+EnvironmentFactory Task::environments(Split split, const EvaluationConfig& evaluation) const {
+  return factory(split, evaluation.seed, evaluation.scenes);
+}
+
+EnvironmentFactory Task::factory(Split split, std::uint64_t seed, int scenes) const {
+  return [this, split, seed, scenes](int episodes, int rollouts) {
     return kind.make({.scene = config.scene,
                       .augmentation = config.augmentation,
                       .digits = digits,
@@ -69,7 +74,8 @@ EnvironmentFactory Task::environments(Split split, std::uint64_t seed) const {
                       .split = split,
                       .seed = seed,
                       .episodes = episodes,
-                      .rollouts = rollouts});
+                      .rollouts = rollouts,
+                      .scenes = scenes});
   };
 }
 

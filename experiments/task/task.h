@@ -31,10 +31,14 @@ class Task {
   /// What an agent said, in words.
   std::string spoken(std::span<const int> labels) const;
   /// Environments of training (fresh scenes, digits shuffled and augmented where that is on), of
-  /// validation or of test (fixed by evaluation.seed).
+  /// validation or of test (fixed by evaluation.seed and evaluation.scenes).
   EnvironmentFactory environments(Split split) const;
-  /// The same with other scenes.
-  EnvironmentFactory environments(Split split, std::uint64_t seed) const;
+  /// The validation or test scenes of another evaluation: its seed draws them, and which digits
+  /// they show where they are fewer than the digits (see TaskKind::make).
+  EnvironmentFactory environments(Split split, const EvaluationConfig& evaluation) const;
+
+ private:
+  EnvironmentFactory factory(Split split, std::uint64_t seed, int scenes) const;
 };
 
 }  // namespace saccade

@@ -203,7 +203,7 @@ void Training::record() const {
                             task_,
                             flat(learner_.optimizer.averaged),
                             Split::valid,
-                            task_.config.evaluation.seed,
+                            task_.config.evaluation,
                             learner_.progress()};
   const std::int64_t last = learner_.total_updates() * task_.config.agent.training.batch_size;
   const std::string file =

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <sstream>
 
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/report_files.h"
@@ -27,6 +28,14 @@ constexpr std::size_t kRecordedAgents = 6;  // so many fit beside each other
 fs::path out_folder(const CompareOptions& options) {
   if (!options.out.empty()) return options.out;
   return options.folders.size() == 1 ? options.folders[0] / "comparison" : fs::path("comparison");
+}
+
+// "a,b" is a and b; nothing is none.
+std::vector<std::string> keys_in(const std::string& list) {
+  std::vector<std::string> keys;
+  std::istringstream stream(list);
+  for (std::string key; std::getline(stream, key, ',');) keys.push_back(key);
+  return keys;
 }
 
 // Throws InputError if one of `files` would be written over, or nothing can be written there.
@@ -73,7 +82,7 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
 
 std::string compare(const CompareOptions& options) {
   const fs::path out = out_folder(options);
-  Comparison comparison = gather(options.folders);
+  Comparison comparison = gather(options.folders, keys_in(options.tuned_by));
   comparison.commands.push_back(options.command);
   const std::vector<Chart> charts = charts_of(comparison);
   const std::vector<fs::path> report = report_files(out, charts);
@@ -100,6 +109,9 @@ Verb compare_verb() {
                        Option::kRequired},
                       {"--out", &options->out,
                        "The folder to write (default: comparison/ in the one given)"},
+                      {"--tuned-by", &options->tuned_by,
+                       "KEY[,KEY]: of runs that differ in these alone, those with the least "
+                       "validation error stand for their variant"},
                       {"--json", &options->json, "Print one JSON document"},
                       {"--force", &options->force, "Write over an older comparison"}},
           .call = [options](const Call& call) {

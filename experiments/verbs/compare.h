@@ -10,13 +10,14 @@ namespace saccade {
 struct CompareOptions {
   std::vector<std::filesystem::path> folders = {};  // of runs or studies
   std::filesystem::path out =
-      {};  // empty: comparison/ in the folder given, or here where several are
+      {};                     // empty: comparison/ in the folder given, or here where several are
+  std::string tuned_by = {};  // keys with commas between them; see gather()
   bool json = false;
   bool force = false;        // write over an older comparison
   std::string command = {};  // as typed, for the report
 };
 
-/// Puts trained agents side by side (see gather) and writes into the folder `out`: compare.md,
+/// Puts trained agents side by side (see gather()) and writes into the folder `out`: compare.md,
 /// compare.csv, recording.mp4 of the first run of each variant (.gif where there is no encoder of
 /// H.264), report.html with all of that, and charts/*.png. Returns the table and then where the
 /// recording and the report are, or with `json` one document. Throws InputError as gather does, and

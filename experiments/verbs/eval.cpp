@@ -33,12 +33,13 @@ std::string eval(const EvalOptions& options) {
   open_weights(weights_file, options.weights);
   const Trained trained(options.run_folder);
   const Task& task = trained.task;
-  const EvaluationConfig& evaluation = task.config.evaluation;
+  EvaluationConfig evaluation = task.config.evaluation;
+  if (options.scenes > 0) evaluation.scenes = options.scenes;
   Workers workers(options.threads);
-  const int scenes = options.scenes > 0 ? options.scenes : evaluation.scenes;
   std::optional<AttentionWeights> attention;
-  if (weights_file) attention.emplace(task.model, scenes);
-  Evaluator tester(task.model, task.environments(Split::test), scenes, evaluation.seed, workers);
+  if (weights_file) attention.emplace(task.model, evaluation.scenes);
+  Evaluator tester(task.model, task.environments(Split::test, evaluation), evaluation.scenes,
+                   evaluation.seed, workers);
   const TestReport report = test_agent(task.model, flat(trained.weights), tester, evaluation,
                                        attention ? &*attention : nullptr);
   if (attention) {

@@ -95,18 +95,19 @@ std::string record(const RecordOptions& options, const std::atomic<bool>& stop) 
     configs.push_back(&runs.back()->task.config);
     require_same_task(runs[0]->task, runs.back()->task, options.run_folders[0], folder);
   }
-  const std::uint64_t seed = options.seed.value_or(configs[0]->evaluation.seed);
+  EvaluationConfig evaluation = configs[0]->evaluation;
+  evaluation.seed = options.seed.value_or(evaluation.seed);
   std::vector<RecordedAgent> agents;
   const std::vector<std::string> names = agent_names(configs, options.run_folders);
   for (std::size_t i = 0; i < runs.size(); ++i)
-    agents.push_back({names[i], runs[i]->task, flat(runs[i]->weights), Split::test, seed});
+    agents.push_back({names[i], runs[i]->task, flat(runs[i]->weights), Split::test, evaluation});
 
   const int wanted = options.scenes.value_or(sheet ? kSheetScenes : kVideoScenes);
   const Recording written = write_recording(agents,
                                             {.target = target,
                                              .force = options.force,
                                              .scenes = wanted,
-                                             .seed = seed,
+                                             .seed = evaluation.seed,
                                              .only = only,
                                              .fps = options.fps},
                                             stop);

@@ -2,7 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <set>
+#include <span>
+#include <vector>
 
 #include "nn/error.h"
 #include "tests/env/digit_fixtures.h"
@@ -55,6 +59,56 @@ TEST_CASE("every task makes environments of which it is true, and names all they
   }
   CHECK(message_of<InputError>([] { find_task_kind("fly"); }).find("allowed: centered, ") !=
         std::string::npos);
+}
+
+TEST_CASE("an evaluation of fewer scenes than digits shows a random sample of them, by its seed") {
+  constexpr int kDigits = 23;
+  const DigitSet each = noise_digits(kDigits, 4, 4, 1, kDigits);  // every digit its own class
+  const Digits digits{
+      .train = each, .valid = each, .test = each, .class_names = {}, .checksums = {}};
+  const auto shown = [&](int num_digits, int scenes, std::uint64_t seed, Split split) {
+    const SceneConfig scene{
+        .kind = "translated", .canvas = {8, 8}, .num_digits = num_digits, .num_distractors = 0};
+    const Retina retina({4, 1, 2}, 8, 8, 1);
+    const auto environment = find_task_kind("translated")
+                                 .make({.scene = scene,
+                                        .augmentation = {},
+                                        .digits = digits,
+                                        .retina = &retina,
+                                        .split = split,
+                                        .seed = seed,
+                                        .episodes = 1,
+                                        .rollouts = 1,
+                                        .scenes = scenes});
+    std::vector<int> classes;
+    for (int n = 0; n < scenes; ++n) {
+      environment->reset(n);
+      const SceneFacts& facts = environment->facts()[0];
+      classes.insert(classes.end(), facts.classes.begin(), facts.classes.begin() + num_digits);
+    }
+    return classes;
+  };
+  std::vector<int> in_order(2 * kDigits);
+  for (int i = 0; i < 2 * kDigits; ++i) in_order[i] = i % kDigits;
+  for (const Split split : {Split::valid, Split::test}) {
+    CHECK(shown(1, 2 * kDigits, 7, split) == in_order);
+    CHECK(shown(2, kDigits, 7, split) == in_order);
+    for (const int num_digits : {1, 2}) {
+      const int scenes = (kDigits - 1) / num_digits;
+      const std::vector<int> sample = shown(num_digits, scenes, 7, split);
+      CHECK(std::set(sample.begin(), sample.end()).size() == sample.size());
+      CHECK(!std::ranges::equal(sample, std::span(in_order).first(sample.size())));
+      CHECK(shown(num_digits, scenes, 7, split) == sample);
+      CHECK(shown(num_digits, scenes, 8, split) != sample);
+    }
+  }
+  // Every digit is as likely as another, whatever its place.
+  constexpr int kScenes = 5, kSeeds = 2000;
+  std::vector<int> counts(kDigits);
+  for (int seed = 0; seed < kSeeds; ++seed)
+    for (const int digit : shown(1, kScenes, seed, Split::test)) ++counts[digit];
+  const double expected = double(kScenes) * kSeeds / kDigits;  // 435, deviation 18
+  for (const int count : counts) CHECK(std::abs(count - expected) < 5.0 * 18.0);
 }
 
 TEST_CASE("the first event of a game is the first that earns anything") {

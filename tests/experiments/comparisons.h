@@ -39,6 +39,7 @@ inline Variant made_variant(const std::string& label, double error, int seeds, i
   for (int i = 1; i <= 8; ++i) {
     const double now = error + 0.6 * std::exp(-0.9 * i);
     variant.curve.push_back({.episodes = 5e5 * i,
+                             .gflop = 5e5 * i * variant.gflop_per_episode,
                              .seconds = variant.seconds * i / 8.0,
                              .error = around(now, seeds > 1 ? 0.12 * now : 0.0)});
   }

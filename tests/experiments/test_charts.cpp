@@ -65,8 +65,9 @@ TEST_CASE("a comparison's charts have exactly its numbers, in per cent and round
   const std::vector<Chart> charts = charts_of(comparison);
   CHECK(ids_of(charts) == std::vector<std::string>{"final_error", "learning_episodes",
                                                    "learning_seconds", "error_by_glimpse",
-                                                   "on_target_by_glimpse", "looks_1", "looks_2",
-                                                   "confusion_1", "confusion_2"});
+                                                   "on_target_by_glimpse", "cost_episodes",
+                                                   "cost_gflop", "cost_seconds", "looks_1",
+                                                   "looks_2", "confusion_1", "confusion_2"});
   const Variant& hard = comparison.variants[1];
 
   const Series& curve = chart_named(charts, "learning_episodes").series.at(1);
@@ -83,6 +84,16 @@ TEST_CASE("a comparison's charts have exactly its numbers, in per cent and round
   const Chart& seconds = chart_named(charts, "learning_seconds");
   CHECK(seconds.x.title == "minutes");
   CHECK(seconds.series[1].x.back() == doctest::Approx(75.0));
+
+  // 0.0123 GFLOP an episode.
+  const Chart& work = chart_named(charts, "cost_gflop");
+  CHECK(work.x.title == "TFLOP");
+  CHECK(work.x.logarithmic);
+  CHECK(work.series[1].x.front() == doctest::Approx(6.15));
+  CHECK(work.series[1].x.back() == doctest::Approx(49.2));
+  CHECK(work.series[1].estimates.back().value == curve.estimates.back().value);
+  CHECK(chart_named(charts, "cost_episodes").series[1].x == curve.x);
+  CHECK(chart_named(charts, "cost_seconds").series[1].x == seconds.series[1].x);
 
   const Series& final_error = chart_named(charts, "final_error").series.at(1);
   CHECK(final_error.estimates.at(0).value == doctest::Approx(3.0));
@@ -123,7 +134,19 @@ TEST_CASE("a chart without data is not there") {
   CHECK(ids_of(charts_of(made_comparison({bare}))) == std::vector<std::string>{"final_error"});
   bare.curve = {{.episodes = 100.0, .seconds = 0.0, .error = {0.5, 0.5, 0.5, false}}};
   CHECK(ids_of(charts_of(made_comparison({bare}))) ==
-        std::vector<std::string>{"final_error", "learning_episodes"});
+        std::vector<std::string>{"final_error", "learning_episodes", "cost_episodes"});
+}
+
+TEST_CASE("what has no known cost is not drawn against it") {
+  Comparison comparison = two_variants();
+  comparison.variants[0].curve[0].seconds = 0.0;  // too short to be measured
+  for (CurvePoint& point : comparison.variants[1].curve) point.gflop = 0.0;  // of an old run
+  const std::vector<Chart> charts = charts_of(comparison);
+  CHECK(chart_named(charts, "learning_seconds").series[0].x.size() == 8);
+  CHECK(chart_named(charts, "cost_seconds").series[0].x.size() == 7);
+  const Chart& work = chart_named(charts, "cost_gflop");
+  REQUIRE(work.series.size() == 1);
+  CHECK(work.series[0].variant == 0);
 }
 
 TEST_CASE("a variant that sees the whole canvas has no looks to draw") {

@@ -119,6 +119,8 @@ TEST_CASE("bad configurations and data are refused with one message and exit cod
   check({"record", "out", "--only", "good"}, "--only good: allowed: wrong, right");
   check({"compare", "data"}, "data: neither a run folder");
   check({"compare", "out", "none"}, "none: no such folder");
+  check({"compare", "out", "--tuned-by", "training.rate"},
+        "--tuned-by training.rate: unknown key 'training.rate'; did you mean 'training.");
   check({"compare", "out", "--out", "tiny.yaml/c"}, "tiny.yaml/c: the folder cannot be made");
   check({"run", "tiny.yaml", "vary={}"}, "override 'vary={}': vary: an empty study");
   check({"run", "tiny.yaml", "vary={model.core: [rnn, gru]}", "--out", "tiny.yaml"},

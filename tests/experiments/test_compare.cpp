@@ -265,7 +265,7 @@ TEST_CASE("folders without runs are refused") {
   CHECK(!run(tiny.options("stopped"), true));
   CHECK(contains(fault("stopped"), "no run is finished"));
   put_bytes(tiny.train("broken") / "summary.json", R"({"status": "finished"})");
-  CHECK(contains(fault("broken"), "'test/error' is missing"));
+  CHECK(contains(fault("broken"), "'valid/error' is missing"));
 }
 
 }  // namespace saccade

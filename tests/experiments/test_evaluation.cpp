@@ -97,6 +97,27 @@ TEST_CASE("an evaluator forgets the pass before") {
   check_equal(tiny.evaluate(150, 1), first);
 }
 
+TEST_CASE("fewer scenes than digits are drawn by the evaluation that is asked for") {
+  const TinyTask tiny({"evaluation.scenes=12"});  // of 20 test digits, whose classes take turns
+  const auto labels = [&](const EnvironmentFactory& environments) {
+    const auto environment = environments(12, 1);
+    environment->reset(0);
+    std::vector<int> all;
+    for (const SceneFacts& facts : environment->facts()) all.push_back(facts.label);
+    return all;
+  };
+  std::vector<int> in_order(12);
+  for (int n = 0; n < 12; ++n) in_order[n] = n % 3;
+  EvaluationConfig evaluation = tiny.task.config.evaluation;
+  const std::vector<int> drawn = labels(tiny.task.environments(Split::test));
+  CHECK(drawn != in_order);
+  CHECK(labels(tiny.task.environments(Split::test, evaluation)) == drawn);
+  evaluation.seed += 1;
+  CHECK(labels(tiny.task.environments(Split::test, evaluation)) != drawn);
+  evaluation.scenes = 20;
+  CHECK(labels(tiny.task.environments(Split::test, evaluation)) == in_order);
+}
+
 TEST_CASE("the deterministic pass counts what one batch of all scenes does") {
   for (const Overrides& overrides :
        {Overrides{}, Overrides{"scene.num_digits=2"}, Overrides{"attention.glimpse.kind=scan"},

@@ -156,12 +156,14 @@ TEST_CASE("numbers that are none are empty cells and no points") {
 TEST_CASE("what is not there has no section") {
   const Comparison empty{};
   const std::string bare = page_of(empty);
-  for (const char* heading : {"Charts", "Where each variant looks", "What is taken for what",
-                              "What differs", "Left out", "Made by", "Side by side"})
+  for (const char* heading :
+       {"Charts", "Error against cost", "Where each variant looks", "What is taken for what",
+        "What differs", "Left out", "Made by", "Side by side"})
     CHECK_MESSAGE(!contains(bare, std::string("<h2>") + heading), heading);
   const std::string full = page_of(two_variants(), EmbeddedRecording{"image/gif", "x", "y"});
-  for (const char* heading : {"Charts", "Where each variant looks", "What is taken for what",
-                              "What differs", "Left out", "Made by", "Side by side"})
+  for (const char* heading :
+       {"Charts", "Error against cost", "Where each variant looks", "What is taken for what",
+        "What differs", "Left out", "Made by", "Side by side"})
     CHECK_MESSAGE(contains(full, std::string("<h2>") + heading), heading);
 }
 

@@ -70,6 +70,28 @@ TEST_CASE("variants can be listed, each with the settings that belong together")
   CHECK(runs[1].config.agent.glimpse.num_glimpses == 3);  // what the file says stays
 }
 
+TEST_CASE("lists of variants are combined, the last list fastest") {
+  const TinyStudy tiny(R"(vary:
+  - - {attention.glimpse.kind: hard_gaussian, attention.glimpse.std: 0.3}
+    - {attention.glimpse.kind: soft_grid, attention.glimpse.grid: [2, 3]}
+  - [{training.learning_rate: 0.01}, {training.learning_rate: 0.02}, {training.ema: 0.5}]
+seeds: 2
+)");
+  const auto runs = tiny.runs();
+  REQUIRE(runs.size() == 12);
+  CHECK(runs[3].folder ==
+        "attention.glimpse.kind=hard_gaussian,attention.glimpse.std=0.3,training.learning_rate="
+        "0.02/seed-2");
+  CHECK(runs[3].config.agent.training.optimizer.learning_rate == 0.02);
+  CHECK(runs[6].config.agent.glimpse.kind == "soft_grid");
+  CHECK(runs[6].config.agent.glimpse.grid.cells == std::array{2, 3});
+  CHECK(runs[6].config.agent.training.optimizer.learning_rate == 0.01);
+  CHECK(runs[11].config.agent.training.optimizer.ema == 0.5);
+  CHECK(runs[11].config.seed == 2);
+  CHECK(tiny.runs({"vary=[[{model.core: rnn}], [{training.ema: 0.5}, {training.ema: 0.9}]]"})
+            .size() == 4);
+}
+
 TEST_CASE("seeds are a count or a list, and overrides replace what the file says") {
   const TinyStudy tiny("seeds: [7, 3]\n");
   CHECK(tiny.runs().size() == 2);
@@ -92,6 +114,22 @@ TEST_CASE("a study that cannot be is refused with its place") {
   CHECK(contains(fault("vary: []\n"), "an empty study"));
   CHECK(contains(fault("vary: [rnn]\n"), "allowed in its list"));
   CHECK(contains(fault("vary: [{seed: 2}]\n"), "seeds: [...] varies seeds"));
+  CHECK(contains(fault("vary: [{model.core: rnn}, [{model.core: gru}]]\n"),
+                 "tiny.yaml:12:27: vary: allowed in its list: {key.path: value, ...}, or lists"));
+  CHECK(contains(fault("vary: [[{model.core: rnn}], {model.core: gru}]\n"),
+                 "allowed in its list of lists: [{key.path: value, ...}, ...]"));
+  CHECK(contains(fault("vary: [[{model.core: rnn}], []]\n"), "allowed in its list of lists"));
+  CHECK(contains(fault("vary: [[rnn], [gru]]\n"), "tiny.yaml:12:9: vary: allowed in its list"));
+  CHECK(contains(fault("vary: [[{model.core: rnn}], [{training.ema: 0.5, model.core: gru}]]\n"),
+                 "tiny.yaml:12:62: vary: model.core stands in two lists that are combined"));
+  const auto list = [](const std::string& key) {
+    std::string all;
+    for (int i = 1; i <= 101; ++i) all += fmt::format("{{{}: 0.{}}}, ", key, i);
+    return "[" + all + "]";
+  };
+  const std::string many =
+      fmt::format("vary: [{}, {}]\n", list("training.ema"), list("training.learning_rate"));
+  CHECK(contains(fault(many), "vary: more than 10000 variants"));
   CHECK(contains(fault("seeds: 0\n"), "seeds: '0'"));
   CHECK(contains(fault("seeds: [1, 1]\n"), "seeds: '[1, 1]'"));
   CHECK(contains(fault("seeds: [1, 01]\n"), "seeds: '[1, 01]'"));
