@@ -4,6 +4,7 @@
 
 #include "agent/answering/reward.h"
 #include "agent/cores/core.h"
+#include "agent/learning/critic.h"
 #include "agent/learning/reinforce.h"
 #include "agent/looking/glimpse_rules.h"
 #include "agent/looking/looking.h"
@@ -89,6 +90,7 @@ void check(const AgentConfig& config, AnswerKind answer) {
   check_glimpse(config);
   check_input(config);
   check_hidden(config, answer);
+  check_critic(config.reinforce, answer);
   check_learning(config);
 }
 

@@ -35,6 +35,8 @@ struct ModelConfig {
 struct ReinforceConfig {
   int rollouts = 1;                   // M: episodes that share a scene
   std::string advantage = "learned";  // a name of advantage_estimators()
+  std::string critic = "linear";      // a name of critic_kinds()
+  int critic_hidden = 128;            // width of the hidden layer of critics that have one
   std::string reward = "correct";     // a name of reward_kinds()
   double weight = 1.0;                // of the REINFORCE term of the looks, >= 0
   double entropy = 0.0;               // of the policy's entropy bonus, >= 0

@@ -43,8 +43,9 @@ Model::Model(const AgentConfig& config, const Sight& sight)
       core(core_of(config_.model, look(), layout_)),
       answering(make_answering(config_, sight, state_size(), num_glimpses(), layout_)),
       baseline(answer().acts || (look().looks && !look().differentiable)
-                   ? LinearHead("baseline", state_size(), 1, constant(0), layout_)
-                   : std::optional<LinearHead>()) {
+                   ? std::optional<Critic>(std::in_place, config_.reinforce, state_size(),
+                                           num_classes(), layout_)
+                   : std::optional<Critic>()) {
   layout_.arrange(kOrder);
 }
 
@@ -57,8 +58,7 @@ Work Model::work() const {
   const bool reads_baseline = find_advantage(config_.reinforce.advantage).reads_baseline;
   const int judged = steps - std::max(first_decision(), 1);  // the first has no state to read
   Work total = looking->work() + core->work(steps) + answering->work();
-  if (reads_baseline && first_decision() < steps)
-    total = total + linear_work(state_size(), 1, Input::constant) * judged;
+  if (reads_baseline && first_decision() < steps) total = total + baseline->work() * judged;
   if (gate) total = total + gate->work(steps);
   return total;
 }

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "agent/answering/answering.h"
-#include "agent/answering/linear_head.h"
 #include "agent/config.h"
 #include "agent/cores/core.h"
+#include "agent/learning/critic.h"
 #include "agent/looking/looking.h"
 #include "agent/sight.h"
 #include "attention/gate.h"
@@ -52,7 +52,7 @@ class Model {
   const std::optional<const InputGate> gate;  // attention.input
   const std::unique_ptr<const Core> core;
   const std::unique_ptr<const Answering> answering;
-  const std::optional<const LinearHead> baseline;  // where something may learn by REINFORCE
+  const std::optional<const Critic> baseline;  // where something may learn by REINFORCE
 };
 
 }  // namespace saccade

@@ -30,7 +30,10 @@ Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
       model_(model),
       advantage_(find_advantage(model.config().reinforce.advantage)),
       rollout_(model, std::move(environment)),
-      backward_(model, rollout_.episodes()) {
+      backward_(model, rollout_.episodes()),
+      critic_(model.baseline
+                  ? model.baseline->make_memory(model.num_glimpses(), rollout_.episodes())
+                  : CriticMemory()) {
   const int steps = model.num_glimpses();
   const int batch = rollout_.episodes();
   earned_ = zeros<2>(steps, batch);
@@ -76,7 +79,7 @@ void Lane::estimate_advantages(std::span<const float> parameters, float average_
   add_up(matrix(returns_), matrix(earned_), trace.of_returns);
   if (advantage_.reads_baseline && model_.baseline) {
     const Matrix b = {baselines_.data(), rollout_.core.rows(), 1, 1};
-    model_.baseline->forward(b, rollout_.core.all_states(), parameters);
+    model_.baseline->forward(b, critic_, rollout_, parameters);
   }
   advantage_.estimate(matrix(advantages_), {.returns = matrix(returns_),
                                             .baselines = matrix(baselines_),
@@ -107,13 +110,13 @@ double Lane::baseline_backward(std::span<const float> parameters, float scale) {
   }
   const Matrix dbaseline = {&dbaselines_(first, 0), actions * batch, 1, 1};
   CoreMemory& core = rollout_.core;
-  model_.baseline->backward(flat(gradient), dbaseline,
-                            core.all_states().row_range(first * batch, actions * batch));
+  model_.baseline->backward(flat(gradient), dbaseline, critic_, first, rollout_, parameters);
   if (config.shared_baseline && core.steps > 1) {
     const int from = std::max(first, 1);  // before the first glimpse there is no state
     model_.baseline->state_backward(
         matrix(core.dstate).row_range((from - 1) * batch, (core.steps - from) * batch),
-        {&dbaselines_(from, 0), (core.steps - from) * batch, 1, 1}, parameters);
+        {&dbaselines_(from, 0), (core.steps - from) * batch, 1, 1}, critic_, from, rollout_,
+        parameters);
   }
   return loss;
 }

@@ -10,6 +10,7 @@
 
 #include "agent/answering/reward.h"
 #include "agent/cores/core.h"
+#include "agent/learning/critic.h"
 #include "agent/learning/reinforce.h"
 #include "agent/model.h"
 #include "attention/score.h"
@@ -129,6 +130,8 @@ std::vector<Setting> settings(Config& c) {
 
       {"reinforce.rollouts", &reinforce.rollouts, closed(1, 1024), "episodes that share a scene"},
       {"reinforce.advantage", &reinforce.advantage, advantage_estimators(), "the baseline"},
+      {"reinforce.critic", &reinforce.critic, critic_kinds(), "the network of learned and gae"},
+      {"reinforce.critic_hidden", &reinforce.critic_hidden, kWidth, "mlp, privileged: its layer"},
       {"reinforce.reward", &reinforce.reward, reward_kinds(), "of the looks"},
       {"reinforce.weight", &reinforce.weight, kWeight, "of the REINFORCE term"},
       {"reinforce.entropy", &reinforce.entropy, kWeight, "of the policy's entropy bonus"},

@@ -64,6 +64,7 @@ class LocatorGradient {
         seed_(trained.task.config.evaluation.seed),
         rollout_(model_, trained.task.environments(Split::test)(options.scenes * options.rollouts,
                                                                 options.rollouts)),
+        critic_(model_.baseline->make_memory(steps(), rollout_.episodes())),
         by_step_(find_reward(model_.config().reinforce.reward).by_step),
         trace_(trace_of(model_.config().reinforce, model_.answer().acts)),
         earned_(zeros<2>(steps(), rollout_.episodes())),
@@ -86,7 +87,7 @@ class LocatorGradient {
     rollout_.answer->earned(matrix(earned_));
     add_up(matrix(returns_), matrix(earned_), trace_.of_returns);
     const Matrix b = {baselines_.data(), rollout_.core.rows(), 1, 1};
-    model_.baseline->forward(b, rollout_.core.all_states(), parameters_);
+    model_.baseline->forward(b, critic_, rollout_, parameters_);
   }
 
   float mean_reward() const {
@@ -135,6 +136,7 @@ class LocatorGradient {
   int rollouts_;
   std::uint64_t seed_;
   Rollout rollout_;
+  CriticMemory critic_;
   bool by_step_;
   Trace trace_;
   Tensor<2> earned_;      // (T, B)
@@ -186,7 +188,8 @@ std::vector<double> enumerate(LocatorGradient& locator, int candidates, const Te
     const int batch = locator.rollout().episodes();
     Tensor<2> advantages = zeros<2>(locator.steps(), batch);
     for (int b = 0; b < batch; ++b)
-      advantages(last, b) = locator.rollout().look->decisions(last, b, k) * locator.last_returns()[b];
+      advantages(last, b) =
+          locator.rollout().look->decisions(last, b, k) * locator.last_returns()[b];
     const std::vector<float> term = locator.gradient_of(advantages);
     exact.resize(term.size(), 0.0);
     for (std::size_t i = 0; i < term.size(); ++i) exact[i] += term[i];
@@ -230,9 +233,11 @@ nlohmann::ordered_json against_exact(const Trained& trained, const GradientsOpti
 
 std::string to_table(const nlohmann::ordered_json& document) {
   std::string table = fmt::format(
-      "  locator's gradient, {} scenes x {} rollouts, {} draws\n  {:<16}{:>14}{:>14}{:>18}\n",
+      "  locator's gradient, {} scenes x {} rollouts, {} draws, reinforce.critic: {}\n  "
+      "{:<16}{:>14}{:>14}{:>18}\n",
       document["scenes"].get<int>(), document["rollouts"].get<int>(),
-      document["samples"].get<int>(), "advantage", "|mean|", "variance", "signal to noise");
+      document["samples"].get<int>(), document["critic"].get<std::string>(), "advantage", "|mean|",
+      "variance", "signal to noise");
   for (const auto& [name, row] : document["estimators"].items())
     table +=
         fmt::format("  {:<16}{:>14.3e}{:>14.3e}{:>18.4f}\n", name, row["mean_norm"].get<double>(),
@@ -273,6 +278,7 @@ std::string gradients(const GradientsOptions& options) {
   nlohmann::ordered_json document{{"scenes", options.scenes},
                                   {"rollouts", options.rollouts},
                                   {"samples", options.samples},
+                                  {"critic", model.config().reinforce.critic},
                                   {"average_reward", average_reward}};
   const std::vector<std::string> estimators = advantage_estimators();
   const Samples all = sample(locators, workers, options.samples, average_reward, 0,

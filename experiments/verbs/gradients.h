@@ -15,7 +15,8 @@ struct GradientsOptions {
   int threads = 0;  // 0: every processor this process may use
 };
 
-/// How noisy the locator's REINFORCE gradient is by each advantage estimator, on one batch of test
+/// How noisy the locator's REINFORCE gradient is by each advantage estimator, those that read a
+/// baseline with the agent's own critic, reward and trace, on one batch of test
 /// scenes and the same draws of the policy: |mean gradient|, the trace of its covariance over the
 /// draws, and their ratio |E g|^2 / tr Cov(g) (signal to noise). For hard_categorical also the
 /// gradient of the last glimpse alone, all earlier ones fixed, against the exact one by enumeration

@@ -11,11 +11,11 @@ namespace saccade {
 inline bool gets_gradient(const Model& model, const std::string& name) {
   const AgentConfig& config = model.config();
   const int steps = model.num_glimpses(), first = model.first_decision();
-  // The state before the first glimpse is zero.
-  if (name == "baseline.weight")
-    return find_advantage(config.reinforce.advantage).reads_baseline && std::max(first, 1) < steps;
-  if (name == "baseline.bias")
-    return find_advantage(config.reinforce.advantage).reads_baseline && first < steps;
+  if (name.starts_with("baseline.")) {
+    // The state before the first glimpse is zero.
+    const int from = name == "baseline.weight" ? std::max(first, 1) : first;
+    return find_advantage(config.reinforce.advantage).reads_baseline && from < steps;
+  }
   if (steps > 1 || name == "locator.first" || name == "locator.log_std") return true;
   for (const char* reader : {"locator.hidden.weight", "locator.score.weight",
                              "locator.score.query.weight", "gate.state.weight"})

@@ -148,6 +148,8 @@ inline std::map<std::string, Field> fields(AgentConfig& c) {
           {"decoder.hidden_size", &c.decoder.hidden_size},
           {"reinforce.rollouts", &c.reinforce.rollouts},
           {"reinforce.advantage", &c.reinforce.advantage},
+          {"reinforce.critic", &c.reinforce.critic},
+          {"reinforce.critic_hidden", &c.reinforce.critic_hidden},
           {"reinforce.reward", &c.reinforce.reward},
           {"reinforce.weight", &c.reinforce.weight},
           {"reinforce.entropy", &c.reinforce.entropy},

@@ -135,8 +135,8 @@ inline Loss loss(const Batch& batch, const Parameters& p, const Detached& detach
     sum.classifier += answer.classifier;
     sum.penalty += answer.penalty;
     sum.reinforce += action_loss(config, p, h, e.truth, detached.advantages[b]);
-    sum.baseline += baseline_loss(config.reinforce, p, constant_h, detached.outcomes.returns[b],
-                                  batch.first_decision());
+    sum.baseline += baseline_loss(config.reinforce, p, constant_h, e.truth,
+                                  detached.outcomes.returns[b], batch.first_decision());
     for (int t = batch.first_action(); t < batch.steps(); ++t) {
       const GaussianLook look = gaussian_look(e.samples[t], mean(p, t, constant_h[t]), std);
       sum.reinforce -= config.reinforce.weight * detached.advantages[b][t] * look.log_probability;

@@ -14,6 +14,7 @@ namespace saccade::naive {
 struct Truth {
   int label = 0;
   int length = 0;            // states that count
+  Row target;                // x, y of the digit at first
   double correct = 0.0;      // of a class
   std::vector<int> symbols;  // of a sequence, end mark included
   std::vector<int> actions;  // (T)
@@ -23,6 +24,7 @@ struct Truth {
 inline Truth read_truth(const SceneFacts& facts, const Answer& answer, int b, int steps) {
   Truth truth;
   truth.label = facts.label;
+  truth.target = {facts.regions[0].x, facts.regions[0].y};
   truth.length = counted_steps(facts, steps);
   truth.correct = answer.rewards[b];
   truth.symbols.assign(facts.symbols.begin(), facts.symbols.begin() + facts.num_symbols);
@@ -188,8 +190,15 @@ inline Row returns(const AgentConfig& config, const Row& earned, bool acts) {
   return all;
 }
 
-inline double baseline(const Parameters& p, const Row& h) {
-  return affine(h, p.at("baseline.weight"), p.at("baseline.bias"))[0];
+inline double baseline(const Parameters& p, const Row& h, const Truth& truth) {
+  if (p.contains("baseline.weight"))
+    return affine(h, p.at("baseline.weight"), p.at("baseline.bias"))[0];
+  const auto& weight = p.at("baseline.hidden.weight");
+  Row x = h;
+  if (weight.rows > static_cast<int>(h.size()))  // it is told the truth
+    x = join(join(h, one_hot(truth.label, weight.rows - h.size() - 2)), truth.target);
+  return affine(relu(affine(x, weight, p.at("baseline.hidden.bias"))),
+                p.at("baseline.output.weight"), p.at("baseline.output.bias"))[0];
 }
 
 /// What REINFORCE knows of episodes of T steps, all (B, T).
@@ -201,9 +210,9 @@ struct Outcomes {
     earned.push_back(naive::earned(config, p, h, truth));
     returns.push_back(naive::returns(config, earned.back(), !truth.actions.empty()));
     baselines.emplace_back();
-    if (p.contains("baseline.weight"))
+    if (p.contains("baseline.weight") || p.contains("baseline.hidden.weight"))
       for (std::size_t t = 0; t < earned.back().size(); ++t)
-        baselines.back().push_back(baseline(p, h[t]));
+        baselines.back().push_back(baseline(p, h[t], truth));
   }
 };
 
@@ -237,12 +246,13 @@ inline double advantage(const AgentConfig& config, double average_reward, const 
 /// Weighted squared error of the baseline, mean over the decisions from step `first` on; states
 /// h_0 .. h_T and returns (T) are constants.
 inline double baseline_loss(const ReinforceConfig& config, const Parameters& p,
-                            const std::vector<Row>& h, const Row& returns, int first) {
+                            const std::vector<Row>& h, const Truth& truth, const Row& returns,
+                            int first) {
   const int steps = static_cast<int>(returns.size());
   if (config.advantage != "learned" && config.advantage != "gae") return 0.0;
   double loss = 0.0;
   for (int t = first; t < steps; ++t) {
-    const double difference = baseline(p, h[t]) - returns[t];
+    const double difference = baseline(p, h[t], truth) - returns[t];
     loss += config.baseline_weight / (steps - first) * difference * difference;
   }
   return loss;

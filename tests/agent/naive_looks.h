@@ -248,7 +248,8 @@ inline void add_reinforce(Loss& sum, const World& world, const Parameters& p,
     sum.reinforce -= config.weight * constant.advantages[b][t] * std::log(chances[choices[t]]);
     sum.reinforce -= config.entropy * entropy(chances);
   }
-  sum.baseline += baseline_loss(config, p, before.states, constant.outcomes.returns[b], first);
+  sum.baseline += baseline_loss(config, p, before.states, world.scenes[b].truth,
+                                constant.outcomes.returns[b], first);
 }
 
 /// Coverage, rows and entropy of the weights w (T, G).

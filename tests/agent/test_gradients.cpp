@@ -29,6 +29,14 @@ std::vector<AgentConfig> configurations() {
       set_credit(config, advantage, reward);
       all.push_back(config);
     }
+  for (const std::string& critic : critic_kinds())
+    for (const char* advantage : {"learned", "gae"}) {
+      AgentConfig config = busy_config("gru");
+      set_credit(config, advantage, "gain");
+      config.reinforce.critic = critic;
+      config.reinforce.critic_hidden = 7;
+      all.push_back(config);
+    }
   for (const int num_glimpses : {1, 2}) {
     AgentConfig config = busy_config("lstm");
     config.glimpse.first = "learned";
@@ -44,7 +52,8 @@ std::vector<AgentConfig> configurations() {
 std::string describe(const AgentConfig& config) {
   return config.model.core + ", first " + config.glimpse.first +
          (config.glimpse.learn_std ? ", learned std, " : ", ") + config.reinforce.advantage + ", " +
-         config.reinforce.reward + ", T " + std::to_string(config.glimpse.num_glimpses);
+         config.reinforce.critic + ", " + config.reinforce.reward + ", T " +
+         std::to_string(config.glimpse.num_glimpses);
 }
 
 TEST_CASE(

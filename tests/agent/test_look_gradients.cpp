@@ -93,6 +93,14 @@ TEST_CASE("so a hard choice does with every advantage, and a soft one without it
       set_credit(config, advantage, reward);
       check_look_lane(config);
     }
+  for (const std::string& critic : critic_kinds()) {
+    CAPTURE(critic);
+    AgentConfig config = busy_config("rnn");
+    config.glimpse.kind = "hard_categorical";
+    config.reinforce.critic = critic;
+    config.reinforce.critic_hidden = 7;
+    check_look_lane(config);
+  }
   AgentConfig config = busy_config("rnn");
   config.glimpse.kind = "soft_grid";
   check_look_lane(config);

@@ -50,6 +50,11 @@ class ReplayEnvironment final : public Environment {
     for (std::size_t b = 0; b < facts_.size(); ++b) {
       if (fixture.has("label")) facts_[b].label = static_cast<int>(fixture["label"][b]);
       if (fixture.has("length")) facts_[b].length = static_cast<int>(fixture["length"][b]);
+      if (fixture.has("target")) {
+        const float* target = fixture.matrix("target").row(static_cast<int>(b));
+        facts_[b].regions[0].x = target[0];
+        facts_[b].regions[0].y = target[1];
+      }
       if (!fixture.has("symbol")) continue;
       facts_[b].num_symbols = static_cast<int>(fixture["count"][b]);
       const float* symbols = fixture.matrix("symbol").row(static_cast<int>(b));
@@ -216,6 +221,7 @@ Names wanted() {
     if (area == "local") add("area: local, ", attention_positions());
   }
   add("advantage: ", advantage_estimators());
+  add("critic: ", critic_kinds());
   add("reward: ", reward_kinds());
   return names;
 }
@@ -227,8 +233,8 @@ void add_kinds(Names& names, const Fixture& fixture) {
   const AnswerKind answer = sight_of(fixture).answer;
   names.insert({"look: " + look_of(config), "core: " + config.model.core,
                 "first: " + config.glimpse.first, "order: " + config.glimpse.order,
-                "input: " + config.input.kind, "advantage: " + config.reinforce.advantage,
-                "reward: " + config.reinforce.reward});
+                "input: " + config.input.kind, "critic: " + config.reinforce.critic,
+                "advantage: " + config.reinforce.advantage, "reward: " + config.reinforce.reward});
   if (answer == AnswerKind::one_class) {
     names.insert("read: " + config.hidden.kind);
     if (attends) {

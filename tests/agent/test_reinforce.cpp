@@ -140,7 +140,8 @@ std::vector<float> expected_gradient(AgentConfig config, const std::string& adva
   const Trace decay = trace_of(config.reinforce, false);
   rollout.answer->earned(matrix(earned));
   add_up(matrix(returns), matrix(earned), decay.of_returns);
-  model.baseline->forward({baselines.data(), rollout.core.rows(), 1, 1}, rollout.core.all_states(),
+  CriticMemory critic = model.baseline->make_memory(2, kPairs);
+  model.baseline->forward({baselines.data(), rollout.core.rows(), 1, 1}, critic, rollout,
                           flat(parameters));
   find_advantage(advantage).estimate(matrix(advantages), {.returns = matrix(returns),
                                                           .baselines = matrix(baselines),

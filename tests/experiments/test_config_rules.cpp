@@ -46,6 +46,8 @@ const std::vector<Overrides> kBroken = {
      "attention.hidden.score=dot"},
     {"reinforce.advantage=leave_one_out"},
     {"reinforce.trace=0.5"},
+    {"reinforce.advantage=ema", "reinforce.critic=mlp"},
+    {"scene.kind=transcribe", "reinforce.critic=privileged"},
     {"scene.kind=transcribe", "attention.hidden.kind=attend", "attention.hidden.mask='01111111'",
      "reinforce.reward=gain"},
     {"reinforce.entropy=0.1"},

@@ -141,6 +141,8 @@ std::vector<Move> moves() {
       {"decoder.hidden_size", "6", kWords},
       {"reinforce.rollouts", "2"},
       {"reinforce.advantage", "learned"},
+      {"reinforce.critic", "mlp", {"reinforce.advantage=learned"}},
+      {"reinforce.critic_hidden", "7", {"reinforce.advantage=gae", "reinforce.critic=privileged"}},
       {"reinforce.reward", "probability"},
       {"reinforce.weight", "0.5"},
       {"reinforce.entropy",

@@ -4,11 +4,13 @@ by the names they have in a configuration; `sight.<..>` and `request.<..>` are w
 and a lane are told."""
 
 import torch
+from torch.nn.functional import one_hot, relu
 
 from answers import make_answering
 from canvas_looks import Canvas, CanvasLooking, Whole, Window
 from cores import linear, linear_shapes, make_core
-from fixture import Unclear, begin, gradients, named, parameters, write_safetensors
+from fixture import (Unclear, begin, gradients, named, parameters, real, uniform,
+                     write_safetensors)
 from looks import Grid, Point
 from reads import gate_shapes, gated
 
@@ -28,6 +30,7 @@ UNSAID = {
     "attention.hidden.mask": "", "attention.hidden.penalty": 0.0,
     "model.heads": 1, "model.depth": 1, "sight.channels": 1,
     "reinforce.rollouts": 1, "reinforce.advantage": "learned", "reinforce.reward": "correct",
+    "reinforce.critic": "linear",
     "reinforce.shared_baseline": False, "reinforce.discount": 1.0, "reinforce.trace": 1.0,
     "reinforce.action_entropy": 0.0, "training.step_loss": 0.0,
     "sight.lengths": False, "sight.symbols": 0,
@@ -91,6 +94,25 @@ def core_of(s, features):
 
 def discount_of(s):
     return s["reinforce.discount"] if s["sight.answer"] == "actions" else 1.0
+
+
+def critic_shapes(s, state):
+    kind = s["reinforce.critic"]
+    if kind == "linear":
+        return linear_shapes("baseline", state, 1)
+    told = s["sight.classes"] + 2 if kind == "privileged" else 0
+    return (linear_shapes("baseline.hidden", state + told, s["reinforce.critic_hidden"])
+            | linear_shapes("baseline.output", s["reinforce.critic_hidden"], 1))
+
+
+def criticised(s, p, h, answering, target):
+    """(T, B) from the states h_0 .. h_{T-1}, and of a privileged critic what is true."""
+    if s["reinforce.critic"] == "linear":
+        return linear(p, "baseline", h)[..., 0]
+    if s["reinforce.critic"] == "privileged":
+        truth = torch.cat([real(one_hot(answering.label, answering.classes)), target], 1)
+        h = torch.cat([h, truth.expand(len(h), -1, -1)], 2)
+    return linear(p, "baseline.output", relu(linear(p, "baseline.hidden", h)))[..., 0]
 
 
 def add_up(earned, decay):
@@ -170,8 +192,10 @@ def play(s, batch=4):
     has_baseline = acts or not soft
     p = parameters(looking.shapes() | gate_shapes(s, looking.features, core.hidden) | core.shapes()
                    | answering.shapes()
-                   | (linear_shapes("baseline", core.hidden, 1) if has_baseline else {}))
+                   | (critic_shapes(s, core.hidden) if has_baseline else {}))
     world = looking.world(batch) | answering.world(batch)
+    if s["reinforce.critic"] == "privileged":
+        world["target"] = uniform(batch, 2)
 
     looking.begin(p)
     state = core.begin(batch)
@@ -188,7 +212,7 @@ def play(s, batch=4):
     regression, advantages = torch.tensor(0.0), torch.zeros_like(returns)
     if has_baseline:
         before = h[:-1] if s["reinforce.shared_baseline"] else h[:-1].detach()
-        baseline = linear(p, "baseline", before)[..., 0]
+        baseline = criticised(s, p, before, answering, world.get("target"))
         advantages = advantages_of(s, earned, returns, baseline).detach()
         if s["reinforce.advantage"] in ["learned", "gae"] and first_decision is not None:
             squares = (baseline - returns)[first_decision:] ** 2

@@ -1,0 +1,131 @@
+#include "agent/learning/critic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/learning/reinforce.h"
+#include "agent/rollout.h"
+#include "nn/error.h"
+#include "nn/gemm.h"
+#include "nn/layers.h"
+#include "nn/name_table.h"
+
+namespace saccade {
+namespace {
+
+struct CriticKind {
+  bool hidden = false;  // it has a hidden layer
+  bool told = false;    // the truth
+};
+
+const NameTable<CriticKind>& critics() {
+  static const NameTable<CriticKind> table{
+      "reinforce.critic",
+      {{"linear", {}}, {"mlp", {.hidden = true}}, {"privileged", {.hidden = true, .told = true}}}};
+  return table;
+}
+
+constexpr int kTarget = 2;  // x, y
+
+// [h | one-hot label | x, y], row by row.
+void tell(Tensor<2>& input, Rollout& rollout, int state_size, int num_classes) {
+  const ConstMatrix states = rollout.core.all_states();
+  const int episodes = rollout.episodes();
+  const Matrix rows = matrix(input);
+  copy_rows(rows.columns(0, state_size), states);
+  for (int r = 0; r < rows.rows; ++r) {
+    const SceneFacts& facts = rollout.facts(r / episodes, r % episodes);
+    float* truth = rows.row(r) + state_size;
+    std::fill_n(truth, num_classes, 0.0F);
+    truth[facts.label] = 1.0F;
+    truth[num_classes] = facts.regions[0].x;
+    truth[num_classes + 1] = facts.regions[0].y;
+  }
+}
+
+}  // namespace
+
+Critic::Critic(const ReinforceConfig& config, int state_size, int num_classes,
+               ParameterLayout& layout)
+    : layout_(&layout),
+      state_size_(state_size),
+      num_classes_(num_classes),
+      told_(critics().at(config.critic).told),
+      width_(critics().at(config.critic).hidden ? config.critic_hidden : 0),
+      output_(width_ > 0 ? "baseline.output" : "baseline", width_ > 0 ? width_ : state_size, 1,
+              constant(0), layout) {
+  if (width_ == 0) return;
+  const int inputs = state_size + (told_ ? num_classes + kTarget : 0);
+  hidden_weight_ = layout.add("baseline.hidden.weight", inputs, width_, he_normal(inputs));
+  hidden_bias_ = layout.add("baseline.hidden.bias", 1, width_, constant(0));
+}
+
+CriticMemory Critic::make_memory(int steps, int episodes) const {
+  const int rows = steps * episodes, told = state_size_ + num_classes_ + kTarget;
+  return {.input = zeros<2>(told_ ? rows : 0, told),
+          .hidden = zeros<2>(width_ > 0 ? rows : 0, width_),
+          .dhidden = zeros<2>(width_ > 0 ? rows : 0, width_)};
+}
+
+ConstMatrix Critic::input(const CriticMemory& memory, Rollout& rollout) const {
+  return told_ ? matrix(memory.input) : rollout.core.all_states();
+}
+
+void Critic::forward(Matrix baselines, CriticMemory& memory, Rollout& rollout,
+                     std::span<const float> parameters) const {
+  if (told_) tell(memory.input, rollout, state_size_, num_classes_);
+  if (width_ == 0) return output_.forward(baselines, input(memory, rollout), parameters);
+  linear_relu_forward(matrix(memory.hidden), input(memory, rollout),
+                      layout_->view(parameters, hidden_weight_),
+                      layout_->view(parameters, hidden_bias_));
+  output_.forward(baselines, matrix(memory.hidden), parameters);
+}
+
+void Critic::backward(std::span<float> gradient, ConstMatrix dbaselines, CriticMemory& memory,
+                      int first, Rollout& rollout, std::span<const float> parameters) const {
+  const int begin = first * rollout.episodes(), rows = dbaselines.rows;
+  const ConstMatrix x = input(memory, rollout).row_range(begin, rows);
+  if (width_ == 0) return output_.backward(gradient, dbaselines, x);
+  const Matrix hidden = matrix(memory.hidden).row_range(begin, rows);
+  const Matrix dhidden = matrix(memory.dhidden).row_range(begin, rows);
+  output_.backward(gradient, dbaselines, hidden);
+  memory.dhidden.fill(0.0F);
+  output_.state_backward(dhidden, dbaselines, parameters);
+  relu_backward(dhidden, hidden);
+  linear_backward(layout_->view(gradient, hidden_weight_), layout_->view(gradient, hidden_bias_),
+                  dhidden, x);
+}
+
+void Critic::state_backward(Matrix dstates, ConstMatrix dbaselines, CriticMemory& memory, int from,
+                            Rollout& rollout, std::span<const float> parameters) const {
+  if (width_ == 0) return output_.state_backward(dstates, dbaselines, parameters);
+  const ConstMatrix dhidden =
+      matrix(memory.dhidden).row_range(from * rollout.episodes(), dstates.rows);
+  const ConstMatrix w = layout_->view(parameters, hidden_weight_).row_range(0, state_size_);
+  multiply_transposed_b(dstates, dhidden, w, 1.0F);
+}
+
+Work Critic::work() const {
+  if (width_ == 0) return linear_work(state_size_, 1, Input::constant);
+  const int inputs = state_size_ + (told_ ? num_classes_ + kTarget : 0);
+  return linear_work(inputs, width_, Input::constant) + linear_work(width_, 1);
+}
+
+std::vector<std::string> critic_kinds() { return critics().names(); }
+
+void check_critic(const ReinforceConfig& config, AnswerKind answer) {
+  const CriticKind& kind = critics().at(config.critic);
+  if (config.critic != "linear" && !find_advantage(config.advantage).reads_baseline)
+    throw InputError(
+        fmt::format("reinforce.critic: {} is read by no reinforce.advantage: {}; allowed: learned, "
+                    "gae",
+                    config.critic, config.advantage));
+  if (kind.told && answer != AnswerKind::one_class)
+    throw InputError(
+        fmt::format("reinforce.critic: {} is told the class and the place of the target, which "
+                    "only tasks with one class and a target have; allowed: linear, mlp",
+                    config.critic));
+}
+
+}  // namespace saccade

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agent/answering/linear_head.h"
+#include "agent/config.h"
+#include "nn/parameters.h"
+#include "nn/tensor.h"
+#include "nn/work.h"
+
+namespace saccade {
+
+class Rollout;
+
+/// What a critic keeps of T steps of B episodes.
+struct CriticMemory {
+  Tensor<2> input;            // (T B, H + E): of one that is told the truth; else empty
+  Tensor<2> hidden, dhidden;  // (T B, critic_hidden); of `linear` empty
+};
+
+/// The baseline network: b_t, an estimate of what follows step t from the state h_t before it,
+/// which REINFORCE subtracts. It is asked in training alone. `linear`: b = h w + c (Mnih et al.
+/// 2014). `mlp`: b = relu(h W_1 + b_1) w + c. `privileged`: the same of [h | the label, one-hot |
+/// the target's (x, y)], which the agent cannot know (asymmetric actor-critic, Pinto et al. 2017):
+/// what does not depend on the action may be subtracted, whatever it is. Row t B + b of T B is step
+/// t.
+class Critic {
+ public:
+  /// Parameters `baseline.weight` and `.bias`, or `baseline.hidden.<..>` and
+  /// `baseline.output.<..>`.
+  Critic(const ReinforceConfig& config, int state_size, int num_classes, ParameterLayout& layout);
+
+  CriticMemory make_memory(int steps, int episodes) const;
+
+  /// Writes b_t (T B, 1) from the states h_0 .. h_{T-1} (T B, H) of a rollout that was played.
+  void forward(Matrix baselines, CriticMemory& memory, Rollout& rollout,
+               std::span<const float> parameters) const;
+  /// Writes its gradients from those of the steps from `first` on, dbaselines ((T - first) B, 1).
+  void backward(std::span<float> gradient, ConstMatrix dbaselines, CriticMemory& memory, int first,
+                Rollout& rollout, std::span<const float> parameters) const;
+  /// After backward: adds to the gradients of the states before steps `from` .. T - 1, from >=
+  /// first.
+  void state_backward(Matrix dstates, ConstMatrix dbaselines, CriticMemory& memory, int from,
+                      Rollout& rollout, std::span<const float> parameters) const;
+
+  /// Multiply-adds of one step, whose state is constant.
+  Work work() const;
+
+ private:
+  ConstMatrix input(const CriticMemory& memory, Rollout& rollout) const;
+
+  const ParameterLayout* layout_;
+  int state_size_, num_classes_;
+  bool told_;  // the truth
+  int width_;  // of the hidden layer; 0: none
+  int hidden_weight_ = -1, hidden_bias_ = -1;
+  LinearHead output_;
+};
+
+std::vector<std::string> critic_kinds();
+/// Throws InputError naming the keys for a critic that no advantage reads, and for one that would
+/// be told what an answer of this kind does not have.
+void check_critic(const ReinforceConfig& config, AnswerKind answer);
+
+}  // namespace saccade
