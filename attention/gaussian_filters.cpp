@@ -142,6 +142,13 @@ GaussianFilters::Extent GaussianFilters::extent(const float* window) const {
           side / static_cast<float>(sizes_.cols), side / static_cast<float>(sizes_.rows)};
 }
 
+std::array<float, 2> GaussianFilters::location_per_centre() const {
+  const auto scale = [](int size) {
+    return static_cast<float>(size + 1) / static_cast<float>(size);
+  };
+  return {scale(sizes_.cols), scale(sizes_.rows)};
+}
+
 // Where delta~ = 1.
 float GaussianFilters::stride() const {
   const int longer = std::max(sizes_.rows, sizes_.cols);

@@ -64,6 +64,10 @@ class GaussianFilters {
   };
   Extent extent(const float* window) const;
 
+  /// A window's centre counts in (size + 1) / 2 pixels (Gregor et al. 2015, equations 19 and 20),
+  /// locations in size / 2: what turns one into the other, along x and y.
+  std::array<float, 2> location_per_centre() const;
+
   /// A window as wide as the longer side of the canvas, ...
   static float initial_log_delta() { return 0.0F; }
   /// ... whose sigma is half a stride.

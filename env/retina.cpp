@@ -147,10 +147,10 @@ void Retina::view(std::span<const std::byte> prepared, float* canvas) const {
 }
 
 // The canvas row or column where a square around a location begins.
-int Retina::first_edge(float location, int side, int zoom) const {
-  const float point = 0.5F * (location + 1.0F) * static_cast<float>(side);
-  const float half = 0.5F * static_cast<float>(config_.patch_size * zoom);
-  return static_cast<int>(std::floor(point - half + 0.5F));
+int Retina::first_edge(float location, int pixels, double side) {
+  const double point = 0.5 * (static_cast<double>(location) + 1.0) * pixels;
+  const double rounding = pixels * 0x1p-23;
+  return static_cast<int>(std::floor(point - 0.5 * side + 0.5 + rounding));
 }
 
 void Retina::look(std::span<const std::byte> prepared, float x, float y, float* glimpse) const {
@@ -160,8 +160,8 @@ void Retina::look(std::span<const std::byte> prepared, float x, float y, float* 
     const float white =
         config_.pooling == "max" ? 255.0F : 255.0F * static_cast<float>(zoom * zoom);
     // Row and column, in the plane, of the glimpse's first box.
-    const int first_row = first_edge(y, rows_, zoom) + margin_;
-    const int first_col = first_edge(x, cols_, zoom) + margin_;
+    const int first_row = first_edge(y, rows_, patch * zoom) + margin_;
+    const int first_col = first_edge(x, cols_, patch * zoom) + margin_;
     const Visible rows = visible(first_row, zoom, plane_rows_, patch);
     const Visible cols = visible(first_col, zoom, plane_cols_, patch);
     const bool whole = rows.end - rows.begin == patch && cols.end - cols.begin == patch;
@@ -200,7 +200,8 @@ void Retina::look_backward(std::span<float> dcanvas, float x, float y,
   const int patch = config_.patch_size;
   const float* from = dglimpse.data();
   for (const int zoom : zooms_) {
-    const int first_row = first_edge(y, rows_, zoom), first_col = first_edge(x, cols_, zoom);
+    const int first_row = first_edge(y, rows_, patch * zoom),
+              first_col = first_edge(x, cols_, patch * zoom);
     const float share = 1.0F / static_cast<float>(zoom * zoom);
     for (int c = 0; c < channels_; ++c, from += patch * patch)
       for (int row = std::max(first_row, 0); row < std::min(first_row + patch * zoom, rows_); ++row)

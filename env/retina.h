@@ -24,9 +24,14 @@ const std::vector<std::string>& retina_poolings();
 /// P, exactly; beyond the canvas everything is black.
 ///
 /// The place: location (x, y) in [-1, 1] is the canvas point ((x + 1) / 2 cols, (y + 1) / 2 rows),
-/// and every square has its corner at the pixel edge nearest to point - side / 2.
+/// and every square has its corner at the pixel edge nearest to point - side / 2 (first_edge).
 class Retina {
  public:
+  /// The pixel edge nearest to where a square of `side` pixels around `location` begins, on an axis
+  /// of `pixels`. Of two as near it is the later one, also where the rounding of the location says
+  /// otherwise: candidates of a grid lie on half pixels.
+  static int first_edge(float location, int pixels, double side);
+
   /// Throws InputError naming the key when the sizes make no sense for the canvas.
   Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int channels);
 
@@ -50,8 +55,6 @@ class Retina {
   void view(std::span<const std::byte> prepared, float* canvas) const;
 
  private:
-  int first_edge(float location, int side, int zoom) const;
-
   RetinaConfig config_;
   int rows_, cols_, channels_;
   int margin_ = 0;               // of a plane of box sums, at each side

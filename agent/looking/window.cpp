@@ -53,12 +53,17 @@ class WindowLook final : public LookBase {
                                                   .mean = matrix(policy_samples_),
                                                   .target = turn.targets,
                                                   .streams = turn.streams});
-    copy_rows(step(actions, turn.t).columns(0, 2), matrix(policy_samples_));
+    const auto scale = parts_.filters.location_per_centre();
+    for (int b = 0; b < episodes(); ++b)
+      for (int axis = 0; axis < 2; ++axis)
+        actions(turn.t, b, axis) = policy_samples_(b, axis) / scale[axis];
   }
 
   void read(int t, std::span<const float> parameters) override {
     const ConstMatrix window = step(actions, t);
-    copy_rows(step(locations, t), window.columns(0, 2));
+    const auto scale = parts_.filters.location_per_centre();
+    for (int b = 0; b < episodes(); ++b)
+      for (int axis = 0; axis < 2; ++axis) locations(t, b, axis) = scale[axis] * window(b, axis);
     parts_.filters.forward(step(glimpses, t), memory_, t, matrix(canvases_), window);
     pass_.forward(t, parameters);
   }
@@ -67,8 +72,11 @@ class WindowLook final : public LookBase {
     pass_.activation_backward(dfeature, t, 1, parameters);
     pass_.input_backward(matrix(dglimpse_), matrix(dlocation_), t, parameters);
     const Matrix dwindow = step(dwindows_, t);
-    for (int b = 0; b < episodes(); ++b) std::fill_n(dwindow.row(b), dwindow.cols, 0.0F);
-    copy_rows(dwindow.columns(0, 2), matrix(dlocation_));
+    const auto scale = parts_.filters.location_per_centre();
+    for (int b = 0; b < episodes(); ++b) {
+      std::fill_n(dwindow.row(b), dwindow.cols, 0.0F);
+      for (int axis = 0; axis < 2; ++axis) dwindow(b, axis) = scale[axis] * dlocation_(b, axis);
+    }
     parts_.filters.backward(dwindow, memory_, t, matrix(dglimpse_), matrix(canvases_),
                             step(actions, t));
     parts_.locator.activation_backward(step(dhidden_, t), dwindow, step(hidden_, t), parameters);

@@ -188,8 +188,12 @@ void LookPicture::draw_squares(Picture& picture, std::array<double, 2> centre) c
   const RetinaConfig& retina = task_.config.retina;
   for (int scale = retina.scales - 1; scale >= 0; --scale) {
     const double side = retina.patch_size * std::pow(retina.scale_factor, scale);
-    const auto edge = [&](double at) { return std::floor(at - 0.5 * side + 0.5); };
-    const Point corner = drawn({edge(centre[0]), edge(centre[1])});
+    const auto edge = [&](double at, int pixels) {
+      return static_cast<double>(
+          Retina::first_edge(static_cast<float>(2.0 * at / pixels - 1.0), pixels, side));
+    };
+    const CanvasSize canvas = task_.model.canvas();
+    const Point corner = drawn({edge(centre[0], canvas.cols), edge(centre[1], canvas.rows)});
     const int length = pixel(side * zoom_ / shrink_);
     picture.outline({corner.x, corner.y, length, length}, scale_colour(scale),
                     scale == 0 ? stroke_ + 1 : stroke_);

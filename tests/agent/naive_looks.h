@@ -174,7 +174,8 @@ inline Row look(const World& world, const Parameters& p, const Scene& scene, std
   const Row& decision = play.decisions[t];
   if (world.is("soft_gaussian"))
     return feature(p, read_window(world.canvas, config.filters, scene.canvas, decision),
-                   {decision[0], decision[1]});
+                   {decision[0] * (world.canvas.cols + 1) / world.canvas.cols,
+                    decision[1] * (world.canvas.rows + 1) / world.canvas.rows});
   if (world.is("hard_categorical")) {
     const int choice = scene.choices[t];
     return feature(p, scene.candidates[choice], world.places[choice]);

@@ -63,8 +63,7 @@ class FloatEnvironment final : public Environment {
   void look(int b, float x, float y, float* glimpse) const {
     for (const int zoom : {1, 2}) {
       const auto first = [&](float location) {
-        return static_cast<int>(
-            std::floor(0.5 * (location + 1.0) * kSide - 0.5 * kPatch * zoom + 0.5));
+        return Retina::first_edge(location, kSide, kPatch * zoom);
       };
       for (int i = 0; i < kPatch * kPatch; ++i) {
         double sum = 0.0;

@@ -71,6 +71,30 @@ std::vector<int> nearest_edges(float location, int pixels, int side) {
   return low == high ? std::vector{low} : std::vector{low, high};
 }
 
+TEST_CASE("a centre on a half pixel has one square, whatever its location was rounded to") {
+  int ties = 0;
+  for (const int pixels : {8, 40, 44, 60, 101, 2048})
+    for (int side = 1; side <= 24; ++side)
+      for (int half = 0; half <= 2 * pixels; ++half) {  // the centre, in half pixels
+        const auto location = static_cast<float>(static_cast<double>(half) / pixels - 1.0);
+        const int twice = half - side;  // the edge, in half pixels; of two the later
+        const int expected = static_cast<int>(std::floor((twice + 1) / 2.0));
+        ties += twice % 2 != 0 ? 1 : 0;
+        if (Retina::first_edge(location, pixels, side) != expected) {
+          CAPTURE(pixels);
+          CAPTURE(side);
+          CAPTURE(half);
+          CHECK(Retina::first_edge(location, pixels, side) == expected);
+        }
+      }
+  CHECK(ties > 1000);
+  // Six columns 7 pixels apart on 44: the first reads 1-8, the next 8-15, ...
+  for (int k = 0; k < 6; ++k) {
+    const auto location = static_cast<float>(2.0 * (4.5 + 7.0 * k) / 44.0 - 1.0);
+    CHECK(Retina::first_edge(location, 44, 8) == 1 + 7 * k);
+  }
+}
+
 /// The largest error of any pixel, over all scales.
 double largest_error(const Case& c, const std::vector<std::uint8_t>& canvas, const Eye& eye,
                      float x, float y) {

@@ -46,7 +46,8 @@ class Window(CanvasLooking):
                                              "attention.glimpse.filters"])
         window = locator(p, "window", h)
         self.decisions.append(window)
-        self.locations.append(window[:, :2])
+        location = window[:, :2] * torch.tensor([(cols + 1) / cols, (rows + 1) / rows])
+        self.locations.append(location)
         g_x, g_y, log_variance, log_delta, log_gamma = window.unbind(1)
         delta = (max(rows, cols) - 1) / (n - 1) * log_delta.exp()
         f_x = self.filters((cols + 1) / 2 * (g_x + 1), delta, log_variance.exp(), cols)
@@ -55,7 +56,7 @@ class Window(CanvasLooking):
         seen = log_gamma.exp()[:, None, None, None] * seen
         # Of a uniform distribution over the square that the filters part, in half canvases.
         self.entropy += torch.log(4 * (n * delta) ** 2 / (rows * cols)).sum() / self.steps
-        return glimpse_network(p, seen.flatten(1), window[:, :2])
+        return glimpse_network(p, seen.flatten(1), location)
 
 
 class Whole(CanvasLooking):

@@ -109,6 +109,15 @@ class GridLook : public LookBase {
     std::fill_n(weights, count, 0.0F);
     weights[choice] = 1.0F;
   }
+  /// Writes the weights (B, G) of one candidate: a sample, or the most probable. Of a first look
+  /// that nothing decides none is: it is drawn.
+  void choose_one(Matrix weights, ConstMatrix p, bool samples, const Turn& turn) const {
+    const bool draws = samples || (turn.t < first_learned_ && turn.request.policy == nullptr);
+    for (int b = 0; b < p.rows; ++b)
+      choose_one(weights.row(b),
+                 draws ? draw(p.row(b), p.cols, turn.streams[b]) : most_probable(p.row(b), p.cols),
+                 p.cols);
+  }
   static int most_probable(const float* p, int count) {
     return static_cast<int>(std::max_element(p, p + count) - p);
   }
@@ -174,12 +183,7 @@ class HardGridLook final : public GridLook {
  private:
   void choose(Matrix weights, ConstMatrix p, const Turn& turn) const override {
     const Readout readout = turn.request.readout;
-    const bool samples = readout == Readout::sample || readout == Readout::training;
-    for (int b = 0; b < p.rows; ++b)
-      choose_one(
-          weights.row(b),
-          samples ? draw(p.row(b), p.cols, turn.streams[b]) : most_probable(p.row(b), p.cols),
-          p.cols);
+    choose_one(weights, p, readout == Readout::sample || readout == Readout::training, turn);
   }
 
   void addressing_backward(std::span<float>, std::span<const float>) override {}
@@ -230,11 +234,7 @@ class SoftGridLook final : public GridLook {
     const Readout readout = turn.request.readout;
     const bool samples = readout == Readout::sample;
     if (!samples && readout != Readout::argmax) return copy_rows(weights, p);
-    for (int b = 0; b < p.rows; ++b)
-      choose_one(
-          weights.row(b),
-          samples ? draw(p.row(b), p.cols, turn.streams[b]) : most_probable(p.row(b), p.cols),
-          p.cols);
+    choose_one(weights, p, samples, turn);
   }
 
   void addressing_backward(std::span<float> gradient, std::span<const float> parameters) override {
