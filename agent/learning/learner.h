@@ -33,8 +33,8 @@ using EnvironmentFactory = std::function<std::unique_ptr<Environment>(int episod
 ///
 /// Which loss sends gradient where (a tested fact):
 ///   cross-entropy         -> classifier or decoder, attention over states, core, gate, glimpse
-///                            network; of soft kinds the locator or score too, and through it the
-///                            states that it reads
+///                            network; of soft kinds the locator, score or first location too, and
+///                            through it the states that it reads
 ///   REINFORCE of looks    -> locator or score, first location, log std. The state and the
 ///   embeddings
 ///                            that it reads are detached; the sampled location and the advantage

@@ -11,14 +11,15 @@
 
 namespace saccade::naive {
 
-// Attention over a grid, windows of Gaussian filters, the whole canvas as it is, and models that
-// see it at once.
+// Attention over a grid, windows of Gaussian filters, points that are read between pixels, the
+// whole canvas as it is, and models that see it at once.
 
 /// A scene and what was done there: constants of the loss.
 struct Scene {
   std::vector<Row> candidates;  // (G, D)
   Row canvas;                   // (channels rows cols)
   std::vector<int> choices;     // (T), of hard_categorical
+  Row first;                    // (2): of points, where the first glimpse is not learned
   Truth truth;
 };
 
@@ -30,6 +31,7 @@ struct World {
   double temperature;
   double average_reward;  // of advantage `ema`
   std::vector<Scene> scenes;
+  int patch_size = 0, scales = 0;  // of the retina, where there is one; its factor is 2
 
   bool recurrent() const { return config.model.kind == "recurrent"; }
   bool is(const std::string& kind) const { return recurrent() && config.glimpse.kind == kind; }
@@ -109,6 +111,36 @@ inline Row read_window(const CanvasSize& canvas, int n, const Row& pixels, const
   return glimpse;
 }
 
+// ---- A point between pixels ----
+
+/// Each cell is the integral of the canvas over its box, by the box's size.
+inline Row read_point(const World& world, const Row& pixels, const Row& location) {
+  const CanvasSize& canvas = world.canvas;
+  const int patch = world.patch_size;
+  Row glimpse;
+  for (int s = 0, zoom = 1; s < world.scales; ++s, zoom *= 2) {
+    // Of the pixels along a side, in cell i.
+    const auto shares = [&](int axis, int size, int i) {
+      const double edge = 0.5 * (location[axis] + 1.0) * size - 0.5 * patch * zoom + i * zoom;
+      Row all(size);
+      for (int k = 0; k < size; ++k)
+        all[k] = std::max(0.0, std::min(edge + zoom, k + 1.0) - std::max(edge, 1.0 * k)) / zoom;
+      return all;
+    };
+    for (int c = 0; c < canvas.channels; ++c)
+      for (int i = 0; i < patch; ++i)
+        for (int j = 0; j < patch; ++j) {
+          const Row rows = shares(1, canvas.rows, i), cols = shares(0, canvas.cols, j);
+          double sum = 0.0;
+          for (int y = 0; y < canvas.rows; ++y)
+            for (int x = 0; x < canvas.cols; ++x)
+              sum += rows[y] * cols[x] * pixels[(c * canvas.rows + y) * canvas.cols + x];
+          glimpse.push_back(sum);
+        }
+  }
+  return glimpse;
+}
+
 // ---- An episode ----
 
 struct Play {
@@ -172,6 +204,10 @@ inline Row look(const World& world, const Parameters& p, const Scene& scene, std
                 const Play& play) {
   const GlimpseConfig& config = world.config.glimpse;
   const Row& decision = play.decisions[t];
+  if (world.is("soft_point")) {
+    const Row location = static_cast<int>(t) < world.first_learned() ? scene.first : decision;
+    return feature(p, read_point(world, scene.canvas, location), location);
+  }
   if (world.is("soft_gaussian"))
     return feature(p, read_window(world.canvas, config.filters, scene.canvas, decision),
                    {decision[0], decision[1]});
@@ -182,6 +218,14 @@ inline Row look(const World& world, const Parameters& p, const Scene& scene, std
   if (!world.is("soft_grid")) throw std::logic_error("no naive " + config.kind);
   if (config.expect == "features") return expectation(decision, play.keys);
   return feature(p, expectation(decision, scene.candidates), expectation(decision, world.places));
+}
+
+/// A distribution, a window or a mean.
+inline Row decide(const World& world, const Parameters& p, int t, const Row& h,
+                  const std::vector<Row>& keys) {
+  if (world.is("soft_gaussian")) return locate(p, "window", h);
+  if (!world.is("soft_point")) return distribution(world, p, t, h, keys);
+  return t < world.first_learned() ? Row{0.0, 0.0} : mean(p, t, h);
 }
 
 inline Play play(const World& world, const Parameters& p, const Scene& scene) {
@@ -202,9 +246,7 @@ inline Play play(const World& world, const Parameters& p, const Scene& scene) {
   for (std::size_t k = 0; k < world.places.size(); ++k)
     all.keys.push_back(feature(p, scene.candidates[k], world.places[k]));
   for (int t = 0; t < world.config.glimpse.num_glimpses; ++t) {
-    all.decisions.push_back(world.is("soft_gaussian")
-                                ? locate(p, "window", state.h)
-                                : distribution(world, p, t, state.h, all.keys));
+    all.decisions.push_back(decide(world, p, t, state.h, all.keys));
     state = advance(world.config, p, look(world, p, scene, t, all), state);
     all.states.push_back(state.h);
   }

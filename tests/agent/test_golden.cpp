@@ -85,6 +85,8 @@ std::vector<Episode> every_episode() {
 
   add("window_class", digits, "soft_gaussian")->model.core = "gru";
 
+  add("soft_point_class", digits, "soft_point")->glimpse.first = "learned";
+
   config = add("whole_class", digits, "whole");
   config->model.core = "attention";
   config->glimpse.size = {4, 5};

@@ -6,7 +6,7 @@ and a lane are told."""
 import torch
 
 from answers import make_answering
-from canvas_looks import Canvas, CanvasLooking, Whole, Window
+from canvas_looks import Canvas, CanvasLooking, SmoothPoint, Whole, Window
 from cores import linear, linear_shapes, make_core
 from fixture import Unclear, begin, gradients, named, parameters, write_safetensors
 from looks import Grid, Point
@@ -56,6 +56,7 @@ FAMILIES = {
     "hard_categorical": Grid,
     "soft_grid": Grid,
     "soft_gaussian": Window,
+    "soft_point": SmoothPoint,
     "whole": Whole,
 }
 
@@ -150,7 +151,7 @@ def play(s, batch=4):
     answering = make_answering(s, core.hidden, looking.steps)
     acts = s["sight.answer"] == "actions"
     first_decision = 0 if acts else looking.first_action
-    soft = getattr(looking, "soft", False) or isinstance(looking, CanvasLooking)
+    soft = getattr(looking, "soft", isinstance(looking, CanvasLooking))
     has_baseline = acts or not soft
     p = parameters(looking.shapes() | gate_shapes(s, looking.features, core.hidden) | core.shapes()
                    | answering.shapes()
