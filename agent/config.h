@@ -34,6 +34,7 @@ struct ModelConfig {
 /// Keys: reinforce.*
 struct ReinforceConfig {
   int rollouts = 1;                   // M: episodes that share a scene
+  std::string estimator = "score";    // hard_gaussian: a name of location_estimators()
   std::string advantage = "learned";  // a name of advantage_estimators()
   std::string reward = "correct";     // a name of reward_kinds()
   double weight = 1.0;                // of the REINFORCE term of the looks, >= 0

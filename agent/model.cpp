@@ -42,7 +42,8 @@ Model::Model(const AgentConfig& config, const Sight& sight)
                                           config_.model.hidden_size, layout_)),
       core(core_of(config_.model, look(), layout_)),
       answering(make_answering(config_, sight, state_size(), num_glimpses(), layout_)),
-      baseline(answer().acts || (look().looks && !look().differentiable)
+      baseline(answer().acts || look().first_action < look().steps ||
+                       (look().looks && !look().differentiable)
                    ? LinearHead("baseline", state_size(), 1, constant(0), layout_)
                    : std::optional<LinearHead>()) {
   layout_.arrange(kOrder);

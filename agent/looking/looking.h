@@ -100,6 +100,7 @@ struct GlimpseKind {
   Learning learning = Learning::none;  // of where to look
   bool has_candidates = false;         // attention.glimpse.grid, addressing and score apply
   bool can_learn_std = false;          // attention.glimpse.learn_std applies
+  bool has_path = false;               // reinforce.estimator applies
   bool sees_motion = false;            // looks at the canvas as it is at each step
   std::unique_ptr<const Looking> (*make)(const AgentConfig& config, const Sight& sight,
                                          ParameterLayout& layout) = nullptr;
@@ -108,7 +109,8 @@ struct GlimpseKind {
 };
 
 /// The kinds of glimpse attention:
-/// `hard_gaussian`: l ~ N(mu, std^2), by REINFORCE (Mnih et al. 2014);
+/// `hard_gaussian`: l ~ N(mu, std^2), by REINFORCE (Mnih et al. 2014) or as reinforce.estimator
+/// says;
 /// `hard_categorical`: one candidate of a grid, sampled, by REINFORCE;
 /// `soft_grid`: the expectation over the same distribution, by backpropagation (Xu et al. 2015);
 /// `soft_gaussian`: a window of Gaussian filters, by backpropagation (Gregor et al. 2015);

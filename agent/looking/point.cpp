@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "agent/looking/location_estimator.h"
 #include "agent/looking/locator.h"
 #include "agent/looking/look_base.h"
 #include "agent/looking/looking_parts.h"
@@ -15,8 +16,7 @@ using Learning = GlimpseKind::Learning;
 
 // What places and sees one location a step.
 struct PointParts {
-  bool by_score;  // learns by REINFORCE
-  bool by_path;   // learns by backpropagation through what is seen, between pixels
+  LocationEstimator estimator;  // of nothing where it does not learn
   GlimpseNetwork network;
   Locator locator;
   int first = -1;    // parameter (1, 2); -1 where the first glimpse is not learned
@@ -49,7 +49,7 @@ class PointLook final : public LookBase {
         pass_(parts.network, *this, core),
         hidden_(zeros<3>(steps(), episodes(), parts.locator.hidden_size())),
         score_(steps(), episodes(), parts.locator.hidden_size()) {
-    if (parts.by_path) path_.emplace(*this, parts);
+    if (parts.estimator.by_path) path_.emplace(*this, parts);
   }
 
   void begin(std::span<const float>) override {}
@@ -91,13 +91,13 @@ class PointLook final : public LookBase {
     if (choices == 0.0 || exploration.std == 0.0F) return loss;
 
     double dlog_std = 0.0;
-    if (parts_.by_score) score_backward(loss, dlog_std, credit);
+    if (parts_.estimator.by_score) score_backward(loss, dlog_std, credit);
     loss.reinforce -= credit.entropy * gaussian_entropy(exploration.std) * choices;
     dlog_std -= 2.0 * credit.entropy * choices * credit.scale;
 
     if (parts_.log_std >= 0)
       *layout_.view(gradient, parts_.log_std).data = static_cast<float>(dlog_std);
-    if (!parts_.by_score) return loss;
+    if (!parts_.estimator.by_score) return loss;
     if (parts_.first >= 0) first_backward(gradient, score_, 0.0F);
     locator_backward(gradient, parameters);
     return loss;
@@ -215,7 +215,7 @@ class PointLook final : public LookBase {
   // After step_backward of all steps: adds to what REINFORCE and the entropy bonus wrote.
   void path_backward(std::span<float> gradient) {
     if (first_learned_ == steps()) return;
-    const float beta = parts_.by_score ? 1.0F : 0.0F;
+    const float beta = parts_.estimator.by_score ? 1.0F : 0.0F;
     if (parts_.first >= 0) first_backward(gradient, path_->gradients, beta);
     locator_weight_backward(gradient, path_->gradients, beta);
     if (parts_.log_std < 0) return;
@@ -266,10 +266,10 @@ class PointLooking final : public Looking {
       parts_.log_std = layout.add("locator.log_std", 1, 1,
                                   constant(std::log(static_cast<float>(config_.std.from))));
     traits_ = retina_traits(config, sight);
-    traits_.differentiable = parts_.by_path;
-    traits_.smooth = parts_.by_path;
+    traits_.differentiable = parts_.estimator.by_path;
+    traits_.smooth = parts_.estimator.by_path;
     traits_.samples = learning_ != Learning::backpropagation;
-    traits_.first_action = parts_.by_score ? first_learned() : traits_.steps;
+    traits_.first_action = parts_.estimator.by_score ? first_learned() : traits_.steps;
     traits_.canvas_pixels = traits_.steps * sight.widest_patch * sight.widest_patch;
   }
 
@@ -289,9 +289,10 @@ class PointLooking final : public Looking {
   // lead back to its location, a product of (2, D) with the glimpse's gradient.
   Work work() const override {
     const int placed = learns() ? traits_.steps - 1 : 0;
-    const int traced = parts_.by_path ? traits_.steps - first_learned() : 0;
+    const int traced = parts_.estimator.by_path ? traits_.steps - first_learned() : 0;
     const Work slopes{.backward = 2 * parts_.network.sizes().glimpse};
-    return parts_.locator.work(parts_.by_path ? Input::differentiated : Input::constant) * placed +
+    return parts_.locator.work(parts_.estimator.by_path ? Input::differentiated : Input::constant) *
+               placed +
            (parts_.network.work(Input::differentiated) + slopes) * traced +
            parts_.network.work(Input::constant) * (traits_.steps - traced);
   }
@@ -300,8 +301,7 @@ class PointLooking final : public Looking {
   PointParts make_parts(const AgentConfig& config, const Sight& sight,
                         ParameterLayout& layout) const {
     const std::string& kind = config_.kind;
-    return {.by_score = learning_ == Learning::reinforce,
-            .by_path = learning_ == Learning::backpropagation,
+    return {.estimator = estimator_of(config.reinforce),
             .network = make_glimpse_network(config.model, sight.glimpse_size, layout),
             .locator = Locator(config.model.hidden_size, config.model.locator_hidden, "mean",
                                {0.0F, 0.0F}, layout),
@@ -309,6 +309,11 @@ class PointLooking final : public Looking {
             // A control keeps its own rule from the first glimpse on.
             .first_policy = learns() ? find_first_glimpse(config_.first) : find_policy(kind),
             .half_sides = half_sides(sight)};
+  }
+
+  LocationEstimator estimator_of(const ReinforceConfig& reinforce) const {
+    if (learning_ == Learning::reinforce) return find_location_estimator(reinforce.estimator);
+    return {.by_score = false, .by_path = learning_ == Learning::backpropagation};
   }
 
   bool learns() const { return learning_ != Learning::none; }
@@ -326,6 +331,7 @@ class PointLooking final : public Looking {
 GlimpseKind point_looking(Learning learning) {
   return {.learning = learning,
           .can_learn_std = learning == Learning::reinforce,
+          .has_path = learning == Learning::reinforce,
           .sees_motion = true,
           .make = make<PointLooking>};
 }

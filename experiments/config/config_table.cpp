@@ -11,6 +11,7 @@
 #include "agent/answering/reward.h"
 #include "agent/cores/core.h"
 #include "agent/learning/reinforce.h"
+#include "agent/looking/location_estimator.h"
 #include "agent/model.h"
 #include "attention/score.h"
 #include "env/task_kinds.h"
@@ -128,6 +129,7 @@ std::vector<Setting> settings(Config& c) {
       {"decoder.hidden_size", &c.agent.decoder.hidden_size, kWidth, "width of its state"},
 
       {"reinforce.rollouts", &reinforce.rollouts, closed(1, 1024), "episodes that share a scene"},
+      {"reinforce.estimator", &reinforce.estimator, location_estimators(), "of hard_gaussian"},
       {"reinforce.advantage", &reinforce.advantage, advantage_estimators(), "the baseline"},
       {"reinforce.reward", &reinforce.reward, reward_kinds(), "at the end of an episode"},
       {"reinforce.weight", &reinforce.weight, kWeight, "of the REINFORCE term"},

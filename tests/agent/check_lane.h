@@ -96,6 +96,7 @@ inline naive::World read_world(const Played& played, Environment& environment) {
   naive::World world{model.config(), model.canvas(), {}, temperature, kAverageReward, {}};
   world.patch_size = model.look().picture_side;
   world.scales = model.look().pictures;
+  world.std = played.std;
   for (int k = 0; k < count; ++k) world.places.push_back(row_of(places, k));
   for (int b = 0; b < kEpisodes; ++b) {
     naive::Scene scene;
@@ -103,7 +104,13 @@ inline naive::World read_world(const Played& played, Environment& environment) {
     scene.truth = naive::read_truth(environment.facts()[b], *rollout.answer, b, rollout.core.steps);
     for (int k = 0; k < count; ++k)
       scene.candidates.push_back(row_of(matrix(candidates), b * count + k));
-    if (world.is("soft_point")) scene.first = row_of(step(rollout.look->actions, 0), b);
+    for (int t = 0; world.by_path() && t < rollout.core.steps; ++t) {
+      scene.samples.push_back(row_of(step(rollout.look->actions, t), b));
+      scene.noise.push_back(row_of(step(rollout.look->decisions, t), b));
+      for (int axis = 0; axis < 2; ++axis)
+        scene.noise[t][axis] =
+            world.std > 0.0 ? (scene.samples[t][axis] - scene.noise[t][axis]) / world.std : 0.0;
+    }
     if (world.is("hard_categorical"))
       for (int t = 0; t < rollout.core.steps; ++t) {
         const naive::Row weights = row_of(step(rollout.look->actions, t), b);
@@ -195,7 +202,8 @@ inline void check_look_lane(const AgentConfig& given, const Sight& sight = kTiny
 inline bool is_point(const AgentConfig& config) {
   const GlimpseKind& kind = find_glimpse_kind(config.glimpse.kind);
   return config.model.kind == "recurrent" && kind.sees_motion && !kind.has_candidates &&
-         kind.learning != GlimpseKind::Learning::backpropagation;
+         kind.learning != GlimpseKind::Learning::backpropagation &&
+         config.reinforce.estimator == "score";
 }
 
 }  // namespace saccade

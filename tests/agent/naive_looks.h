@@ -19,7 +19,8 @@ struct Scene {
   std::vector<Row> candidates;  // (G, D)
   Row canvas;                   // (channels rows cols)
   std::vector<int> choices;     // (T), of hard_categorical
-  Row first;                    // (2): of points, where the first glimpse is not learned
+  std::vector<Row> samples;     // (T, 2): of points between pixels, unclamped
+  std::vector<Row> noise;       // (T, 2): of their deviations, in units of the std
   Truth truth;
 };
 
@@ -32,9 +33,17 @@ struct World {
   double average_reward;  // of advantage `ema`
   std::vector<Scene> scenes;
   int patch_size = 0, scales = 0;  // of the retina, where there is one; its factor is 2
+  double std = 0.0;                // of the Gaussian, where it is not learned
 
   bool recurrent() const { return config.model.kind == "recurrent"; }
   bool is(const std::string& kind) const { return recurrent() && config.glimpse.kind == kind; }
+  /// Whether points are looked at between pixels, and learned by that.
+  bool by_path() const {
+    return is("soft_point") || (is("hard_gaussian") && config.reinforce.estimator != "score");
+  }
+  bool by_score() const {
+    return is("hard_categorical") || (is("hard_gaussian") && config.reinforce.estimator == "both");
+  }
   int first_learned() const { return config.glimpse.first == "learned" ? 0 : 1; }
 };
 
@@ -199,13 +208,28 @@ inline Row see_canvas(const World& world, const Parameters& p, const Scene& scen
   return canvas_networks().at(model.kind)(p, {channels, rows, cols, scene.canvas}, sizes);
 }
 
+inline double deviation(const World& world, const Parameters& p) {
+  return world.config.glimpse.learn_std ? std::exp(p.at("locator.log_std")(0, 0)) : world.std;
+}
+
+/// mu + std epsilon, the noise being constant, clamped to the canvas.
+inline Row locate_point(const World& world, const Parameters& p, const Scene& scene, int t,
+                        const Row& mean) {
+  if (t < world.first_learned()) return scene.samples[t];
+  Row location;
+  for (int axis = 0; axis < 2; ++axis)
+    location.push_back(
+        std::clamp(mean[axis] + deviation(world, p) * scene.noise[t][axis], -1.0, 1.0));
+  return location;
+}
+
 /// The feature of one look as the decision says, or as the choice of hard attention.
 inline Row look(const World& world, const Parameters& p, const Scene& scene, std::size_t t,
                 const Play& play) {
   const GlimpseConfig& config = world.config.glimpse;
   const Row& decision = play.decisions[t];
-  if (world.is("soft_point")) {
-    const Row location = static_cast<int>(t) < world.first_learned() ? scene.first : decision;
+  if (world.by_path()) {
+    const Row location = locate_point(world, p, scene, static_cast<int>(t), decision);
     return feature(p, read_point(world, scene.canvas, location), location);
   }
   if (world.is("soft_gaussian"))
@@ -224,7 +248,7 @@ inline Row look(const World& world, const Parameters& p, const Scene& scene, std
 inline Row decide(const World& world, const Parameters& p, int t, const Row& h,
                   const std::vector<Row>& keys) {
   if (world.is("soft_gaussian")) return locate(p, "window", h);
-  if (!world.is("soft_point")) return distribution(world, p, t, h, keys);
+  if (!world.by_path()) return distribution(world, p, t, h, keys);
   return t < world.first_learned() ? Row{0.0, 0.0} : mean(p, t, h);
 }
 
@@ -268,10 +292,10 @@ inline Constants constants(const World& world, const Parameters& p) {
     all.plays.push_back(play(world, p, scene));
     all.returns.push_back(returns(world.config, p, all.plays.back().states, scene.truth));
   }
-  if (!world.is("hard_categorical")) return all;
+  if (!world.by_score()) return all;
   for (std::size_t b = 0; b < world.scenes.size(); ++b) {
     all.advantages.emplace_back();
-    for (std::size_t t = 0; t < world.scenes[b].choices.size(); ++t)
+    for (std::size_t t = 0; t + 1 < all.plays[b].states.size(); ++t)
       all.advantages[b].push_back(advantage(world.config.reinforce, world.average_reward,
                                             all.returns, b, t,
                                             baseline(p, all.plays[b].states[t])));
@@ -292,6 +316,22 @@ inline void add_reinforce(Loss& sum, const World& world, const Parameters& p,
     sum.reinforce -= config.entropy * entropy(chances);
   }
   sum.baseline += baseline_loss(config, p, before.states, constant.returns[b], first);
+}
+
+/// The same of a Gaussian, and the bonus for its entropy, which it has without REINFORCE, too.
+inline void add_gaussian(Loss& sum, const World& world, const Parameters& p,
+                         const Constants& constant, std::size_t b) {
+  const ReinforceConfig& config = world.config.reinforce;
+  const std::vector<Row>& h = constant.plays[b].states;
+  const int steps = static_cast<int>(h.size()) - 1, first = world.first_learned();
+  for (int t = first; t < steps; ++t) {
+    const GaussianLook look =
+        gaussian_look(world.scenes[b].samples[t], mean(p, t, h[t]), deviation(world, p));
+    if (world.by_score())
+      sum.reinforce -= config.weight * constant.advantages[b][t] * look.log_probability;
+    sum.reinforce -= config.entropy * look.entropy;
+  }
+  if (world.by_score()) sum.baseline += baseline_loss(config, p, h, constant.returns[b], first);
 }
 
 /// Coverage, rows and entropy of the weights w (T, G).
@@ -319,6 +359,7 @@ inline Loss loss(const World& world, const Parameters& p, const Constants& const
     sum.classifier += answer.classifier;
     sum.penalty += answer.penalty;
     if (world.is("hard_categorical")) add_reinforce(sum, world, p, constant, b);
+    if (world.is("hard_gaussian")) add_gaussian(sum, world, p, constant, b);
     if (world.is("soft_grid")) sum.penalty += grid_penalty(world, now.decisions);
   }
   return sum;

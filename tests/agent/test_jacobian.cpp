@@ -240,6 +240,12 @@ AgentConfig looking(const std::string& kind, const std::string& expect = "none",
   return config;
 }
 
+AgentConfig by_path() {
+  AgentConfig config = looking("hard_gaussian");
+  config.reinforce.estimator = "pathwise";
+  return config;
+}
+
 AgentConfig whole(const std::string& order) {
   AgentConfig config = tiny_config("gru");
   config.glimpse.kind = "whole";
@@ -256,7 +262,7 @@ TEST_CASE("the Jacobian by the canvas is that of central differences, for every 
         looking("hard_categorical", "none", "content"), looking("soft_grid", "features"),
         looking("soft_grid", "pixels"), looking("soft_grid", "features", "content"),
         looking("soft_grid", "pixels", "content"), looking("soft_gaussian"), looking("soft_point"),
-        whole("rows"), whole("at_once")}) {
+        by_path(), whole("rows"), whole("at_once")}) {
     CAPTURE(config.glimpse.kind);
     CAPTURE(config.glimpse.expect);
     CAPTURE(config.glimpse.addressing);

@@ -232,6 +232,7 @@ Names wanted() {
     if (area == "local") add("area: local, ", attention_positions());
   }
   add("advantage: ", advantage_estimators());
+  add("estimator: ", location_estimators());
   add("reward: ", reward_kinds());
   return names;
 }
@@ -244,7 +245,7 @@ void add_kinds(Names& names, const Fixture& fixture) {
   names.insert({"look: " + look_of(config), "core: " + config.model.core,
                 "first: " + config.glimpse.first, "order: " + config.glimpse.order,
                 "input: " + config.input.kind, "advantage: " + config.reinforce.advantage,
-                "reward: " + config.reinforce.reward});
+                "estimator: " + config.reinforce.estimator, "reward: " + config.reinforce.reward});
   if (answer == AnswerKind::one_class) {
     names.insert("read: " + config.hidden.kind);
     if (attends) {

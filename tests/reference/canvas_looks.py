@@ -7,7 +7,7 @@ import torch
 from torch.nn.functional import grid_sample, relu, softmax
 
 from cores import linear, linear_shapes
-from fixture import pixels, uniform
+from fixture import normal, pixels, uniform
 from looks import Looking, Point, glimpse_network, locator, locator_shapes
 
 
@@ -60,19 +60,28 @@ class Window(CanvasLooking):
 
 class SmoothPoint(CanvasLooking, Point):
     """The retina between pixels: bilinear (Jaderberg et al. 2015) at the finest scale, and at the
-    coarser ones the mean over a box with real edges. The canvas moves where the agent acts."""
-
-    soft = True
+    coarser ones the mean over a box with real edges. The canvas moves where the agent acts. A
+    Gaussian is derived through its sample, l = mu + std epsilon."""
 
     def __init__(self, s):
         super().__init__(s)
-        self.learned = True
+        self.soft = s["reinforce.estimator"] != "both"
+        if self.soft:
+            self.first_action = None
         self.glimpse_size = s["sight.channels"] * s["sight.scales"] * s["sight.patch"] ** 2
 
     def world(self, batch):
         moves = self.s["sight.answer"] == "actions"
         self.canvas = pixels(self.steps if moves else 1, batch, math.prod(self.size_of_canvas()))
-        return {"canvas": self.canvas if moves else self.canvas[0]}
+        canvas = {"canvas": self.canvas if moves else self.canvas[0]}
+        if not self.learned:
+            return canvas
+        self.action = normal(self.steps, batch, 2, scale=0.7)
+        return canvas | {"action": self.action}
+
+    def begin(self, p):
+        if self.learned:
+            super().begin(p)
 
     def centres(self, location, axis, zoom):
         """(B, P): of the boxes along a side, in pixels."""
@@ -103,12 +112,22 @@ class SmoothPoint(CanvasLooking, Point):
     def look(self, p, t, h):
         location = self.mean(p, t, h)
         self.decisions.append(location)
+        if self.learned:
+            self.count_entropy(h)
+            noise = ((self.action[t] - location) / self.std).detach()
+            drawn = t > 0 or self.first_learned
+            location = (location + self.std * noise if drawn else self.action[t]).clamp(-1, 1)
         self.locations.append(location)
         images = self.canvas[t % len(self.canvas)].view(-1, *self.size_of_canvas())
         return glimpse_network(p, self.see(images, location), location)
 
     def losses(self, p, h, advantages):
-        return 0.0, 0.0
+        if not self.learned:
+            return 0.0, 0.0
+        if not self.soft:
+            return super().losses(p, h, advantages)
+        looks = h.shape[1] * (self.steps - (0 if self.first_learned else 1))
+        return -self.s["reinforce.entropy"] * looks * self.entropy_of_a_look(), 0.0
 
 
 class Whole(CanvasLooking):

@@ -28,7 +28,7 @@ UNSAID = {
     "attention.hidden.mask": "", "attention.hidden.penalty": 0.0,
     "model.heads": 1, "model.depth": 1, "sight.channels": 1,
     "reinforce.rollouts": 1, "reinforce.advantage": "learned", "reinforce.reward": "correct",
-    "reinforce.shared_baseline": False, "reinforce.discount": 1.0,
+    "reinforce.estimator": "score", "reinforce.shared_baseline": False, "reinforce.discount": 1.0,
     "reinforce.action_entropy": 0.0, "training.step_loss": 0.0,
     "sight.lengths": False, "sight.symbols": 0,
 }
@@ -64,6 +64,8 @@ FAMILIES = {
 def make_looking(s):
     if s["model.kind"] != "recurrent":
         return Canvas(s)
+    if s["reinforce.estimator"] != "score":
+        return SmoothPoint(s)
     return FAMILIES.get(s["attention.glimpse.kind"], Point)(s)
 
 
