@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/answering/reward.h"
 #include "agent/cores/core.h"
 #include "agent/learning/reinforce.h"
 #include "agent/looking/glimpse_rules.h"
@@ -43,7 +44,14 @@ void check_hidden(const AgentConfig& config, AnswerKind answer) {
     case AnswerKind::one_class:
       return check(config.hidden);
     case AnswerKind::sequence:
-      return check(config.decoder, config.hidden, config.model.hidden_size);
+      check(config.decoder, config.hidden, config.model.hidden_size);
+      if (find_reward(config.reinforce.reward).by_step && kind == "attend" &&
+          config.hidden.mask.starts_with('0'))
+        throw InputError(
+            fmt::format("reinforce.reward: {} reads what is said after the first glimpse, of which "
+                        "attention.hidden.mask: {} allows nothing",
+                        config.reinforce.reward, config.hidden.mask));
+      return;
     case AnswerKind::actions:
       if (kind != "last")
         throw InputError(
@@ -73,6 +81,7 @@ void check_learning(const AgentConfig& config) {
   const ReinforceConfig& reinforce = config.reinforce;
   check_advantage(reinforce.advantage, reinforce.rollouts);
   check_estimator(config);
+  check_trace(reinforce);
   if (reinforce.entropy != 0.0 && !config.glimpse.learn_std &&
       find_glimpse_kind(config.glimpse.kind).can_learn_std)
     throw InputError(

@@ -43,6 +43,7 @@ struct ReinforceConfig {
   bool shared_baseline = false;       // actions: its gradient reaches the core as well
   double constant = 0.5;              // the baseline of advantage `constant`
   double ema_decay = 0.9;             // of advantage `ema`, in [0, 1)
+  double trace = 1.0;                 // lambda of reward `gain` and of advantage `gae`, in [0, 1]
   double discount = 1.0;              // actions: of a reward, a step later, in [0, 1]
   double action_entropy = 0.0;        // actions: of their policy's entropy bonus, >= 0
 };
@@ -53,6 +54,8 @@ struct TrainingConfig {
   int batch_size = 256;                // B: episodes in an update, a multiple of lane_size
   int lane_size = 64;                  // episodes that one thread takes at a time
   OptimizerConfig optimizer;
+  double locator_factor = 1.0;     // factor on the learning rate of locator.<..>, > 0
+  double baseline_factor = 1.0;    // of baseline.<..>, > 0
   double classifier_weight = 1.0;  // of the cross-entropy at the last step, >= 0
   double step_loss = 0.0;          // of the mean cross-entropy of the earlier steps, >= 0
 };

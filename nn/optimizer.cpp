@@ -40,18 +40,6 @@ double sum_of_squares(const float* x, std::size_t size) {
 
 }  // namespace
 
-// All that an update needs, the same for every parameter.
-struct Optimizer::Coefficients {
-  float clip;        // factor on the gradient
-  float rate;        // step size, for adam with its bias corrections
-  float epsilon;     // scaled as the bias correction demands
-  float keep;        // factor on the weights: decoupled decay
-  float decay;       // weight decay added to the gradient
-  float momentum;    // sgd
-  float new1, new2;  // adam: 1 - beta, rounded once
-  float average;     // share of the new weights in the averaged ones
-};
-
 void check(const OptimizerConfig& config) {
   kinds().at(config.optimizer);
   const double first = config.learning_rate, last = config.final_learning_rate;
@@ -68,7 +56,7 @@ void check(const OptimizerConfig& config) {
 
 std::vector<std::string> optimizers() { return kinds().names(); }
 
-Optimizer::Optimizer(OptimizerConfig config, std::size_t size)
+Optimizer::Optimizer(OptimizerConfig config, std::size_t size, const std::vector<RateRange>& rates)
     : averaged(zeros<1>(size)),
       first(zeros<1>(size)),
       config_(std::move(config)),
@@ -76,6 +64,14 @@ Optimizer::Optimizer(OptimizerConfig config, std::size_t size)
       chunk_squares_((size + kChunk - 1) / kChunk) {
   second = zeros<1>(adam_ ? size : 0);
   check(config_);
+  for (const RateRange& rate : rates) {
+    if (rates_.empty() || rates_.back().factor != rate.factor)
+      rates_.push_back(rate);
+    else
+      rates_.back().end = rate.end;
+  }
+  if (rates.empty()) rates_ = {{0, size, 1.0}};
+  coefficients_.resize(rates_.size());
 }
 
 double Optimizer::learning_rate(double progress) const {
@@ -90,15 +86,28 @@ double Optimizer::step(Workers& workers, std::span<float> parameters,
   if (!std::isfinite(norm)) return norm;
 
   ++updates;
+  for (std::size_t i = 0; i < rates_.size(); ++i)
+    coefficients_[i] = coefficients(rates_[i].factor, norm, progress);
+  const float* gradient = gradients[0]->data();
+  workers.for_each(static_cast<int>(chunk_squares_.size()), [&](int chunk) {
+    const std::size_t begin = chunk * kChunk, end = std::min(begin + kChunk, parameters.size());
+    for (std::size_t i = 0; i < rates_.size(); ++i)
+      update(parameters, gradient, std::max(begin, rates_[i].begin), std::min(end, rates_[i].end),
+             coefficients_[i]);
+  });
+  return norm;
+}
+
+Optimizer::Coefficients Optimizer::coefficients(double factor, double norm, double progress) const {
   const auto n = static_cast<double>(updates);
-  const double rate = learning_rate(progress);
+  const double rate = factor * learning_rate(progress);
   const double correction1 = adam_ ? 1.0 - std::pow(config_.beta1, n) : 1.0;
   const double correction2 = adam_ ? std::sqrt(1.0 - std::pow(config_.beta2, n)) : 1.0;
   const bool decoupled = kinds().at(config_.optimizer).decoupled_decay;
   const bool clip = config_.max_grad_norm > 0.0 && norm > config_.max_grad_norm;
   // The average follows quickly at first: a long memory of the initial weights helps nobody.
   const double average = std::min(config_.ema, (1.0 + n) / (10.0 + n));
-  const Coefficients k{
+  return {
       .clip = static_cast<float>(clip ? config_.max_grad_norm / norm : 1.0),
       .rate = static_cast<float>(rate * correction2 / correction1),
       .epsilon = static_cast<float>(config_.epsilon * correction2),
@@ -109,12 +118,6 @@ double Optimizer::step(Workers& workers, std::span<float> parameters,
       .new2 = static_cast<float>(1.0 - config_.beta2),
       .average = static_cast<float>(1.0 - average),
   };
-  const float* gradient = gradients[0]->data();
-  workers.for_each(static_cast<int>(chunk_squares_.size()), [&](int chunk) {
-    const std::size_t begin = chunk * kChunk;
-    update(parameters, gradient, begin, std::min(begin + kChunk, parameters.size()), k);
-  });
-  return norm;
 }
 
 // A pairwise tree over the lanes: ((0 + 1) + (2 + 3)) + ..., the same for any number of threads.

@@ -32,12 +32,19 @@ void check(const OptimizerConfig& config);
 /// `adam` (Kingma and Ba 2015), `adamw` (Loshchilov and Hutter 2019), `sgd` (with momentum).
 std::vector<std::string> optimizers();
 
+/// Parameters begin .. end - 1 of a block, which learn at `factor` times the learning rate.
+struct RateRange {
+  std::size_t begin, end;
+  double factor;
+};
+
 /// One optimiser over one flat parameter block. Works in chunks of a fixed size that the workers
 /// share, so its result does not depend on their number; allocates nothing in a step.
 class Optimizer {
  public:
-  /// Throws InputError as check() does.
-  Optimizer(OptimizerConfig config, std::size_t size);
+  /// `rates` follow one another from 0 to `size`; none: one rate for all. Throws InputError as
+  /// check() does.
+  Optimizer(OptimizerConfig config, std::size_t size, const std::vector<RateRange>& rates = {});
 
   /// Sums the gradients of all lanes pairwise in a fixed tree (the first block is overwritten by
   /// the sum), clips it by its global norm, updates `parameters` and the averaged weights.
@@ -55,13 +62,26 @@ class Optimizer {
   std::int64_t updates = 0;
 
  private:
-  struct Coefficients;
+  // All that an update of parameters at one rate needs.
+  struct Coefficients {
+    float clip;        // factor on the gradient
+    float rate;        // step size, for adam with its bias corrections
+    float epsilon;     // scaled as the bias correction demands
+    float keep;        // factor on the weights: decoupled decay
+    float decay;       // weight decay added to the gradient
+    float momentum;    // sgd
+    float new1, new2;  // adam: 1 - beta, rounded once
+    float average;     // share of the new weights in the averaged ones
+  };
+  Coefficients coefficients(double factor, double norm, double progress) const;
   double reduce(Workers& workers, std::span<Tensor<1>* const> gradients);
   void update(std::span<float> parameters, const float* gradient, std::size_t begin,
               std::size_t end, const Coefficients& k);
 
   OptimizerConfig config_;
   bool adam_;
+  std::vector<RateRange> rates_;            // neighbours differ
+  std::vector<Coefficients> coefficients_;  // of each
   std::vector<double> chunk_squares_;
 };
 

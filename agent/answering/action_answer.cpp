@@ -4,6 +4,7 @@
 #include "agent/answering/answering.h"
 #include "agent/answering/linear_head.h"
 #include "attention/categorical.h"
+#include "nn/layers.h"
 
 namespace saccade {
 namespace {
@@ -11,7 +12,6 @@ namespace {
 struct ActionParts {
   LinearHead classifier;
   int num_actions;
-  float discount;
   float entropy;  // weight of the policy's bonus
 };
 
@@ -51,13 +51,7 @@ class ActionAnswer final : public Answer {
     for (std::size_t b = 0; b < earned.size(); ++b) rewards[b] += earned[b];
   }
 
-  // R_t = r_t + discount R_{t+1}
-  void returns(Matrix returns) const override {
-    const float discount = parts_.discount;
-    for (int t = core_.steps - 1; t >= 0; --t)
-      for (int b = 0; b < returns.cols; ++b)
-        returns(t, b) = earned_(t, b) + (t + 1 < core_.steps ? discount * returns(t + 1, b) : 0.0F);
-  }
+  void earned(Matrix earned) const override { copy_rows(earned, matrix(earned_)); }
 
   AnswerLoss backward(std::span<float> gradient, const Credit& credit,
                       std::span<const float> parameters) override {
@@ -124,7 +118,6 @@ class ActionAnswering final : public Answering {
         parts_{.classifier = LinearHead("classifier", state_size, sight.num_classes,
                                         uniform_fan_in(state_size), layout),
                .num_actions = sight.num_classes,
-               .discount = static_cast<float>(config.reinforce.discount),
                .entropy = static_cast<float>(config.reinforce.action_entropy)} {
     traits_ = {.outputs = steps, .max_said = steps, .acts = true};
   }

@@ -27,7 +27,7 @@ struct StateWeights {
 /// What an Answering (answering.h) keeps of the B episodes of one lane; allocates nothing after
 /// construction, but for beams.
 ///
-/// Order of calls: begin; step for each t after that of the core; then, to learn, returns and
+/// Order of calls: begin; step for each t after that of the core; then, to learn, earned and
 /// backward; or, to see what mattered, logit_backward, any number of times.
 class Answer {
  public:
@@ -38,8 +38,8 @@ class Answer {
   /// The state h_{t+1} is there: agents that act do so now, the others speak after the last.
   virtual void step(const Turn& turn) = 0;
 
-  /// What a decision about glimpse t is credited with: all that was earned from there on, (T, B).
-  virtual void returns(Matrix returns) const = 0;
+  /// Writes what was earned by glimpse t and what was said after it, (T, B): r_t.
+  virtual void earned(Matrix earned) const = 0;
   /// Writes the gradients of its parameters and adds to core.dstate.
   virtual AnswerLoss backward(std::span<float> gradient, const Credit& credit,
                               std::span<const float> parameters) = 0;

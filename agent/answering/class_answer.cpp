@@ -50,7 +50,7 @@ class ClassAnswer final : public Answer {
   void step(const Turn& turn) override {
     const int last = core_.steps - 1;
     if (turn.t < last) return;
-    first_ = turn.request.classify_every_step ? 0 : last;
+    first_ = turn.request.classify_every_step || parts_.reward.by_step ? 0 : last;
     parts_.hidden->prepare(memory_, core_.states(), lengths_, turn.parameters);
     for (int t = first_; t <= last; ++t) classify(t, turn.parameters);
     const ConstMatrix p = saccade::step(probabilities, last);
@@ -59,12 +59,10 @@ class ClassAnswer final : public Answer {
     environment_.answer(classes_, rewards);
   }
 
-  void returns(Matrix returns) const override {
-    for (int b = 0; b < returns.cols; ++b)
-      returns(0, b) =
-          parts_.reward(rewards[b] == 1.0F, probabilities(core_.steps - 1, b, labels_[b]));
-    for (int t = 1; t < returns.rows; ++t)
-      std::copy_n(returns.row(0), returns.cols, returns.row(t));
+  void earned(Matrix earned) const override {
+    write_earned(earned, parts_.reward, parts_.num_classes, [this](int t, int b) {
+      return parts_.reward.of_answer(rewards[b] == 1.0F, probabilities(t, b, labels_[b]));
+    });
   }
 
   // Cross-entropy of the last step and, if asked for, the mean of that of the earlier ones.
@@ -164,13 +162,19 @@ class ClassAnswering final : public Answering {
   }
 
   Work work() const override {
-    const int steps = traits_.outputs;
-    const int classified = parts_.step_loss > 0.0 ? steps : 1;
-    return parts_.hidden->work(steps, classified) +
-           linear_work(parts_.hidden->output_size(), parts_.num_classes) * classified;
+    const bool learns_every_step = parts_.step_loss > 0.0;
+    Work total = work_of(learns_every_step ? traits_.outputs : 1);
+    if (parts_.reward.by_step) total.forward = work_of(traits_.outputs).forward;
+    return total;
   }
 
  private:
+  // Of reading and classifying after so many steps.
+  Work work_of(int classified) const {
+    return parts_.hidden->work(traits_.outputs, classified) +
+           linear_work(parts_.hidden->output_size(), parts_.num_classes) * classified;
+  }
+
   static ClassParts make_parts(const AgentConfig& config, const Sight& sight, int state_size,
                                int steps, ParameterLayout& layout) {
     auto hidden = make_hidden_attention(config.hidden, "hidden", state_size, steps, layout);

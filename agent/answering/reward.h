@@ -3,12 +3,39 @@
 #include <string>
 #include <vector>
 
+#include "nn/tensor.h"
+
 namespace saccade {
 
-/// What an answer earns that was right or wrong and whose truth had this probability.
-/// `correct`: 1 for the right one, else 0. `probability`: that of the truth.
-using RewardKind = float (*)(bool right, float probability);
-RewardKind find_reward(const std::string& name);
+/// What the looks of an episode with one answer earn.
+struct RewardKind {
+  /// Of an answer that was right or wrong and whose truth had this probability.
+  float (*of_answer)(bool right, float probability);
+  /// Whether it is earned look by look, as the truth's probability grows, r_t = p_t - p_{t-1}: an
+  /// answer is then asked for after every glimpse. Before the first all answers are as likely.
+  bool by_step = false;
+};
+
+/// `correct`: at the end, 1 for the right answer, else 0. `probability`: at the end, that of the
+/// truth. `gain`: after every look, by how much that grew, which shapes `probability` by a
+/// potential (Ng, Harada and Russell 1999): with reinforce.trace: 1 what follows a look adds up to
+/// the same, less what does not depend on it. Throws InputError listing the names.
+const RewardKind& find_reward(const std::string& name);
 std::vector<std::string> reward_kinds();
+
+/// Writes r_t, (T, B), from worth(t, b): that of the answer that is given after look t, one of so
+/// many. Asks for the last look alone where nothing is earned before.
+template <class Worth>
+void write_earned(Matrix earned, const RewardKind& reward, int answers, const Worth& worth) {
+  const int last = earned.rows - 1;
+  const float chance = 1.0F / static_cast<float>(answers);
+  for (int t = 0; t <= last; ++t)
+    for (int b = 0; b < earned.cols; ++b) {
+      if (reward.by_step)
+        earned(t, b) = worth(t, b) - (t > 0 ? worth(t - 1, b) : chance);
+      else
+        earned(t, b) = t == last ? worth(t, b) : 0.0F;
+    }
+}
 
 }  // namespace saccade

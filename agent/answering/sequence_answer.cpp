@@ -26,9 +26,10 @@ class SequenceAnswer final : public Answer {
         core_(core),
         memory_(parts.decoder.make_memory(environment.max_symbols(), core.episodes())),
         lengths_(core.episodes()),
+        length_so_far_(core.episodes()),
         previous_(core.episodes()),
         said_(static_cast<std::size_t>(core.episodes()) * symbols()),
-        credits_(core.episodes()),
+        worth_(zeros<2>(core.steps, core.episodes())),
         dlogits_(zeros<3>(symbols(), core.episodes(), parts.decoder.num_symbols())) {
     probabilities = zeros<3>(symbols(), core.episodes(), parts.decoder.num_symbols());
     rewards.resize(core.episodes());
@@ -42,26 +43,28 @@ class SequenceAnswer final : public Answer {
   void step(const Turn& turn) override {
     if (turn.t < core_.steps - 1) return;
     const bool forced = turn.request.readout == Readout::training;
-    parts_.decoder.begin(memory_, core_.states(), lengths_, turn.parameters);
-    for (int j = 0; j < symbols(); ++j) {
-      parts_.decoder.step(memory_, j, previous_, core_.states(), turn.parameters);
-      const ConstMatrix p = saccade::step(memory_.probabilities, j);
-      for (int b = 0; b < p.rows; ++b) {
-        const int most = static_cast<int>(std::max_element(p.row(b), p.row(b) + p.cols) - p.row(b));
-        said_[b * symbols() + j] = most;
-        previous_[b] = forced ? true_symbol(b, j) : most;
+    const bool by_step = parts_.reward.by_step && (forced || turn.request.classify_every_step);
+    if (by_step)
+      for (int t = 0; t < turn.t; ++t) {
+        for (int b = 0; b < core_.episodes(); ++b) length_so_far_[b] = std::min(t + 1, lengths_[b]);
+        say(length_so_far_, forced, turn.parameters);
+        judge(t);
       }
-    }
+    say(lengths_, forced, turn.parameters);
     probabilities = memory_.probabilities;
     if (!forced && turn.request.beam > 1)
       beam_search(said_, parts_.decoder, symbols(), turn.request.beam, core_.states(), lengths_,
                   core_.steps, turn.parameters);
     environment_.answer_sequence(said_, rewards);
-    credit(forced);
+    if (forced || by_step)
+      judge(turn.t);
+    else
+      std::ranges::copy(rewards, &worth_(turn.t, 0));
   }
 
-  void returns(Matrix returns) const override {
-    for (int t = 0; t < returns.rows; ++t) std::ranges::copy(credits_, returns.row(t));
+  void earned(Matrix earned) const override {
+    write_earned(earned, parts_.reward, parts_.decoder.num_symbols(),
+                 [this](int t, int b) { return worth_(t, b); });
   }
 
   // Cross-entropy, summed over the symbols.
@@ -122,15 +125,29 @@ class SequenceAnswer final : public Answer {
     return j < facts(b).num_symbols ? facts(b).symbols[j] : parts_.decoder.num_symbols() - 1;
   }
 
-  // What the looks are credited with: mean over the symbols that were to be said.
-  void credit(bool forced) {
+  // Symbol by symbol, from so many states of each episode.
+  void say(std::span<const int> lengths, bool forced, std::span<const float> parameters) {
+    parts_.decoder.begin(memory_, core_.states(), lengths, parameters);
+    for (int j = 0; j < symbols(); ++j) {
+      parts_.decoder.step(memory_, j, previous_, core_.states(), parameters);
+      const ConstMatrix p = saccade::step(memory_.probabilities, j);
+      for (int b = 0; b < p.rows; ++b) {
+        const int most = static_cast<int>(std::max_element(p.row(b), p.row(b) + p.cols) - p.row(b));
+        said_[b * symbols() + j] = most;
+        previous_[b] = forced ? true_symbol(b, j) : most;
+      }
+    }
+  }
+
+  // What that is worth after look t: mean over the symbols that were to be said.
+  void judge(int t) {
     for (int b = 0; b < core_.episodes(); ++b) {
       const int count = facts(b).num_symbols;
       float sum = 0.0F;
       for (int j = 0; j < count; ++j)
-        sum += parts_.reward(said_[b * symbols() + j] == true_symbol(b, j),
-                             probabilities(j, b, true_symbol(b, j)));
-      credits_[b] = forced ? sum / static_cast<float>(count) : rewards[b];
+        sum += parts_.reward.of_answer(said_[b * symbols() + j] == true_symbol(b, j),
+                                       memory_.probabilities(j, b, true_symbol(b, j)));
+      worth_(t, b) = sum / static_cast<float>(count);
     }
   }
 
@@ -138,18 +155,20 @@ class SequenceAnswer final : public Answer {
   Environment& environment_;
   CoreMemory& core_;
   DecoderMemory memory_;
-  std::vector<int> lengths_;    // (B): states that count
-  std::vector<int> previous_;   // (B)
-  std::vector<int> said_;       // (B, J)
-  std::vector<float> credits_;  // (B)
-  Tensor<3> dlogits_;           // (J, B, V)
+  std::vector<int> lengths_;        // (B): states that count
+  std::vector<int> length_so_far_;  // (B): of them, after a look
+  std::vector<int> previous_;       // (B)
+  std::vector<int> said_;           // (B, J)
+  Tensor<2> worth_;                 // (T, B): of what is said after each look
+  Tensor<3> dlogits_;               // (J, B, V)
 };
 
 class SequenceAnswering final : public Answering {
  public:
   SequenceAnswering(const AgentConfig& config, const Sight& sight, int state_size, int steps,
                     ParameterLayout& layout)
-      : parts_{.decoder = Decoder(config.decoder, config.hidden, sight.num_classes, state_size,
+      : steps_(steps),
+        parts_{.decoder = Decoder(config.decoder, config.hidden, sight.num_classes, state_size,
                                   steps, layout),
                .classifier_weight = config.training.classifier_weight,
                .reward = find_reward(config.reinforce.reward)} {
@@ -163,9 +182,14 @@ class SequenceAnswering final : public Answering {
     return std::make_unique<SequenceAnswer>(parts_, environment, core);
   }
 
-  Work work() const override { return parts_.decoder.work(traits_.outputs); }
+  Work work() const override {
+    Work total = parts_.decoder.work(traits_.outputs);
+    if (parts_.reward.by_step) total.forward += (steps_ - 1) * total.forward;
+    return total;
+  }
 
  private:
+  int steps_;
   const SequenceParts parts_;
 };
 

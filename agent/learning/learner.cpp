@@ -9,6 +9,21 @@
 #include "nn/layers.h"
 
 namespace saccade {
+namespace {
+
+// Where parts of a model learn at another rate than the rest.
+std::vector<RateRange> rates_of(const TrainingConfig& training, const ParameterLayout& layout) {
+  std::vector<RateRange> rates;
+  for (const Parameter& p : layout.parameters()) {
+    const double factor = p.name.starts_with("locator.")    ? training.locator_factor
+                          : p.name.starts_with("baseline.") ? training.baseline_factor
+                                                            : 1.0;
+    rates.push_back({p.offset, p.offset + p.size(), factor});
+  }
+  return rates;
+}
+
+}  // namespace
 
 Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
     : gradient(zeros<1>(model.layout().size())),
@@ -18,6 +33,7 @@ Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
       backward_(model, rollout_.episodes()) {
   const int steps = model.num_glimpses();
   const int batch = rollout_.episodes();
+  earned_ = zeros<2>(steps, batch);
   returns_ = zeros<2>(steps, batch);
   baselines_ = zeros<2>(steps, batch);
   advantages_ = zeros<2>(steps, batch);
@@ -55,7 +71,9 @@ LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& requ
 
 void Lane::estimate_advantages(std::span<const float> parameters, float average_reward) {
   const ReinforceConfig& reinforce = model_.config().reinforce;
-  rollout_.answer->returns(matrix(returns_));
+  const Trace trace = trace_of(reinforce, model_.answer().acts);
+  rollout_.answer->earned(matrix(earned_));
+  add_up(matrix(returns_), matrix(earned_), trace.of_returns);
   if (advantage_.reads_baseline && model_.baseline) {
     const Matrix b = {baselines_.data(), rollout_.core.rows(), 1, 1};
     model_.baseline->forward(b, rollout_.core.all_states(), parameters);
@@ -64,7 +82,10 @@ void Lane::estimate_advantages(std::span<const float> parameters, float average_
                                             .baselines = matrix(baselines_),
                                             .rollouts = reinforce.rollouts,
                                             .constant = static_cast<float>(reinforce.constant),
-                                            .average_reward = average_reward});
+                                            .average_reward = average_reward,
+                                            .earned = matrix(earned_),
+                                            .discount = trace.discount,
+                                            .trace = trace.of_advantage});
 }
 
 // weight * mean over the decisions of (b_t - R_t)^2
@@ -107,7 +128,8 @@ double Lane::mean_entropy() const {
 Learner::Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
                  Workers& workers)
     : parameters(zeros<1>(model.layout().size())),
-      optimizer(model.config().training.optimizer, model.layout().size()),
+      optimizer(model.config().training.optimizer, model.layout().size(),
+                rates_of(model.config().training, model.layout())),
       model_(model),
       workers_(workers),
       seed_(seed) {

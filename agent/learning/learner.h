@@ -66,6 +66,7 @@ class Lane {
   const Advantage& advantage_;
   Rollout rollout_;
   BackwardMemory backward_;
+  Tensor<2> earned_;      // (T, B): r_t
   Tensor<2> returns_;     // (T, B): what followed the decisions of step t
   Tensor<2> baselines_;   // (T, B): b_t of the state before glimpse t
   Tensor<2> advantages_;  // (T, B)

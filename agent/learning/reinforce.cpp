@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agent/answering/reward.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
 
@@ -45,6 +46,18 @@ void leave_one_out(Matrix advantages, const AdvantageRequest& request) {
     }
 }
 
+void gae(Matrix advantages, const AdvantageRequest& request) {
+  const ConstMatrix& b = request.baselines;
+  const int last = advantages.rows - 1;
+  const float decay = request.discount * request.trace;
+  for (int t = last; t >= 0; --t)
+    for (int e = 0; e < advantages.cols; ++e) {
+      const float next = t < last ? request.discount * b(t + 1, e) : 0.0F;
+      advantages(t, e) =
+          request.earned(t, e) + next - b(t, e) + (t < last ? decay * advantages(t + 1, e) : 0.0F);
+    }
+}
+
 const NameTable<Advantage>& estimators() {
   static const NameTable<Advantage> table{
       "reinforce.advantage",
@@ -52,11 +65,36 @@ const NameTable<Advantage>& estimators() {
        {"constant", {.estimate = constant_baseline}},
        {"ema", {.estimate = ema}},
        {"learned", {.estimate = learned, .reads_baseline = true}},
-       {"leave_one_out", {.estimate = leave_one_out, .min_rollouts = 2}}}};
+       {"leave_one_out", {.estimate = leave_one_out, .min_rollouts = 2}},
+       {"gae", {.estimate = gae, .reads_baseline = true, .traces = true}}}};
   return table;
 }
 
 }  // namespace
+
+Trace trace_of(const ReinforceConfig& config, bool acts) {
+  const bool traces = find_advantage(config.advantage).traces;
+  const double discount = acts ? config.discount : 1.0;
+  return {.of_returns = static_cast<float>(traces ? discount : discount * config.trace),
+          .discount = static_cast<float>(discount),
+          .of_advantage = static_cast<float>(config.trace)};
+}
+
+void check_trace(const ReinforceConfig& config) {
+  if (config.trace != 1.0 && !find_advantage(config.advantage).traces &&
+      !find_reward(config.reward).by_step)
+    throw InputError(
+        fmt::format("reinforce.trace: {} has no effect with reinforce.reward: {} and "
+                    "reinforce.advantage: {}; allowed: 1, reinforce.reward: gain, or "
+                    "reinforce.advantage: gae",
+                    config.trace, config.reward, config.advantage));
+}
+
+void add_up(Matrix returns, ConstMatrix earned, float decay) {
+  for (int t = returns.rows - 1; t >= 0; --t)
+    for (int b = 0; b < returns.cols; ++b)
+      returns(t, b) = earned(t, b) + (t + 1 < returns.rows ? decay * returns(t + 1, b) : 0.0F);
+}
 
 const Advantage& find_advantage(const std::string& name) { return estimators().at(name); }
 std::vector<std::string> advantage_estimators() { return estimators().names(); }

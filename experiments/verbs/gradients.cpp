@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "agent/answering/reward.h"
 #include "agent/learning/reinforce.h"
 #include "agent/rollout.h"
 #include "attention/categorical.h"
@@ -63,6 +64,9 @@ class LocatorGradient {
         seed_(trained.task.config.evaluation.seed),
         rollout_(model_, trained.task.environments(Split::test)(options.scenes * options.rollouts,
                                                                 options.rollouts)),
+        by_step_(find_reward(model_.config().reinforce.reward).by_step),
+        trace_(trace_of(model_.config().reinforce, model_.answer().acts)),
+        earned_(zeros<2>(steps(), rollout_.episodes())),
         returns_(zeros<2>(steps(), rollout_.episodes())),
         baselines_(zeros<2>(steps(), rollout_.episodes())),
         advantages_(zeros<2>(steps(), rollout_.episodes())),
@@ -77,19 +81,23 @@ class LocatorGradient {
                                .seed = seed_,
                                .update = static_cast<std::uint32_t>(draw),
                                .readout = Readout::sample,
-                               .replay = replay});
-    rollout_.answer->returns(matrix(returns_));
+                               .replay = replay,
+                               .classify_every_step = by_step_});
+    rollout_.answer->earned(matrix(earned_));
+    add_up(matrix(returns_), matrix(earned_), trace_.of_returns);
     const Matrix b = {baselines_.data(), rollout_.core.rows(), 1, 1};
     model_.baseline->forward(b, rollout_.core.all_states(), parameters_);
   }
 
   float mean_reward() const {
     float sum = 0.0F;
-    for (const float reward : rewards()) sum += reward;
-    return sum / static_cast<float>(rewards().size());
+    for (int b = 0; b < rollout_.episodes(); ++b) sum += returns_(0, b);
+    return sum / static_cast<float>(rollout_.episodes());
   }
-  /// Of the episodes (B): what the first decision is credited with.
-  std::span<const float> rewards() const { return {returns_.data(), returns_.shape()[1]}; }
+  /// Of the episodes (B): what the last decision is credited with.
+  std::span<const float> last_returns() const {
+    return {&returns_(steps() - 1, 0), returns_.shape()[1]};
+  }
 
   /// The locator's gradient of what was played, by an estimator; only glimpses from `first` on.
   std::vector<float> gradient(const std::string& estimator, float average_reward, int first = 0) {
@@ -98,7 +106,10 @@ class LocatorGradient {
                               .baselines = matrix(baselines_),
                               .rollouts = rollouts_,
                               .constant = static_cast<float>(model_.config().reinforce.constant),
-                              .average_reward = average_reward});
+                              .average_reward = average_reward,
+                              .earned = matrix(earned_),
+                              .discount = trace_.discount,
+                              .trace = trace_.of_advantage});
     return gradient_of(advantages_, first);
   }
 
@@ -124,6 +135,9 @@ class LocatorGradient {
   int rollouts_;
   std::uint64_t seed_;
   Rollout rollout_;
+  bool by_step_;
+  Trace trace_;
+  Tensor<2> earned_;      // (T, B)
   Tensor<2> returns_;     // (T, B)
   Tensor<2> baselines_;   // (T, B)
   Tensor<2> advantages_;  // (T, B)
@@ -172,7 +186,7 @@ std::vector<double> enumerate(LocatorGradient& locator, int candidates, const Te
     const int batch = locator.rollout().episodes();
     Tensor<2> advantages = zeros<2>(locator.steps(), batch);
     for (int b = 0; b < batch; ++b)
-      advantages(last, b) = locator.rollout().look->decisions(last, b, k) * locator.rewards()[b];
+      advantages(last, b) = locator.rollout().look->decisions(last, b, k) * locator.last_returns()[b];
     const std::vector<float> term = locator.gradient_of(advantages);
     exact.resize(term.size(), 0.0);
     for (std::size_t i = 0; i < term.size(); ++i) exact[i] += term[i];

@@ -13,8 +13,9 @@ inline bool gets_gradient(const Model& model, const std::string& name) {
   const int steps = model.num_glimpses(), first = model.first_decision();
   // The state before the first glimpse is zero.
   if (name == "baseline.weight")
-    return config.reinforce.advantage == "learned" && std::max(first, 1) < steps;
-  if (name == "baseline.bias") return config.reinforce.advantage == "learned" && first < steps;
+    return find_advantage(config.reinforce.advantage).reads_baseline && std::max(first, 1) < steps;
+  if (name == "baseline.bias")
+    return find_advantage(config.reinforce.advantage).reads_baseline && first < steps;
   if (steps > 1 || name == "locator.first" || name == "locator.log_std") return true;
   for (const char* reader : {"locator.hidden.weight", "locator.score.weight",
                              "locator.score.query.weight", "gate.state.weight"})

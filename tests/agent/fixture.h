@@ -155,6 +155,7 @@ inline std::map<std::string, Field> fields(AgentConfig& c) {
           {"reinforce.baseline_weight", &c.reinforce.baseline_weight},
           {"reinforce.shared_baseline", &c.reinforce.shared_baseline},
           {"reinforce.constant", &c.reinforce.constant},
+          {"reinforce.trace", &c.reinforce.trace},
           {"reinforce.discount", &c.reinforce.discount},
           {"reinforce.action_entropy", &c.reinforce.action_entropy},
           {"training.classifier_weight", &c.training.classifier_weight},

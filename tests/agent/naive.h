@@ -89,21 +89,21 @@ struct Batch {
 /// What the locator and the baseline read but send no gradient to.
 struct Detached {
   std::vector<std::vector<Row>> states;  // (B, T + 1, H)
-  std::vector<Row> returns;              // (B, T)
-  std::vector<Row> advantages;           // (B, T)
+  Outcomes outcomes;
+  std::vector<Row> advantages;  // (B, T)
 };
 
 inline Detached detach(const Batch& batch, const Parameters& p) {
   Detached all;
   for (const Episode& e : batch.episodes) {
     all.states.push_back(states(batch.config, p, e));
-    all.returns.push_back(returns(batch.config, p, all.states.back(), e.truth));
+    all.outcomes.add(batch.config, p, all.states.back(), e.truth);
   }
   for (std::size_t b = 0; b < batch.episodes.size(); ++b) {
     all.advantages.emplace_back();
     for (int t = 0; t < batch.steps(); ++t)
-      all.advantages[b].push_back(advantage(batch.config.reinforce, batch.average_reward,
-                                            all.returns, b, t, baseline(p, all.states[b][t])));
+      all.advantages[b].push_back(advantage(batch.config, batch.average_reward, all.outcomes, b, t,
+                                            !batch.episodes[b].truth.actions.empty()));
   }
   return all;
 }
@@ -135,8 +135,8 @@ inline Loss loss(const Batch& batch, const Parameters& p, const Detached& detach
     sum.classifier += answer.classifier;
     sum.penalty += answer.penalty;
     sum.reinforce += action_loss(config, p, h, e.truth, detached.advantages[b]);
-    sum.baseline +=
-        baseline_loss(config.reinforce, p, constant_h, detached.returns[b], batch.first_decision());
+    sum.baseline += baseline_loss(config.reinforce, p, constant_h, detached.outcomes.returns[b],
+                                  batch.first_decision());
     for (int t = batch.first_action(); t < batch.steps(); ++t) {
       const GaussianLook look = gaussian_look(e.samples[t], mean(p, t, constant_h[t]), std);
       sum.reinforce -= config.reinforce.weight * detached.advantages[b][t] * look.log_probability;

@@ -141,48 +141,96 @@ inline double action_loss(const AgentConfig& config, const Parameters& p, const 
   return loss;
 }
 
-/// What followed the decisions of each step, (T).
-inline Row returns(const AgentConfig& config, const Parameters& p, const std::vector<Row>& h,
-                   const Truth& truth) {
+/// What an answer after the first `steps` glimpses is worth.
+inline double worth(const AgentConfig& config, const Parameters& p, const std::vector<Row>& h,
+                    const Truth& truth, std::size_t steps) {
+  const bool correct = config.reinforce.reward == "correct";
+  if (truth.symbols.empty()) {
+    const Row read = read_after(config, p, h, steps, truth.length).output;
+    return correct ? truth.correct : std::exp(classify(p, read)[truth.label]);
+  }
+  const int length = std::min(truth.length, static_cast<int>(steps));
+  const std::vector<Row> said = decode(config, p, h, length, truth.symbols);
+  double share = 0.0;
+  for (std::size_t j = 0; j < said.size(); ++j) {
+    const double right = said[j][truth.symbols[j]];
+    share += !correct ? std::exp(right) : right == std::ranges::max(said[j]) ? 1.0 : 0.0;
+  }
+  return share / static_cast<double>(said.size());
+}
+
+/// What each glimpse earned, (T).
+inline Row earned(const AgentConfig& config, const Parameters& p, const std::vector<Row>& h,
+                  const Truth& truth) {
   const std::size_t steps = h.size() - 1;
-  const bool probability = config.reinforce.reward == "probability";
-  if (!truth.actions.empty()) {
-    Row all(steps);
-    for (std::size_t t = 0; t < steps; ++t)
-      for (std::size_t later = t; later < steps; ++later)
-        all[t] += std::pow(config.reinforce.discount, later - t) * truth.earned[later];
-    return all;
+  if (!truth.actions.empty()) return {truth.earned.begin(), truth.earned.end()};
+  Row all(steps);
+  all[steps - 1] = worth(config, p, h, truth, steps);
+  if (config.reinforce.reward != "gain") return all;
+  const std::string said = truth.symbols.empty() ? "classifier" : "decoder.output";
+  double before = 1.0 / p.at(said + ".bias").cols;
+  for (std::size_t t = 0; t < steps; ++t) {
+    const double now = worth(config, p, h, truth, t + 1);
+    all[t] = now - before;
+    before = now;
   }
-  if (!truth.symbols.empty()) {
-    const std::vector<Row> said = decode(config, p, h, truth.length, truth.symbols);
-    double share = 0.0;
-    for (std::size_t j = 0; j < said.size(); ++j) {
-      const double right = said[j][truth.symbols[j]];
-      share += probability ? std::exp(right) : right == std::ranges::max(said[j]) ? 1.0 : 0.0;
-    }
-    return Row(steps, share / static_cast<double>(said.size()));
-  }
-  const Row read = read_after(config, p, h, steps, truth.length).output;
-  return Row(steps, probability ? std::exp(classify(p, read)[truth.label]) : truth.correct);
+  return all;
+}
+
+/// What followed the decisions of each step, (T): the sum of what was earned, later less.
+inline Row returns(const AgentConfig& config, const Row& earned, bool acts) {
+  const double discount = acts ? config.reinforce.discount : 1.0;
+  const double lambda = config.reinforce.advantage == "gae" ? 1.0 : config.reinforce.trace;
+  Row all(earned.size());
+  for (std::size_t t = 0; t < earned.size(); ++t)
+    for (std::size_t later = t; later < earned.size(); ++later)
+      all[t] += std::pow(discount * lambda, later - t) * earned[later];
+  return all;
 }
 
 inline double baseline(const Parameters& p, const Row& h) {
   return affine(h, p.at("baseline.weight"), p.at("baseline.bias"))[0];
 }
 
-/// Of step t of episode b; returns (B, T).
-inline double advantage(const ReinforceConfig& config, double average_reward,
-                        const std::vector<Row>& returns, std::size_t b, std::size_t t,
-                        double baseline) {
-  const double own = returns[b][t];
-  if (config.advantage == "none") return own;
-  if (config.advantage == "constant") return own - config.constant;
-  if (config.advantage == "ema") return own - average_reward;
-  if (config.advantage == "learned") return own - baseline;
-  if (config.advantage != "leave_one_out") throw std::logic_error("no naive " + config.advantage);
-  const std::size_t m = config.rollouts, first = b / m * m;
+/// What REINFORCE knows of episodes of T steps, all (B, T).
+struct Outcomes {
+  std::vector<Row> earned, returns, baselines;
+
+  void add(const AgentConfig& config, const Parameters& p, const std::vector<Row>& h,
+           const Truth& truth) {
+    earned.push_back(naive::earned(config, p, h, truth));
+    returns.push_back(naive::returns(config, earned.back(), !truth.actions.empty()));
+    baselines.emplace_back();
+    if (p.contains("baseline.weight"))
+      for (std::size_t t = 0; t < earned.back().size(); ++t)
+        baselines.back().push_back(baseline(p, h[t]));
+  }
+};
+
+/// Of step t of episode b.
+inline double advantage(const AgentConfig& config, double average_reward, const Outcomes& all,
+                        std::size_t b, std::size_t t, bool acts) {
+  const ReinforceConfig& reinforce = config.reinforce;
+  const double own = all.returns[b][t];
+  if (reinforce.advantage == "none") return own;
+  if (reinforce.advantage == "constant") return own - reinforce.constant;
+  if (reinforce.advantage == "ema") return own - average_reward;
+  if (reinforce.advantage == "learned") return own - all.baselines[b][t];
+  if (reinforce.advantage == "gae") {
+    const double discount = acts ? reinforce.discount : 1.0;
+    double sum = 0.0;
+    for (std::size_t k = t; k < all.earned[b].size(); ++k) {
+      const double next = k + 1 < all.earned[b].size() ? all.baselines[b][k + 1] : 0.0;
+      const double error = all.earned[b][k] + discount * next - all.baselines[b][k];
+      sum += std::pow(discount * reinforce.trace, k - t) * error;
+    }
+    return sum;
+  }
+  if (reinforce.advantage != "leave_one_out")
+    throw std::logic_error("no naive " + reinforce.advantage);
+  const std::size_t m = reinforce.rollouts, first = b / m * m;
   double others = 0.0;
-  for (std::size_t i = first; i < first + m; ++i) others += i == b ? 0.0 : returns[i][t];
+  for (std::size_t i = first; i < first + m; ++i) others += i == b ? 0.0 : all.returns[i][t];
   return own - others / static_cast<double>(m - 1);
 }
 
@@ -191,7 +239,7 @@ inline double advantage(const ReinforceConfig& config, double average_reward,
 inline double baseline_loss(const ReinforceConfig& config, const Parameters& p,
                             const std::vector<Row>& h, const Row& returns, int first) {
   const int steps = static_cast<int>(returns.size());
-  if (config.advantage != "learned") return 0.0;
+  if (config.advantage != "learned" && config.advantage != "gae") return 0.0;
   double loss = 0.0;
   for (int t = first; t < steps; ++t) {
     const double difference = baseline(p, h[t]) - returns[t];

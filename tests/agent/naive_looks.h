@@ -281,8 +281,8 @@ inline Play play(const World& world, const Parameters& p, const Scene& scene) {
 
 /// What REINFORCE reads but sends no gradient to.
 struct Constants {
-  std::vector<Play> plays;      // (B)
-  std::vector<Row> returns;     // (B, T)
+  std::vector<Play> plays;  // (B)
+  Outcomes outcomes;
   std::vector<Row> advantages;  // (B, T)
 };
 
@@ -290,15 +290,14 @@ inline Constants constants(const World& world, const Parameters& p) {
   Constants all;
   for (const Scene& scene : world.scenes) {
     all.plays.push_back(play(world, p, scene));
-    all.returns.push_back(returns(world.config, p, all.plays.back().states, scene.truth));
+    all.outcomes.add(world.config, p, all.plays.back().states, scene.truth);
   }
   if (!world.by_score()) return all;
   for (std::size_t b = 0; b < world.scenes.size(); ++b) {
     all.advantages.emplace_back();
     for (std::size_t t = 0; t + 1 < all.plays[b].states.size(); ++t)
-      all.advantages[b].push_back(advantage(world.config.reinforce, world.average_reward,
-                                            all.returns, b, t,
-                                            baseline(p, all.plays[b].states[t])));
+      all.advantages[b].push_back(advantage(world.config, world.average_reward, all.outcomes, b, t,
+                                            !world.scenes[b].truth.actions.empty()));
   }
   return all;
 }
@@ -315,7 +314,7 @@ inline void add_reinforce(Loss& sum, const World& world, const Parameters& p,
     sum.reinforce -= config.weight * constant.advantages[b][t] * std::log(chances[choices[t]]);
     sum.reinforce -= config.entropy * entropy(chances);
   }
-  sum.baseline += baseline_loss(config, p, before.states, constant.returns[b], first);
+  sum.baseline += baseline_loss(config, p, before.states, constant.outcomes.returns[b], first);
 }
 
 /// The same of a Gaussian, and the bonus for its entropy, which it has without REINFORCE, too.
@@ -331,7 +330,8 @@ inline void add_gaussian(Loss& sum, const World& world, const Parameters& p,
       sum.reinforce -= config.weight * constant.advantages[b][t] * look.log_probability;
     sum.reinforce -= config.entropy * look.entropy;
   }
-  if (world.by_score()) sum.baseline += baseline_loss(config, p, h, constant.returns[b], first);
+  if (world.by_score())
+    sum.baseline += baseline_loss(config, p, h, constant.outcomes.returns[b], first);
 }
 
 /// Coverage, rows and entropy of the weights w (T, G).

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "agent/answering/reward.h"
 #include "agent/config.h"
+#include "agent/learning/reinforce.h"
 #include "agent/model.h"
 #include "env/environment.h"
 #include "nn/parameters.h"
@@ -42,6 +44,15 @@ inline AgentConfig tiny_config(const std::string& core = "rnn") {
   config.training.lane_size = 4;
   config.training.optimizer.learning_rate = 0.01;
   return config;
+}
+
+/// Gives an agent another way to be credited, with a trace where that has one.
+inline void set_credit(AgentConfig& config, const std::string& advantage,
+                       const std::string& reward) {
+  config.reinforce.advantage = advantage;
+  config.reinforce.reward = reward;
+  const bool traces = find_advantage(advantage).traces || find_reward(reward).by_step;
+  config.reinforce.trace = traces ? 0.6 : 1.0;
 }
 
 /// The sizes of the defaults, but for the glimpses.

@@ -54,7 +54,7 @@ TEST_CASE("a lane that acts agrees with the naive model, with every advantage") 
   for (const std::string& advantage : advantage_estimators()) {
     CAPTURE(advantage);
     AgentConfig config = catcher_config();
-    config.reinforce.advantage = advantage;
+    set_credit(config, advantage, "correct");
     check_catcher(config);
   }
 }
@@ -107,7 +107,9 @@ TEST_CASE("returns over time by hand") {
     player.play(Readout::training);
     const Tensor<2> earned = earned_by(player.rollout, 1);
     Tensor<2> returns = zeros<2>(kSteps, kEpisodes);
-    player.rollout.answer->returns(matrix(returns));
+    player.rollout.answer->earned(matrix(returns));
+    CHECK(returns == earned);
+    add_up(matrix(returns), matrix(earned), trace_of(config.reinforce, true).of_returns);
     std::set<std::pair<float, float>> outcomes;
     for (int b = 0; b < kEpisodes; ++b) {
       // Balls land with the acts 4 and 9.

@@ -26,8 +26,7 @@ std::vector<AgentConfig> configurations() {
   for (const std::string& advantage : advantage_estimators())
     for (const std::string& reward : reward_kinds()) {
       AgentConfig config = busy_config("rnn");
-      config.reinforce.advantage = advantage;
-      config.reinforce.reward = reward;
+      set_credit(config, advantage, reward);
       all.push_back(config);
     }
   for (const int num_glimpses : {1, 2}) {

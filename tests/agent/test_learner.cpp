@@ -123,7 +123,7 @@ TEST_CASE("every advantage estimator repeats, with every optimiser") {
       CAPTURE(estimator);
       CAPTURE(optimizer);
       AgentConfig config = busy_config("rnn");
-      config.reinforce.advantage = estimator;
+      set_credit(config, estimator, "gain");
       config.training.optimizer.optimizer = optimizer;
       CHECK(train(config, 4, 2, 6) == train(config, 4, 1, 6));
     }

@@ -85,13 +85,15 @@ TEST_CASE("so it does in colour, on a canvas that is no square") {
 }
 
 TEST_CASE("so a hard choice does with every advantage, and a soft one without its penalties") {
-  for (const std::string& advantage : advantage_estimators()) {
-    CAPTURE(advantage);
-    AgentConfig config = busy_config("rnn");
-    config.glimpse.kind = "hard_categorical";
-    config.reinforce.advantage = advantage;
-    check_look_lane(config);
-  }
+  for (const std::string& advantage : advantage_estimators())
+    for (const std::string& reward : reward_kinds()) {
+      CAPTURE(advantage);
+      CAPTURE(reward);
+      AgentConfig config = busy_config("rnn");
+      config.glimpse.kind = "hard_categorical";
+      set_credit(config, advantage, reward);
+      check_look_lane(config);
+    }
   AgentConfig config = busy_config("rnn");
   config.glimpse.kind = "soft_grid";
   check_look_lane(config);

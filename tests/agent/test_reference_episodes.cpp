@@ -136,7 +136,10 @@ void check_forward(const Fixture& fixture, const Rollout& rollout) {
     CHECK(relative_error(flat(rollout.look->locations), fixture["location"]) < kTolerance);
   }
   Tensor<2> returns = zeros<2>(steps, batch);
-  rollout.answer->returns(matrix(returns));
+  Tensor<2> earned = returns;
+  rollout.answer->earned(matrix(earned));
+  const bool acts = sight_of(fixture).answer == AnswerKind::actions;
+  add_up(matrix(returns), matrix(earned), trace_of(config_of(fixture).reinforce, acts).of_returns);
   CHECK(relative_error(flat(returns), fixture["returns"]) < kTolerance);
 }
 

@@ -12,6 +12,7 @@
 #include "agent/learning/learner.h"
 #include "nn/error.h"
 #include "tests/agent/support.h"
+#include "tests/support.h"
 
 namespace saccade {
 namespace {
@@ -50,18 +51,130 @@ TEST_CASE("advantages by hand") {
 
   CHECK_THROWS_WITH_AS(
       find_advantage("critic"),
-      "unknown reinforce.advantage 'critic'; allowed: none, constant, ema, learned, leave_one_out",
+      "unknown reinforce.advantage 'critic'; allowed: none, constant, ema, learned, leave_one_out, "
+      "gae",
       InputError);
 }
 
+TEST_CASE("generalised advantages by hand") {
+  const Tensor<2> earned = {{0.5F, 0.0F}, {0.0F, 1.0F}, {-0.25F, 0.0F}};  // (T, B)
+  const Tensor<2> b = {{0.25F, 0.5F}, {0.5F, 0.25F}, {1.0F, 0.0F}};
+  Tensor<2> result = zeros<2>(3, 2), returns = zeros<2>(3, 2);
+  const auto estimate = [&](float discount, float trace) {
+    find_advantage("gae").estimate(matrix(result), {.returns = {},
+                                                    .baselines = matrix(b),
+                                                    .earned = matrix(earned),
+                                                    .discount = discount,
+                                                    .trace = trace});
+  };
+  estimate(0.5F, 0.0F);  // the errors alone
+  CHECK(result == Tensor<2>{{0.5F, -0.375F}, {0.0F, 0.75F}, {-1.25F, 0.0F}});
+  estimate(0.5F, 0.5F);
+  CHECK(result == Tensor<2>{{0.421875F, -0.1875F}, {-0.3125F, 0.75F}, {-1.25F, 0.0F}});
+  estimate(0.5F, 1.0F);  // the returns less the baseline
+  add_up(matrix(returns), matrix(earned), 0.5F);
+  CHECK(result == returns - b);
+}
+
+TEST_CASE("what a trace is a part of") {
+  const auto trace = [](const char* advantage, bool acts) {
+    const Trace all =
+        trace_of({.advantage = advantage, .reward = "gain", .trace = 0.5, .discount = 0.25}, acts);
+    return std::array{all.of_returns, all.discount, all.of_advantage};
+  };
+  CHECK(trace("learned", false) == std::array{0.5F, 1.0F, 0.5F});
+  CHECK(trace("gae", false) == std::array{1.0F, 1.0F, 0.5F});
+  CHECK(trace("gae", true) == std::array{0.25F, 0.25F, 0.5F});
+  CHECK(message_of<InputError>([] { check_trace({.trace = 0.5}); }) ==
+        "reinforce.trace: 0.5 has no effect with reinforce.reward: correct and "
+        "reinforce.advantage: learned; allowed: 1, reinforce.reward: gain, or "
+        "reinforce.advantage: gae");
+  CHECK_NOTHROW(check_trace({.advantage = "gae", .trace = 0.5}));
+  CHECK_NOTHROW(check_trace({.reward = "gain", .trace = 0.5}));
+}
+
 TEST_CASE("rewards by hand") {
-  CHECK(find_reward("correct")(true, 0.3F) == 1.0F);
-  CHECK(find_reward("correct")(false, 0.3F) == 0.0F);
-  CHECK(find_reward("probability")(true, 0.3F) == 0.3F);
-  CHECK(find_reward("probability")(false, 0.3F) == 0.3F);
+  CHECK(find_reward("correct").of_answer(true, 0.3F) == 1.0F);
+  CHECK(find_reward("correct").of_answer(false, 0.3F) == 0.0F);
+  CHECK(find_reward("probability").of_answer(true, 0.3F) == 0.3F);
+  CHECK(find_reward("probability").of_answer(false, 0.3F) == 0.3F);
+  const Tensor<2> worth = {{0.5F, 0.125F}, {0.75F, 0.5F}, {0.625F, 1.0F}};  // (T, B)
+  const auto earned = [&](const char* reward) {
+    Tensor<2> result = zeros<2>(3, 2);
+    write_earned(matrix(result), find_reward(reward), 4, [&](int t, int b) { return worth(t, b); });
+    return result;
+  };
+  CHECK(earned("probability") == Tensor<2>{{0.0F, 0.0F}, {0.0F, 0.0F}, {0.625F, 1.0F}});
+  CHECK(earned("gain") == Tensor<2>{{0.25F, -0.125F}, {0.25F, 0.375F}, {-0.125F, 0.5F}});
+  // With trace 1 the gains telescope: what follows is the end's worth less that before the look.
+  Tensor<2> returns = zeros<2>(3, 2);
+  add_up(matrix(returns), matrix(earned("gain")), 1.0F);
+  CHECK(returns == Tensor<2>{{0.375F, 0.75F}, {0.125F, 0.875F}, {-0.125F, 0.5F}});
   CHECK_THROWS_WITH_AS(find_reward("score"),
-                       "unknown reinforce.reward 'score'; allowed: correct, probability",
+                       "unknown reinforce.reward 'score'; allowed: correct, probability, gain",
                        InputError);
+}
+
+// ---- Every pair of looks, so that the expected gradient is exact ----
+
+// The gradient of the locator of an agent that takes two looks at one scene, expected over all that
+// its policy may choose.
+std::vector<float> expected_gradient(AgentConfig config, const std::string& advantage,
+                                     const std::string& reward, double trace) {
+  constexpr int kPlaces = 6, kPairs = kPlaces * kPlaces;
+  config.reinforce.advantage = advantage;
+  config.reinforce.reward = reward;
+  config.reinforce.trace = trace;
+  config.reinforce.rollouts = kPairs;
+  const Model model(config, kTinySight);
+  Tensor<1> parameters = zeros<1>(model.layout().size());
+  randomize(flat(parameters), model.layout(), 0.7F, 9);
+  Tensor<3> actions = zeros<3>(2, kPairs, kPlaces);
+  for (int b = 0; b < kPairs; ++b) {
+    actions(0, b, b / kPlaces) = 1.0F;
+    actions(1, b, b % kPlaces) = 1.0F;
+  }
+  Rollout rollout(model, tiny_environment(kPairs, kPairs));
+  rollout.run(flat(parameters), {.replay = &actions});
+  Tensor<2> earned = zeros<2>(2, kPairs), returns = earned, baselines = earned, advantages = earned;
+  const Trace decay = trace_of(config.reinforce, false);
+  rollout.answer->earned(matrix(earned));
+  add_up(matrix(returns), matrix(earned), decay.of_returns);
+  model.baseline->forward({baselines.data(), rollout.core.rows(), 1, 1}, rollout.core.all_states(),
+                          flat(parameters));
+  find_advantage(advantage).estimate(matrix(advantages), {.returns = matrix(returns),
+                                                          .baselines = matrix(baselines),
+                                                          .constant = 0.3F,
+                                                          .average_reward = 0.4F,
+                                                          .earned = matrix(earned),
+                                                          .trace = decay.of_advantage});
+  for (int b = 0; b < kPairs; ++b) {
+    const float chance =
+        rollout.look->decisions(0, b, b / kPlaces) * rollout.look->decisions(1, b, b % kPlaces);
+    for (int t = 0; t < 2; ++t) advantages(t, b) *= chance;
+  }
+  Tensor<1> gradient = zeros<1>(model.layout().size());
+  rollout.look->loss_backward(flat(gradient), {.advantages = matrix(advantages)}, flat(parameters));
+  std::vector<float> locator;
+  for (const Parameter& p : model.layout().parameters())
+    if (p.name.starts_with("locator."))
+      std::ranges::copy(values_of(flat(gradient), p), std::back_inserter(locator));
+  return locator;
+}
+
+TEST_CASE("gain with trace 1 has the expected gradient of probability, whatever the baseline") {
+  AgentConfig config = tiny_config();
+  config.glimpse.kind = "hard_categorical";
+  config.glimpse.first = "learned";
+  config.glimpse.num_glimpses = 2;
+  const std::vector<float> exact = expected_gradient(config, "none", "probability", 1.0);
+  for (const std::string& advantage : advantage_estimators()) {
+    if (find_advantage(advantage).min_rollouts > 1) continue;  // reads the other pairs
+    CAPTURE(advantage);
+    CHECK(relative_error(expected_gradient(config, advantage, "probability", 1.0), exact) < 1e-3);
+    CHECK(relative_error(expected_gradient(config, advantage, "gain", 1.0), exact) < 1e-3);
+    CHECK(relative_error(expected_gradient(config, advantage, "gain", 0.5), exact) > 3e-2);
+  }
 }
 
 // ---- A policy with one action whose expected reward is known ----

@@ -110,7 +110,7 @@ TEST_CASE("so does one that looks, whose looks are credited with the symbols tha
       CAPTURE(reward);
       CAPTURE(advantage);
       AgentConfig config = transcriber_config(reward);
-      config.reinforce.advantage = advantage;
+      set_credit(config, advantage, reward);
       check_point_lane(config, task.sight, task.environments);
     }
   AgentConfig config = transcriber_config("probability");

@@ -45,6 +45,9 @@ const std::vector<Overrides> kBroken = {
     {"scene.kind=transcribe", "attention.hidden.kind=attend", "decoder.hidden_size=96",
      "attention.hidden.score=dot"},
     {"reinforce.advantage=leave_one_out"},
+    {"reinforce.trace=0.5"},
+    {"scene.kind=transcribe", "attention.hidden.kind=attend", "attention.hidden.mask='01111111'",
+     "reinforce.reward=gain"},
     {"reinforce.entropy=0.1"},
     {"attention.glimpse.kind=hard_categorical", "reinforce.estimator=pathwise"},
     {"attention.glimpse.kind=soft_point", "reinforce.estimator=both"},
@@ -61,6 +64,7 @@ const std::vector<Overrides> kBroken = {
     {"scene.kind=catch", "attention.glimpse.num_glimpses=60", "attention.glimpse.kind=whole"},
     {"scene.kind=catch", "attention.glimpse.num_glimpses=60", "attention.hidden.kind=mean"},
     {"scene.kind=catch", "attention.glimpse.num_glimpses=60", "reinforce.reward=probability"},
+    {"scene.kind=catch", "attention.glimpse.num_glimpses=60", "reinforce.reward=gain"},
     {"scene.kind=digits_to_words", "attention.glimpse.kind=scan"},
     {"scene.kind=digits_to_words", "attention.glimpse.kind=whole", "model.kind=mlp"},
 };

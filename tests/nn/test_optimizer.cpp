@@ -106,6 +106,33 @@ void check_against_naive(const OptimizerConfig& config, std::size_t size, std::s
     CHECK(largest_difference(naive.second, optimizer.second) < 1e-5);
 }
 
+TEST_CASE("parameters with a rate of their own learn as if all learned at it") {
+  constexpr std::size_t kSize = 20000;  // over several chunks
+  const std::vector<RateRange> ranges = {
+      {0, 5, 3.0}, {5, 8200, 1.0}, {8200, 8300, 1.0}, {8300, kSize, 0.25}};
+  Workers workers(2);
+  for (const std::string& name : optimizers()) {
+    CAPTURE(name);
+    const auto train = [&](const std::vector<RateRange>& rates) {
+      RandomStream stream(2, Purpose::scene, 0, 0);
+      Optimizer optimizer({.optimizer = name, .weight_decay = 0.1}, kSize, rates);
+      Tensor<1> parameters = random_block(kSize, stream);
+      for (int s = 0; s < 3; ++s) {
+        Lanes lanes = random_lanes(2, kSize, stream);
+        step_lanes(optimizer, workers, parameters, lanes, 0.5);
+      }
+      return parameters;
+    };
+    const Tensor<1> mixed = train(ranges);
+    for (const RateRange& range : ranges) {
+      const Tensor<1> alike = train({{0, kSize, range.factor}});
+      CHECK(std::equal(mixed.begin() + range.begin, mixed.begin() + range.end,
+                       alike.begin() + range.begin));
+    }
+    CHECK(train({}) == train({{0, kSize, 1.0}}));
+  }
+}
+
 TEST_CASE("adam, adamw and sgd against naive loops") {
   // 8192 numbers are a chunk of the parallel loop: sizes around one and over several.
   for (const std::size_t size : {1, 37, 8192, 8193, 20000}) {

@@ -3,7 +3,7 @@
     shapes()               of their parameters
     world(batch)           what is true of the episodes, for the fixture
     say(p, h)              from the states h_1 .. h_T, (T, B, H): writes probability (S, B, C) and
-                           returns (T, B), what a decision about look t is credited with
+                           returns (T, B), what was earned by look t
     losses(p, advantages)  cross-entropy, REINFORCE of actions, penalty; sums over the episodes"""
 
 import torch
@@ -21,6 +21,13 @@ def clear_argmax(values):
     if (best[..., 0] - best[..., 1]).min() < 1e-3:
         raise Unclear("the two largest are almost equal")
     return values.argmax(-1)
+
+
+def earned_by(s, worth, answers):
+    """(T, B), from what the answer after each look is worth: at the end, or as it grows from chance."""
+    if s["reinforce.reward"] == "gain":
+        return worth - torch.cat([torch.full_like(worth[:1], 1 / answers), worth[:-1]])
+    return torch.cat([torch.zeros_like(worth[:-1]), worth[-1:]])
 
 
 class Answering:
@@ -53,10 +60,11 @@ class OneClass(Answering):
         self.penalties = [penalty for _, penalty in reads]
         self.logits = torch.stack([linear(p, "classifier", x) for x, _ in reads])
         self.probability = softmax(self.logits, -1)
-        right = real(clear_argmax(self.logits[-1]) == self.label)
-        if self.s["reinforce.reward"] == "probability":
-            right = self.probability[-1].gather(1, self.label[:, None])[:, 0]
-        return right.expand(self.steps, -1)
+        right = real(clear_argmax(self.logits[-1]) == self.label).expand(self.steps, -1)
+        if self.s["reinforce.reward"] != "correct":
+            right = self.probability.gather(
+                2, self.label.expand(self.steps, -1)[:, :, None])[..., 0]
+        return earned_by(self.s, right, self.classes)
 
     def losses(self, p, advantages):
         loss = torch.stack([cross_entropy(l, self.label, reduction="sum") for l in self.logits])
@@ -92,29 +100,42 @@ class Sequence(Answering):
         self.symbol[torch.arange(most)[None] >= self.count[:, None] - 1] = end
         return self.world_of(batch, symbol=self.symbol, count=self.count)
 
-    def say(self, p, h):
-        s, states, batch = self.s, h.transpose(0, 1), h.shape[1]
-        mask = allowed(s, self.steps, self.length)
-        now, found = last_state(states, self.length), self.core.begin(batch)
+    def spell(self, p, states, lengths):
+        """The logits (J, B, V) of each symbol after the true ones before it."""
+        s, batch = self.s, len(states)
+        mask = allowed(s, self.steps, lengths)
+        now, found = last_state(states, lengths), self.core.begin(batch)
         steady = None
         if s["attention.hidden.kind"] != "attend":
-            steady, _ = read(s, "decoder.context", p, self.steps - 1, states, self.length)
+            steady, _ = read(s, "decoder.context", p, self.steps - 1, states, lengths)
         previous, logits = torch.zeros(batch, self.classes), []
-        for j in range(self.s["sight.symbols"]):
+        for j in range(s["sight.symbols"]):
             found = self.core.advance(p, torch.cat([previous, now], 1), found)
             now = steady
             if steady is None:
                 now = context(attend(s, "decoder.attend", p, j, found[0], states, mask), states)
             logits.append(linear(p, "decoder.output", torch.cat([found[0], now], 1)))
             previous = real(one_hot(self.symbol[:, j], self.classes))
-        self.logits = torch.stack(logits)  # (J, B, V)
-        self.probability = softmax(self.logits, -1)
-        self.counts = real(torch.arange(s["sight.symbols"])[:, None] < self.count)  # (J, B)
+        return torch.stack(logits)
+
+    def worth(self, logits):
+        """(B): mean over the symbols that count."""
         truth = self.symbol.T[:, :, None]
-        right = real(clear_argmax(self.logits)[:, :, None] == truth)
-        if s["reinforce.reward"] == "probability":
-            right = self.probability.gather(2, truth)
-        return ((right[..., 0] * self.counts).sum(0) / self.count).expand(self.steps, -1)
+        right = real(clear_argmax(logits)[:, :, None] == truth)
+        if self.s["reinforce.reward"] != "correct":
+            right = softmax(logits, -1).gather(2, truth)
+        return (right[..., 0] * self.counts).sum(0) / self.count
+
+    def say(self, p, h):
+        states = h.transpose(0, 1)
+        self.counts = real(torch.arange(self.s["sight.symbols"])[:, None] < self.count)  # (J, B)
+        self.logits = self.spell(p, states, self.length)
+        self.probability = softmax(self.logits, -1)
+        worth = self.worth(self.logits).expand(self.steps, -1)
+        if self.s["reinforce.reward"] == "gain":
+            worth = torch.stack([self.worth(self.spell(p, states, self.length.clamp(max=t + 1)))
+                                 for t in range(self.steps)])
+        return earned_by(self.s, worth, self.classes)
 
     def losses(self, p, advantages):
         log_p = log_softmax(self.logits, -1).gather(2, self.symbol.T[:, :, None])[..., 0]
@@ -135,11 +156,7 @@ class Actions(Answering):
         self.logits = linear(p, "classifier", h)
         self.probability = softmax(self.logits, -1)
         self.taken = clear_argmax(self.logits)
-        paid = self.earned.gather(2, self.taken[:, :, None])[..., 0]
-        returns = [paid[-1]]
-        for t in range(self.steps - 2, -1, -1):
-            returns.insert(0, paid[t] + self.s["reinforce.discount"] * returns[0])
-        return torch.stack(returns)
+        return self.earned.gather(2, self.taken[:, :, None])[..., 0]
 
     def losses(self, p, advantages):
         policy = Categorical(logits=self.logits)

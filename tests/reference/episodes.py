@@ -29,6 +29,7 @@ UNSAID = {
     "model.heads": 1, "model.depth": 1, "sight.channels": 1,
     "reinforce.rollouts": 1, "reinforce.advantage": "learned", "reinforce.reward": "correct",
     "reinforce.estimator": "score", "reinforce.shared_baseline": False, "reinforce.discount": 1.0,
+    "reinforce.trace": 1.0,
     "reinforce.action_entropy": 0.0, "training.step_loss": 0.0,
     "sight.lengths": False, "sight.symbols": 0,
 }
@@ -92,8 +93,24 @@ def core_of(s, features):
                      s["model.depth"])
 
 
-def advantages_of(s, returns, baseline):
+def discount_of(s):
+    return s["reinforce.discount"] if s["sight.answer"] == "actions" else 1.0
+
+
+def add_up(earned, decay):
+    """R_t = r_t + decay R_{t+1}."""
+    returns = [earned[-1]]
+    for t in range(len(earned) - 2, -1, -1):
+        returns.insert(0, earned[t] + decay * returns[0])
+    return torch.stack(returns)
+
+
+def advantages_of(s, earned, returns, baseline):
     kind = s["reinforce.advantage"]
+    if kind == "gae":  # Schulman et al. (2016), equations 9 and 16
+        following = torch.cat([baseline[1:], torch.zeros_like(baseline[:1])])
+        errors = earned + discount_of(s) * following - baseline
+        return add_up(errors, discount_of(s) * s["reinforce.trace"])
     if kind == "leave_one_out":
         m = s["reinforce.rollouts"]
         groups = returns.reshape(len(returns), -1, m)
@@ -169,13 +186,15 @@ def play(s, batch=4):
         h.append(state[0])
     h = torch.stack(h)  # (T + 1, B, H)
 
-    returns = answering.say(p, h[1:]).detach()
+    earned = answering.say(p, h[1:]).detach()
+    decay = discount_of(s) * (1.0 if s["reinforce.advantage"] == "gae" else s["reinforce.trace"])
+    returns = add_up(earned, decay)
     regression, advantages = torch.tensor(0.0), torch.zeros_like(returns)
     if has_baseline:
         before = h[:-1] if s["reinforce.shared_baseline"] else h[:-1].detach()
         baseline = linear(p, "baseline", before)[..., 0]
-        advantages = advantages_of(s, returns, baseline).detach()
-        if s["reinforce.advantage"] == "learned" and first_decision is not None:
+        advantages = advantages_of(s, earned, returns, baseline).detach()
+        if s["reinforce.advantage"] in ["learned", "gae"] and first_decision is not None:
             squares = (baseline - returns)[first_decision:] ** 2
             regression = s["reinforce.baseline_weight"] * squares.mean(0).sum()
     classifier, on_actions, read_penalty = answering.losses(p, advantages)

@@ -25,6 +25,10 @@ def point_episodes():
                                      "reinforce.advantage": "leave_one_out",
                                      "reinforce.reward": "probability", "reinforce.rollouts": 2,
                                      "training.step_loss": 0.3},
+        "gain": learned | {"reinforce.reward": "gain", "reinforce.trace": 0.7,
+                           "training.step_loss": 0.5},
+        "gae": learned | {"reinforce.advantage": "gae", "reinforce.trace": 0.6,
+                          "reinforce.reward": "gain"},
         "no_advantage": learned | {"reinforce.advantage": "none"},
         "control": {"attention.glimpse.kind": "scan"},
         "gate": {"attention.input.kind": "gate", "attention.input.alpha": 2.0,
@@ -124,6 +128,8 @@ def sequence_episodes():
             "attention.hidden.position": "predicted", "attention.hidden.mask": "11011"},
         "decoder_gru_attend": attend("general") | point,
         "decoder_location_free": attend("location_free") | {"attention.hidden.mask": "10110"},
+        "decoder_gain": attend("general") | point | {"reinforce.reward": "gain",
+                                                     "reinforce.trace": 0.7},
         "decoder_scaled_dot": attend("scaled_dot") | point | {
             "decoder.hidden_size": 4, "reinforce.reward": "probability"},
     }
@@ -152,6 +158,7 @@ def action_episodes():
         "actions_soft": grid["soft_location_features"] | base,
         "actions_soft_point": {"attention.glimpse.kind": "soft_point",
                                "attention.glimpse.first": "center"} | SMOOTH | base,
+        "actions_gae": base | {"reinforce.advantage": "gae", "reinforce.trace": 0.6},
         "actions_control": {"attention.glimpse.kind": "center"} | base,
     }
 
