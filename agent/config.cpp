@@ -7,6 +7,7 @@
 #include "agent/learning/critic.h"
 #include "agent/learning/reinforce.h"
 #include "agent/looking/glimpse_rules.h"
+#include "agent/looking/location_estimator.h"
 #include "agent/looking/looking.h"
 #include "attention/score.h"
 #include "nn/error.h"
@@ -61,12 +62,26 @@ void check_hidden(const AgentConfig& config, AnswerKind answer) {
   }
 }
 
+void check_estimator(const AgentConfig& config) {
+  const std::string& estimator = config.reinforce.estimator;
+  if (!find_location_estimator(estimator).by_path) return;
+  if (config.model.kind != "recurrent")
+    throw InputError(fmt::format("reinforce.estimator: {} needs model.kind: recurrent, not {}",
+                                 estimator, config.model.kind));
+  if (!find_glimpse_kind(config.glimpse.kind).has_path)
+    throw InputError(
+        fmt::format("reinforce.estimator: {} has no effect with attention.glimpse.kind: {}, which "
+                    "draws no location that the loss could be derived by; allowed: score",
+                    estimator, config.glimpse.kind));
+}
+
 }  // namespace
 
 void check_learning(const AgentConfig& config) {
   const TrainingConfig& training = config.training;
   const ReinforceConfig& reinforce = config.reinforce;
   check_advantage(reinforce.advantage, reinforce.rollouts);
+  check_estimator(config);
   check_trace(reinforce);
   if (reinforce.entropy != 0.0 && !config.glimpse.learn_std &&
       find_glimpse_kind(config.glimpse.kind).can_learn_std)

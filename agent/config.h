@@ -34,6 +34,7 @@ struct ModelConfig {
 /// Keys: reinforce.*
 struct ReinforceConfig {
   int rollouts = 1;                   // M: episodes that share a scene
+  std::string estimator = "score";    // hard_gaussian: a name of location_estimators()
   std::string advantage = "learned";  // a name of advantage_estimators()
   std::string critic = "linear";      // a name of critic_kinds()
   int critic_hidden = 128;            // width of the hidden layer of critics that have one

@@ -42,7 +42,8 @@ Model::Model(const AgentConfig& config, const Sight& sight)
                                           config_.model.hidden_size, layout_)),
       core(core_of(config_.model, look(), layout_)),
       answering(make_answering(config_, sight, state_size(), num_glimpses(), layout_)),
-      baseline(answer().acts || (look().looks && !look().differentiable)
+      baseline(answer().acts || look().first_action < look().steps ||
+                       (look().looks && !look().differentiable)
                    ? std::optional<Critic>(std::in_place, config_.reinforce, state_size(),
                                            num_classes(), layout_)
                    : std::optional<Critic>()) {

@@ -74,6 +74,12 @@ void clamp_to_canvas(Matrix locations, ConstMatrix samples) {
     }
 }
 
+void clamp_backward(Matrix dlocations, ConstMatrix samples) {
+  for (int b = 0; b < samples.rows; ++b)
+    for (int axis = 0; axis < 2; ++axis)
+      if (std::abs(samples(b, axis)) > 1.0F) dlocations(b, axis) = 0.0F;
+}
+
 void squash_forward(Matrix mean) {
   for (int r = 0; r < mean.rows; ++r)
     for (int axis = 0; axis < mean.cols; ++axis) mean(r, axis) = std::tanh(mean(r, axis));

@@ -37,6 +37,9 @@ std::vector<std::string> first_glimpses();
 /// becomes -1; it still shows in the log-probability, which reads the sample.
 void clamp_to_canvas(Matrix locations, ConstMatrix samples);
 
+/// dlocations (B, 2) becomes the gradient of the samples: none where they were clamped.
+void clamp_backward(Matrix dlocations, ConstMatrix samples);
+
 /// mu = tanh(y) keeps the mean on the canvas; in place.
 void squash_forward(Matrix mean);
 /// dmean (R, 2) becomes the gradient before the tanh.

@@ -43,6 +43,15 @@ void Environment::look_at_all(ConstMatrix places, Matrix glimpses) {
   observe_all(places, glimpses);
 }
 
+void Environment::look_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) {
+  if (!running_) throw std::logic_error("Environment::look_smoothly needs a reset() first");
+  SACCADE_CHECK(locations.rows == episodes() && locations.cols == 2);
+  SACCADE_CHECK(glimpses.rows == episodes() && glimpses.cols == glimpse_size());
+  SACCADE_CHECK(slopes.rows == episodes() && slopes.cols == 2 * glimpse_size());
+  check_locations(locations);
+  observe_smoothly(locations, glimpses, slopes);
+}
+
 void Environment::view(Matrix canvases) {
   if (!running_) throw std::logic_error("Environment::view needs a reset() first");
   SACCADE_CHECK(canvases.rows == episodes() && canvases.cols == canvas().pixels());
@@ -57,11 +66,20 @@ void Environment::observe_all(ConstMatrix, Matrix) {
   throw std::logic_error("this environment cannot be looked at through a grid");
 }
 
+void Environment::observe_smoothly(ConstMatrix, Matrix, Matrix) {
+  throw std::logic_error("this environment cannot be looked at between pixels");
+}
+
 void Environment::observe_canvases(Matrix) {
   throw std::logic_error("this environment shows no canvas");
 }
 
 void Environment::look_backward(std::span<float>, float, float, std::span<const float>) const {
+  throw std::logic_error("this environment has no retina whose looks could be traced back");
+}
+
+void Environment::look_smoothly_backward(std::span<float>, float, float,
+                                         std::span<const float>) const {
   throw std::logic_error("this environment has no retina whose looks could be traced back");
 }
 
@@ -135,6 +153,12 @@ void RetinaEnvironment::observe_all(ConstMatrix places, Matrix glimpses) {
   for (int b = 0; b < episodes(); ++b)
     for (int k = 0; k < places.rows; ++k)
       retina_.look(prepared(b), places(k, 0), places(k, 1), glimpses.row(b * places.rows + k));
+}
+
+void RetinaEnvironment::observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) {
+  for (int b = 0; b < locations.rows; ++b)
+    retina_.look_smoothly(prepared(b), locations(b, 0), locations(b, 1), glimpses.row(b),
+                          slopes.row(b));
 }
 
 void RetinaEnvironment::observe_canvases(Matrix canvases) {

@@ -63,6 +63,11 @@ class Environment {
   /// What is seen at places (K, 2) in every episode: glimpses (B K, D), row b K + k. Places as in
   /// look().
   void look_at_all(ConstMatrix places, Matrix glimpses);
+  /// What is seen at locations (B, 2) between pixels, so that it changes smoothly with them:
+  /// glimpses (B, D) as in look(), and slopes (B, 2 D), the derivatives of a glimpse by x and then
+  /// by y (Retina::look_smoothly). They are written with it, for a world may have moved on by the
+  /// time of the way back.
+  void look_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes);
   /// The whole canvases as they are now, for agents that see them: (B, channels * rows * cols),
   /// values in [0, 1].
   void view(Matrix canvases);
@@ -71,6 +76,9 @@ class Environment {
   /// std::logic_error.
   virtual void look_backward(std::span<float> dcanvas, float x, float y,
                              std::span<const float> dglimpse) const;
+  /// The same of look_smoothly().
+  virtual void look_smoothly_backward(std::span<float> dcanvas, float x, float y,
+                                      std::span<const float> dglimpse) const;
   /// The agent's classes (B) end the episodes; rewards (B): 1 for the right class, else 0.
   void answer(std::span<const int> classes, std::span<float> rewards);
   /// The agent's symbols (B, J) end the episodes; what follows an end mark does not count. Rewards
@@ -90,6 +98,7 @@ class Environment {
   /// std::logic_error.
   virtual void observe(ConstMatrix locations, Matrix glimpses);
   virtual void observe_all(ConstMatrix places, Matrix glimpses);
+  virtual void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes);
   virtual void observe_canvases(Matrix canvases);
   /// One step of the world; writes every reward. The actions are in range.
   virtual void advance(std::span<const int> actions, std::span<float> rewards);
@@ -111,6 +120,10 @@ class RetinaEnvironment : public Environment {
                      std::span<const float> dglimpse) const override {
     retina_.look_backward(dcanvas, x, y, dglimpse);
   }
+  void look_smoothly_backward(std::span<float> dcanvas, float x, float y,
+                              std::span<const float> dglimpse) const override {
+    retina_.look_smoothly_backward(dcanvas, x, y, dglimpse);
+  }
 
  protected:
   /// Keeps a copy of `retina`. episodes is a multiple of sharing.
@@ -124,6 +137,7 @@ class RetinaEnvironment : public Environment {
  private:
   void observe(ConstMatrix locations, Matrix glimpses) override;
   void observe_all(ConstMatrix places, Matrix glimpses) override;
+  void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) override;
   void observe_canvases(Matrix canvases) override;
   std::span<const std::byte> prepared(int episode) const;
   std::size_t offset(int episode) const { return episode / sharing_ * retina_.prepared_size(); }

@@ -60,8 +60,46 @@ void read_patch(float* __restrict glimpse, int patch, const Sum* __restrict boxe
   }
 }
 
+// The same between four boxes, (u, v) of the way to the next column and row, with slopes.
+template <class Zoom>
+void read_patch_between(float* __restrict glimpse, float* __restrict by_x, float* __restrict by_y,
+                        int patch, const Sum* __restrict boxes, int stride, Visible rows,
+                        Visible cols, Zoom zoom, float u, float v, float scale, float x_scale,
+                        float y_scale) {
+  for (int i = rows.begin; i < rows.end; ++i) {
+    const Sum* __restrict upper = boxes + static_cast<std::ptrdiff_t>(i) * zoom * stride;
+    const Sum* __restrict lower = upper + stride;
+    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(i) * patch;
+    for (int j = cols.begin; j < cols.end; ++j) {
+      const int at = j * zoom;
+      const auto left = static_cast<float>(upper[at]), right = static_cast<float>(upper[at + 1]);
+      const float left_down = static_cast<float>(lower[at]) - left;
+      const float right_down = static_cast<float>(lower[at + 1]) - right;
+      const float from = left + v * left_down, to = right + v * right_down;
+      glimpse[row + j] = scale * (from + u * (to - from));
+      by_x[row + j] = x_scale * (to - from);
+      by_y[row + j] = y_scale * (left_down + u * (right_down - left_down));
+    }
+  }
+}
+
 template <int value>
 constexpr std::integral_constant<int, value> kConstant{};
+
+// The usual strides are compiled apart.
+template <class Read>
+void with_stride(int zoom, Read&& read) {
+  switch (zoom) {
+    case 1:
+      return read(kConstant<1>);
+    case 2:
+      return read(kConstant<2>);
+    case 4:
+      return read(kConstant<4>);
+    default:
+      return read(zoom);
+  }
+}
 
 }  // namespace
 
@@ -97,7 +135,7 @@ Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int
           s + 1, zoom, zoom, patch * zoom, rows_, cols_, kMaxZoom));
     zooms_.push_back(zoom);
   }
-  margin_ = zooms_.back() - 1;
+  margin_ = zooms_.back();
   plane_rows_ = rows_ + 2 * margin_;
   plane_cols_ = cols_ + 2 * margin_;
   prepared_size_ = sizeof(Sum) * scales * channels_ * plane_rows_ * plane_cols_;
@@ -106,7 +144,7 @@ Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int
 
 // Each scale and channel has a plane of box sums: the box with its corner at canvas pixel (y, x)
 // stands at row y + margin, column x + margin. The margin has room for all boxes that meet the
-// canvas; those that do not are zero from the beginning.
+// canvas and for one more at each side; those that do not meet it are zero from the beginning.
 void Retina::prepare(std::span<const std::uint8_t> canvas, std::span<std::byte> prepared) const {
   SACCADE_CHECK(canvas.size() == static_cast<std::size_t>(rows_) * cols_ * channels_);
   SACCADE_CHECK(prepared.size() == prepared_size_);
@@ -168,47 +206,100 @@ void Retina::look(std::span<const std::byte> prepared, float x, float y, float* 
     for (int c = 0; c < channels_; ++c) {
       if (!whole) std::fill_n(glimpse, patch * patch, 0.0F);
       const Sum* boxes = plane + static_cast<std::ptrdiff_t>(first_row) * plane_cols_ + first_col;
-      const auto read = [&](auto stride) {
+      with_stride(zoom, [&](auto stride) {
         read_patch(glimpse, patch, boxes, plane_cols_, rows, cols, stride, white);
-      };
-      switch (zoom) {  // the usual strides are compiled apart
-        case 1:
-          read(kConstant<1>);
-          break;
-        case 2:
-          read(kConstant<2>);
-          break;
-        case 4:
-          read(kConstant<4>);
-          break;
-        default:
-          read(zoom);
-      }
+      });
       plane += static_cast<std::ptrdiff_t>(plane_rows_) * plane_cols_;
       glimpse += patch * patch;
     }
   }
 }
 
+Retina::Corner Retina::corner(float location, int side, int zoom) const {
+  const float point = 0.5F * (location + 1.0F) * static_cast<float>(side);
+  const float edge = point - 0.5F * static_cast<float>(config_.patch_size * zoom);
+  const float whole = std::floor(edge);
+  return {static_cast<int>(whole), edge - whole};
+}
+
+void Retina::look_smoothly(std::span<const std::byte> prepared, float x, float y, float* glimpse,
+                           float* slopes) const {
+  const Sum* plane = reinterpret_cast<const Sum*>(prepared.data());
+  const int patch = config_.patch_size, size = patch * patch;
+  const bool max = config_.pooling == "max";
+  float *by_x = slopes, *by_y = slopes + glimpse_size_;
+  for (const int zoom : zooms_) {
+    const float scale = 1.0F / (max ? 255.0F : 255.0F * static_cast<float>(zoom * zoom));
+    // A location unit is half a side of pixels.
+    const float x_scale = 0.5F * static_cast<float>(cols_) * scale;
+    const float y_scale = 0.5F * static_cast<float>(rows_) * scale;
+    const auto [top, v] = corner(y, rows_, zoom);
+    const auto [left, u] = corner(x, cols_, zoom);
+    const int first_row = top + margin_, first_col = left + margin_;
+    // The last row and column of a plane are black: what lies between them and the outside is, too.
+    const Visible rows = visible(first_row, zoom, plane_rows_ - 1, patch);
+    const Visible cols = visible(first_col, zoom, plane_cols_ - 1, patch);
+    const bool whole = rows.end - rows.begin == patch && cols.end - cols.begin == patch;
+    for (int c = 0; c < channels_; ++c, glimpse += size, by_x += size, by_y += size) {
+      if (!whole)
+        for (float* numbers : {glimpse, by_x, by_y}) std::fill_n(numbers, size, 0.0F);
+      const Sum* boxes = plane + static_cast<std::ptrdiff_t>(first_row) * plane_cols_ + first_col;
+      with_stride(zoom, [&](auto stride) {
+        read_patch_between(glimpse, by_x, by_y, patch, boxes, plane_cols_, rows, cols, stride, u, v,
+                           scale, x_scale, y_scale);
+      });
+      plane += static_cast<std::ptrdiff_t>(plane_rows_) * plane_cols_;
+    }
+  }
+}
+
+void Retina::check_linear() const {
+  if (config_.pooling != "mean")
+    throw InputError(fmt::format(
+        "retina.pooling: {} has no gradient by the canvas; allowed for it: mean", config_.pooling));
+}
+
+// Of one scale, whose first box has its corner at this row and column of the canvas: each pixel
+// gets `weight` times the gradient of its box.
+void Retina::add_boxes(std::span<float> dcanvas, int first_row, int first_col, int zoom,
+                       float weight, const float* dboxes) const {
+  const int patch = config_.patch_size;
+  for (int c = 0; c < channels_; ++c, dboxes += patch * patch)
+    for (int row = std::max(first_row, 0); row < std::min(first_row + patch * zoom, rows_); ++row)
+      for (int col = std::max(first_col, 0); col < std::min(first_col + patch * zoom, cols_); ++col)
+        dcanvas[(c * rows_ + row) * cols_ + col] +=
+            weight * dboxes[(row - first_row) / zoom * patch + (col - first_col) / zoom];
+}
+
 void Retina::look_backward(std::span<float> dcanvas, float x, float y,
                            std::span<const float> dglimpse) const {
   SACCADE_CHECK(dcanvas.size() == static_cast<std::size_t>(rows_) * cols_ * channels_);
   SACCADE_CHECK(dglimpse.size() == static_cast<std::size_t>(glimpse_size_));
-  if (config_.pooling != "mean")
-    throw InputError(fmt::format(
-        "retina.pooling: {} has no gradient by the canvas; allowed for it: mean", config_.pooling));
-  const int patch = config_.patch_size;
+  check_linear();
   const float* from = dglimpse.data();
   for (const int zoom : zooms_) {
-    const int first_row = first_edge(y, rows_, patch * zoom),
-              first_col = first_edge(x, cols_, patch * zoom);
     const float share = 1.0F / static_cast<float>(zoom * zoom);
-    for (int c = 0; c < channels_; ++c, from += patch * patch)
-      for (int row = std::max(first_row, 0); row < std::min(first_row + patch * zoom, rows_); ++row)
-        for (int col = std::max(first_col, 0); col < std::min(first_col + patch * zoom, cols_);
-             ++col)
-          dcanvas[(c * rows_ + row) * cols_ + col] +=
-              share * from[(row - first_row) / zoom * patch + (col - first_col) / zoom];
+    add_boxes(dcanvas, first_edge(y, rows_, config_.patch_size * zoom),
+              first_edge(x, cols_, config_.patch_size * zoom), zoom, share, from);
+    from += channels_ * config_.patch_size * config_.patch_size;
+  }
+}
+
+void Retina::look_smoothly_backward(std::span<float> dcanvas, float x, float y,
+                                    std::span<const float> dglimpse) const {
+  SACCADE_CHECK(dcanvas.size() == static_cast<std::size_t>(rows_) * cols_ * channels_);
+  SACCADE_CHECK(dglimpse.size() == static_cast<std::size_t>(glimpse_size_));
+  check_linear();
+  const float* from = dglimpse.data();
+  for (const int zoom : zooms_) {
+    const float share = 1.0F / static_cast<float>(zoom * zoom);
+    const auto [top, v] = corner(y, rows_, zoom);
+    const auto [left, u] = corner(x, cols_, zoom);
+    for (const int down : {0, 1})
+      for (const int right : {0, 1})
+        add_boxes(dcanvas, top + down, left + right, zoom,
+                  share * (down == 1 ? v : 1.0F - v) * (right == 1 ? u : 1.0F - u), from);
+    from += channels_ * config_.patch_size * config_.patch_size;
   }
 }
 

@@ -51,10 +51,39 @@ class Retina {
   /// Throws InputError (retina.pooling) for max, which is not.
   void look_backward(std::span<float> dcanvas, float x, float y,
                      std::span<const float> dglimpse) const;
+
+  /// The same glimpse at the location as it is, between pixels: a square has its corner at point -
+  /// side / 2, unrounded. With pixels as unit squares a cell is the integral of the canvas over its
+  /// zoom x zoom box with real edges, by zoom^2, and all boxes of a scale are shifted alike: by
+  /// fractions (u, v) of a pixel from whole boxes V[i, j], so that a cell is
+  ///   (1 - v) ((1 - u) V[i, j] + u V[i, j + 1]) + v ((1 - u) V[i + 1, j] + u V[i + 1, j + 1]),
+  /// at the finest scale the bilinear interpolation of pixels (Jaderberg et al. 2015, equation 5),
+  /// at coarser ones the same box average, exactly. By pooling max, what interpolates are maxima.
+  ///
+  /// slopes (2 D): the derivative of each number of the glimpse by x, then that by y (equation 7),
+  /// in location units. A cell is linear in each of u and v: at a pixel edge, where its derivative
+  /// jumps, it is the one to the right or below.
+  void look_smoothly(std::span<const std::byte> prepared, float x, float y, float* glimpse,
+                     float* slopes) const;
+  /// As look_backward, of look_smoothly (equation 6).
+  void look_smoothly_backward(std::span<float> dcanvas, float x, float y,
+                              std::span<const float> dglimpse) const;
+
   /// The canvas itself (channels, rows, cols), pixels in [0, 1].
   void view(std::span<const std::byte> prepared, float* canvas) const;
 
  private:
+  // The whole pixel edge at or before a real one, and how far it is from there, in [0, 1].
+  struct Corner {
+    int edge;
+    float fraction;
+  };
+
+  Corner corner(float location, int side, int zoom) const;
+  void check_linear() const;
+  void add_boxes(std::span<float> dcanvas, int first_row, int first_col, int zoom, float weight,
+                 const float* dboxes) const;
+
   RetinaConfig config_;
   int rows_, cols_, channels_;
   int margin_ = 0;               // of a plane of box sums, at each side

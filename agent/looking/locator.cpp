@@ -37,10 +37,10 @@ void Locator::state_backward(Matrix dstate, ConstMatrix dhidden,
 }
 
 void Locator::weight_backward(std::span<float> gradient, ConstMatrix dhidden, ConstMatrix dy,
-                              ConstMatrix hidden, ConstMatrix state) const {
+                              ConstMatrix hidden, ConstMatrix state, float beta) const {
   const auto d = [&](int index) { return layout_->view(gradient, index); };
-  linear_backward(d(output_weight_), d(output_bias_), dy, hidden);
-  linear_backward(d(hidden_weight_), d(hidden_bias_), dhidden, state);
+  linear_backward(d(output_weight_), d(output_bias_), dy, hidden, beta);
+  linear_backward(d(hidden_weight_), d(hidden_bias_), dhidden, state, beta);
 }
 
 Work Locator::work(Input state) const {

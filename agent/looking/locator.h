@@ -26,9 +26,9 @@ class Locator {
                            std::span<const float> parameters) const;
   /// Adds the gradient of the state to dstate (R, H).
   void state_backward(Matrix dstate, ConstMatrix dhidden, std::span<const float> parameters) const;
-  /// Writes the locator's gradients.
+  /// Writes the locator's gradients (beta = 0) or adds to what is there (1).
   void weight_backward(std::span<float> gradient, ConstMatrix dhidden, ConstMatrix dy,
-                       ConstMatrix hidden, ConstMatrix state) const;
+                       ConstMatrix hidden, ConstMatrix state, float beta = 0.0F) const;
 
   int hidden_size() const { return width_; }
   /// Multiply-adds of placing one glimpse. Detached states are constant.

@@ -57,7 +57,8 @@ class Look {
   /// From there on to what was looked at, with dfeatures as finish_backward left them: writes
   /// dglimpses (T, B, D), of the shape of `glimpses`, and adds to dcanvases (B, pixels), where the
   /// canvas changes the gradients of all steps. A place that was not derived from its state (hard
-  /// kinds) is a constant; soft kinds have their full derivative.
+  /// kinds) is a constant; what is differentiable has its full derivative, of a place that was
+  /// drawn with its noise as it was.
   virtual void input_backward(Matrix dcanvases, Tensor<3>& dglimpses, ConstMatrix dfeatures,
                               std::span<const float> parameters) = 0;
 

@@ -7,17 +7,12 @@
 namespace saccade {
 namespace {
 
-// The name of the policy that is learned; the others are controls.
-constexpr const char* kLearnedPolicy = "hard_gaussian";
-
 std::vector<std::pair<std::string, GlimpseKind>> make_kinds() {
   using enum GlimpseKind::Learning;
   std::vector<std::pair<std::string, GlimpseKind>> kinds = {
-      {kLearnedPolicy, point_looking(reinforce)},
-      {"hard_categorical", grid_looking(reinforce)},
-      {"soft_grid", grid_looking(backpropagation)},
-      {"soft_gaussian", window_looking()},
-      {"whole", whole_looking()}};
+      {kLearnedPolicy, point_looking(reinforce)},     {"hard_categorical", grid_looking(reinforce)},
+      {"soft_grid", grid_looking(backpropagation)},   {"soft_gaussian", window_looking()},
+      {"soft_point", point_looking(backpropagation)}, {"whole", whole_looking()}};
   for (const std::string& policy : policies())
     if (policy != kLearnedPolicy) kinds.emplace_back(policy, point_looking(none));
   return kinds;

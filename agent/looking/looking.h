@@ -50,11 +50,15 @@ struct LookTraits {
 
   // What there is to draw
   bool retina = false;   // it sees through the environment's retina
+  bool smooth = false;   // which reads between pixels, at real-valued edges
   bool frame = false;    // the places of a gaze part one frame
   int pictures = 0;      // of a look: its scales
   int picture_side = 0;  // pixels
   std::optional<CanvasReading> reading = {};
   std::vector<LookWeights> weights = {};
+
+  /// Whether a look is at many places at once, which are drawn as heat.
+  bool spreads() const { return expects || frame; }
 
   /// Canvas pixels under the looks of an episode, each as often as it is looked at: all that the
   /// widest scale covers, of every candidate that is looked at.
@@ -96,6 +100,7 @@ struct GlimpseKind {
   Learning learning = Learning::none;  // of where to look
   bool has_candidates = false;         // attention.glimpse.grid, addressing and score apply
   bool can_learn_std = false;          // attention.glimpse.learn_std applies
+  bool has_path = false;               // reinforce.estimator applies
   bool sees_motion = false;            // looks at the canvas as it is at each step
   std::unique_ptr<const Looking> (*make)(const AgentConfig& config, const Sight& sight,
                                          ParameterLayout& layout) = nullptr;
@@ -104,10 +109,12 @@ struct GlimpseKind {
 };
 
 /// The kinds of glimpse attention:
-/// `hard_gaussian`: l ~ N(mu, std^2), by REINFORCE (Mnih et al. 2014);
+/// `hard_gaussian`: l ~ N(mu, std^2), by REINFORCE (Mnih et al. 2014) or as reinforce.estimator
+/// says;
 /// `hard_categorical`: one candidate of a grid, sampled, by REINFORCE;
 /// `soft_grid`: the expectation over the same distribution, by backpropagation (Xu et al. 2015);
 /// `soft_gaussian`: a window of Gaussian filters, by backpropagation (Gregor et al. 2015);
+/// `soft_point`: l = mu, read between pixels, by backpropagation (Jaderberg et al. 2015);
 /// `whole`: no glimpses, the canvas itself is what the core reads;
 /// and the controls `random`, `center`, `scan`, `oracle`: the policies of attention/policy.h that
 /// learn nothing. Throws InputError listing the names.

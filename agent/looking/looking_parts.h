@@ -13,6 +13,9 @@ namespace saccade {
 GlimpseNetwork make_glimpse_network(const ModelConfig& model, int glimpse_size,
                                     ParameterLayout& layout);
 
+/// The name of the policy that is learned; the others are controls.
+constexpr const char* kLearnedPolicy = "hard_gaussian";
+
 /// The traits that all families share which look through the retina, T times.
 LookTraits retina_traits(const AgentConfig& config, const Sight& sight);
 

@@ -12,6 +12,7 @@
 #include "agent/cores/core.h"
 #include "agent/learning/critic.h"
 #include "agent/learning/reinforce.h"
+#include "agent/looking/location_estimator.h"
 #include "agent/model.h"
 #include "attention/score.h"
 #include "env/task_kinds.h"
@@ -129,6 +130,7 @@ std::vector<Setting> settings(Config& c) {
       {"decoder.hidden_size", &c.agent.decoder.hidden_size, kWidth, "width of its state"},
 
       {"reinforce.rollouts", &reinforce.rollouts, closed(1, 1024), "episodes that share a scene"},
+      {"reinforce.estimator", &reinforce.estimator, location_estimators(), "of hard_gaussian"},
       {"reinforce.advantage", &reinforce.advantage, advantage_estimators(), "the baseline"},
       {"reinforce.critic", &reinforce.critic, critic_kinds(), "the network of learned and gae"},
       {"reinforce.critic_hidden", &reinforce.critic_hidden, kWidth, "mlp, privileged: its layer"},

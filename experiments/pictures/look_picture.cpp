@@ -74,7 +74,7 @@ Picture LookPicture::canvas(const Episode& episode, int t, bool numbered) const 
   const CanvasSize size = task_.model.canvas();
   Picture small = picture_of(episode.canvas(t), size.channels, size.rows, size.cols);
   const LookTraits& look = task_.model.look();
-  if (look.differentiable)
+  if (look.spreads())
     overlay_heat(small, heat_map(episode.rollout.look->gaze(t, episode.b), size.rows, size.cols),
                  look.frame ? kWindowOpacity : kGridOpacity);
 
@@ -84,7 +84,7 @@ Picture LookPicture::canvas(const Episode& episode, int t, bool numbered) const 
   if (look.reading) draw_part(large, *look.reading, t);
   if (!look.looks) return large;
   if (look.frame) draw_window(large, episode.rollout.look->gaze(t, episode.b));
-  if (!look.differentiable) draw_squares(large, place(episode, t));
+  if (!look.spreads()) draw_squares(large, place(episode, t));
   draw_path(large, episode, t, numbered);
   return large;
 }
@@ -157,7 +157,7 @@ std::vector<Picture> LookPicture::seen(const Episode& episode, int t, int side) 
   const std::size_t size = static_cast<std::size_t>(channels) * pixels * pixels;
   std::vector<float> glimpse(num_seen() * size);
   episode.rollout.look->picture(t, episode.b, glimpse.data());
-  if (task_.model.look().differentiable) brighten(glimpse);
+  if (task_.model.look().spreads()) brighten(glimpse);
   for (int scale = 0; scale < num_seen(); ++scale) {
     pictures.push_back(
         fit(picture_of(std::span(glimpse).subspan(scale * size, size), channels, pixels, pixels),
@@ -182,15 +182,17 @@ Point LookPicture::drawn(std::array<double, 2> place) const {
   return {pixel(place[0] * zoom_ / shrink_), pixel(place[1] * zoom_ / shrink_)};
 }
 
-// Where the retina lays them: each with its corner at the nearest edge between pixels. The finest
-// is drawn last, over the others.
+// Where the retina lays them: each with its corner at the nearest edge between pixels, or where it
+// is if what is between pixels is read. The finest is drawn last, over the others.
 void LookPicture::draw_squares(Picture& picture, std::array<double, 2> centre) const {
   const RetinaConfig& retina = task_.config.retina;
   for (int scale = retina.scales - 1; scale >= 0; --scale) {
     const double side = retina.patch_size * std::pow(retina.scale_factor, scale);
+    const bool smooth = task_.model.look().smooth;
     const auto edge = [&](double at, int pixels) {
-      return static_cast<double>(
-          Retina::first_edge(static_cast<float>(2.0 * at / pixels - 1.0), pixels, side));
+      if (smooth) return at - 0.5 * side;
+      const auto location = static_cast<float>(2.0 * at / pixels - 1.0);
+      return static_cast<double>(Retina::first_edge(location, pixels, side));
     };
     const CanvasSize canvas = task_.model.canvas();
     const Point corner = drawn({edge(centre[0], canvas.cols), edge(centre[1], canvas.rows)});

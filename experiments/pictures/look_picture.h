@@ -29,11 +29,12 @@ struct Episode {
 /// The longer side of a canvas that has the mean side of a square of `side` pixels.
 int tile_side(const CanvasSize& canvas, int side);
 
-/// Draws where an agent looks and what it sees there. Hard kinds: the squares of all scales, the
-/// finest the thickest. Grids that are read softly: the weights as a heat map. A window: its frame
-/// and, as heat, the places its filters part. All: the path of the looks so far (of their expected
-/// places). Models that see the whole canvas have none of this; those that read it part by part
-/// have the part of the step framed, and a gate on what is read lies over it as heat.
+/// Draws where an agent looks and what it sees there. Points and a grid of which one is chosen: the
+/// squares of all scales, the finest the thickest. Grids that are read softly: the weights as a
+/// heat map. A window: its frame and, as heat, the places its filters part. All: the path of the
+/// looks so far (of their expected places). Models that see the whole canvas have none of this;
+/// those that read it part by part have the part of the step framed, and a gate on what is read
+/// lies over it as heat.
 class LookPicture {
  public:
   /// Canvases are drawn by the largest whole factor that leaves the longer side within `side`
@@ -51,7 +52,8 @@ class LookPicture {
   Picture heated(const Episode& episode, int t, const std::vector<double>& heat,
                  double light) const;
   /// The scales of look t as the agent sees them, the finest first, each square fit into `side`
-  /// pixels; none of a model that sees the canvas. What soft kinds see is made as light as it goes.
+  /// pixels; none of a model that sees the canvas. What is seen of many places at once is made as
+  /// light as it goes.
   std::vector<Picture> seen(const Episode& episode, int t, int side) const;
   /// How many those are.
   int num_seen() const;

@@ -98,7 +98,7 @@ Picture SaliencyPicture::looks(const Episode& episode) const {
   const CanvasSize size = model.canvas();
   std::vector<double> mean(static_cast<std::size_t>(size.rows) * size.cols, 0.0);
   if (!model.look().looks) return look_.heated(episode, last, mean, 1.0);
-  if (!model.look().differentiable) return look_.canvas(episode, last, false);
+  if (!model.look().spreads()) return look_.canvas(episode, last, false);
   for (int t = 0; t <= last; ++t)
     std::ranges::transform(mean,
                            heat_map(episode.rollout.look->gaze(t, episode.b), size.rows, size.cols),

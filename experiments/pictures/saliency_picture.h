@@ -17,10 +17,10 @@ struct SceneSaliency {
   std::vector<std::vector<double>> steps = {};  // (O, T): |d logit / d g_t|
 };
 
-/// Draws an episode of a sheet of saliency: a tile of where it looked (of soft kinds the mean of
-/// all looks as heat), one of |d logit / d canvas| for each logit, and |d logit / d g_t| as a table
-/// beside that of attention over the states. The most of each logit is the hottest; on the canvas
-/// the heat is the square root of the share of it.
+/// Draws an episode of a sheet of saliency: a tile of where it looked (of many places a look the
+/// mean of all looks as heat), one of |d logit / d canvas| for each logit, and |d logit / d g_t| as
+/// a table beside that of attention over the states. The most of each logit is the hottest; on the
+/// canvas the heat is the square root of the share of it.
 class SaliencyPicture {
  public:
   /// Keeps a reference to `task`. `outputs` is O.

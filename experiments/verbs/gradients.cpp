@@ -263,8 +263,9 @@ std::string gradients(const GradientsOptions& options) {
   if (model.look().first_action == model.num_glimpses())
     throw InputError(fmt::format(
         "{}: its locator does not learn by REINFORCE (attention.glimpse.kind: {}, num_glimpses: "
-        "{}); allowed: hard kinds with a learned glimpse",
-        options.run_folder.string(), model.config().glimpse.kind, model.num_glimpses()));
+        "{}, reinforce.estimator: {}); allowed: hard kinds with a learned glimpse",
+        options.run_folder.string(), model.config().glimpse.kind, model.num_glimpses(),
+        model.config().reinforce.estimator));
 
   Workers workers(options.threads);
   std::vector<std::unique_ptr<LocatorGradient>> locators;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/looking/location_estimator.h"
 #include "tests/agent/support.h"
 
 namespace saccade {
@@ -13,8 +14,8 @@ struct NamedAgent {
 };
 
 /// The agent of `base` in every kind of looking there is: every glimpse kind, with every
-/// addressing, score and expectation that fits, and every kind of model. The losses of soft_grid
-/// are on.
+/// addressing, score, expectation and estimator that fits, and every kind of model. The losses of
+/// soft_grid are on.
 inline std::vector<NamedAgent> every_agent(AgentConfig base) {
   base.glimpse.temperature = {0.7, 0.7, 1.0};
   base.glimpse.entropy = 0.05;
@@ -56,6 +57,13 @@ inline std::vector<NamedAgent> every_agent(AgentConfig base) {
           score_needs_equal_widths(score) ? base.model.hidden_size : base.model.feature_size;
       add(score);
     }
+  }
+  for (const std::string& estimator : location_estimators()) {
+    if (!find_location_estimator(estimator).by_path) continue;
+    AgentConfig config = base;
+    config.glimpse.kind = "hard_gaussian";
+    config.reinforce.estimator = estimator;
+    all.push_back({"hard_gaussian, " + estimator, config});
   }
   return all;
 }

@@ -21,7 +21,7 @@ inline bool gets_gradient(const Model& model, const std::string& name) {
                              "locator.score.query.weight", "gate.state.weight"})
     if (name == reader) return false;
   const LookTraits& look = model.look();
-  const bool point = look.looks && !look.differentiable && look.num_candidates == 0;
+  const bool point = look.looks && !look.frame && look.num_candidates == 0;
   return !name.starts_with("locator") || (!point && config.glimpse.first == "learned");
 }
 
@@ -95,6 +95,9 @@ inline naive::World read_world(const Played& played, Environment& environment) {
   const double temperature =
       model.looking->exploration_at(0.0, flat(played.parameters)).temperature;
   naive::World world{model.config(), model.canvas(), {}, temperature, kAverageReward, {}};
+  world.patch_size = model.look().picture_side;
+  world.scales = model.look().pictures;
+  world.std = played.std;
   for (int k = 0; k < count; ++k) world.places.push_back(row_of(places, k));
   for (int b = 0; b < kEpisodes; ++b) {
     naive::Scene scene;
@@ -102,6 +105,13 @@ inline naive::World read_world(const Played& played, Environment& environment) {
     scene.truth = naive::read_truth(environment.facts()[b], *rollout.answer, b, rollout.core.steps);
     for (int k = 0; k < count; ++k)
       scene.candidates.push_back(row_of(matrix(candidates), b * count + k));
+    for (int t = 0; world.by_path() && t < rollout.core.steps; ++t) {
+      scene.samples.push_back(row_of(step(rollout.look->actions, t), b));
+      scene.noise.push_back(row_of(step(rollout.look->decisions, t), b));
+      for (int axis = 0; axis < 2; ++axis)
+        scene.noise[t][axis] =
+            world.std > 0.0 ? (scene.samples[t][axis] - scene.noise[t][axis]) / world.std : 0.0;
+    }
     if (world.is("hard_categorical"))
       for (int t = 0; t < rollout.core.steps; ++t) {
         const naive::Row weights = row_of(step(rollout.look->actions, t), b);
@@ -135,8 +145,8 @@ inline void check_forward(const Played& played, const std::vector<naive::Play>& 
 
 // ---- Whole lanes ----
 
-/// Of an agent whose glimpses hard_gaussian places. `complete` fills in what the environment alone
-/// knows of the episodes.
+/// Of an agent whose glimpses hard_gaussian places: what it saw is a constant. `complete` fills in
+/// what the environment alone knows of the episodes.
 template <class Complete>
 void check_point_lane(const Played& played, Complete&& complete) {
   naive::Parameters p = naive::read_parameters(flat(played.parameters), played.model.layout());
@@ -192,7 +202,9 @@ inline void check_look_lane(const AgentConfig& given, const Sight& sight = kTiny
 
 inline bool is_point(const AgentConfig& config) {
   const GlimpseKind& kind = find_glimpse_kind(config.glimpse.kind);
-  return config.model.kind == "recurrent" && kind.sees_motion && !kind.has_candidates;
+  return config.model.kind == "recurrent" && kind.sees_motion && !kind.has_candidates &&
+         kind.learning != GlimpseKind::Learning::backpropagation &&
+         config.reinforce.estimator == "score";
 }
 
 }  // namespace saccade

@@ -147,6 +147,7 @@ inline std::map<std::string, Field> fields(AgentConfig& c) {
           {"decoder.core", &c.decoder.core},
           {"decoder.hidden_size", &c.decoder.hidden_size},
           {"reinforce.rollouts", &c.reinforce.rollouts},
+          {"reinforce.estimator", &c.reinforce.estimator},
           {"reinforce.advantage", &c.reinforce.advantage},
           {"reinforce.critic", &c.reinforce.critic},
           {"reinforce.critic_hidden", &c.reinforce.critic_hidden},

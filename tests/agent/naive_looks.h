@@ -11,14 +11,16 @@
 
 namespace saccade::naive {
 
-// Attention over a grid, windows of Gaussian filters, the whole canvas as it is, and models that
-// see it at once.
+// Attention over a grid, windows of Gaussian filters, points that are read between pixels, the
+// whole canvas as it is, and models that see it at once.
 
 /// A scene and what was done there: constants of the loss.
 struct Scene {
   std::vector<Row> candidates;  // (G, D)
   Row canvas;                   // (channels rows cols)
   std::vector<int> choices;     // (T), of hard_categorical
+  std::vector<Row> samples;     // (T, 2): of points between pixels, unclamped
+  std::vector<Row> noise;       // (T, 2): of their deviations, in units of the std
   Truth truth;
 };
 
@@ -30,9 +32,18 @@ struct World {
   double temperature;
   double average_reward;  // of advantage `ema`
   std::vector<Scene> scenes;
+  int patch_size = 0, scales = 0;  // of the retina, where there is one; its factor is 2
+  double std = 0.0;                // of the Gaussian, where it is not learned
 
   bool recurrent() const { return config.model.kind == "recurrent"; }
   bool is(const std::string& kind) const { return recurrent() && config.glimpse.kind == kind; }
+  /// Whether points are looked at between pixels, and learned by that.
+  bool by_path() const {
+    return is("soft_point") || (is("hard_gaussian") && config.reinforce.estimator != "score");
+  }
+  bool by_score() const {
+    return is("hard_categorical") || (is("hard_gaussian") && config.reinforce.estimator == "both");
+  }
   int first_learned() const { return config.glimpse.first == "learned" ? 0 : 1; }
 };
 
@@ -109,6 +120,36 @@ inline Row read_window(const CanvasSize& canvas, int n, const Row& pixels, const
   return glimpse;
 }
 
+// ---- A point between pixels ----
+
+/// Each cell is the integral of the canvas over its box, by the box's size.
+inline Row read_point(const World& world, const Row& pixels, const Row& location) {
+  const CanvasSize& canvas = world.canvas;
+  const int patch = world.patch_size;
+  Row glimpse;
+  for (int s = 0, zoom = 1; s < world.scales; ++s, zoom *= 2) {
+    // Of the pixels along a side, in cell i.
+    const auto shares = [&](int axis, int size, int i) {
+      const double edge = 0.5 * (location[axis] + 1.0) * size - 0.5 * patch * zoom + i * zoom;
+      Row all(size);
+      for (int k = 0; k < size; ++k)
+        all[k] = std::max(0.0, std::min(edge + zoom, k + 1.0) - std::max(edge, 1.0 * k)) / zoom;
+      return all;
+    };
+    for (int c = 0; c < canvas.channels; ++c)
+      for (int i = 0; i < patch; ++i)
+        for (int j = 0; j < patch; ++j) {
+          const Row rows = shares(1, canvas.rows, i), cols = shares(0, canvas.cols, j);
+          double sum = 0.0;
+          for (int y = 0; y < canvas.rows; ++y)
+            for (int x = 0; x < canvas.cols; ++x)
+              sum += rows[y] * cols[x] * pixels[(c * canvas.rows + y) * canvas.cols + x];
+          glimpse.push_back(sum);
+        }
+  }
+  return glimpse;
+}
+
 // ---- An episode ----
 
 struct Play {
@@ -167,11 +208,30 @@ inline Row see_canvas(const World& world, const Parameters& p, const Scene& scen
   return canvas_networks().at(model.kind)(p, {channels, rows, cols, scene.canvas}, sizes);
 }
 
+inline double deviation(const World& world, const Parameters& p) {
+  return world.config.glimpse.learn_std ? std::exp(p.at("locator.log_std")(0, 0)) : world.std;
+}
+
+/// mu + std epsilon, the noise being constant, clamped to the canvas.
+inline Row locate_point(const World& world, const Parameters& p, const Scene& scene, int t,
+                        const Row& mean) {
+  if (t < world.first_learned()) return scene.samples[t];
+  Row location;
+  for (int axis = 0; axis < 2; ++axis)
+    location.push_back(
+        std::clamp(mean[axis] + deviation(world, p) * scene.noise[t][axis], -1.0, 1.0));
+  return location;
+}
+
 /// The feature of one look as the decision says, or as the choice of hard attention.
 inline Row look(const World& world, const Parameters& p, const Scene& scene, std::size_t t,
                 const Play& play) {
   const GlimpseConfig& config = world.config.glimpse;
   const Row& decision = play.decisions[t];
+  if (world.by_path()) {
+    const Row location = locate_point(world, p, scene, static_cast<int>(t), decision);
+    return feature(p, read_point(world, scene.canvas, location), location);
+  }
   if (world.is("soft_gaussian"))
     return feature(p, read_window(world.canvas, config.filters, scene.canvas, decision),
                    {decision[0] * (world.canvas.cols + 1) / world.canvas.cols,
@@ -183,6 +243,14 @@ inline Row look(const World& world, const Parameters& p, const Scene& scene, std
   if (!world.is("soft_grid")) throw std::logic_error("no naive " + config.kind);
   if (config.expect == "features") return expectation(decision, play.keys);
   return feature(p, expectation(decision, scene.candidates), expectation(decision, world.places));
+}
+
+/// A distribution, a window or a mean.
+inline Row decide(const World& world, const Parameters& p, int t, const Row& h,
+                  const std::vector<Row>& keys) {
+  if (world.is("soft_gaussian")) return locate(p, "window", h);
+  if (!world.by_path()) return distribution(world, p, t, h, keys);
+  return t < world.first_learned() ? Row{0.0, 0.0} : mean(p, t, h);
 }
 
 inline Play play(const World& world, const Parameters& p, const Scene& scene) {
@@ -203,9 +271,7 @@ inline Play play(const World& world, const Parameters& p, const Scene& scene) {
   for (std::size_t k = 0; k < world.places.size(); ++k)
     all.keys.push_back(feature(p, scene.candidates[k], world.places[k]));
   for (int t = 0; t < world.config.glimpse.num_glimpses; ++t) {
-    all.decisions.push_back(world.is("soft_gaussian")
-                                ? locate(p, "window", state.h)
-                                : distribution(world, p, t, state.h, all.keys));
+    all.decisions.push_back(decide(world, p, t, state.h, all.keys));
     state = advance(world.config, p, look(world, p, scene, t, all), state);
     all.states.push_back(state.h);
   }
@@ -227,10 +293,10 @@ inline Constants constants(const World& world, const Parameters& p) {
     all.plays.push_back(play(world, p, scene));
     all.outcomes.add(world.config, p, all.plays.back().states, scene.truth);
   }
-  if (!world.is("hard_categorical")) return all;
+  if (!world.by_score()) return all;
   for (std::size_t b = 0; b < world.scenes.size(); ++b) {
     all.advantages.emplace_back();
-    for (std::size_t t = 0; t < world.scenes[b].choices.size(); ++t)
+    for (std::size_t t = 0; t + 1 < all.plays[b].states.size(); ++t)
       all.advantages[b].push_back(advantage(world.config, world.average_reward, all.outcomes, b, t,
                                             !world.scenes[b].truth.actions.empty()));
   }
@@ -251,6 +317,24 @@ inline void add_reinforce(Loss& sum, const World& world, const Parameters& p,
   }
   sum.baseline += baseline_loss(config, p, before.states, world.scenes[b].truth,
                                 constant.outcomes.returns[b], first);
+}
+
+/// The same of a Gaussian, and the bonus for its entropy, which it has without REINFORCE, too.
+inline void add_gaussian(Loss& sum, const World& world, const Parameters& p,
+                         const Constants& constant, std::size_t b) {
+  const ReinforceConfig& config = world.config.reinforce;
+  const std::vector<Row>& h = constant.plays[b].states;
+  const int steps = static_cast<int>(h.size()) - 1, first = world.first_learned();
+  for (int t = first; t < steps; ++t) {
+    const GaussianLook look =
+        gaussian_look(world.scenes[b].samples[t], mean(p, t, h[t]), deviation(world, p));
+    if (world.by_score())
+      sum.reinforce -= config.weight * constant.advantages[b][t] * look.log_probability;
+    sum.reinforce -= config.entropy * look.entropy;
+  }
+  if (world.by_score())
+    sum.baseline +=
+        baseline_loss(config, p, h, world.scenes[b].truth, constant.outcomes.returns[b], first);
 }
 
 /// Coverage, rows and entropy of the weights w (T, G).
@@ -278,6 +362,7 @@ inline Loss loss(const World& world, const Parameters& p, const Constants& const
     sum.classifier += answer.classifier;
     sum.penalty += answer.penalty;
     if (world.is("hard_categorical")) add_reinforce(sum, world, p, constant, b);
+    if (world.is("hard_gaussian")) add_gaussian(sum, world, p, constant, b);
     if (world.is("soft_grid")) sum.penalty += grid_penalty(world, now.decisions);
   }
   return sum;

@@ -111,7 +111,7 @@ inline std::vector<TaskAgent> every_task_agent(const AgentConfig& base) {
     whole.glimpse.order = order;
     all.push_back({"whole, " + order, whole, bag_task()});
   }
-  for (const char* glimpse : {"hard_gaussian", "hard_categorical", "soft_grid"}) {
+  for (const char* glimpse : {"hard_gaussian", "hard_categorical", "soft_grid", "soft_point"}) {
     AgentConfig catcher = config;
     catcher.glimpse.kind = glimpse;
     catcher.glimpse.num_glimpses = 10;

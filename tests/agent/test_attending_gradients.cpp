@@ -29,7 +29,8 @@ Task digits_task() { return make_task("digits", tiny_environment); }
 TEST_CASE("a lane agrees with the naive model for every read of the states") {
   // In turn with each way of looking, core, mask, gate and set of losses.
   const std::vector<std::string> cores = naive::cores().names();
-  const char* const kinds[] = {"hard_gaussian", "soft_grid", "hard_categorical", "soft_gaussian"};
+  const char* const kinds[] = {"hard_gaussian", "soft_grid", "hard_categorical", "soft_gaussian",
+                               "soft_point"};
   const char* const masks[] = {"", "01101", "11011"};
   std::size_t turn = 0;
   for (const auto& [name, hidden] : every_hidden_config()) {

@@ -125,5 +125,28 @@ TEST_CASE("learning has lanes, rollouts and an entropy that fit each other") {
         }) == "nothing thrown");
 }
 
+TEST_CASE("only a Gaussian has locations that a loss is derived by") {
+  for (const std::string estimator : {"pathwise", "both"}) {
+    for (const std::string& kind : glimpse_kinds()) {
+      CAPTURE(kind);
+      CHECK(fault([&](AgentConfig& c) {
+              c.glimpse.kind = kind;
+              c.reinforce.estimator = estimator;
+            }) == (kind == "hard_gaussian"
+                       ? "nothing thrown"
+                       : "reinforce.estimator: " + estimator +
+                             " has no effect with attention.glimpse.kind: " + kind +
+                             ", which draws no location that the loss could be derived by; "
+                             "allowed: score"));
+    }
+    CHECK(fault([&](AgentConfig& c) {
+            c.model.kind = "cnn";
+            c.reinforce.estimator = estimator;
+          }) == "reinforce.estimator: " + estimator + " needs model.kind: recurrent, not cnn");
+  }
+  CHECK(fault([](AgentConfig& c) { c.reinforce.estimator = "path"; }) ==
+        "unknown reinforce.estimator 'path'; allowed: score, pathwise, both");
+}
+
 }  // namespace
 }  // namespace saccade

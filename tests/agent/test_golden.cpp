@@ -82,8 +82,11 @@ std::vector<Episode> every_episode() {
   config = add("hard_grid_class", digits, "hard_categorical");
   config->model.core = "gru";
   config->reinforce.entropy = 0.1;
+  all.back().first_scene = 5;  // clear answers
 
   add("window_class", digits, "soft_gaussian")->model.core = "gru";
+
+  add("soft_point_class", digits, "soft_point")->glimpse.first = "learned";
 
   config = add("whole_class", digits, "whole");
   config->model.core = "attention";

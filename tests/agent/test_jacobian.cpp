@@ -37,6 +37,12 @@ class FloatEnvironment final : public Environment {
         .look_backward(dcanvas, x, y, dglimpse);
   }
 
+  void look_smoothly_backward(std::span<float> dcanvas, float x, float y,
+                              std::span<const float> dglimpse) const override {
+    Retina({.patch_size = kPatch, .scales = 2}, kSide, kSide, 1)
+        .look_smoothly_backward(dcanvas, x, y, dglimpse);
+  }
+
   Tensor<2> canvases;
   int nudged_look = -1, nudged_number = 0;  // of the glimpses of a look, one number
   float nudge = 0.0F;
@@ -47,6 +53,10 @@ class FloatEnvironment final : public Environment {
     for (int b = 0; b < kBatch; ++b) look(b, locations(b, 0), locations(b, 1), glimpses.row(b));
     if (looks_++ == nudged_look)
       for (int b = 0; b < kBatch; ++b) glimpses(b, nudged_number) += nudge;
+  }
+  void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) override {
+    for (int b = 0; b < kBatch; ++b)
+      look_smoothly(b, locations(b, 0), locations(b, 1), glimpses.row(b), slopes.row(b));
   }
   void observe_all(ConstMatrix places, Matrix glimpses) override {
     for (int b = 0; b < kBatch; ++b)
@@ -74,6 +84,36 @@ class FloatEnvironment final : public Environment {
             sum += canvases(b, row * kSide + col);
         }
         *glimpse++ = static_cast<float>(sum / (zoom * zoom));
+      }
+    }
+  }
+
+  // Integrals of the canvas over boxes with real edges, and how they change with them.
+  void look_smoothly(int b, float x, float y, float* glimpse, float* slopes) const {
+    for (const int zoom : {1, 2}) {
+      const auto edge = [&](float location, int i) {
+        return 0.5 * (location + 1.0) * kSide + (i - 0.5 * kPatch) * zoom;
+      };
+      const auto overlap = [&](double box, int k) {
+        return std::max(0.0, std::min(box + zoom, k + 1.0) - std::max(box, 1.0 * k)) / zoom;
+      };
+      const auto shift = [&](double box, int k) {  // its derivative by the box's edge
+        const bool enters = box + zoom > k && box + zoom<k + 1, leaves = box> k && box < k + 1;
+        return 0.5 * kSide * (enters - leaves) / zoom;
+      };
+      for (int i = 0; i < kPatch * kPatch; ++i, ++glimpse, ++slopes) {
+        const double top = edge(y, i / kPatch), left = edge(x, i % kPatch);
+        double sum = 0.0, by_x = 0.0, by_y = 0.0;
+        for (int row = 0; row < kSide; ++row)
+          for (int col = 0; col < kSide; ++col) {
+            const double pixel = canvases(b, row * kSide + col);
+            sum += pixel * overlap(top, row) * overlap(left, col);
+            by_x += pixel * overlap(top, row) * shift(left, col);
+            by_y += pixel * shift(top, row) * overlap(left, col);
+          }
+        *glimpse = static_cast<float>(sum);
+        slopes[0] = static_cast<float>(by_x);
+        slopes[kTinyGlimpse] = static_cast<float>(by_y);
       }
     }
   }
@@ -199,6 +239,12 @@ AgentConfig looking(const std::string& kind, const std::string& expect = "none",
   return config;
 }
 
+AgentConfig by_path() {
+  AgentConfig config = looking("hard_gaussian");
+  config.reinforce.estimator = "pathwise";
+  return config;
+}
+
 AgentConfig whole(const std::string& order) {
   AgentConfig config = tiny_config("gru");
   config.glimpse.kind = "whole";
@@ -214,8 +260,8 @@ TEST_CASE("the Jacobian by the canvas is that of central differences, for every 
        {looking("hard_gaussian"), looking("hard_categorical"),
         looking("hard_categorical", "none", "content"), looking("soft_grid", "features"),
         looking("soft_grid", "pixels"), looking("soft_grid", "features", "content"),
-        looking("soft_grid", "pixels", "content"), looking("soft_gaussian"), whole("rows"),
-        whole("at_once")}) {
+        looking("soft_grid", "pixels", "content"), looking("soft_gaussian"), looking("soft_point"),
+        by_path(), whole("rows"), whole("at_once")}) {
     CAPTURE(config.glimpse.kind);
     CAPTURE(config.glimpse.expect);
     CAPTURE(config.glimpse.addressing);

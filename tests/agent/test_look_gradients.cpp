@@ -66,6 +66,7 @@ TEST_CASE("so it does with a single glimpse") {
       AgentConfig config = agent;
       config.glimpse.num_glimpses = 1;
       config.glimpse.first = first;
+      if (first == "center" && Model(config, kTinySight).look().smooth) continue;  // at (0, 0) only
       // Such scores of a zero state are even, and the expectation of the places is (0, 0).
       const bool even = first == "learned" && config.glimpse.addressing == "content" &&
                         config.glimpse.score != "additive";
@@ -108,6 +109,59 @@ TEST_CASE("so a hard choice does with every advantage, and a soft one without it
   check_look_lane(config);
 }
 
+AgentConfig by_path(const std::string& estimator) {
+  AgentConfig config = busy_config("lstm");
+  config.glimpse.first = "learned";
+  config.glimpse.learn_std = true;
+  config.reinforce.estimator = estimator;
+  return config;
+}
+
+TEST_CASE("so a Gaussian does that is learned by its path, and its std, at every advantage") {
+  for (const std::string estimator : {"pathwise", "both"}) {
+    CAPTURE(estimator);
+    for (const std::string& advantage : advantage_estimators()) {
+      CAPTURE(advantage);
+      AgentConfig config = by_path(estimator);
+      config.reinforce.advantage = advantage;
+      check_look_lane(config);
+      config.glimpse.first = "random";
+      check_look_lane(config);
+    }
+    AgentConfig config = by_path(estimator);
+    config.glimpse.num_glimpses = 1;
+    check_look_lane(config);
+    config.input = {.kind = "gate", .alpha = 2.0, .gain = 8.0};
+    config.glimpse.num_glimpses = 3;
+    check_look_lane(config);
+  }
+}
+
+TEST_CASE("by its path a Gaussian's states and std are reached by the cross-entropy") {
+  const std::set<std::string> looking = {"locator", "locator.first", "locator.log_std"};
+  std::set<std::string> seeing = looking;
+  seeing.insert({"glimpse", "core", "classifier"});
+  struct Term {
+    const char* name;
+    double classifier, reinforce, entropy;  // weights
+    std::set<std::string> pathwise, both;
+  };
+  for (const Term& term :
+       {Term{"cross-entropy", 1, 0, 0, seeing, seeing}, Term{"REINFORCE", 0, 1, 0, {}, looking},
+        Term{"entropy", 0, 0, 1, {"locator.log_std"}, {"locator.log_std"}}})
+    for (const std::string estimator : {"pathwise", "both"}) {
+      CAPTURE(term.name);
+      CAPTURE(estimator);
+      AgentConfig config = by_path(estimator);
+      config.training.classifier_weight = term.classifier;
+      config.training.step_loss = 0.0;
+      config.reinforce.weight = term.reinforce;
+      config.reinforce.entropy = term.entropy;
+      config.reinforce.baseline_weight = 0.0;
+      CHECK(reached_parts(Played(config)) == (estimator == "both" ? term.both : term.pathwise));
+    }
+}
+
 TEST_CASE("each loss of each kind sends gradient where the comment above Lane says") {
   struct Term {
     const char* name;
@@ -138,13 +192,14 @@ TEST_CASE("each loss of each kind sends gradient where the comment above Lane sa
       const Played played(config);
       const LookTraits& look = played.model.look();
       const bool hard = look.looks && !look.differentiable;
+      const bool scored = look.first_action < look.steps;
       // Then no state takes part in the choice.
       const bool stateless =
           config.glimpse.addressing == "content" && !score_needs_query(config.glimpse.score);
       const bool has_locator =
           std::ranges::any_of(played.model.layout().parameters(),
                               [](const Parameter& p) { return p.name.starts_with("locator"); });
-      CHECK(played.model.baseline.has_value() == hard);
+      CHECK(played.model.baseline.has_value() == scored);
 
       std::set<std::string> expected;
       if (!look.recurrent) {  // one step: there is no earlier one
@@ -162,6 +217,9 @@ TEST_CASE("each loss of each kind sends gradient where the comment above Lane sa
         if (!answers && stateless) expected.erase("core");
         if (!expected.empty() && has_locator) expected.insert("locator");
         if (answers) expected.insert("classifier");
+        if (scored && term.reinforce > 0) expected = {"locator"};
+        if (scored && term.baseline > 0) expected = {"baseline"};
+        if (look.smooth && expected.contains("locator")) expected.insert("locator.first");
       }
       CHECK(reached_parts(played) == expected);
     }

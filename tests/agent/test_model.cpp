@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "agent/looking/location_estimator.h"
 #include "agent/rollout.h"
 #include "tests/agent/support.h"
 
@@ -53,6 +54,21 @@ TEST_CASE("the first glimpse that is an action") {
       const int expected = !kind.starts_with("hard_") ? steps : first == "learned" ? 0 : 1;
       CHECK(model.look().first_action == expected);
     }
+  }
+}
+
+TEST_CASE("by its path alone a Gaussian has no REINFORCE and no baseline") {
+  for (const std::string& estimator : location_estimators()) {
+    CAPTURE(estimator);
+    AgentConfig config = tiny_config();
+    config.reinforce.estimator = estimator;
+    const Model model(config, kTinySight);
+    const bool scored = estimator != "pathwise";
+    CHECK(model.look().first_action == (scored ? 1 : config.glimpse.num_glimpses));
+    CHECK(model.baseline.has_value() == scored);
+    CHECK(model.look().differentiable == (estimator != "score"));
+    CHECK(model.look().smooth == (estimator != "score"));
+    CHECK(model.look().samples);
   }
 }
 
@@ -108,6 +124,21 @@ TEST_CASE("multiply-adds of an episode against a count by hand") {
   config.glimpse.kind = "random";
   CHECK(work_of(config).forward == rnn.forward - kBaseline - kLocator);
   CHECK(work_of(config).backward == rnn.backward - kBaseline - kLocatorBack);
+  // Two glimpses more are differentiated, 18*7 + 2*4, and lead by two slopes each to their
+  // location; so are two states, 5*6.
+  config.glimpse.kind = "soft_point";
+  constexpr std::int64_t kTraced = 18 * 7 + 2 * 4 + 2 * 18;
+  CHECK(work_of(config).forward == rnn.forward - kBaseline);
+  CHECK(work_of(config).backward == rnn.backward - kBaseline + 2 * (kTraced + 5 * 6));
+  config.glimpse.first = "learned";
+  CHECK(work_of(config).backward == rnn.backward - kBaseline + 3 * kTraced + 2 * 5 * 6);
+  const Work soft = work_of(config);
+  config.glimpse.kind = "hard_gaussian";
+  config.reinforce.estimator = "pathwise";
+  CHECK(work_of(config).backward == soft.backward);
+  config.reinforce.estimator = "both";
+  config.reinforce.advantage = "none";
+  CHECK(work_of(config).backward == soft.backward);
 }
 
 }  // namespace

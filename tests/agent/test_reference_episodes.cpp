@@ -31,18 +31,20 @@ Sight sight_of(const Fixture& fixture) {
   const std::string answer = fixture.metadata().at("sight.answer");
   Sight sight{.num_classes = number("classes", 0),
               .canvas = {number("channels", 1), number("rows", 0), number("cols", 0)},
-              .patch_size = 1,
+              .patch_size = number("patch", 1),
               .answer = answer == "sequence"  ? AnswerKind::sequence
                         : answer == "actions" ? AnswerKind::actions
                                               : AnswerKind::one_class,
               .max_symbols = number("symbols", 0)};
   for (const char* seen : {"glimpse", "candidate"})
     if (fixture.has(seen)) sight.glimpse_size = fixture.size(seen, 2);
+  if (const int scales = number("scales", 0); scales > 0)
+    sight.glimpse_size = scales * sight.canvas.channels * sight.patch_size * sight.patch_size;
   return sight;
 }
 
 // Shows what the fixture says was seen: the glimpse of each step wherever it is asked to look, or
-// that of a candidate, or the canvas.
+// that of a candidate, or the canvas; between pixels, what a retina sees of it.
 class ReplayEnvironment final : public Environment {
  public:
   explicit ReplayEnvironment(const Fixture& fixture)
@@ -85,6 +87,23 @@ class ReplayEnvironment final : public Environment {
   void observe_all(ConstMatrix places, Matrix glimpses) override {
     CHECK(relative_error(values_of(places), fixture_["place"]) < kTolerance);
     copy(glimpses, fixture_.matrix("candidate"));
+  }
+  void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) override {
+    const auto [channels, rows, cols] = sight_.canvas;
+    const int scales = std::stoi(fixture_.metadata().at("sight.scales"));
+    const Retina retina({.patch_size = sight_.patch_size, .scales = scales}, rows, cols, channels);
+    const ConstMatrix canvases = fixture_.matrix("canvas");
+    const int moment = std::min(acts_, canvases.rows / episodes() - 1);
+    std::vector<std::uint8_t> bytes(canvases.cols);
+    for (int b = 0; b < episodes(); ++b) {
+      std::vector<std::byte> prepared(retina.prepared_size());
+      const float* pixels = canvases.row(moment * episodes() + b);
+      for (std::size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = static_cast<std::uint8_t>(std::lround(255.0F * pixels[i]));
+      retina.prepare(bytes, prepared);
+      retina.look_smoothly(prepared, locations(b, 0), locations(b, 1), glimpses.row(b),
+                           slopes.row(b));
+    }
   }
   void observe_canvases(Matrix canvases) override { copy(canvases, fixture_.matrix("canvas")); }
   void advance(std::span<const int> actions, std::span<float> rewards) override {
@@ -222,6 +241,7 @@ Names wanted() {
   }
   add("advantage: ", advantage_estimators());
   add("critic: ", critic_kinds());
+  add("estimator: ", location_estimators());
   add("reward: ", reward_kinds());
   return names;
 }
@@ -234,7 +254,8 @@ void add_kinds(Names& names, const Fixture& fixture) {
   names.insert({"look: " + look_of(config), "core: " + config.model.core,
                 "first: " + config.glimpse.first, "order: " + config.glimpse.order,
                 "input: " + config.input.kind, "critic: " + config.reinforce.critic,
-                "advantage: " + config.reinforce.advantage, "reward: " + config.reinforce.reward});
+                "advantage: " + config.reinforce.advantage,
+                "estimator: " + config.reinforce.estimator, "reward: " + config.reinforce.reward});
   if (answer == AnswerKind::one_class) {
     names.insert("read: " + config.hidden.kind);
     if (attends) {

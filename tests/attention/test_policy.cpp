@@ -171,6 +171,21 @@ TEST_CASE("clamping takes every number to [-1, 1]") {
   }
 }
 
+TEST_CASE("the gradient of what was clamped stays behind") {
+  GuardedMatrix samples(3, 2), dlocations(3, 2);
+  const float values[3][2] = {{-1.5F, 0.2F}, {1.0F, -1.0F}, {-0.3F, 7.0F}};
+  for (int b = 0; b < 3; ++b)
+    for (int axis = 0; axis < 2; ++axis) {
+      samples(b, axis) = values[b][axis];
+      dlocations(b, axis) = static_cast<float>(10 * b + axis + 1);
+    }
+  clamp_backward(dlocations.view(), samples.view());
+  CHECK(dlocations.intact());
+  const float expected[3][2] = {{0.0F, 2.0F}, {11.0F, 12.0F}, {21.0F, 0.0F}};
+  for (int b = 0; b < 3; ++b)
+    for (int axis = 0; axis < 2; ++axis) CHECK(dlocations(b, axis) == expected[b][axis]);
+}
+
 TEST_CASE("gaussian samples have the mean and the deviation that was asked for") {
   constexpr int kEpisodes = 20000;
   constexpr float kStd = 0.25F;

@@ -62,19 +62,25 @@ void scenes(benchmark::State& state, const AugmentationConfig& augmentation) {
 BENCHMARK_CAPTURE(scenes, plain, AugmentationConfig{});
 BENCHMARK_CAPTURE(scenes, augmented, AugmentationConfig{.rotation = 10, .scale = 0.1});
 
-void looks(benchmark::State& state) {
+void looks(benchmark::State& state, bool smoothly) {
   const DigitSet digits = make_digits();
   const SceneMaker scenes({}, {}, digits, DigitOrder::shuffled, 1);
   GlimpseEnvironment environment(scenes, Retina({}, 60, 60, 1), kEpisodes, 1);
   Tensor<2> locations = zeros<2>(kEpisodes, 2);
   Tensor<2> glimpses = zeros<2>(kEpisodes, environment.glimpse_size());
+  Tensor<2> slopes = zeros<2>(kEpisodes, 2 * environment.glimpse_size());
   RandomStream stream(1, Purpose::policy_noise, 0, 0);
   for (float& l : locations) l = stream.uniform(-1.0F, 1.0F);
   environment.reset(0);
-  for (auto _ : state) environment.look(matrix(locations), matrix(glimpses));
+  for (auto _ : state)
+    if (smoothly)
+      environment.look_smoothly(matrix(locations), matrix(glimpses), matrix(slopes));
+    else
+      environment.look(matrix(locations), matrix(glimpses));
   state.SetItemsProcessed(state.iterations() * kEpisodes);
 }
-BENCHMARK(looks);
+BENCHMARK_CAPTURE(looks, rounded, false);
+BENCHMARK_CAPTURE(looks, smooth, true);
 
 void core_episode(benchmark::State& state, const char* kind) {
   ParameterLayout layout;

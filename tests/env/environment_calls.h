@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -45,6 +46,20 @@ inline GuardedMatrix look_at(Environment& environment, const GuardedMatrix& loca
   glimpses.fill(std::numeric_limits<float>::quiet_NaN());
   environment.look(locations.view(), glimpses.view());
   CHECK(glimpses.intact());
+  return glimpses;
+}
+
+/// Glimpses (B, D) between pixels, each number written, and so the slopes, none beside them.
+inline GuardedMatrix look_smoothly(Environment& environment, const GuardedMatrix& locations) {
+  const int episodes = environment.episodes(), size = environment.glimpse_size();
+  GuardedMatrix glimpses(episodes, size), slopes(episodes, 2 * size);
+  glimpses.fill(std::numeric_limits<float>::quiet_NaN());
+  slopes.fill(std::numeric_limits<float>::quiet_NaN());
+  environment.look_smoothly(locations.view(), glimpses.view(), slopes.view());
+  CHECK(glimpses.intact());
+  CHECK(slopes.intact());
+  for (int b = 0; b < episodes; ++b)
+    for (int i = 0; i < 2 * size; ++i) CHECK(std::isfinite(slopes(b, i)));
   return glimpses;
 }
 

@@ -199,6 +199,32 @@ inline void check_grid(const MakeEnvironment& make) {
   CHECK_THROWS_AS(look_at_all(*environment, places), std::logic_error);
 }
 
+inline void check_smooth_looks(const MakeEnvironment& make) {
+  const auto environment = make();
+  const int episodes = environment->episodes();
+  const GuardedMatrix locations = random_locations(episodes, 0);
+  CHECK_THROWS_AS(look_smoothly(*environment, locations), std::logic_error);
+  environment->reset(5);
+  const GuardedMatrix before = look_smoothly(*environment, locations);
+  bool between = false;  // pixels
+  const GuardedMatrix rounded = look_at(*environment, locations);
+  for (int b = 0; b < episodes; ++b)
+    for (int i = 0; i < environment->glimpse_size(); ++i) {
+      REQUIRE(before(b, i) >= 0.0F);  // false for what is no number
+      REQUIRE(before(b, i) <= 1.0F);
+      between = between || before(b, i) != rounded(b, i);
+    }
+  CHECK(between);
+  for (const float bad :
+       {std::nextafter(1.0F, 2.0F), -100.0F, std::numeric_limits<float>::quiet_NaN()})
+    for (const int axis : {0, 1}) {
+      GuardedMatrix outside = locations;
+      outside(episodes - 1, axis) = bad;
+      CHECK_THROWS_AS(look_smoothly(*environment, outside), std::out_of_range);
+    }
+  CHECK(look_smoothly(*environment, locations) == before);  // looks do not change the scene
+}
+
 inline void check_canvases(const MakeEnvironment& make, int canvas_rows, int canvas_cols) {
   const auto environment = make();
   const CanvasSize canvas = environment->canvas();
@@ -234,6 +260,7 @@ inline void check_environment(const MakeEnvironment& make, int canvas_rows, int 
   if (make()->glimpse_size() > 0) {
     check_locations(make);
     check_glimpses(make);
+    check_smooth_looks(make);
   } else {
     const auto environment = make();
     environment->reset(0);

@@ -7,6 +7,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "agent/cores/core.h"
+#include "agent/looking/location_estimator.h"
 #include "agent/model.h"
 #include "env/task_kinds.h"
 #include "experiments/task/task.h"
@@ -41,6 +42,7 @@ std::vector<Kind> every_kind() {
   }
   for (const std::string& kind : hidden_kinds()) add("attention.hidden.kind", kind);
   for (const std::string& kind : input_kinds()) add("attention.input.kind", kind);
+  for (const std::string& kind : location_estimators()) add("reinforce.estimator", kind);
 
   // What a task needs beside its name.
   const std::vector<std::string> two = {"scene.canvas=[13, 40]", "scene.num_digits=2",

@@ -71,7 +71,7 @@ TEST_CASE("an agent without REINFORCE has no such gradient") {
   CHECK(contains(message, "attention.glimpse.kind: soft_gaussian"));
   const auto short_sighted = tiny.train("one", {"attention.glimpse.num_glimpses=1"});
   CHECK(contains(message_of<InputError>([&] { gradients({.run_folder = short_sighted}); }),
-                 "num_glimpses: 1"));
+                 "num_glimpses: 1, reinforce.estimator: score"));
 }
 
 }  // namespace saccade

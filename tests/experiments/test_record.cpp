@@ -231,6 +231,19 @@ TEST_CASE("the squares of a hard look lie around what its scales show") {
             static_cast<int>(255.0F * played.episode().canvas(0)[(5 + y) * 15 + 6 + x] + 0.5F));
 }
 
+TEST_CASE("the squares of a point between pixels lie between them, and there is a path, no heat") {
+  const TinyExperiment tiny;
+  Played played(
+      tiny.train("out", {"attention.glimpse.kind=soft_point", "attention.glimpse.first=center"}));
+  const Picture canvas = LookPicture(played.trained.task, 180).canvas(played.episode(), 0, false);
+  // 4 of 13 x 15 pixels around (6.5, 7.5), at 12 each: corner at row 4.5, column 5.5.
+  const Colour finest = LookPicture::scale_colour(0);
+  CHECK(canvas.at({66, 54 + 20}) == finest);
+  CHECK(canvas.at({66 + 4 * 12 - 1, 54 + 4 * 12 - 1}) == finest);
+  CHECK(canvas.at({65, 54 + 20}) != finest);
+  CHECK(canvas.at({2, 2}).red == canvas.at({2, 2}).blue);  // black or grey
+}
+
 TEST_CASE("names of classes say sums and pairs") {
   const TinyExperiment tiny;
   const auto name = [&](int label, const std::vector<std::string>& overrides) {

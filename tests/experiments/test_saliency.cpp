@@ -69,10 +69,13 @@ TEST_CASE("saliency of every kind of looking, core and answer can be drawn") {
       {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
        "attention.glimpse.stride=4", "attention.hidden.kind=self"},
       {"attention.glimpse.kind=soft_gaussian", "attention.hidden.kind=mean", "retina.pooling=max"},
+      {"attention.glimpse.kind=soft_point", "attention.hidden.kind=attend"},
       {"attention.glimpse.kind=whole", "attention.input.kind=gate"},
       {"model.core=attention", "model.heads=2"},
       {"model.kind=cnn", "retina.pooling=max"},
-      {"scene.kind=catch", "scene.num_distractors=0", "attention.glimpse.num_glimpses=12"}};
+      {"scene.kind=catch", "scene.num_distractors=0", "attention.glimpse.num_glimpses=12"},
+      {"scene.kind=catch", "scene.num_distractors=0", "attention.glimpse.num_glimpses=12",
+       "attention.glimpse.kind=soft_point"}};
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     CAPTURE(i);
     const fs::path run = tiny.train("run" + std::to_string(i), kinds[i]);

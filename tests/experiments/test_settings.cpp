@@ -149,6 +149,7 @@ std::vector<Move> moves() {
        "0.1",
        {"attention.glimpse.learn_std=true", "attention.glimpse.std=0.3"}},
       {"reinforce.baseline_weight", "0.5", {"reinforce.advantage=learned"}},
+      {"reinforce.estimator", "both"},
       {"reinforce.shared_baseline", "true", {"reinforce.advantage=learned"}},
       {"reinforce.constant", "0.25", {"reinforce.advantage=constant"}},
       {"reinforce.trace", "0.5", {"reinforce.reward=gain"}},

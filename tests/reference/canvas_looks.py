@@ -1,14 +1,14 @@
-"""The families that read the canvas itself (the contract is in looks.py): a window of filters, the
-canvas as it is, and networks that see all of it."""
+"""The families that read the canvas itself (the contract is in looks.py): a window of filters,
+points between pixels, the canvas as it is, and networks that see all of it."""
 
 import math
 
 import torch
-from torch.nn.functional import relu, softmax
+from torch.nn.functional import grid_sample, relu, softmax
 
 from cores import linear, linear_shapes
-from fixture import uniform
-from looks import Looking, glimpse_network, locator, locator_shapes
+from fixture import normal, pixels, uniform
+from looks import Looking, Point, glimpse_network, locator, locator_shapes
 
 
 class CanvasLooking(Looking):
@@ -57,6 +57,78 @@ class Window(CanvasLooking):
         # Of a uniform distribution over the square that the filters part, in half canvases.
         self.entropy += torch.log(4 * (n * delta) ** 2 / (rows * cols)).sum() / self.steps
         return glimpse_network(p, seen.flatten(1), location)
+
+
+class SmoothPoint(CanvasLooking, Point):
+    """The retina between pixels: bilinear (Jaderberg et al. 2015) at the finest scale, and at the
+    coarser ones the mean over a box with real edges. The canvas moves where the agent acts. A
+    Gaussian is derived through its sample, l = mu + std epsilon."""
+
+    def __init__(self, s):
+        super().__init__(s)
+        self.soft = s["reinforce.estimator"] != "both"
+        if self.soft:
+            self.first_action = None
+        self.glimpse_size = s["sight.channels"] * s["sight.scales"] * s["sight.patch"] ** 2
+
+    def world(self, batch):
+        moves = self.s["sight.answer"] == "actions"
+        self.canvas = pixels(self.steps if moves else 1, batch, math.prod(self.size_of_canvas()))
+        canvas = {"canvas": self.canvas if moves else self.canvas[0]}
+        if not self.learned:
+            return canvas
+        self.action = normal(self.steps, batch, 2, scale=0.7)
+        return canvas | {"action": self.action}
+
+    def begin(self, p):
+        if self.learned:
+            super().begin(p)
+
+    def centres(self, location, axis, zoom):
+        """(B, P): of the boxes along a side, in pixels."""
+        patch = self.s["sight.patch"]
+        side = self.s["sight.cols" if axis == 0 else "sight.rows"]
+        return ((location[:, axis, None] + 1) / 2 * side
+                + (torch.arange(patch) - (patch - 1) / 2) * zoom)
+
+    def shares(self, centres, size, zoom):
+        """(B, P, size): how much of a pixel lies in a box, by the box's side."""
+        left, right = (centres[..., None] + sign * zoom / 2 for sign in (-1, 1))
+        pixel = torch.arange(size) * 1.0
+        return (torch.minimum(right, pixel + 1) - torch.maximum(left, pixel)).clamp(0) / zoom
+
+    def see(self, images, location):
+        rows, cols = self.s["sight.rows"], self.s["sight.cols"]
+        x, y = (2 * self.centres(location, axis, 1) / side - 1
+                for axis, side in enumerate([cols, rows]))
+        grid = torch.stack(torch.broadcast_tensors(x[:, None, :], y[:, :, None]), 3)
+        scales = [grid_sample(images, grid, "bilinear", "zeros", align_corners=False)]
+        for scale in range(1, self.s["sight.scales"]):
+            zoom = 2 ** scale
+            wide = self.shares(self.centres(location, 0, zoom), cols, zoom)
+            high = self.shares(self.centres(location, 1, zoom), rows, zoom)
+            scales.append(torch.einsum("biy,bcyx,bjx->bcij", high, images, wide))
+        return torch.stack(scales, 1).flatten(1)
+
+    def look(self, p, t, h):
+        location = self.mean(p, t, h)
+        self.decisions.append(location)
+        if self.learned:
+            self.count_entropy(h)
+            noise = ((self.action[t] - location) / self.std).detach()
+            drawn = t > 0 or self.first_learned
+            location = (location + self.std * noise if drawn else self.action[t]).clamp(-1, 1)
+        self.locations.append(location)
+        images = self.canvas[t % len(self.canvas)].view(-1, *self.size_of_canvas())
+        return glimpse_network(p, self.see(images, location), location)
+
+    def losses(self, p, h, advantages):
+        if not self.learned:
+            return 0.0, 0.0
+        if not self.soft:
+            return super().losses(p, h, advantages)
+        looks = h.shape[1] * (self.steps - (0 if self.first_learned else 1))
+        return -self.s["reinforce.entropy"] * looks * self.entropy_of_a_look(), 0.0
 
 
 class Whole(CanvasLooking):

@@ -7,7 +7,7 @@ import torch
 from torch.nn.functional import one_hot, relu
 
 from answers import make_answering
-from canvas_looks import Canvas, CanvasLooking, Whole, Window
+from canvas_looks import Canvas, CanvasLooking, SmoothPoint, Whole, Window
 from cores import linear, linear_shapes, make_core
 from fixture import (Unclear, begin, gradients, named, parameters, real, uniform,
                      write_safetensors)
@@ -30,7 +30,7 @@ UNSAID = {
     "attention.hidden.mask": "", "attention.hidden.penalty": 0.0,
     "model.heads": 1, "model.depth": 1, "sight.channels": 1,
     "reinforce.rollouts": 1, "reinforce.advantage": "learned", "reinforce.reward": "correct",
-    "reinforce.critic": "linear",
+    "reinforce.critic": "linear", "reinforce.estimator": "score",
     "reinforce.shared_baseline": False, "reinforce.discount": 1.0, "reinforce.trace": 1.0,
     "reinforce.action_entropy": 0.0, "training.step_loss": 0.0,
     "sight.lengths": False, "sight.symbols": 0,
@@ -59,6 +59,7 @@ FAMILIES = {
     "hard_categorical": Grid,
     "soft_grid": Grid,
     "soft_gaussian": Window,
+    "soft_point": SmoothPoint,
     "whole": Whole,
 }
 
@@ -66,6 +67,8 @@ FAMILIES = {
 def make_looking(s):
     if s["model.kind"] != "recurrent":
         return Canvas(s)
+    if s["reinforce.estimator"] != "score":
+        return SmoothPoint(s)
     return FAMILIES.get(s["attention.glimpse.kind"], Point)(s)
 
 
@@ -188,7 +191,7 @@ def play(s, batch=4):
     answering = make_answering(s, core.hidden, looking.steps)
     acts = s["sight.answer"] == "actions"
     first_decision = 0 if acts else looking.first_action
-    soft = getattr(looking, "soft", False) or isinstance(looking, CanvasLooking)
+    soft = getattr(looking, "soft", isinstance(looking, CanvasLooking))
     has_baseline = acts or not soft
     p = parameters(looking.shapes() | gate_shapes(s, looking.features, core.hidden) | core.shapes()
                    | answering.shapes()

@@ -70,6 +70,7 @@ def grid_episodes():
     return episodes
 
 
+SMOOTH = {"sight.patch": 2, "sight.scales": 3}
 WHOLE = {"attention.glimpse.kind": "whole", "attention.glimpse.size": (5, 3)}
 
 
@@ -78,6 +79,13 @@ def canvas_episodes():
     return {
         "window": two | {"attention.glimpse.kind": "soft_gaussian",
                          "attention.glimpse.first": "learned", "attention.glimpse.filters": 3},
+        "soft_point": two | {"attention.glimpse.kind": "soft_point",
+                             "attention.glimpse.first": "learned"} | SMOOTH,
+        "pathwise": two | SMOOTH | {"reinforce.estimator": "pathwise", "training.step_loss": 0.3,
+                                    "attention.glimpse.first": "learned",
+                                    "attention.glimpse.learn_std": True},
+        "both": SMOOTH | {"reinforce.estimator": "both", "reinforce.reward": "probability",
+                          "attention.glimpse.learn_std": True},
         "whole_rows": WHOLE | two | {"training.step_loss": 0.3},
         "whole_at_once": WHOLE | two | {"attention.glimpse.order": "at_once"},
         "whole_unshrunk": {"attention.glimpse.kind": "whole"},
@@ -154,6 +162,8 @@ def action_episodes():
         "actions_shared": base | {"reinforce.shared_baseline": True, "model.core": "gru"},
         "actions_hard": grid["hard_general"] | base,
         "actions_soft": grid["soft_location_features"] | base,
+        "actions_soft_point": {"attention.glimpse.kind": "soft_point",
+                               "attention.glimpse.first": "center"} | SMOOTH | base,
         "actions_gae": base | {"reinforce.advantage": "gae", "reinforce.trace": 0.6},
         "actions_control": {"attention.glimpse.kind": "center"} | base,
     }

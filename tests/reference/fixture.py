@@ -48,6 +48,11 @@ def uniform(*shape):
     return real(torch.rand(*shape, dtype=torch.float64).to(torch.float32))
 
 
+def pixels(*shape):
+    """Of bytes, in [0, 1]."""
+    return real(torch.randint(256, shape)) / 255
+
+
 def parameters(shapes, scale=0.5):
     return {name: normal(*shape, scale=scale).requires_grad_() for name, shape in shapes.items()}
 

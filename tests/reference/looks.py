@@ -100,11 +100,17 @@ class Point(Looking):
         first = p["locator.first"] if self.first_learned else torch.zeros(1, 2)
         return torch.tanh(first).expand(len(h), 2)
 
+    def entropy_of_a_look(self):
+        return Normal(0.0, self.std).entropy().sum() * 2
+
+    def count_entropy(self, h):
+        self.entropy += self.entropy_of_a_look() * len(h) / self.steps
+
     def look(self, p, t, h):
         self.decisions.append(self.mean(p, t, h))
         location = self.action[t].clamp(-1, 1)
         self.locations.append(location)
-        self.entropy += Normal(0.0, self.std).entropy().sum() * 2 * len(h) / self.steps
+        self.count_entropy(h)
         return glimpse_network(p, self.glimpse[t], location)
 
     def losses(self, p, h, advantages):

@@ -1,0 +1,244 @@
+#include "agent/looking/point_look.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "agent/looking/look_base.h"
+#include "agent/looking/smooth_look.h"
+
+namespace saccade {
+namespace {
+
+// What leads from the locations of all steps to the parameters that place them.
+struct PlaceGradients {
+  PlaceGradients(int steps, int episodes, int width)
+      : dmeans(zeros<3>(steps, episodes, 2)), dhidden(zeros<3>(steps, episodes, width)) {}
+
+  Tensor<3> dmeans;   // (T, B, 2)
+  Tensor<3> dhidden;  // (T, B, width): of the locator
+};
+
+class PointLook final : public LookBase {
+ public:
+  PointLook(const PointParts& parts, const ParameterLayout& layout, Environment& environment,
+            CoreMemory& core)
+      : LookBase(2, parts.network.sizes().glimpse, environment, core),
+        parts_(parts),
+        layout_(layout),
+        pass_(parts.network, *this, core),
+        hidden_(zeros<3>(steps(), episodes(), parts.locator.hidden_size())),
+        score_(steps(), episodes(), parts.locator.hidden_size()) {
+    if (parts.estimator.by_path) path_.emplace(*this, parts);
+  }
+
+  void begin(std::span<const float>) override {}
+
+  void decide(const Turn& turn) override {
+    const int t = turn.t;
+    const Matrix mean = step(decisions, t);
+    if (t > 0) {
+      parts_.locator.forward(mean, step(hidden_, t), core_.state(t), turn.parameters);
+      squash_forward(mean);
+    } else if (parts_.first >= 0) {
+      first_forward(mean, turn.parameters);
+    }
+    const Policy own = t == 0 ? parts_.first_policy : parts_.policy;
+    const Policy policy = turn.request.policy != nullptr ? turn.request.policy : own;
+    const bool noisy =
+        turn.request.readout == Readout::training || turn.request.readout == Readout::sample;
+    policy(step(actions, t), {.t = t,
+                              .num_glimpses = steps(),
+                              .mean = mean,
+                              .std = noisy ? exploration.std : 0.0F,
+                              .target = turn.targets,
+                              .streams = turn.streams});
+  }
+
+  void read(int t, std::span<const float> parameters) override {
+    clamp_to_canvas(step(locations, t), step(actions, t));
+    if (path_)
+      path_->look.forward(environment_, t, step(locations, t), step(glimpses, t));
+    else
+      environment_.look(step(locations, t), step(glimpses, t));
+    pass_.forward(t, parameters);
+  }
+
+  LookLoss loss_backward(std::span<float> gradient, const Credit& credit,
+                         std::span<const float> parameters) override {
+    const double choices = static_cast<double>(steps() - parts_.first_learned) * episodes();
+    LookLoss loss;
+    if (choices == 0.0 || exploration.std == 0.0F) return loss;
+
+    double dlog_std = 0.0;
+    if (parts_.estimator.by_score) score_backward(loss, dlog_std, credit);
+    loss.reinforce -= credit.entropy * gaussian_entropy(exploration.std) * choices;
+    dlog_std -= 2.0 * credit.entropy * choices * credit.scale;
+
+    if (parts_.log_std >= 0)
+      *layout_.view(gradient, parts_.log_std).data = static_cast<float>(dlog_std);
+    if (!parts_.estimator.by_score) return loss;
+    if (parts_.first >= 0) first_backward(gradient, score_, 0.0F);
+    locator_backward(gradient, parameters);
+    return loss;
+  }
+
+  // The mean's gradient of step t, and on to the state that placed it. Of a sample l = mu + std
+  // epsilon the noise is what is held.
+  void step_backward(int t, Matrix dfeature, std::span<const float> parameters) override {
+    pass_.activation_backward(dfeature, t, 1, parameters);
+    if (t < parts_.first_learned) return;
+    const Matrix dmean = step(path_->gradients.dmeans, t);
+    pass_.input_backward(matrix(path_->dglimpse), dmean, t, parameters);
+    path_->look.backward(dmean, t, matrix(path_->dglimpse));
+    clamp_backward(dmean, step(actions, t));
+    path_->dlog_std[t] = dot_deviations(t, dmean);
+    if (t == 0) return;
+    squash_backward(dmean, step(decisions, t));
+    const Matrix dhidden = step(path_->gradients.dhidden, t);
+    parts_.locator.activation_backward(dhidden, dmean, step(hidden_, t), parameters);
+    parts_.locator.state_backward(step(core_.dstate, t - 1), dhidden, parameters);
+  }
+
+  void finish_backward(std::span<float> gradient, Matrix dfeatures,
+                       std::span<const float> parameters) override {
+    if (path_)
+      path_backward(gradient);
+    else
+      pass_.activation_backward(dfeatures, 0, steps(), parameters);
+    pass_.weight_backward(gradient, dfeatures);
+  }
+
+  void input_backward(Matrix dcanvases, Tensor<3>& dglimpses, ConstMatrix,
+                      std::span<const float> parameters) override {
+    if (!path_) return pass_.retina_backward(dcanvases, dglimpses, environment_, parameters);
+    pass_.glimpse_backward(dglimpses, parameters);
+    SmoothLook::canvas_backward(dcanvases, environment_, locations, dglimpses);
+  }
+
+  float entropy(int, int) const override {
+    return exploration.std > 0.0F ? gaussian_entropy(exploration.std) : 0.0F;
+  }
+
+  Gaze gaze(int t, int b) override {
+    static constexpr float kOne = 1.0F;
+    const auto [half_width, half_height] = parts_.half_sides;
+    return {{&locations(t, b, 0), 1, 2, 2}, {&kOne, 1}, half_width, half_height};
+  }
+
+  void picture(int t, int b, float* glimpse) const override {
+    std::copy_n(&glimpses(t, b, 0), glimpse_size(), glimpse);
+  }
+
+ private:
+  // What the way back through what is seen needs.
+  struct Path {
+    Path(const PointLook& of, const PointParts& parts)
+        : look(of.steps(), of.episodes(), of.glimpse_size()),
+          gradients(of.steps(), of.episodes(), parts.locator.hidden_size()),
+          dglimpse(zeros<2>(of.episodes(), of.glimpse_size())),
+          dlog_std(of.steps()) {}
+
+    SmoothLook look;
+    PlaceGradients gradients;
+    Tensor<2> dglimpse;            // (B, D)
+    std::vector<double> dlog_std;  // (T)
+  };
+
+  // mu_1 = tanh(parameter), the same in every episode.
+  void first_forward(Matrix mean, std::span<const float> parameters) const {
+    const ConstMatrix first = layout_.view(parameters, parts_.first);
+    for (int b = 0; b < mean.rows; ++b)
+      for (int axis = 0; axis < 2; ++axis) mean(b, axis) = std::tanh(first(0, axis));
+  }
+
+  // Written (beta = 0) or added to what is there (1).
+  void first_backward(std::span<float> gradient, const PlaceGradients& from, float beta) const {
+    const Matrix dfirst = layout_.view(gradient, parts_.first);
+    for (int axis = 0; axis < 2; ++axis) {
+      const float mean = decisions(0, 0, axis);
+      float sum = 0.0F;
+      for (int b = 0; b < episodes(); ++b) sum += from.dmeans(0, b, axis);
+      const float before = beta > 0.0F ? dfirst(0, axis) : 0.0F;
+      dfirst(0, axis) = before + sum * (1.0F - mean * mean);
+    }
+  }
+
+  // - weight sum_t A_t log pi(l_t), of the unclamped sample.
+  void score_backward(LookLoss& loss, double& dlog_std, const Credit& credit) {
+    const auto [advantages, weight, entropy, scale] = credit;
+    const float std = exploration.std;
+    score_.dmeans.fill(0.0F);
+    for (int t = parts_.first_learned; t < steps(); ++t) {
+      for (int b = 0; b < episodes(); ++b) {
+        const float* sample = &actions(t, b, 0);
+        const float* mean = &decisions(t, b, 0);
+        const float advantage = advantages(t, b);
+        loss.reinforce -= weight * advantage * gaussian_log_probability_forward(sample, mean, std);
+        dlog_std += gaussian_log_probability_backward(&score_.dmeans(t, b, 0), sample, mean, std,
+                                                      -weight * advantage * scale);
+      }
+    }
+  }
+
+  // REINFORCE alone: of all steps at once, for the states are detached.
+  void locator_backward(std::span<float> gradient, std::span<const float> parameters) {
+    const int first = placed_from(), count = steps() - first;
+    if (count == 0) return;
+    const Matrix dmean = core_.steps_of(score_.dmeans, first, count);
+    squash_backward(dmean, core_.steps_of(decisions, first, count));
+    parts_.locator.activation_backward(core_.steps_of(score_.dhidden, first, count), dmean,
+                                       core_.steps_of(hidden_, first, count), parameters);
+    locator_weight_backward(gradient, score_, 0.0F);
+  }
+
+  // After step_backward of all steps: adds to what REINFORCE and the entropy bonus wrote.
+  void path_backward(std::span<float> gradient) {
+    if (parts_.first_learned == steps()) return;
+    const float beta = parts_.estimator.by_score ? 1.0F : 0.0F;
+    if (parts_.first >= 0) first_backward(gradient, path_->gradients, beta);
+    locator_weight_backward(gradient, path_->gradients, beta);
+    if (parts_.log_std < 0) return;
+    double sum = 0.0;
+    for (int t = parts_.first_learned; t < steps(); ++t) sum += path_->dlog_std[t];
+    *layout_.view(gradient, parts_.log_std).data += static_cast<float>(sum);
+  }
+
+  void locator_weight_backward(std::span<float> gradient, PlaceGradients& from, float beta) {
+    const int first = placed_from(), count = steps() - first;
+    if (count == 0) return;
+    parts_.locator.weight_backward(
+        gradient, core_.steps_of(from.dhidden, first, count),
+        core_.steps_of(from.dmeans, first, count), core_.steps_of(hidden_, first, count),
+        core_.all_states().row_range(first * episodes(), count * episodes()), beta);
+  }
+
+  // d l / d log std = l - mu.
+  double dot_deviations(int t, ConstMatrix dmean) const {
+    double sum = 0.0;
+    for (int b = 0; b < episodes(); ++b)
+      for (int axis = 0; axis < 2; ++axis)
+        sum += dmean(b, axis) * (actions(t, b, axis) - decisions(t, b, axis));
+    return sum;
+  }
+
+  // The locator places the glimpses from this on: the first one is placed by no state.
+  int placed_from() const { return std::max(parts_.first_learned, 1); }
+
+  const PointParts& parts_;
+  const ParameterLayout& layout_;
+  GlimpsePass pass_;
+  Tensor<3> hidden_;          // (T, B, width): of the locator
+  PlaceGradients score_;      // of REINFORCE
+  std::optional<Path> path_;  // where it learns through what is seen
+};
+
+}  // namespace
+
+std::unique_ptr<Look> make_point_look(const PointParts& parts, const ParameterLayout& layout,
+                                      Environment& environment, CoreMemory& core) {
+  return std::make_unique<PointLook>(parts, layout, environment, core);
+}
+
+}  // namespace saccade
