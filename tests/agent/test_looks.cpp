@@ -201,7 +201,8 @@ TEST_CASE("the mean of many hard reads is the soft read") {
       REQUIRE(mean.sums.size() == expected.size());
       double spread = 0.0;
       for (std::size_t i = 0; i < expected.size(); ++i) {
-        CHECK(std::abs(mean.mean(i) - expected[i]) <= 5.0 * mean.error(i) + 1e-5);
+        // One candidate of 800 may never have been drawn, and then has no part in the error either.
+        CHECK(std::abs(mean.mean(i) - expected[i]) <= 5.0 * mean.error(i) + 5.0 / kPasses);
         spread = std::max(spread, mean.error(i));
       }
       CHECK(spread > 1e-4);
