@@ -233,9 +233,8 @@ void Retina::look_smoothly(std::span<const std::byte> prepared, float x, float y
     // A location unit is half a side of pixels.
     const float x_scale = 0.5F * static_cast<float>(cols_) * scale;
     const float y_scale = 0.5F * static_cast<float>(rows_) * scale;
-    const auto [top, v] = corner(y, rows_, zoom);
-    const auto [left, u] = corner(x, cols_, zoom);
-    const int first_row = top + margin_, first_col = left + margin_;
+    const Corner down = corner(y, rows_, zoom), right = corner(x, cols_, zoom);
+    const int first_row = down.edge + margin_, first_col = right.edge + margin_;
     // The last row and column of a plane are black: what lies between them and the outside is, too.
     const Visible rows = visible(first_row, zoom, plane_rows_ - 1, patch);
     const Visible cols = visible(first_col, zoom, plane_cols_ - 1, patch);
@@ -245,8 +244,8 @@ void Retina::look_smoothly(std::span<const std::byte> prepared, float x, float y
         for (float* numbers : {glimpse, by_x, by_y}) std::fill_n(numbers, size, 0.0F);
       const Sum* boxes = plane + static_cast<std::ptrdiff_t>(first_row) * plane_cols_ + first_col;
       with_stride(zoom, [&](auto stride) {
-        read_patch_between(glimpse, by_x, by_y, patch, boxes, plane_cols_, rows, cols, stride, u, v,
-                           scale, x_scale, y_scale);
+        read_patch_between(glimpse, by_x, by_y, patch, boxes, plane_cols_, rows, cols, stride,
+                           right.fraction, down.fraction, scale, x_scale, y_scale);
       });
       plane += static_cast<std::ptrdiff_t>(plane_rows_) * plane_cols_;
     }
