@@ -252,12 +252,6 @@ void Retina::look_smoothly(std::span<const std::byte> prepared, float x, float y
   }
 }
 
-void Retina::check_linear() const {
-  if (config_.pooling != "mean")
-    throw InputError(fmt::format(
-        "retina.pooling: {} has no gradient by the canvas; allowed for it: mean", config_.pooling));
-}
-
 // Of one scale, whose first box has its corner at this row and column of the canvas: each pixel
 // gets `weight` times the gradient of its box.
 void Retina::add_boxes(std::span<float> dcanvas, int first_row, int first_col, int zoom,
@@ -270,36 +264,41 @@ void Retina::add_boxes(std::span<float> dcanvas, int first_row, int first_col, i
             weight * dboxes[(row - first_row) / zoom * patch + (col - first_col) / zoom];
 }
 
-void Retina::look_backward(std::span<float> dcanvas, float x, float y,
-                           std::span<const float> dglimpse) const {
+// Calls add(zoom, the share of a pixel in its box, the gradient of the boxes) for each scale.
+template <class Add>
+void Retina::each_scale_backward(std::span<float> dcanvas, std::span<const float> dglimpse,
+                                 const Add& add) const {
   SACCADE_CHECK(dcanvas.size() == static_cast<std::size_t>(rows_) * cols_ * channels_);
   SACCADE_CHECK(dglimpse.size() == static_cast<std::size_t>(glimpse_size_));
-  check_linear();
-  const float* from = dglimpse.data();
+  if (config_.pooling != "mean")
+    throw InputError(fmt::format(
+        "retina.pooling: {} has no gradient by the canvas; allowed for it: mean", config_.pooling));
+  const float* dboxes = dglimpse.data();
   for (const int zoom : zooms_) {
-    const float share = 1.0F / static_cast<float>(zoom * zoom);
-    add_boxes(dcanvas, first_edge(y, rows_, config_.patch_size * zoom),
-              first_edge(x, cols_, config_.patch_size * zoom), zoom, share, from);
-    from += channels_ * config_.patch_size * config_.patch_size;
+    add(zoom, 1.0F / static_cast<float>(zoom * zoom), dboxes);
+    dboxes += channels_ * config_.patch_size * config_.patch_size;
   }
+}
+
+void Retina::look_backward(std::span<float> dcanvas, float x, float y,
+                           std::span<const float> dglimpse) const {
+  each_scale_backward(dcanvas, dglimpse, [&](int zoom, float share, const float* dboxes) {
+    const int side = config_.patch_size * zoom;
+    add_boxes(dcanvas, first_edge(y, rows_, side), first_edge(x, cols_, side), zoom, share, dboxes);
+  });
 }
 
 void Retina::look_smoothly_backward(std::span<float> dcanvas, float x, float y,
                                     std::span<const float> dglimpse) const {
-  SACCADE_CHECK(dcanvas.size() == static_cast<std::size_t>(rows_) * cols_ * channels_);
-  SACCADE_CHECK(dglimpse.size() == static_cast<std::size_t>(glimpse_size_));
-  check_linear();
-  const float* from = dglimpse.data();
-  for (const int zoom : zooms_) {
-    const float share = 1.0F / static_cast<float>(zoom * zoom);
-    const auto [top, v] = corner(y, rows_, zoom);
-    const auto [left, u] = corner(x, cols_, zoom);
+  each_scale_backward(dcanvas, dglimpse, [&](int zoom, float share, const float* dboxes) {
+    const Corner row = corner(y, rows_, zoom), col = corner(x, cols_, zoom);
     for (const int down : {0, 1})
       for (const int right : {0, 1})
-        add_boxes(dcanvas, top + down, left + right, zoom,
-                  share * (down == 1 ? v : 1.0F - v) * (right == 1 ? u : 1.0F - u), from);
-    from += channels_ * config_.patch_size * config_.patch_size;
-  }
+        add_boxes(dcanvas, row.edge + down, col.edge + right, zoom,
+                  share * (down == 1 ? row.fraction : 1.0F - row.fraction) *
+                      (right == 1 ? col.fraction : 1.0F - col.fraction),
+                  dboxes);
+  });
 }
 
 }  // namespace saccade

@@ -80,7 +80,9 @@ class Retina {
   };
 
   Corner corner(float location, int side, int zoom) const;
-  void check_linear() const;
+  template <class Add>
+  void each_scale_backward(std::span<float> dcanvas, std::span<const float> dglimpse,
+                           const Add& add) const;
   void add_boxes(std::span<float> dcanvas, int first_row, int first_col, int zoom, float weight,
                  const float* dboxes) const;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -38,6 +39,31 @@ struct Eye {
   Retina retina;
   std::vector<std::byte> prepared;
 };
+
+/// That `backward` of the retina is the transpose of look(eye, x, y), which is linear in the
+/// canvas.
+template <class Look, class Backward>
+void check_transpose(const Look& look, Backward backward) {
+  RandomStream stream(6, Purpose::scene, 0, 0);
+  for (const Case& c : {Case{{.patch_size = 4, .scales = 3}, 13, 17, 1},
+                        Case{{.patch_size = 5, .scales = 2, .scale_factor = 3}, 9, 11, 3}})
+    for (int n = 0; n < 40; ++n) {
+      const std::vector<std::uint8_t> canvas = random_canvas(c, stream);
+      const Eye eye(c, canvas);
+      const auto place = [&] { return n == 0 ? -1.0F : n == 1 ? 1.0F : 2 * stream.uniform() - 1; };
+      const float x = place(), y = place();
+      std::vector<float> dglimpse(eye.retina.glimpse_size());
+      for (float& value : dglimpse) value = stream.normal();
+      std::vector<float> dcanvas(canvas.size(), 0.25F);  // is added to
+      (eye.retina.*backward)(dcanvas, x, y, dglimpse);
+      const std::vector<float> glimpse = look(eye, x, y);
+      double seen = 0.0, traced = 0.0;
+      for (std::size_t i = 0; i < glimpse.size(); ++i) seen += double{glimpse[i]} * dglimpse[i];
+      for (std::size_t i = 0; i < canvas.size(); ++i)
+        traced += canvas[i] / 255.0 * (dcanvas[i] - 0.25);
+      CHECK(traced == doctest::Approx(seen).epsilon(1e-4));
+    }
+}
 
 inline const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
