@@ -38,7 +38,8 @@ class Answer {
   /// The state h_{t+1} is there: agents that act do so now, the others speak after the last.
   virtual void step(const Turn& turn) = 0;
 
-  /// Writes what was earned by glimpse t and what was said after it, (T, B): r_t.
+  /// Writes what was earned by glimpse t and what was said after it, (T, B): r_t. A reward that is
+  /// earned look by look needs episodes of Readout::training, or classify_every_step.
   virtual void earned(Matrix earned) const = 0;
   /// Writes the gradients of its parameters and adds to core.dstate.
   virtual AnswerLoss backward(std::span<float> gradient, const Credit& credit,

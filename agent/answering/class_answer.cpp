@@ -50,7 +50,8 @@ class ClassAnswer final : public Answer {
   void step(const Turn& turn) override {
     const int last = core_.steps - 1;
     if (turn.t < last) return;
-    first_ = turn.request.classify_every_step || parts_.reward.by_step ? 0 : last;
+    const bool pays = parts_.reward.by_step && turn.request.readout == Readout::training;
+    first_ = turn.request.classify_every_step || pays ? 0 : last;
     parts_.hidden->prepare(memory_, core_.states(), lengths_, turn.parameters);
     for (int t = first_; t <= last; ++t) classify(t, turn.parameters);
     const ConstMatrix p = saccade::step(probabilities, last);

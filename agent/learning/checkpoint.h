@@ -64,9 +64,7 @@ namespace saccade {
 ///     decoder.attend.*: a read as hidden.*, Q = decoder.hidden_size, K = H;
 ///     decoder.output.weight (decoder.hidden_size + H, V) of [state | context]
 ///   baseline.hidden.weight (H, critic_hidden), a relu, baseline.output.weight (critic_hidden, 1):
-///   of
-///     critics but linear; a privileged one has (H + C + 2, ..) rows, of [h | label, one-hot | x,
-///     y]
+///     of a critic mlp; of a privileged one (H + C + 2, ..), of [h | label, one-hot | x, y]
 ///   baseline.weight (H, 1), locator.first (1, 2) before its tanh, locator.log_std (1, 1)
 ///
 /// A test finds every parameter of every kind here.

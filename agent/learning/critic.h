@@ -24,8 +24,8 @@ struct CriticMemory {
 /// which REINFORCE subtracts. It is asked in training alone. `linear`: b = h w + c (Mnih et al.
 /// 2014). `mlp`: b = relu(h W_1 + b_1) w + c. `privileged`: the same of [h | the label, one-hot |
 /// the target's (x, y)], which the agent cannot know (asymmetric actor-critic, Pinto et al. 2017):
-/// what does not depend on the action may be subtracted, whatever it is. Row t B + b of T B is step
-/// t.
+/// what does not depend on the action may be subtracted, whatever it is. Of T B rows, row t B + b
+/// is step t.
 class Critic {
  public:
   /// Parameters `baseline.weight` and `.bias`, or `baseline.hidden.<..>` and

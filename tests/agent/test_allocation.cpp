@@ -46,6 +46,23 @@ TEST_CASE("a training step allocates nothing after warm-up") {
   }
 }
 
+TEST_CASE("so does one with every way to be credited, at rates of their own") {
+  for (const std::string& advantage : advantage_estimators())
+    for (const std::string& reward : reward_kinds())
+      for (const std::string& critic : critic_kinds()) {
+        if (critic != "linear" && !find_advantage(advantage).reads_baseline) continue;
+        CAPTURE(advantage);
+        CAPTURE(reward);
+        CAPTURE(critic);
+        AgentConfig config = tiny_config("gru");
+        set_credit(config, advantage, reward);
+        config.reinforce.critic = critic;
+        config.reinforce.rollouts = 2;
+        config.training.locator_factor = 2.0;
+        CHECK(allocations_of_updates(config) == 0);
+      }
+}
+
 TEST_CASE("so does one of every kind of looking") {
   AgentConfig base = tiny_config();
   base.glimpse.first = "learned";
