@@ -28,6 +28,29 @@ void check_glimpse(const AgentConfig& config) {
     check_score(config.glimpse.score, config.model.hidden_size, config.model.feature_size);
 }
 
+void check_context(const AgentConfig& config, AnswerKind answer) {
+  const std::string& context = config.model.context;
+  if (context == "none") return;
+  if (config.model.kind != "recurrent")
+    throw InputError(fmt::format("model.context: {} needs model.kind: recurrent, not {}", context,
+                                 config.model.kind));
+  if (!find_glimpse_kind(config.glimpse.kind).can_have_context)
+    throw InputError(
+        fmt::format("model.context: {} has no effect with attention.glimpse.kind: {}, where no "
+                    "locator learns to look; allowed: none",
+                    context, config.glimpse.kind));
+  if (config.glimpse.addressing == "content")
+    throw InputError(
+        fmt::format("model.context: {} has no effect with attention.glimpse.addressing: content, "
+                    "which has no locator; allowed: location",
+                    context));
+  if (answer == AnswerKind::actions)
+    throw InputError(
+        fmt::format("model.context: {} is of a canvas that stands still, which actions move; "
+                    "allowed: none",
+                    context));
+}
+
 void check_input(const AgentConfig& config) {
   if (config.input.kind != "none" && config.model.kind != "recurrent")
     throw InputError(fmt::format("attention.input.kind: {} needs model.kind: recurrent, not {}",
@@ -103,6 +126,7 @@ void check_learning(const AgentConfig& config) {
 void check(const AgentConfig& config, AnswerKind answer) {
   check_model(config.model);
   check_glimpse(config);
+  check_context(config, answer);
   check_input(config);
   check_hidden(config, answer);
   check_critic(config.reinforce, answer);

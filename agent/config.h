@@ -24,6 +24,9 @@ struct ModelConfig {
   int location_hidden = 128;       // width of the `where` path
   int feature_size = 256;          // F: width of the glimpse feature g_t
   int locator_hidden = 128;        // width of the locator's hidden layer
+  std::string context = "none";    // what it is told of the canvas: a name of contexts()
+  int context_size = 16;           // thumbnail: its side, pixels
+  int context_hidden = 64;         // thumbnail: width of the hidden layer that reads it
 
   // mlp and cnn, which see the whole canvas at once and have no core
   int canvas_hidden = 256;                 // mlp: width of its hidden layer

@@ -51,6 +51,9 @@ namespace saccade {
 ///     locator.mean.weight (.., 2): the mean (x, y) of a point, tanh of it
 ///     locator.logits.weight (.., cells): of a grid by location, row by row
 ///     locator.window.weight (.., 5): (x, y, log sigma^2, log delta, log gamma)
+///   locator.context.weight (channels x context_size^2, context_hidden) of the thumbnail, a relu,
+///     and locator.context.hidden.weight (context_hidden, locator_hidden), without a bias, added
+///     to what locator.hidden gives
 ///   locator.score.*: of a grid by content, a score of queries Q = H and keys K = F, of width S:
 ///     locator.score.weight (Q, K): general; locator.score.key.weight (K, S),
 ///     locator.score.query.weight (Q, S), locator.score.bias, locator.score.v (1, S): additive and,

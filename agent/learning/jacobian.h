@@ -17,9 +17,10 @@ namespace saccade {
 /// Held as they were played are whatever was drawn or chosen: the locations of hard kinds, the
 /// actions and with them how the canvas moved, and the symbols that a decoder said before. Nothing
 /// else is: soft kinds are derived through their weights, windows and places too (so is a Gaussian
-/// by reinforce.estimator: pathwise, with its noise held), a gate and attention over states through
-/// theirs. The derivative by a glimpse or a feature is that by one number at one step, all others
-/// being free to follow through the states.
+/// by reinforce.estimator: pathwise, with its noise held), also as far as a thumbnail of the canvas
+/// (model.context) placed them, a gate and attention over states through theirs. The derivative by
+/// a glimpse or a feature is that by one number at one step, all others being free to follow
+/// through the states.
 class Jacobian {
  public:
   /// Keeps a reference to `model`.

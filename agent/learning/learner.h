@@ -45,6 +45,7 @@ using EnvironmentFactory = std::function<std::unique_ptr<Environment>(int episod
 ///   penalties, soft kinds -> as the cross-entropy, but for the classifier
 ///   baseline              -> baseline; the state that it reads is detached, unless
 ///                            reinforce.shared_baseline lets it reach the core
+/// What reaches the locator reaches its context network (model.context), and nothing else does.
 class Lane {
  public:
   Lane(const Model& model, std::unique_ptr<Environment> environment);

@@ -1,5 +1,7 @@
 #include "agent/looking/locator.h"
 
+#include <algorithm>
+
 #include "nn/gemm.h"
 #include "nn/layers.h"
 
@@ -18,10 +20,15 @@ Locator::Locator(int inputs, int hidden, const std::string& output, std::vector<
           "locator." + output + ".bias", 1, outputs_,
           [bias = std::move(initial_bias)](RandomStream&, int, int col) { return bias[col]; })) {}
 
-void Locator::forward(Matrix y, Matrix hidden, ConstMatrix state,
-                      std::span<const float> parameters) const {
+void Locator::forward(Matrix y, Matrix hidden, ConstMatrix state, std::span<const float> parameters,
+                      ConstMatrix context) const {
   const auto p = [&](int index) { return layout_->view(parameters, index); };
-  linear_relu_forward(hidden, state, p(hidden_weight_), p(hidden_bias_));
+  if (context.data == nullptr) {
+    linear_relu_forward(hidden, state, p(hidden_weight_), p(hidden_bias_));
+  } else {
+    linear_forward(hidden, state, p(hidden_weight_), p(hidden_bias_));
+    add_relu(hidden, context);
+  }
   linear_forward(y, hidden, p(output_weight_), p(output_bias_));
 }
 
@@ -34,6 +41,13 @@ void Locator::activation_backward(Matrix dhidden, ConstMatrix dy, ConstMatrix hi
 void Locator::state_backward(Matrix dstate, ConstMatrix dhidden,
                              std::span<const float> parameters) const {
   multiply_transposed_b(dstate, dhidden, layout_->view(parameters, hidden_weight_), 1.0F);
+}
+
+void Locator::context_backward(Matrix dcontext, ConstMatrix dhidden) {
+  if (dcontext.data == nullptr) return;
+  for (int b = 0; b < dcontext.rows; ++b) std::fill_n(dcontext.row(b), dcontext.cols, 0.0F);
+  for (int first = 0; first < dhidden.rows; first += dcontext.rows)
+    add(dcontext, dhidden.row_range(first, dcontext.rows));
 }
 
 void Locator::weight_backward(std::span<float> gradient, ConstMatrix dhidden, ConstMatrix dy,

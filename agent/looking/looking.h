@@ -99,6 +99,7 @@ struct GlimpseKind {
 
   Learning learning = Learning::none;  // of where to look
   bool has_candidates = false;         // attention.glimpse.grid, addressing and score apply
+  bool can_have_context = false;       // a Locator places what is seen: model.context applies
   bool can_learn_std = false;          // attention.glimpse.learn_std applies
   bool has_path = false;               // reinforce.estimator applies
   bool sees_motion = false;            // looks at the canvas as it is at each step

@@ -15,7 +15,8 @@ class PointLooking final : public Looking {
         layout_(layout),
         learning_(find_glimpse_kind(config_.kind).learning),
         parts_(make_parts(config, sight, layout)) {
-    if (learns_first()) parts_.first = layout.add("locator.first", 1, 2, constant(0));
+    if (learns_first() && !parts_.context)
+      parts_.first = layout.add("locator.first", 1, 2, constant(0));
     if (learns() && config_.learn_std)
       parts_.log_std = layout.add("locator.log_std", 1, 1,
                                   constant(std::log(static_cast<float>(config_.std.from))));
@@ -39,16 +40,17 @@ class PointLooking final : public Looking {
     return exploration;
   }
 
-  // The first glimpse is placed by no state. Of one that is learned through what is seen the slopes
-  // lead back to its location, a product of (2, D) with the glimpse's gradient.
+  // The first glimpse is placed by no state, only by a context. Of one that is learned through what
+  // is seen the slopes lead back to its location, a product of (2, D) with the glimpse's gradient.
   Work work() const override {
-    const int placed = learns() ? traits_.steps - 1 : 0;
+    const int placed = learns() ? traits_.steps - parts_.first_placed() : 0;
     const int traced = parts_.estimator.by_path ? traits_.steps - parts_.first_learned : 0;
     const Work slopes{.backward = 2 * parts_.network.sizes().glimpse};
     return parts_.locator.work(parts_.estimator.by_path ? Input::differentiated : Input::constant) *
                placed +
            (parts_.network.work(Input::differentiated) + slopes) * traced +
-           parts_.network.work(Input::constant) * (traits_.steps - traced);
+           parts_.network.work(Input::constant) * (traits_.steps - traced) +
+           (placed > 0 && parts_.context ? parts_.context->work() : Work());
   }
 
  private:
@@ -62,6 +64,7 @@ class PointLooking final : public Looking {
             .network = make_glimpse_network(config.model, sight.glimpse_size, layout),
             .locator = Locator(config.model.hidden_size, config.model.locator_hidden, "mean",
                                {0.0F, 0.0F}, layout),
+            .context = make_context_network(config.model, sight.canvas, layout),
             .policy = find_policy(learns() ? kLearnedPolicy : kind),
             // A control keeps its own rule from the first glimpse on.
             .first_policy = learns() ? find_first_glimpse(config_.first) : find_policy(kind),
@@ -85,6 +88,7 @@ class PointLooking final : public Looking {
 
 GlimpseKind point_looking(Learning learning) {
   return {.learning = learning,
+          .can_have_context = learning != Learning::none,
           .can_learn_std = learning == Learning::reinforce,
           .has_path = learning == Learning::reinforce,
           .sees_motion = true,

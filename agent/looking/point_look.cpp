@@ -28,18 +28,20 @@ class PointLook final : public LookBase {
         parts_(parts),
         layout_(layout),
         pass_(parts.network, *this, core),
+        context_(parts.context, environment),
         hidden_(zeros<3>(steps(), episodes(), parts.locator.hidden_size())),
         score_(steps(), episodes(), parts.locator.hidden_size()) {
     if (parts.estimator.by_path) path_.emplace(*this, parts);
   }
 
-  void begin(std::span<const float>) override {}
+  void begin(std::span<const float> parameters) override { context_.forward(parameters); }
 
   void decide(const Turn& turn) override {
     const int t = turn.t;
     const Matrix mean = step(decisions, t);
-    if (t > 0) {
-      parts_.locator.forward(mean, step(hidden_, t), core_.state(t), turn.parameters);
+    if (t >= parts_.first_placed()) {
+      parts_.locator.forward(mean, step(hidden_, t), core_.state(t), turn.parameters,
+                             context_.added());
       squash_forward(mean);
     } else if (parts_.first >= 0) {
       first_forward(mean, turn.parameters);
@@ -94,17 +96,17 @@ class PointLook final : public LookBase {
     path_->look.backward(dmean, t, matrix(path_->dglimpse));
     clamp_backward(dmean, step(actions, t));
     path_->dlog_std[t] = dot_deviations(t, dmean);
-    if (t == 0) return;
+    if (t < placed_from()) return;
     squash_backward(dmean, step(decisions, t));
     const Matrix dhidden = step(path_->gradients.dhidden, t);
     parts_.locator.activation_backward(dhidden, dmean, step(hidden_, t), parameters);
-    parts_.locator.state_backward(step(core_.dstate, t - 1), dhidden, parameters);
+    if (t > 0) parts_.locator.state_backward(step(core_.dstate, t - 1), dhidden, parameters);
   }
 
   void finish_backward(std::span<float> gradient, Matrix dfeatures,
                        std::span<const float> parameters) override {
     if (path_)
-      path_backward(gradient);
+      path_backward(gradient, parameters);
     else
       pass_.activation_backward(dfeatures, 0, steps(), parameters);
     pass_.weight_backward(gradient, dfeatures);
@@ -115,6 +117,7 @@ class PointLook final : public LookBase {
     if (!path_) return pass_.retina_backward(dcanvases, dglimpses, environment_, parameters);
     pass_.glimpse_backward(dglimpses, parameters);
     SmoothLook::canvas_backward(dcanvases, environment_, locations, dglimpses);
+    context_.input_backward(dcanvases, parameters);
   }
 
   float entropy(int, int) const override {
@@ -190,28 +193,32 @@ class PointLook final : public LookBase {
     squash_backward(dmean, core_.steps_of(decisions, first, count));
     parts_.locator.activation_backward(core_.steps_of(score_.dhidden, first, count), dmean,
                                        core_.steps_of(hidden_, first, count), parameters);
-    locator_weight_backward(gradient, score_, 0.0F);
+    locator_weight_backward(gradient, score_, parameters, 0.0F);
   }
 
   // After step_backward of all steps: adds to what REINFORCE and the entropy bonus wrote.
-  void path_backward(std::span<float> gradient) {
+  void path_backward(std::span<float> gradient, std::span<const float> parameters) {
     if (parts_.first_learned == steps()) return;
     const float beta = parts_.estimator.by_score ? 1.0F : 0.0F;
     if (parts_.first >= 0) first_backward(gradient, path_->gradients, beta);
-    locator_weight_backward(gradient, path_->gradients, beta);
+    locator_weight_backward(gradient, path_->gradients, parameters, beta);
     if (parts_.log_std < 0) return;
     double sum = 0.0;
     for (int t = parts_.first_learned; t < steps(); ++t) sum += path_->dlog_std[t];
     *layout_.view(gradient, parts_.log_std).data += static_cast<float>(sum);
   }
 
-  void locator_weight_backward(std::span<float> gradient, PlaceGradients& from, float beta) {
+  void locator_weight_backward(std::span<float> gradient, PlaceGradients& from,
+                               std::span<const float> parameters, float beta) {
     const int first = placed_from(), count = steps() - first;
     if (count == 0) return;
+    const Matrix dhidden = core_.steps_of(from.dhidden, first, count);
     parts_.locator.weight_backward(
-        gradient, core_.steps_of(from.dhidden, first, count),
-        core_.steps_of(from.dmeans, first, count), core_.steps_of(hidden_, first, count),
+        gradient, dhidden, core_.steps_of(from.dmeans, first, count),
+        core_.steps_of(hidden_, first, count),
         core_.all_states().row_range(first * episodes(), count * episodes()), beta);
+    Locator::context_backward(context_.dadded(), dhidden);
+    context_.backward(gradient, parameters, beta);
   }
 
   // d l / d log std = l - mu.
@@ -223,12 +230,13 @@ class PointLook final : public LookBase {
     return sum;
   }
 
-  // The locator places the glimpses from this on: the first one is placed by no state.
-  int placed_from() const { return std::max(parts_.first_learned, 1); }
+  // The locator learns to place the glimpses from this on.
+  int placed_from() const { return std::max(parts_.first_learned, parts_.first_placed()); }
 
   const PointParts& parts_;
   const ParameterLayout& layout_;
   GlimpsePass pass_;
+  ContextPass context_;
   Tensor<3> hidden_;          // (T, B, width): of the locator
   PlaceGradients score_;      // of REINFORCE
   std::optional<Path> path_;  // where it learns through what is seen

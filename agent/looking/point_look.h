@@ -2,8 +2,10 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 
 #include "agent/cores/core.h"
+#include "agent/looking/context_network.h"
 #include "agent/looking/glimpse_network.h"
 #include "agent/looking/location_estimator.h"
 #include "agent/looking/locator.h"
@@ -19,11 +21,16 @@ struct PointParts {
   int first_learned;            // the first glimpse that something learns to place; T if none
   GlimpseNetwork network;
   Locator locator;
-  int first = -1;    // parameter (1, 2); -1 where the first glimpse is not learned
+  std::optional<ContextNetwork> context;  // of the locator
+  int first = -1;    // parameter (1, 2); -1 where none places the first glimpse
   int log_std = -1;  // parameter (1, 1); -1 where the deviation is not learned
   Policy policy;
   Policy first_policy;
   std::array<float, 2> half_sides;  // of the finest patch, in location units
+
+  /// The first glimpse that the locator places: there is no state before the first one, and nothing
+  /// to place it by but a context.
+  int first_placed() const { return context && first_learned == 0 ? 0 : 1; }
 };
 
 /// One location a step: the Gaussian policy of Mnih et al. (2014), the controls, and the policy's

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
+#include "agent/looking/context_network.h"
 #include "agent/looking/locator.h"
 #include "agent/looking/look_base.h"
 #include "agent/looking/looking_parts.h"
@@ -17,6 +19,7 @@ struct WindowParts {
   int side;  // N: filters along one
   GlimpseNetwork network;
   Locator locator;
+  std::optional<ContextNetwork> context;  // of the locator
 };
 
 // One window of Gaussian filters a step (Gregor et al. 2015). The location input of the glimpse
@@ -28,6 +31,7 @@ class WindowLook final : public LookBase {
       : LookBase(GaussianFilters::kWindow, parts.network.sizes().glimpse, environment, core),
         parts_(parts),
         pass_(parts.network, *this, core),
+        context_(parts.context, environment),
         memory_(parts.filters.make_memory(steps(), episodes())),
         canvases_(zeros<2>(episodes(), canvas_pixels)),
         hidden_(zeros<3>(steps(), episodes(), parts.locator.hidden_size())),
@@ -40,11 +44,15 @@ class WindowLook final : public LookBase {
         gaze_weights_(parts.side * parts.side, 1.0F / static_cast<float>(parts.side * parts.side)) {
   }
 
-  void begin(std::span<const float>) override { environment_.view(matrix(canvases_)); }
+  void begin(std::span<const float> parameters) override {
+    environment_.view(matrix(canvases_));
+    context_.forward(parameters);
+  }
 
   void decide(const Turn& turn) override {
     const Matrix window = step(decisions, turn.t);
-    parts_.locator.forward(window, step(hidden_, turn.t), core_.state(turn.t), turn.parameters);
+    parts_.locator.forward(window, step(hidden_, turn.t), core_.state(turn.t), turn.parameters,
+                           context_.added());
     copy_rows(step(actions, turn.t), window);
     if (turn.request.policy == nullptr) return;
     // Another policy moves the window and leaves its size.
@@ -85,9 +93,11 @@ class WindowLook final : public LookBase {
   }
 
   void finish_backward(std::span<float> gradient, Matrix dfeatures,
-                       std::span<const float>) override {
+                       std::span<const float> parameters) override {
     parts_.locator.weight_backward(gradient, matrix(dhidden_), matrix(dwindows_), matrix(hidden_),
                                    core_.all_states());
+    Locator::context_backward(context_.dadded(), matrix(dhidden_));
+    context_.backward(gradient, parameters);
     pass_.weight_backward(gradient, dfeatures);
   }
 
@@ -96,6 +106,7 @@ class WindowLook final : public LookBase {
     pass_.glimpse_backward(dglimpses, parameters);
     for (int t = 0; t < steps(); ++t)
       parts_.filters.canvas_backward(dcanvases, memory_, t, step(dglimpses, t), step(actions, t));
+    context_.input_backward(dcanvases, parameters);
   }
 
   // That of a uniform distribution over the window, in location units as for the Gaussian policy.
@@ -125,6 +136,7 @@ class WindowLook final : public LookBase {
  private:
   const WindowParts& parts_;
   GlimpsePass pass_;
+  ContextPass context_;
   FilterMemory memory_;
   Tensor<2> canvases_;          // (B, channels rows cols)
   Tensor<3> hidden_, dhidden_;  // (T, B, width): of the locator
@@ -163,7 +175,8 @@ class WindowLooking final : public Looking {
   Work work() const override {
     const int steps = traits_.steps;
     return parts_.locator.work(Input::differentiated) * steps +
-           parts_.network.work(Input::differentiated) * steps + parts_.filters.work(steps);
+           parts_.network.work(Input::differentiated) * steps + parts_.filters.work(steps) +
+           (parts_.context ? parts_.context->work() : Work());
   }
 
  private:
@@ -177,7 +190,8 @@ class WindowLooking final : public Looking {
             .locator = Locator(config.model.hidden_size, config.model.locator_hidden, "window",
                                {0.0F, 0.0F, filters.initial_log_variance(),
                                 GaussianFilters::initial_log_delta(), 0.0F},
-                               layout)};
+                               layout),
+            .context = make_context_network(config.model, canvas, layout)};
   }
 
   int canvas_pixels_;
@@ -191,6 +205,7 @@ void settle_window(GlimpseConfig& config) { config.first = "learned"; }
 
 GlimpseKind window_looking() {
   return {.learning = GlimpseKind::Learning::backpropagation,
+          .can_have_context = true,
           .make = make<WindowLooking>,
           .settle = settle_window};
 }

@@ -12,6 +12,7 @@
 #include "agent/cores/core.h"
 #include "agent/learning/critic.h"
 #include "agent/learning/reinforce.h"
+#include "agent/looking/context_network.h"
 #include "agent/looking/location_estimator.h"
 #include "agent/model.h"
 #include "attention/score.h"
@@ -87,6 +88,9 @@ std::vector<Setting> settings(Config& c) {
       {"model.location_hidden", &model.location_hidden, kWidth, "width of the `where` layer"},
       {"model.feature_size", &model.feature_size, kWidth, "width of the glimpse feature"},
       {"model.locator_hidden", &model.locator_hidden, kWidth, "width of the locator's layer"},
+      {"model.context", &model.context, contexts(), "what the locator sees of the canvas"},
+      {"model.context_size", &model.context_size, closed(12, 24), "thumbnail: side in pixels"},
+      {"model.context_hidden", &model.context_hidden, kWidth, "thumbnail: width of its layer"},
       {"model.canvas_hidden", &model.canvas_hidden, kWidth, "mlp: width of its hidden layer"},
       {"model.channels", &model.channels, closed(1, 1024), "cnn: of its two layers"},
       {"model.kernel_size", &model.kernel_size, closed(1, 31), "cnn: side in pixels"},

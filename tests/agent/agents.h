@@ -14,8 +14,8 @@ struct NamedAgent {
 };
 
 /// The agent of `base` in every kind of looking there is: every glimpse kind, with every
-/// addressing, score, expectation and estimator that fits, and every kind of model. The losses of
-/// soft_grid are on.
+/// addressing, score, expectation and estimator that fits, without and with a context where that
+/// fits, and every kind of model. The losses of soft_grid are on.
 inline std::vector<NamedAgent> every_agent(AgentConfig base) {
   base.glimpse.temperature = {0.7, 0.7, 1.0};
   base.glimpse.entropy = 0.05;
@@ -64,6 +64,14 @@ inline std::vector<NamedAgent> every_agent(AgentConfig base) {
     config.glimpse.kind = "hard_gaussian";
     config.reinforce.estimator = estimator;
     all.push_back({"hard_gaussian, " + estimator, config});
+  }
+  for (std::size_t i = 0, count = all.size(); i < count; ++i) {
+    auto [name, config] = all[i];
+    if (config.model.kind != "recurrent" || config.glimpse.addressing == "content" ||
+        !find_glimpse_kind(config.glimpse.kind).can_have_context)
+      continue;
+    config.model.context = "thumbnail";
+    all.push_back({name + ", context", config});
   }
   return all;
 }

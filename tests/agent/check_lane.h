@@ -22,7 +22,8 @@ inline bool gets_gradient(const Model& model, const std::string& name) {
     if (name == reader) return false;
   const LookTraits& look = model.look();
   const bool point = look.looks && !look.frame && look.num_candidates == 0;
-  return !name.starts_with("locator") || (!point && config.glimpse.first == "learned");
+  const bool placed = !point || config.model.context != "none";  // by the locator, from zero
+  return !name.starts_with("locator") || (placed && config.glimpse.first == "learned");
 }
 
 // Classes, or symbols given those before them, or actions.
@@ -73,9 +74,21 @@ inline void check_forward(const Played& played, const naive::Batch& batch,
       CHECK(relative_error(std::span(states.row(b), states.cols), h[t + 1]) < 1e-5);
       if (t >= batch.first_action())
         CHECK(relative_error(std::span(&rollout.look->decisions(t, b, 0), 2),
-                             naive::mean(p, t, h[t])) < 1e-5);
+                             naive::mean(p, t, h[t], batch.episodes[b].thumbnail)) < 1e-5);
     }
   }
+}
+
+// What a context network reads of the lane's scenes; nothing where there is none.
+inline std::vector<naive::Row> thumbnails(const Model& model, Environment& environment) {
+  environment.reset(kFirstScene);
+  Tensor<2> canvases = zeros<2>(kEpisodes, model.canvas().pixels());
+  environment.view(matrix(canvases));
+  std::vector<naive::Row> all;
+  for (int b = 0; b < kEpisodes; ++b)
+    all.push_back(naive::thumbnail(model.config().model, model.canvas(),
+                                   {&canvases(b, 0), &canvases(b, 0) + canvases.shape()[1]}));
+  return all;
 }
 
 inline naive::Row row_of(ConstMatrix m, int r) { return {m.row(r), m.row(r) + m.cols}; }
@@ -102,6 +115,7 @@ inline naive::World read_world(const Played& played, Environment& environment) {
   for (int b = 0; b < kEpisodes; ++b) {
     naive::Scene scene;
     scene.canvas = row_of(matrix(canvases), b);
+    scene.thumbnail = naive::thumbnail(model.config().model, model.canvas(), scene.canvas);
     scene.truth = naive::read_truth(environment.facts()[b], *rollout.answer, b, rollout.core.steps);
     for (int k = 0; k < count; ++k)
       scene.candidates.push_back(row_of(matrix(candidates), b * count + k));
@@ -154,7 +168,7 @@ void check_point_lane(const Played& played, Complete&& complete) {
                      naive::read_episodes(played.lane.rollout())};
   std::vector<naive::Truth> truths;
   for (int b = 0; b < kEpisodes; ++b) {
-    complete(batch.episodes[b].truth, b);
+    complete(batch.episodes[b], b);
     truths.push_back(batch.episodes[b].truth);
   }
   const naive::Detached detached = naive::detach(batch, p);
@@ -168,7 +182,10 @@ void check_point_lane(const Played& played, Complete&& complete) {
 
 inline void check_point_lane(const AgentConfig& config, const Sight& sight = kTinySight,
                              const EnvironmentFactory& environments = tiny_environment) {
-  check_point_lane(Played(config, sight, environments), [](naive::Truth&, int) {});
+  const Played played(config, sight, environments);
+  const auto environment = environments(kEpisodes, config.reinforce.rollouts);
+  const std::vector<naive::Row> thumbnail = thumbnails(played.model, *environment);
+  check_point_lane(played, [&](naive::Episode& e, int b) { e.thumbnail = thumbnail[b]; });
 }
 
 /// Of every other agent.

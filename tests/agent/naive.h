@@ -22,9 +22,19 @@ inline Row feature(const Parameters& p, const Row& glimpse, const Row& location)
   return relu(affine(join(what, where), p.at("glimpse.joint.weight"), p.at("glimpse.joint.bias")));
 }
 
-/// What the locator says of a state, before it is read as a mean, as logits or as a window.
-inline Row locate(const Parameters& p, const std::string& output, const Row& h) {
-  const Row hidden = relu(affine(h, p.at("locator.hidden.weight"), p.at("locator.hidden.bias")));
+/// What the locator says of a state, before it is read as a mean, as logits or as a window; with a
+/// thumbnail of [h | c], where c is a layer that reads it (Ba et al. 2015, section 3.1).
+inline Row locate(const Parameters& p, const std::string& output, const Row& h,
+                  const Row& thumbnail) {
+  Row z = affine(h, p.at("locator.hidden.weight"), p.at("locator.hidden.bias"));
+  if (!thumbnail.empty()) {
+    const Row c =
+        relu(affine(thumbnail, p.at("locator.context.weight"), p.at("locator.context.bias")));
+    const Weight& u = p.at("locator.context.hidden.weight");
+    for (int i = 0; i < u.rows; ++i)
+      for (int j = 0; j < u.cols; ++j) z[j] += c[i] * u(i, j);
+  }
+  const Row hidden = relu(z);
   const std::string name = "locator." + output;
   return affine(hidden, p.at(name + ".weight"), p.at(name + ".bias"));
 }
@@ -34,6 +44,7 @@ inline Row locate(const Parameters& p, const std::string& output, const Row& h) 
 /// What an episode saw and did: constants of the loss.
 struct Episode {
   std::vector<Row> glimpses, locations, samples;  // (T, D), (T, 2), (T, 2)
+  Row thumbnail;                                  // of a context, else none
   Truth truth;
 };
 
@@ -66,10 +77,11 @@ inline std::vector<Row> states(const AgentConfig& config, const Parameters& p, c
   return all;
 }
 
-/// mu of glimpse t, placed by the state h_t; of glimpse 0 by a learned first location.
-inline Row mean(const Parameters& p, int t, const Row& h) {
-  if (t == 0) return tanh(p.at("locator.first").values);
-  return tanh(locate(p, "mean", h));
+/// mu of glimpse t, placed by the state h_t; of glimpse 0 by a learned first location, where there
+/// is no context.
+inline Row mean(const Parameters& p, int t, const Row& h, const Row& thumbnail) {
+  if (t == 0 && thumbnail.empty()) return tanh(p.at("locator.first").values);
+  return tanh(locate(p, "mean", h, thumbnail));
 }
 
 // ---- The loss ----
@@ -138,7 +150,8 @@ inline Loss loss(const Batch& batch, const Parameters& p, const Detached& detach
     sum.baseline += baseline_loss(config.reinforce, p, constant_h, e.truth,
                                   detached.outcomes.returns[b], batch.first_decision());
     for (int t = batch.first_action(); t < batch.steps(); ++t) {
-      const GaussianLook look = gaussian_look(e.samples[t], mean(p, t, constant_h[t]), std);
+      const GaussianLook look =
+          gaussian_look(e.samples[t], mean(p, t, constant_h[t], e.thumbnail), std);
       sum.reinforce -= config.reinforce.weight * detached.advantages[b][t] * look.log_probability;
       sum.reinforce -= config.reinforce.entropy * look.entropy;
     }

@@ -18,6 +18,7 @@ namespace saccade::naive {
 struct Scene {
   std::vector<Row> candidates;  // (G, D)
   Row canvas;                   // (channels rows cols)
+  Row thumbnail;                // of a context, else none
   std::vector<int> choices;     // (T), of hard_categorical
   std::vector<Row> samples;     // (T, 2): of points between pixels, unclamped
   std::vector<Row> noise;       // (T, 2): of their deviations, in units of the std
@@ -69,8 +70,8 @@ inline Row expectation(const Row& w, const std::vector<Row>& x) {
 }
 
 /// Of glimpse t, given the state h_t and the candidates' embeddings.
-inline Row distribution(const World& world, const Parameters& p, int t, const Row& h,
-                        const std::vector<Row>& keys) {
+inline Row distribution(const World& world, const Parameters& p, const Scene& scene, int t,
+                        const Row& h, const std::vector<Row>& keys) {
   const GlimpseConfig& config = world.config.glimpse;
   const std::size_t n = world.places.size();
   if (t == 0 && config.first == "random") return Row(n, 1.0 / static_cast<double>(n));
@@ -78,7 +79,8 @@ inline Row distribution(const World& world, const Parameters& p, int t, const Ro
     const auto distance = [](const Row& place) { return dot(place, place); };
     return one_hot(std::ranges::min_element(world.places, {}, distance) - world.places.begin(), n);
   }
-  if (config.addressing == "location") return softmax(locate(p, "logits", h), world.temperature);
+  if (config.addressing == "location")
+    return softmax(locate(p, "logits", h, scene.thumbnail), world.temperature);
   Row logits;
   for (const Row& key : keys)
     logits.push_back(naive_attention::score(config.score, p, "locator.score", h, key));
@@ -178,6 +180,12 @@ inline Row shrink(const CanvasSize& canvas, const Row& pixels, int rows, int col
   return small;
 }
 
+/// What a context network reads of a canvas; nothing where there is none.
+inline Row thumbnail(const ModelConfig& model, const CanvasSize& canvas, const Row& pixels) {
+  if (model.context == "none") return {};
+  return shrink(canvas, pixels, model.context_size, model.context_size);
+}
+
 /// What the core reads of the whole canvas: at each step a row of all channels, or all at once.
 inline std::vector<Row> read_whole(const World& world, const Scene& scene) {
   const GlimpseConfig& config = world.config.glimpse;
@@ -246,11 +254,11 @@ inline Row look(const World& world, const Parameters& p, const Scene& scene, std
 }
 
 /// A distribution, a window or a mean.
-inline Row decide(const World& world, const Parameters& p, int t, const Row& h,
+inline Row decide(const World& world, const Parameters& p, const Scene& scene, int t, const Row& h,
                   const std::vector<Row>& keys) {
-  if (world.is("soft_gaussian")) return locate(p, "window", h);
-  if (!world.by_path()) return distribution(world, p, t, h, keys);
-  return t < world.first_learned() ? Row{0.0, 0.0} : mean(p, t, h);
+  if (world.is("soft_gaussian")) return locate(p, "window", h, scene.thumbnail);
+  if (!world.by_path()) return distribution(world, p, scene, t, h, keys);
+  return t < world.first_learned() ? Row{0.0, 0.0} : mean(p, t, h, scene.thumbnail);
 }
 
 inline Play play(const World& world, const Parameters& p, const Scene& scene) {
@@ -271,7 +279,7 @@ inline Play play(const World& world, const Parameters& p, const Scene& scene) {
   for (std::size_t k = 0; k < world.places.size(); ++k)
     all.keys.push_back(feature(p, scene.candidates[k], world.places[k]));
   for (int t = 0; t < world.config.glimpse.num_glimpses; ++t) {
-    all.decisions.push_back(decide(world, p, t, state.h, all.keys));
+    all.decisions.push_back(decide(world, p, scene, t, state.h, all.keys));
     state = advance(world.config, p, look(world, p, scene, t, all), state);
     all.states.push_back(state.h);
   }
@@ -308,15 +316,16 @@ inline void add_reinforce(Loss& sum, const World& world, const Parameters& p,
                           const Constants& constant, std::size_t b) {
   const ReinforceConfig& config = world.config.reinforce;
   const Play& before = constant.plays[b];
-  const std::vector<int>& choices = world.scenes[b].choices;
+  const Scene& scene = world.scenes[b];
+  const std::vector<int>& choices = scene.choices;
   const int steps = static_cast<int>(choices.size()), first = world.first_learned();
   for (int t = first; t < steps; ++t) {
-    const Row chances = distribution(world, p, t, before.states[t], before.keys);
+    const Row chances = distribution(world, p, scene, t, before.states[t], before.keys);
     sum.reinforce -= config.weight * constant.advantages[b][t] * std::log(chances[choices[t]]);
     sum.reinforce -= config.entropy * entropy(chances);
   }
-  sum.baseline += baseline_loss(config, p, before.states, world.scenes[b].truth,
-                                constant.outcomes.returns[b], first);
+  sum.baseline +=
+      baseline_loss(config, p, before.states, scene.truth, constant.outcomes.returns[b], first);
 }
 
 /// The same of a Gaussian, and the bonus for its entropy, which it has without REINFORCE, too.
@@ -325,16 +334,16 @@ inline void add_gaussian(Loss& sum, const World& world, const Parameters& p,
   const ReinforceConfig& config = world.config.reinforce;
   const std::vector<Row>& h = constant.plays[b].states;
   const int steps = static_cast<int>(h.size()) - 1, first = world.first_learned();
+  const Scene& scene = world.scenes[b];
   for (int t = first; t < steps; ++t) {
     const GaussianLook look =
-        gaussian_look(world.scenes[b].samples[t], mean(p, t, h[t]), deviation(world, p));
+        gaussian_look(scene.samples[t], mean(p, t, h[t], scene.thumbnail), deviation(world, p));
     if (world.by_score())
       sum.reinforce -= config.weight * constant.advantages[b][t] * look.log_probability;
     sum.reinforce -= config.entropy * look.entropy;
   }
   if (world.by_score())
-    sum.baseline +=
-        baseline_loss(config, p, h, world.scenes[b].truth, constant.outcomes.returns[b], first);
+    sum.baseline += baseline_loss(config, p, h, scene.truth, constant.outcomes.returns[b], first);
 }
 
 /// Coverage, rows and entropy of the weights w (T, G).

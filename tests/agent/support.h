@@ -34,7 +34,9 @@ inline AgentConfig tiny_config(const std::string& core = "rnn") {
                   .glimpse_hidden = 7,
                   .location_hidden = 4,
                   .feature_size = 8,
-                  .locator_hidden = 6};
+                  .locator_hidden = 6,
+                  .context_size = 4,
+                  .context_hidden = 10};
   config.glimpse.num_glimpses = 3;
   config.glimpse.std = {0.3, 0.3, 1.0};
   config.glimpse.grid = {.cells = {3, 2}, .stride = 4};

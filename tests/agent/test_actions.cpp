@@ -39,7 +39,8 @@ void check_catcher(const AgentConfig& config) {
   const Rollout& rollout = played.lane.rollout();
   const Tensor<2> earned = earned_by(rollout, config.reinforce.rollouts);
   double sum = 0.0;
-  check_point_lane(played, [&](naive::Truth& truth, int b) {
+  check_point_lane(played, [&](naive::Episode& episode, int b) {
+    naive::Truth& truth = episode.truth;
     const std::span<const int> said = rollout.answer->said(b);
     truth.actions.assign(said.begin(), said.end());
     for (int t = 0; t < kSteps; ++t) {

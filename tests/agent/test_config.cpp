@@ -78,6 +78,42 @@ TEST_CASE("attention over inputs and states is that of a core") {
   }
 }
 
+TEST_CASE("a context is of a locator that learns, on a canvas that stands still") {
+  const auto told = [](const auto& change, AnswerKind answer = AnswerKind::one_class) {
+    return fault(
+        [&](AgentConfig& c) {
+          c.model.context = "thumbnail";
+          change(c);
+        },
+        answer);
+  };
+  const std::string thumbnail = "model.context: thumbnail ";
+  for (const std::string kind : {"mlp", "cnn"})
+    CHECK(told([&](AgentConfig& c) { c.model.kind = kind; }) ==
+          thumbnail + "needs model.kind: recurrent, not " + kind);
+  for (const std::string& kind : glimpse_kinds()) {
+    CAPTURE(kind);
+    const bool learns = find_glimpse_kind(kind).learning != GlimpseKind::Learning::none;
+    for (const std::string addressing : {"none", "location", "content"}) {
+      if (addressing != "none" && !find_glimpse_kind(kind).has_candidates) continue;
+      const bool by_content =
+          addressing == "content" || (addressing == "none" && kind == "soft_grid");
+      CHECK(told([&](AgentConfig& c) {
+              c.glimpse.kind = kind;
+              c.glimpse.addressing = addressing;
+            }) == (!learns ? thumbnail + "has no effect with attention.glimpse.kind: " + kind +
+                                 ", where no locator learns to look; allowed: none"
+                   : by_content
+                       ? thumbnail + "has no effect with attention.glimpse.addressing: content, "
+                                     "which has no locator; allowed: location"
+                       : "nothing thrown"));
+    }
+  }
+  CHECK(told([](AgentConfig&) {}, AnswerKind::sequence) == "nothing thrown");
+  CHECK(told([](AgentConfig&) {}, AnswerKind::actions) ==
+        thumbnail + "is of a canvas that stands still, which actions move; allowed: none");
+}
+
 TEST_CASE("what is read of the states goes with what is to be said") {
   const auto reads = [](const std::string& kind, const std::string& score, AnswerKind answer) {
     return fault(

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "agent/answering/reward.h"
+#include "agent/looking/context_network.h"
 #include "tests/agent/check_lane.h"
 
 namespace saccade {
@@ -37,10 +38,18 @@ std::vector<AgentConfig> configurations() {
       config.reinforce.critic_hidden = 7;
       all.push_back(config);
     }
-  for (const int num_glimpses : {1, 2}) {
-    AgentConfig config = busy_config("lstm");
-    config.glimpse.first = "learned";
-    config.glimpse.num_glimpses = num_glimpses;
+  for (const int num_glimpses : {1, 2})
+    for (const std::string& context : contexts()) {
+      AgentConfig config = busy_config("lstm");
+      config.glimpse.first = "learned";
+      config.glimpse.num_glimpses = num_glimpses;
+      config.model.context = context;
+      all.push_back(config);
+    }
+  for (const std::string& first : first_glimpses()) {
+    AgentConfig config = busy_config("rnn");
+    config.glimpse.first = first;
+    config.model.context = "thumbnail";
     all.push_back(config);
   }
   AgentConfig last_step_only = busy_config("gru");
@@ -50,10 +59,10 @@ std::vector<AgentConfig> configurations() {
 }
 
 std::string describe(const AgentConfig& config) {
-  return config.model.core + ", first " + config.glimpse.first +
-         (config.glimpse.learn_std ? ", learned std, " : ", ") + config.reinforce.advantage + ", " +
-         config.reinforce.critic + ", " + config.reinforce.reward + ", T " +
-         std::to_string(config.glimpse.num_glimpses);
+  return config.model.core + ", context " + config.model.context + ", first " +
+         config.glimpse.first + (config.glimpse.learn_std ? ", learned std, " : ", ") +
+         config.reinforce.advantage + ", " + config.reinforce.critic + ", " +
+         config.reinforce.reward + ", T " + std::to_string(config.glimpse.num_glimpses);
 }
 
 TEST_CASE(

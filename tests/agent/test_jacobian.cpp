@@ -245,6 +245,13 @@ AgentConfig by_path() {
   return config;
 }
 
+AgentConfig with_context(AgentConfig config) {
+  config.model.context = "thumbnail";
+  config.model.context_hidden = 7;
+  config.glimpse.first = "learned";
+  return config;
+}
+
 AgentConfig whole(const std::string& order) {
   AgentConfig config = tiny_config("gru");
   config.glimpse.kind = "whole";
@@ -261,8 +268,13 @@ TEST_CASE("the Jacobian by the canvas is that of central differences, for every 
         looking("hard_categorical", "none", "content"), looking("soft_grid", "features"),
         looking("soft_grid", "pixels"), looking("soft_grid", "features", "content"),
         looking("soft_grid", "pixels", "content"), looking("soft_gaussian"), looking("soft_point"),
-        by_path(), whole("rows"), whole("at_once")}) {
+        by_path(), whole("rows"), whole("at_once"), with_context(looking("hard_gaussian")),
+        with_context(looking("hard_categorical")), with_context(looking("soft_point")),
+        with_context(looking("soft_gaussian")), with_context(by_path()),
+        with_context(looking("soft_grid", "features", "location")),
+        with_context(looking("soft_grid", "pixels", "location"))}) {
     CAPTURE(config.glimpse.kind);
+    CAPTURE(config.model.context);
     CAPTURE(config.glimpse.expect);
     CAPTURE(config.glimpse.addressing);
     CAPTURE(config.glimpse.order);

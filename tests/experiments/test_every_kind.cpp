@@ -7,6 +7,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "agent/cores/core.h"
+#include "agent/looking/context_network.h"
 #include "agent/looking/location_estimator.h"
 #include "agent/model.h"
 #include "env/task_kinds.h"
@@ -43,6 +44,10 @@ std::vector<Kind> every_kind() {
   for (const std::string& kind : hidden_kinds()) add("attention.hidden.kind", kind);
   for (const std::string& kind : input_kinds()) add("attention.input.kind", kind);
   for (const std::string& kind : location_estimators()) add("reinforce.estimator", kind);
+  for (const std::string& kind : contexts()) {
+    add("model.context", kind);
+    kinds.back().overrides.push_back("model.context_size=13");
+  }
 
   // What a task needs beside its name.
   const std::vector<std::string> two = {"scene.canvas=[13, 40]", "scene.num_digits=2",
@@ -161,6 +166,7 @@ double uses(const Task& task, const std::string& parameter, int steps) {
     return agent.glimpse.kind == "soft_grid" ? 6 : steps;
   if (is("locator")) {
     if (rests(task, parameter)) return 0;
+    if (is("locator.context")) return 1;
     return task.model.look().frame ? steps : steps - 1;
   }
   // Convolutions of stride 2 over 13 x 15 pixels.

@@ -36,6 +36,7 @@ const Overrides kSoft = {"attention.glimpse.kind=soft_grid", "attention.glimpse.
                          "attention.glimpse.stride=4"};
 const Overrides kContent = {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
                             "attention.glimpse.stride=4", "attention.glimpse.addressing=content"};
+const Overrides kContext = {"model.context=thumbnail", "model.context_size=12"};
 const Overrides kWhole = {"attention.glimpse.kind=whole"};
 const Overrides kGate = {"attention.input.kind=gate"};
 const Overrides kAttend = {"attention.hidden.kind=attend"};
@@ -93,6 +94,9 @@ std::vector<Move> moves() {
       {"model.location_hidden", "5"},
       {"model.feature_size", "9"},
       {"model.locator_hidden", "6"},
+      {"model.context", "thumbnail", {"model.context_size=12"}},
+      {"model.context_size", "13", kContext},
+      {"model.context_hidden", "6", kContext},
       {"model.canvas_hidden", "6", kMlp},
       {"model.channels", "[2, 4]", kCnn},
       {"model.kernel_size", "5", kCnn},

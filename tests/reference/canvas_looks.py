@@ -8,19 +8,13 @@ from torch.nn.functional import grid_sample, relu, softmax
 
 from cores import linear, linear_shapes
 from fixture import normal, pixels, uniform
-from looks import Looking, Point, glimpse_network, locator, locator_shapes
+from looks import Looking, Point, glimpse_network, shrunk
 
 
 class CanvasLooking(Looking):
     def world(self, batch):
         self.canvas = uniform(batch, math.prod(self.size_of_canvas()))
         return {"canvas": self.canvas}
-
-    def size_of_canvas(self):
-        return [self.s[f"sight.{side}"] for side in ["channels", "rows", "cols"]]
-
-    def images(self):
-        return self.canvas.view(-1, *self.size_of_canvas())
 
 
 class Window(CanvasLooking):
@@ -31,8 +25,7 @@ class Window(CanvasLooking):
         self.glimpse_size = s["sight.channels"] * s["attention.glimpse.filters"] ** 2
 
     def shapes(self):
-        return self.network_shapes() | locator_shapes(
-            self.s["model.hidden_size"], self.s["model.locator_hidden"], "window", 5)
+        return self.network_shapes() | self.place_shapes("window", 5)
 
     def filters(self, centre, delta, variance, size):
         """F (B, N, size): rows are Gaussians around mu_i that sum to one."""
@@ -44,7 +37,7 @@ class Window(CanvasLooking):
     def look(self, p, t, h):
         rows, cols, n = (self.s[k] for k in ["sight.rows", "sight.cols",
                                              "attention.glimpse.filters"])
-        window = locator(p, "window", h)
+        window = self.place(p, "window", h)
         self.decisions.append(window)
         location = window[:, :2] * torch.tensor([(cols + 1) / cols, (rows + 1) / rows])
         self.locations.append(location)
@@ -146,19 +139,8 @@ class Whole(CanvasLooking):
     def shapes(self):
         return {}
 
-    @staticmethod
-    def shares(size, small):
-        """(small, size): which share of a small pixel each pixel has."""
-        side = size / small
-        edges = torch.arange(small)[:, None] * side
-        pixels = torch.arange(size)[None]
-        overlap = (torch.minimum(edges + side, pixels + 1.0) - torch.maximum(edges, pixels * 1.0))
-        return overlap.clamp(min=0) / side
-
     def look(self, p, t, h):
-        rows, cols = self.s["sight.rows"], self.s["sight.cols"]
-        small = torch.einsum("iy,bcyx,jx->bcij", self.shares(rows, self.size[0]), self.images(),
-                             self.shares(cols, self.size[1]))
+        small = shrunk(self.images(), *self.size)
         return (small[:, :, t] if self.by_rows else small).flatten(1)
 
 

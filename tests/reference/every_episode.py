@@ -94,6 +94,19 @@ def canvas_episodes():
     }
 
 
+def context_episodes():
+    """The canvas shrunk, with every family that a locator places."""
+    context = {"model.context": "thumbnail", "model.context_size": 4, "model.context_hidden": 3}
+    grid, canvas = grid_episodes(), canvas_episodes()
+    episodes = {"point": {"attention.glimpse.first": "learned", "sight.channels": 2,
+                          "attention.glimpse.learn_std": True, "reinforce.reward": "gain"},
+                "random_first": {"reinforce.reward": "probability"}}
+    episodes |= {name: canvas[name] for name in ["window", "soft_point", "pathwise", "both"]}
+    episodes |= {name: grid[name] for name in ["hard_location", "soft_location_features",
+                                               "soft_location_pixels"]}
+    return {f"context_{name}": own | context for name, own in episodes.items()}
+
+
 def hidden_episodes():
     """Every read of the states, with lengths, and some with a mask that forbids the first state."""
     base = WHOLE | {"training.step_loss": 0.3, "sight.lengths": True}
@@ -170,5 +183,5 @@ def action_episodes():
 
 
 def every_episode():
-    return (point_episodes() | grid_episodes() | canvas_episodes() | hidden_episodes()
-            | sequence_episodes() | action_episodes())
+    return (point_episodes() | grid_episodes() | canvas_episodes() | context_episodes()
+            | hidden_episodes() | sequence_episodes() | action_episodes())

@@ -11,6 +11,8 @@ itself are in canvas_looks.py. All have
 
 and keep their decisions and locations, (T, B, ..), and `entropy`, the mean over the looks."""
 
+import math
+
 import torch
 from torch.distributions import Categorical, Normal
 from torch.nn.functional import one_hot, relu, softmax
@@ -38,8 +40,28 @@ def locator_shapes(state, hidden, output, outputs):
             | linear_shapes(f"locator.{output}", hidden, outputs))
 
 
-def locator(p, output, state):
-    return linear(p, f"locator.{output}", relu(linear(p, "locator.hidden", state)))
+def locator(p, output, state, context=None):
+    weight = p["locator.hidden.weight"]
+    if context is not None:  # of [h | c]
+        weight = torch.cat([weight, p["locator.context.hidden.weight"]])
+        state = torch.cat([state, context], 1)
+    hidden = relu(state @ weight + p["locator.hidden.bias"])
+    return linear(p, f"locator.{output}", hidden)
+
+
+def shares(size, small):
+    """(small, size): which share of a small pixel each pixel has."""
+    side = size / small
+    edges = torch.arange(small)[:, None] * side
+    pixels = torch.arange(size)[None]
+    overlap = (torch.minimum(edges + side, pixels + 1.0) - torch.maximum(edges, pixels * 1.0))
+    return overlap.clamp(min=0) / side
+
+
+def shrunk(images, rows, cols):
+    """(B, channels, rows, cols): by area."""
+    return torch.einsum("iy,bcyx,jx->bcij", shares(images.shape[2], rows), images,
+                        shares(images.shape[3], cols))
 
 
 class Looking:
@@ -57,6 +79,40 @@ class Looking:
 
     def losses(self, p, h, advantages):
         return 0.0, 0.0
+
+    def size_of_canvas(self):
+        return [self.s[f"sight.{side}"] for side in ["channels", "rows", "cols"]]
+
+    def images(self):
+        return self.canvas.reshape(-1, *self.size_of_canvas())
+
+    def has_context(self):
+        return self.s["model.context"] != "none"
+
+    def show_context(self, batch):
+        """For the families whose world has no canvas yet."""
+        if not self.has_context():
+            return {}
+        self.canvas = uniform(batch, math.prod(self.size_of_canvas()))
+        return {"canvas": self.canvas}
+
+    def place_shapes(self, output, outputs):
+        s, hidden = self.s, self.s["model.locator_hidden"]
+        shapes = locator_shapes(s["model.hidden_size"], hidden, output, outputs)
+        if self.has_context():
+            width = s["model.context_hidden"]
+            pixels = s["sight.channels"] * s["model.context_size"] ** 2
+            shapes |= linear_shapes("locator.context", pixels, width)
+            shapes["locator.context.hidden.weight"] = (width, hidden)
+        return shapes
+
+    def place(self, p, output, h):
+        """The locator's word on h, and on the canvas shrunk (Ba et al. 2015, section 3.1)."""
+        if not self.has_context():
+            return locator(p, output, h)
+        side = self.s["model.context_size"]
+        thumbnail = shrunk(self.images(), side, side).flatten(1)
+        return locator(p, output, h, relu(linear(p, "locator.context", thumbnail)))
 
     def network_shapes(self):
         return glimpse_shapes(self.glimpse_size, self.s["model.glimpse_hidden"],
@@ -76,9 +132,8 @@ class Point(Looking):
             self.first_action = 0 if self.first_learned else 1
 
     def shapes(self):
-        shapes = self.network_shapes() | locator_shapes(
-            self.s["model.hidden_size"], self.s["model.locator_hidden"], "mean", 2)
-        if self.first_learned:
+        shapes = self.network_shapes() | self.place_shapes("mean", 2)
+        if self.first_learned and not self.has_context():
             shapes["locator.first"] = (1, 2)
         if self.s["attention.glimpse.learn_std"]:
             shapes["locator.log_std"] = (1, 1)
@@ -87,7 +142,7 @@ class Point(Looking):
     def world(self, batch):
         self.glimpse = uniform(self.steps, batch, self.glimpse_size)
         self.action = normal(self.steps, batch, 2, scale=0.7)
-        return {"glimpse": self.glimpse, "action": self.action}
+        return {"glimpse": self.glimpse, "action": self.action} | self.show_context(batch)
 
     def begin(self, p):
         learned = self.s["attention.glimpse.learn_std"]
@@ -95,8 +150,8 @@ class Point(Looking):
                     else torch.tensor(self.s["attention.glimpse.std"]))
 
     def mean(self, p, t, h):
-        if t > 0:
-            return torch.tanh(locator(p, "mean", h))
+        if t > 0 or (self.first_learned and self.has_context()):
+            return torch.tanh(self.place(p, "mean", h))
         first = p["locator.first"] if self.first_learned else torch.zeros(1, 2)
         return torch.tanh(first).expand(len(h), 2)
 
@@ -152,19 +207,20 @@ class Grid(Looking):
         return real(torch.stack([x.flatten(), y.flatten()], 1))
 
     def shapes(self):
-        s, h = self.s, self.s["model.hidden_size"]
+        s = self.s
         if self.content:
-            placed = score_shapes(s["attention.glimpse.score"], "locator.score", h, self.features,
+            placed = score_shapes(s["attention.glimpse.score"], "locator.score",
+                                  s["model.hidden_size"], self.features,
                                   s.get("attention.glimpse.score_hidden"))
         else:
-            placed = locator_shapes(h, s["model.locator_hidden"], "logits", len(self.places))
+            placed = self.place_shapes("logits", len(self.places))
         return self.network_shapes() | placed
 
     def world(self, batch):
         count = len(self.places)
         self.candidate = uniform(batch, count, self.glimpse_size)
         self.choice = torch.randint(count, (self.steps, batch))
-        tensors = {"candidate": self.candidate, "place": self.places}
+        tensors = {"candidate": self.candidate, "place": self.places} | self.show_context(batch)
         return tensors if self.soft else tensors | {"action": real(one_hot(self.choice, count))}
 
     def begin(self, p):
@@ -177,7 +233,7 @@ class Grid(Looking):
                 return torch.full((len(h), count), 1.0 / count)
             return real(one_hot((self.places ** 2).sum(1).argmin(), count)).expand(len(h), count)
         logits = (score(s["attention.glimpse.score"], "locator.score", p, h, keys) if self.content
-                  else locator(p, "logits", h))
+                  else self.place(p, "logits", h))
         return softmax(logits / s["attention.glimpse.temperature"], 1)
 
     def look(self, p, t, h):

@@ -9,7 +9,8 @@
 namespace saccade {
 namespace {
 
-// A score that does not read its keys. In its memory `query` is the locator's hidden layer.
+// A score whose keys are the context's, one an episode, or nothing. In its memory `query` is the
+// locator's hidden layer.
 class LocationScore final : public Score {
  public:
   LocationScore(const ModelConfig& model, int num_candidates, Input state, ParameterLayout& layout)
@@ -23,9 +24,9 @@ class LocationScore final : public Score {
 
   void prepare(ScoreMemory&, ConstMatrix, std::span<const float>) const override {}
 
-  void forward(Matrix scores, ScoreMemory& memory, int t, ConstMatrix query, ConstMatrix,
+  void forward(Matrix scores, ScoreMemory& memory, int t, ConstMatrix query, ConstMatrix keys,
                std::span<const float> parameters) const override {
-    locator_.forward(scores, step(memory.query, t), query, parameters);
+    locator_.forward(scores, step(memory.query, t), query, parameters, keys);
   }
 
   void backward(Matrix dquery, ScoreMemory& memory, int t, ConstMatrix dscores, ConstMatrix,
@@ -36,7 +37,7 @@ class LocationScore final : public Score {
     if (dquery.data != nullptr) locator_.state_backward(dquery, step(memory.dquery, t), parameters);
   }
 
-  void finish(std::span<float> gradient, Matrix, ScoreMemory& memory, int first,
+  void finish(std::span<float> gradient, Matrix dkeys, ScoreMemory& memory, int first,
               ConstMatrix queries, ConstMatrix, std::span<const float>) const override {
     const int skipped = first * memory.episodes, rows = queries.rows - skipped;
     const auto from_first = [&](Tensor<3>& tensor) {
@@ -45,6 +46,7 @@ class LocationScore final : public Score {
     if (rows > 0)
       locator_.weight_backward(gradient, from_first(memory.dquery), from_first(memory.dscores),
                                from_first(memory.query), queries.row_range(skipped, rows));
+    Locator::context_backward(dkeys, from_first(memory.dquery));
   }
 
   Work work(int steps, int) const override { return locator_.work(state_) * steps; }

@@ -36,6 +36,7 @@ class GridLooking final : public Looking {
     const int steps = traits_.steps, features = traits_.feature_size;
     const bool single = !parts_.embeds || parts_.expects_pixels;
     Work total = parts_.addressing->work(steps - parts_.first_learned(), num_candidates());
+    if (parts_.context && steps > parts_.first_learned()) total = total + parts_.context->work();
     if (parts_.embeds) total = total + parts_.network.work_in_place() * num_candidates();
     if (single)
       total = total + parts_.network.work(soft_ ? Input::differentiated : Input::constant) * steps;
@@ -59,6 +60,8 @@ class GridLooking final : public Looking {
             .network = make_glimpse_network(config.model, sight.glimpse_size, layout),
             .addressing = make_addressing(config, count,
                                           soft ? Input::differentiated : Input::constant, layout),
+            .context = make_context_network(config.model, sight.canvas, layout),
+            .by_content = by_content,
             .sees_all = soft || by_content,
             .embeds = by_content || (soft && glimpse.expect == "features"),
             .expects_pixels = soft && glimpse.expect == "pixels",
@@ -84,6 +87,7 @@ void settle_grid(GlimpseConfig& config) {
 GlimpseKind grid_looking(Learning learning) {
   return {.learning = learning,
           .has_candidates = true,
+          .can_have_context = true,
           .sees_motion = true,
           .make = make<GridLooking>,
           .settle = settle_grid};

@@ -28,11 +28,13 @@ class GridLook : public LookBase {
         center_(nearest_place(candidates_.places(), 0.0F, 0.0F)),
         address_memory_(parts.addressing->make_memory(steps(), episodes(), candidates_.size())),
         policy_samples_(zeros<2>(episodes(), 2)),
+        context_(parts.context, environment),
         dlogits_(zeros<3>(steps(), episodes(), candidates_.size())) {}
 
   void begin(std::span<const float> parameters) override {
     candidates_.look(parameters);
-    parts_.addressing->prepare(address_memory_, candidates_.embeddings(), parameters);
+    context_.forward(parameters);
+    parts_.addressing->prepare(address_memory_, keys(), parameters);
   }
 
   void decide(const Turn& turn) override {
@@ -46,8 +48,8 @@ class GridLook : public LookBase {
         if (!uniform) p(b, center_) = 1.0F;
       }
     } else {
-      parts_.addressing->forward(p, address_memory_, turn.t, core_.state(turn.t),
-                                 candidates_.embeddings(), turn.parameters);
+      parts_.addressing->forward(p, address_memory_, turn.t, core_.state(turn.t), keys(),
+                                 turn.parameters);
       softmax_forward(p, p, exploration.temperature);
     }
     choose(step(actions, turn.t), p, turn);
@@ -96,13 +98,15 @@ class GridLook : public LookBase {
   // From dlogits_ of step t to the addressing, and to dstate where it has data.
   void logits_backward(Matrix dstate, int t, std::span<const float> parameters) {
     parts_.addressing->backward(dstate, address_memory_, t, step(dlogits_, t), core_.state(t),
-                                candidates_.embeddings(), parameters);
+                                keys(), parameters);
   }
-  // After logits_backward of all learned steps; dkeys (B G, F) may have no data.
-  void finish_addressing(std::span<float> gradient, Matrix dkeys,
+  // After logits_backward of all learned steps; dembeddings (B G, F) may have no data.
+  void finish_addressing(std::span<float> gradient, Matrix dembeddings,
                          std::span<const float> parameters) {
-    parts_.addressing->finish(gradient, dkeys, address_memory_, first_learned_, core_.all_states(),
-                              candidates_.embeddings(), parameters);
+    parts_.addressing->finish(gradient, parts_.by_content ? dembeddings : context_.dadded(),
+                              address_memory_, first_learned_, core_.all_states(), keys(),
+                              parameters);
+    context_.backward(gradient, parameters);
   }
 
   static void choose_one(float* weights, int choice, int count) {
@@ -132,6 +136,11 @@ class GridLook : public LookBase {
     return parts.embeds && !parts.expects_pixels;
   }
 
+  // What addressing reads beside the state.
+  ConstMatrix keys() const {
+    return parts_.by_content ? candidates_.embeddings() : context_.added();
+  }
+
   // The candidates that are nearest to where a policy of another kind looks.
   void follow(const Turn& turn, Matrix p) {
     const Matrix samples = matrix(policy_samples_);
@@ -150,6 +159,7 @@ class GridLook : public LookBase {
   Tensor<2> policy_samples_;  // (B, 2)
 
  protected:
+  ContextPass context_;
   Tensor<3> dlogits_;  // (T, B, G)
 };
 
@@ -227,6 +237,12 @@ class SoftGridLook final : public GridLook {
         entropy_backward(dweights.row(b), p.row(b), p.cols, exploration.temperature,
                          -entropy_scale_);
     logits_backward(t > 0 ? step(core_.dstate, t - 1) : Matrix{}, t, parameters);
+  }
+
+  void input_backward(Matrix dcanvases, Tensor<3>& dglimpses, ConstMatrix dfeatures,
+                      std::span<const float> parameters) override {
+    GridLook::input_backward(dcanvases, dglimpses, dfeatures, parameters);
+    context_.input_backward(dcanvases, parameters);
   }
 
  private:

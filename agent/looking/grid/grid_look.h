@@ -2,8 +2,10 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 
 #include "agent/cores/core.h"
+#include "agent/looking/context_network.h"
 #include "agent/looking/glimpse_config.h"
 #include "agent/looking/glimpse_network.h"
 #include "agent/looking/look.h"
@@ -18,8 +20,10 @@ struct GridParts {
   Tensor<2> places;  // (G, 2)
   GlimpseNetwork network;
   std::unique_ptr<const Score> addressing;
-  bool sees_all = false;  // every candidate, not only what is chosen
-  bool embeds = false;    // every candidate passes the glimpse network
+  std::optional<ContextNetwork> context;  // of addressing by location
+  bool by_content = false;                // addressing reads the candidates' embeddings
+  bool sees_all = false;                  // every candidate, not only what is chosen
+  bool embeds = false;                    // every candidate passes the glimpse network
   bool expects_pixels = false;
   std::array<float, 2> half_sides;  // of the finest patch, in location units
   GlimpseConfig config;

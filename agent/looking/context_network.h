@@ -1,0 +1,100 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agent/config.h"
+#include "env/area_resize.h"
+#include "env/environment.h"
+#include "nn/parameters.h"
+#include "nn/tensor.h"
+#include "nn/work.h"
+
+namespace saccade {
+
+/// What the locator alone is told of the whole canvas: c = relu(x W + b) of the canvas shrunk to
+/// `size` x `size` pixels (AreaResize), x. It is the context network of Ba et al. (2015, section
+/// 3.1), whose c begins the state of a second recurrent layer, above the one that is classified;
+/// our agents have one recurrent layer, so that the locator reads [h_t | c] in place of h_t, with
+/// h_0 = 0. Core, glimpse network, classifier and baseline never read c.
+///
+/// The locator's hidden layer is that of [h | c]: what c adds to it, c U, is computed here once an
+/// episode.
+class ContextNetwork {
+ public:
+  /// Parameters `locator.context.weight` (channels size size, Hc), `locator.context.bias`, and U,
+  /// `locator.context.hidden.weight` (Hc, width of the locator's hidden layer). Throws InputError
+  /// naming model.context_size where the canvas is smaller.
+  ContextNetwork(const ModelConfig& model, CanvasSize canvas, ParameterLayout& layout);
+
+  /// added (B, width) = c U, context (B, Hc) = c, thumbnails (B, channels size size)
+  void forward(Matrix added, Matrix context, ConstMatrix thumbnails,
+               std::span<const float> parameters) const;
+  /// Writes the network's gradients (beta = 0) or adds to what is there (1), and writes dcontext
+  /// (B, Hc), before its activation.
+  void backward(std::span<float> gradient, Matrix dcontext, ConstMatrix dadded, ConstMatrix context,
+                ConstMatrix thumbnails, std::span<const float> parameters, float beta = 0.0F) const;
+  /// Writes dthumbnails (B, channels size size).
+  void input_backward(Matrix dthumbnails, ConstMatrix dcontext,
+                      std::span<const float> parameters) const;
+
+  AreaResize make_resize() const {
+    return {canvas_.channels, canvas_.rows, canvas_.cols, size_, size_};
+  }
+  CanvasSize canvas() const { return canvas_; }
+  int thumbnail_size() const { return canvas_.channels * size_ * size_; }
+  int context_size() const { return hidden_; }  // Hc
+  int added_size() const { return width_; }
+  /// Multiply-adds of an episode; canvases are shrunk by averages.
+  Work work() const;
+
+ private:
+  const ParameterLayout* layout_;
+  CanvasSize canvas_;
+  int size_, hidden_, width_;
+  int weight_, bias_, added_weight_;
+};
+
+/// As model.context says; nothing for `none`. `layout` must outlive it.
+std::optional<ContextNetwork> make_context_network(const ModelConfig& model, CanvasSize canvas,
+                                                   ParameterLayout& layout);
+
+/// `none`, `thumbnail`.
+std::vector<std::string> contexts();
+
+/// One pass of a context network an episode, of the B episodes of an environment, and back. Without
+/// a network it does nothing, and added() and dadded() have no data.
+class ContextPass {
+ public:
+  /// Keeps references to both.
+  ContextPass(const std::optional<ContextNetwork>& network, Environment& environment);
+
+  /// New scenes are there: writes added().
+  void forward(std::span<const float> parameters);
+  /// What Locator::forward takes, and what Locator::context_backward writes: (B, width).
+  ConstMatrix added() const { return memory_ ? matrix(memory_->added) : ConstMatrix(); }
+  Matrix dadded() { return memory_ ? matrix(memory_->dadded) : Matrix(); }
+  /// From dadded() to the parameters (beta as ContextNetwork::backward),
+  void backward(std::span<float> gradient, std::span<const float> parameters, float beta = 0.0F);
+  /// and from there to what was shown: adds to dcanvases (B, pixels).
+  void input_backward(Matrix dcanvases, std::span<const float> parameters);
+
+ private:
+  struct Memory {
+    Memory(const ContextNetwork& network, int episodes);
+
+    AreaResize resize;
+    Tensor<2> canvases;                 // (B, channels rows cols)
+    Tensor<2> thumbnails, dthumbnails;  // (B, channels size size)
+    Tensor<2> context, dcontext;        // (B, Hc)
+    Tensor<2> added, dadded;            // (B, width)
+  };
+
+  const std::optional<ContextNetwork>& network_;
+  Environment& environment_;
+  std::optional<Memory> memory_;
+};
+
+}  // namespace saccade
