@@ -247,8 +247,9 @@ AgentConfig by_path() {
 
 AgentConfig with_context(AgentConfig config) {
   config.model.context = "thumbnail";
-  config.model.context_hidden = 7;
+  config.model.context_hidden = 11;  // random weights by which it shows in every kind
   config.glimpse.first = "learned";
+  config.glimpse.temperature = {5.0, 5.0, 1.0};  // so that weights move with it
   return config;
 }
 
