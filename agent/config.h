@@ -15,18 +15,22 @@ namespace saccade {
 
 /// Keys: model.*
 struct ModelConfig {
-  std::string kind = "recurrent";  // a name of model_kinds()
-  std::string core = "rnn";        // a name of core_kinds()
-  int hidden_size = 256;           // H
-  int heads = 4;                   // core attention: divides H
-  int depth = 1;                   // core attention: its layers
-  int glimpse_hidden = 128;        // width of the `what` path
-  int location_hidden = 128;       // width of the `where` path
-  int feature_size = 256;          // F: width of the glimpse feature g_t
-  int locator_hidden = 128;        // width of the locator's hidden layer
-  std::string context = "none";    // what it is told of the canvas: a name of contexts()
-  int context_size = 16;           // thumbnail: its side, pixels
-  int context_hidden = 64;         // thumbnail: width of the hidden layer that reads it
+  std::string kind = "recurrent";       // a name of model_kinds()
+  std::string core = "rnn";             // a name of core_kinds()
+  int hidden_size = 256;                // H
+  int heads = 4;                        // core attention: divides H
+  int depth = 1;                        // core attention: its layers
+  std::string glimpse_network = "mlp";  // a name of glimpse_networks()
+  int glimpse_filters = 16;             // conv: of each scale
+  int glimpse_kernel = 5;               // conv: side, pixels; at most that of the glimpse
+  int glimpse_stride = 2;               // conv: pixels
+  int glimpse_hidden = 128;             // width of the `what` path
+  int location_hidden = 128;            // width of the `where` path
+  int feature_size = 256;               // F: width of the glimpse feature g_t
+  int locator_hidden = 128;             // width of the locator's hidden layer
+  std::string context = "none";         // what the locator is told of the canvas: one of contexts()
+  int context_size = 16;                // thumbnail: its side, pixels
+  int context_hidden = 64;              // thumbnail: width of the hidden layer that reads it
 
   // mlp and cnn, which see the whole canvas at once and have no core
   int canvas_hidden = 256;                 // mlp: width of its hidden layer

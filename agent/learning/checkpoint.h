@@ -26,6 +26,8 @@ namespace saccade {
 ///
 ///   glimpse.what.weight (D, glimpse_hidden), glimpse.where.weight (2, location_hidden) of (x, y),
 ///     glimpse.joint.weight (both, F): g = relu([relu(what) | relu(where)] W + b)
+///   glimpse.filters.weight (kernel^2 x channels, filters), rows as (row, col, channel), whose
+///     outputs (scale, row, col, filter) glimpse.what.weight reads in place of D: conv
 ///   canvas.hidden.weight (pixels, canvas_hidden), canvas.feature.weight (canvas_hidden, F): mlp
 ///   canvas.conv1.weight, canvas.conv2.weight (kernel^2 x channels in, channels out), rows and
 ///     images as (row, col, channel), canvas.feature.weight (what conv2 gives, F): cnn

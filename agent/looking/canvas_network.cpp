@@ -72,21 +72,6 @@ class Mlp final : public CanvasNetwork {
   int hidden_weight_, hidden_bias_, feature_weight_, feature_bias_;
 };
 
-/// (B, channels, rows, cols) to (B, rows, cols, channels).
-void put_channels_last(Matrix to, ConstMatrix from, int channels) {
-  const int pixels = from.cols / channels;
-  for (int b = 0; b < from.rows; ++b)
-    for (int c = 0; c < channels; ++c)
-      for (int i = 0; i < pixels; ++i) to(b, i * channels + c) = from(b, c * pixels + i);
-}
-
-void put_channels_first(Matrix to, ConstMatrix from, int channels) {
-  const int pixels = from.cols / channels;
-  for (int b = 0; b < from.rows; ++b)
-    for (int c = 0; c < channels; ++c)
-      for (int i = 0; i < pixels; ++i) to(b, c * pixels + i) = from(b, i * channels + c);
-}
-
 struct CnnMemory final : public CanvasMemory {
   CnnMemory(int episodes, const Convolution::Sizes& first, const Convolution::Sizes& second)
       : conv1(first),

@@ -34,9 +34,8 @@ void GlimpseNetwork::activation_backward(Matrix djoint, Matrix dfeature, ConstMa
   relu_backward(djoint, joint);
 }
 
-void GlimpseNetwork::input_backward(Matrix dglimpse, Matrix dlocation, ConstMatrix djoint,
-                                    std::span<const float> parameters) const {
-  glimpse_backward(dglimpse, djoint.columns(0, sizes_.what), parameters);
+void GlimpseNetwork::location_backward(Matrix dlocation, ConstMatrix djoint,
+                                       std::span<const float> parameters) const {
   multiply_transposed_b(dlocation, djoint.columns(sizes_.what, sizes_.where),
                         layout_->view(parameters, where_weight_));
 }
@@ -103,13 +102,13 @@ void GlimpseNetwork::backward(std::span<float> gradient, Matrix dwhat, Matrix df
   linear_backward(d(where_weight_), d(where_bias_), dwhere, places.locations);
 }
 
-Work GlimpseNetwork::work(Input input) const {
-  return linear_work(sizes_.glimpse, sizes_.what, input) + linear_work(2, sizes_.where, input) +
-         linear_work(joint_size(), sizes_.features);
+Work GlimpseNetwork::work(Input glimpse, Input location) const {
+  return linear_work(sizes_.glimpse, sizes_.what, glimpse) +
+         linear_work(2, sizes_.where, location) + linear_work(joint_size(), sizes_.features);
 }
 
-Work GlimpseNetwork::work_in_place() const {
-  return linear_work(sizes_.glimpse, sizes_.what, Input::constant) +
+Work GlimpseNetwork::work_in_place(Input glimpse) const {
+  return linear_work(sizes_.glimpse, sizes_.what, glimpse) +
          linear_work(sizes_.what, sizes_.features);
 }
 

@@ -8,11 +8,12 @@ namespace saccade {
 
 /// What was seen and where, in one feature (Mnih et al. 2014, section 3.1 and figure 1B):
 ///   g = relu(W_3 relu(W_1 rho + b_1) + W_4 relu(W_2 l + b_2) + b)
-/// [W_3; W_4] are one parameter: the two inner activations lie side by side in `joint`.
+/// [W_3; W_4] are one parameter: the two inner activations lie side by side in `joint`. The glimpse
+/// rho are its pixels, or what filters make of them (GlimpseInput).
 class GlimpseNetwork {
  public:
   struct Sizes {
-    int glimpse;   // D
+    int glimpse;   // D: of rho
     int what;      // width of W_1
     int where;     // width of W_2
     int features;  // F
@@ -29,10 +30,10 @@ class GlimpseNetwork {
   /// Overwrites dfeature by its gradient before the activation and writes that of `joint`.
   void activation_backward(Matrix djoint, Matrix dfeature, ConstMatrix feature, ConstMatrix joint,
                            std::span<const float> parameters) const;
-  /// After it: the gradients of what was seen and where, written.
-  void input_backward(Matrix dglimpse, Matrix dlocation, ConstMatrix djoint,
-                      std::span<const float> parameters) const;
-  /// The first alone, also of glimpses at Places after their backward: dwhat (R, what) are the
+  /// After it: the gradient of where it was seen, written.
+  void location_backward(Matrix dlocation, ConstMatrix djoint,
+                         std::span<const float> parameters) const;
+  /// And of what was seen, also of glimpses at Places after their backward: dwhat (R, what) are the
   /// first columns of djoint.
   void glimpse_backward(Matrix dglimpse, ConstMatrix dwhat,
                         std::span<const float> parameters) const;
@@ -62,10 +63,10 @@ class GlimpseNetwork {
                 ConstMatrix feature, ConstMatrix what, ConstMatrix glimpse,
                 std::span<const float> parameters) const;
 
-  /// Multiply-adds of one glimpse; `input`: of the glimpse and its location.
-  Work work(Input input) const;
+  /// Multiply-adds of one glimpse.
+  Work work(Input glimpse, Input location) const;
   /// Of one of many glimpses at fixed places, without what is computed once.
-  Work work_in_place() const;
+  Work work_in_place(Input glimpse) const;
 
  private:
   Sizes sizes_;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/cores/core.h"
-#include "agent/looking/glimpse_network.h"
+#include "agent/looking/glimpse_input.h"
 #include "agent/looking/look.h"
 #include "env/environment.h"
 
@@ -26,7 +26,7 @@ class LookBase : public Look {
 class GlimpsePass {
  public:
   /// Keeps references to all.
-  GlimpsePass(const GlimpseNetwork& network, Look& look, CoreMemory& core);
+  GlimpsePass(const GlimpseParts& parts, Look& look, CoreMemory& core);
 
   /// Writes feature(t).
   void forward(int t, std::span<const float> parameters);
@@ -34,20 +34,23 @@ class GlimpsePass {
   void activation_backward(Matrix dfeatures, int first, int count,
                            std::span<const float> parameters);
   /// After activation_backward of step t: writes dglimpse (B, D) and dlocation (B, 2).
-  void input_backward(Matrix dglimpse, Matrix dlocation, int t,
-                      std::span<const float> parameters) const;
+  void input_backward(Matrix dglimpse, Matrix dlocation, int t, std::span<const float> parameters);
   /// After activation_backward of all steps; dfeatures (T B, F). Writes the network's gradients
   /// (beta = 0) or adds to what is there (1).
-  void weight_backward(std::span<float> gradient, Matrix dfeatures, float beta = 0.0F) const;
+  void weight_backward(std::span<float> gradient, Matrix dfeatures, float beta = 0.0F);
 
   /// After activation_backward of all steps: writes dglimpses (T, B, D).
-  void glimpse_backward(Tensor<3>& dglimpses, std::span<const float> parameters) const;
+  void glimpse_backward(Tensor<3>& dglimpses, std::span<const float> parameters);
   /// The same, and adds to dcanvases what the retina saw of them at locations(t).
   void retina_backward(Matrix dcanvases, Tensor<3>& dglimpses, const Environment& environment,
-                       std::span<const float> parameters) const;
+                       std::span<const float> parameters);
 
  private:
+  // dwhat of `count` steps: the first columns of djoint.
+  Matrix dwhat(int first, int count);
+
   const GlimpseNetwork& network_;
+  GlimpseInput input_;
   Look& look_;
   CoreMemory& core_;
   Tensor<3> joint_;   // (T, B, what + where): inside the glimpse network

@@ -53,13 +53,8 @@ Exploration Looking::exploration_at(double progress, std::span<const float>) con
           .temperature = static_cast<float>(config_.temperature.at(progress))};
 }
 
-GlimpseNetwork make_glimpse_network(const ModelConfig& model, int glimpse_size,
-                                    ParameterLayout& layout) {
-  return {{.glimpse = glimpse_size,
-           .what = model.glimpse_hidden,
-           .where = model.location_hidden,
-           .features = model.feature_size},
-          layout};
+GlimpseShape retina_shape(const Sight& sight) {
+  return {sight.glimpse_size, sight.canvas.channels, sight.patch_size};
 }
 
 LookTraits retina_traits(const AgentConfig& config, const Sight& sight) {

@@ -3,15 +3,14 @@
 #include <array>
 #include <memory>
 
-#include "agent/looking/glimpse_network.h"
+#include "agent/looking/glimpse_input.h"
 #include "agent/looking/looking.h"
 
 // What several families of looking are built from.
 namespace saccade {
 
-/// Of attention.glimpse.kinds whose glimpses pass the glimpse network; `glimpse_size` is D.
-GlimpseNetwork make_glimpse_network(const ModelConfig& model, int glimpse_size,
-                                    ParameterLayout& layout);
+/// What the retina returns.
+GlimpseShape retina_shape(const Sight& sight);
 
 /// The name of the policy that is learned; the others are controls.
 constexpr const char* kLearnedPolicy = "hard_gaussian";

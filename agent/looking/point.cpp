@@ -45,11 +45,11 @@ class PointLooking final : public Looking {
   Work work() const override {
     const int placed = learns() ? traits_.steps - parts_.first_placed() : 0;
     const int traced = parts_.estimator.by_path ? traits_.steps - parts_.first_learned : 0;
-    const Work slopes{.backward = 2 * parts_.network.sizes().glimpse};
+    const Work slopes{.backward = 2 * parts_.glimpse.size};
     return parts_.locator.work(parts_.estimator.by_path ? Input::differentiated : Input::constant) *
                placed +
-           (parts_.network.work(Input::differentiated) + slopes) * traced +
-           parts_.network.work(Input::constant) * (traits_.steps - traced) +
+           (parts_.glimpse.work(Input::differentiated) + slopes) * traced +
+           parts_.glimpse.work(Input::constant) * (traits_.steps - traced) +
            (placed > 0 && parts_.context ? parts_.context->work() : Work());
   }
 
@@ -61,7 +61,7 @@ class PointLooking final : public Looking {
             .first_learned = !learns()        ? config_.num_glimpses
                              : learns_first() ? 0
                                               : 1,
-            .network = make_glimpse_network(config.model, sight.glimpse_size, layout),
+            .glimpse = make_glimpse_parts(config.model, retina_shape(sight), layout),
             .locator = Locator(config.model.hidden_size, config.model.locator_hidden, "mean",
                                {0.0F, 0.0F}, layout),
             .context = make_context_network(config.model, sight.canvas, layout),

@@ -24,10 +24,10 @@ class PointLook final : public LookBase {
  public:
   PointLook(const PointParts& parts, const ParameterLayout& layout, Environment& environment,
             CoreMemory& core)
-      : LookBase(2, parts.network.sizes().glimpse, environment, core),
+      : LookBase(2, parts.glimpse.size, environment, core),
         parts_(parts),
         layout_(layout),
-        pass_(parts.network, *this, core),
+        pass_(parts.glimpse, *this, core),
         context_(parts.context, environment),
         hidden_(zeros<3>(steps(), episodes(), parts.locator.hidden_size())),
         score_(steps(), episodes(), parts.locator.hidden_size()) {

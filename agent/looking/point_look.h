@@ -6,7 +6,7 @@
 
 #include "agent/cores/core.h"
 #include "agent/looking/context_network.h"
-#include "agent/looking/glimpse_network.h"
+#include "agent/looking/glimpse_input.h"
 #include "agent/looking/location_estimator.h"
 #include "agent/looking/locator.h"
 #include "agent/looking/look.h"
@@ -19,7 +19,7 @@ namespace saccade {
 struct PointParts {
   LocationEstimator estimator;  // of nothing where it does not learn
   int first_learned;            // the first glimpse that something learns to place; T if none
-  GlimpseNetwork network;
+  GlimpseParts glimpse;
   Locator locator;
   std::optional<ContextNetwork> context;  // of the locator
   int first = -1;    // parameter (1, 2); -1 where none places the first glimpse

@@ -17,7 +17,7 @@ namespace {
 struct WindowParts {
   GaussianFilters filters;
   int side;  // N: filters along one
-  GlimpseNetwork network;
+  GlimpseParts glimpse;
   Locator locator;
   std::optional<ContextNetwork> context;  // of the locator
 };
@@ -28,9 +28,9 @@ class WindowLook final : public LookBase {
  public:
   WindowLook(const WindowParts& parts, int canvas_pixels, Environment& environment,
              CoreMemory& core)
-      : LookBase(GaussianFilters::kWindow, parts.network.sizes().glimpse, environment, core),
+      : LookBase(GaussianFilters::kWindow, parts.glimpse.size, environment, core),
         parts_(parts),
-        pass_(parts.network, *this, core),
+        pass_(parts.glimpse, *this, core),
         context_(parts.context, environment),
         memory_(parts.filters.make_memory(steps(), episodes())),
         canvases_(zeros<2>(episodes(), canvas_pixels)),
@@ -175,7 +175,7 @@ class WindowLooking final : public Looking {
   Work work() const override {
     const int steps = traits_.steps;
     return parts_.locator.work(Input::differentiated) * steps +
-           parts_.network.work(Input::differentiated) * steps + parts_.filters.work(steps) +
+           parts_.glimpse.work(Input::differentiated) * steps + parts_.filters.work(steps) +
            (parts_.context ? parts_.context->work() : Work());
   }
 
@@ -186,7 +186,9 @@ class WindowLooking final : public Looking {
         {canvas.rows, canvas.cols, canvas.channels, config.glimpse.filters});
     return {.filters = filters,
             .side = config.glimpse.filters,
-            .network = make_glimpse_network(config.model, filters.glimpse_size(), layout),
+            .glimpse = make_glimpse_parts(
+                config.model, {filters.glimpse_size(), canvas.channels, config.glimpse.filters},
+                layout),
             .locator = Locator(config.model.hidden_size, config.model.locator_hidden, "window",
                                {0.0F, 0.0F, filters.initial_log_variance(),
                                 GaussianFilters::initial_log_delta(), 0.0F},

@@ -13,6 +13,7 @@
 #include "agent/learning/critic.h"
 #include "agent/learning/reinforce.h"
 #include "agent/looking/context_network.h"
+#include "agent/looking/glimpse_input.h"
 #include "agent/looking/location_estimator.h"
 #include "agent/model.h"
 #include "attention/score.h"
@@ -84,6 +85,10 @@ std::vector<Setting> settings(Config& c) {
       {"model.hidden_size", &model.hidden_size, kWidth, "width of the core's state"},
       {"model.heads", &model.heads, closed(1, 64), "core attention; divides hidden_size"},
       {"model.depth", &model.depth, closed(1, 16), "core attention: its layers"},
+      {"model.glimpse_network", &model.glimpse_network, glimpse_networks(), "what sees a glimpse"},
+      {"model.glimpse_filters", &model.glimpse_filters, closed(1, 1024), "conv: on each scale"},
+      {"model.glimpse_kernel", &model.glimpse_kernel, closed(1, 31), "conv: side in pixels"},
+      {"model.glimpse_stride", &model.glimpse_stride, closed(1, 31), "conv: pixels"},
       {"model.glimpse_hidden", &model.glimpse_hidden, kWidth, "width of the `what` layer"},
       {"model.location_hidden", &model.location_hidden, kWidth, "width of the `where` layer"},
       {"model.feature_size", &model.feature_size, kWidth, "width of the glimpse feature"},

@@ -73,6 +73,19 @@ inline std::vector<NamedAgent> every_agent(AgentConfig base) {
     config.model.context = "thumbnail";
     all.push_back({name + ", context", config});
   }
+  const auto add_filtered = [&](const std::string& kind, const std::string& expect) {
+    AgentConfig config = base;
+    config.model.glimpse_network = "conv";
+    config.model.location_hidden += 2;
+    config.glimpse.kind = kind;
+    config.glimpse.expect = expect;
+    if (expect != "none") config.glimpse.addressing = "content";
+    all.push_back({kind + ", conv" + (expect == "none" ? "" : ", " + expect), config});
+  };
+  for (const char* kind : {"hard_gaussian", "hard_categorical", "soft_gaussian", "soft_point"})
+    add_filtered(kind, "none");
+  add_filtered("soft_grid", "features");
+  add_filtered("soft_grid", "pixels");  // which reads with the filters, and scores with them
   return all;
 }
 

@@ -14,9 +14,44 @@ namespace saccade::naive {
 
 // ---- Seeing and looking ----
 
+/// What the filters make of a glimpse (scale, channel, row, col): (scale, row, col, filter). The
+/// glimpse alone does not say how many scales of which side it has: `model` has the number of its
+/// channels and scales in what the next layer reads.
+inline Row filtered(const ModelConfig& model, const Parameters& p, const Row& glimpse) {
+  const Weight &w = p.at("glimpse.filters.weight"), &b = p.at("glimpse.filters.bias");
+  const int kernel = model.glimpse_kernel, stride = model.glimpse_stride;
+  const int channels = w.rows / (kernel * kernel);
+  const auto positions = [&](int side) { return (side - kernel) / stride + 1; };
+  const auto scales_of = [&](int side) {
+    return static_cast<int>(glimpse.size()) / (channels * side * side);
+  };
+  int side = kernel;
+  while (scales_of(side) * channels * side * side != static_cast<int>(glimpse.size()) ||
+         scales_of(side) * positions(side) * positions(side) * w.cols !=
+             p.at("glimpse.what.weight").rows)
+    ++side;
+  Row all;
+  for (int s = 0; s < scales_of(side); ++s)
+    for (int row = 0; row < positions(side); ++row)
+      for (int col = 0; col < positions(side); ++col)
+        for (int filter = 0; filter < w.cols; ++filter) {
+          double z = b(0, filter);
+          for (int i = 0; i < kernel; ++i)
+            for (int j = 0; j < kernel; ++j)
+              for (int c = 0; c < channels; ++c)
+                z += glimpse[((s * channels + c) * side + stride * row + i) * side + stride * col +
+                             j] *
+                     w((i * kernel + j) * channels + c, filter);
+          all.push_back(z);
+        }
+  return relu(all);
+}
+
 /// g_t of what was seen and where.
-inline Row feature(const Parameters& p, const Row& glimpse, const Row& location) {
-  const Row what = relu(affine(glimpse, p.at("glimpse.what.weight"), p.at("glimpse.what.bias")));
+inline Row feature(const ModelConfig& model, const Parameters& p, const Row& glimpse,
+                   const Row& location) {
+  const Row seen = model.glimpse_network == "conv" ? filtered(model, p, glimpse) : glimpse;
+  const Row what = relu(affine(seen, p.at("glimpse.what.weight"), p.at("glimpse.what.bias")));
   const Row where =
       relu(affine(location, p.at("glimpse.where.weight"), p.at("glimpse.where.bias")));
   return relu(affine(join(what, where), p.at("glimpse.joint.weight"), p.at("glimpse.joint.bias")));
@@ -71,7 +106,7 @@ inline std::vector<Row> states(const AgentConfig& config, const Parameters& p, c
   State state = initial_state(config.model.hidden_size);
   std::vector<Row> all = {state.h};
   for (std::size_t t = 0; t < e.glimpses.size(); ++t) {
-    state = advance(config, p, feature(p, e.glimpses[t], e.locations[t]), state);
+    state = advance(config, p, feature(config.model, p, e.glimpses[t], e.locations[t]), state);
     all.push_back(state.h);
   }
   return all;

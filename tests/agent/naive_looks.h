@@ -238,19 +238,21 @@ inline Row look(const World& world, const Parameters& p, const Scene& scene, std
   const Row& decision = play.decisions[t];
   if (world.by_path()) {
     const Row location = locate_point(world, p, scene, static_cast<int>(t), decision);
-    return feature(p, read_point(world, scene.canvas, location), location);
+    return feature(world.config.model, p, read_point(world, scene.canvas, location), location);
   }
   if (world.is("soft_gaussian"))
-    return feature(p, read_window(world.canvas, config.filters, scene.canvas, decision),
+    return feature(world.config.model, p,
+                   read_window(world.canvas, config.filters, scene.canvas, decision),
                    {decision[0] * (world.canvas.cols + 1) / world.canvas.cols,
                     decision[1] * (world.canvas.rows + 1) / world.canvas.rows});
   if (world.is("hard_categorical")) {
     const int choice = scene.choices[t];
-    return feature(p, scene.candidates[choice], world.places[choice]);
+    return feature(world.config.model, p, scene.candidates[choice], world.places[choice]);
   }
   if (!world.is("soft_grid")) throw std::logic_error("no naive " + config.kind);
   if (config.expect == "features") return expectation(decision, play.keys);
-  return feature(p, expectation(decision, scene.candidates), expectation(decision, world.places));
+  return feature(world.config.model, p, expectation(decision, scene.candidates),
+                 expectation(decision, world.places));
 }
 
 /// A distribution, a window or a mean.
@@ -277,7 +279,7 @@ inline Play play(const World& world, const Parameters& p, const Scene& scene) {
     return all;
   }
   for (std::size_t k = 0; k < world.places.size(); ++k)
-    all.keys.push_back(feature(p, scene.candidates[k], world.places[k]));
+    all.keys.push_back(feature(world.config.model, p, scene.candidates[k], world.places[k]));
   for (int t = 0; t < world.config.glimpse.num_glimpses; ++t) {
     all.decisions.push_back(decide(world, p, scene, t, state.h, all.keys));
     state = advance(world.config, p, look(world, p, scene, t, all), state);

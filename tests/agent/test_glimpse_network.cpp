@@ -125,14 +125,15 @@ TEST_CASE("weight_backward with beta 1 adds to what is there") {
 }
 
 // The slope of sum(dfeature * feature) by what goes in, at random inputs away from the kinks.
-TEST_CASE("input_backward is the slope by glimpse and location") {
+TEST_CASE("location_backward and glimpse_backward are the slopes by location and glimpse") {
   Situation now({6, 1});
   const General general(now);
   GuardedMatrix dglimpse(6, kSizes.glimpse), dlocation(6, 2);
   dglimpse.fill(std::numeric_limits<float>::quiet_NaN());
   dlocation.fill(std::numeric_limits<float>::quiet_NaN());
-  now.network.input_backward(dglimpse.view(), dlocation.view(), general.djoint.view(),
-                             flat(now.parameters));
+  now.network.location_backward(dlocation.view(), general.djoint.view(), flat(now.parameters));
+  now.network.glimpse_backward(dglimpse.view(), general.djoint.view().columns(0, kSizes.what),
+                               flat(now.parameters));
   CHECK(dglimpse.intact());
   CHECK(dlocation.intact());
 

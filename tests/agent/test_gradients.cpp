@@ -7,6 +7,7 @@
 
 #include "agent/answering/reward.h"
 #include "agent/looking/context_network.h"
+#include "agent/looking/glimpse_input.h"
 #include "tests/agent/check_lane.h"
 
 namespace saccade {
@@ -52,6 +53,11 @@ std::vector<AgentConfig> configurations() {
     config.model.context = "thumbnail";
     all.push_back(config);
   }
+  for (const std::string& network : glimpse_networks()) {
+    AgentConfig config = busy_config("gru");
+    config.model.glimpse_network = network;
+    all.push_back(config);
+  }
   AgentConfig last_step_only = busy_config("gru");
   last_step_only.training.step_loss = 0.0;
   all.push_back(last_step_only);
@@ -62,7 +68,8 @@ std::string describe(const AgentConfig& config) {
   return config.model.core + ", context " + config.model.context + ", first " +
          config.glimpse.first + (config.glimpse.learn_std ? ", learned std, " : ", ") +
          config.reinforce.advantage + ", " + config.reinforce.critic + ", " +
-         config.reinforce.reward + ", T " + std::to_string(config.glimpse.num_glimpses);
+         config.model.glimpse_network + ", " + config.reinforce.reward + ", T " +
+         std::to_string(config.glimpse.num_glimpses);
 }
 
 TEST_CASE(

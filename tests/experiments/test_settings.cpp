@@ -36,6 +36,7 @@ const Overrides kSoft = {"attention.glimpse.kind=soft_grid", "attention.glimpse.
                          "attention.glimpse.stride=4"};
 const Overrides kContent = {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
                             "attention.glimpse.stride=4", "attention.glimpse.addressing=content"};
+const Overrides kConv = {"model.glimpse_network=conv", "model.glimpse_kernel=3"};
 const Overrides kContext = {"model.context=thumbnail", "model.context_size=12"};
 const Overrides kWhole = {"attention.glimpse.kind=whole"};
 const Overrides kGate = {"attention.input.kind=gate"};
@@ -90,6 +91,10 @@ std::vector<Move> moves() {
       {"model.hidden_size", "7"},
       {"model.heads", "3", kAttention},
       {"model.depth", "2", kAttention},
+      {"model.glimpse_network", "conv", {"model.glimpse_kernel=3"}},
+      {"model.glimpse_filters", "5", kConv},
+      {"model.glimpse_kernel", "2", kConv},
+      {"model.glimpse_stride", "1", kConv},
       {"model.glimpse_hidden", "6"},
       {"model.location_hidden", "5"},
       {"model.feature_size", "9"},

@@ -135,6 +135,35 @@ TEST_CASE("a convolution gives an image the same bits alone and in a batch") {
   }
 }
 
+// Outputs side by side in memory: several images share a product, more than it takes in the end.
+TEST_CASE("a convolution is the same for images that share a product") {
+  RandomStream stream(7, Purpose::scene, 0, 0);
+  const Sizes sizes{12, 12, 1, 6, 5, 2, 0};
+  constexpr int kImages = 200;
+  Played apart(sizes, kImages, stream);
+  apart.play();
+
+  Convolution convolution(sizes);
+  Tensor<2> y = zeros<2>(kImages, sizes.output_size()), dz = y;
+  convolution.relu_forward(matrix(y), apart.x.view(), apart.w.view(), apart.b.view());
+  CHECK(largest_error(matrix(y), NaiveMatrix(apart.y.view())) < 1e-6);
+
+  copy_rows(matrix(dz), apart.dy.view());
+  relu_backward(matrix(dz), matrix(y));
+  GuardedMatrix dx = apart.dx, dw = apart.dw, db = apart.db;
+  dx.fill(kNan);
+  convolution.input_backward(dx.view(), matrix(dz), apart.w.view());
+  CHECK(largest_error(dx.view(), NaiveMatrix(apart.dx.view())) < 1e-6);
+  for (const float beta : {0.0F, 1.0F}) {  // written, then added
+    if (beta == 0.0F) dw.fill(kNan), db.fill(kNan);
+    convolution.backward(dw.view(), db.view(), matrix(dz), apart.x.view(), beta);
+    for (auto [found, expected] : {std::pair(&dw, &apart.dw), std::pair(&db, &apart.db)})
+      for (int r = 0; r < found->view().rows; ++r)
+        for (int c = 0; c < found->view().cols; ++c)
+          CHECK((*found)(r, c) == doctest::Approx((1.0F + beta) * (*expected)(r, c)).epsilon(1e-4));
+  }
+}
+
 TEST_CASE("convolutions give the same bits on every thread") {
   RandomStream stream(4, Purpose::scene, 0, 0);
   const Sizes sizes{30, 30, 4, 8, 5, 2, 2};

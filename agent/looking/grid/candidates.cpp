@@ -2,34 +2,36 @@
 
 namespace saccade {
 
-Candidates::Candidates(const GlimpseNetwork& network, ConstMatrix places, bool seen, bool embedded,
+Candidates::Candidates(const GlimpseParts& parts, ConstMatrix places, bool seen, bool embedded,
                        Environment& environment)
-    : network_(network), places_(places), environment_(environment) {
-  const auto [glimpse, what, where, features] = network.sizes();
+    : network_(parts.network), places_(places), environment_(environment) {
   const int batch = environment.episodes(), count = places.rows;
   if (!seen) return;
-  glimpses_ = zeros<3>(batch, count, glimpse);
-  dglimpses_ = zeros<2>(count, glimpse);
+  glimpses_ = zeros<3>(batch, count, parts.size);
+  dglimpses_ = zeros<2>(count, parts.size);
   if (!embedded) return;
-  what_ = dwhat_ = zeros<3>(batch, count, what);
-  embeddings_ = dembeddings_ = zeros<3>(batch, count, features);
-  embedding_places_.emplace(network.make_places(places));
+  input_.emplace(parts, batch * count);
+  what_ = dwhat_ = zeros<3>(batch, count, network_.sizes().what);
+  embeddings_ = dembeddings_ = zeros<3>(batch, count, network_.sizes().features);
+  embedding_places_.emplace(network_.make_places(places));
 }
 
 void Candidates::look(std::span<const float> parameters) {
   if (glimpses_.size() > 0) environment_.look_at_all(places_, matrix(glimpses_));
   if (embedded())
-    network_.forward(matrix(embeddings_), matrix(what_), *embedding_places_, matrix(glimpses_),
-                     parameters);
+    network_.forward(matrix(embeddings_), matrix(what_), *embedding_places_,
+                     input_->forward(matrix(glimpses_), 0, parameters), parameters);
 }
 
 void Candidates::backward(std::span<float> gradient, std::span<const float> parameters) {
   network_.backward(gradient, matrix(dwhat_), matrix(dembeddings_), *embedding_places_,
-                    matrix(embeddings_), matrix(what_), matrix(glimpses_), parameters);
+                    matrix(embeddings_), matrix(what_), input_->of(matrix(glimpses_)), parameters);
+  input_->backward(matrix(dwhat_), 0, parameters);
+  input_->weight_backward(gradient, matrix(glimpses_));
 }
 
 Matrix Candidates::glimpse_backward(int b, std::span<const float> parameters) {
-  network_.glimpse_backward(dglimpses(), step(dwhat_, b), parameters);
+  input_->glimpse_backward(dglimpses(), step(dwhat_, b), b * size(), parameters);
   return dglimpses();
 }
 

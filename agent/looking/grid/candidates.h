@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "agent/cores/core.h"
-#include "agent/looking/glimpse_network.h"
+#include "agent/looking/glimpse_input.h"
 #include "agent/looking/look.h"
 #include "env/environment.h"
 #include "nn/tensor.h"
@@ -16,8 +16,8 @@ namespace saccade {
 class Candidates {
  public:
   /// Nothing is kept without `seen`; `embedded`: the glimpse network sees every one of them. Keeps
-  /// references to `network` and `environment`, and the places (G, 2) must outlive it.
-  Candidates(const GlimpseNetwork& network, ConstMatrix places, bool seen, bool embedded,
+  /// references to `parts` and `environment`, and the places (G, 2) must outlive it.
+  Candidates(const GlimpseParts& parts, ConstMatrix places, bool seen, bool embedded,
              Environment& environment);
 
   int size() const { return places_.rows; }  // G
@@ -50,6 +50,7 @@ class Candidates {
   ConstMatrix places_;  // (G, 2)
   Environment& environment_;
   std::optional<GlimpseNetwork::Places> embedding_places_;
+  std::optional<GlimpseInput> input_;
   Tensor<3> glimpses_;                  // (B, G, D)
   Tensor<3> what_, dwhat_;              // (B, G, what)
   Tensor<3> embeddings_, dembeddings_;  // (B, G, F)
@@ -82,10 +83,10 @@ class GridRead {
 std::unique_ptr<GridRead> make_embedding_read(Candidates& candidates, Look& look, CoreMemory& core);
 /// The embedding of the mean of the candidates' glimpses, at the mean of their places:
 /// g = sum_k w_k g_k. Writes look.glimpses.
-std::unique_ptr<GridRead> make_pixel_read(Candidates& candidates, const GlimpseNetwork& network,
+std::unique_ptr<GridRead> make_pixel_read(Candidates& candidates, const GlimpseParts& parts,
                                           Look& look, CoreMemory& core);
 /// One glimpse, at the candidate whose weight is one. Writes look.glimpses.
-std::unique_ptr<GridRead> make_glimpse_read(const GlimpseNetwork& network, Look& look,
+std::unique_ptr<GridRead> make_glimpse_read(const GlimpseParts& parts, Look& look,
                                             Environment& environment, CoreMemory& core);
 
 }  // namespace saccade

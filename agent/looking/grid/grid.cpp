@@ -37,11 +37,11 @@ class GridLooking final : public Looking {
     const bool single = !parts_.embeds || parts_.expects_pixels;
     Work total = parts_.addressing->work(steps - parts_.first_learned(), num_candidates());
     if (parts_.context && steps > parts_.first_learned()) total = total + parts_.context->work();
-    if (parts_.embeds) total = total + parts_.network.work_in_place() * num_candidates();
+    if (parts_.embeds) total = total + parts_.glimpse.work_in_place() * num_candidates();
     if (single)
-      total = total + parts_.network.work(soft_ ? Input::differentiated : Input::constant) * steps;
+      total = total + parts_.glimpse.work(soft_ ? Input::differentiated : Input::constant) * steps;
     if (soft_) {  // the expectation: forward, and two ways back
-      const int width = parts_.expects_pixels ? parts_.network.sizes().glimpse : features;
+      const int width = parts_.expects_pixels ? parts_.glimpse.size : features;
       total = total + linear_work(num_candidates(), width,
                                   parts_.expects_pixels ? Input::constant : Input::differentiated) *
                           steps;
@@ -57,7 +57,7 @@ class GridLooking final : public Looking {
     Tensor<2> places = grid_places(glimpse.grid, sight.canvas.rows, sight.canvas.cols);
     const int count = static_cast<int>(places.shape()[0]);
     return {.places = std::move(places),
-            .network = make_glimpse_network(config.model, sight.glimpse_size, layout),
+            .glimpse = make_glimpse_parts(config.model, retina_shape(sight), layout),
             .addressing = make_addressing(config, count,
                                           soft ? Input::differentiated : Input::constant, layout),
             .context = make_context_network(config.model, sight.canvas, layout),

@@ -18,13 +18,13 @@ class GridLook : public LookBase {
  public:
   GridLook(const GridParts& parts, Environment& environment, CoreMemory& core)
       : LookBase(static_cast<int>(parts.places.shape()[0]),
-                 reads_embeddings(parts) ? 0 : parts.network.sizes().glimpse, environment, core),
+                 reads_embeddings(parts) ? 0 : parts.glimpse.size, environment, core),
         parts_(parts),
         first_learned_(parts.first_learned()),
-        candidates_(parts.network, matrix(parts.places), parts.sees_all, parts.embeds, environment),
+        candidates_(parts.glimpse, matrix(parts.places), parts.sees_all, parts.embeds, environment),
         read_(reads_embeddings(parts) ? make_embedding_read(candidates_, *this, core)
-              : parts.expects_pixels  ? make_pixel_read(candidates_, parts.network, *this, core)
-                                      : make_glimpse_read(parts.network, *this, environment, core)),
+              : parts.expects_pixels  ? make_pixel_read(candidates_, parts.glimpse, *this, core)
+                                      : make_glimpse_read(parts.glimpse, *this, environment, core)),
         center_(nearest_place(candidates_.places(), 0.0F, 0.0F)),
         address_memory_(parts.addressing->make_memory(steps(), episodes(), candidates_.size())),
         policy_samples_(zeros<2>(episodes(), 2)),

@@ -7,7 +7,7 @@
 #include "agent/cores/core.h"
 #include "agent/looking/context_network.h"
 #include "agent/looking/glimpse_config.h"
-#include "agent/looking/glimpse_network.h"
+#include "agent/looking/glimpse_input.h"
 #include "agent/looking/look.h"
 #include "attention/score.h"
 #include "env/environment.h"
@@ -18,7 +18,7 @@ namespace saccade {
 /// What places and sees the candidates of a grid, and how.
 struct GridParts {
   Tensor<2> places;  // (G, 2)
-  GlimpseNetwork network;
+  GlimpseParts glimpse;
   std::unique_ptr<const Score> addressing;
   std::optional<ContextNetwork> context;  // of addressing by location
   bool by_content = false;                // addressing reads the candidates' embeddings

@@ -73,8 +73,8 @@ class EmbeddingRead final : public GridRead {
 // What reads of one glimpse a step share.
 class SingleRead : public GridRead {
  protected:
-  SingleRead(const GlimpseNetwork& network, Look& look, CoreMemory& core)
-      : look_(look), core_(core), pass_(network, look, core) {}
+  SingleRead(const GlimpseParts& parts, Look& look, CoreMemory& core)
+      : look_(look), core_(core), pass_(parts, look, core) {}
 
   void picture(int t, int b, float* glimpse) const override {
     std::copy_n(&look_.glimpses(t, b, 0), look_.glimpses.shape()[2], glimpse);
@@ -87,11 +87,11 @@ class SingleRead : public GridRead {
 
 class PixelRead final : public SingleRead {
  public:
-  PixelRead(Candidates& candidates, const GlimpseNetwork& network, Look& look, CoreMemory& core)
-      : SingleRead(network, look, core),
+  PixelRead(Candidates& candidates, const GlimpseParts& parts, Look& look, CoreMemory& core)
+      : SingleRead(parts, look, core),
         candidates_(candidates),
         products_(candidates.size()),
-        dglimpse_(zeros<2>(core.episodes(), network.sizes().glimpse)),
+        dglimpse_(zeros<2>(core.episodes(), parts.size)),
         dlocation_(zeros<2>(core.episodes(), 2)) {}
 
   void forward(int t, std::span<const float> parameters) override {
@@ -139,8 +139,8 @@ class PixelRead final : public SingleRead {
 
 class GlimpseRead final : public SingleRead {
  public:
-  GlimpseRead(const GlimpseNetwork& network, Look& look, Environment& environment, CoreMemory& core)
-      : SingleRead(network, look, core), environment_(environment) {}
+  GlimpseRead(const GlimpseParts& parts, Look& look, Environment& environment, CoreMemory& core)
+      : SingleRead(parts, look, core), environment_(environment) {}
 
   void forward(int t, std::span<const float> parameters) override {
     environment_.look(step(look_.locations, t), step(look_.glimpses, t));
@@ -173,14 +173,14 @@ std::unique_ptr<GridRead> make_embedding_read(Candidates& candidates, Look& look
   return std::make_unique<EmbeddingRead>(candidates, look, core);
 }
 
-std::unique_ptr<GridRead> make_pixel_read(Candidates& candidates, const GlimpseNetwork& network,
+std::unique_ptr<GridRead> make_pixel_read(Candidates& candidates, const GlimpseParts& parts,
                                           Look& look, CoreMemory& core) {
-  return std::make_unique<PixelRead>(candidates, network, look, core);
+  return std::make_unique<PixelRead>(candidates, parts, look, core);
 }
 
-std::unique_ptr<GridRead> make_glimpse_read(const GlimpseNetwork& network, Look& look,
+std::unique_ptr<GridRead> make_glimpse_read(const GlimpseParts& parts, Look& look,
                                             Environment& environment, CoreMemory& core) {
-  return std::make_unique<GlimpseRead>(network, look, environment, core);
+  return std::make_unique<GlimpseRead>(parts, look, environment, core);
 }
 
 }  // namespace saccade

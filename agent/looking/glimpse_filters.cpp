@@ -1,0 +1,81 @@
+#include "agent/looking/glimpse_filters.h"
+
+#include <fmt/format.h>
+
+#include "nn/error.h"
+
+namespace saccade {
+
+GlimpseFilters::GlimpseFilters(const GlimpseShape& shape, const Sizes& sizes,
+                               ParameterLayout& layout)
+    : layout_(&layout),
+      shape_(shape),
+      convolution_{.rows = shape.side,
+                   .cols = shape.side,
+                   .channels = shape.channels,
+                   .filters = sizes.filters,
+                   .kernel_size = sizes.kernel_size,
+                   .stride = sizes.stride,
+                   .padding = 0} {
+  if (sizes.kernel_size > shape.side)
+    throw InputError(
+        fmt::format("model.glimpse_kernel: {} is larger than a glimpse; allowed: 1 to {} pixels",
+                    sizes.kernel_size, shape.side));
+  const int patch = convolution_.patch_size();
+  weight_ = layout.add("glimpse.filters.weight", patch, sizes.filters, he_normal(patch));
+  bias_ = layout.add("glimpse.filters.bias", 1, sizes.filters, constant(0));
+}
+
+GlimpseFilters::Memory GlimpseFilters::make_memory(int glimpses) const {
+  const Tensor<2> images = shape_.channels > 1
+                               ? zeros<2>(glimpses * shape_.scales(), shape_.scale_size())
+                               : zeros<2>(0, 0);
+  const Tensor<2> outputs = zeros<2>(glimpses, size());
+  return {Convolution(convolution_), images, images, outputs, outputs};
+}
+
+template <class AnyMatrix>
+AnyMatrix GlimpseFilters::scales(AnyMatrix m, int first, int glimpses) const {
+  SACCADE_CHECK(m.stride == m.cols && first + glimpses <= m.rows);
+  const int width = m.cols / shape_.scales();
+  return {m.row(first), glimpses * shape_.scales(), width, width};
+}
+
+void GlimpseFilters::forward(Memory& memory, int first, ConstMatrix glimpses,
+                             std::span<const float> parameters) const {
+  ConstMatrix images = scales(glimpses, 0, glimpses.rows);
+  if (shape_.channels > 1) {
+    const Matrix last =
+        matrix(memory.images).row_range(first * shape_.scales(), glimpses.rows * shape_.scales());
+    put_channels_last(last, images, shape_.channels);
+    images = last;
+  }
+  memory.convolution.relu_forward(scales(matrix(memory.y), first, glimpses.rows), images,
+                                  layout_->view(parameters, weight_),
+                                  layout_->view(parameters, bias_));
+}
+
+void GlimpseFilters::glimpse_backward(Matrix dglimpses, Memory& memory, int first,
+                                      std::span<const float> parameters) const {
+  const Matrix dimages = scales(dglimpses, 0, dglimpses.rows);
+  const Matrix last =
+      shape_.channels > 1 ? matrix(memory.dimages).row_range(0, dimages.rows) : dimages;
+  memory.convolution.input_backward(last, scales(matrix(memory.dy), first, dglimpses.rows),
+                                    layout_->view(parameters, weight_));
+  if (shape_.channels > 1) put_channels_first(dimages, last, shape_.channels);
+}
+
+void GlimpseFilters::weight_backward(std::span<float> gradient, Memory& memory,
+                                     ConstMatrix glimpses, float beta) const {
+  const ConstMatrix images = shape_.channels > 1 ? matrix(std::as_const(memory.images))
+                                                 : scales(glimpses, 0, glimpses.rows);
+  memory.convolution.backward(layout_->view(gradient, weight_), layout_->view(gradient, bias_),
+                              scales(matrix(memory.dy), 0, glimpses.rows), images, beta);
+}
+
+Work GlimpseFilters::work(Input glimpse) const {
+  return linear_work(convolution_.patch_size(), convolution_.filters, glimpse) *
+         (std::int64_t{shape_.scales()} * convolution_.positions());
+}
+
+}  // namespace saccade

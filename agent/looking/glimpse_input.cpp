@@ -1,0 +1,86 @@
+#include "agent/looking/glimpse_input.h"
+
+#include <utility>
+
+#include "nn/layers.h"
+#include "nn/name_table.h"
+
+namespace saccade {
+namespace {
+
+struct GlimpseNetworkKind {
+  bool filters = false;  // between the pixels and the network
+};
+
+const NameTable<GlimpseNetworkKind>& network_kinds() {
+  static const NameTable<GlimpseNetworkKind> table{"model.glimpse_network",
+                                                   {{"mlp", {}}, {"conv", {.filters = true}}}};
+  return table;
+}
+
+}  // namespace
+
+GlimpseParts make_glimpse_parts(const ModelConfig& model, const GlimpseShape& shape,
+                                ParameterLayout& layout) {
+  std::optional<GlimpseFilters> filters;
+  if (network_kinds().at(model.glimpse_network).filters)
+    filters.emplace(shape,
+                    GlimpseFilters::Sizes{.filters = model.glimpse_filters,
+                                          .kernel_size = model.glimpse_kernel,
+                                          .stride = model.glimpse_stride},
+                    layout);
+  const GlimpseNetwork network({.glimpse = filters ? filters->size() : shape.size,
+                                .what = model.glimpse_hidden,
+                                .where = model.location_hidden,
+                                .features = model.feature_size},
+                               layout);
+  return {shape.size, std::move(filters), network};
+}
+
+std::vector<std::string> glimpse_networks() { return network_kinds().names(); }
+
+Work GlimpseParts::work(Input input) const {
+  if (!filters) return network.work(input, input);
+  return filters->work(input) + network.work(Input::differentiated, input);
+}
+
+Work GlimpseParts::work_in_place() const {
+  if (!filters) return network.work_in_place(Input::constant);
+  return filters->work(Input::constant) + network.work_in_place(Input::differentiated);
+}
+
+GlimpseInput::GlimpseInput(const GlimpseParts& parts, int glimpses) : parts_(parts) {
+  if (parts.filters) memory_.emplace(parts.filters->make_memory(glimpses));
+}
+
+ConstMatrix GlimpseInput::forward(ConstMatrix glimpses, int first,
+                                  std::span<const float> parameters) {
+  if (!memory_) return glimpses;
+  parts_.filters->forward(*memory_, first, glimpses, parameters);
+  return matrix(memory_->y).row_range(first, glimpses.rows);
+}
+
+ConstMatrix GlimpseInput::of(ConstMatrix glimpses) const {
+  return memory_ ? matrix(memory_->y) : glimpses;
+}
+
+void GlimpseInput::backward(ConstMatrix dwhat, int first, std::span<const float> parameters) {
+  if (!memory_) return;
+  const Matrix dy = matrix(memory_->dy).row_range(first, dwhat.rows);
+  parts_.network.glimpse_backward(dy, dwhat, parameters);
+  relu_backward(dy, matrix(memory_->y).row_range(first, dwhat.rows));
+}
+
+void GlimpseInput::glimpse_backward(Matrix dglimpses, ConstMatrix dwhat, int first,
+                                    std::span<const float> parameters) {
+  if (memory_)
+    parts_.filters->glimpse_backward(dglimpses, *memory_, first, parameters);
+  else
+    parts_.network.glimpse_backward(dglimpses, dwhat, parameters);
+}
+
+void GlimpseInput::weight_backward(std::span<float> gradient, ConstMatrix glimpses, float beta) {
+  if (memory_) parts_.filters->weight_backward(gradient, *memory_, glimpses, beta);
+}
+
+}  // namespace saccade
