@@ -1,15 +1,15 @@
 #include "nn/convolution.h"
 
 #include <algorithm>
+#include <array>
+#include <type_traits>
+#include <xsimd/xsimd.hpp>
 
 #include "nn/gemm.h"
 #include "nn/layers.h"
 
 namespace saccade {
 namespace {
-
-// The patches that share a product: enough to keep it busy, few enough to stay in the cache.
-constexpr int kPatchNumbers = 1 << 15;
 
 // Calls body(numbers of a padded image, numbers of a patch, count) for each row of each patch:
 // there, `count` numbers lie side by side in both.
@@ -36,10 +36,63 @@ void for_image_rows(const Convolution::Sizes& sizes, float* padded, Body body) {
          static_cast<std::ptrdiff_t>(row) * count, count);
 }
 
+// ---- Patches where they are ----
+
+// One multiply-add for a batch of filters and a number of an image: the outputs of a few positions
+// stay in registers, and so do the weights' gradients of a few numbers of a patch.
+
+// Batches of eight at the most, as in rows.cpp.
+using Arch = std::conditional_t<(xsimd::batch<float>::size > 8), xsimd::fma3<xsimd::avx2>,
+                                xsimd::default_arch>;
+using Batch = xsimd::batch<float, Arch>;
+constexpr int kWidth = static_cast<int>(Batch::size);
+
+// A product of so thin matrices is mostly copying.
+constexpr int kThinPatch = 64;
+// Numbers of patches that share a product: enough to keep it busy, few enough for the cache.
+constexpr int kPatchNumbers = 1 << 15;
+
+// Columns first .. of `from` (rows, n) as a batch a row, with zeros behind the last.
+void pack(Matrix to, ConstMatrix from, int first) {
+  const int count = std::min(kWidth, from.cols - first);
+  for (int r = 0; r < from.rows; ++r)
+    std::fill(std::copy_n(from.row(r) + first, count, to.row(r)), to.row(r) + kWidth, 0.0F);
+}
+
+// Of N positions: y[n] (batch) = relu(b + patch n . weights).
+template <std::size_t N>
+void direct_outputs(const Convolution::Sizes& sizes, const float* image, const int* corners,
+                    const float* weights, Batch bias, std::array<Batch, N>& y) {
+  const int count = sizes.kernel_size * sizes.channels;
+  y.fill(bias);
+  for (int k = 0; k < sizes.kernel_size; ++k, image += sizes.cols * sizes.channels)
+    for (int i = 0; i < count; ++i, weights += kWidth) {
+      const Batch weight = Batch::load_aligned(weights);
+      for (std::size_t n = 0; n < N; ++n)
+        y[n] = xsimd::fma(Batch(image[corners[n] + i]), weight, y[n]);
+    }
+  for (Batch& z : y) z = xsimd::select(z <= Batch(0.0F), Batch(0.0F), z);
+}
+
+// Of N numbers of the patches, from `image` on at every corner: adds dy' x to dweights.
+template <std::size_t N>
+void direct_gradients(float* dweights, const float* image, const std::vector<int>& corners,
+                      const float* dy) {
+  std::array<Batch, N> sums;
+  for (std::size_t n = 0; n < N; ++n) sums[n] = Batch::load_aligned(dweights + n * kWidth);
+  for (const int corner : corners) {
+    const Batch dz = Batch::load_aligned(dy);
+    for (std::size_t n = 0; n < N; ++n) sums[n] = xsimd::fma(Batch(image[corner + n]), dz, sums[n]);
+    dy += kWidth;
+  }
+  for (std::size_t n = 0; n < N; ++n) sums[n].store_aligned(dweights + n * kWidth);
+}
+
 }  // namespace
 
 Convolution::Convolution(const Sizes& sizes)
     : sizes_(sizes),
+      direct_(sizes.padding == 0 && sizes.patch_size() <= kThinPatch),
       group_(std::max(1, kPatchNumbers / (sizes.positions() * sizes.patch_size()))),
       padded_(
           zeros<3>(sizes.rows + 2 * sizes.padding, sizes.cols + 2 * sizes.padding, sizes.channels)),
@@ -47,68 +100,124 @@ Convolution::Convolution(const Sizes& sizes)
       patches_(zeros<2>(group_ * sizes.positions(), sizes.patch_size())) {
   SACCADE_CHECK(sizes.stride >= 1 && sizes.padding >= 0);
   SACCADE_CHECK(sizes.kernel_size <= std::min(sizes.rows, sizes.cols) + 2 * sizes.padding);
+  if (!direct_) return;
+  for (int row = 0; row < sizes.output_rows(); ++row)
+    for (int col = 0; col < sizes.output_cols(); ++col)
+      corners_.push_back(sizes.stride * (row * sizes.cols + col) * sizes.channels);
+  weights_ = zeros<2>(sizes.patch_size(), kWidth);
+  outputs_ = zeros<2>(sizes.positions(), kWidth);
 }
 
-void Convolution::gather(ConstMatrix x) {
-  const std::ptrdiff_t size = std::ptrdiff_t{sizes_.positions()} * sizes_.patch_size();
-  for (int image = 0; image < x.rows; ++image) {
-    for_image_rows(sizes_, padded_.data(),
-                   [from = x.row(image)](float* padded, std::ptrdiff_t at, int count) {
-                     std::copy_n(from + at, count, padded);
-                   });
-    for_patch_rows(sizes_, padded_.data(), patches_.data() + image * size,
-                   [](const float* __restrict padded, float* __restrict patch, int count) {
-                     for (int i = 0; i < count; ++i) patch[i] = padded[i];
-                   });
+void Convolution::gather(const float* x) {
+  for_image_rows(sizes_, padded_.data(), [x](float* padded, std::ptrdiff_t from, int count) {
+    std::copy_n(x + from, count, padded);
+  });
+  for_patch_rows(sizes_, padded_.data(), patches_.data(),
+                 [](const float* __restrict padded, float* __restrict patch, int count) {
+                   for (int i = 0; i < count; ++i) patch[i] = padded[i];
+                 });
+}
+
+void Convolution::scatter(float* dx, float* dpatches) {
+  dpadded_.fill(0.0F);
+  for_patch_rows(sizes_, dpadded_.data(), dpatches,
+                 [](float* __restrict padded, const float* __restrict patch, int count) {
+                   for (int i = 0; i < count; ++i) padded[i] += patch[i];
+                 });
+  for_image_rows(sizes_, dpadded_.data(), [dx](const float* padded, std::ptrdiff_t to, int count) {
+    std::copy_n(padded, count, dx + to);
+  });
+}
+
+void Convolution::direct_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b) {
+  constexpr int kPositions = 4;
+  const int positions = sizes_.positions(), filters = sizes_.filters;
+  for (int first = 0; first < filters; first += kWidth) {
+    const int count = std::min(kWidth, filters - first);
+    pack(matrix(outputs_).row_range(0, 1), b, first);
+    const Batch bias = Batch::load_aligned(outputs_.data());
+    pack(matrix(weights_), w, first);
+    for (int image = 0; image < x.rows; ++image) {
+      const auto write = [&]<std::size_t N>(int p, std::array<Batch, N>&& z) {
+        direct_outputs(sizes_, x.row(image), corners_.data() + p, weights_.data(), bias, z);
+        alignas(64) std::array<float, kWidth> numbers;
+        for (std::size_t n = 0; n < N; ++n) {
+          z[n].store_aligned(numbers.data());
+          std::copy_n(numbers.data(), count, y.row(image) + (p + n) * filters + first);
+        }
+      };
+      int p = 0;
+      for (; p + kPositions <= positions; p += kPositions)
+        write(p, std::array<Batch, kPositions>());
+      for (; p < positions; ++p) write(p, std::array<Batch, 1>());
+    }
   }
 }
 
-void Convolution::scatter(Matrix dx) {
-  const std::ptrdiff_t size = std::ptrdiff_t{sizes_.positions()} * sizes_.patch_size();
-  for (int image = 0; image < dx.rows; ++image) {
-    dpadded_.fill(0.0F);
-    for_patch_rows(sizes_, dpadded_.data(), patches_.data() + image * size,
-                   [](float* __restrict padded, const float* __restrict patch, int count) {
-                     for (int i = 0; i < count; ++i) padded[i] += patch[i];
-                   });
-    for_image_rows(sizes_, dpadded_.data(),
-                   [to = dx.row(image)](const float* padded, std::ptrdiff_t at, int count) {
-                     std::copy_n(padded, count, to + at);
-                   });
+void Convolution::direct_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, float beta) {
+  constexpr int kNumbers = 5;
+  const int positions = sizes_.positions(), filters = sizes_.filters;
+  const int numbers = sizes_.kernel_size * sizes_.channels;  // of a patch's row
+  for (int first = 0; first < filters; first += kWidth) {
+    const int count = std::min(kWidth, filters - first);
+    weights_.fill(0.0F);
+    Batch bias(0.0F);
+    for (int image = 0; image < x.rows; ++image) {
+      pack(matrix(outputs_), {dy.row(image), positions, filters, filters}, first);
+      for (int p = 0; p < positions; ++p) bias += Batch::load_aligned(&outputs_(p, 0));
+      float* dweights = weights_.data();
+      for (int k = 0; k < sizes_.kernel_size; ++k) {
+        const float* row = x.row(image) + k * sizes_.cols * sizes_.channels;
+        int i = 0;
+        for (; i + kNumbers <= numbers; i += kNumbers, dweights += kNumbers * kWidth)
+          direct_gradients<kNumbers>(dweights, row + i, corners_, outputs_.data());
+        for (; i < numbers; ++i, dweights += kWidth)
+          direct_gradients<1>(dweights, row + i, corners_, outputs_.data());
+      }
+    }
+    bias.store_aligned(outputs_.data());
+    for (int f = 0; f < count; ++f) {
+      const auto put = [beta](float& to, float sum) { to = beta == 0.0F ? sum : to + sum; };
+      put(db(0, first + f), outputs_(0, f));
+      for (int r = 0; r < dw.rows; ++r) put(dw(r, first + f), weights_(r, f));
+    }
   }
 }
 
 void Convolution::relu_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b) {
   SACCADE_CHECK(y.rows == x.rows && y.cols == sizes_.output_size());
   SACCADE_CHECK(x.cols == sizes_.input_size());
-  const int group = group_of(y);
-  for (int first = 0; first < x.rows; first += group) {
-    const int images = std::min(group, x.rows - first);
-    gather(x.row_range(first, images));
-    linear_relu_forward(positions(y, first, images), patches(images), w, b);
+  if (direct_) return direct_forward(y, x, w, b);
+  for (int image = 0; image < x.rows; ++image) {
+    gather(x.row(image));
+    linear_relu_forward({y.row(image), sizes_.positions(), sizes_.filters, sizes_.filters},
+                        matrix(patches_).row_range(0, sizes_.positions()), w, b);
   }
 }
 
 void Convolution::backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, float beta) {
   SACCADE_CHECK(dy.rows == x.rows && dy.cols == sizes_.output_size());
   SACCADE_CHECK(x.cols == sizes_.input_size());
-  const int group = group_of(dy);
-  for (int first = 0; first < x.rows; first += group) {
-    const int images = std::min(group, x.rows - first);
-    gather(x.row_range(first, images));
-    linear_backward(dw, db, positions(dy, first, images), patches(images),
-                    first == 0 ? beta : 1.0F);
+  if (direct_) return direct_backward(dw, db, dy, x, beta);
+  for (int image = 0; image < x.rows; ++image) {
+    gather(x.row(image));
+    const ConstMatrix dz{dy.row(image), sizes_.positions(), sizes_.filters, sizes_.filters};
+    linear_backward(dw, db, dz, matrix(patches_).row_range(0, sizes_.positions()),
+                    image == 0 ? beta : 1.0F);
   }
 }
 
 void Convolution::input_backward(Matrix dx, ConstMatrix dy, ConstMatrix w) {
   SACCADE_CHECK(dx.rows == dy.rows && dy.cols == sizes_.output_size());
   SACCADE_CHECK(dx.cols == sizes_.input_size());
-  const int group = group_of(dy);
+  // Images whose outputs lie side by side in memory share a product.
+  const int group = dy.stride == dy.cols ? group_ : 1, positions = sizes_.positions();
   for (int first = 0; first < dx.rows; first += group) {
     const int images = std::min(group, dx.rows - first);
-    multiply_transposed_b(patches(images), positions(dy, first, images), w);
-    scatter(dx.row_range(first, images));
+    const Matrix dpatches = matrix(patches_).row_range(0, images * positions);
+    multiply_transposed_b(dpatches,
+                          {dy.row(first), images * positions, sizes_.filters, sizes_.filters}, w);
+    for (int i = 0; i < images; ++i) scatter(dx.row(first + i), dpatches.row(i * positions));
   }
 }
 

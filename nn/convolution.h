@@ -1,12 +1,15 @@
 #pragma once
 
+#include <vector>
+
 #include "nn/tensor.h"
 
 namespace saccade {
 
 /// A square convolution with a bias and zeros beyond the edges, followed by a relu. The patches
 /// under the kernel become the rows of a matrix (Chellapilla et al. 2006), and the layer a linear
-/// one on them. An image is one row of a matrix, channels last: (row, col, channel).
+/// one on them; patches too thin for a product stay where they are. An image is one row of a
+/// matrix, channels last: (row, col, channel).
 ///
 /// Holds scratch memory for a few images: used by one thread at a time. Calls allocate nothing
 /// after the first, and an image's result does not depend on what else is in the batch.
@@ -39,22 +42,20 @@ class Convolution {
   void input_backward(Matrix dx, ConstMatrix dy, ConstMatrix w);
 
  private:
-  void gather(ConstMatrix x);
-  void scatter(Matrix dx);
-  // Images whose outputs lie side by side in memory share a product.
-  int group_of(ConstMatrix y) const { return y.stride == y.cols ? group_ : 1; }
-  // The patches of `images` images, and those images' outputs from image `first` on.
-  Matrix patches(int images) { return matrix(patches_).row_range(0, images * sizes_.positions()); }
-  template <class AnyMatrix>
-  AnyMatrix positions(AnyMatrix y, int first, int images) const {
-    return {y.row(first), images * sizes_.positions(), sizes_.filters, sizes_.filters};
-  }
+  void gather(const float* x);
+  void scatter(float* dx, float* dpatches);
+  void direct_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b);
+  void direct_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, float beta);
 
   Sizes sizes_;
-  int group_;          // images that share a product
-  Tensor<3> padded_;   // (rows + 2 padding, cols + 2 padding, channels), zero at the edges
-  Tensor<3> dpadded_;  // the same shape
-  Tensor<2> patches_;  // (group positions, patch_size), or their gradients
+  bool direct_;               // without gathering patches
+  std::vector<int> corners_;  // (positions): where patches begin in an image; of direct_
+  int group_;                 // images whose gradients share a product
+  Tensor<3> padded_;          // (rows + 2 padding, cols + 2 padding, channels), zero at the edges
+  Tensor<3> dpadded_;         // the same shape
+  Tensor<2> patches_;         // (group positions, patch_size), or their gradients
+  Tensor<2> weights_;         // (patch_size, a batch of filters), or their gradients; of direct_
+  Tensor<2> outputs_;         // (positions, a batch of filters): gradients; of direct_
 };
 
 /// (B, channels, rows, cols) to (B, rows, cols, channels), and back.

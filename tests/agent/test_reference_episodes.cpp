@@ -200,7 +200,7 @@ std::string look_of(AgentConfig config) {
   const GlimpseConfig& glimpse = config.glimpse;
   const bool content = glimpse.addressing == "content";
   return glimpse.kind + " " + glimpse.addressing + " " + (content ? glimpse.score : "") + " " +
-         glimpse.expect + " " + config.model.context;
+         glimpse.expect + " " + config.model.context + " " + config.model.glimpse_network;
 }
 
 bool is_learned(const AgentConfig& config) {

@@ -80,8 +80,9 @@ struct Played {
 
 const std::vector<Sizes> kSizes = {
     // rows, cols, channels, filters, kernel_size, stride, padding
-    {1, 1, 1, 1, 1, 1, 0}, {5, 7, 1, 3, 3, 1, 0}, {4, 4, 2, 5, 4, 1, 0},  {5, 6, 1, 2, 3, 1, 1},
-    {6, 5, 2, 4, 5, 2, 2}, {8, 7, 2, 3, 2, 3, 1}, {7, 8, 3, 17, 3, 2, 1}, {2, 3, 1, 2, 5, 2, 2},
+    {1, 1, 1, 1, 1, 1, 0},  {5, 7, 1, 3, 3, 1, 0}, {4, 4, 2, 5, 4, 1, 0},  {5, 6, 1, 2, 3, 1, 1},
+    {6, 5, 2, 4, 5, 2, 2},  {8, 7, 2, 3, 2, 3, 1}, {7, 8, 3, 17, 3, 2, 1}, {2, 3, 1, 2, 5, 2, 2},
+    {9, 7, 1, 17, 3, 2, 0}, {8, 9, 2, 8, 5, 1, 0},
 };
 
 TEST_CASE("a convolution: forward against naive loops, backward against finite differences") {

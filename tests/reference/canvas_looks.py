@@ -8,7 +8,7 @@ from torch.nn.functional import grid_sample, relu, softmax
 
 from cores import linear, linear_shapes
 from fixture import normal, pixels, uniform
-from looks import Looking, Point, glimpse_network, shrunk
+from looks import Looking, Point, shrunk, size_of_glimpse
 
 
 class CanvasLooking(Looking):
@@ -23,6 +23,9 @@ class Window(CanvasLooking):
     def __init__(self, s):
         super().__init__(s)
         self.glimpse_size = s["sight.channels"] * s["attention.glimpse.filters"] ** 2
+
+    def side(self):
+        return self.s["attention.glimpse.filters"]
 
     def shapes(self):
         return self.network_shapes() | self.place_shapes("window", 5)
@@ -49,7 +52,7 @@ class Window(CanvasLooking):
         seen = log_gamma.exp()[:, None, None, None] * seen
         # Of a uniform distribution over the square that the filters part, in half canvases.
         self.entropy += torch.log(4 * (n * delta) ** 2 / (rows * cols)).sum() / self.steps
-        return glimpse_network(p, seen.flatten(1), location)
+        return self.feature(p, seen.flatten(1), location)
 
 
 class SmoothPoint(CanvasLooking, Point):
@@ -62,7 +65,7 @@ class SmoothPoint(CanvasLooking, Point):
         self.soft = s["reinforce.estimator"] != "both"
         if self.soft:
             self.first_action = None
-        self.glimpse_size = s["sight.channels"] * s["sight.scales"] * s["sight.patch"] ** 2
+        self.glimpse_size = size_of_glimpse(s, None)
 
     def world(self, batch):
         moves = self.s["sight.answer"] == "actions"
@@ -113,7 +116,7 @@ class SmoothPoint(CanvasLooking, Point):
             location = (location + self.std * noise if drawn else self.action[t]).clamp(-1, 1)
         self.locations.append(location)
         images = self.canvas[t % len(self.canvas)].view(-1, *self.size_of_canvas())
-        return glimpse_network(p, self.see(images, location), location)
+        return self.feature(p, self.see(images, location), location)
 
     def losses(self, p, h, advantages):
         if not self.learned:

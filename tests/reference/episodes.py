@@ -16,7 +16,8 @@ from reads import gate_shapes, gated
 
 # What a configuration that says nothing means, as far as it is not in TINY.
 UNSAID = {
-    "model.kind": "recurrent", "model.context": "none", "attention.glimpse.learn_std": False,
+    "model.kind": "recurrent", "model.glimpse_network": "mlp",
+    "model.context": "none", "attention.glimpse.learn_std": False,
     "attention.glimpse.tiles": (0, 0), "attention.glimpse.addressing": "none",
     "attention.glimpse.expect": "none", "attention.glimpse.size": (0, 0),
     "attention.glimpse.order": "rows", "attention.glimpse.first": "random",

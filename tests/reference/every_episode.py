@@ -107,6 +107,19 @@ def context_episodes():
     return {f"context_{name}": own | context for name, own in episodes.items()}
 
 
+def filter_episodes():
+    """A convolution on each scale, with every family that has a glimpse network."""
+    filters = {"model.glimpse_network": "conv", "model.glimpse_filters": 3,
+               "model.glimpse_kernel": 2, "model.glimpse_stride": 1}
+    retina = {"sight.patch": 3, "sight.scales": 2}
+    grid, canvas = grid_episodes(), canvas_episodes()
+    episodes = {"point": retina | {"attention.glimpse.first": "learned", "sight.channels": 2},
+                "window": canvas["window"], "soft_point": canvas["soft_point"] | retina}
+    episodes |= {name: grid[name] | retina for name in [
+        "hard_location", "soft_general_features", "soft_general_pixels"]}
+    return {f"conv_{name}": own | filters for name, own in episodes.items()}
+
+
 def hidden_episodes():
     """Every read of the states, with lengths, and some with a mask that forbids the first state."""
     base = WHOLE | {"training.step_loss": 0.3, "sight.lengths": True}
@@ -184,4 +197,4 @@ def action_episodes():
 
 def every_episode():
     return (point_episodes() | grid_episodes() | canvas_episodes() | context_episodes()
-            | hidden_episodes() | sequence_episodes() | action_episodes())
+            | filter_episodes() | hidden_episodes() | sequence_episodes() | action_episodes())

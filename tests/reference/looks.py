@@ -15,7 +15,7 @@ import math
 
 import torch
 from torch.distributions import Categorical, Normal
-from torch.nn.functional import one_hot, relu, softmax
+from torch.nn.functional import conv2d, one_hot, relu, softmax
 
 from cores import linear, linear_shapes
 from fixture import normal, real, uniform
@@ -62,6 +62,13 @@ def shrunk(images, rows, cols):
     """(B, channels, rows, cols): by area."""
     return torch.einsum("iy,bcyx,jx->bcij", shares(images.shape[2], rows), images,
                         shares(images.shape[3], cols))
+
+
+def size_of_glimpse(s, otherwise):
+    """D, where the fixture says what a glimpse is made of."""
+    if "sight.scales" not in s:
+        return otherwise
+    return s["sight.channels"] * s["sight.scales"] * s["sight.patch"] ** 2
 
 
 class Looking:
@@ -114,9 +121,35 @@ class Looking:
         thumbnail = shrunk(self.images(), side, side).flatten(1)
         return locator(p, output, h, relu(linear(p, "locator.context", thumbnail)))
 
+    def has_filters(self):
+        return self.s["model.glimpse_network"] == "conv"
+
+    def side(self):
+        """Of the squares that a glimpse is made of."""
+        return self.s["sight.patch"]
+
     def network_shapes(self):
-        return glimpse_shapes(self.glimpse_size, self.s["model.glimpse_hidden"],
-                              self.s["model.location_hidden"], self.features)
+        s, shapes, size = self.s, {}, self.glimpse_size
+        if self.has_filters():
+            kernel, filters = s["model.glimpse_kernel"], s["model.glimpse_filters"]
+            shapes = linear_shapes("glimpse.filters", kernel ** 2 * s["sight.channels"], filters)
+            scales = size // (s["sight.channels"] * self.side() ** 2)
+            positions = ((self.side() - kernel) // s["model.glimpse_stride"] + 1) ** 2
+            size = scales * positions * filters
+        return shapes | glimpse_shapes(size, s["model.glimpse_hidden"], s["model.location_hidden"],
+                                       self.features)
+
+    def feature(self, p, glimpse, location):
+        """Of glimpses (.., D): through the filters, where there are any."""
+        if not self.has_filters():
+            return glimpse_network(p, glimpse, location)
+        channels, kernel = self.s["sight.channels"], self.s["model.glimpse_kernel"]
+        weight = p["glimpse.filters.weight"].view(kernel, kernel, channels, -1)
+        scales = glimpse.reshape(-1, channels, self.side(), self.side())
+        seen = relu(conv2d(scales, weight.permute(3, 2, 0, 1), p["glimpse.filters.bias"][0],
+                           self.s["model.glimpse_stride"]))
+        seen = seen.permute(0, 2, 3, 1).reshape(*glimpse.shape[:-1], -1)
+        return glimpse_network(p, seen, location)
 
 
 class Point(Looking):
@@ -126,6 +159,7 @@ class Point(Looking):
 
     def __init__(self, s):
         super().__init__(s)
+        self.glimpse_size = size_of_glimpse(s, self.glimpse_size)
         self.learned = s["attention.glimpse.kind"] == "hard_gaussian"
         self.first_learned = s["attention.glimpse.first"] == "learned"
         if self.learned:
@@ -166,7 +200,7 @@ class Point(Looking):
         location = self.action[t].clamp(-1, 1)
         self.locations.append(location)
         self.count_entropy(h)
-        return glimpse_network(p, self.glimpse[t], location)
+        return self.feature(p, self.glimpse[t], location)
 
     def losses(self, p, h, advantages):
         reinforce = 0.0
@@ -185,6 +219,7 @@ class Grid(Looking):
 
     def __init__(self, s):
         super().__init__(s)
+        self.glimpse_size = size_of_glimpse(s, self.glimpse_size)
         self.soft = s["attention.glimpse.kind"] == "soft_grid"
         self.content = s["attention.glimpse.addressing"] == "content"
         self.places = self.make_places()
@@ -224,7 +259,7 @@ class Grid(Looking):
         return tensors if self.soft else tensors | {"action": real(one_hot(self.choice, count))}
 
     def begin(self, p):
-        self.keys = glimpse_network(p, self.candidate, self.places)
+        self.keys = self.feature(p, self.candidate, self.places)
 
     def distribution(self, p, t, h, keys):
         s, count = self.s, len(self.places)
@@ -245,7 +280,7 @@ class Grid(Looking):
         self.locations.append(location)
         if self.soft and self.s["attention.glimpse.expect"] == "features":
             return torch.einsum("bg,bgf->bf", w, self.keys)
-        return glimpse_network(p, torch.einsum("bg,bgd->bd", w, self.candidate), location)
+        return self.feature(p, torch.einsum("bg,bgd->bd", w, self.candidate), location)
 
     def losses(self, p, h, advantages):
         s, learned = self.s, range(self.first_learned, self.steps)
