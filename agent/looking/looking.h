@@ -61,7 +61,7 @@ struct LookTraits {
   bool spreads() const { return expects || frame; }
 
   /// Canvas pixels under the looks of an episode, each as often as it is looked at: all that the
-  /// widest scale covers, of every candidate that is looked at.
+  /// widest scale covers, of every candidate that is looked at; and all of it once for a context.
   double canvas_pixels = 0.0;
 };
 

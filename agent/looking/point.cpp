@@ -25,7 +25,8 @@ class PointLooking final : public Looking {
     traits_.smooth = parts_.estimator.by_path;
     traits_.samples = learning_ != Learning::backpropagation;
     traits_.first_action = parts_.estimator.by_score ? parts_.first_learned : traits_.steps;
-    traits_.canvas_pixels = traits_.steps * sight.widest_patch * sight.widest_patch;
+    traits_.canvas_pixels = traits_.steps * sight.widest_patch * sight.widest_patch +
+                            (parts_.context ? sight.canvas.rows * sight.canvas.cols : 0);
   }
 
   std::unique_ptr<Look> make_look(Environment& environment, CoreMemory& core) const override {

@@ -165,7 +165,8 @@ class WindowLooking final : public Looking {
                .picture_side = parts_.side,
                .weights = {{"locations", 2, &Look::locations},
                            {"windows", GaussianFilters::kWindow, &Look::actions}},
-               .canvas_pixels = static_cast<double>(steps) * sight.canvas.rows * sight.canvas.cols};
+               .canvas_pixels = static_cast<double>(steps + (parts_.context ? 1 : 0)) *
+                                sight.canvas.rows * sight.canvas.cols};
   }
 
   std::unique_ptr<Look> make_look(Environment& environment, CoreMemory& core) const override {

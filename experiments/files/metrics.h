@@ -35,7 +35,7 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"train/baseline_loss", "", kInMetrics, "squared error of the baseline"},
     {"train/attention_penalty", "", kInMetrics, "coverage, rows and entropy of soft attention"},
     {"train/error", "share", kInMetrics | kOnScreen, "answered wrongly"},
-    {"train/reward", "", kInMetrics, "earned in an episode"},
+    {"train/reward", "", kInMetrics, "the return of an episode's first look"},
     {"train/grad_norm", "", kInMetrics, "of the last update, before clipping"},
     {"train/learning_rate", "", kInMetrics, "of the last update"},
     {"train/location_std", "half canvases", kInMetrics, "of the Gaussian policy"},

@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "agent/answering/reward.h"
 #include "agent/learning/checkpoint.h"
 #include "experiments/evaluation/test_report.h"
 #include "experiments/files/output.h"
@@ -244,6 +245,17 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const Trainin
   progress.note(fmt::format("\n{}\n{}\n", to_table(report, task.model), folder.path().string()));
 }
 
+// What a reward turns on is said.
+std::string word_on_rewards(const AgentConfig& config, const Model& model) {
+  const std::string& reward = config.reinforce.reward;
+  if (!find_reward(reward).by_step || model.first_decision() == model.num_glimpses()) return "";
+  std::string word =
+      fmt::format("reinforce.reward: {} asks for an answer after every glimpse", reward);
+  if (config.training.step_loss == 0.0)
+    word += "; nothing trains those before the last (training.step_loss: 0)";
+  return word + "\n";
+}
+
 }  // namespace
 
 bool train(const Config& config, const RunFolder& folder, const TrainingRequest& request,
@@ -267,6 +279,7 @@ bool train(const Config& config, const RunFolder& folder, const TrainingRequest&
                             warm_start, config.name, task.model.layout().count(),
                             task.model.gflop_per_episode() * 1e3, workers.threads(),
                             folder.path().string()));
+  progress.note(word_on_rewards(config.agent, task.model));
   try {
     if (!training.train(stop)) return false;
   } catch (const NonFiniteError& error) {

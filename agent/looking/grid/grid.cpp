@@ -21,7 +21,8 @@ class GridLooking final : public Looking {
     traits_.num_candidates = num_candidates();
     traits_.weights.push_back({"glimpse_weights", num_candidates(), &Look::actions});
     traits_.canvas_pixels = sight.widest_patch * sight.widest_patch *
-                            (parts_.sees_all ? num_candidates() : traits_.steps);
+                                (parts_.sees_all ? num_candidates() : traits_.steps) +
+                            (parts_.context ? sight.canvas.rows * sight.canvas.cols : 0);
   }
 
   std::unique_ptr<Look> make_look(Environment& environment, CoreMemory& core) const override {
