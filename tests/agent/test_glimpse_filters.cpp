@@ -1,0 +1,75 @@
+// The parts that a glimpse passes, as model.glimpse_network says. What the filters compute is held
+// against the naive model and PyTorch by the loops over every kind.
+#include "agent/looking/glimpse_filters.h"
+
+#include <doctest/doctest.h>
+
+#include "agent/looking/glimpse_input.h"
+#include "nn/error.h"
+#include "tests/agent/support.h"
+#include "tests/support.h"
+
+namespace saccade {
+namespace {
+
+constexpr GlimpseShape kShape{.size = 2 * 3 * 6 * 6, .channels = 3, .side = 6};  // two scales
+
+ModelConfig filtering(int kernel_size, int stride) {
+  ModelConfig model = tiny_config().model;
+  model.glimpse_network = "conv";
+  model.glimpse_filters = 5;
+  model.glimpse_kernel = kernel_size;
+  model.glimpse_stride = stride;
+  return model;
+}
+
+TEST_CASE("the glimpse network reads the pixels, or what the filters make of them") {
+  ParameterLayout pixels, filtered;
+  const GlimpseParts mlp = make_glimpse_parts(tiny_config().model, kShape, pixels);
+  CHECK_FALSE(mlp.filters.has_value());
+  CHECK(mlp.size == kShape.size);
+  CHECK(mlp.network.sizes().glimpse == kShape.size);
+
+  const GlimpseParts conv = make_glimpse_parts(filtering(4, 2), kShape, filtered);
+  CHECK(conv.size == kShape.size);
+  CHECK(conv.network.sizes().glimpse == 2 * 2 * 2 * 5);  // scales, rows, cols, filters
+  const Parameter& weight = find_parameter(filtered, "glimpse.filters.weight");
+  CHECK(weight.rows == 4 * 4 * 3);
+  CHECK(weight.cols == 5);
+  CHECK(filtered.parameters().size() == pixels.parameters().size() + 2);
+}
+
+TEST_CASE("a glimpse alone or among others has the same bits of outputs and gradients") {
+  ParameterLayout layout;
+  const GlimpseFilters filters(kShape, {.filters = 5, .kernel_size = 3, .stride = 1}, layout);
+  Tensor<1> parameters = zeros<1>(layout.size());
+  randomize(flat(parameters), layout, 0.5F, 3);
+  constexpr int kGlimpses = 3;
+  Tensor<2> glimpses = zeros<2>(kGlimpses, kShape.size), dglimpses = glimpses, alone = glimpses;
+  RandomStream stream(4, Purpose::scene, 0, 0);
+  for (float& pixel : glimpses) pixel = stream.uniform();
+
+  GlimpseFilters::Memory memory = filters.make_memory(kGlimpses);
+  filters.forward(memory, 0, matrix(glimpses), flat(parameters));
+  for (float& slope : memory.dy) slope = stream.normal();
+  filters.glimpse_backward(matrix(dglimpses), memory, 0, flat(parameters));
+  const Tensor<2> y = memory.y;
+  for (int first = kGlimpses - 1; first >= 0; --first) {
+    filters.forward(memory, first, matrix(glimpses).row_range(first, 1), flat(parameters));
+    filters.glimpse_backward(matrix(alone).row_range(first, 1), memory, first, flat(parameters));
+  }
+  CHECK(memory.y == y);
+  CHECK(alone == dglimpses);
+}
+
+TEST_CASE("a kernel that is larger than a glimpse is refused") {
+  ParameterLayout layout;
+  CHECK_NOTHROW(make_glimpse_parts(filtering(6, 1), kShape, layout));
+  CHECK(message_of<InputError>([&] {
+          ParameterLayout other;
+          make_glimpse_parts(filtering(7, 1), kShape, other);
+        }) == "model.glimpse_kernel: 7 is larger than a glimpse; allowed: 1 to 6 pixels");
+}
+
+}  // namespace
+}  // namespace saccade
