@@ -1,8 +1,10 @@
 #include "env/augmentation.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "nn/check.h"
 
@@ -17,23 +19,63 @@ struct Affine {
 
 // One channel of the source with a black frame of one pixel, as floats.
 void frame(float* framed, const std::uint8_t* source, int rows, int cols, int channels) {
-  std::fill_n(framed, Augmentation::scratch_size(rows, cols), 0.0F);
+  std::fill_n(framed, (rows + 2) * (cols + 2), 0.0F);
   for (int row = 0; row < rows; ++row)
     for (int col = 0; col < cols; ++col)
       framed[(row + 1) * (cols + 2) + col + 1] = source[(row * cols + col) * channels];
 }
 
+// Displacements at knots that span an image, along one axis.
+class Field {
+ public:
+  static constexpr int kKnots = 5;
+
+  Field(float bound, RandomStream& stream) {
+    for (float& knot : knots_) knot = stream.uniform(-bound, bound);
+  }
+
+  // Writes those of one row's pixels, (cols).
+  void write_row(float* __restrict row_field, int row, int rows, int cols) const {
+    const Between between(row, rows);
+    std::array<float, kKnots> knots;  // of this row
+    for (int k = 0; k < kKnots; ++k) {
+      const float* upper = knots_.data() + between.knot * kKnots + k;
+      knots[k] = upper[0] + between.share * (upper[kKnots] - upper[0]);
+    }
+    for (int col = 0; col < cols; ++col) {
+      const Between at(col, cols);
+      row_field[col] = knots[at.knot] + at.share * (knots[at.knot + 1] - knots[at.knot]);
+    }
+  }
+
+ private:
+  // A pixel of `size`, between a knot and the next.
+  struct Between {
+    Between(int pixel, int size) {
+      const float at =
+          static_cast<float>((kKnots - 1) * pixel) / static_cast<float>(std::max(size - 1, 1));
+      knot = std::min(static_cast<int>(at), kKnots - 2);
+      share = at - static_cast<float>(knot);
+    }
+    int knot;
+    float share;
+  };
+
+  std::array<float, kKnots * kKnots> knots_;  // (rows, cols)
+};
+
 // One row of the target, `u` and `v` being where its first pixel comes from, in pixels of the
-// frame. Points beyond the frame are moved onto it. Without branches, so that it compiles to
-// vectors.
+// frame, and `bend` (2, cols) what displaces each. Points beyond the frame are moved onto it.
+// Without branches, so that it compiles to vectors.
 void read_row(std::uint8_t* __restrict target, int channels, const float* __restrict framed,
-              int rows, int cols, float u, float v, const Affine& map) {
+              int rows, int cols, float u, float v, const Affine& map,
+              const float* __restrict bend) {
   const int stride = cols + 2;
   const auto last_u = static_cast<float>(cols + 1), last_v = static_cast<float>(rows + 1);
   for (int col = 0; col < cols; ++col) {
     const auto x = static_cast<float>(col);
-    const float at_u = std::min(std::max(u + map.xx * x, 0.0F), last_u);
-    const float at_v = std::min(std::max(v + map.yx * x, 0.0F), last_v);
+    const float at_u = std::min(std::max(u + map.xx * x + bend[col], 0.0F), last_u);
+    const float at_v = std::min(std::max(v + map.yx * x + bend[cols + col], 0.0F), last_v);
     const int left = std::min(static_cast<int>(at_u), cols);
     const int top = std::min(static_cast<int>(at_v), rows);
     const float right_share = at_u - static_cast<float>(left);
@@ -66,13 +108,23 @@ void Augmentation::apply(std::span<std::uint8_t> target, std::span<const std::ui
   const float centre_x = 0.5F * static_cast<float>(cols - 1);
   const float centre_y = 0.5F * static_cast<float>(rows - 1);
   const float dx = -centre_x - shift_x;
+  float* bend = scratch.data() + (rows + 2) * (cols + 2);
+  std::fill_n(bend, 2 * cols, 0.0F);
+  std::optional<std::array<Field, 2>> fields;
+  if (config_.elastic > 0.0) {
+    const auto bound = static_cast<float>(config_.elastic);
+    fields = {Field(bound, stream), Field(bound, stream)};
+  }
   for (int c = 0; c < channels; ++c) {
     frame(scratch.data(), source.data() + c, rows, cols, channels);
     for (int row = 0; row < rows; ++row) {
       const float dy = static_cast<float>(row) - centre_y - shift_y;
+      if (fields)
+        for (int axis = 0; axis < 2; ++axis)
+          (*fields)[axis].write_row(bend + axis * cols, row, rows, cols);
       read_row(target.data() + row * cols * channels + c, channels, scratch.data(), rows, cols,
                map.xx * dx + map.xy * dy + centre_x + 1.0F,
-               map.yx * dx + map.yy * dy + centre_y + 1.0F, map);
+               map.yx * dx + map.yy * dy + centre_y + 1.0F, map, bend);
     }
   }
 }

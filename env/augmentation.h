@@ -13,11 +13,16 @@ struct AugmentationConfig {
   double scale = 0.0;     // factor uniform in 1 +- scale; [0, 0.9]
   double shear = 0.0;     // x += s y, s uniform in +-shear; [0, 1]
   double shift = 0.0;     // pixels along x and y, uniform in +-shift; [0, 16]
+  double elastic = 0.0;   // pixels along x and y at each knot, uniform in +-elastic; [0, 16]
 
-  bool enabled() const { return rotation > 0 || scale > 0 || shear > 0 || shift > 0; }
+  bool enabled() const {
+    return rotation > 0 || scale > 0 || shear > 0 || shift > 0 || elastic > 0;
+  }
 };
 
-/// One random affine map about the digit's centre, read bilinearly; black outside.
+/// One random affine map about the digit's centre, read bilinearly; black outside. An elastic one
+/// besides (Simard et al. 2003): where each pixel is read is displaced by a smooth random field,
+/// interpolated bilinearly between 5 x 5 knots that span the digit.
 class Augmentation {
  public:
   explicit Augmentation(const AugmentationConfig& config) : config_(config) {}
@@ -26,7 +31,7 @@ class Augmentation {
 
   /// Floats of scratch memory that apply() needs.
   static std::size_t scratch_size(int rows, int cols) {
-    return static_cast<std::size_t>(rows + 2) * (cols + 2);
+    return static_cast<std::size_t>(rows + 2) * (cols + 2) + 2 * static_cast<std::size_t>(cols);
   }
 
   /// Writes the distorted `source` into `target`; both (rows, cols, channels), not overlapping.

@@ -64,6 +64,8 @@ std::vector<Setting> settings(Config& c) {
       {"data.augmentation.scale", &augmentation.scale, closed(0, 0.9), "factor 1 +- this"},
       {"data.augmentation.shear", &augmentation.shear, closed(0, 1), "x += s y, s within +- this"},
       {"data.augmentation.shift", &augmentation.shift, closed(0, 16), "+- pixels along x and y"},
+      {"data.augmentation.elastic", &augmentation.elastic, closed(0, 16),
+       "+- pixels at 5 x 5 knots"},
 
       {"scene.kind", &c.scene.kind, task_kinds(), "where digits lie and what else is there"},
       {"scene.canvas", &c.scene.canvas, closed(8, 2048), "rows, cols in pixels"},

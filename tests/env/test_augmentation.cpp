@@ -25,8 +25,23 @@ struct Map {
   double rotation = 0.0;  // degrees
   double scale = 1.0;     // factor
   double shear = 0.0;
-  double shift_x = 0.0, shift_y = 0.0;  // pixels
+  double shift_x = 0.0, shift_y = 0.0;             // pixels
+  std::vector<double> knots_x = {}, knots_y = {};  // (5, 5) displacements, pixels; empty: none
 };
+
+// Between the knots, of which the first and the last are at the first and the last pixel.
+double displacement(const std::vector<double>& knots, int row, int col, Size size) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < knots.size(); ++k) {
+    const auto share = [](int pixel, int count, double knot) {
+      const double at = count > 1 ? 4.0 * pixel / (count - 1) : 0.0;
+      return std::max(0.0, 1.0 - std::abs(at - knot));
+    };
+    sum += knots[k] * share(row, size.rows, static_cast<double>(k / 5)) *
+           share(col, size.cols, static_cast<double>(k % 5));
+  }
+  return sum;
+}
 
 // Each target pixel is read where it comes from; black outside. Not rounded.
 std::vector<double> naive_apply(const Map& map, const Image& source, Size size) {
@@ -37,8 +52,10 @@ std::vector<double> naive_apply(const Map& map, const Image& source, Size size) 
     for (int col = 0; col < size.cols; ++col) {
       const double x = col - centre_x - map.shift_x, y = row - centre_y - map.shift_y;
       const double sheared_x = x + map.shear * y;
-      const double u = (std::cos(angle) * sheared_x + std::sin(angle) * y) / map.scale + centre_x;
-      const double v = (std::cos(angle) * y - std::sin(angle) * sheared_x) / map.scale + centre_y;
+      const double u = (std::cos(angle) * sheared_x + std::sin(angle) * y) / map.scale + centre_x +
+                       displacement(map.knots_x, row, col, size);
+      const double v = (std::cos(angle) * y - std::sin(angle) * sheared_x) / map.scale + centre_y +
+                       displacement(map.knots_y, row, col, size);
       for (int c = 0; c < size.channels; ++c) {
         double value = 0.0;
         for (int i = 0; i < size.rows; ++i)
@@ -76,6 +93,7 @@ TEST_CASE("no distortion at all gives the same bits") {
   CHECK(AugmentationConfig{.scale = 0.1}.enabled());
   CHECK(AugmentationConfig{.shear = 0.1}.enabled());
   CHECK(AugmentationConfig{.shift = 1.0}.enabled());
+  CHECK(AugmentationConfig{.elastic = 1.0}.enabled());
   for (const Size size : kSizes)
     CHECK(distort({}, random_image(size), size, stream_of(0)) == random_image(size));
 }
@@ -97,9 +115,9 @@ TEST_CASE("the naive map turns, moves and grows as its words say") {
 }
 
 TEST_CASE("distortions against naive bilinear reading of the map that was drawn") {
-  const std::vector<AugmentationConfig> configs = {{.rotation = 180.0},   {.scale = 0.5},
-                                                   {.shear = 1.0},        {.shift = 16.0},
-                                                   {15.0, 0.2, 0.3, 2.5}, {180.0, 0.9, 1.0, 5.0}};
+  const std::vector<AugmentationConfig> configs = {
+      {.rotation = 180.0},   {.scale = 0.5},         {.shear = 1.0},   {.shift = 16.0},
+      {15.0, 0.2, 0.3, 2.5}, {180.0, 0.9, 1.0, 5.0}, {.elastic = 4.0}, {15.0, 0.2, 0.3, 2.5, 2.0}};
   for (const Size size : kSizes)
     for (std::size_t k = 0; k < configs.size(); ++k) {
       CAPTURE(k);
@@ -115,6 +133,9 @@ TEST_CASE("distortions against naive bilinear reading of the map that was drawn"
         map.shear = symmetric(config.shear);
         map.shift_x = symmetric(config.shift);
         map.shift_y = symmetric(config.shift);
+        if (config.elastic > 0.0)
+          for (std::vector<double>* knots : {&map.knots_x, &map.knots_y})
+            for (int knot = 0; knot < 25; ++knot) knots->push_back(symmetric(config.elastic));
         const Image fast = distort(config, source, size, stream_of(scene));
         const std::vector<double> naive = naive_apply(map, source, size);
         double largest = 0.0;

@@ -73,6 +73,7 @@ std::vector<Move> moves() {
       {"data.augmentation.scale", "0.5"},
       {"data.augmentation.shear", "0.5"},
       {"data.augmentation.shift", "2"},
+      {"data.augmentation.elastic", "2"},
       {"scene.kind", "centered", {"scene.num_distractors=0"}},
       {"scene.canvas", "[14, 15]"},
       {"scene.num_digits", "2", {"scene.canvas=[13, 40]"}},
