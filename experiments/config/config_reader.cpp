@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "experiments/config/study_run.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
 
@@ -58,6 +59,10 @@ void ConfigReader::read_assignment(const Assignment& assignment) {
   read_setting(values.empty() ? YAML::Node() : values[0], *setting, nowhere);
 }
 
+bool is_study_key(const std::string& key) {
+  return key == "vary" || key == "seeds" || key == "tuned_by";
+}
+
 const Setting* ConfigReader::find(const std::string& key) const {
   const auto found = std::find_if(table_.begin(), table_.end(),
                                   [&](const Setting& setting) { return setting.key == key; });
@@ -102,7 +107,7 @@ void ConfigReader::read_section(const YAML::Node& node, const std::string& secti
     const YAML::Mark key_mark = pair.first.Mark();
     if (!pair.first.IsScalar()) fail(key_mark, describe(pair.first) + " is no key");
     const std::string key = (section.empty() ? "" : section + ".") + pair.first.Scalar();
-    if (key == "vary" || key == "seeds") {
+    if (is_study_key(key)) {
       if (study_ == StudyKeys::passed_over) continue;
       fail(key_mark, key + " makes this a study of several runs; `saccade run` runs one");
     }

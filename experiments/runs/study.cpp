@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kMaxRuns = 10'000;
 
-// What stands behind `vary` or `seeds`, and where.
+// What stands behind a key of studies, and where.
 struct Said {
   YAML::Node node;
   std::string origin;  // a file, or "override '...'"
@@ -147,7 +147,27 @@ std::vector<std::string> list_seeds(const Said& seeds) {
   return list;
 }
 
-// Takes `vary` and `seeds` from the file, and then from overrides, which are removed.
+// The keys that the variants are tuned by: each is one of every variant.
+std::vector<std::string> list_tuned_keys(const Said& tuned_by, const Variants& variants) {
+  std::vector<std::string> keys;
+  const auto add = [&](const YAML::Node& node) {
+    const std::string key = to_text(node);
+    const auto is_it = [&](const Assignment& a) { return a.key == key; };
+    for (const Assignments& variant : variants)
+      if (std::ranges::none_of(variant, is_it))
+        tuned_by.fail(node, fmt::format("tuned_by: '{}' is not varied; allowed: a key that every "
+                                        "variant of vary has, or a list of them",
+                                        key));
+    keys.push_back(key);
+  };
+  if (tuned_by.node.IsSequence())
+    for (const YAML::Node& node : tuned_by.node) add(node);
+  else
+    add(tuned_by.node);
+  return keys;
+}
+
+// Takes what is the study's from the file, and then from overrides, which are removed.
 struct StudyKeys {
   StudyKeys(const std::string& text, const std::string& origin,
             std::vector<std::string>& overrides) {
@@ -160,14 +180,16 @@ struct StudyKeys {
     if (!file.IsMap()) return;
     if (file["vary"]) vary = {file["vary"], origin};
     if (file["seeds"]) seeds = {file["seeds"], origin};
+    if (file["tuned_by"]) tuned_by = {file["tuned_by"], origin};
     if (seeds && file["seed"])
       seeds->fail(file["seed"], "seed has no effect with seeds; allowed: one of the two");
     std::erase_if(overrides, [&](const std::string& override) {
-      return take(vary, "vary=", override) || take(seeds, "seeds=", override);
+      return take(vary, "vary=", override) || take(seeds, "seeds=", override) ||
+             take(tuned_by, "tuned_by=", override);
     });
   }
 
-  std::optional<Said> vary, seeds;
+  std::optional<Said> vary, seeds, tuned_by;
 
  private:
   static bool take(std::optional<Said>& said, const std::string& key, const std::string& override) {
@@ -198,7 +220,7 @@ std::optional<Study> read_study(const std::filesystem::path& path,
   const std::string text = read_text(path), origin = path.string();
   std::vector<std::string> overrides = given_overrides;
   const StudyKeys keys(text, origin, overrides);
-  if (!keys.vary && !keys.seeds) return std::nullopt;
+  if (!keys.vary && !keys.seeds && !keys.tuned_by) return std::nullopt;
   const Variants variants = keys.vary ? list_variants(*keys.vary) : Variants{{}};
   if (keys.seeds)
     for (const std::string& override : overrides)
@@ -207,6 +229,7 @@ std::optional<Study> read_study(const std::filesystem::path& path,
             fmt::format("override '{}': the study has seeds; seeds=[...] replaces them", override));
 
   Study study;
+  if (keys.tuned_by) study.tuned_by = list_tuned_keys(*keys.tuned_by, variants);
   std::set<std::filesystem::path> folders;
   for (const Assignments& variant : variants) {
     refuse_overridden(variant, overrides);

@@ -35,16 +35,18 @@ struct StudyRun {
 ///       - - {attention.glimpse.kind: hard_gaussian, reinforce.reward: probability}
 ///         - {attention.glimpse.kind: soft_grid, attention.glimpse.entropy: 0.01}
 ///       - [{training.learning_rate: 0.001}, {training.learning_rate: 0.002}]
+///     tuned_by: training.learning_rate                  # or a list: what the rest is tuned by
 struct Study {
   std::string name;
   std::vector<StudyRun> runs;  // the first variant's seeds, then the next one's: the last key or
                                // list of `vary` changes fastest
+  std::vector<std::string> tuned_by = {};  // keys of `vary`, for the comparison: see gather()
 };
 
-/// The study in a file, or nothing where it says neither `vary` nor `seeds`. Overrides hold for
-/// every run; `vary={...}` and `seeds=...` replace what the file says of them. Throws InputError as
-/// read_config does, and for an empty list, a key in two lists of `vary`, a key that is varied and
-/// overridden, or variants that are the same.
+/// The study in a file, or nothing where it says none of these keys. Overrides hold for every run;
+/// `vary={...}`, `seeds=...` and `tuned_by=...` replace what the file says of them. Throws
+/// InputError as read_config does, and for an empty list, a key in two lists of `vary`, a key that
+/// is varied and overridden, one that is tuned by and not varied, or variants that are the same.
 std::optional<Study> read_study(const std::filesystem::path& path,
                                 const std::vector<std::string>& overrides);
 

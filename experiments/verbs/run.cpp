@@ -2,6 +2,7 @@
 #include "experiments/verbs/verb.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <map>
@@ -104,8 +105,11 @@ bool run_study(const Study& study, const RunOptions& options, const std::atomic<
   progress.end();
   const std::size_t failed = study.runs.size() - finished.size();
   if (!finished.empty()) {
+    // Every variant needs as many tries.
+    const std::string tuned_by = fmt::format("{}", fmt::join(study.tuned_by, ","));
     const std::string table = compare({.folders = finished,
                                        .out = study_folder / "comparison",
+                                       .tuned_by = failed == 0 ? tuned_by : "",
                                        .force = true,
                                        .command = options.command});
     if (!options.quiet) fmt::print("\n{}", table);

@@ -100,6 +100,20 @@ TEST_CASE("seeds are a count or a list, and overrides replace what the file says
   CHECK(tiny.runs({"vary={model.core: [rnn, gru]}"})[3].folder == "model.core=gru/seed-3");
 }
 
+TEST_CASE("a study can say what it is tuned by") {
+  const auto keys = [](const std::string& lines, const std::vector<std::string>& overrides = {}) {
+    return read_study(TinyStudy(lines).yaml, overrides)->tuned_by;
+  };
+  const std::string vary = "vary: {model.core: [rnn, gru], training.ema: [0.5, 0.9]}\n";
+  using Keys = std::vector<std::string>;
+  CHECK(keys(vary).empty());
+  CHECK(keys(vary + "tuned_by: training.ema\n") == Keys{"training.ema"});
+  CHECK(keys(vary + "tuned_by: [training.ema, model.core]\n") ==
+        Keys{"training.ema", "model.core"});
+  CHECK(keys(vary + "tuned_by: training.ema\n", {"tuned_by=model.core"}) == Keys{"model.core"});
+  CHECK(keys(vary + "tuned_by: training.ema\n", {"tuned_by=[]"}).empty());
+}
+
 TEST_CASE("a study that cannot be is refused with its place") {
   const auto fault = [](const std::string& lines, const std::vector<std::string>& overrides = {}) {
     return TinyStudy(lines).fault(overrides);
@@ -130,6 +144,13 @@ TEST_CASE("a study that cannot be is refused with its place") {
   const std::string many =
       fmt::format("vary: [{}, {}]\n", list("training.ema"), list("training.learning_rate"));
   CHECK(contains(fault(many), "vary: more than 10000 variants"));
+  CHECK(contains(fault("tuned_by: training.ema\n"),
+                 "tiny.yaml:12:11: tuned_by: 'training.ema' is not varied; allowed: a key that "
+                 "every variant of vary has, or a list of them"));
+  CHECK(contains(fault("vary: [{training.ema: 0.5}, {model.core: gru}]\ntuned_by: training.ema\n"),
+                 "'training.ema' is not varied"));
+  CHECK(contains(fault("vary: {training.ema: [0.5, 0.9]}\n", {"tuned_by=[training.ema, seed]"}),
+                 "override 'tuned_by=[training.ema, seed]': tuned_by: 'seed' is not varied"));
   CHECK(contains(fault("seeds: 0\n"), "seeds: '0'"));
   CHECK(contains(fault("seeds: [1, 1]\n"), "seeds: '[1, 1]'"));
   CHECK(contains(fault("seeds: [1, 01]\n"), "seeds: '[1, 01]'"));
@@ -208,6 +229,17 @@ TEST_CASE("a finished run of another configuration is neither taken for this one
   CHECK(contains(message_of<InputError>([&] { plan(tiny.options("study")); }),
                  "training.learning_rate: 0.02 there, 0.03 now"));
   CHECK(contents(tiny.path / "study/base") == before);
+}
+
+TEST_CASE("a tuned study ends with the comparison of what was chosen") {
+  const TinyStudy tiny(
+      "vary: {model.core: [rnn, gru], training.ema: [0.5, 0.9]}\n"
+      "tuned_by: training.ema\n");
+  CHECK(run(tiny.options("study"), false));
+  const std::string table = bytes_of(tiny.path / "study/comparison/compare.md");
+  CHECK(contains(table, "training.ema"));
+  CHECK(contains(table, "| gru |"));
+  CHECK(!contains(table, "gru, training.ema"));  // of four runs two stand for their variants
 }
 
 TEST_CASE("--dry-run lists the runs and writes nothing") {
