@@ -17,7 +17,8 @@ struct Assignment {
 /// Whether a key belongs to a study and not to a run: `vary`, `seeds` and `tuned_by`.
 bool is_study_key(const std::string& key);
 
-/// One run of a study: the text of its file, where the keys of studies are passed over, then what makes this run, then overrides.
+/// One run of a study: the text of its file, where the keys of studies are passed over, then what
+/// makes this run, then overrides.
 Config parse_study_run(const std::string& text, const std::string& origin,
                        std::span<const Assignment> assignments,
                        std::span<const std::string> overrides);
