@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <type_traits>
-#include <xsimd/xsimd.hpp>
 
+#include "nn/batch.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
 
@@ -40,12 +39,6 @@ void for_image_rows(const Convolution::Sizes& sizes, float* padded, Body body) {
 
 // One multiply-add for a batch of filters and a number of an image: the outputs of a few positions
 // stay in registers, and so do the weights' gradients of a few numbers of a patch.
-
-// Batches of eight at the most, as in rows.cpp.
-using Arch = std::conditional_t<(xsimd::batch<float>::size > 8), xsimd::fma3<xsimd::avx2>,
-                                xsimd::default_arch>;
-using Batch = xsimd::batch<float, Arch>;
-constexpr int kWidth = static_cast<int>(Batch::size);
 
 // A product of so thin matrices is mostly copying.
 constexpr int kThinPatch = 64;

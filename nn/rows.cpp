@@ -4,18 +4,11 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <type_traits>
-#include <xsimd/xsimd.hpp>
+
+#include "nn/batch.h"
 
 namespace saccade {
 namespace {
-
-// Eight numbers at the most, so that processors with AVX-512 add in the same order as those with
-// AVX2; besides, xsimd 8.1 adds up sixteen wrongly (haddp).
-using Arch = std::conditional_t<(xsimd::batch<float>::size > 8), xsimd::fma3<xsimd::avx2>,
-                                xsimd::default_arch>;
-using Batch = xsimd::batch<float, Arch>;
-constexpr int kWidth = static_cast<int>(Batch::size);
 
 // The n < kWidth numbers at x, behind `offset` zeros and followed by zeros.
 Batch load_part(const float* x, int n, int offset) {
