@@ -107,7 +107,7 @@ void check_learning(const AgentConfig& config) {
   check_estimator(config);
   check_trace(reinforce);
   if (reinforce.entropy != 0.0 && !config.glimpse.learn_std &&
-      find_glimpse_kind(config.glimpse.kind).can_learn_std)
+      find_glimpse_kind(config.glimpse.kind).has_std)
     throw InputError(
         fmt::format("reinforce.entropy: {} has no effect without attention.glimpse.learn_std: "
                     "the entropy of a given std is constant",

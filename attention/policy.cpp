@@ -66,6 +66,17 @@ std::vector<std::string> policies() { return policy_table().names(); }
 Policy find_first_glimpse(const std::string& first) { return firsts().at(first); }
 std::vector<std::string> first_glimpses() { return firsts().names(); }
 
+std::array<float, 2> spread_offset(int t, int num_glimpses) {
+  if (t == 0) return {0.0F, 0.0F};
+  static const double golden_angle = std::numbers::pi * (3.0 - std::sqrt(5.0));
+  const auto information = [&](int look) { return -std::log1p(-1.0 * look / num_glimpses); };
+  double mean = 0.0;
+  for (int look = 0; look < num_glimpses; ++look) mean += information(look) / num_glimpses;
+  const double radius = std::sqrt(2.0 * information(t) / mean);
+  return {static_cast<float>(radius * std::cos(golden_angle * t)),
+          static_cast<float>(radius * std::sin(golden_angle * t))};
+}
+
 void clamp_to_canvas(Matrix locations, ConstMatrix samples) {
   for (int b = 0; b < samples.rows; ++b)
     for (int axis = 0; axis < 2; ++axis) {

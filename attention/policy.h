@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,11 @@ std::vector<std::string> policies();
 /// location).
 Policy find_first_glimpse(const std::string& first);
 std::vector<std::string> first_glimpses();
+
+/// Offset of look t of T, in deviations, by which a pass without noise looks about as widely as one
+/// that samples: quantiles of the Gaussian in the plane, |offset|^2 ~ -2 log(1 - t / T), along a
+/// spiral of golden angles (Vogel 1979). The first is 0; the mean square of all is the Gaussian's, 2.
+std::array<float, 2> spread_offset(int t, int num_glimpses);
 
 /// locations = samples clamped to [-1, 1]: what the retina and the location input get. Not-a-number
 /// becomes -1; it still shows in the log-probability, which reads the sample.

@@ -16,6 +16,7 @@ struct GlimpseConfig {
   std::string first = "random";        // a name of first_glimpses()
   Ramp std = {0.1, 0.1, 1.0};          // of the Gaussian, in half canvases; > 0
   bool learn_std = false;              // std is then a parameter that begins at std.from
+  double spread = 0.0;                 // in std: how far its deterministic pass looks about; >= 0
 
   // hard_categorical and soft_grid
   GridConfig grid = {};

@@ -21,10 +21,14 @@ void refuse_learned_first(const GlimpseConfig& config) {
         config.kind));
 }
 
-void refuse_learned_std(const GlimpseConfig& config) {
+void refuse_std(const GlimpseConfig& config) {
   if (config.learn_std)
     throw InputError(fmt::format(
         "attention.glimpse.learn_std has no effect with attention.glimpse.kind: {}", config.kind));
+  if (config.spread != 0.0)
+    throw InputError(
+        fmt::format("attention.glimpse.spread: {} has no effect with attention.glimpse.kind: {}",
+                    config.spread, config.kind));
 }
 
 void refuse_grid(const GlimpseConfig& config) {
@@ -58,7 +62,7 @@ void refuse_expectation(const GlimpseConfig& config) {
 void check(const GlimpseConfig& config) {
   const GlimpseKind& kind = find_glimpse_kind(config.kind);
   if (kind.learning == Learning::none) refuse_learned_first(config);
-  if (!kind.can_learn_std) refuse_learned_std(config);
+  if (!kind.has_std) refuse_std(config);
   if (config.learn_std && config.std.from != config.std.to)
     throw InputError(
         fmt::format("attention.glimpse.learn_std needs one number to begin with as "

@@ -100,7 +100,7 @@ struct GlimpseKind {
   Learning learning = Learning::none;  // of where to look
   bool has_candidates = false;         // attention.glimpse.grid, addressing and score apply
   bool can_have_context = false;       // a Locator places what is seen: model.context applies
-  bool can_learn_std = false;          // attention.glimpse.learn_std applies
+  bool has_std = false;                // attention.glimpse.std, learn_std and spread apply
   bool has_path = false;               // reinforce.estimator applies
   bool sees_motion = false;            // looks at the canvas as it is at each step
   std::unique_ptr<const Looking> (*make)(const AgentConfig& config, const Sight& sight,

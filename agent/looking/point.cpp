@@ -66,6 +66,7 @@ class PointLooking final : public Looking {
             .locator = Locator(config.model.hidden_size, config.model.locator_hidden, "mean",
                                {0.0F, 0.0F}, layout),
             .context = make_context_network(config.model, sight.canvas, layout),
+            .spread = static_cast<float>(config_.spread),
             .policy = find_policy(learns() ? kLearnedPolicy : kind),
             // A control keeps its own rule from the first glimpse on.
             .first_policy = learns() ? find_first_glimpse(config_.first) : find_policy(kind),
@@ -90,7 +91,7 @@ class PointLooking final : public Looking {
 GlimpseKind point_looking(Learning learning) {
   return {.learning = learning,
           .can_have_context = learning != Learning::none,
-          .can_learn_std = learning == Learning::reinforce,
+          .has_std = learning == Learning::reinforce,
           .has_path = learning == Learning::reinforce,
           .sees_motion = true,
           .make = make<PointLooking>};

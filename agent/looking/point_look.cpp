@@ -56,6 +56,9 @@ class PointLook final : public LookBase {
                               .std = noisy ? exploration.std : 0.0F,
                               .target = turn.targets,
                               .streams = turn.streams});
+    const bool own_mean =
+        turn.request.readout == Readout::deterministic && turn.request.policy == nullptr;
+    if (own_mean && t >= parts_.first_learned) look_about(t);
   }
 
   void read(int t, std::span<const float> parameters) override {
@@ -148,6 +151,15 @@ class PointLook final : public LookBase {
     Tensor<2> dglimpse;            // (B, D)
     std::vector<double> dlog_std;  // (T)
   };
+
+  // Without noise the looks of one episode would all but coincide once the agent has found its
+  // target, and the later ones see nothing new.
+  void look_about(int t) {
+    const std::array<float, 2> offset = spread_offset(t, steps());
+    for (int b = 0; b < episodes(); ++b)
+      for (int axis = 0; axis < 2; ++axis)
+        actions(t, b, axis) += parts_.spread * exploration.std * offset[axis];
+  }
 
   // mu_1 = tanh(parameter), the same in every episode.
   void first_forward(Matrix mean, std::span<const float> parameters) const {

@@ -22,8 +22,9 @@ struct PointParts {
   GlimpseParts glimpse;
   Locator locator;
   std::optional<ContextNetwork> context;  // of the locator
-  int first = -1;    // parameter (1, 2); -1 where none places the first glimpse
-  int log_std = -1;  // parameter (1, 1); -1 where the deviation is not learned
+  int first = -1;       // parameter (1, 2); -1 where none places the first glimpse
+  int log_std = -1;     // parameter (1, 1); -1 where the deviation is not learned
+  float spread = 0.0F;  // of the deterministic pass about the mean, in deviations
   Policy policy;
   Policy first_policy;
   std::array<float, 2> half_sides;  // of the finest patch, in location units

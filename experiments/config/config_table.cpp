@@ -107,6 +107,8 @@ std::vector<Setting> settings(Config& c) {
       {"attention.glimpse.first", &glimpse.first, first_glimpses(), "the first location"},
       {"attention.glimpse.std", &glimpse.std, above(0, 4), "of the policy, in half canvases"},
       {"attention.glimpse.learn_std", &glimpse.learn_std, {}, "train the std as well"},
+      {"attention.glimpse.spread", &glimpse.spread, closed(0, 4),
+       "of its deterministic pass, in std"},
       {"attention.glimpse.grid", &glimpse.grid.cells, closed(1, 64), "candidates; of grid kinds"},
       {"attention.glimpse.stride", &glimpse.grid.stride, closed(1, 512), "of the grid, in pixels"},
       {"attention.glimpse.tiles", &glimpse.grid.tiles, closed(0, 64), "part the canvas instead"},

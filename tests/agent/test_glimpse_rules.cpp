@@ -77,6 +77,11 @@ TEST_CASE("what nobody learns cannot be learned") {
           (kind == "hard_gaussian"
                ? "nothing thrown"
                : "attention.glimpse.learn_std has no effect with attention.glimpse.kind: " + kind));
+    CHECK(
+        fault({.kind = kind, .spread = 0.5}) ==
+        (kind == "hard_gaussian"
+             ? "nothing thrown"
+             : "attention.glimpse.spread: 0.5 has no effect with attention.glimpse.kind: " + kind));
   }
 }
 

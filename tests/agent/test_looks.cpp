@@ -82,6 +82,39 @@ TEST_CASE("a random first look is drawn, whatever is made of the later ones") {
     }
 }
 
+TEST_CASE("the deterministic pass alone looks about, from the first look that is learned") {
+  for (const std::string first : {"center", "learned"}) {
+    CAPTURE(first);
+    AgentConfig config = tiny_config();
+    config.glimpse.kind = "hard_gaussian";
+    config.glimpse.first = first;
+    config.glimpse.std = {0.2, 0.2, 1.0};
+    AgentConfig spread = config;
+    spread.glimpse.spread = 1.5;
+    Player still(config), about(spread);
+
+    for (const Readout readout : {Readout::training, Readout::sample, Readout::argmax}) {
+      still.run({.readout = readout});
+      about.run({.readout = readout});
+      CHECK(std::ranges::equal(about.rollout.look->actions, still.rollout.look->actions));
+    }
+    about.run({.readout = Readout::deterministic, .policy = find_policy("center")});
+    CHECK(std::ranges::all_of(about.rollout.look->actions, [](float l) { return l == 0.0F; }));
+
+    about.run({.readout = Readout::deterministic});
+    const Look& look = *about.rollout.look;
+    for (int t = 0; t < about.rollout.core.steps; ++t) {
+      CAPTURE(t);
+      const bool learned = t > 0 || first == "learned";
+      const std::array<float, 2> offset = spread_offset(t, about.rollout.core.steps);
+      for (int b = 0; b < kEpisodes; ++b)
+        for (int axis = 0; axis < 2; ++axis)
+          CHECK(look.actions(t, b, axis) ==
+                doctest::Approx(learned ? look.decisions(t, b, axis) + 0.3F * offset[axis] : 0.0F));
+    }
+  }
+}
+
 TEST_CASE("for equal seeds the kinds begin with the same bits where they share a parameter") {
   using Key = std::tuple<std::string, int, int>;
   std::map<Key, std::vector<float>> all;

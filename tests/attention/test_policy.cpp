@@ -332,6 +332,29 @@ TEST_CASE("log-probability of the unclamped sample, and its derivatives by finit
     }
 }
 
+TEST_CASE("looks that are spread lie as a Gaussian does: evenly in probability, around the mean") {
+  CHECK(spread_offset(0, 1) == std::array{0.0F, 0.0F});
+  for (const int looks : {2, 8, 64}) {
+    CAPTURE(looks);
+    double x = 0.0, y = 0.0, mean_square = 0.0, unit = 0.0;
+    std::vector<double> squares;
+    for (int t = 0; t < looks; ++t) {
+      const auto [dx, dy] = spread_offset(t, looks);
+      squares.push_back(dx * dx + dy * dy);
+      x += dx / static_cast<float>(looks);
+      y += dy / static_cast<float>(looks);
+      mean_square += squares.back() / looks;
+      unit -= 2.0 * std::log(1.0 - static_cast<double>(t) / looks) / looks;
+    }
+    CHECK(mean_square == doctest::Approx(2.0).epsilon(1e-5));
+    // P(|l| < r) = 1 - exp(-r^2 / 2), of looks that are 2 / unit as wide.
+    for (int t = 0; t < looks; ++t)
+      CHECK(1.0 - std::exp(-0.5 * squares[t] * unit / 2.0) ==
+            doctest::Approx(static_cast<double>(t) / looks).epsilon(1e-5));
+    CHECK(std::hypot(x, y) < 1.5 / std::sqrt(looks));
+  }
+}
+
 TEST_CASE("log-probability shows a sample that is no number") {
   const std::array<float, 2> mean = {0.0F, 0.0F};
   const std::array<float, 2> sample = {0.0F, std::numeric_limits<float>::quiet_NaN()};

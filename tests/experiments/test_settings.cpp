@@ -111,6 +111,7 @@ std::vector<Move> moves() {
       {"attention.glimpse.first", "center"},
       {"attention.glimpse.std", "0.3"},
       {"attention.glimpse.learn_std", "true", {"attention.glimpse.std=0.3"}},
+      {"attention.glimpse.spread", "1", {"attention.glimpse.std=1"}, Shows::test},
       {"attention.glimpse.grid", "[3, 3]", kSoft},
       {"attention.glimpse.stride", "3", kSoft},
       {"attention.glimpse.tiles", "[1, 3]", kSoft},
