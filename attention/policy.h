@@ -36,7 +36,7 @@ std::vector<std::string> first_glimpses();
 
 /// Offset of look t of T, in deviations, by which a pass without noise looks about as widely as one
 /// that samples: quantiles of the Gaussian in the plane, |offset|^2 ~ -2 log(1 - t / T), along a
-/// spiral of golden angles (Vogel 1979). The first is 0; the mean square of all is the Gaussian's, 2.
+/// spiral of golden angles (Vogel 1979). The first is 0; the mean square is the Gaussian's, 2.
 std::array<float, 2> spread_offset(int t, int num_glimpses);
 
 /// locations = samples clamped to [-1, 1]: what the retina and the location input get. Not-a-number

@@ -34,6 +34,7 @@ Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
       critic_(model.baseline
                   ? model.baseline->make_memory(model.num_glimpses(), rollout_.episodes())
                   : CriticMemory()) {
+  rollout_.look->detached = model.config().glimpse.detach_state;
   const int steps = model.num_glimpses();
   const int batch = rollout_.episodes();
   earned_ = zeros<2>(steps, batch);

@@ -34,13 +34,13 @@ using EnvironmentFactory = std::function<std::unique_ptr<Environment>(int episod
 /// Which loss sends gradient where (a tested fact):
 ///   cross-entropy         -> classifier or decoder, attention over states, core, gate, glimpse
 ///                            network; of soft kinds the locator, score or first location too, and
-///                            through it the states that it reads; by reinforce.estimator: pathwise
-///                            and both those of the Gaussian, and its log std
+///                            through it the states that it reads, of points and windows unless
+///                            attention.glimpse.detach_state; by reinforce.estimator: pathwise and
+///                            both those of the Gaussian, and its log std
 ///   REINFORCE of looks    -> locator or score, first location, log std. The state and the
-///   embeddings
-///                            that it reads are detached; the sampled location and the advantage
-///                            are constants. Not with reinforce.estimator: pathwise, but its
-///                            entropy bonus, of log std
+///                            embeddings that it reads are detached; the sampled location and the
+///                            advantage are constants. Not with reinforce.estimator: pathwise, but
+///                            its entropy bonus, of log std
 ///   REINFORCE of actions  -> as the cross-entropy
 ///   penalties, soft kinds -> as the cross-entropy, but for the classifier
 ///   baseline              -> baseline; the state that it reads is detached, unless

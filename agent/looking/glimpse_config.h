@@ -33,6 +33,10 @@ struct GlimpseConfig {
 
   int filters = 12;  // soft_gaussian: N x N filters
 
+  // soft_point, soft_gaussian and reinforce.estimator pathwise: the gradient of a place ends at the
+  // locator, whose state is a constant. Through the states, from look to look, it explodes.
+  bool detach_state = true;
+
   // whole
   std::array<int, 2> size = {0, 0};  // rows, cols that the canvas is shrunk to; 0: as it is
   std::string order = "rows";        // a name of reading_orders()

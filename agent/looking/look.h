@@ -46,7 +46,8 @@ class Look {
                                  std::span<const float> /*parameters*/) {
     return {};
   }
-  /// From dfeature (B, F) of feature(t) to the decision, and adds to the gradient of h_t.
+  /// From dfeature (B, F) of feature(t) to the decision, and adds to the gradient of h_t, unless
+  /// the state is `detached`.
   virtual void step_backward(int /*t*/, Matrix /*dfeature*/,
                              std::span<const float> /*parameters*/) {}
   /// From the gradients of all features (T B, F), which are overwritten: writes those of the
@@ -70,6 +71,7 @@ class Look {
   virtual void picture(int /*t*/, int /*b*/, float* /*glimpse*/) const {}
 
   Exploration exploration;  // of these episodes: written before begin
+  bool detached = false;    // attention.glimpse.detach_state of one that learns
   Tensor<3> decisions;      // (T, B, A): what the locator says: means, probabilities or windows
   Tensor<3> actions;        // (T, B, A): what is done: unclamped samples, weights or windows
   Tensor<3> locations;      // (T, B, 2): what the location input of the glimpse network gets

@@ -47,8 +47,8 @@ class PointLooking final : public Looking {
     const int placed = learns() ? traits_.steps - parts_.first_placed() : 0;
     const int traced = parts_.estimator.by_path ? traits_.steps - parts_.first_learned : 0;
     const Work slopes{.backward = 2 * parts_.glimpse.size};
-    return parts_.locator.work(parts_.estimator.by_path ? Input::differentiated : Input::constant) *
-               placed +
+    const bool through_states = parts_.estimator.by_path && !config_.detach_state;
+    return parts_.locator.work(through_states ? Input::differentiated : Input::constant) * placed +
            (parts_.glimpse.work(Input::differentiated) + slopes) * traced +
            parts_.glimpse.work(Input::constant) * (traits_.steps - traced) +
            (placed > 0 && parts_.context ? parts_.context->work() : Work());

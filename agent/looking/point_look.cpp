@@ -103,7 +103,8 @@ class PointLook final : public LookBase {
     squash_backward(dmean, step(decisions, t));
     const Matrix dhidden = step(path_->gradients.dhidden, t);
     parts_.locator.activation_backward(dhidden, dmean, step(hidden_, t), parameters);
-    if (t > 0) parts_.locator.state_backward(step(core_.dstate, t - 1), dhidden, parameters);
+    if (t > 0 && !detached)
+      parts_.locator.state_backward(step(core_.dstate, t - 1), dhidden, parameters);
   }
 
   void finish_backward(std::span<float> gradient, Matrix dfeatures,

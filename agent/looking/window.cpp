@@ -88,7 +88,7 @@ class WindowLook final : public LookBase {
     parts_.filters.backward(dwindow, memory_, t, matrix(dglimpse_), matrix(canvases_),
                             step(actions, t));
     parts_.locator.activation_backward(step(dhidden_, t), dwindow, step(hidden_, t), parameters);
-    if (t > 0)
+    if (t > 0 && !detached)
       parts_.locator.state_backward(step(core_.dstate, t - 1), step(dhidden_, t), parameters);
   }
 
@@ -175,7 +175,8 @@ class WindowLooking final : public Looking {
 
   Work work() const override {
     const int steps = traits_.steps;
-    return parts_.locator.work(Input::differentiated) * steps +
+    return parts_.locator.work(config_.detach_state ? Input::constant : Input::differentiated) *
+               steps +
            parts_.glimpse.work(Input::differentiated) * steps + parts_.filters.work(steps) +
            (parts_.context ? parts_.context->work() : Work());
   }

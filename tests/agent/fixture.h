@@ -134,6 +134,7 @@ inline std::map<std::string, Field> fields(AgentConfig& c) {
           {"attention.glimpse.coverage", &c.glimpse.coverage},
           {"attention.glimpse.row_penalty", &c.glimpse.row_penalty},
           {"attention.glimpse.filters", &c.glimpse.filters},
+          {"attention.glimpse.detach_state", &c.glimpse.detach_state},
           {"attention.glimpse.size", &c.glimpse.size},
           {"attention.glimpse.order", &c.glimpse.order},
           {"attention.input.kind", &c.input.kind},
@@ -186,6 +187,7 @@ inline void set(std::array<int, 2>& to, const std::string& value) {
 /// Of an episode's fixture; sight.<..> and request.<..> are not the agent's.
 inline AgentConfig config_of(const Fixture& fixture) {
   AgentConfig config;
+  config.glimpse.detach_state = false;  // UNSAID in episodes.py
   const std::map<std::string, Field> all = fields(config);
   for (const auto& [key, value] : fixture.metadata()) {
     if (key.starts_with("sight.") || key.starts_with("request.")) continue;

@@ -42,6 +42,9 @@ struct World {
   bool by_path() const {
     return is("soft_point") || (is("hard_gaussian") && config.reinforce.estimator != "score");
   }
+  bool detached() const {
+    return config.glimpse.detach_state && (by_path() || is("soft_gaussian"));
+  }
   bool by_score() const {
     return is("hard_categorical") || (is("hard_gaussian") && config.reinforce.estimator == "both");
   }
@@ -263,7 +266,9 @@ inline Row decide(const World& world, const Parameters& p, const Scene& scene, i
   return t < world.first_learned() ? Row{0.0, 0.0} : mean(p, t, h, scene.thumbnail);
 }
 
-inline Play play(const World& world, const Parameters& p, const Scene& scene) {
+/// `detached`, where there is one: what the locator reads of the states h_0 .. h_{T-1}.
+inline Play play(const World& world, const Parameters& p, const Scene& scene,
+                 const std::vector<Row>* detached = nullptr) {
   Play all;
   if (!world.recurrent()) {
     all.states = {{}, see_canvas(world, p, scene)};
@@ -281,7 +286,8 @@ inline Play play(const World& world, const Parameters& p, const Scene& scene) {
   for (std::size_t k = 0; k < world.places.size(); ++k)
     all.keys.push_back(feature(world.config.model, p, scene.candidates[k], world.places[k]));
   for (int t = 0; t < world.config.glimpse.num_glimpses; ++t) {
-    all.decisions.push_back(decide(world, p, scene, t, state.h, all.keys));
+    const Row& h = detached != nullptr ? detached->at(t) : state.h;
+    all.decisions.push_back(decide(world, p, scene, t, h, all.keys));
     state = advance(world.config, p, look(world, p, scene, t, all), state);
     all.states.push_back(state.h);
   }
@@ -368,7 +374,8 @@ inline double grid_penalty(const World& world, const std::vector<Row>& w) {
 inline Loss loss(const World& world, const Parameters& p, const Constants& constant) {
   Loss sum;
   for (std::size_t b = 0; b < world.scenes.size(); ++b) {
-    const Play now = play(world, p, world.scenes[b]);
+    const std::vector<Row>* detached = world.detached() ? &constant.plays[b].states : nullptr;
+    const Play now = play(world, p, world.scenes[b], detached);
     const AnswerLoss answer = answer_loss(world.config, p, now.states, world.scenes[b].truth);
     sum.classifier += answer.classifier;
     sum.penalty += answer.penalty;

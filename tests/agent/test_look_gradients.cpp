@@ -137,6 +137,17 @@ TEST_CASE("so a Gaussian does that is learned by its path, and its std, at every
   }
 }
 
+TEST_CASE("so a place does whose gradient passes through the states from look to look") {
+  for (const auto& [name, agent] : every_agent(busy_config("gru"))) {
+    const LookTraits look = Model(agent, kTinySight).look();
+    if (!look.smooth && !look.frame) continue;
+    CAPTURE(name);
+    AgentConfig config = agent;
+    config.glimpse.detach_state = false;
+    check_look_lane(config);
+  }
+}
+
 TEST_CASE("by its path a Gaussian's states and std are reached by the cross-entropy") {
   const std::set<std::string> looking = {"locator", "locator.first", "locator.log_std"};
   std::set<std::string> seeing = looking;

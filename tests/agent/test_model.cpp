@@ -125,10 +125,12 @@ TEST_CASE("multiply-adds of an episode against a count by hand") {
   CHECK(work_of(config).forward == rnn.forward - kBaseline - kLocator);
   CHECK(work_of(config).backward == rnn.backward - kBaseline - kLocatorBack);
   // Two glimpses more are differentiated, 18*7 + 2*4, and lead by two slopes each to their
-  // location; so are two states, 5*6.
+  // location; so are two states, 5*6, unless they are detached.
   config.glimpse.kind = "soft_point";
   constexpr std::int64_t kTraced = 18 * 7 + 2 * 4 + 2 * 18;
   CHECK(work_of(config).forward == rnn.forward - kBaseline);
+  CHECK(work_of(config).backward == rnn.backward - kBaseline + 2 * kTraced);
+  config.glimpse.detach_state = false;
   CHECK(work_of(config).backward == rnn.backward - kBaseline + 2 * (kTraced + 5 * 6));
   config.glimpse.first = "learned";
   CHECK(work_of(config).backward == rnn.backward - kBaseline + 3 * kTraced + 2 * 5 * 6);

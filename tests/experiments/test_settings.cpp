@@ -128,6 +128,7 @@ std::vector<Move> moves() {
       {"attention.glimpse.coverage", "0.5", kSoft},
       {"attention.glimpse.row_penalty", "0.5", kSoft},
       {"attention.glimpse.filters", "4", {"attention.glimpse.kind=soft_gaussian"}},
+      {"attention.glimpse.detach_state", "false", {"attention.glimpse.kind=soft_point"}},
       {"attention.glimpse.size", "[5, 6]", kWhole},
       {"attention.glimpse.order", "at_once", kWhole},
       {"attention.input.kind", "gate"},

@@ -115,6 +115,8 @@ class Looking:
 
     def place(self, p, output, h):
         """The locator's word on h, and on the canvas shrunk (Ba et al. 2015, section 3.1)."""
+        if self.s["attention.glimpse.detach_state"]:
+            h = h.detach()
         if not self.has_context():
             return locator(p, output, h)
         side = self.s["model.context_size"]
