@@ -29,10 +29,10 @@ const NameTable<CriticKind>& critics() {
 constexpr int kTarget = 2;  // x, y
 
 // [h | one-hot label | x, y], row by row.
-void tell(Tensor<2>& input, Rollout& rollout, int state_size, int num_classes) {
+void tell(Tensor<2>& told, Rollout& rollout, int state_size, int num_classes) {
   const ConstMatrix states = rollout.core.all_states();
   const int episodes = rollout.episodes();
-  const Matrix rows = matrix(input);
+  const Matrix rows = matrix(told);
   copy_rows(rows.columns(0, state_size), states);
   for (int r = 0; r < rows.rows; ++r) {
     const SceneFacts& facts = rollout.facts(r / episodes, r % episodes);
@@ -42,6 +42,12 @@ void tell(Tensor<2>& input, Rollout& rollout, int state_size, int num_classes) {
     truth[num_classes] = facts.regions[0].x;
     truth[num_classes + 1] = facts.regions[0].y;
   }
+}
+
+template <class AnyTensor>
+auto last_rows(AnyTensor& tensor, int rows) {
+  const auto all = matrix(tensor);
+  return all.row_range(all.rows - rows, rows);
 }
 
 }  // namespace
@@ -62,33 +68,29 @@ Critic::Critic(const ReinforceConfig& config, int state_size, int num_classes,
 }
 
 CriticMemory Critic::make_memory(int steps, int episodes) const {
-  const int rows = steps * episodes, told = state_size_ + num_classes_ + kTarget;
-  return {.input = zeros<2>(told_ ? rows : 0, told),
+  const int rows = steps * episodes;
+  return {.x = {},
+          .told = zeros<2>(told_ ? rows : 0, state_size_ + num_classes_ + kTarget),
           .hidden = zeros<2>(width_ > 0 ? rows : 0, width_),
           .dhidden = zeros<2>(width_ > 0 ? rows : 0, width_)};
 }
 
-ConstMatrix Critic::input(const CriticMemory& memory, Rollout& rollout) const {
-  return told_ ? matrix(memory.input) : rollout.core.all_states();
-}
-
 void Critic::forward(Matrix baselines, CriticMemory& memory, Rollout& rollout,
                      std::span<const float> parameters) const {
-  if (told_) tell(memory.input, rollout, state_size_, num_classes_);
-  if (width_ == 0) return output_.forward(baselines, input(memory, rollout), parameters);
-  linear_relu_forward(matrix(memory.hidden), input(memory, rollout),
-                      layout_->view(parameters, hidden_weight_),
+  if (told_) tell(memory.told, rollout, state_size_, num_classes_);
+  memory.x = told_ ? matrix(memory.told) : rollout.core.all_states();
+  if (width_ == 0) return output_.forward(baselines, memory.x, parameters);
+  linear_relu_forward(matrix(memory.hidden), memory.x, layout_->view(parameters, hidden_weight_),
                       layout_->view(parameters, hidden_bias_));
   output_.forward(baselines, matrix(memory.hidden), parameters);
 }
 
 void Critic::backward(std::span<float> gradient, ConstMatrix dbaselines, CriticMemory& memory,
-                      int first, Rollout& rollout, std::span<const float> parameters) const {
-  const int begin = first * rollout.episodes(), rows = dbaselines.rows;
-  const ConstMatrix x = input(memory, rollout).row_range(begin, rows);
+                      std::span<const float> parameters) const {
+  const int rows = dbaselines.rows;
+  const ConstMatrix x = memory.x.row_range(memory.x.rows - rows, rows);
   if (width_ == 0) return output_.backward(gradient, dbaselines, x);
-  const Matrix hidden = matrix(memory.hidden).row_range(begin, rows);
-  const Matrix dhidden = matrix(memory.dhidden).row_range(begin, rows);
+  const Matrix hidden = last_rows(memory.hidden, rows), dhidden = last_rows(memory.dhidden, rows);
   output_.backward(gradient, dbaselines, hidden);
   memory.dhidden.fill(0.0F);
   output_.state_backward(dhidden, dbaselines, parameters);
@@ -97,13 +99,11 @@ void Critic::backward(std::span<float> gradient, ConstMatrix dbaselines, CriticM
                   dhidden, x);
 }
 
-void Critic::state_backward(Matrix dstates, ConstMatrix dbaselines, CriticMemory& memory, int from,
-                            Rollout& rollout, std::span<const float> parameters) const {
+void Critic::state_backward(Matrix dstates, ConstMatrix dbaselines, const CriticMemory& memory,
+                            std::span<const float> parameters) const {
   if (width_ == 0) return output_.state_backward(dstates, dbaselines, parameters);
-  const ConstMatrix dhidden =
-      matrix(memory.dhidden).row_range(from * rollout.episodes(), dstates.rows);
   const ConstMatrix w = layout_->view(parameters, hidden_weight_).row_range(0, state_size_);
-  multiply_transposed_b(dstates, dhidden, w, 1.0F);
+  multiply_transposed_b(dstates, last_rows(memory.dhidden, dstates.rows), w, 1.0F);
 }
 
 Work Critic::work() const {

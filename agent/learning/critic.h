@@ -16,7 +16,8 @@ class Rollout;
 
 /// What a critic keeps of T steps of B episodes.
 struct CriticMemory {
-  Tensor<2> input;            // (T B, H + E): of one that is told the truth; else empty
+  ConstMatrix x;              // (T B, ..): what it read, `told` or the states of the rollout
+  Tensor<2> told;             // (T B, H + E): of one that is told the truth; else empty
   Tensor<2> hidden, dhidden;  // (T B, critic_hidden); of `linear` empty
 };
 
@@ -37,20 +38,17 @@ class Critic {
   /// Writes b_t (T B, 1) from the states h_0 .. h_{T-1} (T B, H) of a rollout that was played.
   void forward(Matrix baselines, CriticMemory& memory, Rollout& rollout,
                std::span<const float> parameters) const;
-  /// Writes its gradients from those of the steps from `first` on, dbaselines ((T - first) B, 1).
-  void backward(std::span<float> gradient, ConstMatrix dbaselines, CriticMemory& memory, int first,
-                Rollout& rollout, std::span<const float> parameters) const;
-  /// After backward: adds to the gradients of the states before steps `from` .. T - 1, from >=
-  /// first.
-  void state_backward(Matrix dstates, ConstMatrix dbaselines, CriticMemory& memory, int from,
-                      Rollout& rollout, std::span<const float> parameters) const;
+  /// After forward: writes its gradients from those of the last rows, dbaselines (R, 1).
+  void backward(std::span<float> gradient, ConstMatrix dbaselines, CriticMemory& memory,
+                std::span<const float> parameters) const;
+  /// After backward: adds to the gradients of the last states (R, H), of no more rows than there.
+  void state_backward(Matrix dstates, ConstMatrix dbaselines, const CriticMemory& memory,
+                      std::span<const float> parameters) const;
 
   /// Multiply-adds of one step, whose state is constant.
   Work work() const;
 
  private:
-  ConstMatrix input(const CriticMemory& memory, Rollout& rollout) const;
-
   const ParameterLayout* layout_;
   int state_size_, num_classes_;
   bool told_;  // the truth

@@ -111,13 +111,12 @@ double Lane::baseline_backward(std::span<const float> parameters, float scale) {
   }
   const Matrix dbaseline = {&dbaselines_(first, 0), actions * batch, 1, 1};
   CoreMemory& core = rollout_.core;
-  model_.baseline->backward(flat(gradient), dbaseline, critic_, first, rollout_, parameters);
+  model_.baseline->backward(flat(gradient), dbaseline, critic_, parameters);
   if (config.shared_baseline && core.steps > 1) {
     const int from = std::max(first, 1);  // before the first glimpse there is no state
     model_.baseline->state_backward(
         matrix(core.dstate).row_range((from - 1) * batch, (core.steps - from) * batch),
-        {&dbaselines_(from, 0), (core.steps - from) * batch, 1, 1}, critic_, from, rollout_,
-        parameters);
+        {&dbaselines_(from, 0), (core.steps - from) * batch, 1, 1}, critic_, parameters);
   }
   return loss;
 }
