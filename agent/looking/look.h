@@ -46,8 +46,8 @@ class Look {
                                  std::span<const float> /*parameters*/) {
     return {};
   }
-  /// From dfeature (B, F) of feature(t) to the decision, and adds to the gradient of h_t, unless
-  /// the state is `detached`.
+  /// From dfeature (B, F) of feature(t) to the decision, and adds to the gradient of h_t, but where
+  /// points and windows are `detached`.
   virtual void step_backward(int /*t*/, Matrix /*dfeature*/,
                              std::span<const float> /*parameters*/) {}
   /// From the gradients of all features (T B, F), which are overwritten: writes those of the

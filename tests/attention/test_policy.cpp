@@ -347,7 +347,7 @@ TEST_CASE("looks that are spread lie as a Gaussian does: evenly in probability, 
       unit -= 2.0 * std::log(1.0 - static_cast<double>(t) / looks) / looks;
     }
     CHECK(mean_square == doctest::Approx(2.0).epsilon(1e-5));
-    // P(|l| < r) = 1 - exp(-r^2 / 2), of looks that are 2 / unit as wide.
+    // P(|l| < r) = 1 - exp(-r^2 / 2), of squares that are 2 / unit as large.
     for (int t = 0; t < looks; ++t)
       CHECK(1.0 - std::exp(-0.5 * squares[t] * unit / 2.0) ==
             doctest::Approx(static_cast<double>(t) / looks).epsilon(1e-5));
