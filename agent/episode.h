@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "attention/policy.h"
@@ -23,6 +24,8 @@ struct Exploration {
   float temperature = 1.0F;  // of a distribution over candidates
 };
 
+constexpr int kEveryStep = std::numeric_limits<int>::max();
+
 /// How B episodes are to be played.
 struct RolloutRequest {
   std::uint64_t first_scene = 0;
@@ -32,7 +35,8 @@ struct RolloutRequest {
   double progress = 1.0;            // of the training, in [0, 1]: places its exploration
   Readout readout = Readout::training;
   Policy policy = nullptr;            // for every glimpse; null: the model's own
-  const Tensor<3>* replay = nullptr;  // actions (T, B, A) in place of the model's own
+  const Tensor<3>* replay = nullptr;  // actions (T, B, A) in place of the model's own,
+  int replay_steps = kEveryStep;      //   those of the first so many steps
   bool classify_every_step = false;
   int beam = 1;                   // of a decoder: hypotheses that are followed; 1 is greedy
   Tensor<3>* canvases = nullptr;  // (T, B, pixels): the canvas as it is at each look, to be written

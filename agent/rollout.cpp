@@ -41,7 +41,8 @@ void Rollout::run(std::span<const float> parameters, const RolloutRequest& reque
     const Turn turn{t, parameters, request, matrix(targets_), streams_};
     if (request.canvases != nullptr) environment->view(step(*request.canvases, t));
     look->decide(turn);
-    if (request.replay != nullptr) copy_rows(step(look->actions, t), step(*request.replay, t));
+    if (request.replay != nullptr && t < request.replay_steps)
+      copy_rows(step(look->actions, t), step(*request.replay, t));
     look->read(t, parameters);
     if (gate)
       model_.gate->forward(core.feature(t), *gate, t, core.glimpse_feature(t),

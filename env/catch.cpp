@@ -38,16 +38,22 @@ CatchEnvironment::CatchEnvironment(std::array<int, 2> canvas, const Retina& reti
 }
 
 void CatchEnvironment::begin(std::uint64_t first_scene) {
-  for (int b = 0; b < episodes(); ++b) {
-    const std::uint64_t scene =
-        first_scene + b / rollouts_ + kPart * static_cast<std::uint64_t>(split_);
-    Game& game = games_[b];
-    game.stream = RandomStream(seed_, Purpose::scene, static_cast<std::uint32_t>(scene >> 32),
-                               static_cast<std::uint32_t>(scene));
-    game.paddle = game.stream.below(cols_ - kPaddle + 1);
-    start_ball(game);
-    show_game(b);
-  }
+  for (int b = 0; b < episodes(); ++b) start_game(b, first_scene + b / rollouts_);
+}
+
+void CatchEnvironment::begin_one(int episode, std::uint64_t scene) {
+  if (rollouts_ > 1) return Environment::begin_one(episode, scene);
+  start_game(episode, scene);
+}
+
+void CatchEnvironment::start_game(int episode, std::uint64_t scene) {
+  const std::uint64_t number = scene + kPart * static_cast<std::uint64_t>(split_);
+  Game& game = games_[episode];
+  game.stream = RandomStream(seed_, Purpose::scene, static_cast<std::uint32_t>(number >> 32),
+                             static_cast<std::uint32_t>(number));
+  game.paddle = game.stream.below(cols_ - kPaddle + 1);
+  start_ball(game);
+  show_game(episode);
 }
 
 void CatchEnvironment::start_ball(Game& game) const {

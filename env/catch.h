@@ -53,8 +53,10 @@ class CatchEnvironment final : public RetinaEnvironment {
   };
 
   void begin(std::uint64_t first_scene) override;
+  void begin_one(int episode, std::uint64_t scene) override;
   void advance(std::span<const int> actions, std::span<float> rewards) override;
 
+  void start_game(int episode, std::uint64_t scene);
   void start_ball(Game& game) const;
   float step(Game& game, int action) const;
   void show_game(int episode);

@@ -10,14 +10,15 @@ namespace saccade {
 
 namespace {
 
+void check_location(float at, int row) {
+  if (!(std::abs(at) <= 1.0F))
+    throw std::out_of_range(
+        fmt::format("Environment::look: location {} in row {}; allowed: -1 to 1", at, row));
+}
+
 void check_locations(ConstMatrix locations) {
   for (int r = 0; r < locations.rows; ++r)
-    for (int axis = 0; axis < 2; ++axis)
-      if (!(std::abs(locations(r, axis)) <= 1.0F))
-        throw std::out_of_range(
-            fmt::format("Environment::look: location {} in row {}; allowed: "
-                        "-1 to 1",
-                        locations(r, axis), r));
+    for (int axis = 0; axis < 2; ++axis) check_location(locations(r, axis), r);
 }
 
 }  // namespace
@@ -25,6 +26,21 @@ void check_locations(ConstMatrix locations) {
 void Environment::reset(std::uint64_t first_scene) {
   begin(first_scene);
   running_ = true;
+}
+
+void Environment::restart(int episode, std::uint64_t scene) {
+  if (!running_) throw std::logic_error("Environment::restart needs a reset() first");
+  SACCADE_CHECK(episode >= 0 && episode < episodes());
+  begin_one(episode, scene);
+}
+
+void Environment::look(int episode, float x, float y, std::span<float> glimpse) {
+  if (!running_) throw std::logic_error("Environment::look needs a reset() first");
+  SACCADE_CHECK(episode >= 0 && episode < episodes());
+  SACCADE_CHECK(static_cast<int>(glimpse.size()) == glimpse_size());
+  check_location(x, episode);
+  check_location(y, episode);
+  observe_one(episode, x, y, glimpse.data());
 }
 
 void Environment::look(ConstMatrix locations, Matrix glimpses) {
@@ -58,8 +74,16 @@ void Environment::view(Matrix canvases) {
   observe_canvases(canvases);
 }
 
+void Environment::begin_one(int, std::uint64_t) {
+  throw std::logic_error("the episodes of this environment begin together");
+}
+
 void Environment::observe(ConstMatrix, Matrix) {
   throw std::logic_error("this environment cannot be looked at");
+}
+
+void Environment::observe_one(int, float, float, float*) {
+  throw std::logic_error("this environment cannot be looked at, one episode by itself");
 }
 
 void Environment::observe_all(ConstMatrix, Matrix) {
@@ -96,24 +120,29 @@ void Environment::check_call(const char* call, AnswerKind kind) const {
 
 void Environment::answer(std::span<const int> classes, std::span<float> rewards) {
   check_call("answer", AnswerKind::one_class);
-  const std::span<const SceneFacts> truth = facts();
-  SACCADE_CHECK(classes.size() == truth.size() && rewards.size() == truth.size());
-  for (std::size_t b = 0; b < truth.size(); ++b)
-    rewards[b] = classes[b] == truth[b].label ? 1.0F : 0.0F;
+  const auto count = static_cast<std::size_t>(episodes());
+  SACCADE_CHECK(classes.size() == count && rewards.size() == count);
+  for (std::size_t b = 0; b < count; ++b)
+    rewards[b] = judge(static_cast<int>(b), classes.subspan(b, 1));
   running_ = false;
 }
 
 void Environment::answer_sequence(std::span<const int> symbols, std::span<float> rewards) {
   check_call("answer_sequence", AnswerKind::sequence);
-  const std::span<const SceneFacts> truth = facts();
+  const auto count = static_cast<std::size_t>(episodes());
   const auto longest = static_cast<std::size_t>(max_symbols());
-  SACCADE_CHECK(symbols.size() == truth.size() * longest && rewards.size() == truth.size());
-  for (std::size_t b = 0; b < truth.size(); ++b) {
-    const std::span right = std::span(truth[b].symbols).first(truth[b].num_symbols);
-    const std::span said = symbols.subspan(b * longest, right.size());
-    rewards[b] = std::ranges::equal(said, right) ? 1.0F : 0.0F;
-  }
+  SACCADE_CHECK(symbols.size() == count * longest && rewards.size() == count);
+  for (std::size_t b = 0; b < count; ++b)
+    rewards[b] = judge(static_cast<int>(b), symbols.subspan(b * longest, longest));
   running_ = false;
+}
+
+float Environment::judge(int episode, std::span<const int> said) const {
+  SACCADE_CHECK(answer_kind() != AnswerKind::actions);
+  const SceneFacts& truth = facts()[episode];
+  if (answer_kind() == AnswerKind::one_class) return said[0] == truth.label ? 1.0F : 0.0F;
+  const std::span right = std::span(truth.symbols).first(truth.num_symbols);
+  return std::ranges::equal(said.first(right.size()), right) ? 1.0F : 0.0F;
 }
 
 void Environment::act(std::span<const int> actions, std::span<float> rewards) {
@@ -149,6 +178,10 @@ void RetinaEnvironment::observe(ConstMatrix locations, Matrix glimpses) {
     retina_.look(prepared(b), locations(b, 0), locations(b, 1), glimpses.row(b));
 }
 
+void RetinaEnvironment::observe_one(int episode, float x, float y, float* glimpse) {
+  retina_.look(prepared(episode), x, y, glimpse);
+}
+
 void RetinaEnvironment::observe_all(ConstMatrix places, Matrix glimpses) {
   for (int b = 0; b < episodes(); ++b)
     for (int k = 0; k < places.rows; ++k)
@@ -177,6 +210,12 @@ void GlimpseEnvironment::begin(std::uint64_t first_scene) {
     std::fill_n(facts_.begin() + b, rollouts_, scenes_.make(first_scene + b / rollouts_, buffer_));
     show(b, buffer_.canvas);
   }
+}
+
+void GlimpseEnvironment::begin_one(int episode, std::uint64_t scene) {
+  if (rollouts_ > 1) return Environment::begin_one(episode, scene);
+  facts_[episode] = scenes_.make(scene, buffer_);
+  show(episode, buffer_.canvas);
 }
 
 }  // namespace saccade

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -35,6 +36,9 @@ enum class AnswerKind {
 /// the facts stay until the next reset(). A call covers all B episodes, writes into memory of the
 /// caller and allocates nothing. The same (seed, first_scene, locations, actions) gives the same
 /// bits. An environment is used by one thread at a time; environments do not share state.
+///
+/// Episodes that do not begin and end together (env/vector_environment.h) are restarted and judged
+/// one by one, between reset() and the call that would answer for all.
 ///
 /// An environment may be looked at (glimpse_size() > 0), viewed (canvas().pixels() > 0), or both.
 class Environment {
@@ -88,15 +92,26 @@ class Environment {
   /// action outside 0 .. C - 1 throws std::out_of_range and nothing moves.
   void act(std::span<const int> actions, std::span<float> rewards);
 
+  /// Begins another scene in one episode; the others go on. Environments whose episodes share
+  /// scenes or that have no such call throw std::logic_error.
+  void restart(int episode, std::uint64_t scene);
+  /// What is seen in one episode at a location as in look(): glimpse (D).
+  void look(int episode, float x, float y, std::span<float> glimpse);
+  /// What answer() and answer_sequence() would pay one episode for this class (1) or these symbols
+  /// (J). It ends nothing.
+  float judge(int episode, std::span<const int> said) const;
+
   /// What is true of each episode (B), apart from the observation; valid from reset() on, and
-  /// changed by act() alone.
+  /// changed by act() and restart() alone.
   virtual std::span<const SceneFacts> facts() const = 0;
 
  protected:
   virtual void begin(std::uint64_t first_scene) = 0;
-  /// Environments without a retina, a grid, a canvas or actions need not have them:
-  /// std::logic_error.
+  /// Environments without a retina, a grid, a canvas, actions or episodes of their own need not
+  /// have them: std::logic_error.
+  virtual void begin_one(int episode, std::uint64_t scene);
   virtual void observe(ConstMatrix locations, Matrix glimpses);
+  virtual void observe_one(int episode, float x, float y, float* glimpse);
   virtual void observe_all(ConstMatrix places, Matrix glimpses);
   virtual void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes);
   virtual void observe_canvases(Matrix canvases);
@@ -108,6 +123,9 @@ class Environment {
 
   bool running_ = false;
 };
+
+/// Makes an environment of `episodes` episodes, `rollouts` of which in a row share a scene.
+using EnvironmentFactory = std::function<std::unique_ptr<Environment>(int episodes, int rollouts)>;
 
 /// What environments that are seen through a retina have in common: the facts of B episodes, and
 /// canvases that `sharing` episodes in a row look at, prepared once.
@@ -136,6 +154,7 @@ class RetinaEnvironment : public Environment {
 
  private:
   void observe(ConstMatrix locations, Matrix glimpses) override;
+  void observe_one(int episode, float x, float y, float* glimpse) override;
   void observe_all(ConstMatrix places, Matrix glimpses) override;
   void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) override;
   void observe_canvases(Matrix canvases) override;
@@ -166,6 +185,7 @@ class GlimpseEnvironment final : public RetinaEnvironment {
 
  private:
   void begin(std::uint64_t first_scene) override;
+  void begin_one(int episode, std::uint64_t scene) override;
 
   SceneMaker scenes_;
   int rollouts_;

@@ -16,6 +16,7 @@ enum class Purpose : std::uint32_t {
   folder_split,
   bootstrap,
   number_split,
+  first_location,
 };
 
 /// A stream of random numbers keyed by (seed, purpose, update, episode): Philox4x32-10 (Salmon et

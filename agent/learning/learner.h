@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -24,9 +23,6 @@ struct UpdateReport {
   double location_std = 0;
   double temperature = 0;
 };
-
-/// Makes the environment of a lane.
-using EnvironmentFactory = std::function<std::unique_ptr<Environment>(int episodes, int rollouts)>;
 
 /// One lane: a fixed share of the batch that one thread plays and differentiates, with memory and a
 /// gradient of its own.

@@ -38,9 +38,15 @@ Sight sight_of(const TaskKind& kind, const Config& config, const Digits& digits,
 }  // namespace
 
 Task::Task(const Config& config_)
+    : Task(config_, std::make_shared<const Digits>(find_task_kind(config_.scene.kind).has_digits
+                                                       ? load_digits(config_.data)
+                                                       : Digits{})) {}
+
+Task::Task(const Config& config_, std::shared_ptr<const Digits> digits_)
     : config(config_),
       kind(find_task_kind(config.scene.kind)),
-      digits(kind.has_digits ? load_digits(config.data) : Digits{}),
+      shared_digits_(std::move(digits_)),
+      digits(*shared_digits_),
       retina(retina_of(kind, config, digits)),
       model(config.agent, sight_of(kind, config, digits, retina)) {}
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "agent/learning/learner.h"
@@ -16,12 +17,19 @@ class Task {
  public:
   /// Reads the data. Throws InputError for data, scenes or a retina that cannot be.
   explicit Task(const Config& config);
+  /// The same with digits that are there already.
+  Task(const Config& config, std::shared_ptr<const Digits> digits);
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
 
   const Config config;
   const TaskKind& kind;
-  const Digits digits;                 // none where scenes have no digits
+
+ private:
+  const std::shared_ptr<const Digits> shared_digits_;
+
+ public:
+  const Digits& digits;                // none where scenes have no digits
   const std::optional<Retina> retina;  // where there is something to look at
   const Model model;
 

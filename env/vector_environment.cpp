@@ -1,0 +1,224 @@
+#include "env/vector_environment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+#include "nn/error.h"
+#include "nn/random.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kMaxCount = 1'000'000;
+constexpr int kMaxGlimpses = 1000;
+constexpr std::uint64_t kSeeds = std::uint64_t{1} << 30;  // the parts of catch lie beyond
+
+std::uint64_t scene_of(std::uint64_t seed, std::uint32_t number) { return seed << 32 | number; }
+
+const EpisodeRules& checked(const EpisodeRules& rules, int count) {
+  if (count < 1 || count > kMaxCount)
+    throw InputError(fmt::format("num_envs: {}; allowed: 1 to {}", count, kMaxCount));
+  if (rules.num_glimpses < 1 || rules.num_glimpses > kMaxGlimpses)
+    throw InputError(
+        fmt::format("num_glimpses: {}; allowed: 1 to {}", rules.num_glimpses, kMaxGlimpses));
+  if (!std::isfinite(rules.look_price))
+    throw InputError(fmt::format("look_price: {}; allowed: a number", rules.look_price));
+  return rules;
+}
+
+bool inside_a_digit(const SceneFacts& facts, float x, float y) {
+  return std::any_of(facts.regions.begin(), facts.regions.begin() + facts.num_digits,
+                     [&](const Region& region) { return region.contains(x, y); });
+}
+
+}  // namespace
+
+VectorEnvironment::VectorEnvironment(const EnvironmentFactory& environments, int count,
+                                     const EpisodeRules& rules, int threads)
+    : rules_(checked(rules, count)), count_(count), episodes_(count) {
+  for (int i = 0; i < count; i += kLane) {
+    const int size = std::min(kLane, count - i);
+    lanes_.push_back({i, size, environments(size, 1), std::vector<int>(size),
+                      std::vector<float>(size)});
+  }
+  if (rules_.halt && acts())
+    throw InputError("halt: true, but every action counts here; allowed: false");
+  if (lanes_.size() > 1) workers_.emplace(threads);
+  paths_ = zeros<3>(count, rules_.num_glimpses + 1, 2);
+  if (rules_.autoreset != Autoreset::same_step) return;
+  memory_.glimpses = zeros<2>(count, glimpse_size());
+  memory_.locations = zeros<2>(count, 2);
+  const auto rows = static_cast<std::size_t>(count);
+  memory_.steps.resize(rows);
+  memory_.labels.resize(rows * answer_size());
+  memory_.boxes.resize(rows * rules_.num_boxes * 4);
+  memory_.on_target.resize(rows);
+  final_ = {matrix(memory_.glimpses), matrix(memory_.locations), memory_.steps,
+            memory_.labels,           memory_.boxes,             memory_.on_target};
+}
+
+template <class Body>
+void VectorEnvironment::for_each_lane(const Body& body) {
+  if (!workers_) return body(lanes_.front());
+  workers_->for_each(static_cast<int>(lanes_.size()), [&](int l) { body(lanes_[l]); });
+}
+
+void VectorEnvironment::reset(std::span<const std::int64_t> seeds,
+                              std::span<const std::uint8_t> mask, const VectorObservation& seen) {
+  SACCADE_CHECK(static_cast<int>(seeds.size()) == count_);
+  SACCADE_CHECK(static_cast<int>(mask.size()) == count_);
+  for (int i = 0; i < count_; ++i) {
+    Episode& episode = episodes_[i];
+    if (!mask[i] && !episode.seeded)
+      throw InputError(fmt::format(
+          "reset_mask: environment {} is left out and was never reset; reset all of them first",
+          i));
+    if (mask[i] && seeds[i] >= 0) {
+      const auto seed = static_cast<std::uint64_t>(seeds[i]);
+      episode = {.seed = (seed ^ seed / kSeeds) % kSeeds, .seeded = true};
+    }
+    if (!episode.seeded)
+      throw InputError(fmt::format("seed: none for environment {}, which never had one", i));
+  }
+  for_each_lane([&](Lane& lane) {
+    if (!running_) lane.environment->reset(0);
+    for (int i = lane.first; i < lane.first + lane.count; ++i) {
+      if (mask[i]) begin_episode(lane, i);
+      observe(lane, i, seen);
+    }
+  });
+  running_ = true;
+}
+
+void VectorEnvironment::check(const VectorActions& actions) const {
+  if (!running_) throw std::logic_error("step() needs a reset() first");
+  SACCADE_CHECK(actions.locations.rows == count_ && actions.locations.cols == 2);
+  SACCADE_CHECK(static_cast<int>(actions.answers.size()) == count_ * answer_size());
+  const int size = answer_size(), classes = num_classes();
+  for (int i = 0; i < count_; ++i) {
+    if (rules_.autoreset == Autoreset::disabled && episodes_[i].ended)
+      throw InputError(
+          fmt::format("step() after the end of the episode of environment {}; "
+                      "reset() begins another one",
+                      i));
+    for (int axis = 0; axis < 2; ++axis)
+      if (!(std::abs(actions.locations(i, axis)) <= 1.0F))
+        throw InputError(fmt::format("action 'location' of environment {}: {}; allowed: -1 to 1", i,
+                                     actions.locations(i, axis)));
+    for (const std::int64_t answer : actions.answers.subspan(i * size, size))
+      if (answer < 0 || answer >= classes)
+        throw InputError(fmt::format("action 'answer' of environment {}: {}; allowed: 0 to {}", i,
+                                     answer, classes - 1));
+  }
+}
+
+void VectorEnvironment::step(const VectorActions& actions, const VectorObservation& seen,
+                             std::span<double> rewards, std::span<std::uint8_t> terminated) {
+  check(actions);
+  for_each_lane([&](Lane& lane) { step_lane(lane, actions, seen, rewards, terminated); });
+}
+
+void VectorEnvironment::step_lane(Lane& lane, const VectorActions& actions,
+                                  const VectorObservation& seen, std::span<double> rewards,
+                                  std::span<std::uint8_t> terminated) {
+  if (acts()) {  // together; what it does to an episode that has ended does not count
+    std::ranges::copy(actions.answers.subspan(lane.first, lane.count), lane.actions.begin());
+    lane.environment->act(lane.actions, lane.rewards);
+  }
+  for (int i = lane.first; i < lane.first + lane.count; ++i) {
+    Episode& episode = episodes_[i];
+    rewards[i] = 0.0;
+    terminated[i] = 0;
+    if (episode.ended) {  // and is not to be reset by hand
+      begin_episode(lane, i);
+      observe(lane, i, seen);
+      continue;
+    }
+    ++episode.steps;
+    const bool halts = rules_.halt && !actions.halts.empty() && actions.halts[i] != 0;
+    const bool ends = halts || episode.steps >= length(lane, i);
+    rewards[i] = act_or_answer(lane, i, actions, ends);
+    terminated[i] = ends;
+    move(i, actions.locations(i, 0), actions.locations(i, 1));
+    episode.ended = ends;
+    if (ends && rules_.autoreset == Autoreset::same_step) {
+      observe(lane, i, final_);
+      begin_episode(lane, i);
+    }
+    observe(lane, i, seen);
+  }
+}
+
+// What it pays.
+double VectorEnvironment::act_or_answer(Lane& lane, int i, const VectorActions& actions,
+                                        bool ends) {
+  const int b = i - lane.first, size = answer_size();
+  double earned = ends ? 0.0 : -rules_.look_price;
+  if (acts()) return earned + lane.rewards[b];
+  if (!ends) return earned;
+  std::array<int, kMaxSymbols> said{};
+  std::ranges::copy(actions.answers.subspan(static_cast<std::size_t>(i) * size, size),
+                    said.begin());
+  return earned + lane.environment->judge(b, std::span(said).first(size));
+}
+
+// Steps of the episode.
+int VectorEnvironment::length(const Lane& lane, int i) const {
+  const int counted = lane.environment->facts()[i - lane.first].length;
+  return counted > 0 ? std::min(counted, rules_.num_glimpses) : rules_.num_glimpses;
+}
+
+void VectorEnvironment::begin_episode(Lane& lane, int i) {
+  Episode& episode = episodes_[i];
+  const std::uint64_t scene = scene_of(episode.seed, episode.number);
+  RandomStream stream(0, Purpose::first_location, static_cast<std::uint32_t>(scene >> 32),
+                      static_cast<std::uint32_t>(scene));
+  const bool random = rules_.first == FirstLook::random;
+  ++episode.number;
+  episode.steps = 0;
+  episode.ended = false;
+  lane.environment->restart(i - lane.first, scene);
+  const float x = random ? stream.uniform(-1.0F, 1.0F) : 0.0F;
+  const float y = random ? stream.uniform(-1.0F, 1.0F) : 0.0F;
+  move(i, x, y);
+}
+
+void VectorEnvironment::move(int i, float x, float y) {
+  const int t = episodes_[i].steps;
+  paths_(i, t, 0) = x;
+  paths_(i, t, 1) = y;
+}
+
+void VectorEnvironment::observe(Lane& lane, int i, const VectorObservation& seen) {
+  const int b = i - lane.first, t = episodes_[i].steps;
+  const float x = paths_(i, t, 0), y = paths_(i, t, 1);
+  lane.environment->look(b, x, y, {seen.glimpses.row(i), static_cast<std::size_t>(glimpse_size())});
+  seen.locations(i, 0) = x;
+  seen.locations(i, 1) = y;
+  seen.steps[i] = t;
+
+  const SceneFacts& facts = lane.environment->facts()[b];
+  const std::span labels = seen.labels.subspan(static_cast<std::size_t>(i) * answer_size(),
+                                               answer_size());
+  std::ranges::fill(labels, -1);
+  if (facts.num_symbols > 0)
+    std::copy_n(facts.symbols.begin(), facts.num_symbols, labels.begin());
+  else if (!acts())
+    labels[0] = facts.label;
+  std::int64_t* box = &seen.boxes[static_cast<std::size_t>(i) * rules_.num_boxes * 4];
+  for (int k = 0; k < rules_.num_boxes; ++k)
+    for (const int number :
+         {facts.boxes[k].x, facts.boxes[k].y, facts.boxes[k].width, facts.boxes[k].height})
+      *box++ = number;
+  seen.on_target[i] = inside_a_digit(facts, x, y);
+}
+
+ConstMatrix VectorEnvironment::path(int i) const {
+  return {&paths_(i, 0, 0), episodes_[i].steps + 1, 2, 2};
+}
+
+}  // namespace saccade

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <atomic>
+#include <csignal>
+#include <functional>
+
+namespace saccade::python {
+
+/// While it lives, no signal is handled on this thread nor on those that it begins: a handler that
+/// ran on a thread inside one of oneDNN's products was seen to corrupt the heap.
+class SignalsBlocked {
+ public:
+  SignalsBlocked();
+  ~SignalsBlocked();
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+/// Throws std::runtime_error in a process that was forked from one whose worker threads it lacks.
+void require_threads();
+
+/// body() while other Python threads run. A signal that comes meanwhile is handled after it.
+template <class Body>
+auto compute(const Body& body) {
+  const nanobind::gil_scoped_release released;
+  const SignalsBlocked blocked;
+  return body();
+}
+
+/// body(stop) on a thread of its own, while this one handles signals: where a handler raises, as
+/// that of Ctrl-C does, `stop` becomes true, and that exception leaves once body has returned. One
+/// that body throws comes first.
+void compute_until_stopped(const std::function<void(std::atomic<bool>& stop)>& body);
+
+}  // namespace saccade::python

@@ -1,0 +1,12 @@
+#include "python/bindings/module.h"
+
+#include "nn/error.h"
+
+namespace nb = nanobind;
+
+NB_MODULE(_saccade, m) {
+  m.doc() = "The C++ side of Saccade. Use the package `saccade`.";
+  nb::exception<saccade::InputError>(m, "InputError", PyExc_ValueError).doc() =
+      "What was given cannot be used. The message names it and what is allowed.";
+  saccade::python::bind_environments(m);
+}

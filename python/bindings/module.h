@@ -1,0 +1,10 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace saccade::python {
+
+/// Each adds its classes and functions to the module.
+void bind_environments(nanobind::module_& m);
+
+}  // namespace saccade::python

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiments/task/task.h"
+
+namespace saccade::python {
+
+using Pixels = nanobind::ndarray<const std::uint8_t, nanobind::ndim<4>, nanobind::c_contig,
+                                 nanobind::device::cpu>;
+using Labels = nanobind::ndarray<const std::int64_t, nanobind::ndim<1>, nanobind::c_contig,
+                                 nanobind::device::cpu>;
+
+/// The digits of a configuration, read once for all that use them at a time.
+std::shared_ptr<const Digits> digits_of(const Config& config);
+
+/// Images (N, rows, cols, channels) with labels (N) as all three parts. Throws InputError for
+/// shapes that do not fit and labels below 0.
+std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labels);
+
+/// A configuration's task with digits that other tasks may have, too.
+std::shared_ptr<const Task> make_task(const Config& config,
+                                      std::shared_ptr<const Digits> digits = nullptr);
+
+}  // namespace saccade::python

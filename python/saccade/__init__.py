@@ -1,0 +1,5 @@
+"""Saccade."""
+
+from ._saccade import InputError
+
+__all__ = ["InputError"]
