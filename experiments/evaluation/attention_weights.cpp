@@ -17,7 +17,7 @@ using Shape = std::vector<std::size_t>;
 std::size_t size(int n) { return static_cast<std::size_t>(n); }
 
 // The arrays of a model, by the shape of a scene.
-std::vector<std::pair<const char*, Shape>> float_arrays(const Model& model) {
+std::vector<std::pair<const char*, Shape>> float_arrays(const Model& model, Kept kept) {
   std::vector<std::pair<const char*, Shape>> arrays;
   const std::size_t steps = size(model.num_glimpses());
   for (const LookWeights& weights : model.look().weights)
@@ -31,14 +31,20 @@ std::vector<std::pair<const char*, Shape>> float_arrays(const Model& model) {
   if (const int rows = model.core->attention_rows(); rows > 0)
     arrays.push_back({"core", {steps, size(rows), steps}});
   arrays.push_back({"errors", {}});
+  if (kept == Kept::attention) return arrays;
+  arrays.push_back({"probabilities", {size(answer.outputs), size(model.num_classes())}});
+  if (const LookTraits& look = model.look(); look.pictures > 0)
+    arrays.push_back({"glimpses",
+                      {steps, size(look.pictures) * size(look.picture_side) *
+                                  size(look.picture_side) * size(model.canvas().channels)}});
   return arrays;
 }
 
 }  // namespace
 
-AttentionWeights::AttentionWeights(const Model& model, int scenes)
+AttentionWeights::AttentionWeights(const Model& model, int scenes, Kept kept)
     : model_(model), scenes_(size(scenes)) {
-  const auto arrays = float_arrays(model);
+  const auto arrays = float_arrays(model, kept);
   double bytes = 0.0;
   for (const auto& [name, shape] : arrays) {
     double numbers = scenes;
@@ -47,9 +53,10 @@ AttentionWeights::AttentionWeights(const Model& model, int scenes)
   }
   if (bytes > kMaxBytes)
     throw InputError(fmt::format(
-        "--episodes {}: their attention takes {:.1f} GB; allowed: at most {:.0f} GB with "
-        "--weights, that is {} episodes",
-        scenes, bytes / 1e9, kMaxBytes / 1e9, static_cast<int>(scenes * (kMaxBytes / bytes))));
+        "{} {}: their attention takes {:.1f} GB; allowed: at most {:.0f} GB at a time, that is {} "
+        "episodes",
+        kept == Kept::attention ? "--episodes" : "scenes:", scenes, bytes / 1e9, kMaxBytes / 1e9,
+        static_cast<int>(scenes * (kMaxBytes / bytes))));
   for (const auto& [name, shape] : arrays) add(name, shape);
   add_answers(model);
 }
@@ -91,6 +98,7 @@ void AttentionWeights::record(const Rollout& rollout, int b, int scene) {
   record_looks(rollout, b, scene);
   record_states(rollout, b, scene);
   if (model_.core->attention_rows() > 0) record_core(rollout, b, scene);
+  record_everything(rollout, b, scene);
   *floats("errors", scene) = rollout.answer->error(b);
   std::ranges::copy(rollout.answer->said(b), ints("answers", scene));
   if (int* labels = ints("labels", scene)) std::ranges::copy(rollout.answer->truth(b), labels);
@@ -105,6 +113,20 @@ void AttentionWeights::record_looks(const Rollout& rollout, int b, int scene) {
   for (const LookWeights& weights : model_.look().weights)
     copy_steps(floats(weights.name, scene), (*rollout.look).*weights.values);
   if (rollout.gate) copy_steps(floats("gate", scene), rollout.gate->weights);
+}
+
+void AttentionWeights::record_everything(const Rollout& rollout, int b, int scene) {
+  if (float* to = floats("probabilities", scene)) {
+    const Tensor<3>& probabilities = rollout.answer->probabilities;
+    for (std::size_t s = 0; s < probabilities.shape()[0]; ++s)
+      to = std::copy_n(&probabilities(s, b, 0), probabilities.shape()[2], to);
+  }
+  if (float* to = floats("glimpses", scene)) {
+    const LookTraits& look = model_.look();
+    const int width =
+        look.pictures * look.picture_side * look.picture_side * model_.canvas().channels;
+    for (int t = 0; t < rollout.core.steps; ++t, to += width) rollout.look->picture(t, b, to);
+  }
 }
 
 void AttentionWeights::record_states(const Rollout& rollout, int b, int scene) {
@@ -130,8 +152,6 @@ void AttentionWeights::record_core(const Rollout& rollout, int b, int scene) {
   }
 }
 
-void AttentionWeights::write(const std::filesystem::path& path) {
-  write_npz(path, std::exchange(arrays_, {}));
-}
+void AttentionWeights::write(const std::filesystem::path& path) { write_npz(path, take()); }
 
 }  // namespace saccade

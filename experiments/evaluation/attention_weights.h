@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/model.h"
@@ -9,6 +10,9 @@
 #include "experiments/files/npz.h"
 
 namespace saccade {
+
+/// What is kept of an episode.
+enum class Kept { attention, everything };
 
 /// All attention of an evaluation, scene by scene, as arrays by name. N scenes of T glimpses; those
 /// that a model has:
@@ -22,12 +26,18 @@ namespace saccade {
 ///   steps labels (N) or (N, J)        the class or the symbols that were right; none of actions
 ///   answers (N), (N, J), (N, T) the class, the symbols or the actions that were said
 ///   errors (N)                  the share of what could be earned that was not, in [0, 1]
+/// and of everything also
+///   probabilities (N, T, C)     of the classes or actions after each look; (N, J, C) of each
+///   symbol glimpses (N, T, D)          what was seen, in the order of the retina: (scale, channel,
+///   row, col);
+///                               of many places at once their weighted mean
 /// Symbols are those before the end mark, and then -1. labels and answers are int32, all else
 /// float32.
 class AttentionWeights {
  public:
-  /// Throws InputError naming --episodes if the arrays take more than 2 GB.
-  AttentionWeights(const Model& model, int scenes);
+  /// Throws InputError naming --episodes, or of everything `scenes`, if the arrays take more than
+  /// 2 GB.
+  AttentionWeights(const Model& model, int scenes, Kept kept = Kept::attention);
 
   /// Takes episode b of a rollout as scene number `scene`. Threads may call it at once, for
   /// different scenes.
@@ -35,6 +45,8 @@ class AttentionWeights {
 
   /// Writes an .npz file, over what is there, and ends this.
   void write(const std::filesystem::path& path);
+  /// Hands over the arrays, and ends this.
+  std::vector<NpzArray> take() { return std::exchange(arrays_, {}); }
 
  private:
   void add(const char* name, std::vector<std::size_t> shape_of_scene);
@@ -43,6 +55,7 @@ class AttentionWeights {
   int* ints(const char* name, int scene);
   void record_looks(const Rollout& rollout, int b, int scene);
   void record_states(const Rollout& rollout, int b, int scene);
+  void record_everything(const Rollout& rollout, int b, int scene);
   void record_core(const Rollout& rollout, int b, int scene);
 
   const Model& model_;

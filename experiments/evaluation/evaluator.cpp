@@ -11,8 +11,6 @@
 namespace saccade {
 namespace {
 
-constexpr int kChunk = 100;  // scenes that one worker takes at a time
-
 // Of what moves, the mean over the steps of what the look at that moment saw of it.
 double coverage_of(const Rollout& rollout, int b) {
   const int steps = rollout.core.steps;
@@ -41,10 +39,10 @@ Tensor<3> given_to_the_next(const Tensor<3>& actions) {
 Evaluator::Evaluator(const Model& model, const EnvironmentFactory& environments, int scenes,
                      std::uint64_t seed, Workers& workers)
     : model_(model), workers_(workers), scenes_(scenes), seed_(seed) {
-  tallies_.resize((scenes + kChunk - 1) / kChunk);
+  tallies_.resize((scenes + kScenesAtATime - 1) / kScenesAtATime);
   const int players = std::min<int>(workers.threads(), static_cast<int>(tallies_.size()));
   for (int i = 0; i < players; ++i)
-    rollouts_.push_back(std::make_unique<Rollout>(model, environments(kChunk, 1)));
+    rollouts_.push_back(std::make_unique<Rollout>(model, environments(kScenesAtATime, 1)));
 }
 
 Evaluator::~Evaluator() = default;
@@ -109,13 +107,13 @@ EvaluationDetails Evaluator::details() const {
 void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> parameters,
                      const PassRequest& request) {
   const int steps = model_.num_glimpses();
-  const int first = chunk * kChunk;
-  const int count = std::min(kChunk, scenes_ - first);
+  const int first = chunk * kScenesAtATime;
+  const int count = std::min(kScenesAtATime, scenes_ - first);
   Tally& tally = tallies_[chunk];
   tally = Tally(steps);
   const bool classes = model_.answer().classifies;
   const int reads = model_.answer().outputs;
-  Tensor<2> mean_probability = zeros<2>(kChunk, model_.num_classes());
+  Tensor<2> mean_probability = zeros<2>(kScenesAtATime, model_.num_classes());
 
   for (int pass = 0; pass < request.passes; ++pass) {
     RolloutRequest rollout_request = RolloutRequest::of_scenes(first, seed_, pass);

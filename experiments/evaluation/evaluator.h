@@ -14,6 +14,9 @@
 
 namespace saccade {
 
+/// Scenes that one worker takes at a time: part of what an evaluation's last bits depend on.
+constexpr int kScenesAtATime = 100;
+
 /// How scenes are looked at in an evaluation.
 struct PassRequest {
   Readout readout = Readout::deterministic;

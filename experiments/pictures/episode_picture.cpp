@@ -65,7 +65,12 @@ std::string truth_label(const Model& model) {
 
 // -1 where there is none.
 int true_class(const Episode& episode) {
-  return episode.truth().size() == 1 ? episode.truth()[0] : -1;
+  return episode.judged && episode.truth().size() == 1 ? episode.truth()[0] : -1;
+}
+
+Colour verdict_colour(const Episode& episode) {
+  if (!episode.judged) return kTrueBar;
+  return episode.right() ? kRightColour : kWrongColour;
 }
 
 // The classes that have bars, in the order of the classes: all, or the most probable at the end
@@ -133,7 +138,7 @@ Picture EpisodePicture::panel(const Episode& episode, int t, bool verdict) const
   panel.text({kMargin + kFrame, kMargin + 15}, fitted(name_, cols() - 2 * kMargin - kFrame, kTitle),
              kInk, kTitle);
   const Box framed{kMargin, kTop, look_.cols() + 2 * kFrame, look_.rows() + 2 * kFrame};
-  if (verdict) panel.fill(framed, episode.right() ? kRightColour : kWrongColour);
+  if (verdict) panel.fill(framed, verdict_colour(episode));
   panel.paste(look_.canvas(episode, t, /*numbered=*/true), {kMargin + kFrame, kTop + kFrame});
   draw_caption(panel, episode, t, verdict, kTop + framed.height);
 
@@ -167,14 +172,18 @@ void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t,
   const int base = top + 22, left = kMargin + kFrame, right = left + look_.cols();
   const bool acts = task_.model.answer().acts;
   const std::string truth =
-      acts ? "" : fmt::format("{}: {}", truth_label(task_.model), task_.spoken(episode.truth()));
+      acts || !episode.judged
+          ? ""
+          : fmt::format("{}: {}", truth_label(task_.model), task_.spoken(episode.truth()));
   std::string words;
   Colour colour = kGrey;
   if (verdict) {
     words = acts ? fmt::format("earned {:.0f}", episode.rollout.answer->rewards[episode.b])
-                 : fmt::format("answers {}: {}", task_.spoken(episode.said()),
-                               episode.right() ? "right" : "wrong");
-    colour = episode.right() ? kRightColour : kWrongColour;
+                 : fmt::format("answers {}{}", task_.spoken(episode.said()),
+                               !episode.judged   ? ""
+                               : episode.right() ? ": right"
+                                                 : ": wrong");
+    colour = verdict_colour(episode);
   } else if (task_.model.look().looks) {
     words = fmt::format("glimpse {} of {}", t + 1, task_.model.num_glimpses());
   }
@@ -213,7 +222,7 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
     const bool truth = c == true_class(episode);
     const float p = probability(episode, t, c);
     Colour colour = truth ? kTrueBar : kBar;
-    if (verdict && c == episode.said()[0]) colour = truth ? kRightColour : kWrongColour;
+    if (verdict && c == episode.said()[0]) colour = verdict_colour(episode);
     if (truth)
       panel.polygon(
           std::array<Point, 3>{{{area.x, base - 11}, {area.x, base}, {area.x + 8, base - 5}}},
@@ -237,6 +246,7 @@ std::string episode_caption(const Task& task, const std::string& name, const Epi
       name.empty() ? fmt::format("{}.", scene) : fmt::format("{}. {}:", scene, name);
   if (task.model.answer().acts)
     return fmt::format("{} earned {:.0f}", head, episode.rollout.answer->rewards[episode.b]);
+  if (!episode.judged) return fmt::format("{} answers {}", head, task.spoken(episode.said()));
   return fmt::format("{} {} {}, answers {}", head, truth_label(task.model),
                      task.spoken(episode.truth()), task.spoken(episode.said()));
 }
@@ -276,7 +286,7 @@ Picture EpisodeStrip::strip(const Episode& episode, int scene) const {
   Picture strip(rows(), cols(), kPaper);
   const int last = task_.model.num_glimpses() - 1;
   strip.text({0, 11}, fitted(episode_caption(task_, name_, episode, scene), cols(), bold(kSmall)),
-             episode.right() ? kRightColour : kWrongColour, bold(kSmall));
+             verdict_colour(episode), bold(kSmall));
   for (int t = 0; t <= last; ++t) draw_tile(strip, episode, t);
   if (!ends_with_table()) return strip;
   WeightTable alignment = state_weights(task_, episode, last);

@@ -16,6 +16,7 @@ struct Episode {
   Rollout& rollout;
   const Tensor<3>& canvases;  // (T, B, pixels): RolloutRequest::canvases
   int b = 0;                  // in the rollout
+  bool judged = true;         // the truth is told; else there is no right and wrong
 
   std::span<const int> truth() const { return rollout.answer->truth(b); }
   std::span<const int> said() const { return rollout.answer->said(b); }

@@ -41,8 +41,7 @@ class FilmedAgent {
   FilmedAgent(const RecordedAgent& agent, std::uint64_t seed)
       : agent_(agent),
         seed_(seed),
-        rollout_(agent.task.model,
-                 agent.task.environments(agent.split, agent.evaluation)(kChunk, 1)),
+        rollout_(agent.task.model, environments_of(agent)(kChunk, 1)),
         canvases_(zeros<3>(rollout_.core.steps, kChunk, agent.task.model.canvas().pixels())) {}
 
   void play(int first) {
@@ -53,9 +52,14 @@ class FilmedAgent {
     request.canvases = &canvases_;
     rollout_.run(agent_.weights, request);
   }
-  Episode episode(int b) { return {rollout_, canvases_, b}; }
+  Episode episode(int b) { return {rollout_, canvases_, b, agent_.judged}; }
 
  private:
+  static EnvironmentFactory environments_of(const RecordedAgent& agent) {
+    return agent.environments ? agent.environments
+                              : agent.task.environments(agent.split, agent.evaluation);
+  }
+
   const RecordedAgent& agent_;
   std::uint64_t seed_;
   Rollout rollout_;

@@ -17,10 +17,12 @@ namespace saccade {
 struct RecordedAgent {
   std::string name;
   const Task& task;
-  std::span<const float> weights;    // one block of task.model.layout()
-  Split split = Split::test;         // the scenes, which must be the same for all agents:
-  EvaluationConfig evaluation = {};  //   those of an evaluation on a part of the data
-  double progress = 1.0;             // of the training: places std and temperature
+  std::span<const float> weights;             // one block of task.model.layout()
+  Split split = Split::test;                  // the scenes, which must be the same for all agents:
+  EvaluationConfig evaluation = {};           //   those of an evaluation on a part of the data
+  double progress = 1.0;                      // of the training: places std and temperature
+  EnvironmentFactory environments = nullptr;  // other scenes in place of these,
+  bool judged = true;                         //   of which the truth is told
 };
 
 /// The scenes that are recorded: all, or those that the first agent gets wrong or right.

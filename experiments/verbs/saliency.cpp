@@ -3,13 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 #include <vector>
 
 #include "agent/learning/jacobian.h"
+#include "experiments/evaluation/saliency_arrays.h"
 #include "experiments/files/npz.h"
 #include "experiments/files/output.h"
 #include "experiments/pictures/colours.h"
@@ -26,82 +25,16 @@ namespace fs = std::filesystem;
 constexpr int kChunk = 8;  // scenes that are played at a time
 constexpr int kMargin = 14;
 
-// The reads, symbols or acts whose logits are followed.
-std::vector<int> outputs_of(const Model& model, const std::optional<int>& step) {
-  const bool sequence = model.answer().spells;
-  const int count = model.answer().outputs;
-  if (step && (*step < 1 || *step > count))
-    throw InputError(fmt::format("--step {}: allowed: 1 to {}, the {} of an episode", *step, count,
-                                 sequence ? "symbols" : "glimpses"));
-  if (step) return {*step - 1};
-  if (!sequence) return {count - 1};
-  std::vector<int> all;
-  for (int j = 0; j < count; ++j) all.push_back(j);
-  return all;
-}
-
 double norm(const float* values, std::size_t count) {
   double sum = 0.0;
   for (std::size_t i = 0; i < count; ++i) sum += double{values[i]} * values[i];
   return std::sqrt(sum);
 }
 
-// The arrays of saliency.npz.
-class Arrays {
- public:
-  Arrays(const Jacobian& jacobian, int scenes, std::size_t outputs)
-      : n_(static_cast<std::size_t>(scenes)),
-        outputs_(outputs),
-        canvas_(make("canvas_jacobian", {jacobian.dcanvases.shape()[1]})),
-        glimpse_(make("glimpse_jacobian", steps_shape(jacobian.dglimpses))),
-        feature_(make("feature_jacobian", steps_shape(jacobian.dfeatures))),
-        logits_(make("logits", {})),
-        chosen_(int_array("chosen", {n_, outputs}, -1)) {}
-
-  /// Output o of episode b of the Jacobian, as that of scene n.
-  void take(const Jacobian& jacobian, int b, int n, int o, int chosen, float logit) {
-    const std::size_t at = n * outputs_ + o;
-    std::get<std::vector<int>>(chosen_.values)[at] = chosen;
-    if (chosen < 0) return;
-    *row(logits_, at) = logit;
-    std::copy_n(&jacobian.dcanvases(b, 0), jacobian.dcanvases.shape()[1], row(canvas_, at));
-    copy_steps(row(glimpse_, at), jacobian.dglimpses, b);
-    copy_steps(row(feature_, at), jacobian.dfeatures, b);
-  }
-
-  void write(const fs::path& path) {
-    std::vector<NpzArray> arrays;
-    for (NpzArray* array : {&canvas_, &glimpse_, &feature_, &logits_, &chosen_})
-      if (array->size() > 0) arrays.push_back(std::move(*array));
-    write_npz(path, std::move(arrays));
-  }
-
- private:
-  static std::vector<std::size_t> steps_shape(const Tensor<3>& tensor) {
-    return {tensor.shape()[0], tensor.shape()[2]};
-  }
-  NpzArray make(const char* name, std::vector<std::size_t> shape) const {
-    shape.insert(shape.begin(), {n_, outputs_});
-    return float_array(name, std::move(shape));
-  }
-  float* row(NpzArray& array, std::size_t at) const {
-    std::vector<float>& values = std::get<std::vector<float>>(array.values);
-    return values.data() + at * (values.size() / (n_ * outputs_));
-  }
-  static void copy_steps(float* to, const Tensor<3>& from, int b) {
-    const std::size_t width = from.shape()[2];
-    for (std::size_t t = 0; width > 0 && t < from.shape()[0]; ++t)
-      to = std::copy_n(&from(t, b, 0), width, to);
-  }
-
-  std::size_t n_, outputs_;
-  NpzArray canvas_, glimpse_, feature_, logits_, chosen_;
-};
-
 // Output by output, of the first `count` episodes that were played, which are scenes n, n + 1, ..
 std::vector<SceneSaliency> follow(Jacobian& jacobian, std::span<const float> weights,
                                   const std::vector<int>& outputs, int n, int count,
-                                  Arrays& arrays) {
+                                  SaliencyArrays& arrays) {
   std::vector<SceneSaliency> scenes(count);
   std::vector<int> chosen(jacobian.rollout.episodes(), -1);
   for (int o = 0; o < static_cast<int>(outputs.size()); ++o) {
@@ -111,7 +44,7 @@ std::vector<SceneSaliency> follow(Jacobian& jacobian, std::span<const float> wei
     const Tensor<3>& seen = jacobian.dglimpses.size() > 0 ? jacobian.dglimpses : jacobian.dfeatures;
     for (int b = 0; b < count; ++b) {
       const float logit = chosen[b] < 0 ? 0.0F : logits(b, chosen[b]);
-      arrays.take(jacobian, b, n + b, o, chosen[b], logit);
+      arrays.record(jacobian, b, n + b, o, chosen[b], logit);
       const float* canvas = &jacobian.dcanvases(b, 0);
       scenes[b].chosen.push_back(chosen[b]);
       scenes[b].logits.push_back(logit);
@@ -128,11 +61,11 @@ std::vector<SceneSaliency> follow(Jacobian& jacobian, std::span<const float> wei
 void write_saliency(const Task& task, std::span<const float> weights,
                     const SaliencyOptions& options, const fs::path& png, const fs::path& npz) {
   const Model& model = task.model;
-  const std::vector<int> outputs = outputs_of(model, options.step);
+  const std::vector<int> outputs = followed_outputs(model, options.step, "--step");
   const EvaluationConfig& evaluation = task.config.evaluation;
   Jacobian jacobian(model, task.environments(Split::test)(kChunk, 1));
   Tensor<3> canvases = zeros<3>(model.num_glimpses(), kChunk, model.canvas().pixels());
-  Arrays arrays(jacobian, options.scenes, outputs.size());
+  SaliencyArrays arrays(jacobian, options.scenes, static_cast<int>(outputs.size()));
   const SaliencyPicture drawn(task, static_cast<int>(outputs.size()));
   Picture sheet(options.scenes * (drawn.rows() + kMargin) + kMargin, drawn.cols() + 2 * kMargin,
                 kPaper);
@@ -150,15 +83,7 @@ void write_saliency(const Task& task, std::span<const float> weights,
                   {kMargin, kMargin + (first + b) * (drawn.rows() + kMargin)});
   }
   write_text(png, to_png(sheet));
-  arrays.write(npz);
-}
-
-// A retina that shows the largest pixel of a box keeps no trace of which it was.
-void check_retina(const Task& task) {
-  if (task.model.look().retina && task.config.retina.pooling != "mean")
-    throw InputError(
-        fmt::format("retina.pooling: {} has no gradient by the canvas; allowed with saliency: mean",
-                    task.config.retina.pooling));
+  write_npz(npz, arrays.take());
 }
 
 void make_folder(const fs::path& folder) {
@@ -174,8 +99,8 @@ std::string saliency(const SaliencyOptions& options) {
   if (options.scenes < 1 || options.scenes > kMaxSheetScenes)
     throw InputError(fmt::format("--scenes {}: allowed: 1 to {}", options.scenes, kMaxSheetScenes));
   const Trained trained(options.run_folder);
-  outputs_of(trained.task.model, options.step);  // refuses before anything is made
-  check_retina(trained.task);
+  followed_outputs(trained.task.model, options.step, "--step");  // refuses before all else
+  require_traceable(trained.task.model, trained.task.config.retina);
   make_folder(options.out);
   const fs::path png = options.out / "saliency.png", npz = options.out / "saliency.npz";
   OutputFile png_file(png, options.force), npz_file(npz, options.force);

@@ -376,4 +376,18 @@ TEST_CASE("a run records on a schedule, and a resumed one makes the same files")
   CHECK_FALSE(fs::exists(silent / "recordings"));
 }
 
+TEST_CASE("where nobody tells the truth there is no right and wrong") {
+  const TinyExperiment tiny;
+  Played played(tiny.train("out"));
+  const EpisodePicture panel(played.trained.task, "tiny");
+  const int last = played.rollout.core.steps - 1;
+  Episode episode = played.episode();
+  CHECK(has_verdict(panel.panel(episode, last, /*verdict=*/true)));
+  CHECK(contains(episode_caption(played.trained.task, "", episode, 1), "true class"));
+  episode.judged = false;
+  CHECK_FALSE(has_verdict(panel.panel(episode, last, /*verdict=*/true)));
+  CHECK(episode_caption(played.trained.task, "", episode, 1) ==
+        "1. answers " + played.trained.task.spoken(episode.said()));
+}
+
 }  // namespace saccade

@@ -1,0 +1,68 @@
+#include "env/given_environment.h"
+
+#include <algorithm>
+
+namespace saccade {
+namespace {
+
+// Of a scene of which nothing is known; a sequence is at least its end mark.
+SceneFacts unknown(const Asked& asked) {
+  SceneFacts facts;
+  facts.num_digits = 0;
+  if (asked.kind != AnswerKind::sequence) return facts;
+  facts.symbols[0] = asked.num_classes - 1;
+  facts.num_symbols = 1;
+  return facts;
+}
+
+}  // namespace
+
+CanvasEnvironment::CanvasEnvironment(std::span<const std::uint8_t> canvases,
+                                     std::span<const int> labels, const CanvasSize& size,
+                                     const Retina& retina, const Asked& asked, int episodes)
+    : RetinaEnvironment(retina, episodes, 1),
+      canvases_(canvases),
+      labels_(labels),
+      size_(size),
+      asked_(asked) {
+  std::ranges::fill(facts_, unknown(asked));
+}
+
+void CanvasEnvironment::begin(std::uint64_t first_scene) {
+  for (int b = 0; b < episodes(); ++b) begin_one(b, first_scene + b);
+}
+
+void CanvasEnvironment::begin_one(int episode, std::uint64_t scene) {
+  const auto pixels = static_cast<std::size_t>(size_.pixels());
+  const std::size_t place = scene % (canvases_.size() / pixels);
+  show(episode, canvases_.subspan(place * pixels, pixels));
+  if (!labels_.empty()) facts_[episode].label = labels_[place];
+}
+
+HandedEnvironment::HandedEnvironment(const Tensor<3>& glimpses, const CanvasSize& size,
+                                     const Asked& asked, int episodes)
+    : glimpses_(glimpses), size_(size), asked_(asked), facts_(episodes, unknown(asked)) {}
+
+void HandedEnvironment::begin(std::uint64_t first_scene) {
+  first_scene_ = first_scene;
+  looks_ = 0;
+}
+
+void HandedEnvironment::observe(ConstMatrix, Matrix glimpses) {
+  const int given = static_cast<int>(glimpses_.shape()[0]);
+  const std::size_t scenes = glimpses_.shape()[1];
+  for (int b = 0; b < glimpses.rows; ++b)
+    if (looks_ < given)
+      std::copy_n(&glimpses_(looks_, (first_scene_ + b) % scenes, 0), glimpses.cols,
+                  glimpses.row(b));
+    else
+      std::fill_n(glimpses.row(b), glimpses.cols, 0.0F);
+  ++looks_;
+}
+
+void HandedEnvironment::observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) {
+  observe(locations, glimpses);
+  for (int b = 0; b < slopes.rows; ++b) std::fill_n(slopes.row(b), slopes.cols, 0.0F);
+}
+
+}  // namespace saccade

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "env/environment.h"
+
+namespace saccade {
+
+/// What is asked about scenes that somebody gives.
+struct Asked {
+  AnswerKind kind = AnswerKind::one_class;  // not actions: a picture does not move
+  int num_classes = 10;                     // C
+  int max_symbols = 0;                      // J, of sequences
+};
+
+/// Scenes that somebody gives as whole canvases, of which nothing is known but, where they are
+/// told, their classes: facts have no digits. Scene n is canvas n mod N; no two episodes share one.
+class CanvasEnvironment final : public RetinaEnvironment {
+ public:
+  /// Keeps references to `canvases` (N, channels, rows, cols), N >= 1, of `size`, and `labels` (N),
+  /// or none; a copy of `retina`, which is for canvases of that size.
+  CanvasEnvironment(std::span<const std::uint8_t> canvases, std::span<const int> labels,
+                    const CanvasSize& size, const Retina& retina, const Asked& asked, int episodes);
+
+  int num_classes() const override { return asked_.num_classes; }
+  CanvasSize canvas() const override { return size_; }
+  AnswerKind answer_kind() const override { return asked_.kind; }
+  int max_symbols() const override { return asked_.max_symbols; }
+
+ private:
+  void begin(std::uint64_t first_scene) override;
+  void begin_one(int episode, std::uint64_t scene) override;
+
+  std::span<const std::uint8_t> canvases_;
+  std::span<const int> labels_;
+  CanvasSize size_;
+  Asked asked_;
+};
+
+/// Scenes of which somebody gives the glimpses alone, wherever they were taken: look t of scene n
+/// shows glimpse (t, n mod N), and black after the last. Nothing is known of their slopes: 0.
+class HandedEnvironment final : public Environment {
+ public:
+  /// Keeps a reference to `glimpses` (T, N, D), N >= 1.
+  HandedEnvironment(const Tensor<3>& glimpses, const CanvasSize& size, const Asked& asked,
+                    int episodes);
+
+  int episodes() const override { return static_cast<int>(facts_.size()); }
+  int glimpse_size() const override { return static_cast<int>(glimpses_.shape()[2]); }
+  int num_classes() const override { return asked_.num_classes; }
+  CanvasSize canvas() const override { return size_; }
+  AnswerKind answer_kind() const override { return asked_.kind; }
+  int max_symbols() const override { return asked_.max_symbols; }
+  std::span<const SceneFacts> facts() const override { return facts_; }
+
+ private:
+  void begin(std::uint64_t first_scene) override;
+  void observe(ConstMatrix locations, Matrix glimpses) override;
+  void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) override;
+
+  const Tensor<3>& glimpses_;
+  CanvasSize size_;
+  Asked asked_;
+  std::uint64_t first_scene_ = 0;
+  int looks_ = 0;
+  std::vector<SceneFacts> facts_;  // (B)
+};
+
+}  // namespace saccade

@@ -1,0 +1,54 @@
+#include "experiments/evaluation/play.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "experiments/evaluation/evaluator.h"
+#include "nn/layers.h"
+
+namespace saccade {
+namespace {
+
+// Those of scenes first, first + 1, ..; (T, kScenesAtATime, 2).
+void take_chunk(Tensor<3>& chunk, const Tensor<3>& locations, int first) {
+  const int count = std::min(kScenesAtATime, static_cast<int>(locations.shape()[1]) - first);
+  for (int t = 0; t < static_cast<int>(locations.shape()[0]); ++t)
+    copy_rows(step(chunk, t).row_range(0, count), step(locations, t).row_range(first, count));
+}
+
+}  // namespace
+
+AttentionWeights play(const Model& model, std::span<const float> parameters,
+                      const EnvironmentFactory& environments, const PlayRequest& request,
+                      Workers& workers) {
+  AttentionWeights played(model, request.scenes, Kept::everything);
+  const int chunks = (request.scenes + kScenesAtATime - 1) / kScenesAtATime;
+  const int players = std::min(workers.threads(), chunks);
+  std::vector<std::unique_ptr<Rollout>> rollouts;
+  for (int i = 0; i < players; ++i)
+    rollouts.push_back(std::make_unique<Rollout>(model, environments(kScenesAtATime, 1)));
+
+  workers.for_each(players, [&](int player) {
+    Rollout& rollout = *rollouts[player];
+    Tensor<3> locations = zeros<3>(model.num_glimpses(), kScenesAtATime, 2);
+    for (int chunk = player; chunk < chunks; chunk += players) {
+      const int first = chunk * kScenesAtATime;
+      RolloutRequest rollout_request = RolloutRequest::of_scenes(first, request.seed, request.pass);
+      rollout_request.readout = request.readout;
+      rollout_request.classify_every_step = true;
+      rollout_request.beam = request.beam;
+      if (request.locations != nullptr) {
+        take_chunk(locations, *request.locations, first);
+        rollout_request.replay = &locations;
+        rollout_request.replay_steps = request.given_steps;
+      }
+      rollout.run(parameters, rollout_request);
+      for (int b = 0; b < kScenesAtATime && first + b < request.scenes; ++b)
+        played.record(rollout, b, first + b);
+    }
+  });
+  return played;
+}
+
+}  // namespace saccade

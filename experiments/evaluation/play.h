@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "agent/model.h"
+#include "agent/rollout.h"
+#include "env/environment.h"
+#include "experiments/evaluation/attention_weights.h"
+#include "nn/parallel.h"
+
+namespace saccade {
+
+/// How scenes are to be played for their own sake.
+struct PlayRequest {
+  int scenes = 1;  // N >= 1, from scene 0 on
+  Readout readout = Readout::deterministic;
+  std::uint64_t seed = 0;  // of the policy's noise, with
+  int pass = 0;            //   the pass
+  int beam = 1;
+  const Tensor<3>* locations = nullptr;  // (T, N, 2): where to look in the first
+  int given_steps = 0;                   //   so many steps; of agents that look at points
+};
+
+/// Everything of the episodes of an agent, scene by scene: bit for bit those of an Evaluator with
+/// the same environments and seed, for any number of threads. Throws InputError as AttentionWeights
+/// does.
+AttentionWeights play(const Model& model, std::span<const float> parameters,
+                      const EnvironmentFactory& environments, const PlayRequest& request,
+                      Workers& workers);
+
+}  // namespace saccade

@@ -1,0 +1,107 @@
+#include "experiments/evaluation/saliency_arrays.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kTracedAtATime = 8;  // scenes that are played at a time
+
+std::vector<std::size_t> steps_shape(const Tensor<3>& tensor) {
+  return {tensor.shape()[0], tensor.shape()[2]};
+}
+
+void copy_steps(float* to, const Tensor<3>& from, int b) {
+  const std::size_t width = from.shape()[2];
+  for (std::size_t t = 0; width > 0 && t < from.shape()[0]; ++t)
+    to = std::copy_n(&from(t, b, 0), width, to);
+}
+
+}  // namespace
+
+std::vector<int> followed_outputs(const Model& model, const std::optional<int>& step,
+                                  const std::string& name) {
+  const bool sequence = model.answer().spells;
+  const int count = model.answer().outputs;
+  if (step && (*step < 1 || *step > count))
+    throw InputError(fmt::format("{} {}: allowed: 1 to {}, the {} of an episode", name, *step,
+                                 count, sequence ? "symbols" : "glimpses"));
+  if (step) return {*step - 1};
+  if (!sequence) return {count - 1};
+  std::vector<int> all;
+  for (int j = 0; j < count; ++j) all.push_back(j);
+  return all;
+}
+
+void require_traceable(const Model& model, const RetinaConfig& retina) {
+  if (model.look().retina && retina.pooling != "mean")
+    throw InputError(
+        fmt::format("retina.pooling: {} has no gradient by the canvas; allowed with saliency: mean",
+                    retina.pooling));
+}
+
+SaliencyArrays::SaliencyArrays(const Jacobian& jacobian, int scenes, int outputs)
+    : n_(static_cast<std::size_t>(scenes)),
+      outputs_(static_cast<std::size_t>(outputs)),
+      canvas_(make("canvas_jacobian", {jacobian.dcanvases.shape()[1]})),
+      glimpse_(make("glimpse_jacobian", steps_shape(jacobian.dglimpses))),
+      feature_(make("feature_jacobian", steps_shape(jacobian.dfeatures))),
+      logits_(make("logits", {})),
+      chosen_(int_array("chosen", {n_, outputs_}, -1)) {}
+
+void SaliencyArrays::record(const Jacobian& jacobian, int b, int n, int o, int chosen,
+                            float logit) {
+  const std::size_t at = n * outputs_ + o;
+  std::get<std::vector<int>>(chosen_.values)[at] = chosen;
+  if (chosen < 0) return;
+  *row(logits_, at) = logit;
+  std::copy_n(&jacobian.dcanvases(b, 0), jacobian.dcanvases.shape()[1], row(canvas_, at));
+  copy_steps(row(glimpse_, at), jacobian.dglimpses, b);
+  copy_steps(row(feature_, at), jacobian.dfeatures, b);
+}
+
+std::vector<NpzArray> SaliencyArrays::take() {
+  std::vector<NpzArray> arrays;
+  for (NpzArray* array : {&canvas_, &glimpse_, &feature_, &logits_, &chosen_})
+    if (array->size() > 0) arrays.push_back(std::move(*array));
+  return arrays;
+}
+
+NpzArray SaliencyArrays::make(const char* name, std::vector<std::size_t> shape) const {
+  shape.insert(shape.begin(), {n_, outputs_});
+  return float_array(name, std::move(shape));
+}
+
+float* SaliencyArrays::row(NpzArray& array, std::size_t at) const {
+  std::vector<float>& values = std::get<std::vector<float>>(array.values);
+  return values.data() + at * (values.size() / (n_ * outputs_));
+}
+
+std::vector<NpzArray> saliency_arrays(const Model& model, std::span<const float> parameters,
+                                      const EnvironmentFactory& environments, int scenes,
+                                      std::uint64_t seed, const std::vector<int>& outputs) {
+  Jacobian jacobian(model, environments(kTracedAtATime, 1));
+  SaliencyArrays arrays(jacobian, scenes, static_cast<int>(outputs.size()));
+  std::vector<int> chosen(kTracedAtATime);
+  for (int first = 0; first < scenes; first += kTracedAtATime) {
+    RolloutRequest request = RolloutRequest::of_scenes(first, seed);
+    request.readout = Readout::deterministic;
+    jacobian.run(parameters, request);
+    for (int o = 0; o < static_cast<int>(outputs.size()); ++o) {
+      const Answer& answer = *jacobian.rollout.answer;
+      for (int b = 0; b < kTracedAtATime; ++b) chosen[b] = answer.chosen(outputs[o], b);
+      jacobian.backward(parameters, outputs[o], chosen);
+      for (int b = 0; b < kTracedAtATime && first + b < scenes; ++b)
+        arrays.record(jacobian, b, first + b, o, chosen[b],
+                      chosen[b] < 0 ? 0.0F : answer.logits(outputs[o])(b, chosen[b]));
+    }
+  }
+  return arrays.take();
+}
+
+}  // namespace saccade
