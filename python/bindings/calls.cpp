@@ -16,7 +16,8 @@ namespace nb = nanobind;
 SignalsBlocked::SignalsBlocked() {
   sigset_t all;
   sigfillset(&all);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, fault);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP})
+    sigdelset(&all, fault);
   pthread_sigmask(SIG_BLOCK, &all, &before_);
 }
 

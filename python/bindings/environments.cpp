@@ -110,12 +110,6 @@ class Environments {
   const Task& task() const { return *task_; }
 
  private:
-  static Split split_named(const std::string& name) {
-    if (name == "train") return Split::train;
-    if (name == "valid") return Split::valid;
-    if (name == "test") return Split::test;
-    throw InputError("split: " + name + "; allowed: train, valid, test");
-  }
   EpisodeRules with_boxes(EpisodeRules rules) const {
     rules.num_boxes = task_->kind.has_digits ? task_->config.scene.num_digits : 1;
     return rules;
@@ -146,12 +140,11 @@ void bind_environments(nb::module_& m) {
              const std::optional<Pixels>& images, const std::optional<Labels>& labels,
              const std::string& split, int num_envs, int num_glimpses, bool random_first, bool halt,
              double look_price, Autoreset autoreset, int threads) {
-            const EpisodeRules rules{
-                .num_glimpses = num_glimpses,
-                .first = random_first ? FirstLook::random : FirstLook::center,
-                .halt = halt,
-                .look_price = look_price,
-                .autoreset = autoreset};
+            const EpisodeRules rules{.num_glimpses = num_glimpses,
+                                     .first = random_first ? FirstLook::random : FirstLook::center,
+                                     .halt = halt,
+                                     .look_price = look_price,
+                                     .autoreset = autoreset};
             new (self) Environments(settings, images, labels, split, num_envs, rules, threads);
           },
           "settings"_a, "images"_a.none(), "labels"_a.none(), "split"_a, "num_envs"_a,
@@ -163,18 +156,20 @@ void bind_environments(nb::module_& m) {
       .def_prop_ro("glimpse_shape",
                    [](const Environments& self) {
                      const Config& config = self.task().config;
-                     return nb::make_tuple(config.retina.scales, self.task().model.canvas().channels,
+                     return nb::make_tuple(config.retina.scales,
+                                           self.task().model.canvas().channels,
                                            config.retina.patch_size, config.retina.patch_size);
                    })
-      .def_prop_ro("answer_size", [](const Environments& e) { return e.environments().answer_size(); })
-      .def_prop_ro("num_classes", [](const Environments& e) { return e.environments().num_classes(); })
+      .def_prop_ro("answer_size",
+                   [](const Environments& e) { return e.environments().answer_size(); })
+      .def_prop_ro("num_classes",
+                   [](const Environments& e) { return e.environments().num_classes(); })
       .def_prop_ro("num_boxes",
                    [](const Environments& e) { return e.environments().rules().num_boxes; })
       .def_prop_ro("acts", [](const Environments& e) { return e.task().kind.moves(); })
-      .def_prop_ro("spells",
-                   [](const Environments& e) {
-                     return e.task().kind.answer == AnswerKind::sequence;
-                   })
+      .def_prop_ro(
+          "spells",
+          [](const Environments& e) { return e.task().kind.answer == AnswerKind::sequence; })
       .def_prop_ro("class_names", [](const Environments& e) {
         std::vector<std::string> names;
         for (int c = 0; c < e.environments().num_classes(); ++c)

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "nn/error.h"
+#include "nn/name_table.h"
 
 namespace saccade::python {
 
@@ -37,14 +38,19 @@ std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labe
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t label = labels.data()[i];
     if (label < 0 || label >= kMostClasses)
-      throw InputError(
-          fmt::format("labels[{}]: {}; allowed: 0 to {}", i, label, kMostClasses - 1));
+      throw InputError(fmt::format("labels[{}]: {}; allowed: 0 to {}", i, label, kMostClasses - 1));
     set.labels(i) = static_cast<int>(label);
     set.classes = std::max(set.classes, set.labels(i) + 1);
   }
   Digits digits{.train = set, .valid = set, .test = std::move(set)};
   for (int c = 0; c < digits.train.classes; ++c) digits.class_names.push_back(std::to_string(c));
   return std::make_shared<const Digits>(std::move(digits));
+}
+
+Split split_named(const std::string& name) {
+  static const NameTable<Split> table(
+      "split", {{"train", Split::train}, {"valid", Split::valid}, {"test", Split::test}});
+  return table.at(name);
 }
 
 std::shared_ptr<const Task> make_task(const Config& config, std::shared_ptr<const Digits> digits) {

@@ -23,6 +23,9 @@ std::shared_ptr<const Digits> digits_of(const Config& config);
 /// shapes that do not fit and labels below 0.
 std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labels);
 
+/// Throws InputError listing the names.
+Split split_named(const std::string& name);
+
 /// A configuration's task with digits that other tasks may have, too.
 std::shared_ptr<const Task> make_task(const Config& config,
                                       std::shared_ptr<const Digits> digits = nullptr);

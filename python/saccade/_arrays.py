@@ -86,9 +86,9 @@ def as_images(name: str, images: Any) -> np.ndarray:
     return np.ascontiguousarray(array)
 
 
-def as_labels(name: str, labels: Any, count: int) -> np.ndarray:
-    """Classes of `count` images, integers >= 0, as int64."""
-    return as_array(name, labels, np.int64, (count,), low=0, high=999_999)
+def as_labels(name: str, labels: Any, count: int, classes: int = 1_000_000) -> np.ndarray:
+    """Classes of `count` images, integers 0 .. classes - 1, as int64."""
+    return as_array(name, labels, np.int64, (count,), low=0, high=classes - 1)
 
 
 @functools.cache

@@ -1,0 +1,315 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "agent/learning/checkpoint.h"
+#include "env/given_environment.h"
+#include "experiments/config/variants.h"
+#include "experiments/evaluation/play.h"
+#include "experiments/evaluation/saliency_arrays.h"
+#include "experiments/pictures/recording.h"
+#include "experiments/runs/trained.h"
+#include "nn/error.h"
+#include "nn/name_table.h"
+#include "python/bindings/arrays.h"
+#include "python/bindings/calls.h"
+#include "python/bindings/module.h"
+#include "python/bindings/tasks.h"
+
+namespace saccade::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using GivenFloats = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+Readout readout_named(const std::string& name) {
+  static const NameTable<Readout> table("readout", {{"deterministic", Readout::deterministic},
+                                                    {"sampled", Readout::sample},
+                                                    {"argmax", Readout::argmax}});
+  return table.at(name);
+}
+
+Tensor<3> tensor_of(const GivenFloats& array) {
+  Tensor<3> tensor = zeros<3>(array.shape(0), array.shape(1), array.shape(2));
+  std::copy_n(array.data(), array.size(), tensor.data());
+  return tensor;
+}
+
+// As a dictionary of NumPy arrays that own their memory.
+nb::dict to_dict(std::vector<NpzArray> arrays) {
+  nb::dict all;
+  for (NpzArray& array : arrays)
+    std::visit(
+        [&](auto& values) {
+          using T = typename std::decay_t<decltype(values)>::value_type;
+          auto* owned = new std::vector<T>(std::move(values));
+          const nb::capsule owner(owned,
+                                  [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+          all[array.name.c_str()] =
+              Array<T>(owned->data(), array.shape.size(), array.shape.data(), owner);
+        },
+        array.values);
+  return all;
+}
+
+/// Canvases (N, channels, rows, cols) that an agent is to look at, and their classes, or none.
+struct Canvases {
+  Pixels pixels;
+  std::vector<int> labels;
+};
+
+/// A trained agent: what it learned, and weights that may be written.
+class Agent {
+ public:
+  Agent(const std::string& path, int threads)
+      : Agent(Checkpoint(find_checkpoint(path)), path, threads) {}
+
+  const Task& task() const { return *task_; }
+  std::string config_yaml() const { return to_yaml(task_->config); }
+
+  /// Name -> (rows, cols), in the memory of the weights.
+  nb::dict parameters(nb::handle self) {
+    nb::dict all;
+    for (const Parameter& p : task_->model.layout().parameters())
+      all[p.name.c_str()] = nb::ndarray<nb::numpy, float, nb::c_contig>(
+          weights_.data() + p.offset,
+          {static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.cols)}, self);
+    return all;
+  }
+
+  nb::dict play_scenes(int scenes, Split split, const std::string& readout,
+                       std::optional<std::uint64_t> seed, int pass, int beam) {
+    EvaluationConfig evaluation = task_->config.evaluation;
+    evaluation.scenes = scenes;
+    evaluation.seed = seed.value_or(evaluation.seed);
+    return play_in(task_->environments(split, evaluation), {.scenes = scenes,
+                                                            .readout = readout_named(readout),
+                                                            .seed = evaluation.seed,
+                                                            .pass = pass,
+                                                            .beam = beam});
+  }
+
+  nb::dict play_canvases(const Canvases& canvases, const std::string& readout, std::uint64_t seed,
+                         int pass, int beam, const std::optional<GivenFloats>& locations) {
+    return play_given(environments_of(canvases), static_cast<int>(canvases.pixels.shape(0)),
+                      readout, seed, pass, beam, locations);
+  }
+
+  nb::dict play_glimpses(const GivenFloats& glimpses, const std::string& readout,
+                         std::uint64_t seed, const GivenFloats& locations) {
+    const Tensor<3> seen = tensor_of(glimpses);
+    const Model& model = task_->model;
+    return play_given(
+        [&](int episodes, int) {
+          return std::make_unique<HandedEnvironment>(seen, model.canvas(), asked(), episodes);
+        },
+        static_cast<int>(glimpses.shape(1)), readout, seed, 0, 1, locations);
+  }
+
+  nb::dict saliency_of_scenes(int scenes, std::optional<int> step) {
+    return saliency_in(task_->environments(Split::test), scenes, task_->config.evaluation.seed,
+                       step);
+  }
+  nb::dict saliency_of_canvases(const Canvases& canvases, std::optional<int> step) {
+    return saliency_in(environments_of(canvases), static_cast<int>(canvases.pixels.shape(0)),
+                       task_->config.evaluation.seed, step);
+  }
+
+  /// To be filmed: looking at canvases, or at test scenes where there are none.
+  RecordedAgent filmed(const std::string& name, const std::optional<Canvases>& canvases,
+                       const EvaluationConfig& evaluation) const {
+    RecordedAgent agent{name, *task_, flat(weights_), Split::test, evaluation};
+    if (canvases) {
+      agent.environments = environments_of(*canvases);
+      agent.judged = !canvases->labels.empty();
+    }
+    return agent;
+  }
+
+ private:
+  Agent(const Checkpoint& checkpoint, const std::string& origin, int threads)
+      : task_(make_task(parse_config(checkpoint.config_yaml(), origin))),
+        weights_(zeros<1>(task_->model.layout().size())),
+        workers_(threads) {
+    checkpoint.restore_averaged(weights_, task_->model.layout());
+  }
+
+  Asked asked() const {
+    const Model& model = task_->model;
+    return {task_->kind.answer, model.num_classes(),
+            model.answer().spells ? model.answer().outputs : 0};
+  }
+
+  EnvironmentFactory environments_of(const Canvases& canvases) const {
+    const CanvasSize size = task_->model.canvas();
+    if (!task_->retina || task_->kind.moves())
+      throw InputError(fmt::format("images: none can be shown to an agent of scene.kind: {}",
+                                   task_->config.scene.kind));
+    const auto shape = [&](int axis) { return static_cast<int>(canvases.pixels.shape(axis)); };
+    if (shape(0) < 1 || shape(1) != size.channels || shape(2) != size.rows || shape(3) != size.cols)
+      throw InputError(fmt::format(
+          "images: {} of {} x {} pixels and {} channels; allowed: one and more of {} x {} and {}, "
+          "what this agent looks at",
+          shape(0), shape(2), shape(3), shape(1), size.rows, size.cols, size.channels));
+    return [this, size, &canvases](int episodes, int) {
+      return std::make_unique<CanvasEnvironment>(
+          std::span(canvases.pixels.data(), canvases.pixels.size()), canvases.labels, size,
+          *task_->retina, asked(), episodes);
+    };
+  }
+
+  nb::dict play_given(const EnvironmentFactory& environments, int scenes,
+                      const std::string& readout, std::uint64_t seed, int pass, int beam,
+                      const std::optional<GivenFloats>& locations) {
+    PlayRequest request{.scenes = scenes,
+                        .readout = readout_named(readout),
+                        .seed = seed,
+                        .pass = pass,
+                        .beam = beam};
+    Tensor<3> given;
+    if (locations) {
+      given = tensor_of(*locations);
+      request.given_steps = static_cast<int>(given.shape()[0]);
+      request.locations = &given;
+    }
+    return play_in(environments, request);
+  }
+
+  nb::dict play_in(const EnvironmentFactory& environments, const PlayRequest& request) {
+    std::vector<NpzArray> arrays;
+    require_threads();
+    compute_until_stopped([&](std::atomic<bool>&) {
+      arrays = play(task_->model, flat(weights_), environments, request, workers_).take();
+    });
+    return to_dict(std::move(arrays));
+  }
+
+  nb::dict saliency_in(const EnvironmentFactory& environments, int scenes, std::uint64_t seed,
+                       std::optional<int> step) {
+    require_traceable(task_->model, task_->config.retina);
+    const std::vector<int> outputs = followed_outputs(task_->model, step, "step");
+    std::vector<NpzArray> arrays;
+    require_threads();
+    compute_until_stopped([&](std::atomic<bool>&) {
+      arrays = saliency_arrays(task_->model, flat(weights_), environments, scenes, seed, outputs);
+    });
+    return to_dict(std::move(arrays));
+  }
+
+  const std::shared_ptr<const Task> task_;
+  Tensor<1> weights_;  // one block of the model's layout
+  Workers workers_;
+};
+
+Canvases canvases_of(const Pixels& pixels, const std::optional<Labels>& labels) {
+  Canvases canvases{pixels, {}};
+  if (labels)
+    for (std::size_t i = 0; i < labels->size(); ++i)
+      canvases.labels.push_back(static_cast<int>(labels->data()[i]));
+  return canvases;
+}
+
+// Films agents side by side.
+void record(const std::vector<Agent*>& agents, const std::vector<std::string>& names,
+            const std::string& target, const std::optional<Pixels>& images,
+            const std::optional<Labels>& labels, int scenes, std::optional<std::uint64_t> seed,
+            double fps, bool force) {
+  const Task& first = agents.front()->task();
+  std::optional<Canvases> canvases;
+  if (images) canvases = canvases_of(*images, labels);
+  EvaluationConfig evaluation = first.config.evaluation;
+  evaluation.seed = seed.value_or(evaluation.seed);
+  std::vector<RecordedAgent> filmed;
+  for (std::size_t i = 0; i < agents.size(); ++i) {
+    const Task& task = agents[i]->task();
+    const std::string why =
+        task_difference(first.config, first.digits.checksums, task.config, task.digits.checksums);
+    if (!canvases && !why.empty())
+      throw InputError(
+          fmt::format("agents: {}; agents side by side need the same scenes, or images", why));
+    filmed.push_back(agents[i]->filmed(names[i], canvases, evaluation));
+  }
+  require_threads();
+  compute_until_stopped([&](std::atomic<bool>& stop) {
+    write_recording(
+        filmed,
+        {.target = target, .force = force, .scenes = scenes, .seed = evaluation.seed, .fps = fps},
+        stop);
+  });
+}
+
+}  // namespace
+
+void bind_agents(nb::module_& m) {
+  nb::class_<Agent>(m, "Agent", "A trained agent; see saccade.Agent.")
+      .def(nb::init<const std::string&, int>(), "path"_a, "threads"_a)
+      .def_prop_ro("config_yaml", &Agent::config_yaml)
+      .def_prop_ro("parameters",
+                   [](nb::handle self) { return nb::cast<Agent&>(self).parameters(self); })
+      .def_prop_ro("facts",
+                   [](const Agent& agent) {
+                     const Task& task = agent.task();
+                     const Model& model = task.model;
+                     std::vector<std::string> names;
+                     for (int c = 0; c < model.num_classes(); ++c)
+                       names.push_back(task.class_name(c));
+                     const CanvasSize canvas = model.canvas();
+                     nb::dict facts;
+                     facts["canvas"] = nb::make_tuple(canvas.rows, canvas.cols, canvas.channels);
+                     facts["num_glimpses"] = model.num_glimpses();
+                     facts["class_names"] = names;
+                     const LookTraits& look = model.look();
+                     facts["points"] = look.looks && look.retina && look.num_candidates == 0;
+                     facts["handed"] = look.looks && look.retina && look.num_candidates == 0 &&
+                                       model.config().model.context == "none" &&
+                                       !model.answer().acts;
+                     facts["pictures"] = model.look().pictures;
+                     facts["picture_side"] = model.look().picture_side;
+                     facts["glimpse_size"] = task.retina ? task.retina->glimpse_size() : 0;
+                     facts["spells"] = model.answer().spells;
+                     facts["acts"] = model.answer().acts;
+                     facts["scenes"] = task.config.evaluation.scenes;
+                     return facts;
+                   })
+      .def(
+          "play_scenes",
+          [](Agent& agent, int scenes, const std::string& split, const std::string& readout,
+             std::optional<std::uint64_t> seed, int pass, int beam) {
+            return agent.play_scenes(scenes, split_named(split), readout, seed, pass, beam);
+          },
+          "scenes"_a, "split"_a, "readout"_a, "seed"_a.none(), "sample"_a, "beam"_a)
+      .def(
+          "play_canvases",
+          [](Agent& agent, const Pixels& images, const std::optional<Labels>& labels,
+             const std::string& readout, std::uint64_t seed, int pass, int beam,
+             const std::optional<GivenFloats>& locations) {
+            return agent.play_canvases(canvases_of(images, labels), readout, seed, pass, beam,
+                                       locations);
+          },
+          "images"_a, "labels"_a.none(), "readout"_a, "seed"_a, "sample"_a, "beam"_a,
+          "locations"_a.none())
+      .def("play_glimpses", &Agent::play_glimpses, "glimpses"_a, "readout"_a, "seed"_a,
+           "locations"_a)
+      .def("saliency_of_scenes", &Agent::saliency_of_scenes, "scenes"_a, "step"_a.none())
+      .def(
+          "saliency_of_canvases",
+          [](Agent& agent, const Pixels& images, std::optional<int> step) {
+            return agent.saliency_of_canvases(canvases_of(images, {}), step);
+          },
+          "images"_a, "step"_a.none());
+  m.def("record", record, "agents"_a, "names"_a, "target"_a, "images"_a.none(), "labels"_a.none(),
+        "scenes"_a, "seed"_a.none(), "fps"_a, "force"_a);
+}
+
+}  // namespace saccade::python

@@ -1,0 +1,318 @@
+"""Trained agents: where they look, what they think, and what their answers hang on."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _saccade
+from ._arrays import as_array, as_images, as_labels
+from ._saccade import InputError
+
+Readout = Literal["deterministic", "sampled", "argmax"]
+FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int32]
+
+_WEIGHTS = ("glimpse_weights", "windows", "gate", "hidden", "alignment", "core")
+
+
+def load(path: str | os.PathLike[str], *, threads: int = 0) -> Agent:
+    """The trained agent of a run folder (its best checkpoint on the validation scenes, with averaged
+    weights, as evaluations use it) or of a checkpoint file.
+
+    The data that it was trained on must be there: they name its classes. `threads`: of what it
+    computes; 0 takes every processor this process may use.
+    """
+    return Agent(path, threads=threads)
+
+
+@dataclasses.dataclass(frozen=True)
+class Rollout(Mapping[str, np.ndarray]):
+    """N episodes of T looks, C classes. A mapping from the names of all arrays there are, too.
+
+    Of points, grids and windows alike:
+      locations (N, T, 2): where it looked, (x, y) in [-1, 1], of soft kinds the expectation
+      glimpses (N, T, scales, channels, patch, patch): what was seen, in [0, 1]; of many places at
+        once their weighted mean; None of agents that see the whole canvas
+      probabilities (N, T, C): of the classes or actions after each look; of a sequence (N, J, C) of
+        each symbol
+      answers (N), (N, J), (N, T): the class, the symbols (then -1), or the actions
+      labels: what was right, in the same shape; None where nobody said
+      errors (N): of what could be earned the share that was not; None where nobody said
+      weights: by name, those there are: glimpse_weights (N, T, G) of the candidates of a grid,
+        windows (N, T, 5), gate (N, T, F), hidden (N, hops, T), alignment (N, J, T), core (N, T, L, T)
+    """
+
+    arrays: dict[str, np.ndarray]
+
+    @property
+    def locations(self) -> FloatArray:
+        return self.arrays["locations"]
+
+    @property
+    def glimpses(self) -> FloatArray | None:
+        return self.arrays.get("glimpses")
+
+    @property
+    def probabilities(self) -> FloatArray:
+        return self.arrays["probabilities"]
+
+    @property
+    def answers(self) -> IntArray:
+        return self.arrays["answers"]
+
+    @property
+    def labels(self) -> IntArray | None:
+        return self.arrays.get("labels")
+
+    @property
+    def errors(self) -> FloatArray | None:
+        return self.arrays.get("errors")
+
+    @property
+    def weights(self) -> dict[str, FloatArray]:
+        return {name: self.arrays[name] for name in _WEIGHTS if name in self.arrays}
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.arrays)
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in self.arrays.items())
+        return f"Rollout({shapes})"
+
+
+@dataclasses.dataclass
+class State:
+    """Where N episodes are that an agent steps through. `copy()` goes another way from there."""
+
+    size: int
+    step: int = 0
+    images: np.ndarray | None = None
+    readout: Readout = "deterministic"
+    seed: int = 0
+    _locations: list[np.ndarray] = dataclasses.field(default_factory=list)
+    _glimpses: list[np.ndarray] = dataclasses.field(default_factory=list)
+
+    def copy(self) -> State:
+        return dataclasses.replace(
+            self, _locations=list(self._locations), _glimpses=list(self._glimpses)
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Look:
+    """One look of N episodes.
+
+    locations (N, 2): where it was; glimpses (N, scales, channels, patch, patch): what was seen, or
+    None; probabilities (N, C): of the classes now; next_locations (N, 2): where the agent would look
+    next, None after the last look.
+    """
+
+    locations: FloatArray
+    glimpses: FloatArray | None
+    probabilities: FloatArray
+    next_locations: FloatArray | None
+
+
+class Agent:
+    """A trained agent. See `load`."""
+
+    def __init__(self, path: str | os.PathLike[str], *, threads: int = 0) -> None:
+        self.path = os.fspath(path)
+        self._agent = _saccade.Agent(self.path, threads)
+        self._facts: dict[str, Any] = self._agent.facts
+
+    def __repr__(self) -> str:
+        rows, cols, _ = self.canvas
+        return f"Agent({self.path!r}: {self.num_glimpses} looks at {rows} x {cols} pixels)"
+
+    @property
+    def num_glimpses(self) -> int:
+        """T, looks of an episode."""
+        return self._facts["num_glimpses"]
+
+    @property
+    def class_names(self) -> list[str]:
+        """(C): of the classes, symbols or actions."""
+        return self._facts["class_names"]
+
+    @property
+    def canvas(self) -> tuple[int, int, int]:
+        """(rows, cols, channels) of what it looks at."""
+        return self._facts["canvas"]
+
+    @property
+    def config_yaml(self) -> str:
+        """Every setting of its training, as config.yaml has them."""
+        return self._agent.config_yaml
+
+    @property
+    def parameters(self) -> dict[str, FloatArray]:
+        """The weights by name, (rows, cols) each, in the memory that the agent computes with: what
+        is written there is used from then on. `torch.from_dlpack` takes them without a copy."""
+        return self._agent.parameters
+
+    def rollout(
+        self,
+        images: Any = None,
+        *,
+        labels: Any = None,
+        scenes: int | None = None,
+        split: Literal["train", "valid", "test"] = "test",
+        readout: Readout = "deterministic",
+        seed: int | None = None,
+        sample: int = 0,
+        beam: int = 1,
+    ) -> Rollout:
+        """Plays episodes on images (N, rows, cols[, channels]) as large as its canvas, uint8 or in
+        [0, 1], or on the first `scenes` of an evaluation (as many as its own has, by default).
+
+        readout: `deterministic` looks at the mean or the most probable place and takes the
+        expectation of soft kinds; `sampled` draws; `argmax` takes the most probable of soft kinds,
+        too. seed (by default evaluation.seed) and sample number the draws. beam: of a decoder.
+        """
+        if images is None:
+            if labels is not None:
+                raise InputError("labels: given without images")
+            count = self._facts["scenes"] if scenes is None else scenes
+            _require("scenes", count >= 1, count, "1 and more")
+            played = self._agent.play_scenes(count, split, readout, seed, sample, beam)
+            return self._rollout(played, known=True)
+        if scenes is not None:
+            raise InputError("scenes: given with images; allowed: one of both")
+        pixels = self._canvases(images)
+        known = labels is not None
+        if known and self._facts["spells"]:
+            raise InputError("labels: this agent answers with sequences; allowed: None")
+        classes = as_labels("labels", labels, len(pixels), len(self.class_names)) if known else None
+        played = self._agent.play_canvases(
+            pixels, classes, readout, seed or 0, sample, beam, None
+        )
+        return self._rollout(played, known=known)
+
+    def start(
+        self,
+        images: Any = None,
+        *,
+        size: int | None = None,
+        readout: Readout = "deterministic",
+        seed: int = 0,
+    ) -> State:
+        """The state before the first look: at images as in `rollout`, or of `size` episodes whose
+        glimpses somebody else takes, as an environment does."""
+        if (images is None) == (size is None):
+            raise InputError("start: needs images or size, and not both")
+        if images is not None:
+            pixels = self._canvases(images)
+            return State(len(pixels), images=pixels, readout=readout, seed=seed)
+        if not self._facts["handed"]:
+            raise InputError(
+                "size: this agent sees more than one glimpse a step (many places, a window, or the "
+                "canvas by model.context); start(images) is for it"
+            )
+        _require("size", size is not None and size >= 1, size, "1 and more")
+        return State(int(size or 0), readout=readout, seed=seed)
+
+    def step(self, state: State, locations: Any = None, glimpses: Any = None) -> Look:
+        """The next look, which `state` then has behind it: where the agent looks by itself, or at
+        `locations` (N, 2) in [-1, 1] of the caller, of agents that look at points. A state without
+        images is told both where and what was seen, glimpses (N, ...), numbers in [0, 1].
+
+        The whole episode is played again up to there, so that a state is its history alone.
+        """
+        t = state.step
+        if t >= self.num_glimpses:
+            raise InputError(f"step: the {self.num_glimpses} looks of the episode are taken")
+        if locations is not None:
+            if not self._facts["points"]:
+                raise InputError("locations: this agent looks at many places at once; allowed: None")
+            state_locations = [*state._locations, self._locations(locations, state.size)]
+        else:
+            state_locations = list(state._locations)
+        if state.images is None:
+            played = self._step_handed(state, state_locations, glimpses)
+        else:
+            if glimpses is not None:
+                raise InputError("glimpses: the state has images to look at; allowed: None")
+            given = np.stack(state_locations) if state_locations else None
+            played = self._agent.play_canvases(
+                state.images, None, state.readout, state.seed, 0, 1, given
+            )
+        rollout = self._rollout(played, known=False)
+        if self._facts["points"]:
+            state._locations.append(np.ascontiguousarray(rollout.locations[:, t]))
+        state.step = t + 1
+        return Look(
+            locations=rollout.locations[:, t],
+            glimpses=None if rollout.glimpses is None else rollout.glimpses[:, t],
+            probabilities=rollout.probabilities[:, -1 if self._facts["spells"] else t],
+            next_locations=rollout.locations[:, t + 1] if t + 1 < self.num_glimpses else None,
+        )
+
+    def _step_handed(
+        self, state: State, locations: list[np.ndarray], glimpses: Any
+    ) -> dict[str, np.ndarray]:
+        if glimpses is None or len(locations) == len(state._locations):
+            raise InputError("step: a state without images needs locations and glimpses")
+        seen = np.asarray(glimpses).reshape(len(glimpses), -1)
+        size = self._facts["glimpse_size"]
+        seen = as_array("glimpses", seen, np.float32, (state.size, size), low=0.0, high=1.0)
+        played = self._agent.play_glimpses(
+            np.stack([*state._glimpses, seen]), state.readout, state.seed, np.stack(locations)
+        )
+        state._glimpses.append(seen)
+        return played
+
+    def saliency(
+        self, images: Any = None, *, scenes: int = 8, step: int | None = None
+    ) -> dict[str, np.ndarray]:
+        """What the answers hang on: the sequential Jacobian (Graves 2012) of O logits by all that was
+        seen, of images as in `rollout` or of test scenes. step: of the answer after this look, or
+        this symbol, counted from 1; by default the last answer, or every symbol.
+
+        canvas_jacobian (N, O, channels, rows, cols), glimpse_jacobian (N, O, T, D) where there are
+        single glimpses, feature_jacobian (N, O, T, F), logits (N, O), chosen (N, O): the class.
+        """
+        if images is None:
+            _require("scenes", scenes >= 1, scenes, "1 and more")
+            arrays = self._agent.saliency_of_scenes(scenes, step)
+        else:
+            arrays = self._agent.saliency_of_canvases(self._canvases(images), step)
+        rows, cols, channels = self.canvas
+        canvas = arrays["canvas_jacobian"]
+        arrays["canvas_jacobian"] = canvas.reshape(*canvas.shape[:2], channels, rows, cols)
+        return arrays
+
+    def _canvases(self, images: Any) -> np.ndarray:
+        """(N, channels, rows, cols), bytes."""
+        return np.ascontiguousarray(as_images("images", images).transpose(0, 3, 1, 2))
+
+    def _locations(self, locations: Any, size: int) -> np.ndarray:
+        return as_array("locations", locations, np.float32, (size, 2), low=-1.0, high=1.0)
+
+    def _rollout(self, arrays: dict[str, np.ndarray], *, known: bool) -> Rollout:
+        if "glimpses" in arrays:
+            glimpses = arrays["glimpses"]
+            side = self._facts["picture_side"]
+            shape = (self._facts["pictures"], self.canvas[2], side, side)
+            arrays["glimpses"] = glimpses.reshape(*glimpses.shape[:2], *shape)
+        if not known:
+            for name in ("labels", "errors"):
+                arrays.pop(name, None)
+        return Rollout(arrays)
+
+
+def _require(name: str, fits: bool, value: Any, allowed: str) -> None:
+    if not fits:
+        raise InputError(f"{name}: {value}; allowed: {allowed}")

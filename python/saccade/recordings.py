@@ -1,0 +1,97 @@
+"""Films of where agents look."""
+
+from __future__ import annotations
+
+import base64
+import os
+import pathlib
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _saccade
+from ._arrays import as_labels
+from ._saccade import InputError
+from .agents import Agent
+
+
+def record(
+    agents: Agent | Sequence[Agent],
+    images: Any = None,
+    *,
+    labels: Any = None,
+    scenes: int = 4,
+    names: Sequence[str] | None = None,
+    seed: int | None = None,
+    fps: float = 3.0,
+) -> Recording:
+    """Where agents look, side by side, by the single deterministic pass of an evaluation: at images
+    (N, rows, cols[, channels]) as large as their canvas, whose classes `labels` (N) may tell, or at
+    the first `scenes` of the test. Nothing is drawn before it is shown or saved.
+
+    names: one for each agent, by default the folders'; fps: glimpses a second.
+    """
+    players = [agents] if isinstance(agents, Agent) else list(agents)
+    if not players:
+        raise InputError("agents: none; allowed: one and more")
+    if names is None:
+        names = [pathlib.Path(agent.path).name for agent in players]
+    if len(names) != len(players):
+        raise InputError(f"names: {len(names)} for {len(players)} agents")
+    pixels = None if images is None else players[0]._canvases(images)
+    classes = None
+    if labels is not None:
+        if pixels is None:
+            raise InputError("labels: given without images")
+        if players[0]._facts["spells"]:
+            raise InputError("labels: these agents answer with sequences; allowed: None")
+        classes = as_labels("labels", labels, len(pixels), len(players[0].class_names))
+    count = scenes if pixels is None else len(pixels)
+    return Recording(players, list(names), pixels, classes, count, seed, fps)
+
+
+class Recording:
+    """What `record` gives: `save` writes it; a notebook shows it as a moving picture."""
+
+    def __init__(
+        self,
+        agents: list[Agent],
+        names: list[str],
+        images: np.ndarray | None,
+        labels: np.ndarray | None,
+        scenes: int,
+        seed: int | None,
+        fps: float,
+    ) -> None:
+        self._agents, self._names = agents, names
+        self._images, self._labels = images, labels
+        self._scenes, self._seed, self._fps = scenes, seed, fps
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> pathlib.Path:
+        """Writes a video (.gif; .mp4 where there is an encoder of H.264) or a sheet of scenes x looks
+        (.png), and returns its path. What is there is kept, unless `force`."""
+        _saccade.record(
+            [agent._agent for agent in self._agents],
+            self._names,
+            os.fspath(path),
+            self._images,
+            self._labels,
+            self._scenes,
+            self._seed,
+            self._fps,
+            force,
+        )
+        return pathlib.Path(path)
+
+    def gif(self) -> bytes:
+        """The bytes of the .gif."""
+        with tempfile.TemporaryDirectory() as folder:
+            return self.save(pathlib.Path(folder) / "looks.gif").read_bytes()
+
+    def _repr_html_(self) -> str:
+        return f'<img src="data:image/gif;base64,{base64.b64encode(self.gif()).decode()}">'
+
+    def __repr__(self) -> str:
+        return f"Recording({len(self._agents)} agents, {self._scenes} scenes)"
