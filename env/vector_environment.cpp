@@ -42,13 +42,14 @@ VectorEnvironment::VectorEnvironment(const EnvironmentFactory& environments, int
     : rules_(checked(rules, count)), count_(count), episodes_(count) {
   for (int i = 0; i < count; i += kLane) {
     const int size = std::min(kLane, count - i);
-    lanes_.push_back({i, size, environments(size, 1), std::vector<int>(size),
-                      std::vector<float>(size)});
+    lanes_.push_back(
+        {i, size, environments(size, 1), std::vector<int>(size), std::vector<float>(size)});
   }
   if (rules_.halt && acts())
     throw InputError("halt: true, but every action counts here; allowed: false");
   if (lanes_.size() > 1) workers_.emplace(threads);
   paths_ = zeros<3>(count, rules_.num_glimpses + 1, 2);
+  said_.resize(static_cast<std::size_t>(count) * answer_size());
   if (rules_.autoreset != Autoreset::same_step) return;
   memory_.glimpses = zeros<2>(count, glimpse_size());
   memory_.locations = zeros<2>(count, 2);
@@ -57,8 +58,12 @@ VectorEnvironment::VectorEnvironment(const EnvironmentFactory& environments, int
   memory_.labels.resize(rows * answer_size());
   memory_.boxes.resize(rows * rules_.num_boxes * 4);
   memory_.on_target.resize(rows);
-  final_ = {matrix(memory_.glimpses), matrix(memory_.locations), memory_.steps,
-            memory_.labels,           memory_.boxes,             memory_.on_target};
+  final_ = {matrix(memory_.glimpses),
+            matrix(memory_.locations),
+            memory_.steps,
+            memory_.labels,
+            memory_.boxes,
+            memory_.on_target};
 }
 
 template <class Body>
@@ -72,18 +77,19 @@ void VectorEnvironment::reset(std::span<const std::int64_t> seeds,
   SACCADE_CHECK(static_cast<int>(seeds.size()) == count_);
   SACCADE_CHECK(static_cast<int>(mask.size()) == count_);
   for (int i = 0; i < count_; ++i) {
-    Episode& episode = episodes_[i];
-    if (!mask[i] && !episode.seeded)
+    if (episodes_[i].seeded) continue;
+    if (!mask[i])
       throw InputError(fmt::format(
           "reset_mask: environment {} is left out and was never reset; reset all of them first",
           i));
-    if (mask[i] && seeds[i] >= 0) {
-      const auto seed = static_cast<std::uint64_t>(seeds[i]);
-      episode = {.seed = (seed ^ seed / kSeeds) % kSeeds, .seeded = true};
-    }
-    if (!episode.seeded)
+    if (seeds[i] < 0)
       throw InputError(fmt::format("seed: none for environment {}, which never had one", i));
   }
+  for (int i = 0; i < count_; ++i)
+    if (mask[i] && seeds[i] >= 0) {
+      const auto seed = static_cast<std::uint64_t>(seeds[i]);
+      episodes_[i] = {.seed = (seed ^ seed / kSeeds) % kSeeds, .seeded = true};
+    }
   for_each_lane([&](Lane& lane) {
     if (!running_) lane.environment->reset(0);
     for (int i = lane.first; i < lane.first + lane.count; ++i) {
@@ -98,6 +104,7 @@ void VectorEnvironment::check(const VectorActions& actions) const {
   if (!running_) throw std::logic_error("step() needs a reset() first");
   SACCADE_CHECK(actions.locations.rows == count_ && actions.locations.cols == 2);
   SACCADE_CHECK(static_cast<int>(actions.answers.size()) == count_ * answer_size());
+  SACCADE_CHECK(actions.halts.empty() || static_cast<int>(actions.halts.size()) == count_);
   const int size = answer_size(), classes = num_classes();
   for (int i = 0; i < count_; ++i) {
     if (rules_.autoreset == Autoreset::disabled && episodes_[i].ended)
@@ -119,6 +126,7 @@ void VectorEnvironment::check(const VectorActions& actions) const {
 void VectorEnvironment::step(const VectorActions& actions, const VectorObservation& seen,
                              std::span<double> rewards, std::span<std::uint8_t> terminated) {
   check(actions);
+  std::ranges::copy(actions.answers, said_.begin());
   for_each_lane([&](Lane& lane) { step_lane(lane, actions, seen, rewards, terminated); });
 }
 
@@ -142,6 +150,7 @@ void VectorEnvironment::step_lane(Lane& lane, const VectorActions& actions,
     const bool halts = rules_.halt && !actions.halts.empty() && actions.halts[i] != 0;
     const bool ends = halts || episode.steps >= length(lane, i);
     rewards[i] = act_or_answer(lane, i, actions, ends);
+    episode.earned += rewards[i];
     terminated[i] = ends;
     move(i, actions.locations(i, 0), actions.locations(i, 1));
     episode.ended = ends;
@@ -180,6 +189,7 @@ void VectorEnvironment::begin_episode(Lane& lane, int i) {
   const bool random = rules_.first == FirstLook::random;
   ++episode.number;
   episode.steps = 0;
+  episode.earned = 0.0;
   episode.ended = false;
   lane.environment->restart(i - lane.first, scene);
   const float x = random ? stream.uniform(-1.0F, 1.0F) : 0.0F;
@@ -202,8 +212,8 @@ void VectorEnvironment::observe(Lane& lane, int i, const VectorObservation& seen
   seen.steps[i] = t;
 
   const SceneFacts& facts = lane.environment->facts()[b];
-  const std::span labels = seen.labels.subspan(static_cast<std::size_t>(i) * answer_size(),
-                                               answer_size());
+  const std::span labels =
+      seen.labels.subspan(static_cast<std::size_t>(i) * answer_size(), answer_size());
   std::ranges::fill(labels, -1);
   if (facts.num_symbols > 0)
     std::copy_n(facts.symbols.begin(), facts.num_symbols, labels.begin());
@@ -217,8 +227,14 @@ void VectorEnvironment::observe(Lane& lane, int i, const VectorObservation& seen
   seen.on_target[i] = inside_a_digit(facts, x, y);
 }
 
-ConstMatrix VectorEnvironment::path(int i) const {
-  return {&paths_(i, 0, 0), episodes_[i].steps + 1, 2, 2};
+EpisodeSoFar VectorEnvironment::episode(int i) const {
+  const Episode& episode = episodes_[i];
+  const std::span said =
+      std::span(said_).subspan(static_cast<std::size_t>(i) * answer_size(), answer_size());
+  return {.path = {&paths_(i, 0, 0), episode.steps + 1, 2, 2},
+          .said = said.first(episode.steps > 0 ? said.size() : 0),
+          .earned = episode.earned,
+          .ended = episode.ended};
 }
 
 }  // namespace saccade

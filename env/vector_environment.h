@@ -13,8 +13,8 @@
 
 namespace saccade {
 
-/// What becomes of an episode that has ended, as gymnasium.vector.AutoresetMode names and defines it
-/// (Towers et al. 2024).
+/// What becomes of an episode that has ended, as gymnasium.vector.AutoresetMode names and defines
+/// it (Towers et al. 2024).
 enum class Autoreset {
   next_step,  // the next step begins another one, whatever its action
   same_step,  // the step that ended it begins another one: see final_observation()
@@ -40,13 +40,21 @@ struct VectorActions {
   std::span<const std::uint8_t> halts;    // (N): whether the answer ends it; may be none
 };
 
+/// How far an episode has come. What it points to is valid until the next call.
+struct EpisodeSoFar {
+  ConstMatrix path;                    // (steps + 1, 2): where it was looked at
+  std::span<const std::int64_t> said;  // (A): the last answer; none before the first
+  double earned = 0.0;
+  bool ended = false;  // and no other has begun: the last place of the path came after the answer
+};
+
 /// What N agents see, and what is true apart from that. Memory of the caller.
 struct VectorObservation {
-  Matrix glimpses;                    // (N, D)
-  Matrix locations;                   // (N, 2): where that was seen
-  std::span<std::int64_t> steps;      // (N): steps of the episode so far, 0 .. T
-  std::span<std::int64_t> labels;     // (N, A): what to answer; -1 after an end mark, or of actions
-  std::span<std::int64_t> boxes;      // (N, K, 4): x, y, width, height in pixels; 0 where no digit is
+  Matrix glimpses;                 // (N, D)
+  Matrix locations;                // (N, 2): where that was seen
+  std::span<std::int64_t> steps;   // (N): steps of the episode so far, 0 .. T
+  std::span<std::int64_t> labels;  // (N, A): what to answer; -1 after an end mark, or of actions
+  std::span<std::int64_t> boxes;   // (N, K, 4): x, y, width, height in pixels; 0 where no digit is
   std::span<std::uint8_t> on_target;  // (N): whether the look is inside a digit's box
 };
 
@@ -61,8 +69,9 @@ struct VectorObservation {
 /// the end; it has no price.
 ///
 /// Episode k of an environment with seed s shows scene s 2^32 + k of the environments' training,
-/// validation or test scenes (s mod 2^30): N environments with seeds s, s + 1, .. are bit for bit N
-/// environments of one with these seeds, for any number of threads. Used by one thread at a time.
+/// validation or test scenes (s folded to 30 bits): N environments with seeds s, s + 1, .. are bit
+/// for bit N environments of one with these seeds, for any number of threads. Used by one thread at
+/// a time.
 class VectorEnvironment {
  public:
   /// `threads`: 0 takes every processor this process may use; few environments take none of their
@@ -70,15 +79,16 @@ class VectorEnvironment {
   VectorEnvironment(const EnvironmentFactory& environments, int count, const EpisodeRules& rules,
                     int threads);
 
-  int size() const { return count_; }                                 // N
-  int glimpse_size() const { return first().glimpse_size(); }         // D
+  int size() const { return count_; }                                     // N
+  int glimpse_size() const { return first().glimpse_size(); }             // D
   int answer_size() const { return std::max(1, first().max_symbols()); }  // A
-  int num_classes() const { return first().num_classes(); }           // C
+  int num_classes() const { return first().num_classes(); }               // C
   const EpisodeRules& rules() const { return rules_; }
-  bool threaded() const { return workers_.has_value(); }
+  bool threaded() const { return workers_ && workers_->threads() > 1; }
 
   /// Begins an episode in each environment where mask (N) is not 0: the first one of seeds[i] >= 0,
-  /// or of a negative one that which follows the last. Writes the observation of all N.
+  /// or of a negative one that which follows the last. Writes the observation of all N. Throws
+  /// InputError naming the environment, and nothing has changed, for one that has no seed yet.
   void reset(std::span<const std::int64_t> seeds, std::span<const std::uint8_t> mask,
              const VectorObservation& seen);
   /// Throws InputError naming the environment, and nothing has changed, for a location outside, an
@@ -90,10 +100,10 @@ class VectorEnvironment {
   /// Only their rows are written.
   const VectorObservation& final_observation() const { return final_; }
 
-  /// Where the episode of environment i has been looked at, (steps + 1, 2), and in which environment
-  /// of many it is, for pictures.
-  ConstMatrix path(int i) const;
-  Environment& environment_of(int i) { return *lanes_[i / kLane].environment; }
+  /// The episode of environment i after the first reset(), and the environment of several episodes
+  /// where it is the place_of(i)-th, for pictures.
+  EpisodeSoFar episode(int i) const;
+  Environment& environment_of(int i) const { return *lanes_[i / kLane].environment; }
   static int place_of(int i) { return i % kLane; }
 
  private:
@@ -109,6 +119,7 @@ class VectorEnvironment {
     std::uint64_t seed = 0;
     std::uint32_t number = 0;  // of the next one
     int steps = 0;
+    double earned = 0.0;
     bool seeded = false, ended = false;
   };
   /// The memory of final_, as large as all N take.
@@ -137,6 +148,7 @@ class VectorEnvironment {
   std::optional<Workers> workers_;  // where there is more than one lane
   std::vector<Episode> episodes_;   // (N)
   Tensor<3> paths_;                 // (N, T + 1, 2)
+  std::vector<std::int64_t> said_;  // (N, A)
   bool running_ = false;
   Memory memory_;
   VectorObservation final_;

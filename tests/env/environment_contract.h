@@ -13,6 +13,7 @@
 #include "env/environment.h"
 #include "tests/env/answer_contract.h"
 #include "tests/env/environment_calls.h"
+#include "tests/env/restart_contract.h"
 
 // The contract of Environment, which every implementation is put through:
 //
@@ -21,7 +22,8 @@
 // `make` gives a new environment that was not reset yet, each time of the same settings; its scenes
 // are not all alike. rows and cols are the canvas, in pixels. What can be looked at and what has
 // one class, a sequence or actions for an answer is checked as such. An environment that can be
-// looked at through a grid keeps check_grid as well, one that shows its canvas check_canvases.
+// looked at through a grid keeps check_grid as well, one that shows its canvas check_canvases, one
+// whose episodes begin one by one check_restarts, any other check_no_restarts.
 namespace saccade {
 
 // The calls of the other kinds of answer are refused, and end nothing.
@@ -261,6 +263,7 @@ inline void check_environment(const MakeEnvironment& make, int canvas_rows, int 
     check_locations(make);
     check_glimpses(make);
     check_smooth_looks(make);
+    check_single_looks(make);
   } else {
     const auto environment = make();
     environment->reset(0);
@@ -271,9 +274,11 @@ inline void check_environment(const MakeEnvironment& make, int canvas_rows, int 
   switch (make()->answer_kind()) {
     case AnswerKind::one_class:
       check_rewards(make);
+      check_judgements(make);
       break;
     case AnswerKind::sequence:
       check_sequences(make);
+      check_judgements(make);
       break;
     case AnswerKind::actions:
       check_actions(make);

@@ -90,6 +90,7 @@ TEST_CASE("glimpse environments keep the contract of environments") {
     check_environment(make, rows, cols);
     check_grid(make);
     check_canvases(make, rows, cols);
+    world.rollouts == 1 ? check_restarts(make) : check_no_restarts(make);
   }
 }
 
@@ -106,6 +107,7 @@ TEST_CASE("catch keeps the contract of environments") {
       check_environment(make, rows, cols);
       check_grid(make);
       check_canvases(make, rows, cols);
+      rollouts == 1 ? check_restarts(make) : check_no_restarts(make);
     }
 }
 
@@ -119,6 +121,7 @@ TEST_CASE("digits_to_words keeps the contract of environments") {
       const int rows = static_cast<int>(std::to_string(max_number).size());
       check_environment(make, rows, 10);
       check_canvases(make, rows, 10);
+      check_no_restarts(make);
     }
 }
 

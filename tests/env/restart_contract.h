@@ -1,0 +1,109 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "env/environment.h"
+#include "tests/env/environment_calls.h"
+
+// The part of the contract of Environment (environment_contract.h) about episodes that are begun,
+// looked at and judged one by one.
+namespace saccade {
+
+/// What one episode shows in look t: a row of observe().
+inline std::vector<float> observe_one(Environment& environment, int episode, std::uint32_t t) {
+  const GuardedMatrix all = observe(environment, t);
+  const float* row = all.view().row(episode);
+  return {row, row + all.view().cols};
+}
+
+/// Looks at one episode see what looks at all of them see there.
+inline void check_single_looks(const MakeEnvironment& make) {
+  const auto environment = make();
+  const int episodes = environment->episodes(), size = environment->glimpse_size();
+  const GuardedMatrix locations = random_locations(episodes, 0);
+  GuardedMatrix glimpses(episodes, size);
+  const auto look = [&](int b, float x, float y) {
+    environment->look(b, x, y, {glimpses.view().row(b), static_cast<std::size_t>(size)});
+  };
+  CHECK_THROWS_AS(look(0, 0.0F, 0.0F), std::logic_error);
+  environment->reset(5);
+  const GuardedMatrix all = look_at(*environment, locations);
+  glimpses.fill(std::numeric_limits<float>::quiet_NaN());
+  for (int b = episodes - 1; b >= 0; --b) look(b, locations(b, 0), locations(b, 1));
+  CHECK(glimpses.intact());
+  CHECK(glimpses == all);
+  for (const float bad : {1.1F, -1.1F, std::numeric_limits<float>::quiet_NaN()}) {
+    CHECK_THROWS_AS(look(0, bad, 0.0F), std::out_of_range);
+    CHECK_THROWS_AS(look(0, 0.0F, bad), std::out_of_range);
+  }
+  CHECK(glimpses == all);
+}
+
+/// What a class or a sequence is judged to be worth, it earns; of each other episode's truth, too.
+inline void check_judgements(const MakeEnvironment& make) {
+  const auto environment = make();
+  environment->reset(3);
+  const int episodes = environment->episodes();
+  const bool sequence = environment->answer_kind() == AnswerKind::sequence;
+  const int size = sequence ? environment->max_symbols() : 1;
+  for (int other = 0; other < episodes; ++other) {
+    environment->reset(3);
+    const SceneFacts& truth = environment->facts()[other];
+    std::vector<int> said(size, truth.label);
+    if (sequence) std::copy_n(truth.symbols.begin(), size, said.begin());
+    std::vector<float> judged, answers;
+    std::vector<int> all;
+    for (int b = 0; b < episodes; ++b) {
+      judged.push_back(environment->judge(b, said));
+      all.insert(all.end(), said.begin(), said.end());
+    }
+    CHECK(judged[other] == 1.0F);
+    CHECK((sequence ? say_all(*environment, all) : answer_all(*environment, all)) == judged);
+  }
+}
+
+/// An episode that is restarted shows what a new environment shows of that scene; the others go on.
+inline void check_restarts(const MakeEnvironment& make) {
+  const auto environment = make(), twin = make(), fresh = make();
+  const int episodes = environment->episodes(), last = episodes - 1;
+  CHECK_THROWS_AS(environment->restart(0, 0), std::logic_error);
+  environment->reset(3);
+  twin->reset(3);
+  for (const std::uint64_t scene : {1000003ULL, (7ULL << 32) + 1}) {
+    environment->restart(last, scene);
+    fresh->reset(scene);
+    for (std::uint32_t t = 0; t < 3; ++t) {
+      // The first episode of `fresh`, looked at where the last one of the others is.
+      const GuardedMatrix locations = random_locations(episodes, t);
+      std::vector<float> seen(environment->glimpse_size());
+      fresh->look(0, locations(last, 0), locations(last, 1), seen);
+      CHECK(observe_one(*environment, last, t) == seen);
+      for (int b = 0; b < last; ++b)
+        CHECK(observe_one(*environment, b, t) == observe_one(*twin, b, t));
+    }
+    CHECK(environment->facts()[last].boxes == fresh->facts()[0].boxes);
+    CHECK(environment->facts()[last].label == fresh->facts()[0].label);
+    if (!environment->moves()) continue;
+    const std::vector<int> stay(episodes, 0);  // and it moves with the others
+    act_all(*environment, stay);
+    act_all(*twin, stay);
+    act_all(*fresh, stay);
+    CHECK(environment->facts()[last].boxes == fresh->facts()[0].boxes);
+    for (int b = 0; b < last; ++b) CHECK(environment->facts()[b].boxes == twin->facts()[b].boxes);
+  }
+}
+
+/// Episodes that share scenes, or begin together, are not restarted, and nothing has changed.
+inline void check_no_restarts(const MakeEnvironment& make) {
+  const auto environment = make();
+  environment->reset(3);
+  const GuardedMatrix before = observe(*environment, 0);
+  CHECK_THROWS_AS(environment->restart(0, 1000), std::logic_error);
+  CHECK(observe(*environment, 0) == before);
+}
+
+}  // namespace saccade
