@@ -159,8 +159,10 @@ Picture EpisodePicture::panel(const Episode& episode, int t, bool verdict) const
 void EpisodePicture::draw_states(Picture& panel, const Episode& episode, int t, Box area) const {
   const bool sequence = task_.model.answer().spells;
   const int cell = sequence ? kCell : kHopCell;
-  panel.text({area.x, area.y + 9}, sequence ? "what it says, and from where" : "what it draws on",
-             kGrey, kSmall);
+  const char* heading = !sequence                      ? "what it draws on"
+                        : task_.model.answer().attends ? "what it says, and from where"
+                                                       : "what it says";
+  panel.text({area.x, area.y + 9}, heading, kGrey, kSmall);
   draw_table(panel, state_weights(task_, episode, t),
              {area.x, area.y + kHeading, std::min(area.width, table_size(task_, cell).cols),
               area.height - kHeading},
@@ -222,7 +224,8 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
     const bool truth = c == true_class(episode);
     const float p = probability(episode, t, c);
     Colour colour = truth ? kTrueBar : kBar;
-    if (verdict && c == episode.said()[0]) colour = verdict_colour(episode);
+    if (verdict && !task_.model.answer().acts && c == episode.said()[0])
+      colour = verdict_colour(episode);
     if (truth)
       panel.polygon(
           std::array<Point, 3>{{{area.x, base - 11}, {area.x, base}, {area.x + 8, base - 5}}},

@@ -1,0 +1,153 @@
+#include "experiments/pictures/environment_picture.h"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiments/config/config.h"
+#include "experiments/pictures/colours.h"
+#include "tests/env/digit_fixtures.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kGlimpses = 3;
+constexpr int kBars = 228;  // columns at the right of a panel where they and what is seen stand
+
+std::unique_ptr<Task> task_of(const std::string& scene) {
+  const Config config = parse_config(
+      "name: drawn\nretina: {patch_size: 5, scales: 2}\n"
+      "model: {hidden_size: 4, glimpse_hidden: 4, location_hidden: 4, feature_size: 4}\n"
+      "decoder: {hidden_size: 4}\n"
+      "attention: {glimpse: {kind: random, num_glimpses: 3}}\nscene: " +
+          scene,
+      "test");
+  Digits digits;
+  digits.train = digits.valid = digits.test = noise_digits(20, 8, 8, 1, 10);
+  for (int c = 0; c < 10; ++c) digits.class_names.push_back(std::to_string(c));
+  return std::make_unique<Task>(config, std::make_shared<const Digits>(std::move(digits)));
+}
+
+// What an agent with weights of 0 does in the first scene, as it is recorded.
+struct Recorded {
+  explicit Recorded(const Task& task)
+      : rollout(task.model, task.environments(Split::train)(1, 1)),
+        canvases(zeros<3>(kGlimpses, 1, task.model.canvas().pixels())) {
+    RolloutRequest request = RolloutRequest::of_scenes(0, 1);
+    request.classify_every_step = true;
+    request.canvases = &canvases;
+    rollout.run(std::vector<float>(task.model.layout().size()), request);
+  }
+  Episode episode() { return {rollout, canvases, 0}; }
+
+  Rollout rollout;
+  Tensor<3> canvases;
+};
+
+// How many pixels of two pictures differ, from one column on to another.
+int differing(const Picture& one, const Picture& other, int first, int end) {
+  int count = 0;
+  for (int y = 0; y < one.rows(); ++y)
+    for (int x = first; x < end; ++x) count += one.at({x, y}) != other.at({x, y});
+  return count;
+}
+
+bool has_colour(const Picture& picture, Colour colour) {
+  for (int y = 0; y < picture.rows(); ++y)
+    for (int x = 0; x < picture.cols(); ++x)
+      if (picture.at({x, y}) == colour) return true;
+  return false;
+}
+
+// An environment that is played by hand.
+struct Played {
+  Played(const Task& task, int boxes)
+      : environments(task.environments(Split::train), 1,
+                     {.num_glimpses = kGlimpses, .num_boxes = boxes}, 1),
+        glimpses(environments.glimpse_size()),
+        labels(environments.answer_size()),
+        boxes_(4 * boxes) {
+    environments.reset(std::vector<std::int64_t>{0}, std::vector<std::uint8_t>{1}, seen());
+  }
+  void step(float x, float y, const std::vector<std::int64_t>& answer) {
+    const std::array<float, 2> location = {x, y};
+    environments.step({{location.data(), 1, 2, 2}, answer, {}}, seen(), reward, over);
+  }
+  VectorObservation seen() {
+    const int size = environments.glimpse_size();
+    return {{glimpses.data(), 1, size, size},
+            {place.data(), 1, 2, 2},
+            steps,
+            labels,
+            boxes_,
+            on_target};
+  }
+
+  VectorEnvironment environments;
+  std::vector<float> glimpses;
+  std::array<float, 2> place{};
+  std::array<std::int64_t, 1> steps{};
+  std::vector<std::int64_t> labels, boxes_;
+  std::array<std::uint8_t, 1> on_target{}, over{};
+  std::array<double, 1> reward{};
+};
+
+}  // namespace
+
+TEST_CASE("an environment is drawn as a recording draws the same looks and answers") {
+  const auto task = task_of("{kind: translated, canvas: [20, 30]}");
+  Recorded recorded(*task);
+  Played played(*task, 1);
+  const Answer& answer = *recorded.rollout.answer;
+  const auto place = [&](int t, int axis) { return recorded.rollout.look->locations(t, 0, axis); };
+  // The first look of an environment is its own: the recorded agent is led there.
+  recorded.rollout.look->locations(0, 0, 0) = played.place[0];
+  recorded.rollout.look->locations(0, 0, 1) = played.place[1];
+  std::ranges::copy(played.glimpses, &recorded.rollout.look->glimpses(0, 0, 0));
+
+  const EpisodePicture panel(*task, "name");
+  EnvironmentPicture picture(*task, played.environments, "name");
+  const std::vector<std::int64_t> said = {answer.said(0)[0]};
+  for (int t = 0; t < kGlimpses; ++t) {
+    CAPTURE(t);
+    const Picture expected = panel.panel(recorded.episode(), t, false), drawn = picture.draw(0);
+    CHECK(drawn.rows() == (expected.rows() + 1) / 2 * 2);
+    CHECK(drawn.cols() == (expected.cols() + 1) / 2 * 2);
+    // An agent of zeros finds all classes alike, and so does who has not answered yet; the answers
+    // of others are drawn as certain.
+    const int bars = expected.cols() - kBars;
+    CHECK(differing(expected, drawn, 0, bars) == 0);
+    CHECK((differing(expected, drawn, bars, expected.cols()) == 0) == (t == 0));
+    if (t + 1 < kGlimpses) played.step(place(t + 1, 0), place(t + 1, 1), said);
+  }
+  played.step(0.0F, 0.0F, said);
+  REQUIRE(played.over[0]);
+  const Picture expected = panel.panel(recorded.episode(), kGlimpses - 1, true);
+  CHECK(differing(expected, picture.draw(0), 0, expected.cols() - kBars) == 0);
+}
+
+TEST_CASE("the verdict on an environment is that on its last answer") {
+  for (const std::string scene : {"{kind: translated, canvas: [20, 30]}",
+                                  "{kind: transcribe, canvas: [20, 40], num_digits: 2, "
+                                  "num_distractors: 0}"})
+    for (const bool right : {false, true}) {
+      CAPTURE(scene);
+      CAPTURE(right);
+      const auto task = task_of(scene);
+      Played played(*task, task->config.scene.num_digits);
+      EnvironmentPicture picture(*task, played.environments, "name");
+      std::vector<std::int64_t> answer = played.labels;
+      if (!right) answer[0] = (answer[0] + 1) % 10;
+      for (int t = 0; t < kGlimpses; ++t) {
+        CHECK_FALSE(has_colour(picture.draw(0), kRightColour));
+        CHECK_FALSE(has_colour(picture.draw(0), kWrongColour));
+        played.step(0.5F, 0.5F, answer);
+      }
+      CHECK(has_colour(picture.draw(0), right ? kRightColour : kWrongColour));
+      CHECK_FALSE(has_colour(picture.draw(0), right ? kWrongColour : kRightColour));
+    }
+}
+
+}  // namespace saccade
