@@ -4,7 +4,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "env/vector_environment.h"
+#include "experiments/config/config_table.h"
+#include "experiments/pictures/environment_picture.h"
 #include "nn/error.h"
 #include "python/bindings/arrays.h"
 #include "python/bindings/calls.h"
@@ -18,31 +23,67 @@ using namespace nb::literals;
 
 namespace {
 
-// What a step or reset writes, as NumPy arrays.
-struct Seen {
-  Seen(std::size_t n, const VectorEnvironment& environments)
-      : glimpses(new_array<float, 2>({n, size_t_of(environments.glimpse_size())})),
-        locations(new_array<float, 2>({n, 2})),
-        steps(new_array<std::int64_t, 1>({n})),
-        labels(new_array<std::int64_t, 2>({n, size_t_of(environments.answer_size())})),
-        boxes(new_array<std::int64_t, 3>({n, size_t_of(environments.rules().num_boxes), 4})),
-        on_target(new_array<bool, 1>({n})) {}
+// The agent of pictures: it looks at points, and nothing is asked of its networks.
+constexpr const char* kAgent = R"(
+model: {hidden_size: 1, glimpse_hidden: 1, location_hidden: 1, feature_size: 1, locator_hidden: 1}
+decoder: {hidden_size: 1}
+attention: {glimpse: {kind: random}}
+)";
 
-  static std::size_t size_t_of(int n) { return static_cast<std::size_t>(n); }
+std::size_t size_t_of(int n) { return static_cast<std::size_t>(n); }
+
+std::uint8_t* bytes_of(Array<bool>& flags) { return reinterpret_cast<std::uint8_t*>(flags.data()); }
+
+// What a step or reset writes, as NumPy arrays of N rows. The observation is the glimpses,
+// locations and steps; or flat, of each environment D + 3 numbers in a row: glimpse, location,
+// steps / T. The facts are labels, boxes and on_target; of one label or box each without an axis
+// for them.
+struct Seen {
+  Seen(std::size_t n, const VectorEnvironment& environments, const RetinaConfig& retina, bool flat)
+      : rows(static_cast<int>(n)),
+        glimpse_size(environments.glimpse_size()),
+        num_glimpses(environments.rules().num_glimpses),
+        flat(flat),
+        steps(new_array<std::int64_t, 1>({n})),
+        on_target(new_array<bool, 1>({n})) {
+    const std::size_t d = size_t_of(glimpse_size), side = size_t_of(retina.patch_size);
+    const std::size_t scales = size_t_of(retina.scales);
+    if (flat) {
+      glimpses = new_array<float, 2>({n, d + 3});
+    } else {
+      glimpses = new_array<float, 5>({n, scales, d / (scales * side * side), side, side});
+      locations = new_array<float, 2>({n, 2});
+    }
+    const std::size_t symbols = size_t_of(environments.answer_size());
+    const std::size_t digits = size_t_of(environments.rules().num_boxes);
+    labels =
+        symbols > 1 ? new_array<std::int64_t, 2>({n, symbols}) : new_array<std::int64_t, 1>({n});
+    boxes = digits > 1 ? new_array<std::int64_t, 3>({n, digits, 4})
+                       : new_array<std::int64_t, 2>({n, 4});
+  }
 
   VectorObservation memory() {
-    const int n = static_cast<int>(glimpses.shape(0)), d = static_cast<int>(glimpses.shape(1));
-    return {{glimpses.data(), n, d, d},
-            {locations.data(), n, 2, 2},
+    const int stride = flat ? glimpse_size + 3 : glimpse_size;
+    float* place = flat ? glimpses.data() + glimpse_size : locations.data();
+    return {{glimpses.data(), rows, glimpse_size, stride},
+            {place, rows, 2, flat ? stride : 2},
             {steps.data(), steps.size()},
             {labels.data(), labels.size()},
             {boxes.data(), boxes.size()},
-            {reinterpret_cast<std::uint8_t*>(on_target.data()), on_target.size()}};
+            {bytes_of(on_target), on_target.size()}};
   }
-  nb::tuple arrays() const {
-    return nb::make_tuple(glimpses, locations, steps, labels, boxes, on_target);
+  /// (observation, facts), once all is written.
+  nb::tuple arrays() {
+    const nb::tuple facts = nb::make_tuple(labels, boxes, on_target);
+    if (!flat) return nb::make_tuple(nb::make_tuple(glimpses, locations, steps), facts);
+    float* last = glimpses.data() + glimpse_size + 2;
+    for (int i = 0; i < rows; ++i, last += glimpse_size + 3)
+      *last = static_cast<float>(steps.data()[i]) / static_cast<float>(num_glimpses);
+    return nb::make_tuple(glimpses, facts);
   }
 
+  int rows, glimpse_size, num_glimpses;
+  bool flat;
   Array<float> glimpses, locations;
   Array<std::int64_t> steps, labels, boxes;
   Array<bool> on_target;
@@ -52,14 +93,20 @@ class Environments {
  public:
   Environments(const std::vector<std::string>& settings, const std::optional<Pixels>& images,
                const std::optional<Labels>& labels, const std::string& split, int count,
-               EpisodeRules rules, int threads)
-      : task_(make_task(parse_config("name: environment", "environment", settings),
-                        images ? digits_of(*images, *labels) : nullptr)),
-        environments_(task_->environments(split_named(split)), count, with_boxes(rules), threads) {}
+               EpisodeRules rules, bool flat, int threads)
+      : task_(compute([&] {
+          return make_task(parse_config(kAgent, "environment", settings),
+                           images ? digits_of(*images, *labels) : nullptr);
+        })),
+        flat_(flat),
+        environments_(task_->environments(split_named(split)), count, completed(rules), threads) {
+    if (environments_.threaded()) require_threads();
+  }
 
   nb::tuple reset(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>& seeds,
                   const nb::ndarray<const bool, nb::ndim<1>, nb::c_contig>& mask) {
-    Seen seen(n(), environments_);
+    require_shape(seeds.shape(0) == n() && mask.shape(0) == n());
+    Seen seen = new_rows(n());
     const VectorObservation memory = seen.memory();
     run([&] {
       environments_.reset({seeds.data(), seeds.size()},
@@ -70,51 +117,78 @@ class Environments {
   }
 
   nb::tuple step(const nb::ndarray<const float, nb::ndim<2>, nb::c_contig>& locations,
-                 const nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig>& answers,
-                 const nb::ndarray<const bool, nb::ndim<1>, nb::c_contig>& halts) {
-    Seen seen(n(), environments_);
+                 const nb::ndarray<const std::int64_t, nb::c_contig>& answers,
+                 const std::optional<nb::ndarray<const bool, nb::ndim<1>, nb::c_contig>>& halts) {
+    require_shape(locations.shape(0) == n() && locations.shape(1) == 2 &&
+                  answers.size() == n() * size_t_of(environments_.answer_size()) &&
+                  (!halts || halts->shape(0) == n()));
+    Seen seen = new_rows(n());
     Array<double> rewards = new_array<double, 1>({n()});
     Array<bool> terminated = new_array<bool, 1>({n()});
     const VectorObservation memory = seen.memory();
-    const VectorActions actions{
-        {locations.data(), static_cast<int>(locations.shape(0)), 2, 2},
-        {answers.data(), answers.size()},
-        {reinterpret_cast<const std::uint8_t*>(halts.data()), halts.size()}};
+    VectorActions actions{.locations = {locations.data(), static_cast<int>(n()), 2, 2},
+                          .answers = {answers.data(), answers.size()},
+                          .halts = {}};
+    if (halts) actions.halts = {reinterpret_cast<const std::uint8_t*>(halts->data()), n()};
     run([&] {
-      environments_.step(actions, memory, {rewards.data(), n()},
-                         {reinterpret_cast<std::uint8_t*>(terminated.data()), n()});
+      environments_.step(actions, memory, {rewards.data(), n()}, {bytes_of(terminated), n()});
     });
-    return nb::make_tuple(seen.arrays(), rewards, terminated);
+    const nb::tuple arrays = seen.arrays();
+    return nb::make_tuple(arrays[0], arrays[1], rewards, terminated);
   }
 
-  /// Of same-step autoreset: how the given environments looked at their end.
+  // With same-step autoreset: how the given environments looked at their end.
   nb::tuple final_rows(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>& which) {
     const VectorObservation& all = environments_.final_observation();
-    Seen rows(which.size(), environments_);
+    Seen rows = new_rows(which.size());
+    const VectorObservation memory = rows.memory();
     for (std::size_t r = 0; r < which.size(); ++r) {
-      const auto i = static_cast<std::size_t>(which.data()[r]);
-      const auto copy = [&](auto* to, const auto* from, std::size_t width) {
-        std::copy_n(from + i * width, width, to + r * width);
+      require_shape(which.data()[r] >= 0 &&
+                    size_t_of(all.glimpses.rows) > size_t_of(which.data()[r]));
+      const auto copy = [i = static_cast<std::size_t>(which.data()[r]), r](auto to, auto from,
+                                                                           std::size_t width) {
+        std::copy_n(from.begin() + i * width, width, to.begin() + r * width);
       };
-      copy(rows.glimpses.data(), all.glimpses.data, rows.glimpses.shape(1));
-      copy(rows.locations.data(), all.locations.data, 2);
-      copy(rows.steps.data(), all.steps.data(), 1);
-      copy(rows.labels.data(), all.labels.data(), rows.labels.shape(1));
-      copy(rows.boxes.data(), all.boxes.data(), rows.boxes.shape(1) * 4);
-      copy(rows.on_target.data(), all.on_target.data(), 1);
+      const auto copy_row = [i = static_cast<int>(which.data()[r]), r](Matrix to,
+                                                                       ConstMatrix from) {
+        std::copy_n(from.row(i), from.cols, to.row(static_cast<int>(r)));
+      };
+      copy_row(memory.glimpses, all.glimpses);
+      copy_row(memory.locations, all.locations);
+      copy(memory.steps, all.steps, 1);
+      copy(memory.labels, all.labels, size_t_of(environments_.answer_size()));
+      copy(memory.boxes, all.boxes, size_t_of(environments_.rules().num_boxes) * 4);
+      copy(memory.on_target, all.on_target, 1);
     }
     return rows.arrays();
+  }
+
+  // The episode of environment i as a picture, (rows, cols, 3).
+  Array<std::uint8_t> render(int i) {
+    require_shape(i >= 0 && i < environments_.size());
+    if (!picture_) picture_.emplace(*task_, environments_, task_->config.name);
+    const Picture picture = compute([&] { return picture_->draw(i); });
+    Array<std::uint8_t> pixels = new_array<std::uint8_t, 3>(
+        {size_t_of(picture.rows()), size_t_of(picture.cols()), std::size_t{3}});
+    std::ranges::copy(picture.bytes(), pixels.data());
+    return pixels;
   }
 
   const VectorEnvironment& environments() const { return environments_; }
   const Task& task() const { return *task_; }
 
  private:
-  EpisodeRules with_boxes(EpisodeRules rules) const {
+  // What the configuration says of the episodes.
+  EpisodeRules completed(EpisodeRules rules) const {
+    rules.num_glimpses = task_->config.agent.glimpse.num_glimpses;
     rules.num_boxes = task_->kind.has_digits ? task_->config.scene.num_digits : 1;
     return rules;
   }
-  std::size_t n() const { return static_cast<std::size_t>(environments_.size()); }
+  static void require_shape(bool fits) {
+    if (!fits) throw InputError("an array does not have the shape that the environments have");
+  }
+  std::size_t n() const { return size_t_of(environments_.size()); }
+  Seen new_rows(std::size_t n) const { return {n, environments_, task_->config.retina, flat_}; }
   template <class Body>
   void run(const Body& body) {
     if (environments_.threaded()) require_threads();
@@ -122,7 +196,9 @@ class Environments {
   }
 
   const std::shared_ptr<const Task> task_;
+  const bool flat_;
   VectorEnvironment environments_;
+  std::optional<EnvironmentPicture> picture_;  // made when it is asked for
 };
 
 }  // namespace
@@ -132,27 +208,31 @@ void bind_environments(nb::module_& m) {
       .value("next_step", Autoreset::next_step)
       .value("same_step", Autoreset::same_step)
       .value("disabled", Autoreset::disabled);
+  m.def("setting_keys", &setting_keys, "Every key of a configuration.");
+  m.def("nearest_key", &nearest_key, "key"_a, "keys"_a,
+        "That of the keys which `key` most likely stands for.");
   nb::class_<Environments>(m, "Environments",
                            "N episodes that are stepped side by side; see saccade.envs.")
       .def(
           "__init__",
           [](Environments* self, const std::vector<std::string>& settings,
              const std::optional<Pixels>& images, const std::optional<Labels>& labels,
-             const std::string& split, int num_envs, int num_glimpses, bool random_first, bool halt,
-             double look_price, Autoreset autoreset, int threads) {
-            const EpisodeRules rules{.num_glimpses = num_glimpses,
-                                     .first = random_first ? FirstLook::random : FirstLook::center,
+             const std::string& split, int num_envs, bool random_first, bool halt,
+             double look_price, Autoreset autoreset, bool flat, int threads) {
+            const EpisodeRules rules{.first = random_first ? FirstLook::random : FirstLook::center,
                                      .halt = halt,
                                      .look_price = look_price,
                                      .autoreset = autoreset};
-            new (self) Environments(settings, images, labels, split, num_envs, rules, threads);
+            new (self)
+                Environments(settings, images, labels, split, num_envs, rules, flat, threads);
           },
           "settings"_a, "images"_a.none(), "labels"_a.none(), "split"_a, "num_envs"_a,
-          "num_glimpses"_a, "random_first"_a, "halt"_a, "look_price"_a, "autoreset"_a, "threads"_a)
+          "random_first"_a, "halt"_a, "look_price"_a, "autoreset"_a, "flat"_a, "threads"_a)
       .def("reset", &Environments::reset, "seeds"_a.noconvert(), "mask"_a.noconvert())
       .def("step", &Environments::step, "locations"_a.noconvert(), "answers"_a.noconvert(),
-           "halts"_a.noconvert())
+           "halts"_a.noconvert().none())
       .def("final_rows", &Environments::final_rows, "which"_a.noconvert())
+      .def("render", &Environments::render, "i"_a)
       .def_prop_ro("glimpse_shape",
                    [](const Environments& self) {
                      const Config& config = self.task().config;
@@ -160,16 +240,24 @@ void bind_environments(nb::module_& m) {
                                            self.task().model.canvas().channels,
                                            config.retina.patch_size, config.retina.patch_size);
                    })
+      .def_prop_ro("num_glimpses",
+                   [](const Environments& e) { return e.environments().rules().num_glimpses; })
       .def_prop_ro("answer_size",
                    [](const Environments& e) { return e.environments().answer_size(); })
       .def_prop_ro("num_classes",
                    [](const Environments& e) { return e.environments().num_classes(); })
-      .def_prop_ro("num_boxes",
-                   [](const Environments& e) { return e.environments().rules().num_boxes; })
-      .def_prop_ro("acts", [](const Environments& e) { return e.task().kind.moves(); })
-      .def_prop_ro(
-          "spells",
-          [](const Environments& e) { return e.task().kind.answer == AnswerKind::sequence; })
+      .def_prop_ro("answer_kind",
+                   [](const Environments& e) {
+                     switch (e.task().kind.answer) {
+                       case AnswerKind::sequence:
+                         return "sequence";
+                       case AnswerKind::actions:
+                         return "actions";
+                       case AnswerKind::one_class:
+                         break;
+                     }
+                     return "class";
+                   })
       .def_prop_ro("class_names", [](const Environments& e) {
         std::vector<std::string> names;
         for (int c = 0; c < e.environments().num_classes(); ++c)

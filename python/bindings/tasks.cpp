@@ -23,6 +23,18 @@ std::shared_ptr<const Digits> digits_of(const Config& config) {
   return digits;
 }
 
+namespace {
+
+bool are_of(const Digits& digits, const Pixels& images, const Labels& labels) {
+  const DigitSet& set = digits.train;
+  for (std::size_t axis = 0; axis < 4; ++axis)
+    if (set.images.shape()[axis] != images.shape(axis)) return false;
+  return std::equal(set.labels.begin(), set.labels.end(), labels.data()) &&
+         std::equal(set.images.begin(), set.images.end(), images.data());
+}
+
+}  // namespace
+
 std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labels) {
   constexpr int kMostClasses = 1'000'000;
   const std::size_t count = images.shape(0);
@@ -31,6 +43,13 @@ std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labe
                                  labels.shape(0), count));
   if (const auto channels = images.shape(3); channels != 1 && channels != 3)
     throw InputError(fmt::format("images: {} channels; allowed: 1 or 3", channels));
+  static std::mutex mutex;
+  static std::vector<std::weak_ptr<const Digits>> known;
+  const std::lock_guard lock(mutex);
+  std::erase_if(known, [](const auto& digits) { return digits.expired(); });
+  for (const auto& place : known)
+    if (auto shared = place.lock(); shared && are_of(*shared, images, labels)) return shared;
+
   DigitSet set;
   set.images.resize({count, images.shape(1), images.shape(2), images.shape(3)});
   std::copy_n(images.data(), images.size(), set.images.data());
@@ -44,7 +63,9 @@ std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labe
   }
   Digits digits{.train = set, .valid = set, .test = std::move(set)};
   for (int c = 0; c < digits.train.classes; ++c) digits.class_names.push_back(std::to_string(c));
-  return std::make_shared<const Digits>(std::move(digits));
+  auto shared = std::make_shared<const Digits>(std::move(digits));
+  known.emplace_back(shared);
+  return shared;
 }
 
 Split split_named(const std::string& name) {
@@ -54,7 +75,12 @@ Split split_named(const std::string& name) {
 }
 
 std::shared_ptr<const Task> make_task(const Config& config, std::shared_ptr<const Digits> digits) {
-  if (!find_task_kind(config.scene.kind).has_digits) return std::make_shared<const Task>(config);
+  if (!find_task_kind(config.scene.kind).has_digits) {
+    if (digits)
+      throw InputError(fmt::format("images: given, but scene.kind: {} shows none; allowed: none",
+                                   config.scene.kind));
+    return std::make_shared<const Task>(config);
+  }
   return std::make_shared<const Task>(config, digits ? std::move(digits) : digits_of(config));
 }
 

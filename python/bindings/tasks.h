@@ -19,14 +19,15 @@ using Labels = nanobind::ndarray<const std::int64_t, nanobind::ndim<1>, nanobind
 /// The digits of a configuration, read once for all that use them at a time.
 std::shared_ptr<const Digits> digits_of(const Config& config);
 
-/// Images (N, rows, cols, channels) with labels (N) as all three parts. Throws InputError for
-/// shapes that do not fit and labels below 0.
+/// Images (N, rows, cols, channels) with labels (N) as all three parts, kept once for all that use
+/// the same at a time. Throws InputError for shapes that do not fit and labels below 0.
 std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labels);
 
 /// Throws InputError listing the names.
 Split split_named(const std::string& name);
 
-/// A configuration's task with digits that other tasks may have, too.
+/// A configuration's task with digits that other tasks may have, too. Throws InputError for digits
+/// where the scenes show none.
 std::shared_ptr<const Task> make_task(const Config& config,
                                       std::shared_ptr<const Digits> digits = nullptr);
 

@@ -29,7 +29,7 @@ def as_array(
     Integers pass for numbers, nothing else for another kind. InputError names the argument, what it
     is and what is allowed: another kind or shape, numbers that are not finite or outside low..high.
     """
-    array = np.asarray(value)
+    array = _plain(name, value)
     wanted = np.dtype(dtype)
     kind = "i" if wanted.kind in "iu" else wanted.kind
     given = "i" if array.dtype.kind in "iu" else array.dtype.kind
@@ -43,9 +43,16 @@ def as_array(
         raise InputError(f"{name}: shape {array.shape}; allowed: ({sides})")
     if array.size:
         _check_range(name, array, low, high)
-    if kind == "i" and array.size and not _fits(array, wanted):
+    if kind == "i" and array.dtype != wanted and array.size and not _fits(array, wanted):
         raise InputError(f"{name}: {array.min()} to {array.max()}; allowed: what {wanted} holds")
-    return np.ascontiguousarray(array, dtype=wanted)
+    return np.asarray(array, dtype=wanted, order="C")  # of no axes, too
+
+
+def _plain(name: str, value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: no array ({error}); allowed: an array") from error
 
 
 def _check_range(name: str, array: np.ndarray, low: float | None, high: float | None) -> None:
@@ -67,12 +74,12 @@ def as_images(name: str, images: Any) -> np.ndarray:
     Taken are uint8, and numbers in [0, 1], which are rounded to 255 steps; (N, rows, cols) are grey.
     What has to be copied for that is said once, to the logger `saccade`.
     """
-    array = np.asarray(images)
+    array = _plain(name, images)
     if array.ndim == 3:
         array = array[..., np.newaxis]
     if array.ndim != 4 or 0 in array.shape or array.shape[3] not in (1, 3):
         raise InputError(
-            f"{name}: shape {np.shape(images)}; allowed: (N, rows, cols) or (N, rows, cols, channels) "
+            f"{name}: shape {array.shape}; allowed: (N, rows, cols) or (N, rows, cols, channels) "
             "with 1 or 3 channels, N at least 1"
         )
     if array.dtype.kind == "f":

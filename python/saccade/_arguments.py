@@ -1,0 +1,44 @@
+"""What users hand over as single values, checked in one place."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Collection
+
+import numpy as np
+
+from ._saccade import InputError
+
+
+def as_integer(name: str, value: object, low: int, high: int) -> int:
+    """An integer from `low` to `high`."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise InputError(f"{name}: {value!r}; allowed: an integer from {low} to {high}")
+    number = int(value)
+    if not low <= number <= high:
+        raise InputError(f"{name}: {number}; allowed: {low} to {high}")
+    return number
+
+
+def as_number(name: str, value: object) -> float:
+    """A finite number."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise InputError(f"{name}: {value!r}; allowed: a number")
+    if not math.isfinite(value):
+        raise InputError(f"{name}: {value}; allowed: a finite number")
+    return float(value)
+
+
+def as_flag(name: str, value: object) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name}: {value!r}; allowed: True, False")
+    return bool(value)
+
+
+def as_choice(name: str, value: object, allowed: Collection[str]) -> str:
+    """One of the allowed words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise InputError(f"{name}: {value!r}; allowed: {', '.join(allowed)}")
+    return value

@@ -1,0 +1,85 @@
+"""Keyword arguments as settings of a configuration."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+
+from .. import _saccade
+from .._saccade import InputError
+
+_SECTIONS = ("data", "scene", "retina")
+
+
+def _known() -> list[str]:
+    """The settings of what environments show, and the sections they stand in."""
+    keys = [key for key in _saccade.setting_keys() if key.split(".")[0] in _SECTIONS]
+    sections = dict.fromkeys(key.rpartition(".")[0] for key in keys)
+    return [*dict.fromkeys((*_SECTIONS, *sections)), *keys]
+
+
+def _key_of(name: str, known: list[str], parameters: Collection[str]) -> str:
+    """The one key that ends with `name`."""
+    if name in known:
+        return name
+    found = [key for key in known if key.endswith("." + name)]
+    if not found:
+        nearest = _saccade.nearest_key(name, [*parameters, *known])
+        raise InputError(f"unknown argument '{name}'; did you mean '{nearest}'?")
+    if len(found) > 1:
+        raise InputError(f"argument '{name}' is ambiguous; allowed: {', '.join(found)}")
+    return found[0]
+
+
+def _leaves(key: str, value: object) -> Iterator[tuple[str, object]]:
+    """The settings of a dictionary of settings and sections."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _leaves(f"{key}.{name}", inner)
+    else:
+        yield key, value
+
+
+def _yaml(key: str, value: object) -> str:
+    def plain(what: Any) -> object:
+        if isinstance(what, (np.generic, np.ndarray)):
+            return what.tolist()
+        if isinstance(what, PathLike):
+            return fspath(what)
+        raise TypeError
+
+    try:
+        return json.dumps(value, default=plain)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{key}: of type {type(value).__name__}; allowed: a number, a text, a list, True, False"
+        ) from error
+
+
+def settings_of(
+    base: Mapping[str, object], given: Mapping[str, object], parameters: Collection[str]
+) -> list[str]:
+    """`key=value` for `base`, by whole keys, and then for what was given.
+
+    Given are settings by their last word or their whole key, and sections as dictionaries. Raises
+    InputError for a name that is none, with the nearest among them and `parameters`, for one that
+    is ambiguous, and for a setting that is given twice.
+    """
+    known = _known()
+    chosen: dict[str, object] = {}
+    for name, value in given.items():
+        key = _key_of(name, known, parameters)
+        if key == "data" and isinstance(value, str):
+            value = {"source": value}
+        is_section = any(other.startswith(key + ".") for other in known)
+        if is_section and not isinstance(value, Mapping):
+            raise InputError(f"{name}: {value!r}; allowed: a dictionary of settings")
+        for leaf, inner in _leaves(key, value):
+            if leaf in chosen:
+                raise InputError(f"{leaf}: given twice")
+            chosen[leaf] = inner
+    return [f"{key}={_yaml(key, value)}" for key, value in {**base, **chosen}.items()]

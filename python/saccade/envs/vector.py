@@ -1,0 +1,202 @@
+"""Many environments side by side, in one call of C++ a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from .. import _saccade
+from .._saccade import InputError
+from .worlds import Array, Info, Worlds, row_of
+
+_AUTORESET = {
+    AutoresetMode.NEXT_STEP: _saccade.Autoreset.next_step,
+    AutoresetMode.SAME_STEP: _saccade.Autoreset.same_step,
+    AutoresetMode.DISABLED: _saccade.Autoreset.disabled,
+}
+
+
+class GlimpseVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
+    """N environments like GlimpseEnv, stepped together.
+
+    They give bit for bit what Gymnasium's SyncVectorEnv of N GlimpseEnv gives, for any number of
+    threads. Each step's arrays are new ones.
+
+    Args:
+        num_envs: N.
+        autoreset_mode: what becomes of an episode that has ended, as Gymnasium defines it.
+        threads: that step them, 32 at a time; 0 takes every processor. The results do not depend on
+            it.
+        The others are those of GlimpseEnv.
+
+    Raises:
+        InputError: for any argument or action that cannot be, naming the environment; nothing has
+            changed then.
+    """
+
+    metadata = {
+        "render_modes": ["rgb_array"],
+        "render_fps": 3,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        family: str = "Cluttered60",
+        *,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        threads: int = 0,
+        images: object = None,
+        labels: object = None,
+        split: str = "train",
+        num_glimpses: int | None = None,
+        first: str | None = None,
+        halt: bool = False,
+        look_price: float = 0.0,
+        flat: bool = False,
+        render_mode: str | None = None,
+        **settings: object,
+    ) -> None:
+        try:
+            self._mode = AutoresetMode(autoreset_mode)
+        except ValueError as error:
+            allowed = ", ".join(mode.value for mode in AutoresetMode)
+            raise InputError(f"autoreset_mode: {autoreset_mode!r}; allowed: {allowed}") from error
+        self._worlds = Worlds(
+            num_envs,
+            _AUTORESET[self._mode],
+            family=family,
+            images=images,
+            labels=labels,
+            split=split,
+            num_glimpses=num_glimpses,
+            first=first,
+            halt=halt,
+            look_price=look_price,
+            flat=flat,
+            render_mode=render_mode,
+            threads=threads,
+            settings=settings,
+        )
+        self.num_envs = self._worlds.count
+        self.render_mode = render_mode
+        self.metadata = {**self.metadata, "autoreset_mode": self._mode}
+        self.single_observation_space = self._worlds.observation_space
+        self.single_action_space = self._worlds.action_space
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+
+    @property
+    def num_glimpses(self) -> int:
+        """Looks in an episode that an answer can rest on."""
+        return self._worlds.num_glimpses
+
+    @property
+    def glimpse_shape(self) -> tuple[int, int, int, int]:
+        """Scales, channels, rows and columns of a glimpse."""
+        return self._worlds.glimpse_shape
+
+    @property
+    def answer_kind(self) -> str:
+        """What an answer is: "class", "sequence" or "actions"."""
+        return self._worlds.answer_kind
+
+    @property
+    def class_names(self) -> list[str]:
+        """The answers in words."""
+        return self._worlds.class_names
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, Info]:
+        """Begins an episode in every environment, or in those of `options["reset_mask"]` (N).
+
+        `seed`: of environment i seed + i, or the i-th of a list; where it is None, the episode that
+        follows the last.
+        """
+        mask = self._mask(options)
+        seeds = self._worlds.seeds(self._seeds(seed), self.np_random)
+        if isinstance(seed, (int, np.integer)):
+            super().reset(seed=int(seed))
+        seen, info = self._worlds.reset(seeds, mask)
+        for values in info.values():
+            values[~mask] = 0
+        return seen, _masked(info, mask)
+
+    def step(self, actions: Any) -> tuple[Any, Array, Array, Array, Info]:
+        """Answers and looks elsewhere in every environment."""
+        worlds = self._worlds
+        seen, info, rewards, terminated = worlds.step(*worlds.read(actions, (self.num_envs,)))
+        infos = _masked(info, np.ones(self.num_envs, np.bool_))
+        if self._mode is AutoresetMode.SAME_STEP and terminated.any():
+            infos.update(self._final(terminated))
+        return seen, rewards, terminated, np.zeros(self.num_envs, np.bool_), infos
+
+    def render(self) -> tuple[npt.NDArray[np.uint8], ...] | None:
+        """The episodes so far, (rows, cols, 3) each, if render_mode is "rgb_array"."""
+        if self.render_mode is None:
+            gym.logger.warn('render() shows nothing without render_mode="rgb_array"')
+            return None
+        return tuple(self._worlds.render(i) for i in range(self.num_envs))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Nothing but close() may be called after it."""
+        self._worlds.close()
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, (int, np.integer)):
+            return [int(seed) + i for i in range(self.num_envs)]
+        if not isinstance(seed, Sequence) and not isinstance(seed, np.ndarray):
+            raise InputError(f"seed: {seed!r}; allowed: an integer, a list of them, None")
+        if len(seed) != self.num_envs:
+            raise InputError(f"seed: {len(seed)} seeds; allowed: {self.num_envs}")
+        return list(seed)
+
+    def _mask(self, options: dict[str, Any] | None) -> Array:
+        if options is None or "reset_mask" not in options:
+            return np.ones(self.num_envs, np.bool_)
+        mask = options["reset_mask"]
+        if not (
+            isinstance(mask, np.ndarray)
+            and mask.dtype == np.bool_
+            and mask.shape == (self.num_envs,)
+            and mask.any()
+        ):
+            raise InputError(
+                f"reset_mask: {mask!r}; allowed: a bool array ({self.num_envs},), one of it True"
+            )
+        return np.ascontiguousarray(mask)
+
+    def _final(self, terminated: Array) -> Info:
+        """`final_obs`, `final_info` and their masks, of the episodes that ended."""
+        which = np.flatnonzero(terminated)
+        seen, facts = self._worlds.final(which)
+        observations = np.full(self.num_envs, None, object)
+        for row, i in enumerate(which):
+            observations[i] = row_of(seen, row)
+        info = {name: np.zeros((self.num_envs, *v.shape[1:]), v.dtype) for name, v in facts.items()}
+        for name, values in facts.items():
+            info[name][which] = values
+        return {
+            "final_obs": observations,
+            "_final_obs": terminated.copy(),
+            "final_info": _masked(info, terminated),
+            "_final_info": terminated.copy(),
+        }
+
+
+def _masked(info: dict[str, Array], mask: Array) -> Info:
+    """With a mask for each key, as Gymnasium has them."""
+    return info | {f"_{name}": mask.copy() for name in info}

@@ -1,0 +1,256 @@
+"""What the single and the vector environment have in common: arguments, spaces, calls of C++."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from .. import _saccade
+from .._arguments import as_choice, as_flag, as_integer, as_number
+from .._arrays import as_array, as_images, as_labels
+from .._saccade import InputError
+from .families import FAMILIES
+from .settings import settings_of
+
+Array: TypeAlias = npt.NDArray[Any]
+Observation: TypeAlias = "dict[str, Array] | Array"
+Info: TypeAlias = "dict[str, Any]"
+
+MAX_SEED = 2**63 - 1
+
+_PARAMETERS = (
+    "family",
+    "images",
+    "labels",
+    "split",
+    "num_glimpses",
+    "first",
+    "halt",
+    "look_price",
+    "flat",
+    "render_mode",
+    "num_envs",
+    "autoreset_mode",
+    "threads",
+)
+
+
+class Worlds:
+    """N environments as arrays: what they show and take, and the steps they make.
+
+    Arguments are those of GlimpseVectorEnv. Observations are of all N, in new arrays: `glimpse`
+    (N, scales, channels, patch, patch), `location` (N, 2) and `step` (N), or flat (N, D + 3).
+    """
+
+    def __init__(
+        self,
+        count: int,
+        autoreset: _saccade.Autoreset,
+        *,
+        family: str,
+        images: object,
+        labels: object,
+        split: str,
+        num_glimpses: int | None,
+        first: str | None,
+        halt: bool,
+        look_price: float,
+        flat: bool,
+        render_mode: str | None,
+        threads: int,
+        settings: Mapping[str, object],
+    ) -> None:
+        chosen = FAMILIES[as_choice("family", family, FAMILIES)]
+        if render_mode is not None:
+            as_choice("render_mode", render_mode, ("rgb_array",))
+        if num_glimpses is None:
+            num_glimpses = chosen.num_glimpses
+        base = {
+            "name": family,
+            "attention.glimpse.num_glimpses": as_integer("num_glimpses", num_glimpses, 1, 256),
+            **chosen.settings,
+        }
+        looks = as_choice("first", chosen.first if first is None else first, ("random", "center"))
+        self.count = as_integer("num_envs", count, 1, 1_000_000)
+        self.halts = as_flag("halt", halt)
+        self.flat = as_flag("flat", flat)
+        self._native: _saccade.Environments | None = _saccade.Environments(
+            settings=settings_of(base, settings, _PARAMETERS),
+            **_digits(images, labels, settings),
+            split=as_choice("split", split, ("train", "valid", "test")),
+            num_envs=self.count,
+            random_first=looks == "random",
+            halt=self.halts,
+            look_price=as_number("look_price", look_price),
+            autoreset=autoreset,
+            flat=self.flat,
+            threads=as_integer("threads", threads, 0, 1024),
+        )
+        self._symbols = self._native.answer_size
+        self._classes = self._native.num_classes
+        self.class_names = self._native.class_names
+        self.glimpse_shape: tuple[int, int, int, int] = self._native.glimpse_shape
+        self.num_glimpses = self._native.num_glimpses
+        self.answer_kind = self._native.answer_kind
+        self._running = False
+        self._seeded = np.zeros(self.count, np.bool_)
+        self.observation_space = self._observation_space()
+        self.action_space = self._action_space()
+        self._parts = {"location", "answer", "halt"} if self.halts else {"location", "answer"}
+
+    # ---- Spaces, of a single environment ----
+
+    def _observation_space(self) -> spaces.Space[Any]:
+        shape = self.glimpse_shape
+        if not self.flat:
+            return spaces.Dict(
+                {
+                    "glimpse": spaces.Box(0.0, 1.0, shape, np.float32),
+                    "location": spaces.Box(-1.0, 1.0, (2,), np.float32),
+                    "step": spaces.Discrete(self.num_glimpses + 1),
+                }
+            )
+        low = np.zeros(int(np.prod(shape)) + 3, np.float32)
+        low[-3:-1] = -1.0
+        return spaces.Box(low, np.ones_like(low), dtype=np.float32)
+
+    def _action_space(self) -> spaces.Space[Any]:
+        if self.flat:
+            size = 2 + self._symbols * self._classes + self.halts
+            return spaces.Box(-1.0, 1.0, (size,), np.float32)
+        parts: dict[str, spaces.Space[Any]] = {
+            "location": spaces.Box(-1.0, 1.0, (2,), np.float32),
+            "answer": spaces.MultiDiscrete([self._classes] * self._symbols)
+            if self.answer_kind == "sequence"
+            else spaces.Discrete(self._classes),
+        }
+        if self.halts:
+            parts["halt"] = spaces.Discrete(2)
+        return spaces.Dict(parts)
+
+    # ---- Calls ----
+
+    @property
+    def native(self) -> _saccade.Environments:
+        if self._native is None:
+            raise gym.error.ClosedEnvironmentError(
+                "the environment is closed; allowed: nothing but close()"
+            )
+        return self._native
+
+    def close(self) -> None:
+        self._native = None
+
+    def seeds(self, seeds: list[int | None], generator: np.random.Generator) -> Array:
+        """What reset() takes: -1 goes on with an environment's seed; its first one is drawn."""
+        drawn = np.full(self.count, -1, np.int64)
+        for i, seed in enumerate(seeds):
+            if seed is not None:
+                drawn[i] = as_integer("seed", seed, 0, MAX_SEED)
+            elif not self._seeded[i]:
+                drawn[i] = generator.integers(2**30)
+        return drawn
+
+    def reset(self, seeds: Array, mask: Array) -> tuple[Observation, Info]:
+        """Observations and facts of all N, of which those in `mask` (N) begin an episode."""
+        seen, facts = self.native.reset(seeds, mask)
+        self._seeded |= mask
+        self._running = True
+        return self._observation(seen), self._info(facts)
+
+    def step(
+        self, locations: Array, answers: Array, halts: Array | None
+    ) -> tuple[Observation, Info, Array, Array]:
+        """Observations and facts of all N, rewards (N) and whether the episodes ended (N)."""
+        native = self.native
+        if not self._running:
+            raise gym.error.ResetNeeded("step() needs a reset() first")
+        seen, facts, rewards, terminated = native.step(locations, answers, halts)
+        return self._observation(seen), self._info(facts), rewards, terminated
+
+    def final(self, which: Array) -> tuple[Observation, Info]:
+        """Of same-step autoreset: observations and facts of the environments in `which` as they
+        were at the end of the episodes that ended in the last step.
+        """
+        seen, facts = self.native.final_rows(which)
+        return self._observation(seen), self._info(facts)
+
+    def render(self, i: int) -> npt.NDArray[np.uint8]:
+        """The episode of environment i as `saccade record` draws it, (rows, cols, 3)."""
+        native = self.native
+        if not self._running:
+            raise gym.error.ResetNeeded("render() needs a reset() first")
+        return native.render(i)
+
+    def _observation(self, seen: Any) -> Observation:
+        if self.flat:
+            return seen  # type: ignore[no-any-return]
+        return {"glimpse": seen[0], "location": seen[1], "step": _int64(seen[2])}
+
+    def _info(self, facts: Any) -> Info:
+        info = {"box": _int64(facts[1]), "on_target": facts[2]}
+        return info if self.answer_kind == "actions" else {"label": _int64(facts[0]), **info}
+
+    # ---- Actions of all N ----
+
+    def read(self, actions: object, batch: tuple[int, ...]) -> tuple[Array, Array, Array | None]:
+        """Locations, answers and halts of actions whose arrays begin with the axes `batch`."""
+        if self.flat:
+            return self._read_flat(actions, batch)
+        if not isinstance(actions, Mapping) or actions.keys() != self._parts:
+            given = list(actions) if isinstance(actions, Mapping) else type(actions).__name__
+            allowed = ", ".join(sorted(self._parts))
+            raise InputError(f"action: {given}; allowed: a dictionary of {allowed}")
+        location = as_array("action 'location'", actions["location"], np.float32, (*batch, 2))
+        symbols = (self._symbols,) if self.answer_kind == "sequence" else ()
+        answer = as_array("action 'answer'", actions["answer"], np.int64, (*batch, *symbols))
+        halts = None
+        if self.halts:
+            halts = as_array("action 'halt'", actions["halt"], np.int64, batch)
+            if ((halts != 0) & (halts != 1)).any():
+                raise InputError(f"action 'halt': {halts}; allowed: 0, 1")
+            halts = (halts == 1).reshape(self.count)
+        return location.reshape(self.count, 2), answer, halts
+
+    def _read_flat(
+        self, actions: object, batch: tuple[int, ...]
+    ) -> tuple[Array, Array, Array | None]:
+        size = self.action_space.shape[0]  # type: ignore[index]
+        action = as_array("action", actions, np.float32, (*batch, size)).reshape(self.count, size)
+        if (np.abs(action) > 1.0).any():
+            raise InputError(f"action: {action.min()} to {action.max()}; allowed: -1 to 1")
+        last = 2 + self._symbols * self._classes
+        scores = action[:, 2:last].reshape(self.count, self._symbols, self._classes)
+        halts = action[:, last] > 0.0 if self.halts else None
+        return np.ascontiguousarray(action[:, :2]), scores.argmax(-1), halts
+
+
+def row_of(seen: Observation, row: int) -> Any:
+    """The observation of one environment, as parts of the arrays of all."""
+    if isinstance(seen, dict):
+        return {name: values[row] for name, values in seen.items()}
+    return seen[row]
+
+
+def _int64(numbers: Array) -> Array:
+    """By its usual name: what comes from C++ is called longlong."""
+    return numbers.view(np.int64)
+
+
+def _digits(images: object, labels: object, settings: Mapping[str, object]) -> dict[str, Any]:
+    """The digits that are given as arrays, or none."""
+    if images is None:
+        if labels is not None:
+            raise InputError("labels: given without images; allowed: both")
+        return {"images": None, "labels": None}
+    if labels is None:
+        raise InputError("images: given without labels; allowed: both")
+    if isinstance(settings.get("data"), str) or "source" in settings:
+        raise InputError("images: given beside data; allowed: one of them")
+    pixels = as_images("images", images)
+    return {"images": pixels, "labels": as_labels("labels", labels, len(pixels))}

@@ -1,0 +1,229 @@
+"""What happens in an episode."""
+
+import os
+import pathlib
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import saccade
+from env_cases import FAMILIES, SMALL, assert_same, make, make_vec, play
+from gymnasium.vector import AutoresetMode
+
+# Ten digits that nobody takes for each other: the n-th is a square of its own brightness.
+IMAGES = np.zeros((10, 9, 9), np.uint8)
+IMAGES[:, 2:7, 2:7] = 20 * np.arange(1, 11)[:, None, None]
+LABELS = np.arange(10)
+WHOLE = {
+    "data": {"augmentation": {"rotation": 0}},
+    "images": IMAGES,
+    "labels": LABELS,
+    "canvas": [9, 9],
+    "patch_size": 9,
+    "first": "center",
+}
+
+
+def at(x, y, answer, **more):
+    return {"location": np.array([x, y], np.float32), "answer": answer, **more}
+
+
+def test_what_is_seen_is_the_image_and_what_is_true_is_told():
+    env = make(**WHOLE, num_glimpses=3)
+    for seed in range(20):
+        seen, info = env.reset(seed=seed)
+        assert seen["glimpse"].shape == (1, 1, 9, 9)
+        assert (np.rint(seen["glimpse"][0, 0] * 255) == IMAGES[info["label"]]).all()
+        assert (seen["location"] == 0).all()
+        assert seen["step"] == 0
+        assert info["box"].tolist() == [0, 0, 9, 9]
+        assert info["on_target"] is True
+
+
+def test_the_last_answer_counts():
+    for right in (False, True):
+        env = make(**WHOLE, num_glimpses=3)
+        _, info = env.reset(seed=4)
+        wrong = (info["label"] + 1) % 10
+        for step in (1, 2, 3):
+            last = step == 3
+            answer = info["label"] if last == right else wrong
+            seen, reward, terminated, truncated, info = env.step(at(0.5, -1.0, answer))
+            assert (reward, terminated, truncated) == (float(last and right), last, False)
+            assert seen["step"] == step
+            assert seen["location"].tolist() == [0.5, -1.0]
+
+
+def test_looks_have_a_price_and_an_answer_may_come_early():
+    env = make(**WHOLE, num_glimpses=4, look_price=0.25, halt=True)
+    _, info = env.reset(seed=0)
+    _, reward, terminated, _, _ = env.step(at(0, 0, 0, halt=0))
+    assert (reward, terminated) == (-0.25, False)
+    _, reward, terminated, _, _ = env.step(at(0, 0, info["label"], halt=1))
+    assert (reward, terminated) == (1.0, True)
+    _, info = env.reset()
+    _, reward, terminated, _, _ = env.step(at(0, 0, (info["label"] + 1) % 10, halt=1))
+    assert (reward, terminated) == (0.0, True)
+
+
+def test_a_bag_ends_with_its_digits():
+    env = make("Bag", min_digits=1, num_glimpses=20)
+    lengths = set()
+    for seed in range(30):
+        _, info = env.reset(seed=seed)
+        digits = int((info["box"][:, 2] > 0).sum())
+        steps, terminated = 0, False
+        while not terminated:
+            _, _, terminated, _, _ = env.step(at(0, 0, 0))
+            steps += 1
+        assert steps == digits
+        lengths.add(steps)
+    assert len(lengths) > 4
+
+
+def test_a_sequence_is_right_up_to_its_end_mark():
+    env = make("Transcribe", num_glimpses=1, min_digits=1)
+    for seed in range(10):
+        for wrong_at in (None, 0, "after"):
+            _, info = env.reset(seed=seed)
+            symbols = info["label"].copy()
+            length = int((symbols >= 0).sum())
+            assert symbols[length - 1] == 10  # the end mark
+            if wrong_at == 0:
+                symbols[0] = (symbols[0] + 1) % 11
+            symbols[length:] = 3
+            _, reward, terminated, _, _ = env.step(at(0, 0, symbols))
+            assert terminated
+            assert reward == (0.0 if wrong_at == 0 else 1.0)
+
+
+def test_catch_pays_for_each_ball():
+    whole = {"patch_size": 24, "scales": 1, "num_glimpses": 46}
+    envs = make_vec("Catch", 50, **whole, autoreset_mode="Disabled")
+    seen, info = envs.reset(seed=0)
+    assert "label" not in info
+    earned = np.zeros(50)
+    for _ in range(46):
+        paddle = seen["glimpse"][:, 0, 0, -1].argmax(axis=-1)
+        follow = np.sign(info["box"][:, 0] - paddle) + 1
+        action = {"location": np.zeros((50, 2), np.float32), "answer": follow}
+        seen, rewards, terminated, _, info = envs.step(action)
+        earned += rewards
+    assert terminated.all()
+    assert 1.2 < earned.mean() <= 2.0  # balls; who does not follow catches one in six
+
+
+def test_flat_says_the_same():
+    flat, plain = make(flat=True, halt=True), make(halt=True)
+    seen, _ = flat.reset(seed=3)
+    other, _ = plain.reset(seed=3)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        assert seen[:-3].tobytes() == other["glimpse"].tobytes()
+        assert seen[-3:-1].tobytes() == other["location"].tobytes()
+        assert seen[-1] == np.float32(other["step"] / 6)
+        action = rng.uniform(-1, 1, 13).astype(np.float32)
+        seen, *results = flat.step(action)
+        other, *others = plain.step(
+            at(*action[:2], int(action[2:12].argmax()), halt=int(action[12] > 0))
+        )
+        assert_same(results, others)
+        if results[1]:
+            seen, _ = flat.reset()
+            other, _ = plain.reset()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_threads_do_not_change_a_bit(family):
+    one = play(make_vec(family, 70, threads=1), 15)
+    for threads in (2, 5):
+        assert_same(play(make_vec(family, 70, threads=threads), 15), one)
+
+
+def test_seeds():
+    env = make(patch_size=28)
+    first = [env.reset(seed=1), env.reset(), env.reset()]
+    again = [env.reset(seed=1), env.reset(), env.reset()]
+    assert_same(first, again)
+    for i in range(3):
+        for j in range(i):
+            assert first[i][0]["glimpse"].tobytes() != first[j][0]["glimpse"].tobytes()
+    seen = [env.reset(seed=seed)[0]["location"].tobytes() for seed in (0, 1, 2, 2**30 - 1, 10**12)]
+    assert len(set(seen)) == 5
+    one, other = make(), make()
+    assert one.reset()[0]["location"].tobytes() != other.reset()[0]["location"].tobytes()
+
+
+def test_splits_show_other_digits_and_evaluations_repeat():
+    seen = {}
+    for split in ("train", "valid", "test"):
+        seen[split] = play(make_vec(split=split), 20)
+        assert_same(play(make_vec(split=split), 20), seen[split])
+    assert seen["valid"][0][0]["glimpse"].tobytes() != seen["test"][0][0]["glimpse"].tobytes()
+    assert seen["train"][0][0]["glimpse"].tobytes() != seen["test"][0][0]["glimpse"].tobytes()
+
+
+def test_settings_go_by_their_yaml_names():
+    by_name = make_vec(
+        "Cluttered60", canvas=[40, 50], num_distractors=2, patch_size=6, rotation=20, scales=2
+    )
+    by_section = gym.make_vec(
+        "saccade/Cluttered60-v0",
+        num_envs=5,
+        scene={"canvas": (40, 50), "num_distractors": np.int64(2)},
+        retina={"patch_size": 6, "scales": 2},
+        data={"source": "synthetic", "augmentation": {"rotation": 20.0}},
+    )
+    assert_same(play(by_name, 10), play(by_section, 10))
+    plain = make_vec("Cluttered60", canvas=[40, 50], num_distractors=2, patch_size=6, scales=2)
+    assert plain.reset(seed=3)[0]["glimpse"].tobytes() != by_name.reset(seed=3)[0]["glimpse"].tobytes()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_families_are_those_of_the_presets(family):
+    yaml = pytest.importorskip("yaml")
+    ours = saccade.envs.FAMILIES[family]
+    folder = pathlib.Path(__file__).parents[2] / "experiments"
+    preset = yaml.safe_load((folder / f"{ours.preset}.yaml").read_text())
+    settings = {
+        f"{section}.{name}": value
+        for section in ("scene", "retina")
+        for name, value in preset[section].items()
+    }
+    assert ours.settings == settings
+    glimpse = preset["attention"]["glimpse"]
+    assert ours.num_glimpses == glimpse["num_glimpses"]
+    assert ours.first == ("center" if glimpse.get("first") == "center" else "random")
+
+
+def test_images_of_ones_own_are_the_same_as_bytes_and_as_numbers():
+    colours = np.random.default_rng(0).integers(0, 256, (20, 12, 10, 3), np.uint8)
+    labels = np.arange(20) % 4
+    common = {"canvas": [20, 20], "patch_size": 8, "labels": labels}
+    bytes_seen = play(make_vec("Translated60", images=colours, data={}, **common), 10)
+    assert bytes_seen[0][0]["glimpse"].shape == (5, 3, 3, 8, 8)
+    numbers = colours.astype(np.float64) / 255.0
+    assert_same(play(make_vec("Translated60", images=numbers, data={}, **common), 10), bytes_seen)
+    backwards = np.asfortranarray(colours)
+    assert_same(play(make_vec("Translated60", images=backwards, data={}, **common), 10), bytes_seen)
+
+
+def resident_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no /proc")
+def test_memory_stays_flat_over_a_hundred_thousand_steps():
+    envs = make_vec("Translated60", 3, **SMALL, autoreset_mode=AutoresetMode.SAME_STEP, threads=1)
+    envs.reset(seed=0)
+    actions = [envs.action_space.sample() for _ in range(7)]
+
+    def steps(count):
+        for step in range(count):
+            envs.step(actions[step % 7])
+
+    steps(20_000)
+    before = resident_bytes()
+    steps(100_000)
+    assert resident_bytes() - before < 3 * 2**20

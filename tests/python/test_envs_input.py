@@ -1,0 +1,277 @@
+"""What cannot be is refused by name, and nothing has changed then."""
+
+import logging
+import subprocess
+import sys
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import saccade
+from env_cases import SMALL, assert_same, make, make_vec, play
+from saccade import InputError, _arrays
+from saccade.envs.settings import _key_of
+
+IMAGES = np.zeros((4, 8, 8), np.uint8)
+LABELS = np.arange(4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"canvs": [30, 30]}, "unknown argument 'canvs'; did you mean 'scene.canvas'?"),
+        ({"num_glimpse": 3}, "unknown argument 'num_glimpse'; did you mean 'num_glimpses'?"),
+        ({"scene": {"canvs": [9, 9]}}, "unknown key 'scene.canvs'; did you mean 'scene.canvas'?"),
+        ({"scene": 3}, "scene: 3; allowed: a dictionary of settings"),
+        ({"patch_size": 8, "retina": {"patch_size": 8}}, "retina.patch_size: given twice"),
+        ({"patch_size": object()}, "retina.patch_size: of type object"),
+        ({"patch_size": "wide"}, "retina.patch_size: 'wide' is not an integer"),
+        ({"patch_size": 100}, "retina.patch_size: 100"),
+        ({"canvas": [6]}, "scene.canvas: a list is not a list of two"),
+        ({"data": "mnits"}, "data.source: 'mnits' is unknown; allowed: mnist, "),
+        ({"kind": "digits_to_words"}, "scene.kind: digits_to_words"),
+        ({"family": "Centred28"}, "family: 'Centred28'; allowed: Centered28, "),
+        ({"split": "all"}, "split: 'all'; allowed: train, valid, test"),
+        ({"num_glimpses": 0}, "num_glimpses: 0; allowed: 1 to 256"),
+        ({"num_glimpses": 2.5}, "num_glimpses: 2.5; allowed: an integer"),
+        ({"first": "corner"}, "first: 'corner'; allowed: random, center"),
+        ({"halt": 1}, "halt: 1; allowed: True, False"),
+        ({"look_price": float("nan")}, "look_price: nan; allowed: a finite number"),
+        ({"look_price": "dear"}, "look_price: 'dear'; allowed: a number"),
+        ({"flat": None}, "flat: None; allowed: True, False"),
+        ({"render_mode": "human"}, "render_mode: 'human'; allowed: rgb_array"),
+        ({"num_envs": 0}, "num_envs: 0; allowed: 1 to 1000000"),
+        ({"num_envs": True}, "num_envs: True; allowed: an integer"),
+        ({"threads": -1}, "threads: -1; allowed: 0 to 1024"),
+        ({"autoreset_mode": "never"}, "autoreset_mode: 'never'; allowed: NextStep, SameStep"),
+        ({"labels": LABELS}, "labels: given without images"),
+        ({"images": IMAGES}, "images: given without labels"),
+        ({"images": IMAGES, "labels": LABELS}, "images: given beside data"),
+    ],
+)
+def test_arguments(arguments, message):
+    with pytest.raises(InputError, match="^") as caught:
+        saccade.envs.GlimpseVectorEnv(**{"data": "synthetic", **arguments})
+    assert message in str(caught.value)
+
+
+def test_halting_is_not_of_actions():
+    with pytest.raises(InputError, match="halt: true, but every action counts here"):
+        make("Catch", halt=True)
+
+
+def test_a_name_that_several_settings_have_is_ambiguous():
+    known = ["scene", "retina", "scene.side", "retina.side"]
+    with pytest.raises(InputError, match="'side' is ambiguous; allowed: scene.side, retina.side"):
+        _key_of("side", known, ())
+    assert _key_of("scene.side", known, ()) == "scene.side"
+
+
+@pytest.mark.parametrize(
+    ("images", "labels", "message"),
+    [
+        (IMAGES.astype(int), LABELS, "images: an array of int64; allowed: uint8"),
+        (IMAGES.astype(str), LABELS, "images: an array of <U3; allowed: uint8"),
+        ([[1, 2], [3]], LABELS, "images: no array"),
+        (IMAGES[0], LABELS, r"images: shape \(8, 8\); allowed: \(N, rows, cols\)"),
+        (IMAGES[:0], LABELS[:0], r"images: shape \(0, 8, 8, 1\); .* N at least 1"),
+        (IMAGES + 1.5, LABELS, "images: 1.5 to 1.5; allowed: 0.0 to 1.0"),
+        (IMAGES + np.nan, LABELS, "images: a number that is not finite"),
+        (np.zeros((4, 8, 8, 2), np.uint8), LABELS, "images: .* with 1 or 3 channels"),
+        (IMAGES, LABELS[:3], r"labels: shape \(3,\); allowed: \(4\)"),
+        (IMAGES, LABELS + 0.5, "labels: an array of float64; allowed: integers"),
+        (IMAGES, LABELS - 1, "labels: -1 to 2; allowed: 0 to 999999"),
+        (IMAGES, np.array([0, 1, 2, 2**63], np.uint64), "labels: 0 to 9223372036854775808"),
+        (IMAGES, np.array(list("abcd")), "labels: an array of <U1; allowed: integers"),
+    ],
+)
+def test_images_and_labels(images, labels, message):
+    with pytest.raises(InputError, match=message):
+        saccade.envs.GlimpseEnv("Centered28", images=images, labels=labels)
+
+
+def test_images_without_a_place():
+    with pytest.raises(InputError, match="images: given, but scene.kind: catch"):
+        saccade.envs.GlimpseEnv("Catch", images=IMAGES, labels=LABELS)
+
+
+def test_copies_of_images_are_said_once(caplog):
+    _arrays._say_once.cache_clear()
+    with caplog.at_level(logging.INFO, logger="saccade"):
+        _arrays.as_images("images", IMAGES)
+        assert not caplog.records
+        for _ in range(2):
+            _arrays.as_images("images", IMAGES / 255.0)
+            _arrays.as_images("images", IMAGES[:, ::2])
+    assert len(caplog.records) == 2
+
+
+GOOD = {"location": np.zeros((3, 2), np.float32), "answer": np.zeros(3, int), "halt": np.zeros(3, int)}
+
+
+def but(name, value):
+    return {**GOOD, name: value}
+
+
+def changed(array, value):
+    array = array.copy()
+    array[1] = value
+    return array
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (None, "action: NoneType; allowed: a dictionary of answer, halt, location"),
+        ({"location": GOOD["location"]}, r"action: \['location'\]; allowed: a dictionary"),
+        (but("look", 1), "action: .*'look'.*; allowed: a dictionary of answer, halt, location"),
+        (but("location", np.zeros((3, 3))), r"'location': shape \(3, 3\); allowed: \(3, 2\)"),
+        (but("location", np.zeros((3, 2), "U3")), "'location': an array of <U3; allowed: numbers"),
+        (but("location", np.zeros((3, 2), bool)), "'location': an array of bool; allowed: numbers"),
+        (but("location", changed(GOOD["location"], np.nan)), "'location': a number that is not finite"),
+        (but("location", changed(GOOD["location"], np.inf)), "'location': a number that is not finite"),
+        (but("location", changed(GOOD["location"], 1.01)), "environment 1: 1.01; allowed: -1 to 1"),
+        (but("answer", np.zeros(3)), "'answer': an array of float64; allowed: integers"),
+        (but("answer", np.zeros((3, 1), int)), r"'answer': shape \(3, 1\); allowed: \(3\)"),
+        (but("answer", np.array([0, None, 1])), "'answer': an array of object; allowed: integers"),
+        (but("answer", changed(GOOD["answer"], 10)), "environment 1: 10; allowed: 0 to 9"),
+        (but("answer", changed(GOOD["answer"], -1)), "environment 1: -1; allowed: 0 to 9"),
+        (but("halt", changed(GOOD["halt"], 2)), "'halt': .* allowed: 0, 1"),
+    ],
+)
+def test_actions(action, message):
+    envs, twin = (make_vec("Translated60", 3, **SMALL, halt=True) for _ in range(2))
+    for each in (envs, twin):
+        each.reset(seed=2)
+        each.step(GOOD)
+    with pytest.raises(InputError, match=message):
+        envs.step(action)
+    for _ in range(5):
+        assert_same(envs.step(GOOD), twin.step(GOOD))
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (np.zeros(12), r"action: shape \(12,\); allowed: \(13\)"),
+        (np.full(13, 1.5), "action: 1.5 to 1.5; allowed: -1 to 1"),
+        (np.full(13, np.nan), "action: a number that is not finite"),
+        ({"location": 1}, "action: an array of object; allowed: numbers"),
+    ],
+)
+def test_flat_actions(action, message):
+    env = make(flat=True, halt=True)
+    env.reset(seed=0)
+    with pytest.raises(InputError, match=message):
+        env.step(action)
+
+
+def test_actions_that_are_copied_are_those_that_were_meant():
+    envs, twin = (make_vec("Translated60", 3, **SMALL) for _ in range(2))
+    locations = np.random.default_rng(0).uniform(-1, 1, (2, 3))
+    answers = np.array([1, 2, 3], np.int8)
+    contiguous = np.ascontiguousarray(locations.T, np.float32)
+    for each in (envs, twin):
+        each.reset(seed=0)
+    assert_same(
+        envs.step({"location": locations.T, "answer": answers}),
+        twin.step({"location": contiguous, "answer": answers.astype(np.int64)}),
+    )
+
+
+def test_a_step_after_the_end():
+    env = make(num_glimpses=1)
+    env.reset(seed=0)
+    env.step(env.action_space.sample())
+    with pytest.raises(InputError, match="after the end of the episode of environment 0; reset"):
+        env.step(env.action_space.sample())
+    envs = make_vec("Bag", 3, min_digits=2, autoreset_mode="Disabled")
+    envs.reset(seed=5)
+    with pytest.raises(InputError, match="after the end of the episode of environment"):
+        for _ in range(9):
+            envs.step(envs.action_space.sample())
+
+
+def test_a_step_before_the_first_reset():
+    for envs in (make(), make_vec()):
+        with pytest.raises(gym.error.ResetNeeded):
+            envs.step(envs.action_space.sample())
+    with pytest.raises(gym.error.ResetNeeded):
+        make(render_mode="rgb_array").render()
+
+
+def test_a_closed_environment():
+    for envs in (make(render_mode="rgb_array"), make_vec(render_mode="rgb_array")):
+        envs.reset(seed=0)
+        envs.close()
+        envs.close()
+        for call in (envs.reset, envs.render, lambda: envs.step(envs.action_space.sample())):
+            with pytest.raises(gym.error.ClosedEnvironmentError):
+                call()
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "one", 2**63, [1, 2], [0, 1, -1], [0, 1, 2.5]])
+def test_seeds(seed):
+    envs = make_vec("Translated60", 3, **SMALL)
+    played = play(envs, 2)
+    with pytest.raises(InputError, match="seed: "):
+        envs.reset(seed=seed)
+    twin = make_vec("Translated60", 3, **SMALL)
+    assert_same(play(twin, 2), played)
+    assert_same(envs.reset(), twin.reset())
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [None, [True, False, True], np.array([1, 0, 1]), np.ones(2, bool), np.zeros(3, bool)],
+)
+def test_masks(mask):
+    envs = make_vec("Translated60", 3, **SMALL)
+    envs.reset(seed=0)
+    with pytest.raises(InputError, match="reset_mask: "):
+        envs.reset(options={"reset_mask": mask})
+
+
+def test_a_mask_before_the_first_reset():
+    envs = make_vec("Translated60", 3, **SMALL)
+    some = np.array([True, False, True])
+    with pytest.raises(InputError, match="environment 1 is left out and was never reset"):
+        envs.reset(seed=1, options={"reset_mask": some})
+    twin = make_vec("Translated60", 3, **SMALL)
+    assert_same(play(envs, 3), play(twin, 3))
+
+
+FORK = """
+import os, warnings
+warnings.simplefilter("ignore")
+import gymnasium as gym, saccade
+envs = gym.make_vec("saccade/Catch-v0", num_envs=70, threads=2)
+envs.reset(seed=0)
+action = envs.action_space.sample()
+envs.step(action)
+
+def refused(call):
+    try:
+        call()
+    except RuntimeError as error:
+        return "forked" in str(error)
+    return False
+
+child = os.fork()
+if child == 0:
+    good = all(map(refused, [
+        lambda: envs.step(action),
+        envs.reset,
+        lambda: gym.make_vec("saccade/Catch-v0", num_envs=70, threads=2),
+    ]))
+    one = gym.make("saccade/Catch-v0")  # has no threads
+    one.reset(seed=0)
+    one.step(one.action_space.sample())
+    os._exit(0 if good else 1)
+assert os.waitpid(child, 0)[1] == 0
+envs.step(action)
+"""
+
+
+def test_a_forked_process_is_told_that_it_has_no_threads():
+    subprocess.run([sys.executable, "-c", FORK], check=True, timeout=120)

@@ -1,0 +1,85 @@
+"""What render() shows."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from env_cases import FAMILIES, assert_same, make, make_vec
+
+RIGHT, WRONG = (38, 150, 74), (209, 46, 46)  # the frame of the verdict
+FINEST = (255, 193, 7)  # the square of the finest scale
+
+
+def has(picture, colour):
+    return bool((picture == np.array(colour, np.uint8)).all(axis=-1).any())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_is_drawn(family):
+    env = make(family, render_mode="rgb_array")
+    env.reset(seed=1)
+    env.action_space.seed(1)
+    pictures, ended = [env.render()], False
+    assert_same(env.render(), pictures[0])  # drawing changes nothing
+    while not ended:
+        assert has(pictures[-1], FINEST)
+        assert not has(pictures[-1], RIGHT)
+        assert not has(pictures[-1], WRONG)
+        _, reward, ended, _, _ = env.step(env.action_space.sample())
+        pictures.append(env.render())
+        assert (pictures[-1] != pictures[-2]).any()
+    assert pictures[0].dtype == np.uint8
+    assert {picture.shape for picture in pictures} == {pictures[0].shape}
+    assert pictures[0].shape[0] % 2 == pictures[0].shape[1] % 2 == 0  # as videos need it
+    if family != "Catch":
+        assert has(pictures[-1], RIGHT) == (reward == 1)
+        assert has(pictures[-1], WRONG) == (reward == 0)
+
+
+def test_the_verdict_is_that_of_the_answer():
+    env = make(render_mode="rgb_array", halt=True)
+    for right in (True, False):
+        _, info = env.reset(seed=3)
+        answer = info["label"] if right else (info["label"] + 1) % 10
+        env.step({"location": np.zeros(2, np.float32), "answer": answer, "halt": 1})
+        assert has(env.render(), RIGHT) == right
+        assert has(env.render(), WRONG) == (not right)
+
+
+def test_many_are_drawn_as_one_each():
+    sync = make_vec("Bag", 3, vectorization_mode="sync", render_mode="rgb_array", min_digits=2)
+    native = make_vec("Bag", 3, render_mode="rgb_array", min_digits=2)
+    for envs in (sync, native):
+        envs.reset(seed=1)
+        envs.action_space.seed(1)
+    for _ in range(9):
+        assert_same(native.render(), sync.render())
+        action = native.action_space.sample()
+        native.step(action)
+        sync.step(action)
+
+
+def test_nothing_is_drawn_unasked():
+    for env in (make(), make_vec()):
+        env.reset(seed=0)
+        with pytest.warns(UserWarning, match="render_mode"):
+            assert env.render() is None
+
+
+def test_videos_are_recorded(tmp_path):
+    pytest.importorskip("moviepy")
+    env = gym.wrappers.RecordVideo(make("Bag", render_mode="rgb_array"), str(tmp_path / "one"))
+    env.reset(seed=0)
+    ended = False
+    while not ended:
+        _, _, ended, _, _ = env.step(env.action_space.sample())
+    env.close()
+    envs = gym.wrappers.vector.RecordVideo(
+        make_vec("Bag", 3, render_mode="rgb_array"), str(tmp_path / "many"), video_length=5
+    )
+    envs.reset(seed=0)
+    for _ in range(6):
+        envs.step(envs.action_space.sample())
+    envs.close()
+    videos = sorted(tmp_path.rglob("*.mp4"))
+    assert len(videos) == 2
+    assert all(video.stat().st_size > 1000 for video in videos)
