@@ -1,0 +1,140 @@
+"""The environments behind the interface of ap_gym, so that its agents and wrappers run on them.
+
+Needs the package ap-gym. An action is a dictionary of `action`, where to look next: (x, y) in
+[-1, 1], and `prediction`, the logits of the classes. At every step the reward is the base reward
+less the loss of the prediction, and `info["prediction"]` has `target`, `loss` and `metrics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ap_gym  # type: ignore[import-untyped]
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+
+from ._arrays import as_array
+from ._saccade import InputError
+from .envs import GlimpseVectorEnv
+from .envs.families import family_of
+
+__all__ = ["ActiveGlimpseEnv", "ActiveGlimpseVectorEnv", "make", "make_vec"]
+
+
+class ActiveGlimpseVectorEnv(ap_gym.ActiveClassificationVectorEnv):  # type: ignore[misc]
+    """N environments whose answer is a class, as ap_gym's image classification shows them.
+
+    Observation: a dictionary of `glimpse` (N, patch, patch, scales * channels), `glimpse_pos`
+    (N, 2), where that was seen, and `time_step` (N), from -1 at the first look to 1 at the end. The
+    base reward is what looking costs. Arguments are those of GlimpseVectorEnv, without `flat` and
+    `halt`.
+    """
+
+    metadata = GlimpseVectorEnv.metadata
+
+    def __init__(self, num_envs: int = 1, family: str = "Cluttered60", **arguments: Any) -> None:
+        for name in ("flat", "halt"):
+            if name in arguments:
+                raise InputError(f"{name}: {arguments[name]!r}; ap_gym's interface has no such thing")
+        self._envs = GlimpseVectorEnv(num_envs, family, **arguments)
+        if self._envs.answer_kind != "class":
+            raise InputError(
+                f"family: {family}, whose answer is of kind '{self._envs.answer_kind}'; allowed: class"
+            )
+        super().__init__(
+            self._envs.num_envs,
+            len(self._envs.class_names),
+            spaces.Box(-1.0, 1.0, (2,), np.float32),
+        )
+        self.metadata = self._envs.metadata
+        self.render_mode = self._envs.render_mode
+        scales, channels, side, _ = self._envs.glimpse_shape
+        self.single_observation_space = spaces.Dict(
+            {
+                "glimpse": ap_gym.ImageSpace(side, side, scales * channels),
+                "glimpse_pos": spaces.Box(-1.0, 1.0, (2,), np.float32),
+                "time_step": spaces.Box(-1.0, 1.0, (), np.float32),
+            }
+        )
+        self.observation_space = gym.vector.utils.batch_space(
+            self.single_observation_space, self.num_envs
+        )
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """As GlimpseVectorEnv.reset()."""
+        seen, info = self._envs.reset(seed=seed, options=options)
+        if isinstance(seed, (int, np.integer)):
+            gym.vector.VectorEnv.reset(self, seed=int(seed))
+        return self._shown(seen), info
+
+    def _step(self, action: Any, prediction: Any) -> tuple[Any, ...]:
+        shape = self.prediction_space.shape
+        logits = as_array("action 'prediction'", prediction, np.float32, shape)
+        seen, rewards, terminated, truncated, info = self._envs.step(
+            {"location": action, "answer": logits.argmax(axis=-1)}
+        )
+        target = info["label"]
+        if "final_obs" in info:  # same-step: what was said is of the episode that ended
+            observations = info["final_obs"]
+            for i in np.flatnonzero(terminated):
+                one = {name: part[np.newaxis] for name, part in observations[i].items()}
+                observations[i] = {name: np.asarray(p[0]) for name, p in self._shown(one).items()}
+            target = np.where(terminated, info["final_info"]["label"], target)
+        return (
+            self._shown(seen),
+            np.where(terminated, 0.0, rewards),
+            terminated,
+            truncated,
+            info,
+            target,
+        )
+
+    def render(self) -> Any:
+        """As GlimpseVectorEnv.render()."""
+        return self._envs.render()
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Nothing but close() may be called after it."""
+        self._envs.close()
+
+    def _shown(self, seen: dict[str, Any]) -> dict[str, Any]:
+        glimpse, last = seen["glimpse"], self._envs.num_glimpses
+        count, scales, channels, side, _ = glimpse.shape
+        return {
+            "glimpse": np.moveaxis(glimpse.reshape(count, scales * channels, side, side), 1, -1),
+            "glimpse_pos": seen["location"],
+            "time_step": (2.0 * seen["step"] / last - 1.0).astype(np.float32),
+        }
+
+
+class ActiveGlimpseEnv(ap_gym.ActivePerceptionVectorToSingleWrapper):  # type: ignore[misc]
+    """The same of one environment, as ap_gym makes its own. Arguments are those of GlimpseEnv."""
+
+    def __init__(self, family: str = "Cluttered60", **arguments: Any) -> None:
+        for name in ("autoreset_mode", "threads"):
+            if name in arguments:
+                raise InputError(f"{name}: {arguments[name]!r}; allowed with many environments")
+        super().__init__(ActiveGlimpseVectorEnv(1, family, **arguments))
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """As ap_gym's, in Python's own numbers."""
+        seen, reward, terminated, truncated, info = super().step(action)
+        return seen, float(reward), bool(terminated), bool(truncated), info
+
+
+def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> ActiveGlimpseVectorEnv:
+    """The environments that Gymnasium has under this id ("saccade/Cluttered60-v0")."""
+    return ActiveGlimpseVectorEnv(num_envs, family_of(id), **arguments)
+
+
+def make(id: str, **arguments: Any) -> ActiveGlimpseEnv:
+    """The environment that Gymnasium has under this id."""
+    return ActiveGlimpseEnv(family_of(id), **arguments)

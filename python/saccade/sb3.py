@@ -1,0 +1,84 @@
+"""The environments as the vector environments of Stable-Baselines3, which it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from stable_baselines3.common.vec_env import VecEnv
+
+from ._saccade import InputError
+from .envs import GlimpseVectorEnv
+from .envs.families import family_of
+
+__all__ = ["GlimpseVecEnv", "make_vec"]
+
+
+class GlimpseVecEnv(VecEnv):
+    """N environments, stepped in one call, as Stable-Baselines3 takes them.
+
+    Observations and actions are flat (GlimpseEnv). An info is empty but for that of an episode that
+    ended, with `terminal_observation` and `TimeLimit.truncated`. Arguments are those of
+    GlimpseVectorEnv, without `flat` and `autoreset_mode`.
+    """
+
+    def __init__(self, num_envs: int = 1, family: str = "Cluttered60", **arguments: Any) -> None:
+        for name in ("flat", "autoreset_mode"):
+            if name in arguments:
+                raise InputError(f"{name}: {arguments[name]!r}; Stable-Baselines3 leaves no choice")
+        self.envs = GlimpseVectorEnv(
+            num_envs, family, flat=True, autoreset_mode=AutoresetMode.SAME_STEP, **arguments
+        )
+        self.render_mode = self.envs.render_mode
+        super().__init__(
+            self.envs.num_envs, self.envs.single_observation_space, self.envs.single_action_space
+        )
+
+    def reset(self) -> Any:
+        """The first observations, of the seeds that seed() gave, if it did."""
+        observation, _ = self.envs.reset(seed=self._seeds)
+        self.reset_infos = [{} for _ in range(self.num_envs)]
+        self._reset_seeds()
+        self._reset_options()
+        return observation
+
+    def step_async(self, actions: Any) -> None:
+        self._actions = actions
+
+    def step_wait(self) -> tuple[Any, Any, Any, list[dict[str, Any]]]:
+        observation, rewards, ended, _, infos = self.envs.step(self._actions)
+        told: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for i in np.flatnonzero(ended):
+            told[i] = {
+                "terminal_observation": infos["final_obs"][i],
+                "TimeLimit.truncated": False,
+            }
+        return observation, rewards.astype(np.float32), ended, told
+
+    def close(self) -> None:
+        self.envs.close()
+
+    def get_images(self) -> Sequence[Any]:
+        return self.envs.render() or ()
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        return [getattr(self.envs, attr_name)] * len(self._indices(indices))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        raise InputError(f"set_attr('{attr_name}'): the environments share all that they have")
+
+    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> Any:
+        raise InputError(f"env_method('{method_name}'): the environments are stepped together")
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
+        return [False] * len(self._indices(indices))
+
+    def _indices(self, indices: Any) -> Any:
+        return list(self._get_indices(indices))
+
+
+def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> GlimpseVecEnv:
+    """The environments that Gymnasium has under this id ("saccade/Cluttered60-v0")."""
+    return GlimpseVecEnv(num_envs, family_of(id), **arguments)
