@@ -5,13 +5,19 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <optional>
+
 namespace saccade {
 
+// An arena bounds its own threads. The control is of the whole process, the least of all that live:
+// there is one only where more threads are wanted than TBB would begin by itself.
 struct Workers::Arena {
-  explicit Arena(int threads)
-      : allowed(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)),
-        arena(threads) {}
-  tbb::global_control allowed;
+  explicit Arena(int threads) : arena(threads) {
+    if (threads > tbb::info::default_concurrency())
+      allowed.emplace(tbb::global_control::max_allowed_parallelism,
+                      static_cast<std::size_t>(threads));
+  }
+  std::optional<tbb::global_control> allowed;
   tbb::task_arena arena;
 };
 

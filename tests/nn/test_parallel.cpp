@@ -56,6 +56,16 @@ TEST_CASE("two threads run side by side") {
   CHECK(begun == 2);
 }
 
+TEST_CASE("workers do not slow others down") {
+  Workers two(2), one(1);
+  std::atomic<int> begun{0};
+  two.for_each(2, [&](int) {
+    ++begun;
+    while (begun < 2) std::this_thread::yield();
+  });
+  CHECK(begun == 2);
+}
+
 TEST_CASE("an exception reaches the caller, and the next loop works") {
   for (const int threads : {1, 2, 4}) {
     CAPTURE(threads);
