@@ -37,13 +37,9 @@ fs::path find_idx_folder(const DataConfig& config) {
   if (!config.path.empty()) return config.path;
   std::vector<fs::path> places;
   const std::string data = environment("SACCADE_DATA");
-  const std::string cache = environment("XDG_CACHE_HOME");
-  const std::string home = environment("HOME");
   if (!data.empty()) places.push_back(fs::path(data) / config.source);
-  if (!cache.empty())
-    places.push_back(fs::path(cache) / "saccade" / config.source);
-  else if (!home.empty())
-    places.push_back(fs::path(home) / ".cache" / "saccade" / config.source);
+  if (const fs::path cache = cache_folder(); !cache.empty())
+    places.push_back(cache / config.source);
 
   std::string looked_in;
   for (const fs::path& place : places) {
@@ -139,6 +135,12 @@ std::string pixel_checksum(const DigitSet& set) {
 
 }  // namespace
 
+fs::path cache_folder() {
+  const std::string cache = environment("XDG_CACHE_HOME"), home = environment("HOME");
+  if (!cache.empty()) return fs::path(cache) / "saccade";
+  return home.empty() ? fs::path() : fs::path(home) / ".cache" / "saccade";
+}
+
 void check(const DataConfig& config) {
   const Source& source = sources().at(config.source);
   if (source.path == Path::needed && config.path.empty())
@@ -162,7 +164,7 @@ void check(const DataConfig& config) {
 }
 
 Digits load_digits(const DataConfig& config) {
-  constexpr int kMostValid = 5000, kValidShare = 6;
+  constexpr int kMostValid = 5000;
   check(config);
   RawDigits raw = sources().at(config.source).load(config);
   const int total = raw.train.size();

@@ -26,11 +26,13 @@ struct DigitSet {
 /// Where digits come from. Keys: data.*
 struct DataConfig {
   std::string source = "mnist";  // a name of digit_sources()
-  std::string path = {};         // empty: $SACCADE_DATA/<source>, then the cache folder, which is
-                                 // $XDG_CACHE_HOME/saccade/<source> or ~/.cache/saccade/<source>;
+  std::string path = {};         // empty: $SACCADE_DATA/<source>, then cache_folder()/<source>;
                                  // idx and folder need it, synthetic takes none
   int size = 0;                  // folder only: rows and cols to resize to; 0 keeps the size
 };
+
+/// $XDG_CACHE_HOME/saccade or ~/.cache/saccade; empty where neither is known.
+std::filesystem::path cache_folder();
 
 /// Throws InputError naming the keys unless the source takes such a path and such a size.
 void check(const DataConfig& config);
@@ -47,6 +49,9 @@ struct Digits {
   // validation) and "test" -> of the pixels.
   std::map<std::string, std::string> checksums;
 };
+
+/// One of so many training digits is for validation, so that there are at least as many.
+inline constexpr int kValidShare = 6;
 
 /// Reads or makes the digit sets. Throws InputError as check() does, and naming the path and the
 /// fault: missing or truncated file, wrong magic, counts that disagree, a known file with another
@@ -83,6 +88,11 @@ inline constexpr std::array<const char*, 4> kIdxFiles = {
 /// magic 0x801. There are as many classes as the largest label says.
 RawDigits read_idx(const std::filesystem::path& folder,
                    const std::map<std::string, std::uint32_t>& known_crc32);
+
+/// Writes four such files, plain, into a folder that is there; read_idx gives back what was
+/// written. Throws InputError for images of two sizes and for labels beyond 0 to 255, and
+/// std::runtime_error naming a file that cannot be written.
+void write_idx(const std::filesystem::path& folder, const DigitSet& train, const DigitSet& test);
 
 /// PNG and JPEG images, one folder a class: `train/<class>/*` and `test/<class>/*`, or `<class>/*`
 /// alone, of which a fixed random sixth is then the test set. Classes are numbered in the order of

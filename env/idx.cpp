@@ -2,6 +2,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <fstream>
 #include <functional>
 #include <numeric>
 
@@ -127,8 +128,41 @@ std::string image_size(const DigitSet& set) {
   return fmt::format("{} x {} x {}", set.rows(), set.cols(), set.channels());
 }
 
+void require_one_size(const DigitSet& train, const DigitSet& test, const fs::path& folder) {
+  if (image_size(train) != image_size(test))
+    throw InputError(fmt::format(
+        "{}: images of {} in {}, but of {} in {} (rows x cols x channels); allowed: one size",
+        folder.string(), image_size(train), kIdxFiles[0], image_size(test), kIdxFiles[2]));
+}
+
 int largest_label(const DigitSet& set) {
   return *std::max_element(set.labels.begin(), set.labels.end());
+}
+
+void write_file(const fs::path& path, std::uint32_t magic, std::span<const std::size_t> shape,
+                std::span<const std::uint8_t> values) {
+  std::string header;
+  const auto put = [&](std::uint32_t word) {  // big-endian
+    for (const int shift : {24, 16, 8, 0}) header += static_cast<char>(word >> shift);
+  };
+  put(magic);
+  for (const std::size_t side : shape) put(static_cast<std::uint32_t>(side));
+  std::ofstream file(path, std::ios::binary);
+  file << header;
+  file.write(reinterpret_cast<const char*>(values.data()),
+             static_cast<std::streamsize>(values.size()));
+  file.close();
+  if (!file) throw std::runtime_error(path.string() + ": cannot be written");
+}
+
+void write_split(const fs::path& folder, const DigitSet& set, const char* images,
+                 const char* labels) {
+  const auto shape = set.images.shape();
+  const bool grey = set.channels() == 1;
+  write_file(folder / images, grey ? kGreyImages : kColourImages,
+             std::span(shape).first(grey ? 3 : 4), {set.images.data(), set.images.size()});
+  const std::vector<std::uint8_t> bytes(set.labels.begin(), set.labels.end());
+  write_file(folder / labels, kLabels, std::span(shape).first(1), bytes);
 }
 
 }  // namespace
@@ -160,16 +194,24 @@ RawDigits read_idx(const fs::path& folder,
   };
   digits.train = read_split(kIdxFiles[0], kIdxFiles[1]);
   digits.test = read_split(kIdxFiles[2], kIdxFiles[3]);
-  if (image_size(digits.train) != image_size(digits.test))
-    throw InputError(fmt::format(
-        "{}: images of {} in {}, but of {} in {} (rows x cols x channels); allowed: one size",
-        folder.string(), image_size(digits.train), kIdxFiles[0], image_size(digits.test),
-        kIdxFiles[2]));
+  require_one_size(digits.train, digits.test, folder);
 
   const int classes = 1 + std::max(largest_label(digits.train), largest_label(digits.test));
   digits.train.classes = digits.test.classes = classes;
   for (int label = 0; label < classes; ++label) digits.class_names.push_back(std::to_string(label));
   return digits;
+}
+
+void write_idx(const fs::path& folder, const DigitSet& train, const DigitSet& test) {
+  constexpr int kLargestLabel = 255;
+  require_one_size(train, test, folder);
+  for (const DigitSet* set : {&train, &test})
+    for (const int label : set->labels)
+      if (label < 0 || label > kLargestLabel)
+        throw InputError(
+            fmt::format("label {}; allowed in an IDX file: 0 to {}", label, kLargestLabel));
+  write_split(folder, train, kIdxFiles[0], kIdxFiles[1]);
+  write_split(folder, test, kIdxFiles[2], kIdxFiles[3]);
 }
 
 }  // namespace saccade

@@ -55,6 +55,34 @@ TEST_CASE("IDX images may have three channels") {
   check_contains(folder.fault(), {kIdxFiles[0], "2 channels", "1 or 3"});
 }
 
+TEST_CASE("what is written as IDX files is read back") {
+  IdxFolder folder;
+  for (const std::uint32_t magic : {0x803U, 0x804U}) {
+    CAPTURE(magic);
+    const bool grey = magic == 0x803;
+    using Shape = std::vector<std::uint32_t>;
+    write(folder.path / kIdxFiles[0],
+          idx_bytes(magic, grey ? Shape{12, 3, 2} : Shape{12, 3, 2, 3}));
+    write(folder.path / kIdxFiles[2], idx_bytes(magic, grey ? Shape{4, 3, 2} : Shape{4, 3, 2, 3}));
+    const RawDigits digits = read_idx(folder.path, {});
+    const TemporaryFolder copy;
+    write_idx(copy.path, digits.train, digits.test);
+    for (const char* name : kIdxFiles) CHECK(read(copy.path / name) == read(folder.path / name));
+  }
+
+  RawDigits digits = read_idx(folder.path, {});
+  digits.test.labels(2) = 256;
+  const auto fault = [&](const fs::path& place) {
+    return message_of<InputError>([&] { write_idx(place, digits.train, digits.test); });
+  };
+  check_contains(fault(folder.path), {"label 256", "0 to 255"});
+  digits.test.images.resize({4, 3, 3, 3});
+  check_contains(fault(folder.path), {"3 x 2 x 3", "3 x 3 x 3", "one size"});
+  CHECK(message_of<std::runtime_error>([&] {
+          write_idx(folder.path / "none", digits.train, digits.train);
+        }).find("train-images-idx3-ubyte: cannot be written") != std::string::npos);
+}
+
 TEST_CASE("a bad IDX file is named with its fault") {
   IdxFolder folder;
   const fs::path images = folder.path / kIdxFiles[0], labels = folder.path / kIdxFiles[1];
