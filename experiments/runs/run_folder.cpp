@@ -7,6 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "env/digits.h"
 #include "experiments/files/output.h"
 #include "nn/error.h"
 #include "saccade_version.h"
@@ -40,6 +41,7 @@ std::string processor_name() {
 }  // namespace
 
 fs::path run_folder_below(const Config& config, const std::vector<std::string>& overrides) {
+  constexpr std::size_t kMostBytes = 255;  // of a name on most file systems
   std::string variant;
   for (std::string word : overrides) {
     if (word.starts_with("seed=") || word.starts_with("name=")) continue;
@@ -48,6 +50,11 @@ fs::path run_folder_below(const Config& config, const std::vector<std::string>& 
         [](unsigned char c) { return !(std::isalnum(c) || c == '.' || c == '_' || c == '='); },
         '-');
     variant += (variant.empty() ? "" : ",") + word;
+  }
+  if (variant.size() > kMostBytes) {
+    const std::uint32_t rest =
+        crc32_of({reinterpret_cast<const std::uint8_t*>(variant.data()), variant.size()});
+    variant = fmt::format("{},{:08x}", variant.substr(0, kMostBytes - 9), rest);
   }
   return fs::path(variant.empty() ? "base" : variant) / fmt::format("seed-{}", config.seed);
 }

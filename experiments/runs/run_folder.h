@@ -13,7 +13,8 @@
 
 namespace saccade {
 
-/// <variant>/seed-<n>, where the variant spells the overrides (`base` without any).
+/// <variant>/seed-<n>, where the variant spells the overrides (`base` without any). One too long to
+/// name a folder ends in a checksum of the whole.
 std::filesystem::path run_folder_below(const Config& config,
                                        const std::vector<std::string>& overrides);
 /// runs/<name>/ and that.
