@@ -8,7 +8,6 @@
 #include <set>
 
 #include "experiments/config/config_table.h"
-#include "experiments/config/study_run.h"
 #include "experiments/files/input.h"
 #include "experiments/runs/run_folder.h"
 #include "nn/error.h"
@@ -167,6 +166,10 @@ std::vector<std::string> list_tuned_keys(const Said& tuned_by, const Variants& v
   return keys;
 }
 
+[[noreturn]] void refuse_seed(const std::string& place) {
+  throw InputError(place + ": seed has no effect with seeds; allowed: one of the two");
+}
+
 // Takes what is the study's from the file, and then from overrides, which are removed.
 struct StudyKeys {
   StudyKeys(const std::string& text, const std::string& origin,
@@ -181,8 +184,7 @@ struct StudyKeys {
     if (file["vary"]) vary = {file["vary"], origin};
     if (file["seeds"]) seeds = {file["seeds"], origin};
     if (file["tuned_by"]) tuned_by = {file["tuned_by"], origin};
-    if (seeds && file["seed"])
-      seeds->fail(file["seed"], "seed has no effect with seeds; allowed: one of the two");
+    if (seeds && file["seed"]) refuse_seed(seeds->place(file["seed"]));
     std::erase_if(overrides, [&](const std::string& override) {
       return take(vary, "vary=", override) || take(seeds, "seeds=", override) ||
              take(tuned_by, "tuned_by=", override);
@@ -216,8 +218,13 @@ void refuse_overridden(const Assignments& variant, const std::vector<std::string
 }  // namespace
 
 std::optional<Study> read_study(const std::filesystem::path& path,
-                                const std::vector<std::string>& given_overrides) {
-  const std::string text = read_text(path), origin = path.string();
+                                const std::vector<std::string>& overrides) {
+  return parse_study(read_text(path), path.string(), {}, overrides);
+}
+
+std::optional<Study> parse_study(const std::string& text, const std::string& origin,
+                                 const Assignments& given,
+                                 const std::vector<std::string>& given_overrides) {
   std::vector<std::string> overrides = given_overrides;
   const StudyKeys keys(text, origin, overrides);
   if (!keys.vary && !keys.seeds && !keys.tuned_by) return std::nullopt;
@@ -227,6 +234,9 @@ std::optional<Study> read_study(const std::filesystem::path& path,
       if (override.starts_with("seed="))
         throw InputError(
             fmt::format("override '{}': the study has seeds; seeds=[...] replaces them", override));
+  if (keys.seeds)
+    for (const Assignment& assignment : given)
+      if (assignment.key == "seed") refuse_seed(assignment.place);
 
   Study study;
   if (keys.tuned_by) study.tuned_by = list_tuned_keys(*keys.tuned_by, variants);
@@ -236,7 +246,9 @@ std::optional<Study> read_study(const std::filesystem::path& path,
     std::vector<std::string> words;
     for (const Assignment& a : variant) words.push_back(a.key + "=" + a.value);
     words.insert(words.end(), overrides.begin(), overrides.end());
-    const auto add = [&](const Assignments& assignments) {
+    const auto add = [&](const Assignments& own) {
+      Assignments assignments = given;
+      assignments.insert(assignments.end(), own.begin(), own.end());
       StudyRun run{.folder = {}, .config = parse_study_run(text, origin, assignments, overrides)};
       run.folder = run_folder_below(run.config, words);
       if (!folders.insert(run.folder).second)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiments/config/config.h"
+#include "experiments/config/study_run.h"
 
 namespace saccade {
 
@@ -49,5 +50,11 @@ struct Study {
 /// is varied and overridden, one that is tuned by and not varied, or variants that are the same.
 std::optional<Study> read_study(const std::filesystem::path& path,
                                 const std::vector<std::string>& overrides);
+
+/// The same from the text of a file; `origin` stands for the file's name in messages. `assignments`
+/// hold over the text and under all else.
+std::optional<Study> parse_study(const std::string& text, const std::string& origin,
+                                 const std::vector<Assignment>& assignments,
+                                 const std::vector<std::string>& overrides);
 
 }  // namespace saccade

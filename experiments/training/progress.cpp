@@ -78,8 +78,8 @@ StudyProgress::StudyProgress(std::string name, std::vector<std::int64_t> episode
       terminal_(isatty(STDOUT_FILENO) != 0),
       start_(Clock::now()) {}
 
-void StudyProgress::begin_run(std::string label) {
-  label_ = std::move(label);
+void StudyProgress::begin_run(const std::string& label, const RunFolder&) {
+  label_ = label;
   ++runs_;
   total_ = now_ = 0;  // until the training begins
   first_ = -1;
@@ -115,7 +115,7 @@ void StudyProgress::end_run(const std::string& text, bool failed, bool trained) 
     show(line + "\n" + whole() + "\n");
 }
 
-void StudyProgress::end() {
+void StudyProgress::end_study() {
   if (!quiet_ && terminal_) show("\n");
 }
 

@@ -4,11 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "experiments/runs/run_folder.h"
 #include "nn/clock.h"
 
 namespace saccade {
 
-/// Told how far a training is. This one shows nothing.
+/// Told how far a training is, or the runs of a study. This one shows nothing.
 class Progress {
  public:
   virtual ~Progress() = default;
@@ -21,8 +22,18 @@ class Progress {
   /// At a logging step. `text` is added to the figures.
   virtual void line(std::int64_t /*episodes*/, double /*per_second*/, double /*error*/,
                     const std::string& /*text*/) {}
+  /// After that: what metrics.csv has now as its last row.
+  virtual void row(const MetricsRow& /*row*/) {}
   /// No update follows.
   virtual void finish() {}
+
+  // Of a study:
+  /// The next run begins, in its folder.
+  virtual void begin_run(const std::string& /*label*/, const RunFolder& /*folder*/) {}
+  /// It ended; `text` says how. `trained` is false where there was nothing to do.
+  virtual void end_run(const std::string& /*text*/, bool /*failed*/, bool /*trained*/) {}
+  /// No run follows.
+  virtual void end_study() {}
 };
 
 /// One training: a bar that redraws itself on a terminal, and lines that stay.
@@ -50,12 +61,9 @@ class StudyProgress final : public Progress {
   /// `episodes`: of each run.
   StudyProgress(std::string name, std::vector<std::int64_t> episodes, bool quiet);
 
-  /// The next run begins.
-  void begin_run(std::string label);
-  /// It ended; `text` says how. `trained` is false where there was nothing to do.
-  void end_run(const std::string& text, bool failed, bool trained);
-  /// No run follows.
-  void end();
+  void begin_run(const std::string& label, const RunFolder& folder) override;
+  void end_run(const std::string& text, bool failed, bool trained) override;
+  void end_study() override;
 
   void begin(std::int64_t total_episodes) override { total_ = total_episodes; }
   void update(std::int64_t episodes, double per_second, double error) override;

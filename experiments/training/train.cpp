@@ -171,6 +171,7 @@ void Training::log(const UpdateReport& report, bool evaluate_now) {
   row["time/elapsed"] = elapsed();
   metrics_->append(row);
   progress_.line(episodes(), rate, error, text);
+  progress_.row(row);
   window_ = {};
   window_seconds_ = window_timed_episodes_ = 0.0;
   if (evaluate_now) {

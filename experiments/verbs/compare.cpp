@@ -101,6 +101,10 @@ std::string compare(const CompareOptions& options) {
                      report[0].string());
 }
 
+fs::path report_of(const CompareOptions& options) {
+  return report_files(out_folder(options), /*charts=*/{}).front();
+}
+
 Verb compare_verb() {
   const auto options = std::make_shared<CompareOptions>();
   return {.name = "compare",

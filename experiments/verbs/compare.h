@@ -24,4 +24,7 @@ struct CompareOptions {
 /// where any of these files is there already.
 std::string compare(const CompareOptions& options);
 
+/// report.html of such a comparison.
+std::filesystem::path report_of(const CompareOptions& options);
+
 }  // namespace saccade

@@ -24,9 +24,6 @@ namespace saccade {
 namespace {
 
 namespace fs = std::filesystem;
-fs::path folder_of(const Study& study, const RunOptions& options) {
-  return options.out.empty() ? fs::path("runs") / study.name : options.out;
-}
 
 // Whether there is nothing left to do. Throws InputError where the folder has a finished run of
 // another configuration.
@@ -75,13 +72,17 @@ void write_study_file(const fs::path& folder, const Study& study) {
   }
 }
 
-bool run_study(const Study& study, const RunOptions& options, const std::atomic<bool>& stop) {
+}  // namespace
+
+fs::path folder_of(const Study& study, const RunOptions& options) {
+  return options.out.empty() ? fs::path("runs") / study.name : options.out;
+}
+
+bool run_study(const Study& study, const RunOptions& options, Progress& progress,
+               const std::atomic<bool>& stop) {
   const fs::path study_folder = folder_of(study, options);
   write_study_file(study_folder, study);
-  std::vector<std::int64_t> episodes;
-  for (const StudyRun& run : study.runs) episodes.push_back(run.config.agent.training.episodes);
   const std::vector<std::string> labels = labels_of(study);
-  StudyProgress progress(study.name, episodes, options.quiet);
   const TrainingRequest request{
       .resume = true, .threads = options.threads, .command = options.command};
 
@@ -89,11 +90,11 @@ bool run_study(const Study& study, const RunOptions& options, const std::atomic<
   for (std::size_t i = 0; i < study.runs.size(); ++i) {
     const StudyRun& run = study.runs[i];
     const RunFolder folder(study_folder / run.folder);
-    progress.begin_run(labels[i]);
+    progress.begin_run(labels[i], folder);
     try {
       const bool done = is_done(folder, run.config);
       if (!done && !train(run.config, folder, request, progress, stop)) {
-        progress.end();
+        progress.end_study();
         return false;
       }
       finished.push_back(folder.path());
@@ -101,8 +102,12 @@ bool run_study(const Study& study, const RunOptions& options, const std::atomic<
     } catch (const std::exception& error) {
       progress.end_run(fmt::format("failed: {}", error.what()), /*failed=*/true, /*trained=*/false);
     }
+    if (stop && i + 1 < study.runs.size()) {  // in the last moment of this one
+      progress.end_study();
+      return false;
+    }
   }
-  progress.end();
+  progress.end_study();
   const std::size_t failed = study.runs.size() - finished.size();
   if (!finished.empty()) {
     // Every variant needs as many tries.
@@ -119,6 +124,8 @@ bool run_study(const Study& study, const RunOptions& options, const std::atomic<
                                          failed, study.runs.size()));
   return true;
 }
+
+namespace {
 
 // ---- How long it will take ----
 
@@ -149,11 +156,18 @@ double estimate_seconds(const Config& config, int threads) {
   return loading + training + pass * (validations + test_passes(task.model, config.evaluation));
 }
 
+bool run_on_screen(const Study& study, const RunOptions& options, const std::atomic<bool>& stop) {
+  std::vector<std::int64_t> episodes;
+  for (const StudyRun& run : study.runs) episodes.push_back(run.config.agent.training.episodes);
+  StudyProgress progress(study.name, episodes, options.quiet);
+  return run_study(study, options, progress, stop);
+}
+
 }  // namespace
 
 bool run(const RunOptions& options, const std::atomic<bool>& stop) {
   if (const auto study = read_study(options.config, options.overrides))
-    return run_study(*study, options, stop);
+    return run_on_screen(*study, options, stop);
   const Config config = read_config(options.config, options.overrides);
   const RunFolder folder(options.out.empty() ? default_run_folder(config, options.overrides)
                                              : options.out);

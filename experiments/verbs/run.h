@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "experiments/runs/study.h"
+#include "experiments/training/progress.h"
+
 namespace saccade {
 
 /// `saccade run`
@@ -18,12 +21,20 @@ struct RunOptions {
   std::string command;  // as typed, for command.txt
 };
 
-/// Trains what a file says: one experiment (see train), or every run of a study. A study goes on
-/// from where it is: runs that are finished are left as they are, others begin or are resumed, one
-/// that fails is told and does not stop the next. It ends with the comparison of its runs in
-/// <study>/comparison. Returns false when `stop` became true, after saving. Throws
-/// std::runtime_error when runs of a study failed.
+/// Trains what a file says: one experiment (see train), or every run of a study (see run_study).
+/// Returns false when `stop` became true, after saving.
 bool run(const RunOptions& options, const std::atomic<bool>& stop);
+
+/// The folder of a study: `out`, or runs/<name>.
+std::filesystem::path folder_of(const Study& study, const RunOptions& options);
+
+/// Trains every run of a study that was read, which goes on from where it is: runs that are
+/// finished are left as they are, others begin or are resumed, one that fails is told and does not
+/// stop the next. It ends with the comparison of its runs in <study>/comparison. Of `options`,
+/// `config`, `overrides` and `resume` are not looked at. Returns false when `stop` became true,
+/// after saving. Throws std::runtime_error when runs failed.
+bool run_study(const Study& study, const RunOptions& options, Progress& progress,
+               const std::atomic<bool>& stop);
 
 /// `saccade run --dry-run`: the runs there would be, what there is of each, and how long they will
 /// take by a short measurement of each variant.

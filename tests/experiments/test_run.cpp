@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <set>
 
 #include "agent/learning/checkpoint.h"
@@ -131,6 +132,22 @@ TEST_CASE("threads change nothing but the times") {
   CHECK((bytes_of(tiny.train("other", {"seed=2"}) / kLast) != bytes_of(one / kLast)));
 }
 
+TEST_CASE("trainings of one process do not disturb each other") {
+  const TinyExperiment tiny;
+  const std::vector<std::string> other = {"model.core=gru", "seed=2"};
+  const fs::path one = tiny.train("one"), two = tiny.train("two", other);
+  const auto train = [&](const std::string& out, const std::vector<std::string>& overrides,
+                         int threads) {
+    RunOptions options = tiny.options(out, overrides);
+    options.threads = threads;
+    return std::async(std::launch::async, [options] { return run(options, false); });
+  };
+  std::future<bool> at_once[] = {train("one-at-once", {}, 1), train("two-at-once", other, 2)};
+  for (std::future<bool>& training : at_once) CHECK(training.get());
+  CHECK((bytes_of(tiny.path / "one-at-once" / kLast) == bytes_of(one / kLast)));
+  CHECK((bytes_of(tiny.path / "two-at-once" / kLast) == bytes_of(two / kLast)));
+}
+
 TEST_CASE("a folder that exists is left as it is") {
   const TinyExperiment tiny;
   tiny.train("out");
@@ -224,6 +241,15 @@ TEST_CASE("a run without --out is named after its configuration, overrides and s
   CHECK(folder({"training.learning_rate=0.01", "seed=2", "model.core=gru"}) ==
         "runs/tiny/training.learning_rate=0.01,model.core=gru/seed-2");
   CHECK(folder({"data.path=../a b/c"}) == "runs/tiny/data.path=..-a-b-c/seed-1");
+
+  const auto name = [&](std::size_t letters, char last) {
+    const std::string path = std::string(letters - 1, 'a') + last;
+    return fs::path(folder({"data.path=" + path})).parent_path().filename().string();
+  };
+  CHECK(name(245, 'b') == "data.path=" + std::string(244, 'a') + "b");
+  CHECK(name(246, 'b').size() == 255);
+  CHECK(name(246, 'b').starts_with("data.path=" + std::string(236, 'a') + ","));
+  CHECK(name(246, 'b') != name(246, 'c'));
 }
 
 }  // namespace saccade

@@ -11,6 +11,8 @@
 namespace saccade {
 namespace {
 
+namespace fs = std::filesystem;
+
 // The tiny experiment with lines that make it a study.
 struct TinyStudy : TinyExperiment {
   explicit TinyStudy(const std::string& lines) {
@@ -165,6 +167,69 @@ TEST_CASE("a study that cannot be is refused with its place") {
   CHECK(contains(fault("vary: {model.coer: [rnn]}\n"), "did you mean 'model.core'"));
   CHECK(contains(fault("vary: [{attention.glimpse.knid: random}]\n"),
                  "did you mean 'attention.glimpse.kind'"));
+}
+
+TEST_CASE("a study may have settings between its file and its variants") {
+  const std::string text = "name: tiny\nseed: 3\nmodel: {core: rnn, hidden_size: 8}\n";
+  const auto study = parse_study(text + "vary: {model.core: [rnn, gru]}\n", "x.yaml",
+                                 {{"model.core", "lstm", "there"},
+                                  {"model.hidden_size", "16", "there"},
+                                  {"training.ema", "0.5", "there"}},
+                                 {"training.ema=0.25"});
+  REQUIRE(study);
+  REQUIRE(study->runs.size() == 2);
+  const Config& config = study->runs[1].config;
+  CHECK(config.agent.model.core == "gru");
+  CHECK(config.agent.model.hidden_size == 16);
+  CHECK(config.agent.training.optimizer.ema == 0.25);
+  CHECK(study->runs[1].folder == "model.core=gru,training.ema=0.25/seed-3");
+
+  CHECK(message_of<InputError>([] {
+          parse_study("seeds: 2\n", "x.yaml", {{"seed", "4", "there"}}, {});
+        }) == "there: seed has no effect with seeds; allowed: one of the two");
+  CHECK(contains(message_of<InputError>([&] {
+                   parse_study("seeds: 2\n", "x.yaml", {{"model.cor", "rnn", "there"}}, {});
+                 }),
+                 "there: unknown key 'model.cor'; did you mean 'model.core'?"));
+}
+
+TEST_CASE("whoever listens is told the rows of each run, and may stop the study") {
+  class Listener : public Progress {
+   public:
+    explicit Listener(std::atomic<bool>& stop) : stop_(stop) {}
+    void begin_run(const std::string&, const RunFolder& folder) override {
+      folders.push_back(folder.path());
+      rows.emplace_back();
+    }
+    void row(const MetricsRow& row) override {
+      rows.back().push_back(row);
+      CHECK(read_metrics(RunFolder(folders.back()).metrics()).size() == rows.back().size());
+      stop_ = folders.size() == 2;
+    }
+    std::vector<fs::path> folders;
+    std::vector<std::vector<MetricsRow>> rows;
+
+   private:
+    std::atomic<bool>& stop_;
+  };
+
+  const TinyStudy tiny("seeds: 3\n");
+  const auto study = read_study(tiny.yaml, {});
+  REQUIRE(study);
+  RunOptions options = tiny.options("study");
+  options.quiet = true;
+  std::atomic<bool> stop{false};
+  Listener listener(stop);
+  CHECK_FALSE(run_study(*study, options, listener, stop));
+  CHECK(listener.folders == std::vector{folder_of(*study, options) / "base/seed-1",
+                                        folder_of(*study, options) / "base/seed-2"});
+  CHECK(listener.rows[1].size() == 1);
+  const std::vector<MetricsRow> written = read_metrics(RunFolder(listener.folders[0]).metrics());
+  REQUIRE(listener.rows[0].size() == written.size());
+  REQUIRE(written.size() > 1);
+  for (std::size_t i = 0; i < written.size(); ++i)
+    for (const auto& [metric, value] : listener.rows[0][i])
+      CHECK(written[i].at(metric) == doctest::Approx(value));
 }
 
 TEST_CASE("only run takes a study") {
