@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <exception>
-#include <future>
-#include <optional>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -31,39 +31,92 @@ void require_threads() {
         "with the start method 'spawn' or 'forkserver' (multiprocessing.set_start_method)");
 }
 
-void compute_until_stopped(const std::function<void(std::atomic<bool>& stop)>& body) {
-  constexpr std::chrono::milliseconds kPatience{20};
-  std::atomic<bool> stop{false};
-  std::promise<void> done;
-  std::thread thread;
-  {
-    const SignalsBlocked blocked;  // the thread inherits it
-    thread = std::thread([&] {
-      try {
-        body(stop);
-        done.set_value();
-      } catch (...) {
-        done.set_exception(std::current_exception());
-      }
-    });
-  }
-  std::future<void> ending = done.get_future();
-  std::optional<nb::python_error> raised;
-  {
-    const nb::gil_scoped_release released;
-    while (ending.wait_for(kPatience) != std::future_status::ready) {
-      const nb::gil_scoped_acquire acquired;
-      if (PyErr_CheckSignals() == 0) continue;
-      stop = true;
-      if (!raised)
-        raised.emplace();
-      else
-        PyErr_Clear();
+namespace {
+
+// A computation on its own thread, and the thread that began it and waits for it.
+class Computation {
+ public:
+  using Body = std::function<void(std::atomic<bool>& stop, const OnCaller& on_caller)>;
+
+  // On the thread that begins it, with the interpreter, which is free between `work`.
+  void run(const Body& body) {
+    std::thread thread;
+    {
+      const SignalsBlocked blocked;  // the thread inherits it
+      thread = std::thread([&] { compute(body); });
     }
-    thread.join();
+    {
+      const nb::gil_scoped_release released;
+      wait();
+      thread.join();
+    }
+    if (failed_) std::rethrow_exception(failed_);
+    if (raised_) std::rethrow_exception(raised_);
   }
-  ending.get();
-  if (raised) throw *raised;
+
+ private:
+  void compute(const Body& body) {
+    try {
+      body(stop_, [this](const std::function<void()>& work) { ask(work); });
+    } catch (...) {
+      failed_ = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+    changed_.notify_all();
+  }
+
+  void ask(const std::function<void()>& work) {
+    std::unique_lock lock(mutex_);
+    asked_ = &work;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return asked_ == nullptr; });
+  }
+
+  void wait() {
+    constexpr std::chrono::milliseconds kPatience{20};  // between looks for signals
+    std::unique_lock lock(mutex_);
+    while (!done_) {
+      changed_.wait_for(lock, kPatience, [this] { return done_ || asked_ != nullptr; });
+      const std::function<void()>* work = asked_;
+      lock.unlock();
+      with_interpreter(work);
+      lock.lock();
+      if (work == nullptr) continue;
+      asked_ = nullptr;
+      changed_.notify_all();
+    }
+  }
+
+  void with_interpreter(const std::function<void()>* work) {
+    const nb::gil_scoped_acquire acquired;
+    try {
+      if (work != nullptr && !raised_) (*work)();
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    } catch (...) {
+      stop_ = true;
+      if (!raised_) raised_ = std::current_exception();
+    }
+  }
+
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  const std::function<void()>* asked_ = nullptr;
+  bool done_ = false;
+  std::exception_ptr failed_;  // what body threw
+  std::exception_ptr raised_;  // what a handler or work on the calling thread threw
+};
+
+}  // namespace
+
+void compute_until_stopped(const std::function<void(std::atomic<bool>& stop)>& body) {
+  Computation().run([&](std::atomic<bool>& stop, const OnCaller&) { body(stop); });
+}
+
+void compute_until_stopped(
+    const std::function<void(std::atomic<bool>& stop, const OnCaller& on_caller)>& body) {
+  Computation().run(body);
 }
 
 }  // namespace saccade::python

@@ -37,4 +37,13 @@ auto compute(const Body& body) {
 /// that body throws comes first.
 void compute_until_stopped(const std::function<void(std::atomic<bool>& stop)>& body);
 
+/// Does a piece of work on the thread that began the computation, which has the interpreter then,
+/// and comes back when it is done.
+using OnCaller = std::function<void(const std::function<void()>& work)>;
+
+/// The same for a body that has something to tell meanwhile: what its work on the calling thread
+/// throws is as what a handler raises. After that no more work is done.
+void compute_until_stopped(
+    const std::function<void(std::atomic<bool>& stop, const OnCaller& on_caller)>& body);
+
 }  // namespace saccade::python
