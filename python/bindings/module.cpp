@@ -11,4 +11,6 @@ NB_MODULE(_saccade, m) {
       "What was given cannot be used. The message names it and what is allowed.";
   saccade::python::bind_agents(m);
   saccade::python::bind_environments(m);
+  saccade::python::bind_trainings(m);
+  saccade::python::bind_runs(m);
 }

@@ -23,33 +23,15 @@ std::shared_ptr<const Digits> digits_of(const Config& config) {
   return digits;
 }
 
-namespace {
-
-bool are_of(const Digits& digits, const Pixels& images, const Labels& labels) {
-  const DigitSet& set = digits.train;
-  for (std::size_t axis = 0; axis < 4; ++axis)
-    if (set.images.shape()[axis] != images.shape(axis)) return false;
-  return std::equal(set.labels.begin(), set.labels.end(), labels.data()) &&
-         std::equal(set.images.begin(), set.images.end(), images.data());
-}
-
-}  // namespace
-
-std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labels) {
+DigitSet digit_set(const Pixels& images, const Labels& labels, const std::string& images_name,
+                   const std::string& labels_name) {
   constexpr int kMostClasses = 1'000'000;
   const std::size_t count = images.shape(0);
   if (count == 0 || labels.shape(0) != count)
-    throw InputError(fmt::format("labels: {} for {} images; allowed: one for each, and some",
-                                 labels.shape(0), count));
+    throw InputError(fmt::format("{}: {} for {} {}; allowed: one for each, and some", labels_name,
+                                 labels.shape(0), count, images_name));
   if (const auto channels = images.shape(3); channels != 1 && channels != 3)
-    throw InputError(fmt::format("images: {} channels; allowed: 1 or 3", channels));
-  static std::mutex mutex;
-  static std::vector<std::weak_ptr<const Digits>> known;
-  const std::lock_guard lock(mutex);
-  std::erase_if(known, [](const auto& digits) { return digits.expired(); });
-  for (const auto& place : known)
-    if (auto shared = place.lock(); shared && are_of(*shared, images, labels)) return shared;
-
+    throw InputError(fmt::format("{}: {} channels; allowed: 1 or 3", images_name, channels));
   DigitSet set;
   set.images.resize({count, images.shape(1), images.shape(2), images.shape(3)});
   std::copy_n(images.data(), images.size(), set.images.data());
@@ -57,10 +39,36 @@ std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labe
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t label = labels.data()[i];
     if (label < 0 || label >= kMostClasses)
-      throw InputError(fmt::format("labels[{}]: {}; allowed: 0 to {}", i, label, kMostClasses - 1));
+      throw InputError(
+          fmt::format("{}[{}]: {}; allowed: 0 to {}", labels_name, i, label, kMostClasses - 1));
     set.labels(i) = static_cast<int>(label);
     set.classes = std::max(set.classes, set.labels(i) + 1);
   }
+  return set;
+}
+
+namespace {
+
+bool are_of(const Digits& digits, const Pixels& images, const Labels& labels) {
+  const DigitSet& set = digits.train;
+  for (std::size_t axis = 0; axis < 4; ++axis)
+    if (set.images.shape()[axis] != images.shape(axis)) return false;
+  return set.labels.size() == labels.size() &&
+         std::equal(set.labels.begin(), set.labels.end(), labels.data()) &&
+         std::equal(set.images.begin(), set.images.end(), images.data());
+}
+
+}  // namespace
+
+std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labels) {
+  static std::mutex mutex;
+  static std::vector<std::weak_ptr<const Digits>> known;
+  const std::lock_guard lock(mutex);
+  std::erase_if(known, [](const auto& digits) { return digits.expired(); });
+  for (const auto& place : known)
+    if (auto shared = place.lock(); shared && are_of(*shared, images, labels)) return shared;
+
+  DigitSet set = digit_set(images, labels);
   Digits digits{.train = set, .valid = set, .test = std::move(set)};
   for (int c = 0; c < digits.train.classes; ++c) digits.class_names.push_back(std::to_string(c));
   auto shared = std::make_shared<const Digits>(std::move(digits));

@@ -19,8 +19,13 @@ using Labels = nanobind::ndarray<const std::int64_t, nanobind::ndim<1>, nanobind
 /// The digits of a configuration, read once for all that use them at a time.
 std::shared_ptr<const Digits> digits_of(const Config& config);
 
-/// Images (N, rows, cols, channels) with labels (N) as all three parts, kept once for all that use
-/// the same at a time. Throws InputError for shapes that do not fit and labels below 0.
+/// Images (N, rows, cols, channels) with labels (N). Throws InputError for shapes that do not fit
+/// and labels below 0, naming `images` and `labels` as these are called.
+DigitSet digit_set(const Pixels& images, const Labels& labels,
+                   const std::string& images_name = "images",
+                   const std::string& labels_name = "labels");
+
+/// The same as all three parts, kept once for all that use the same at a time.
 std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labels);
 
 /// Throws InputError listing the names.

@@ -2,7 +2,30 @@
 
 from . import envs
 from ._saccade import InputError
+from ._settings import presets
 from .agents import Agent, Look, Rollout, State, load
+from .comparisons import Comparison, compare
 from .recordings import Recording, record
+from .runs import Metrics, Run, Study
+from .trainings import evaluate, study, train
 
-__all__ = ["Agent", "InputError", "Look", "Recording", "Rollout", "State", "envs", "load", "record"]
+__all__ = [
+    "Agent",
+    "Comparison",
+    "InputError",
+    "Look",
+    "Metrics",
+    "Recording",
+    "Rollout",
+    "Run",
+    "State",
+    "Study",
+    "compare",
+    "envs",
+    "evaluate",
+    "load",
+    "presets",
+    "record",
+    "study",
+    "train",
+]

@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <tuple>
+
+#include "experiments/config/study_run.h"
+#include "experiments/files/input.h"
+#include "experiments/training/train.h"
+#include "experiments/verbs/run.h"
+#include "nn/error.h"
+#include "python/bindings/calls.h"
+#include "python/bindings/kept_images.h"
+#include "python/bindings/module.h"
+#include "python/bindings/runs.h"
+#include "python/bindings/tasks.h"
+
+namespace saccade::python {
+
+namespace nb = nanobind;
+namespace fs = std::filesystem;
+using namespace nb::literals;
+
+namespace {
+
+// Tells a saccade._listening.Listener, on the thread that called. `row` may say that it is enough.
+class Listener final : public Progress {
+ public:
+  Listener(nb::handle python, const OnCaller& on_caller, std::atomic<bool>& stop)
+      : python_(python), on_caller_(on_caller), stop_(stop) {}
+
+  void begin(std::int64_t total_episodes) override {
+    episodes_ = 0;
+    tell("begin", total_episodes);
+  }
+  void note(const std::string& text) override {
+    if (!text.empty()) tell("note", text);
+  }
+  void update(std::int64_t episodes, double /*per_second*/, double error) override {
+    constexpr std::chrono::milliseconds kBetween{200};
+    episodes_ = episodes;
+    error_ = error;
+    if (Clock::now() - last_update_ < kBetween) return;
+    last_update_ = Clock::now();
+    tell("update", episodes, error);
+  }
+  void row(const MetricsRow& row) override {
+    on_caller_([&] { stop_ = stop_ || nb::cast<bool>(python_.attr("row")(to_python(row))); });
+  }
+  void finish() override {
+    if (episodes_ > 0) tell("update", episodes_, error_);
+    tell("finish");
+  }
+  void begin_run(const std::string& label, const RunFolder& folder) override {
+    tell("begin_run", label, folder.path());
+  }
+  void end_run(const std::string& text, bool failed, bool /*trained*/) override {
+    tell("end_run", text, failed);
+  }
+
+ private:
+  template <class... Facts>
+  void tell(const char* what, const Facts&... facts) {
+    on_caller_([&] { python_.attr(what)(facts...); });
+  }
+
+  nb::handle python_;  // kept alive by who called
+  const OnCaller& on_caller_;
+  std::atomic<bool>& stop_;
+  Clock::time_point last_update_;
+  std::int64_t episodes_ = 0;  // of the last update; 0: none yet
+  double error_ = 0.0;
+};
+
+// What was said of an experiment: a file's text, what holds over it, and overrides.
+struct Said {
+  Said(const std::optional<std::string>& text_, std::string origin_,
+       const std::vector<std::tuple<std::string, std::string, std::string>>& assignments_,
+       std::vector<std::string> overrides_)
+      : text(text_ ? *text_ : read_text(origin_)),
+        origin(std::move(origin_)),
+        overrides(std::move(overrides_)) {
+    for (const auto& [key, value, place] : assignments_) assignments.push_back({key, value, place});
+  }
+  std::optional<Study> study() const { return parse_study(text, origin, assignments, overrides); }
+
+  std::string text, origin;
+  std::vector<Assignment> assignments;
+  std::vector<std::string> overrides;
+};
+
+fs::path train_run(const Said& said, const std::optional<fs::path>& out, bool resume, int threads,
+                   const std::string& command, nb::handle listener) {
+  require_threads();
+  require_allowed_threads(threads);
+  if (said.study())
+    throw InputError(said.origin +
+                     ": a study of several runs (vary, seeds); saccade.study runs it");
+  const Config config = parse_study_run(said.text, said.origin, said.assignments, said.overrides);
+  const RunFolder folder(out ? *out : default_run_folder(config, said.overrides));
+  compute_until_stopped([&](std::atomic<bool>& stop, const OnCaller& on_caller) {
+    Listener progress(listener, on_caller, stop);
+    train(config, folder, {.resume = resume, .threads = threads, .command = command}, progress,
+          stop);
+  });
+  return folder.path();
+}
+
+fs::path train_study(const Said& said, const std::optional<fs::path>& out, int threads,
+                     const std::string& command, nb::handle listener) {
+  require_threads();
+  require_allowed_threads(threads);
+  const std::optional<Study> study = said.study();
+  if (!study)
+    throw InputError(said.origin +
+                     ": no study: neither vary nor seeds; saccade.train trains a single run");
+  RunOptions options;
+  options.out = out.value_or(fs::path());
+  options.threads = threads;
+  options.quiet = true;
+  options.command = command;
+  compute_until_stopped([&](std::atomic<bool>& stop, const OnCaller& on_caller) {
+    Listener progress(listener, on_caller, stop);
+    run_study(*study, options, progress, stop);
+  });
+  return folder_of(*study, options);
+}
+
+}  // namespace
+
+void bind_trainings(nb::module_& m) {
+  nb::class_<Said>(m, "Said", "What was said of an experiment; see saccade._settings.")
+      .def(nb::init<const std::optional<std::string>&, std::string,
+                    const std::vector<std::tuple<std::string, std::string, std::string>>&,
+                    std::vector<std::string>>(),
+           "text"_a.none(), "origin"_a, "assignments"_a, "overrides"_a);
+  m.def("train", &train_run, "said"_a, "out"_a.none(), "resume"_a, "threads"_a, "command"_a,
+        "listener"_a, "Trains one run and returns its folder.");
+  m.def("train_study", &train_study, "said"_a, "out"_a.none(), "threads"_a, "command"_a,
+        "listener"_a, "Trains the runs of a study and returns its folder.");
+  m.def(
+      "keep_images",
+      [](const Pixels& images, const Labels& labels, const std::optional<Pixels>& test_images,
+         const std::optional<Labels>& test_labels, const std::string& name, std::uint64_t seed) {
+        const DigitSet set = digit_set(images, labels);
+        std::optional<DigitSet> test;
+        if (test_images) test = digit_set(*test_images, *test_labels, "test_images", "test_labels");
+        return compute([&] { return keep_images(set, test, name, seed); });
+      },
+      "images"_a.noconvert(), "labels"_a.noconvert(), "test_images"_a.noconvert().none(),
+      "test_labels"_a.noconvert().none(), "name"_a, "seed"_a,
+      "Images and labels as IDX files in the cache folder, which is returned.");
+}
+
+}  // namespace saccade::python

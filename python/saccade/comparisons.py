@@ -1,0 +1,126 @@
+"""Trained agents side by side."""
+
+from __future__ import annotations
+
+import copy
+import html
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _saccade
+from ._extras import extra
+from ._settings import as_called
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Comparison:
+    """What `saccade compare --json` says, and where the report is.
+
+    `report`: the page with charts and a recording; beside it are compare.md and compare.csv.
+    """
+
+    def __init__(self, document: dict[str, Any], report: Path) -> None:
+        self._document = document
+        self.report = report
+
+    def to_dict(self) -> dict[str, Any]:
+        """Variants with their figures by the names of the metrics, shares in [0, 1], and what was
+        left out; None is not known. Ends of intervals end in _low and _high."""
+        return copy.deepcopy(self._document)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A frame with a row for each variant, which is its index: the figures, and the settings in
+        which variants differ."""
+        rows = [
+            {k: float("nan") if v is None else v for k, v in variant.items() if _is_figure(v)}
+            | {key: _value(text) for key, text in variant.get("settings", {}).items()}
+            for variant in self._document["variants"]
+        ]
+        return extra("pandas", "pandas").DataFrame(rows).set_index("variant")
+
+    def _repr_html_(self) -> str:
+        lines = ["<table>", _row("th", [title for title, _ in _COLUMNS])]
+        for variant in self._document["variants"]:
+            lines.append(_row("td", [text(variant) for _, text in _COLUMNS]))
+        return "\n".join([*lines, "</table>"])
+
+    def __repr__(self) -> str:
+        names = ", ".join(
+            f"{v['variant']} {100 * v['test/error']:.2f} %" for v in self._document["variants"]
+        )
+        return f"Comparison({names}; {self.report})"
+
+
+def compare(
+    *folders: str | os.PathLike[str],
+    tuned_by: str | Sequence[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    force: bool = False,
+) -> Comparison:
+    """Puts the runs of folders - of runs or of studies - side by side, and writes tables, charts, a
+    recording and a report, as `saccade compare` does.
+
+    tuned_by: keys: of runs that differ in these alone, those with the least validation error stand
+        for their variant.
+    out: the folder to write; by default comparison/ in the one that is given, or here for several.
+    force: write over an older comparison; else one that is there is an InputError.
+    """
+    paths = [Path(folder) for folder in folders]
+    command = as_called("compare", *paths, tuned_by=tuned_by, out=out)
+    keys = ",".join(_keys(tuned_by))
+    there = None if out is None else Path(out)
+    document, report = _saccade.compare(paths, keys, there, force, command)
+    return Comparison(json.loads(document), report)
+
+
+def compared(
+    folders: Sequence[Path], tuned_by: str | Sequence[str] | None, report: Path
+) -> Comparison:
+    """The same of what is there, without a file of its own."""
+    return Comparison(json.loads(_saccade.comparison(folders, _keys(tuned_by))), report)
+
+
+def _keys(tuned_by: str | Sequence[str] | None) -> list[str]:
+    return [tuned_by] if isinstance(tuned_by, str) else list(tuned_by or ())
+
+
+def _is_figure(value: Any) -> bool:
+    return value is None or isinstance(value, int | float | str)
+
+
+def _value(text: str) -> Any:
+    """A setting that is said as YAML."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _figure(variant: dict[str, Any], name: str, scale: float, form: str) -> str:
+    value, low, high = (variant.get(key) for key in (name, f"{name}_low", f"{name}_high"))
+    if value is None:
+        return "-"
+    text = format(scale * value, form)
+    if low is None or high is None:
+        return text
+    return f"{text} [{scale * low:{form}}, {scale * high:{form}}]"
+
+
+_COLUMNS: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
+    ("variant", lambda v: v["variant"]),
+    ("seeds", lambda v: f"{v['seeds']:.0f}"),
+    ("error %", lambda v: _figure(v, "test/error", 100, ".2f")),
+    ("to the first", lambda v: _figure(v, "difference", 100, "+.2f")),
+    ("P(better)", lambda v: _figure(v, "improvement_probability", 1, ".2f")),
+    ("on digit %", lambda v: _figure(v, "attention/on_target", 100, ".1f")),
+    ("episodes", lambda v: f"{v['episodes']:.0f}"),
+]
+
+
+def _row(cell: str, texts: list[str]) -> str:
+    return f"<tr>{''.join(f'<{cell}>{html.escape(text)}</{cell}>' for text in texts)}</tr>"

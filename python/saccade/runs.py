@@ -1,0 +1,149 @@
+"""What trainings leave: the folder of a run, and that of a study."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _saccade
+from ._extras import extra
+from ._saccade import InputError
+from .agents import Agent, load
+from .comparisons import Comparison, compared
+
+if TYPE_CHECKING:
+    import pandas
+
+PathLike = str | os.PathLike[str]
+
+
+class Metrics(dict[str, list[float]]):
+    """The columns of metrics.csv that have any value, by their names; what is not in a row is NaN.
+    `episodes` are integers, shares are in [0, 1]."""
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A frame with a row for each logging step."""
+        return extra("pandas", "pandas").DataFrame(dict(self))
+
+
+class Folder:
+    """A folder on disk that goes wherever a path does."""
+
+    path: Path
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.path == other.path
+
+    def __hash__(self) -> int:
+        return hash(self.path)
+
+
+class Run(Folder):
+    """The folder of one run. What it says is read when it is asked for."""
+
+    def __init__(self, path: PathLike) -> None:
+        self.path = Path(path)
+        if not (self.path / "config.yaml").is_file():
+            raise InputError(f"{self.path}: no run folder (no config.yaml)")
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """Every setting, nested as in config.yaml; `train` takes it."""
+        nested: dict[str, Any] = {}
+        for key, value in _saccade.config_items(self.path / "config.yaml"):
+            *sections, word = key.split(".")
+            section = nested
+            for name in sections:
+                section = section.setdefault(name, {})
+            section[word] = value
+        return nested
+
+    @property
+    def metrics(self) -> Metrics:
+        """What was logged so far."""
+        return Metrics(_saccade.metrics_columns(self.path / "metrics.csv"))
+
+    @property
+    def finished(self) -> bool:
+        """Whether it came to its end, the test included."""
+        return _saccade.is_finished(self.path)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The final figures, by the names of the metrics; none before the end."""
+        return self._read("summary.json")
+
+    @property
+    def test(self) -> dict[str, Any]:
+        """What is drawn of the test: error by glimpse, confusion, where it looked; none before."""
+        return self._read("test.json")
+
+    def agent(self) -> Agent:
+        """The trained agent, as `load` gives it."""
+        return load(self.path)
+
+    def _read(self, name: str) -> dict[str, Any]:
+        file = self.path / name
+        document: dict[str, Any] = json.loads(file.read_text()) if file.is_file() else {}
+        return document
+
+    def __repr__(self) -> str:
+        how = f"test/error {self.summary['test/error']:.4f}" if self.finished else "not finished"
+        return f"Run('{self.path}', {how})"
+
+
+class Study(Folder):
+    """The folder of a study: its runs, and how they compare."""
+
+    def __init__(self, path: PathLike) -> None:
+        self.path = Path(path)
+        if not (self.path / "study.txt").is_file():
+            raise InputError(f"{self.path}: no folder of a study (no study.txt)")
+
+    @property
+    def runs(self) -> list[Run]:
+        """Those that have begun, in the order of the study."""
+        folders = _saccade.find_runs(self.path)
+        return [Run(folder) for folder in folders if (folder / "config.yaml").is_file()]
+
+    @property
+    def finished(self) -> bool:
+        """Whether every run came to its end."""
+        folders = _saccade.find_runs(self.path)
+        return all(_saccade.is_finished(folder) for folder in folders)
+
+    def comparison(self, tuned_by: str | Sequence[str] | None = None) -> Comparison:
+        """The runs that are finished, side by side. `report` is the page that the study ended with.
+
+        tuned_by: as for saccade.compare.
+        """
+        return compared([self.path], tuned_by, self.path / "comparison" / "report.html")
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A frame with a row for each run: its folder, the settings in which runs differ, and the
+        figures of its summary."""
+        runs = self.runs
+        settings = [dict(_saccade.config_items(run.path / "config.yaml")) for run in runs]
+        differing = [
+            key
+            for key in (settings[0] if settings else {})
+            if any(one[key] != settings[0][key] for one in settings)
+        ]
+        return extra("pandas", "pandas").DataFrame(
+            [
+                {"folder": str(run.path), "finished": run.finished}
+                | {key: one[key] for key in differing}
+                | {k: v for k, v in run.summary.items() if isinstance(v, int | float)}
+                for run, one in zip(runs, settings, strict=True)
+            ]
+        )
+
+    def __repr__(self) -> str:
+        how = "" if self.finished else ", not finished"
+        return f"Study('{self.path}', {len(self.runs)} runs{how})"

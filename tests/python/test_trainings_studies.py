@@ -1,0 +1,212 @@
+"""Studies and comparisons as dicts and frames, and the verbs that other modules call."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import saccade
+from saccade import _saccade
+from training_support import SMALL, assert_same_results
+
+VARIED = {
+    **SMALL,
+    "vary": {"attention.glimpse.kind": ["hard_gaussian", "center"]},
+    "seeds": [1, 2],
+}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> saccade.Study:
+    return saccade.study("quickstart", VARIED, out=tmp_path_factory.mktemp("study") / "s")
+
+
+def test_a_study_trains_its_variants_with_each_seed(tmp_path, study):
+    runs = study.runs
+    assert study.finished and all(run.finished for run in runs)
+    assert [(run.config["attention"]["glimpse"]["kind"], run.config["seed"]) for run in runs] == [
+        ("hard_gaussian", 1),
+        ("hard_gaussian", 2),
+        ("center", 1),
+        ("center", 2),
+    ]
+    alone = saccade.train("quickstart", SMALL, out=tmp_path / "alone")
+    assert_same_results(alone.path, runs[0].path)
+    assert repr(study) == f"Study('{study.path}', 4 runs)"
+    assert (study.path / "comparison" / "report.html").is_file()
+
+
+def test_a_study_is_the_one_of_the_command_line(program, tmp_path, study):
+    yaml = Path(saccade.__file__).parent / "presets" / "quickstart.yaml"
+    words = [f"{key}={json.dumps(value)}" for key, value in VARIED.items()]
+    command = [program, "run", str(yaml), *words, "--quiet", "--out", str(tmp_path / "s")]
+    subprocess.run(command, check=True)
+    others = saccade.Study(tmp_path / "s").runs
+    for one, other in zip(study.runs, others, strict=True):
+        assert one.path.relative_to(study.path) == other.path.relative_to(tmp_path / "s")
+        assert_same_results(one.path, other.path)
+
+
+def test_a_study_that_is_stopped_goes_on(tmp_path, study):
+    seen = []
+
+    def callback(row, folder):
+        seen.append((folder.name, row["episodes"]))
+        return len(seen) == 5
+
+    out = tmp_path / "s"
+    stopped = saccade.study("quickstart", VARIED, out=out, callback=callback)
+    assert not stopped.finished and "not finished" in repr(stopped)
+    assert seen == [("seed-1", e) for e in (512, 1024, 1536, 2048)] + [("seed-2", 512)]
+    assert [run.finished for run in stopped.runs] == [True, False]
+    whole = saccade.study("quickstart", VARIED, out=out)
+    for one, other in zip(whole.runs, study.runs, strict=True):
+        assert_same_results(one.path, other.path)
+
+
+def test_a_study_stopped_at_the_end_of_a_run_begins_no_other(tmp_path):
+    def callback(row, folder):
+        return row["episodes"] == 2048
+
+    stopped = saccade.study("quickstart", VARIED, out=tmp_path / "s", callback=callback)
+    assert [run.finished for run in stopped.runs] == [True]
+
+
+def test_what_a_callback_of_a_study_raises_leaves(tmp_path):
+    def callback(row, folder):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        saccade.study("quickstart", VARIED, out=tmp_path / "s", callback=callback)
+    assert [run.metrics["episodes"] for run in saccade.Study(tmp_path / "s").runs] == [[512]]
+
+
+def test_a_run_that_fails_is_said_and_the_others_are_trained(tmp_path, caplog):
+    overrides = {**SMALL, "vary": {"init_from": [None, str(tmp_path / "none")]}}
+    with pytest.raises(RuntimeError, match="1 of 2 runs failed"):
+        saccade.study("quickstart", overrides, out=tmp_path / "s")
+    (warning,) = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert "failed: init_from: " in warning.getMessage()
+    assert [run.finished for run in saccade.Study(tmp_path / "s").runs] == [True]
+
+
+@pytest.mark.parametrize(
+    ("config", "overrides", "words"),
+    [
+        ("quickstart", {}, "no study: neither vary nor seeds; saccade.train trains a single run"),
+        ("quickstart", {"seeds": 0}, "seeds: '0'; allowed: an integer from 1 to"),
+        ({"seed": 1, "seeds": 2}, {}, "config: seed has no effect with seeds"),
+        ({"vary": {"model.cor": ["rnn"]}}, {}, "did you mean 'model.core'?"),
+        ({"vary": {"seed": [1]}}, {}, "vary: seed cannot be varied"),
+        ({"vary": {"model.core": ["rnn"]}}, {"model.core": "gru"}, "model.core is varied at"),
+    ],
+)
+def test_a_study_that_cannot_be_is_named(tmp_path, config, overrides, words):
+    with pytest.raises(saccade.InputError) as error:
+        saccade.study(config, overrides, out=tmp_path / "s")
+    assert words in str(error.value)
+    assert not (tmp_path / "s").exists()
+
+
+def test_nothing_is_shown_of_a_study(tmp_path, capfd):
+    saccade.study("quickstart", {**SMALL, "seeds": 2}, out=tmp_path / "s")
+    assert capfd.readouterr() == ("", "")
+
+
+# ---- Comparisons ----
+
+
+def test_a_comparison_is_a_dict_a_page_and_a_table(tmp_path, study):
+    comparison = saccade.compare(study, out=tmp_path / "c")
+    document = comparison.to_dict()
+    assert [v["variant"] for v in document["variants"]] == ["hard_gaussian", "center"]
+    errors = [run.summary["test/error"] for run in study.runs]
+    assert [v["errors"] for v in document["variants"]] == [errors[:2], errors[2:]]
+    assert document["commands"][-1] == (f"saccade.compare('{study.path}', out='{tmp_path / 'c'}')")
+    assert comparison.report == tmp_path / "c" / "report.html" and comparison.report.is_file()
+    document["variants"].clear()
+    assert comparison.to_dict()["variants"]
+
+    html = comparison._repr_html_()
+    assert html.count("<tr>") == 3 and f"{50 * sum(errors[:2]):.2f} [" in html
+    assert re.fullmatch(
+        r"Comparison\(hard_gaussian .* %, center .* %; .*report.html\)", repr(comparison)
+    )
+
+    ended = study.comparison()
+    assert ended.to_dict()["variants"] == comparison.to_dict()["variants"]
+    assert ended.report == study.path / "comparison" / "report.html"
+
+
+def test_comparisons_and_studies_are_frames(tmp_path, study):
+    pytest.importorskip("pandas")
+    errors = [run.summary["test/error"] for run in study.runs]
+    frame = saccade.compare(*study.runs, out=tmp_path / "c").to_pandas()
+    assert frame.index.tolist() == ["hard_gaussian", "center"] and frame.index.name == "variant"
+    assert frame["test/error"].tolist() == pytest.approx([sum(errors[:2]) / 2, sum(errors[2:]) / 2])
+    assert frame["attention.glimpse.kind"].tolist() == ["hard_gaussian", "center"]
+    assert frame["difference"].isna().tolist() == [True, False]
+
+    one = saccade.compare(study.runs[0], out=tmp_path / "one").to_pandas()
+    assert one["test/error_low"].isna().all() and one["test/error_low"].dtype == float
+
+    runs = study.to_pandas()
+    assert runs["test/error"].tolist() == errors
+    assert runs["seed"].tolist() == [1, 2, 1, 2]
+    assert runs["attention.glimpse.kind"].tolist() == ["hard_gaussian"] * 2 + ["center"] * 2
+
+
+def test_a_tuned_comparison_reads_the_tests_of_the_chosen_ones(tmp_path, study):
+    tuned = saccade.compare(study, tuned_by=["attention.glimpse.kind"], out=tmp_path / "c")
+    (variant,) = tuned.to_dict()["variants"]
+    assert [len(one["folders"]) for one in variant["tries"]] == [2, 2]
+    assert tuned.to_dict()["tuned_by"] == ["attention.glimpse.kind"]
+    assert study.comparison(tuned_by="attention.glimpse.kind").to_dict()["variants"] == [variant]
+
+
+def test_an_older_comparison_is_left_as_it_is(tmp_path, study):
+    saccade.compare(study, out=tmp_path / "c")
+    before = {file: file.read_bytes() for file in (tmp_path / "c").iterdir() if file.is_file()}
+    with pytest.raises(saccade.InputError, match="exists already and is left as it is"):
+        saccade.compare(study.runs[0], out=tmp_path / "c")
+    assert {file: file.read_bytes() for file in before} == before
+    saccade.compare(study.runs[0], out=tmp_path / "c", force=True)
+    assert (tmp_path / "c" / "compare.csv").read_bytes() != before[tmp_path / "c" / "compare.csv"]
+
+
+def test_what_cannot_be_compared_is_named(tmp_path, study):
+    with pytest.raises(saccade.InputError, match="folders: none; allowed: one and more"):
+        saccade.compare()
+    with pytest.raises(saccade.InputError, match="model.cor"):
+        saccade.compare(study, tuned_by="model.cor", out=tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+
+
+# ---- Verbs without a function of their own yet ----
+
+
+def test_gradients_as_json(study):
+    document = json.loads(_saccade.gradients(study.runs[0].path, scenes=4, samples=4, rollouts=2))
+    assert document["scenes"] == 4 and set(document["estimators"]) >= {"learned", "none"}
+    with pytest.raises(saccade.InputError, match="samples: 1; allowed: 2 to 100000"):
+        _saccade.gradients(study.runs[0].path, samples=1)
+    with pytest.raises(saccade.InputError, match="does not learn by REINFORCE"):
+        _saccade.gradients(study.runs[2].path)
+
+
+def test_a_recording_of_runs(tmp_path, study, capfd):
+    folders = [study.runs[0].path, study.runs[2].path]
+    said = _saccade.record_runs(folders, tmp_path / "looks.gif", scenes=2)
+    assert said == f"{tmp_path / 'looks.gif'}\n"
+    assert (tmp_path / "looks.gif").read_bytes()[:6] == b"GIF89a"
+    with pytest.raises(saccade.InputError, match="exists already"):
+        _saccade.record_runs(folders, tmp_path / "looks.gif", scenes=2)
+    with pytest.raises(saccade.InputError, match="scenes: 0; allowed: 1 to 100000000"):
+        _saccade.record_runs(folders, tmp_path / "other.gif", scenes=0)
+    with pytest.raises(saccade.InputError, match="folders: none"):
+        _saccade.record_runs([], tmp_path / "other.gif")
+    assert capfd.readouterr() == ("", "")
