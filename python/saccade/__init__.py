@@ -1,4 +1,4 @@
-"""Recurrent visual attention, hard and soft: trained agents, their looks, and films of both."""
+"""Recurrent visual attention: environments, trainings, agents, comparisons and films."""
 
 from . import envs
 from ._saccade import InputError
