@@ -7,7 +7,7 @@
 
 namespace saccade {
 std::filesystem::path find_checkpoint(const std::filesystem::path& run_folder) {
-  if (std::filesystem::is_regular_file(run_folder)) return run_folder;
+  if (run_folder.extension() == ".safetensors") return run_folder;
   const RunFolder folder(run_folder);
   for (const auto& path : {folder.best_checkpoint(), folder.last_checkpoint()})
     if (std::filesystem::exists(path)) return path;

@@ -8,8 +8,8 @@
 
 namespace saccade {
 
-/// The best checkpoint of a run folder; the last one, where there is no best yet; a file stands for
-/// itself. Throws InputError for a folder without either.
+/// The best checkpoint of a run folder; the last one, where there is no best yet; a .safetensors
+/// file stands for itself. Throws InputError for a folder without either.
 std::filesystem::path find_checkpoint(const std::filesystem::path& run_folder);
 
 /// A trained agent from its run folder: the task it learned and the weights that were best on the
