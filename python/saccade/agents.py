@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
@@ -130,6 +131,7 @@ class Agent:
 
     def __init__(self, path: str | os.PathLike[str], *, threads: int = 0) -> None:
         self.path = os.fspath(path)
+        self._threads = threads
         self._agent = _saccade.Agent(self.path, threads)
         self._facts: dict[str, Any] = self._agent.facts
 
@@ -293,6 +295,18 @@ class Agent:
         canvas = arrays["canvas_jacobian"]
         arrays["canvas_jacobian"] = canvas.reshape(*canvas.shape[:2], channels, rows, cols)
         return arrays
+
+    def gradients(
+        self, *, scenes: int = 64, samples: int = 128, rollouts: int = 4
+    ) -> dict[str, Any]:
+        """How noisy the locator's REINFORCE gradient is by each advantage estimator, as `saccade
+        gradients` tells it, of the weights in the file: on `scenes` test scenes with `rollouts`
+        episodes each, over `samples` draws of the policy's noise. Of agents that learn by REINFORCE.
+        """
+        told: dict[str, Any] = json.loads(
+            _saccade.gradients(self.path, scenes, samples, rollouts, self._threads)
+        )
+        return told
 
     def _canvases(self, images: Any) -> np.ndarray:
         """(N, channels, rows, cols), bytes."""

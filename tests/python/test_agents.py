@@ -181,12 +181,20 @@ def test_saliency_is_the_derivative(runs: dict[str, pathlib.Path]) -> None:
 
     def logit(change: int) -> float:
         changed = images.copy()
-        changed[0, row, col] += change
+        changed[0, row, col] = 128 + change
         return float(agent.saliency(changed)["logits"][0, 0])
 
     assert int(agent.saliency(images)["chosen"][0, 0]) == chosen
     difference = (logit(16) - logit(-16)) / (32 / 255)
     assert difference == pytest.approx(float(gradient[row, col]), rel=0.1)
+
+
+def test_gradients_are_told(runs: dict[str, pathlib.Path]) -> None:
+    told = saccade.load(runs["points"]).gradients(scenes=4, samples=2, rollouts=2)
+    assert {"none", "learned", "leave_one_out"} <= set(told["estimators"])
+    assert told["estimators"]["learned"]["variance"] > 0
+    with pytest.raises(saccade.InputError, match="does not learn by REINFORCE"):
+        saccade.load(runs["grid"]).gradients()
 
 
 def test_films(agent: saccade.Agent, tmp_path: pathlib.Path) -> None:
