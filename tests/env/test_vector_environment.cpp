@@ -350,7 +350,8 @@ TEST_CASE("an episode tells how far it has come") {
         CHECK(episode.earned == (t == 1 ? 0.0 : -0.5) + arrays.rewards[i]);
       }
     }
-    arrays.reset(environments, round);
+    environments.reset(std::vector<std::int64_t>(3, -1), std::vector<std::uint8_t>(3, 1),
+                       arrays.seen());
   }
 }
 
@@ -394,6 +395,7 @@ TEST_CASE("what is refused changes nothing") {
     CHECK(step() == fmt::format("action 'answer' of environment 1: {}; allowed: 0 to 9", bad));
   }
   CHECK(arrays.everything() == before);
+  CHECK(environments.episode(1).said[0] == other.answers[1]);
   for (int t = 1; t < 3; ++t) {
     arrays.step(environments, t);
     other.step(twin, t);
