@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 
 #include "env/vector_environment.h"
@@ -167,7 +168,10 @@ class Environments {
   Array<std::uint8_t> render(int i) {
     require_shape(i >= 0 && i < environments_.size());
     if (!picture_) picture_.emplace(*task_, environments_, task_->config.name);
-    const Picture picture = compute([&] { return picture_->draw(i); });
+    const Picture picture = compute([&] {
+      const std::lock_guard lock(one_at_a_time_);
+      return picture_->draw(i);
+    });
     Array<std::uint8_t> pixels = new_array<std::uint8_t, 3>(
         {size_t_of(picture.rows()), size_t_of(picture.cols()), std::size_t{3}});
     std::ranges::copy(picture.bytes(), pixels.data());
@@ -192,13 +196,17 @@ class Environments {
   template <class Body>
   void run(const Body& body) {
     if (environments_.threaded()) require_threads();
-    compute(body);
+    compute([&] {
+      const std::lock_guard lock(one_at_a_time_);
+      body();
+    });
   }
 
   const std::shared_ptr<const Task> task_;
   const bool flat_;
   VectorEnvironment environments_;
   std::optional<EnvironmentPicture> picture_;  // made when it is asked for
+  std::mutex one_at_a_time_;                   // of the Python threads that call
 };
 
 }  // namespace

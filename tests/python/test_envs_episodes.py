@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import threading
 
 import gymnasium as gym
 import numpy as np
@@ -227,3 +228,17 @@ def test_memory_stays_flat_over_a_hundred_thousand_steps():
     before = resident_bytes()
     steps(100_000)
     assert resident_bytes() - before < 3 * 2**20
+
+
+def test_threads_that_step_the_same_environments_take_turns():
+    envs = make_vec("Cluttered60", num_envs=40, autoreset_mode="Disabled", num_glimpses=200)
+    envs.reset(seed=1)
+    envs.action_space.seed(1)
+    action = envs.action_space.sample()
+    threads = [threading.Thread(target=lambda: [envs.step(action) for _ in range(40)]) for _ in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    observation, *_ = envs.step(action)
+    assert (observation["step"] == 121).all()
