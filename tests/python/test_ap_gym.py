@@ -69,6 +69,7 @@ def test_the_reward_is_the_price_of_the_look_and_the_loss(mode):
     envs = ours.make_vec(ID, 4, **SMALL, look_price=0.25, autoreset_mode=mode)
     _, info = envs.reset(seed=0)
     logits = np.random.default_rng(1).normal(size=(4, 10)).astype(np.float32)
+    logits[[0, 1], info["label"][:2]] = 5.0  # two are right
     for step in range(1, 4):
         labels = info["label"]
         _, rewards, ended, truncated, info = envs.step(action_of(envs, logits))

@@ -106,6 +106,10 @@ def test_copies_of_images_are_said_once(caplog):
     assert len(caplog.records) == 2
 
 
+def test_an_array_may_have_no_axes():
+    assert _arrays.as_array("one", 3, np.int64, ()).shape == ()
+
+
 GOOD = {"location": np.zeros((3, 2), np.float32), "answer": np.zeros(3, int), "halt": np.zeros(3, int)}
 
 
