@@ -1,14 +1,14 @@
 """The plain loop over many environments: random looks, and how many there are a second.
 
-    pip install saccade
-    python examples/environment_loop.py [--data mnist]
+pip install saccade
+python examples/environment_loop.py [--data mnist]
 """
 
 import argparse
 import time
 
 import gymnasium as gym
-import saccade  # noqa: F401  registers the environments
+import saccade  # registers the environments
 
 STEPS = 500
 

@@ -34,16 +34,18 @@ class ActiveGlimpseVectorEnv(ap_gym.ActiveClassificationVectorEnv):  # type: ign
     """
 
     metadata = GlimpseVectorEnv.metadata
+    closed = True  # until there is something to close
 
     def __init__(self, num_envs: int = 1, family: str = "Cluttered60", **arguments: Any) -> None:
         for name in ("flat", "halt"):
             if name in arguments:
-                raise InputError(f"{name}: {arguments[name]!r}; ap_gym's interface has no such thing")
+                raise InputError(
+                    f"{name}: {arguments[name]!r}; ap_gym's interface has no such thing"
+                )
         self._envs = GlimpseVectorEnv(num_envs, family, **arguments)
         if self._envs.answer_kind != "class":
-            raise InputError(
-                f"family: {family}, whose answer is of kind '{self._envs.answer_kind}'; allowed: class"
-            )
+            kind = self._envs.answer_kind
+            raise InputError(f"family: {family}, whose answer is of kind {kind}; allowed: class")
         super().__init__(
             self._envs.num_envs,
             len(self._envs.class_names),
@@ -62,6 +64,7 @@ class ActiveGlimpseVectorEnv(ap_gym.ActiveClassificationVectorEnv):  # type: ign
         self.observation_space = gym.vector.utils.batch_space(
             self.single_observation_space, self.num_envs
         )
+        self.closed = False
 
     def reset(
         self,

@@ -15,7 +15,7 @@ from saccade import InputError
 
 ap_gym = pytest.importorskip("ap_gym")
 
-import saccade.ap_gym as ours  # noqa: E402
+import saccade.ap_gym as ours
 
 ID = "saccade/Translated60-v0"
 

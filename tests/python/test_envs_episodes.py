@@ -177,7 +177,9 @@ def test_settings_go_by_their_yaml_names():
     )
     assert_same(play(by_name, 10), play(by_section, 10))
     plain = make_vec("Cluttered60", canvas=[40, 50], num_distractors=2, patch_size=6, scales=2)
-    assert plain.reset(seed=3)[0]["glimpse"].tobytes() != by_name.reset(seed=3)[0]["glimpse"].tobytes()
+    assert (
+        plain.reset(seed=3)[0]["glimpse"].tobytes() != by_name.reset(seed=3)[0]["glimpse"].tobytes()
+    )
 
 
 @pytest.mark.parametrize("family", FAMILIES)

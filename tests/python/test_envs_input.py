@@ -110,7 +110,11 @@ def test_an_array_may_have_no_axes():
     assert _arrays.as_array("one", 3, np.int64, ()).shape == ()
 
 
-GOOD = {"location": np.zeros((3, 2), np.float32), "answer": np.zeros(3, int), "halt": np.zeros(3, int)}
+GOOD = {
+    "location": np.zeros((3, 2), np.float32),
+    "answer": np.zeros(3, int),
+    "halt": np.zeros(3, int),
+}
 
 
 def but(name, value):
@@ -132,8 +136,14 @@ def changed(array, value):
         (but("location", np.zeros((3, 3))), r"'location': shape \(3, 3\); allowed: \(3, 2\)"),
         (but("location", np.zeros((3, 2), "U3")), "'location': an array of <U3; allowed: numbers"),
         (but("location", np.zeros((3, 2), bool)), "'location': an array of bool; allowed: numbers"),
-        (but("location", changed(GOOD["location"], np.nan)), "'location': a number that is not finite"),
-        (but("location", changed(GOOD["location"], np.inf)), "'location': a number that is not finite"),
+        (
+            but("location", changed(GOOD["location"], np.nan)),
+            "'location': a number that is not finite",
+        ),
+        (
+            but("location", changed(GOOD["location"], np.inf)),
+            "'location': a number that is not finite",
+        ),
         (but("location", changed(GOOD["location"], 1.01)), "environment 1: 1.01; allowed: -1 to 1"),
         (but("answer", np.zeros(3)), "'answer': an array of float64; allowed: integers"),
         (but("answer", np.zeros((3, 1), int)), r"'answer': shape \(3, 1\); allowed: \(3\)"),

@@ -13,10 +13,10 @@ from saccade import InputError
 
 pytest.importorskip("stable_baselines3")
 
-import saccade.sb3  # noqa: E402
-from stable_baselines3.common.env_checker import check_env  # noqa: E402
-from stable_baselines3.common.env_util import make_vec_env  # noqa: E402
-from stable_baselines3.common.vec_env import VecMonitor  # noqa: E402
+import saccade.sb3
+from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.vec_env import VecMonitor
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 
@@ -34,9 +34,7 @@ def test_ours_gives_the_numbers_of_theirs(family):
     if family == "Bag":
         settings["min_digits"] = 2
     ours = saccade.sb3.make_vec(f"saccade/{family}-v0", 4, **settings)
-    theirs = make_vec_env(
-        f"saccade/{family}-v0", 4, env_kwargs={**settings, "flat": True}, seed=5
-    )
+    theirs = make_vec_env(f"saccade/{family}-v0", 4, env_kwargs={**settings, "flat": True}, seed=5)
     ours.seed(5)
     ours.action_space.seed(0)
     assert (ours.reset() == theirs.reset()).all()

@@ -22,18 +22,18 @@ class GlimpseEnv(gym.Env[Any, Any]):
     at every step, and earns 1 for each ball that is caught.
 
     Observation: a dictionary of `glimpse` (scales, channels, patch, patch), pixels in [0, 1], the
-    finest scale first; `location` (2), where that was seen: (x, y) in [-1, 1], (0, 0) the centre, x
-    to the right, y down; and `step`, how many there were, 0 to num_glimpses. With `flat` one array:
-    the glimpse, the location and step / num_glimpses.
+    finest scale first; `location` (2), where that was seen: (x, y) in [-1, 1], (0, 0) the centre,
+    x to the right, y down; and `step`, how many there were, 0 to num_glimpses. With `flat` one
+    array: the glimpse, the location and step / num_glimpses.
 
     Action: a dictionary of `location` (2) and `answer`, a class, or of a sequence its symbols, each
-    of them; with `halt` also `halt`, 1 to end the episode with this answer. With `flat` one array in
-    [-1, 1]: the location, a score for each answer (of each symbol), of which the highest counts, and
-    with `halt` a number that halts if it is above 0.
+    of them; with `halt` also `halt`, 1 to end the episode with this answer. With `flat` one array
+    in [-1, 1]: the location, a score for each answer (of each symbol), of which the highest counts,
+    and with `halt` a number that halts if it is above 0.
 
-    Info, which an agent does not see: `label` (of a sequence its symbols, -1 after the end mark; none
-    in Catch), `box`, where the digit is in pixels of the canvas: x, y, width, height (of several
-    digits a row each), and `on_target`, whether the look is inside a digit's box.
+    Info, which an agent does not see: `label` (of a sequence its symbols, -1 after the end mark;
+    none in Catch), `box`, where the digit is in pixels of the canvas: x, y, width, height (of
+    several digits a row each), and `on_target`, whether the look is inside a digit's box.
 
     A seed s shows the scenes that environment i of GlimpseVectorEnv shows with seed s - i.
 
@@ -140,4 +140,6 @@ class GlimpseEnv(gym.Env[Any, Any]):
 
 
 def _facts(info: dict[str, Array]) -> Info:
-    return {name: values[0] if values.ndim > 1 else values[0].item() for name, values in info.items()}
+    return {
+        name: values[0] if values.ndim > 1 else values[0].item() for name, values in info.items()
+    }

@@ -45,6 +45,7 @@ class GlimpseVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         "render_fps": 3,
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
+    closed = True  # until there is something to close
 
     def __init__(
         self,
@@ -92,6 +93,7 @@ class GlimpseVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self.single_action_space = self._worlds.action_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.closed = False
 
     @property
     def num_glimpses(self) -> int:
