@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _saccade
-from .worlds import Array, Info, Worlds, row_of
+from .worlds import Array, Described, Info, Worlds, row_of
 
 
-class GlimpseEnv(gym.Env[Any, Any]):
+class GlimpseEnv(Described, gym.Env[Any, Any]):
     """A scene that is seen through a retina, one look a step.
 
     reset() takes the first look. A step hands over an answer and where to look next. The answer
@@ -92,26 +92,6 @@ class GlimpseEnv(gym.Env[Any, Any]):
         self.render_mode = render_mode
         self.observation_space = self._worlds.observation_space
         self.action_space = self._worlds.action_space
-
-    @property
-    def num_glimpses(self) -> int:
-        """Looks in an episode that an answer can rest on."""
-        return self._worlds.num_glimpses
-
-    @property
-    def glimpse_shape(self) -> tuple[int, int, int, int]:
-        """Scales, channels, rows and columns of a glimpse."""
-        return self._worlds.glimpse_shape
-
-    @property
-    def answer_kind(self) -> str:
-        """What an answer is: "class", "sequence" or "actions"."""
-        return self._worlds.answer_kind
-
-    @property
-    def class_names(self) -> list[str]:
-        """The answers in words."""
-        return self._worlds.class_names
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

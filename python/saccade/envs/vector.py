@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 
 from .. import _saccade
 from .._saccade import InputError
-from .worlds import Array, Info, Worlds, row_of
+from .worlds import Array, Described, Info, Worlds, row_of
 
 _AUTORESET = {
     AutoresetMode.NEXT_STEP: _saccade.Autoreset.next_step,
@@ -22,7 +22,7 @@ _AUTORESET = {
 }
 
 
-class GlimpseVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
+class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
     """N environments like GlimpseEnv, stepped together.
 
     They give bit for bit what Gymnasium's SyncVectorEnv of N GlimpseEnv gives, for any number of
@@ -94,26 +94,6 @@ class GlimpseVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.closed = False
-
-    @property
-    def num_glimpses(self) -> int:
-        """Looks in an episode that an answer can rest on."""
-        return self._worlds.num_glimpses
-
-    @property
-    def glimpse_shape(self) -> tuple[int, int, int, int]:
-        """Scales, channels, rows and columns of a glimpse."""
-        return self._worlds.glimpse_shape
-
-    @property
-    def answer_kind(self) -> str:
-        """What an answer is: "class", "sequence" or "actions"."""
-        return self._worlds.answer_kind
-
-    @property
-    def class_names(self) -> list[str]:
-        """The answers in words."""
-        return self._worlds.class_names
 
     def reset(
         self,

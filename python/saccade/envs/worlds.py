@@ -230,6 +230,32 @@ class Worlds:
         return np.ascontiguousarray(action[:, :2]), scores.argmax(-1), halts
 
 
+class Described:
+    """What an environment over Worlds tells of itself."""
+
+    _worlds: Worlds
+
+    @property
+    def num_glimpses(self) -> int:
+        """Looks in an episode that an answer can rest on."""
+        return self._worlds.num_glimpses
+
+    @property
+    def glimpse_shape(self) -> tuple[int, int, int, int]:
+        """Scales, channels, rows and columns of a glimpse."""
+        return self._worlds.glimpse_shape
+
+    @property
+    def answer_kind(self) -> str:
+        """What an answer is: "class", "sequence" or "actions"."""
+        return self._worlds.answer_kind
+
+    @property
+    def class_names(self) -> list[str]:
+        """The answers in words."""
+        return self._worlds.class_names
+
+
 def row_of(seen: Observation, row: int) -> Any:
     """The observation of one environment, as parts of the arrays of all."""
     if isinstance(seen, dict):
