@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -8,10 +9,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/tables.h"
 #include "experiments/config/config_table.h"
+#include "experiments/config/study_run.h"
+#include "experiments/files/input.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/study.h"
 #include "experiments/verbs/compare.h"
@@ -60,6 +64,15 @@ std::vector<std::pair<std::string, nb::object>> config_items(const fs::path& pat
   for (const Setting& setting : settings(config))
     items.emplace_back(setting.key, std::visit(ToPython{}, setting.field));
   return items;
+}
+
+// The settings in which a file, whatever it varies, differs from the defaults, as YAML.
+std::map<std::string, std::string> changed_settings(const fs::path& path) {
+  const Config said = parse_study_run(read_text(path), path.string(), {}, {});
+  std::map<std::string, std::string> changed;
+  for (const Difference& difference : differences(Config{}, said))
+    changed[difference.key] = difference.second;
+  return changed;
 }
 
 // `episodes` is an integer.
@@ -123,6 +136,8 @@ void require_allowed_threads(int threads) {
 void bind_runs(nb::module_& m) {
   m.def("setting_keys", &setting_keys, "Every key of a configuration.");
   m.def("config_items", &config_items, "path"_a, "Every key of a file and its value.");
+  m.def("changed_settings", &changed_settings, "path"_a,
+        "The settings in which a file differs from the defaults, as YAML.");
   m.def("metrics_columns", &metrics_columns, "path"_a,
         "The columns of a metrics.csv that have any value; what is not in a row is NaN.");
   m.def(

@@ -11,6 +11,9 @@ import numpy as np
 from ._saccade import InputError
 
 
+MAX_SCENES = 100_000_000  # as the command line has it
+
+
 def as_integer(name: str, value: object, low: int, high: int) -> int:
     """An integer from `low` to `high`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
@@ -19,6 +22,11 @@ def as_integer(name: str, value: object, low: int, high: int) -> int:
     if not low <= number <= high:
         raise InputError(f"{name}: {number}; allowed: {low} to {high}")
     return number
+
+
+def as_seed(value: object) -> int:
+    """A seed, as the configuration has them."""
+    return as_integer("seed", value, 0, 2**63 - 1)
 
 
 def as_number(name: str, value: object) -> float:

@@ -28,12 +28,17 @@ def presets() -> list[str]:
     return sorted(path.stem for path in _PRESETS.glob("*.yaml"))
 
 
+def preset_file(name: str) -> Path:
+    """Where the preset of that name is, or would be."""
+    return _PRESETS / f"{name}.yaml"
+
+
 def find_file(config: str | os.PathLike[str]) -> Path:
     """A file, or else the preset of that name: "quickstart", "experiments/quickstart.yaml"."""
     path = Path(config)
     if path.is_file():
         return path
-    preset = _PRESETS / f"{path.stem}.yaml"
+    preset = preset_file(path.stem)
     if (
         str(path.parent) in (".", "experiments")
         and path.suffix in ("", ".yaml")

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _saccade
+from ._arguments import MAX_SCENES, as_integer, as_seed
 from ._arrays import as_array, as_images, as_labels
 from ._saccade import InputError
 
@@ -131,8 +132,8 @@ class Agent:
 
     def __init__(self, path: str | os.PathLike[str], *, threads: int = 0) -> None:
         self.path = os.fspath(path)
-        self._threads = threads
-        self._agent = _saccade.Agent(self.path, threads)
+        self._threads = as_integer("threads", threads, 0, 1024)
+        self._agent = _saccade.Agent(self.path, self._threads)
         self._facts: dict[str, Any] = self._agent.facts
 
     def __repr__(self) -> str:
@@ -184,11 +185,13 @@ class Agent:
         expectation of soft kinds; `sampled` draws; `argmax` takes the most probable of soft kinds,
         too. seed (by default evaluation.seed) and sample number the draws. beam: of a decoder.
         """
+        seed = None if seed is None else as_seed(seed)
+        sample = as_integer("sample", sample, 0, 2**31 - 1)
+        beam = as_integer("beam", beam, 1, 100)
         if images is None:
             if labels is not None:
                 raise InputError("labels: given without images")
-            count = self._facts["scenes"] if scenes is None else scenes
-            _require("scenes", count >= 1, count, "1 and more")
+            count = _scenes(self._facts["scenes"] if scenes is None else scenes)
             played = self._agent.play_scenes(count, split, readout, seed, sample, beam)
             return self._rollout(played, known=True)
         if scenes is not None:
@@ -217,14 +220,14 @@ class Agent:
             raise InputError("start: needs images or size, and not both")
         if images is not None:
             pixels = self._canvases(images)
-            return State(len(pixels), images=pixels, readout=readout, seed=seed)
+            return State(len(pixels), images=pixels, readout=readout, seed=as_seed(seed))
         if not self._facts["handed"]:
             raise InputError(
                 "size: this agent sees more than one glimpse a step (many places, a window, or the "
                 "canvas by model.context); start(images) is for it"
             )
-        _require("size", size is not None and size >= 1, size, "1 and more")
-        return State(int(size or 0), readout=readout, seed=seed)
+        episodes = as_integer("size", size, 1, MAX_SCENES)
+        return State(episodes, readout=readout, seed=as_seed(seed))
 
     def step(self, state: State, locations: Any = None, glimpses: Any = None) -> Look:
         """The next look, which `state` then has behind it: where the agent looks by itself, or at
@@ -287,8 +290,7 @@ class Agent:
         single glimpses, feature_jacobian (N, O, T, F), logits (N, O), chosen (N, O): the class.
         """
         if images is None:
-            _require("scenes", scenes >= 1, scenes, "1 and more")
-            arrays = self._agent.saliency_of_scenes(scenes, step)
+            arrays = self._agent.saliency_of_scenes(_scenes(scenes), step)
         else:
             arrays = self._agent.saliency_of_canvases(self._canvases(images), step)
         rows, cols, channels = self.canvas
@@ -327,6 +329,5 @@ class Agent:
         return Rollout(arrays)
 
 
-def _require(name: str, fits: bool, value: Any, allowed: str) -> None:
-    if not fits:
-        raise InputError(f"{name}: {value}; allowed: {allowed}")
+def _scenes(count: int) -> int:
+    return as_integer("scenes", count, 1, MAX_SCENES)

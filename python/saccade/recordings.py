@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _saccade
+from ._arguments import MAX_SCENES, as_integer, as_number, as_seed
 from ._arrays import as_labels
 from ._saccade import InputError
 from .agents import Agent
@@ -48,8 +49,9 @@ def record(
         if players[0]._facts["spells"]:
             raise InputError("labels: these agents answer with sequences; allowed: None")
         classes = as_labels("labels", labels, len(pixels), len(players[0].class_names))
-    count = scenes if pixels is None else len(pixels)
-    return Recording(players, list(names), pixels, classes, count, seed, fps)
+    count = as_integer("scenes", scenes, 1, MAX_SCENES) if pixels is None else len(pixels)
+    drawn = None if seed is None else as_seed(seed)
+    return Recording(players, list(names), pixels, classes, count, drawn, as_number("fps", fps))
 
 
 class Recording:

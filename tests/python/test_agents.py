@@ -248,7 +248,15 @@ def test_what_else_is_refused(runs: dict[str, pathlib.Path], tmp_path: pathlib.P
     images = some_images(2)
     refused = [
         ("labels: given without images", lambda: agent.rollout(labels=[1])),
-        ("scenes: 0; allowed: 1 and more", lambda: agent.rollout(scenes=0)),
+        ("scenes: 0; allowed: 1 to", lambda: agent.rollout(scenes=0)),
+        ("scenes: 2.5; allowed: an integer", lambda: agent.saliency(scenes=2.5)),
+        ("scenes: 0; allowed: 1 to", lambda: saccade.record(agent, scenes=0)),
+        ("seed: -1; allowed: 0 to", lambda: agent.rollout(images, seed=-1)),
+        ("sample: 'a'; allowed: an integer", lambda: agent.rollout(images, sample="a")),
+        ("beam: 0; allowed: 1 to 100", lambda: agent.rollout(images, beam=0)),
+        ("size: 0; allowed: 1 to", lambda: agent.start(size=0)),
+        ("fps: 'slow'; allowed: a number", lambda: saccade.record(agent, fps="slow")),
+        ("threads: -1; allowed: 0 to 1024", lambda: saccade.load(runs["points"], threads=-1)),
         ("scenes: given with images", lambda: agent.rollout(images, scenes=2)),
         (r"labels: shape \(3,\)", lambda: agent.rollout(images, labels=[1, 2, 3])),
         ("labels: 3 to 10; allowed: 0 to 9", lambda: agent.rollout(images, labels=[3, 10])),

@@ -24,7 +24,7 @@ LABELS = np.arange(4)
         ({"scene": {"canvs": [9, 9]}}, "unknown key 'scene.canvs'; did you mean 'scene.canvas'?"),
         ({"scene": 3}, "scene: 3; allowed: a dictionary of settings"),
         ({"patch_size": 8, "retina": {"patch_size": 8}}, "retina.patch_size: given twice"),
-        ({"patch_size": object()}, "retina.patch_size: of type object"),
+        ({"patch_size": object()}, "retina.patch_size: <object object at"),
         ({"patch_size": "wide"}, "retina.patch_size: 'wide' is not an integer"),
         ({"patch_size": 100}, "retina.patch_size: 100"),
         ({"canvas": [6]}, "scene.canvas: a list is not a list of two"),

@@ -2,97 +2,52 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import gymnasium as gym
 
+from .. import _saccade
 from .._saccade import InputError
+from .._settings import preset_file
 
 _ENTRY_POINT = "saccade.envs:GlimpseEnv"
+
+NUM_GLIMPSES = "attention.glimpse.num_glimpses"
+
+FAMILIES = {
+    "Centered28": "mnist28",
+    "Translated60": "translated60",
+    "Cluttered60": "cluttered60",
+    "Cluttered100": "cluttered100",
+    "Bag": "bag",
+    "Transcribe": "transcribe",
+    "Catch": "catch",
+}
+"""The families, and the presets whose scenes, retina and looks they begin with."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """The scene and the retina of a task, by the keys of a configuration, and how it is looked at.
+    """What a preset says of environments: the settings of its scene, its retina and its number of
+    looks, as YAML; and where the first look goes, "center", or "random" where an agent learns it."""
 
-    As the preset of experiments/ has them.
-    """
-
-    preset: str
-    settings: dict[str, object]
-    num_glimpses: int
-    first: str = "random"
+    settings: dict[str, str]
+    first: str
 
 
-def _cluttered(side: int, num_distractors: int, scales: int) -> dict[str, object]:
-    return {
-        "scene.kind": "cluttered",
-        "scene.canvas": [side, side],
-        "scene.num_distractors": num_distractors,
-        "retina.patch_size": 12,
-        "retina.scales": scales,
-    }
-
-
-FAMILIES = {
-    "Centered28": Family(
-        "mnist28",
+@functools.cache
+def find_family(name: str) -> Family:
+    """The family of that name."""
+    said = _saccade.changed_settings(preset_file(FAMILIES[name]))
+    return Family(
         {
-            "scene.kind": "centered",
-            "scene.canvas": [28, 28],
-            "retina.patch_size": 8,
-            "retina.scales": 1,
+            key: value
+            for key, value in said.items()
+            if key.startswith(("scene.", "retina.")) or key == NUM_GLIMPSES
         },
-        num_glimpses=6,
-    ),
-    "Translated60": Family(
-        "translated60",
-        {
-            "scene.kind": "translated",
-            "scene.canvas": [60, 60],
-            "retina.patch_size": 12,
-            "retina.scales": 3,
-        },
-        num_glimpses=8,
-    ),
-    "Cluttered60": Family("cluttered60", _cluttered(60, 4, 3), num_glimpses=8),
-    "Cluttered100": Family("cluttered100", _cluttered(100, 8, 4), num_glimpses=8),
-    "Bag": Family(
-        "bag",
-        {
-            "scene.kind": "bag",
-            "scene.canvas": [56, 112],
-            "scene.num_digits": 8,
-            "retina.patch_size": 28,
-            "retina.scales": 1,
-        },
-        num_glimpses=8,
-    ),
-    "Transcribe": Family(
-        "transcribe",
-        {
-            "scene.kind": "transcribe",
-            "scene.canvas": [60, 100],
-            "scene.num_digits": 3,
-            "scene.num_distractors": 4,
-            "retina.patch_size": 16,
-            "retina.scales": 2,
-        },
-        num_glimpses=6,
-    ),
-    "Catch": Family(
-        "catch",
-        {
-            "scene.kind": "catch",
-            "scene.canvas": [24, 24],
-            "retina.patch_size": 6,
-            "retina.scales": 3,
-            "retina.pooling": "max",
-        },
-        num_glimpses=23,
-        first="center",
-    ),
-}
+        first="center" if said.get("attention.glimpse.first") == "center" else "random",
+    )
 
 
 def register_families() -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping
-from os import PathLike, fspath
-from typing import Any
-
-import numpy as np
 
 from .. import _saccade
 from .._saccade import InputError
+from .._settings import to_yaml
 
 _SECTIONS = ("data", "scene", "retina")
 
@@ -44,26 +40,10 @@ def _leaves(key: str, value: object) -> Iterator[tuple[str, object]]:
         yield key, value
 
 
-def _yaml(key: str, value: object) -> str:
-    def plain(what: Any) -> object:
-        if isinstance(what, (np.generic, np.ndarray)):
-            return what.tolist()
-        if isinstance(what, PathLike):
-            return fspath(what)
-        raise TypeError
-
-    try:
-        return json.dumps(value, default=plain)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{key}: of type {type(value).__name__}; allowed: a number, a text, a list, True, False"
-        ) from error
-
-
 def settings_of(
-    base: Mapping[str, object], given: Mapping[str, object], parameters: Collection[str]
+    base: Mapping[str, str], given: Mapping[str, object], parameters: Collection[str]
 ) -> list[str]:
-    """`key=value` for `base`, by whole keys, and then for what was given.
+    """`key=value` for `base`, by whole keys and as YAML, and then for what was given.
 
     Given are settings by their last word or their whole key, and sections as dictionaries. Raises
     InputError for a name that is none, with the nearest among them and `parameters`, for one that
@@ -82,4 +62,5 @@ def settings_of(
             if leaf in chosen:
                 raise InputError(f"{leaf}: given twice")
             chosen[leaf] = inner
-    return [f"{key}={_yaml(key, value)}" for key, value in {**base, **chosen}.items()]
+    said = {key: to_yaml(key, value) for key, value in chosen.items()}
+    return [f"{key}={value}" for key, value in {**base, **said}.items()]

@@ -11,17 +11,15 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from .. import _saccade
-from .._arguments import as_choice, as_flag, as_integer, as_number
+from .._arguments import as_choice, as_flag, as_integer, as_number, as_seed
 from .._arrays import as_array, as_images, as_labels
 from .._saccade import InputError
-from .families import FAMILIES
+from .families import FAMILIES, NUM_GLIMPSES, find_family
 from .settings import settings_of
 
 Array: TypeAlias = npt.NDArray[Any]
 Observation: TypeAlias = "dict[str, Array] | Array"
 Info: TypeAlias = "dict[str, Any]"
-
-MAX_SEED = 2**63 - 1
 
 _PARAMETERS = (
     "family",
@@ -65,16 +63,12 @@ class Worlds:
         threads: int,
         settings: Mapping[str, object],
     ) -> None:
-        chosen = FAMILIES[as_choice("family", family, FAMILIES)]
+        chosen = find_family(as_choice("family", family, FAMILIES))
         if render_mode is not None:
             as_choice("render_mode", render_mode, ("rgb_array",))
-        if num_glimpses is None:
-            num_glimpses = chosen.num_glimpses
-        base = {
-            "name": family,
-            "attention.glimpse.num_glimpses": as_integer("num_glimpses", num_glimpses, 1, 256),
-            **chosen.settings,
-        }
+        base = {"name": family, **chosen.settings}
+        if num_glimpses is not None:
+            base[NUM_GLIMPSES] = str(as_integer("num_glimpses", num_glimpses, 1, 256))
         looks = as_choice("first", chosen.first if first is None else first, ("random", "center"))
         self.count = as_integer("num_envs", count, 1, 1_000_000)
         self.halts = as_flag("halt", halt)
@@ -151,7 +145,7 @@ class Worlds:
         drawn = np.full(self.count, -1, np.int64)
         for i, seed in enumerate(seeds):
             if seed is not None:
-                drawn[i] = as_integer("seed", seed, 0, MAX_SEED)
+                drawn[i] = as_seed(seed)
             elif not self._seeded[i]:
                 drawn[i] = generator.integers(2**30)
         return drawn
