@@ -1,9 +1,11 @@
 #include "env/area_resize.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "nn/check.h"
 #include "nn/gemm.h"
+#include "nn/rows.h"
 
 namespace saccade {
 namespace {
@@ -20,6 +22,19 @@ Tensor<2> shares(int to, int from) {
   return share;
 }
 
+// Which pixels of `from` each of `to` is made of.
+std::vector<AreaResize::Range> covered(const Tensor<2>& shares) {
+  std::vector<AreaResize::Range> ranges;
+  for (int i = 0; i < static_cast<int>(shares.shape()[0]); ++i) {
+    const ConstMatrix row = one_row(matrix(shares), i);
+    const auto has_share = [](float share) { return share > 0.0F; };
+    const float* begin = std::find_if(row.data, row.data + row.cols, has_share);
+    const float* end = std::find_if_not(begin, row.data + row.cols, has_share);
+    ranges.push_back({static_cast<int>(begin - row.data), static_cast<int>(end - begin)});
+  }
+  return ranges;
+}
+
 }  // namespace
 
 AreaResize::AreaResize(int channels, int rows, int cols, int to_rows, int to_cols)
@@ -30,6 +45,8 @@ AreaResize::AreaResize(int channels, int rows, int cols, int to_rows, int to_col
       to_cols_(to_cols),
       row_shares_(shares(to_rows, rows)),
       col_shares_(shares(to_cols, cols)),
+      row_ranges_(covered(row_shares_)),
+      col_ranges_(covered(col_shares_)),
       half_(zeros<2>(to_rows, cols)) {
   SACCADE_CHECK(to_rows >= 1 && to_rows <= rows && to_cols >= 1 && to_cols <= cols);
 }
@@ -41,9 +58,19 @@ void AreaResize::forward(std::span<float> small, std::span<const float> canvas) 
   }
   for (int c = 0; c < channels_; ++c) {
     const ConstMatrix from = {&canvas[c * rows_ * cols_], rows_, cols_, cols_};
-    multiply(matrix(half_), matrix(row_shares_), from);
-    multiply_transposed_b({&small[c * to_rows_ * to_cols_], to_rows_, to_cols_, to_cols_},
-                          matrix(half_), matrix(col_shares_));
+    float* to = &small[c * to_rows_ * to_cols_];
+    for (int i = 0; i < to_rows_; ++i) {
+      const auto [first_row, rows] = row_ranges_[i];
+      const float* half = &half_(i, 0);
+      weighted_rows(&half_(i, 0), &row_shares_(i, first_row), from.row_range(first_row, rows));
+      for (int j = 0; j < to_cols_; ++j) {
+        const auto [first_col, cols] = col_ranges_[j];
+        float sum = 0.0F;
+        for (int k = first_col; k < first_col + cols; ++k)
+          sum = std::fma(half[k], col_shares_(j, k), sum);
+        *to++ = sum;
+      }
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "nn/tensor.h"
 
@@ -18,11 +19,18 @@ class AreaResize {
   /// Writes dcanvas from dsmall.
   void backward(std::span<float> dcanvas, std::span<const float> dsmall);
 
+  /// Pixels of an axis.
+  struct Range {
+    int first, count;
+  };
+
  private:
   int channels_, rows_, cols_, to_rows_, to_cols_;
-  Tensor<2> row_shares_;  // (to_rows, rows): rows sum to 1
-  Tensor<2> col_shares_;  // (to_cols, cols)
-  Tensor<2> half_;        // (to_rows, cols): of one channel
+  Tensor<2> row_shares_;           // (to_rows, rows): rows sum to 1
+  Tensor<2> col_shares_;           // (to_cols, cols)
+  std::vector<Range> row_ranges_;  // (to_rows): what has a share
+  std::vector<Range> col_ranges_;  // (to_cols)
+  Tensor<2> half_;                 // (to_rows, cols): of one channel
 };
 
 }  // namespace saccade

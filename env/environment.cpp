@@ -6,6 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "nn/profile.h"
+
 namespace saccade {
 
 namespace {
@@ -24,6 +26,7 @@ void check_locations(ConstMatrix locations) {
 }  // namespace
 
 void Environment::reset(std::uint64_t first_scene) {
+  const StageScope scope(Stage::scene);
   begin(first_scene);
   running_ = true;
 }
@@ -31,6 +34,7 @@ void Environment::reset(std::uint64_t first_scene) {
 void Environment::restart(int episode, std::uint64_t scene) {
   if (!running_) throw std::logic_error("Environment::restart needs a reset() first");
   SACCADE_CHECK(episode >= 0 && episode < episodes());
+  const StageScope scope(Stage::scene);
   begin_one(episode, scene);
 }
 
@@ -40,6 +44,7 @@ void Environment::look(int episode, float x, float y, std::span<float> glimpse) 
   SACCADE_CHECK(static_cast<int>(glimpse.size()) == glimpse_size());
   check_location(x, episode);
   check_location(y, episode);
+  const StageScope scope(Stage::look);
   observe_one(episode, x, y, glimpse.data());
 }
 
@@ -48,6 +53,7 @@ void Environment::look(ConstMatrix locations, Matrix glimpses) {
   SACCADE_CHECK(locations.rows == episodes() && locations.cols == 2);
   SACCADE_CHECK(glimpses.rows == episodes() && glimpses.cols == glimpse_size());
   check_locations(locations);
+  const StageScope scope(Stage::look);
   observe(locations, glimpses);
 }
 
@@ -56,6 +62,7 @@ void Environment::look_at_all(ConstMatrix places, Matrix glimpses) {
   SACCADE_CHECK(places.cols == 2 && glimpses.rows == episodes() * places.rows);
   SACCADE_CHECK(glimpses.cols == glimpse_size());
   check_locations(places);
+  const StageScope scope(Stage::look);
   observe_all(places, glimpses);
 }
 
@@ -65,12 +72,14 @@ void Environment::look_smoothly(ConstMatrix locations, Matrix glimpses, Matrix s
   SACCADE_CHECK(glimpses.rows == episodes() && glimpses.cols == glimpse_size());
   SACCADE_CHECK(slopes.rows == episodes() && slopes.cols == 2 * glimpse_size());
   check_locations(locations);
+  const StageScope scope(Stage::look);
   observe_smoothly(locations, glimpses, slopes);
 }
 
 void Environment::view(Matrix canvases) {
   if (!running_) throw std::logic_error("Environment::view needs a reset() first");
   SACCADE_CHECK(canvases.rows == episodes() && canvases.cols == canvas().pixels());
+  const StageScope scope(Stage::look);
   observe_canvases(canvases);
 }
 
@@ -154,6 +163,7 @@ void Environment::act(std::span<const int> actions, std::span<float> rewards) {
       throw std::out_of_range(
           fmt::format("Environment::act: action {} in episode {}; allowed: 0 to {}", actions[b], b,
                       num_classes() - 1));
+  const StageScope scope(Stage::scene);
   advance(actions, rewards);
 }
 

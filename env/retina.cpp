@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <type_traits>
 
 #include "nn/check.h"
@@ -17,68 +16,95 @@ namespace {
 using Sum = std::uint16_t;
 constexpr int kMaxZoom = 16;
 constexpr int kMaxCanvasSide = 2048;
+constexpr int kMaxPlaneSide = kMaxCanvasSide + 2 * kMaxZoom;
 
-// One plane (rows, cols) of box sums of a coarse scale from that of the finer one: a coarse box is
-// made of factor x factor fine ones. Rows and columns begin .. end - 1 are written. The usual
-// factor is compiled apart. `join` is a sum or the larger of two.
-template <class Factor, class Join>
-void pool_boxes(Sum* __restrict coarse, const Sum* __restrict fine, int stride, int first,
-                int last_row, int last_col, int fine_zoom, Factor factor, Join join) {
-  for (int row = first; row <= last_row; ++row) {
-    Sum* __restrict to = coarse + static_cast<std::ptrdiff_t>(row) * stride;
-    const Sum* __restrict from = fine + static_cast<std::ptrdiff_t>(row) * stride;
-    for (int col = first; col <= last_col; ++col) {
-      int pool = 0;
-      for (int i = 0; i < factor; ++i)
-        for (int j = 0; j < factor; ++j)
-          pool = join(pool, from[(i * stride + j) * fine_zoom + col]);
-      to[col] = static_cast<Sum>(pool);
-    }
-  }
-}
+// Of `zoom` pixels: their sum, or the largest.
+struct Mean {
+  static int join(int a, int b) { return a + b; }
+};
+struct Max {
+  static int join(int a, int b) { return std::max(a, b); }
+};
 
-// The boxes begin .. end - 1 of a glimpse's row or column are in the plane; all others are black.
+// The boxes begin .. end - 1 of a glimpse's row or column meet the canvas; all others are black.
 struct Visible {
   int begin, end;
 };
 
-Visible visible(int first, int zoom, int plane_side, int patch) {
+// `first` is where the first box has its corner, of a canvas that ends at `plane_end`.
+Visible visible(int first, int zoom, int plane_end, int patch) {
   const auto steps = [zoom](int distance) { return (distance + zoom - 1) / zoom; };
   const int begin = std::clamp(steps(-first), 0, patch);
-  return {begin, std::clamp(steps(plane_side - first), begin, patch)};
+  return {begin, std::clamp(steps(plane_end - first), begin, patch)};
 }
 
-// Copies every zoom-th box of a plane, in units of `white`; `boxes` is the glimpse's first.
-template <class Zoom>
-void read_patch(float* __restrict glimpse, int patch, const Sum* __restrict boxes, int stride,
-                Visible rows, Visible cols, Zoom zoom, float white) {
-  const float scale = 1.0F / white;
-  for (int i = rows.begin; i < rows.end; ++i) {
-    const Sum* from = boxes + static_cast<std::ptrdiff_t>(i) * zoom * stride;
-    float* to = glimpse + static_cast<std::ptrdiff_t>(i) * patch;
-    for (int j = cols.begin; j < cols.end; ++j) to[j] = static_cast<float>(from[j * zoom]) * scale;
+// joined[k] = `zoom` pixels of column k, one below the other.
+template <class Pooling, class Zoom>
+void join_rows(Sum* __restrict joined, const std::uint8_t* __restrict pixels, int stride, int count,
+               Zoom zoom) {
+  for (int k = 0; k < count; ++k) {
+    int pool = 0;
+    for (int i = 0; i < zoom; ++i) pool = Pooling::join(pool, pixels[i * stride + k]);
+    joined[k] = static_cast<Sum>(pool);
   }
 }
 
-// The same between four boxes, (u, v) of the way to the next column and row, with slopes.
-template <class Zoom>
-void read_patch_between(float* __restrict glimpse, float* __restrict by_x, float* __restrict by_y,
-                        int patch, const Sum* __restrict boxes, int stride, Visible rows,
-                        Visible cols, Zoom zoom, float u, float v, float scale, float x_scale,
-                        float y_scale) {
+// The box that begins there.
+template <class Pooling, class Zoom>
+float box_at(const Sum* joined, Zoom zoom) {
+  int pool = 0;
+  for (int i = 0; i < zoom; ++i) pool = Pooling::join(pool, joined[i]);
+  return static_cast<float>(pool);
+}
+
+// The visible boxes of a patch, times `scale`; `pixels` is where the glimpse's first box begins.
+template <class Pooling, class Zoom>
+void read_patch(float* __restrict glimpse, int patch, const std::uint8_t* pixels, int stride,
+                Visible rows, Visible cols, Zoom zoom, float scale) {
+  Sum joined[kMaxPlaneSide];
+  const int count = cols.end - cols.begin;
   for (int i = rows.begin; i < rows.end; ++i) {
-    const Sum* __restrict upper = boxes + static_cast<std::ptrdiff_t>(i) * zoom * stride;
-    const Sum* __restrict lower = upper + stride;
-    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(i) * patch;
-    for (int j = cols.begin; j < cols.end; ++j) {
-      const int at = j * zoom;
-      const auto left = static_cast<float>(upper[at]), right = static_cast<float>(upper[at + 1]);
-      const float left_down = static_cast<float>(lower[at]) - left;
-      const float right_down = static_cast<float>(lower[at + 1]) - right;
-      const float from = left + v * left_down, to = right + v * right_down;
-      glimpse[row + j] = scale * (from + u * (to - from));
-      by_x[row + j] = x_scale * (to - from);
-      by_y[row + j] = y_scale * (left_down + u * (right_down - left_down));
+    const std::uint8_t* __restrict from =
+        pixels + static_cast<std::ptrdiff_t>(i) * zoom * stride + cols.begin * zoom;
+    float* __restrict to = glimpse + static_cast<std::ptrdiff_t>(i) * patch + cols.begin;
+    if (zoom == 1) {  // pixels as they are
+      for (int j = 0; j < count; ++j) to[j] = static_cast<float>(from[j]) * scale;
+      continue;
+    }
+    join_rows<Pooling>(joined, from, stride, count * zoom, zoom);
+    for (int j = 0; j < count; ++j) to[j] = box_at<Pooling>(joined + j * zoom, zoom) * scale;
+  }
+}
+
+// How a scale is read between pixels: (u, v) of the way to the next column and row.
+struct Between {
+  float u, v;
+  float scale, x_scale, y_scale;  // of a number, of its slopes
+};
+
+// The same between four boxes, with slopes.
+template <class Pooling, class Zoom>
+void read_patch_between(float* __restrict glimpse, float* __restrict by_x, float* __restrict by_y,
+                        int patch, const std::uint8_t* pixels, int stride, Visible rows,
+                        Visible cols, Zoom zoom, const Between& at) {
+  Sum upper[kMaxPlaneSide], lower[kMaxPlaneSide];
+  const int count = cols.end - cols.begin;
+  if (count == 0) return;
+  for (int i = rows.begin; i < rows.end; ++i) {
+    const std::uint8_t* from =
+        pixels + static_cast<std::ptrdiff_t>(i) * zoom * stride + cols.begin * zoom;
+    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(i) * patch + cols.begin;
+    join_rows<Pooling>(upper, from, stride, count * zoom + 1, zoom);
+    join_rows<Pooling>(lower, from + stride, stride, count * zoom + 1, zoom);
+    for (int j = 0; j < count; ++j) {
+      const Sum *above = upper + j * zoom, *below = lower + j * zoom;
+      const float left = box_at<Pooling>(above, zoom), right = box_at<Pooling>(above + 1, zoom);
+      const float left_down = box_at<Pooling>(below, zoom) - left;
+      const float right_down = box_at<Pooling>(below + 1, zoom) - right;
+      const float from_x = left + at.v * left_down, to_x = right + at.v * right_down;
+      glimpse[first + j] = at.scale * (from_x + at.u * (to_x - from_x));
+      by_x[first + j] = at.x_scale * (to_x - from_x);
+      by_y[first + j] = at.y_scale * (left_down + at.u * (right_down - left_down));
     }
   }
 }
@@ -86,18 +112,21 @@ void read_patch_between(float* __restrict glimpse, float* __restrict by_x, float
 template <int value>
 constexpr std::integral_constant<int, value> kConstant{};
 
-// The usual strides are compiled apart.
+// Calls read(pooling, zoom); the usual ones are compiled apart.
 template <class Read>
-void with_stride(int zoom, Read&& read) {
+void with_zoom(bool max, int zoom, const Read& read) {
+  if (max) return read(Max(), zoom);
   switch (zoom) {
     case 1:
-      return read(kConstant<1>);
+      return read(Mean(), kConstant<1>);
     case 2:
-      return read(kConstant<2>);
+      return read(Mean(), kConstant<2>);
     case 4:
-      return read(kConstant<4>);
+      return read(Mean(), kConstant<4>);
+    case 8:
+      return read(Mean(), kConstant<8>);
     default:
-      return read(zoom);
+      return read(Mean(), zoom);
   }
 }
 
@@ -138,47 +167,27 @@ Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int
   margin_ = zooms_.back();
   plane_rows_ = rows_ + 2 * margin_;
   plane_cols_ = cols_ + 2 * margin_;
-  prepared_size_ = sizeof(Sum) * scales * channels_ * plane_rows_ * plane_cols_;
+  prepared_size_ = static_cast<std::size_t>(channels_) * plane_rows_ * plane_cols_;
   glimpse_size_ = scales * channels_ * patch * patch;
 }
 
-// Each scale and channel has a plane of box sums: the box with its corner at canvas pixel (y, x)
-// stands at row y + margin, column x + margin. The margin has room for all boxes that meet the
-// canvas and for one more at each side; those that do not meet it are zero from the beginning.
+// A plane of pixels for each channel, with a black margin that has room for every box that meets
+// the canvas and for one more at its right and below.
 void Retina::prepare(std::span<const std::uint8_t> canvas, std::span<std::byte> prepared) const {
   SACCADE_CHECK(canvas.size() == static_cast<std::size_t>(rows_) * cols_ * channels_);
   SACCADE_CHECK(prepared.size() == prepared_size_);
-  Sum* plane = reinterpret_cast<Sum*>(prepared.data());
-  const std::ptrdiff_t plane_size = static_cast<std::ptrdiff_t>(plane_rows_) * plane_cols_;
+  auto* plane = reinterpret_cast<std::uint8_t*>(prepared.data());
   const std::uint8_t* pixels = canvas.data();
-  for (int c = 0; c < channels_; ++c, plane += plane_size)
+  for (int c = 0; c < channels_; ++c, plane += plane_size())
     for (int row = 0; row < rows_; ++row, pixels += cols_)
       std::copy_n(pixels, cols_, plane + (row + margin_) * plane_cols_ + margin_);
-
-  for (std::size_t s = 1; s < zooms_.size(); ++s) {
-    const int first = margin_ - zooms_[s] + 1;
-    for (int c = 0; c < channels_; ++c, plane += plane_size) {
-      const auto pool = [&](auto factor, auto join) {
-        pool_boxes(plane, plane - channels_ * plane_size, plane_cols_, first, margin_ + rows_ - 1,
-                   margin_ + cols_ - 1, zooms_[s - 1], factor, join);
-      };
-      const auto pool_by = [&](auto join) {
-        config_.scale_factor == 2 ? pool(kConstant<2>, join) : pool(config_.scale_factor, join);
-      };
-      if (config_.pooling == "max")
-        pool_by([](int a, int b) { return std::max(a, b); });
-      else
-        pool_by(std::plus<int>());
-    }
-  }
 }
 
 void Retina::view(std::span<const std::byte> prepared, float* canvas) const {
-  const Sum* plane = reinterpret_cast<const Sum*>(prepared.data());  // the finest scale's
-  for (int c = 0; c < channels_;
-       ++c, plane += static_cast<std::ptrdiff_t>(plane_rows_) * plane_cols_)
+  const auto* plane = reinterpret_cast<const std::uint8_t*>(prepared.data());
+  for (int c = 0; c < channels_; ++c, plane += plane_size())
     for (int row = 0; row < rows_; ++row, canvas += cols_) {
-      const Sum* from = plane + static_cast<std::ptrdiff_t>(row + margin_) * plane_cols_ + margin_;
+      const std::uint8_t* from = plane + (row + margin_) * plane_cols_ + margin_;
       for (int col = 0; col < cols_; ++col)
         canvas[col] = static_cast<float>(from[col]) * (1.0F / 255.0F);
     }
@@ -191,26 +200,27 @@ int Retina::first_edge(float location, int pixels, double side) {
   return static_cast<int>(std::floor(point - 0.5 * side + 0.5 + rounding));
 }
 
+float Retina::white(int zoom) const {
+  return pools_max() ? 255.0F : 255.0F * static_cast<float>(zoom * zoom);
+}
+
 void Retina::look(std::span<const std::byte> prepared, float x, float y, float* glimpse) const {
-  const Sum* plane = reinterpret_cast<const Sum*>(prepared.data());
   const int patch = config_.patch_size;
   for (const int zoom : zooms_) {
-    const float white =
-        config_.pooling == "max" ? 255.0F : 255.0F * static_cast<float>(zoom * zoom);
     // Row and column, in the plane, of the glimpse's first box.
     const int first_row = first_edge(y, rows_, patch * zoom) + margin_;
     const int first_col = first_edge(x, cols_, patch * zoom) + margin_;
-    const Visible rows = visible(first_row, zoom, plane_rows_, patch);
-    const Visible cols = visible(first_col, zoom, plane_cols_, patch);
+    const Visible rows = visible(first_row, zoom, rows_ + margin_, patch);
+    const Visible cols = visible(first_col, zoom, cols_ + margin_, patch);
     const bool whole = rows.end - rows.begin == patch && cols.end - cols.begin == patch;
-    for (int c = 0; c < channels_; ++c) {
+    const auto* pixels = reinterpret_cast<const std::uint8_t*>(prepared.data()) +
+                         static_cast<std::ptrdiff_t>(first_row) * plane_cols_ + first_col;
+    for (int c = 0; c < channels_; ++c, glimpse += patch * patch, pixels += plane_size()) {
       if (!whole) std::fill_n(glimpse, patch * patch, 0.0F);
-      const Sum* boxes = plane + static_cast<std::ptrdiff_t>(first_row) * plane_cols_ + first_col;
-      with_stride(zoom, [&](auto stride) {
-        read_patch(glimpse, patch, boxes, plane_cols_, rows, cols, stride, white);
+      with_zoom(pools_max(), zoom, [&]<class Pooling>(Pooling, auto by) {
+        read_patch<Pooling>(glimpse, patch, pixels, plane_cols_, rows, cols, by,
+                            1.0F / white(zoom));
       });
-      plane += static_cast<std::ptrdiff_t>(plane_rows_) * plane_cols_;
-      glimpse += patch * patch;
     }
   }
 }
@@ -224,30 +234,30 @@ Retina::Corner Retina::corner(float location, int side, int zoom) const {
 
 void Retina::look_smoothly(std::span<const std::byte> prepared, float x, float y, float* glimpse,
                            float* slopes) const {
-  const Sum* plane = reinterpret_cast<const Sum*>(prepared.data());
   const int patch = config_.patch_size, size = patch * patch;
-  const bool max = config_.pooling == "max";
   float *by_x = slopes, *by_y = slopes + glimpse_size_;
   for (const int zoom : zooms_) {
-    const float scale = 1.0F / (max ? 255.0F : 255.0F * static_cast<float>(zoom * zoom));
-    // A location unit is half a side of pixels.
-    const float x_scale = 0.5F * static_cast<float>(cols_) * scale;
-    const float y_scale = 0.5F * static_cast<float>(rows_) * scale;
     const Corner down = corner(y, rows_, zoom), right = corner(x, cols_, zoom);
+    const float scale = 1.0F / white(zoom);
+    const Between between{.u = right.fraction,
+                          .v = down.fraction,
+                          .scale = scale,  // a location unit is half a side of pixels
+                          .x_scale = 0.5F * static_cast<float>(cols_) * scale,
+                          .y_scale = 0.5F * static_cast<float>(rows_) * scale};
     const int first_row = down.edge + margin_, first_col = right.edge + margin_;
-    // The last row and column of a plane are black: what lies between them and the outside is, too.
-    const Visible rows = visible(first_row, zoom, plane_rows_ - 1, patch);
-    const Visible cols = visible(first_col, zoom, plane_cols_ - 1, patch);
+    const Visible rows = visible(first_row, zoom, rows_ + margin_, patch);
+    const Visible cols = visible(first_col, zoom, cols_ + margin_, patch);
     const bool whole = rows.end - rows.begin == patch && cols.end - cols.begin == patch;
-    for (int c = 0; c < channels_; ++c, glimpse += size, by_x += size, by_y += size) {
+    const auto* pixels = reinterpret_cast<const std::uint8_t*>(prepared.data()) +
+                         static_cast<std::ptrdiff_t>(first_row) * plane_cols_ + first_col;
+    for (int c = 0; c < channels_; ++c, pixels += plane_size()) {
       if (!whole)
         for (float* numbers : {glimpse, by_x, by_y}) std::fill_n(numbers, size, 0.0F);
-      const Sum* boxes = plane + static_cast<std::ptrdiff_t>(first_row) * plane_cols_ + first_col;
-      with_stride(zoom, [&](auto stride) {
-        read_patch_between(glimpse, by_x, by_y, patch, boxes, plane_cols_, rows, cols, stride,
-                           right.fraction, down.fraction, scale, x_scale, y_scale);
+      with_zoom(pools_max(), zoom, [&]<class Pooling>(Pooling, auto by) {
+        read_patch_between<Pooling>(glimpse, by_x, by_y, patch, pixels, plane_cols_, rows, cols, by,
+                                    between);
       });
-      plane += static_cast<std::ptrdiff_t>(plane_rows_) * plane_cols_;
+      for (float** numbers : {&glimpse, &by_x, &by_y}) *numbers += size;
     }
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -40,7 +41,7 @@ class Retina {
   /// Bytes that prepare() needs for one scene; they must be zero before the first scene.
   std::size_t prepared_size() const { return prepared_size_; }
 
-  /// Sums every box of every scale once, so that a look only reads them.
+  /// Keeps the canvas as looks read it, with black around.
   /// canvas (channels, rows, cols); prepared (prepared_size()), owned by the caller.
   void prepare(std::span<const std::uint8_t> canvas, std::span<std::byte> prepared) const;
 
@@ -80,6 +81,11 @@ class Retina {
   };
 
   Corner corner(float location, int side, int zoom) const;
+  bool pools_max() const { return config_.pooling == "max"; }
+  float white(int zoom) const;  // the pool of a white box
+  std::ptrdiff_t plane_size() const {
+    return static_cast<std::ptrdiff_t>(plane_rows_) * plane_cols_;
+  }
   template <class Add>
   void each_scale_backward(std::span<float> dcanvas, std::span<const float> dglimpse,
                            const Add& add) const;
@@ -88,7 +94,7 @@ class Retina {
 
   RetinaConfig config_;
   int rows_, cols_, channels_;
-  int margin_ = 0;               // of a plane of box sums, at each side
+  int margin_ = 0;               // black, around a plane of pixels
   int plane_rows_, plane_cols_;  // canvas size + 2 margin_
   std::vector<int> zooms_;       // (S): side of a box in canvas pixels
   int glimpse_size_;

@@ -6,6 +6,7 @@
 #include "nn/batch.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
+#include "nn/profile.h"
 
 namespace saccade {
 namespace {
@@ -70,8 +71,7 @@ void direct_outputs(const Convolution::Sizes& sizes, const float* image, const i
 // Of N numbers of the patches, from `image` on at every corner: adds dy' x to dweights.
 template <std::size_t N>
 void direct_gradients(float* dweights, const float* image, const std::vector<int>& corners,
-                      const float* dy) {
-  std::array<Batch, N> sums;
+                      const float* dy, std::array<Batch, N>& sums) {
   for (std::size_t n = 0; n < N; ++n) sums[n] = Batch::load_aligned(dweights + n * kWidth);
   for (const int corner : corners) {
     const Batch dz = Batch::load_aligned(dy);
@@ -79,6 +79,25 @@ void direct_gradients(float* dweights, const float* image, const std::vector<int
     dy += kWidth;
   }
   for (std::size_t n = 0; n < N; ++n) sums[n].store_aligned(dweights + n * kWidth);
+}
+
+// Calls body(first, sums of N) for all that are left, N at the most.
+template <std::size_t N, class Body>
+void in_one_go(int first, int left, const Body& body) {
+  if (left == static_cast<int>(N))
+    body(first, std::array<Batch, N>());
+  else if constexpr (N > 1)
+    in_one_go<N - 1>(first, left, body);
+}
+
+// Calls body(first, sums of N) until `count` are done: a multiply-add waits for the one before it
+// in its sum, and eight sums at once keep the processor busy.
+template <class Body>
+void in_chains(int count, const Body& body) {
+  constexpr int kChains = 8;
+  int first = 0;
+  for (; first + kChains <= count; first += kChains) body(first, std::array<Batch, kChains>());
+  in_one_go<kChains - 1>(first, count - first, body);
 }
 
 }  // namespace
@@ -123,32 +142,30 @@ void Convolution::scatter(float* dx, float* dpatches) {
 }
 
 void Convolution::direct_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b) {
-  constexpr int kPositions = 4;
   const int positions = sizes_.positions(), filters = sizes_.filters;
   for (int first = 0; first < filters; first += kWidth) {
     const int count = std::min(kWidth, filters - first);
     pack(matrix(outputs_).row_range(0, 1), b, first);
     const Batch bias = Batch::load_aligned(outputs_.data());
     pack(matrix(weights_), w, first);
-    for (int image = 0; image < x.rows; ++image) {
-      const auto write = [&]<std::size_t N>(int p, std::array<Batch, N>&& z) {
+    for (int image = 0; image < x.rows; ++image)
+      in_chains(positions, [&]<std::size_t N>(int p, std::array<Batch, N>&& z) {
         direct_outputs(sizes_, x.row(image), corners_.data() + p, weights_.data(), bias, z);
-        alignas(64) std::array<float, kWidth> numbers;
-        for (std::size_t n = 0; n < N; ++n) {
-          z[n].store_aligned(numbers.data());
-          std::copy_n(numbers.data(), count, y.row(image) + (p + n) * filters + first);
+        float* to = y.row(image) + p * filters + first;
+        for (std::size_t n = 0; n < N; ++n, to += filters) {
+          if (count == kWidth) {
+            z[n].store_unaligned(to);
+          } else {
+            alignas(64) std::array<float, kWidth> numbers;
+            z[n].store_aligned(numbers.data());
+            std::copy_n(numbers.data(), count, to);
+          }
         }
-      };
-      int p = 0;
-      for (; p + kPositions <= positions; p += kPositions)
-        write(p, std::array<Batch, kPositions>());
-      for (; p < positions; ++p) write(p, std::array<Batch, 1>());
-    }
+      });
   }
 }
 
 void Convolution::direct_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, float beta) {
-  constexpr int kNumbers = 5;
   const int positions = sizes_.positions(), filters = sizes_.filters;
   const int numbers = sizes_.kernel_size * sizes_.channels;  // of a patch's row
   for (int first = 0; first < filters; first += kWidth) {
@@ -158,14 +175,11 @@ void Convolution::direct_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMat
     for (int image = 0; image < x.rows; ++image) {
       pack(matrix(outputs_), {dy.row(image), positions, filters, filters}, first);
       for (int p = 0; p < positions; ++p) bias += Batch::load_aligned(&outputs_(p, 0));
-      float* dweights = weights_.data();
       for (int k = 0; k < sizes_.kernel_size; ++k) {
         const float* row = x.row(image) + k * sizes_.cols * sizes_.channels;
-        int i = 0;
-        for (; i + kNumbers <= numbers; i += kNumbers, dweights += kNumbers * kWidth)
-          direct_gradients<kNumbers>(dweights, row + i, corners_, outputs_.data());
-        for (; i < numbers; ++i, dweights += kWidth)
-          direct_gradients<1>(dweights, row + i, corners_, outputs_.data());
+        in_chains(numbers, [&]<std::size_t N>(int i, std::array<Batch, N>&& sums) {
+          direct_gradients(&weights_(k * numbers + i, 0), row + i, corners_, outputs_.data(), sums);
+        });
       }
     }
     bias.store_aligned(outputs_.data());
@@ -177,10 +191,17 @@ void Convolution::direct_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMat
   }
 }
 
+double Convolution::flop(int images) const {
+  return 2.0 * images * sizes_.positions() * sizes_.patch_size() * sizes_.filters;
+}
+
 void Convolution::relu_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b) {
   SACCADE_CHECK(y.rows == x.rows && y.cols == sizes_.output_size());
   SACCADE_CHECK(x.cols == sizes_.input_size());
-  if (direct_) return direct_forward(y, x, w, b);
+  if (direct_) {
+    const ProductScope scope(flop(x.rows));
+    return direct_forward(y, x, w, b);
+  }
   for (int image = 0; image < x.rows; ++image) {
     gather(x.row(image));
     linear_relu_forward({y.row(image), sizes_.positions(), sizes_.filters, sizes_.filters},
@@ -191,7 +212,10 @@ void Convolution::relu_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatr
 void Convolution::backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, float beta) {
   SACCADE_CHECK(dy.rows == x.rows && dy.cols == sizes_.output_size());
   SACCADE_CHECK(x.cols == sizes_.input_size());
-  if (direct_) return direct_backward(dw, db, dy, x, beta);
+  if (direct_) {
+    const ProductScope scope(flop(x.rows));
+    return direct_backward(dw, db, dy, x, beta);
+  }
   for (int image = 0; image < x.rows; ++image) {
     gather(x.row(image));
     const ConstMatrix dz{dy.row(image), sizes_.positions(), sizes_.filters, sizes_.filters};

@@ -44,6 +44,7 @@ class Convolution {
  private:
   void gather(const float* x);
   void scatter(float* dx, float* dpatches);
+  double flop(int images) const;
   void direct_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b);
   void direct_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, float beta);
 

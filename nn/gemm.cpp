@@ -3,10 +3,26 @@
 #include <dnnl.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <vector>
+
+#include "nn/profile.h"
 
 namespace saccade {
 namespace {
+
+constexpr int kCacheLine = 16;  // floats
+
+// Rows that begin a multiple of 2 KiB apart share few places of the first cache: what goes down
+// their columns waits for it, and takes up to twice as long.
+constexpr int kAliasedStride = 512;
+// oneDNN transposes `a` column by column, and waits from a quarter of that on: such columns are
+// copied closer together first, where `b` is wide enough to pay for it and not so wide that the
+// product itself is nearly all of the time.
+constexpr int kAliasedTransposedStride = 128;
+constexpr int kCopyPaysFrom = 64, kCopyPaysTo = 512;
+constexpr int kCopiedCols = 128;
 
 void product(char transpose_a, char transpose_b, Matrix c, ConstMatrix a, ConstMatrix b, int inner,
              float beta) {
@@ -14,6 +30,7 @@ void product(char transpose_a, char transpose_b, Matrix c, ConstMatrix a, ConstM
   thread_local const bool single_threaded = (omp_set_num_threads(1), true);
   static_cast<void>(single_threaded);
   if (c.rows == 0 || c.cols == 0) return;
+  const ProductScope scope(2.0 * c.rows * c.cols * inner);
   const dnnl_status_t status =
       dnnl_sgemm(transpose_a, transpose_b, c.rows, c.cols, inner, 1.0F, a.data, a.stride, b.data,
                  b.stride, beta, c.data, c.stride);
@@ -29,12 +46,33 @@ void multiply(Matrix c, ConstMatrix a, ConstMatrix b, float beta) {
 
 void multiply_transposed_a(Matrix c, ConstMatrix a, ConstMatrix b, float beta) {
   SACCADE_CHECK(c.rows == a.cols && c.cols == b.cols && a.rows == b.rows);
-  product('T', 'N', c, a, b, a.rows, beta);
+  if (a.stride % kAliasedTransposedStride != 0 || b.cols < kCopyPaysFrom || b.cols > kCopyPaysTo)
+    return product('T', 'N', c, a, b, a.rows, beta);
+  thread_local std::vector<float> copy;
+  const int stride = kCopiedCols + kCacheLine;
+  copy.resize(static_cast<std::size_t>(a.rows) * stride);
+  for (int first = 0; first < a.cols; first += kCopiedCols) {
+    const int count = std::min(kCopiedCols, a.cols - first);
+    for (int r = 0; r < a.rows; ++r) std::copy_n(a.row(r) + first, count, &copy[r * stride]);
+    product('T', 'N', c.row_range(first, count), {copy.data(), a.rows, count, stride}, b, a.rows,
+            beta);
+  }
 }
 
 void multiply_transposed_b(Matrix c, ConstMatrix a, ConstMatrix b, float beta) {
   SACCADE_CHECK(c.rows == a.rows && c.cols == b.rows && a.cols == b.cols);
   product('N', 'T', c, a, b, a.cols, beta);
+}
+
+int spread_stride(int cols) { return cols % kAliasedStride == 0 ? cols + kCacheLine : cols; }
+
+void SpreadCopy::take(ConstMatrix m) {
+  view_ = m;
+  const int stride = spread_stride(m.stride);
+  if (stride == m.stride) return;
+  copy_.resize(static_cast<std::size_t>(m.rows) * stride);
+  for (int r = 0; r < m.rows; ++r) std::copy_n(m.row(r), m.cols, &copy_[r * stride]);
+  view_ = {copy_.data(), m.rows, m.cols, stride};
 }
 
 }  // namespace saccade

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "nn/name_table.h"
+#include "nn/profile.h"
 #include "nn/schedule.h"
 
 namespace saccade {
@@ -90,6 +91,7 @@ double Optimizer::step(Workers& workers, std::span<float> parameters,
     coefficients_[i] = coefficients(rates_[i].factor, norm, progress);
   const float* gradient = gradients[0]->data();
   workers.for_each(static_cast<int>(chunk_squares_.size()), [&](int chunk) {
+    const StageScope scope(Stage::optimizer);
     const std::size_t begin = chunk * kChunk, end = std::min(begin + kChunk, parameters.size());
     for (std::size_t i = 0; i < rates_.size(); ++i)
       update(parameters, gradient, std::max(begin, rates_[i].begin), std::min(end, rates_[i].end),
@@ -125,6 +127,7 @@ double Optimizer::reduce(Workers& workers, std::span<Tensor<1>* const> gradients
   const std::size_t size = gradients[0]->size();
   const std::size_t lanes = gradients.size();
   workers.for_each(static_cast<int>(chunk_squares_.size()), [&](int chunk) {
+    const StageScope scope(Stage::gradient_sum);
     const std::size_t begin = chunk * kChunk;
     const std::size_t end = std::min(begin + kChunk, size);
     for (std::size_t distance = 1; distance < lanes; distance *= 2) {
@@ -134,10 +137,10 @@ double Optimizer::reduce(Workers& workers, std::span<Tensor<1>* const> gradients
         for (std::size_t i = begin; i < end; ++i) sum[i] += other[i];
       }
     }
-    chunk_squares_[chunk] = sum_of_squares(gradients[0]->data() + begin, end - begin);
+    chunk_squares_[chunk].sum = sum_of_squares(gradients[0]->data() + begin, end - begin);
   });
   double total = 0.0;
-  for (const double squares : chunk_squares_) total += squares;
+  for (const Squares& squares : chunk_squares_) total += squares.sum;
   return std::sqrt(total);
 }
 

@@ -73,6 +73,9 @@ class Optimizer {
     float new1, new2;  // adam: 1 - beta, rounded once
     float average;     // share of the new weights in the averaged ones
   };
+  struct alignas(64) Squares {  // a cache line, so that no two threads write the same
+    double sum = 0.0;
+  };
   Coefficients coefficients(double factor, double norm, double progress) const;
   double reduce(Workers& workers, std::span<Tensor<1>* const> gradients);
   void update(std::span<float> parameters, const float* gradient, std::size_t begin,
@@ -82,7 +85,7 @@ class Optimizer {
   bool adam_;
   std::vector<RateRange> rates_;            // neighbours differ
   std::vector<Coefficients> coefficients_;  // of each
-  std::vector<double> chunk_squares_;
+  std::vector<Squares> chunk_squares_;      // of the gradient
 };
 
 }  // namespace saccade

@@ -5,29 +5,61 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace saccade {
+namespace {
+
+int all_if_none(int threads) { return threads > 0 ? threads : tbb::info::default_concurrency(); }
+
+}  // namespace
+
+SharedThreads::SharedThreads(int threads) : threads_(all_if_none(threads)) {}
+
+void SharedThreads::join(std::atomic<int>& part) {
+  const std::lock_guard guard(mutex_);
+  parts_.push_back(&part);
+  divide();
+}
+
+void SharedThreads::leave(std::atomic<int>& part) {
+  const std::lock_guard guard(mutex_);
+  std::erase(parts_, &part);
+  divide();
+}
+
+void SharedThreads::divide() {
+  const int count = static_cast<int>(parts_.size());
+  for (int i = 0; i < count; ++i)
+    parts_[i]->store(std::max(1, threads_ / count + (i < threads_ % count ? 1 : 0)));
+}
 
 // An arena bounds its own threads. The control is of the whole process, the least of all that live:
 // there is one only where more threads are wanted than TBB would begin by itself.
 struct Workers::Arena {
-  explicit Arena(int threads) : arena(threads) {
+  explicit Arena(int threads_) : threads(threads_), arena(threads) {
     if (threads > tbb::info::default_concurrency())
       allowed.emplace(tbb::global_control::max_allowed_parallelism,
                       static_cast<std::size_t>(threads));
   }
+  const int threads;
   std::optional<tbb::global_control> allowed;
   tbb::task_arena arena;
 };
 
-Workers::Workers(int threads) : threads_(threads > 0 ? threads : tbb::info::default_concurrency()) {
-  arena_ = std::make_unique<Arena>(threads_);
+Workers::Workers(int threads)
+    : part_(all_if_none(threads)), arena_(std::make_unique<Arena>(part_)) {}
+
+Workers::Workers(SharedThreads& shared) : shared_(&shared), part_(1) { shared.join(part_); }
+
+Workers::~Workers() {
+  if (shared_ != nullptr) shared_->leave(part_);
 }
 
-Workers::~Workers() = default;
-
 void Workers::run(int count, const void* context, Call call) {
+  const int threads = part_;
+  if (!arena_ || arena_->threads != threads) arena_ = std::make_unique<Arena>(threads);
   arena_->arena.execute([&] {
     tbb::parallel_for(
         0, count, 1, [&](int i) { call(handoff_, context, i); }, tbb::simple_partitioner());

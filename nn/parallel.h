@@ -2,8 +2,32 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 namespace saccade {
+
+/// Threads that several Workers divide evenly, at least one each: the fewer of them there are, the
+/// more each has.
+class SharedThreads {
+ public:
+  /// `threads` >= 1; 0 takes every processor this process may use.
+  explicit SharedThreads(int threads);
+  SharedThreads(const SharedThreads&) = delete;
+  SharedThreads& operator=(const SharedThreads&) = delete;
+
+  int threads() const { return threads_; }
+
+ private:
+  friend class Workers;
+  void join(std::atomic<int>& part);
+  void leave(std::atomic<int>& part);
+  void divide();
+
+  const int threads_;
+  std::mutex mutex_;
+  std::vector<std::atomic<int>*> parts_;  // of each Workers, as they came
+};
 
 /// A fixed number of threads that run independent items side by side. Items are handed to whichever
 /// thread is free, so their results must not depend on which thread runs them or when.
@@ -11,11 +35,13 @@ class Workers {
  public:
   /// `threads` >= 1; 0 takes every processor this process may use.
   explicit Workers(int threads);
+  /// With a part of `shared`, which outlives it, and from loop to loop may have another.
+  explicit Workers(SharedThreads& shared);
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  int threads() const { return threads_; }
+  int threads() const { return part_; }
 
   /// Calls body(i) once for each i in 0 .. count - 1 and returns when all are done. The first
   /// exception that a body throws reaches the caller.
@@ -46,8 +72,9 @@ class Workers {
   };
 
   struct Arena;
+  SharedThreads* shared_ = nullptr;
+  std::atomic<int> part_;
   std::unique_ptr<Arena> arena_;
-  int threads_;
   std::atomic<int> handoff_{0};
 };
 

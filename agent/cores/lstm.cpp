@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <limits>
+
 #include "agent/cores/core.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
@@ -8,17 +11,37 @@ namespace {
 struct LstmMemory final : CoreExtension {
   LstmMemory(int steps, int episodes, int hidden)
       : gates(zeros<3>(steps, episodes, 4 * hidden)),
-        dgates(gates),
+        dgates(zeros<3>(steps, episodes, spread_stride(4 * hidden))),
         cell(zeros<3>(steps + 1, episodes, hidden)),
         dcell(zeros<2>(episodes, hidden)) {}
 
-  Tensor<3> gates, dgates;  // (T, B, 4 H): after, and gradients before their activations
-  Tensor<3> cell;           // (T + 1, B, H): c_0 = 0 .. c_T
-  Tensor<2> dcell;          // (B, H)
+  Tensor<3> gates;    // (T, B, 4 H): after their activations
+  Tensor<3> dgates;   // (T, B, 4 H and more): gradients before their activations
+  SpreadCopy weight;  // (F + H, 4 H)
+  Tensor<3> cell;     // (T + 1, B, H): c_0 = 0 .. c_T
+  Tensor<2> dcell;    // (B, H)
 };
 
 LstmMemory& lstm_memory_of(const CoreMemory& memory) {
   return static_cast<LstmMemory&>(*memory.extension);
+}
+
+// Of one episode: dgate (4 H); dcell (H) from that of c_{t+1} to that of c_t. Without branches, so
+// that it compiles to vectors.
+void lstm_row_backward(float* __restrict dgate, float* __restrict dcell, const float* __restrict dh,
+                       const float* __restrict h, const float* __restrict gate,
+                       const float* __restrict old_cell, int n) {
+  for (int j = 0; j < n; ++j) {
+    const float i = gate[j], f = gate[n + j], o = gate[2 * n + j], content = gate[3 * n + j];
+    // o > 0 but may round to 0, where h is 0 too.
+    const float tanh_cell = h[j] / std::max(o, std::numeric_limits<float>::min());
+    const float dc = dcell[j] + dh[j] * o * (1.0F - tanh_cell * tanh_cell);
+    dgate[j] = dc * content * i * (1.0F - i);
+    dgate[n + j] = dc * old_cell[j] * f * (1.0F - f);
+    dgate[2 * n + j] = dh[j] * h[j] * (1.0F - o);  // tanh(c) o (1 - o)
+    dgate[3 * n + j] = dc * i * (1.0F - content * content);
+    dcell[j] = dc * f;
+  }
 }
 
 // Gates lie side by side as [i | f | o | n]: input, forget and output gate, then the new content.
@@ -44,7 +67,8 @@ class Lstm final : public Core {
     const Matrix gates = step(own.gates, t);
     const Matrix state = memory.state(t + 1);
     const ConstMatrix bias = layout_.view(parameters, bias_);
-    multiply_input(gates, memory, t, layout_.view(parameters, weight_));
+    if (t == 0) own.weight.take(layout_.view(parameters, weight_));
+    multiply_input(gates, memory, t, own.weight.view());
     for (int b = 0; b < gates.rows; ++b) {
       float* gate = gates.row(b);
       for (int j = 0; j < 4 * n; ++j) gate[j] += bias.data[j];
@@ -65,18 +89,18 @@ class Lstm final : public Core {
     if (t == memory.steps - 1) own.dcell.fill(0.0F);
     cell_backward(memory, own, t);
     const ConstMatrix w_h = layout_.view(parameters, weight_).row_range(features_, hidden_);
-    if (t > 0) multiply_transposed_b(step(memory.dstate, t - 1), step(own.dgates, t), w_h, 1.0F);
+    if (t > 0) multiply_transposed_b(step(memory.dstate, t - 1), dgates_of(own, t, 1), w_h, 1.0F);
   }
 
   void feature_backward(Matrix dfeatures, CoreMemory& memory, int first, int count,
                         std::span<const float> parameters) const override {
-    multiply_transposed_b(dfeatures, memory.steps_of(lstm_memory_of(memory).dgates, first, count),
+    multiply_transposed_b(dfeatures, dgates_of(lstm_memory_of(memory), first, count),
                           layout_.view(parameters, weight_).row_range(0, features_));
   }
 
   void weight_backward(std::span<float> gradient, CoreMemory& memory) const override {
     input_weight_backward(layout_.view(gradient, weight_), layout_.view(gradient, bias_),
-                          matrix(lstm_memory_of(memory).dgates), memory);
+                          dgates_of(lstm_memory_of(memory), 0, memory.steps), memory);
   }
 
   void reorder(CoreMemory& memory, int t, std::span<const int> parents) const override {
@@ -90,29 +114,20 @@ class Lstm final : public Core {
   }
 
  private:
+  // Of `count` steps, (count B, 4 H).
+  Matrix dgates_of(LstmMemory& own, int first, int count) const {
+    const int episodes = static_cast<int>(own.dgates.shape()[1]);
+    return matrix(own.dgates).row_range(first * episodes, count * episodes).columns(0, 4 * hidden_);
+  }
+
   // From the gradients of h_{t+1} and c_{t+1} to those of the gates before their activations and
   // c_t.
   void cell_backward(CoreMemory& memory, LstmMemory& own, int t) const {
-    const int n = hidden_;
-    for (int b = 0; b < memory.episodes(); ++b) {
-      const float* gate = step(own.gates, t).row(b);
-      const float* h = memory.state(t + 1).row(b);
-      const float* old_cell = step(own.cell, t).row(b);
-      const float* dh = step(memory.dstate, t).row(b);
-      float* dcell = matrix(own.dcell).row(b);
-      float* dgate = step(own.dgates, t).row(b);
-      for (int j = 0; j < n; ++j) {
-        const float i = gate[j], f = gate[n + j], o = gate[2 * n + j], content = gate[3 * n + j];
-        // o > 0 but may round to 0, where h is 0 too.
-        const float tanh_cell = o > 0.0F ? h[j] / o : 0.0F;
-        const float dc = dcell[j] + dh[j] * o * (1.0F - tanh_cell * tanh_cell);
-        dgate[j] = dc * content * i * (1.0F - i);
-        dgate[n + j] = dc * old_cell[j] * f * (1.0F - f);
-        dgate[2 * n + j] = dh[j] * h[j] * (1.0F - o);  // tanh(c) o (1 - o)
-        dgate[3 * n + j] = dc * i * (1.0F - content * content);
-        dcell[j] = dc * f;
-      }
-    }
+    const Matrix dgates = dgates_of(own, t, 1);
+    for (int b = 0; b < memory.episodes(); ++b)
+      lstm_row_backward(dgates.row(b), matrix(own.dcell).row(b), step(memory.dstate, t).row(b),
+                        memory.state(t + 1).row(b), step(own.gates, t).row(b),
+                        step(own.cell, t).row(b), hidden_);
   }
 
   const ParameterLayout& layout_;

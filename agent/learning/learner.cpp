@@ -7,6 +7,7 @@
 
 #include "nn/error.h"
 #include "nn/layers.h"
+#include "nn/profile.h"
 
 namespace saccade {
 namespace {
@@ -47,8 +48,12 @@ Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
 LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& request,
                    float average_reward, int batch_size) {
   const ReinforceConfig& reinforce = model_.config().reinforce;
-  rollout_.run(parameters, request);
-  estimate_advantages(parameters, average_reward);
+  {
+    const StageScope scope(Stage::forward_elementwise);
+    rollout_.run(parameters, request);
+    estimate_advantages(parameters, average_reward);
+  }
+  const StageScope scope(Stage::backward_elementwise);
   const Credit credit{.advantages = matrix(advantages_),
                       .weight = static_cast<float>(reinforce.weight),
                       .entropy = static_cast<float>(reinforce.entropy),
@@ -129,12 +134,13 @@ double Lane::mean_entropy() const {
 }
 
 Learner::Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
-                 Workers& workers)
+                 Workers& workers, Ranks& ranks)
     : parameters(zeros<1>(model.layout().size())),
       optimizer(model.config().training.optimizer, model.layout().size(),
                 rates_of(model.config().training, model.layout())),
       model_(model),
       workers_(workers),
+      ranks_(ranks),
       seed_(seed) {
   check_learning(model.config());
   const TrainingConfig& training = model.config().training;
@@ -142,11 +148,19 @@ Learner::Learner(const Model& model, const EnvironmentFactory& environments, std
   total_updates_ = (training.episodes + training.batch_size - 1) / training.batch_size;
   model.layout().initialize(flat(parameters), seed);
   optimizer.averaged = parameters;
-  for (int lane = 0; lane < training.batch_size / training.lane_size; ++lane) {
+  const int lanes = training.batch_size / training.lane_size;
+  if (ranks.count() > lanes)
+    throw InputError(fmt::format(
+        "{} ranks; allowed: 1 to {}, the lanes of a batch: training.batch_size: {} in lanes of "
+        "training.lane_size: {}",
+        ranks.count(), lanes, training.batch_size, training.lane_size));
+  share_ = ranks.share(lanes);
+  for (int lane = share_.begin; lane < share_.end; ++lane) {
     lanes_.push_back(std::make_unique<Lane>(model, environments(training.lane_size, rollouts)));
     gradients_.push_back(&lanes_.back()->gradient);
   }
-  lane_sums_.resize(lanes_.size());
+  lane_sums_.resize(lanes);
+  if (!ranks.alone()) gradient_sum_.emplace(ranks, lanes, parameters.size());
 }
 
 UpdateReport Learner::step() {
@@ -155,7 +169,8 @@ UpdateReport Learner::step() {
   const auto update = static_cast<std::uint64_t>(updates());
   const Exploration exploration = model_.looking->exploration_at(progress(), flat(parameters));
 
-  workers_.for_each(static_cast<int>(lanes_.size()), [&](int lane) {
+  workers_.for_each(share_.size(), [&](int i) {
+    const int lane = share_.begin + i;
     const int first_episode = lane * training.lane_size;
     const RolloutRequest request{
         .first_scene = (update * training.batch_size + first_episode) / rollouts,
@@ -164,9 +179,10 @@ UpdateReport Learner::step() {
         .first_episode = static_cast<std::uint32_t>(first_episode),
         .progress = progress(),
         .classify_every_step = training.step_loss > 0.0};
-    lane_sums_[lane] = lanes_[lane]->run(flat(parameters), request,
-                                         static_cast<float>(average_reward), training.batch_size);
+    lane_sums_[lane] = lanes_[i]->run(flat(parameters), request, static_cast<float>(average_reward),
+                                      training.batch_size);
   });
+  ranks_.gather(std::span(lane_sums_), static_cast<int>(lane_sums_.size()));
 
   UpdateReport report;
   for (const LossSums& sums : lane_sums_) report.sums += sums;
@@ -174,7 +190,12 @@ UpdateReport Learner::step() {
   report.temperature = exploration.temperature;
   report.learning_rate = optimizer.learning_rate(progress());
   check_finite(report.sums, 0.0);
-  report.gradient_norm = optimizer.step(workers_, flat(parameters), gradients_, progress());
+  std::span<Tensor<1>* const> gradients = gradients_;
+  if (gradient_sum_) {
+    gradient_sum_->run(workers_, gradients);
+    gradients = gradients.first(1);
+  }
+  report.gradient_norm = optimizer.step(workers_, flat(parameters), gradients, progress());
   check_finite(report.sums, report.gradient_norm);
 
   const double decay = model_.config().reinforce.ema_decay;

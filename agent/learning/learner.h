@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,8 +11,10 @@
 #include "agent/learning/reinforce.h"
 #include "agent/model.h"
 #include "agent/rollout.h"
+#include "nn/gradient_sum.h"
 #include "nn/optimizer.h"
 #include "nn/parallel.h"
+#include "nn/ranks.h"
 
 namespace saccade {
 
@@ -71,15 +74,18 @@ class Lane {
   Tensor<2> dbaselines_;  // (T, B)
 };
 
-/// Learns by lanes: the same configuration and seed give the same bits for any number of threads.
+/// Learns by lanes: the same configuration and seed give the same bits for any number of threads
+/// and of ranks, each of which has its share of the lanes and the whole of all else.
 class Learner {
  public:
-  /// Keeps references to `model` and `workers`. Draws the initial weights.
+  /// Keeps references to `model`, `workers` and `ranks`. Draws the initial weights. Throws
+  /// InputError where there are more ranks than lanes.
   Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
-          Workers& workers);
+          Workers& workers, Ranks& ranks = alone());
 
   /// One update: scenes, looks, answers, advantages, backward, optimiser. Allocates nothing after
-  /// the first. Throws NonFiniteError naming the update and the term, with the weights unchanged.
+  /// the first. Throws NonFiniteError naming the update and the term, on all ranks, and LostRank;
+  /// both with the weights unchanged.
   UpdateReport step();
 
   const Model& model() const { return model_; }
@@ -98,11 +104,14 @@ class Learner {
 
   const Model& model_;
   Workers& workers_;
+  Ranks& ranks_;
   std::uint64_t seed_;
   std::int64_t total_updates_;
-  std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<LossSums> lane_sums_;
-  std::vector<Tensor<1>*> gradients_;
+  Share share_;                               // of the lanes: those of this rank
+  std::vector<std::unique_ptr<Lane>> lanes_;  // these
+  std::vector<Tensor<1>*> gradients_;         // of these
+  std::optional<GradientSum> gradient_sum_;   // where there are ranks
+  std::vector<LossSums> lane_sums_;           // of all lanes
 };
 
 }  // namespace saccade

@@ -1,9 +1,23 @@
 #include "agent/looking/glimpse_network.h"
 
+#include <algorithm>
+
 #include "nn/gemm.h"
 #include "nn/layers.h"
 
 namespace saccade {
+namespace {
+
+// Calls body(first row, rows) for the glimpses of a few episodes at a time, so that what one pass
+// over them writes is in the cache for the next.
+template <class Body>
+void for_blocks(const GlimpseNetwork::Places& places, int rows, const Body& body) {
+  constexpr int kRows = 512;
+  const int block = std::max(1, kRows / places.locations.rows) * places.locations.rows;
+  for (int begin = 0; begin < rows; begin += block) body(begin, std::min(block, rows - begin));
+}
+
+}  // namespace
 
 GlimpseNetwork::GlimpseNetwork(const Sizes& sizes, ParameterLayout& layout)
     : sizes_(sizes), layout_(&layout) {
@@ -70,11 +84,13 @@ void GlimpseNetwork::forward(Matrix feature, Matrix what, Places& places, ConstM
   linear_relu_forward(matrix(places.where), places.locations, p(where_weight_), p(where_bias_));
   linear_forward(matrix(places.offset), matrix(places.where), where_part, p(joint_bias_));
 
-  linear_relu_forward(what, glimpse, p(what_weight_), p(what_bias_));
-  multiply(feature, what, what_part);
-  const int count = places.locations.rows;
-  for (int first = 0; first < feature.rows; first += count)
-    add_relu(feature.row_range(first, count), matrix(places.offset));
+  for_blocks(places, feature.rows, [&](int begin, int rows) {
+    linear_relu_forward(what.row_range(begin, rows), glimpse.row_range(begin, rows),
+                        p(what_weight_), p(what_bias_));
+    multiply(feature.row_range(begin, rows), what.row_range(begin, rows), what_part);
+    for (int first = begin; first < begin + rows; first += places.locations.rows)
+      add_relu(feature.row_range(first, places.locations.rows), matrix(places.offset));
+  });
 }
 
 void GlimpseNetwork::backward(std::span<float> gradient, Matrix dwhat, Matrix dfeature,
@@ -84,17 +100,21 @@ void GlimpseNetwork::backward(std::span<float> gradient, Matrix dwhat, Matrix df
   const auto d = [&](int index) { return layout_->view(gradient, index); };
   const Matrix doffset = matrix(places.doffset);
   const Matrix dwhere = matrix(places.dwhere);
-  const int count = places.locations.rows;
-  relu_backward(dfeature, feature);
+  const ConstMatrix what_part = p(joint_weight_).row_range(0, sizes_.what);
   places.doffset.fill(0.0F);
-  for (int first = 0; first < dfeature.rows; first += count)
-    add(doffset, dfeature.row_range(first, count));
+  for_blocks(places, feature.rows, [&](int begin, int rows) {
+    const Matrix dfeatures = dfeature.row_range(begin, rows);
+    const Matrix dwhats = dwhat.row_range(begin, rows);
+    relu_backward(dfeatures, feature.row_range(begin, rows));
+    for (int first = 0; first < rows; first += places.locations.rows)
+      add(doffset, dfeatures.row_range(first, places.locations.rows));
+    multiply_transposed_b(dwhats, dfeatures, what_part);
+    relu_backward(dwhats, what.row_range(begin, rows));
+  });
 
   multiply_transposed_a(d(joint_weight_).row_range(0, sizes_.what), what, dfeature);
   linear_backward(d(joint_weight_).row_range(sizes_.what, sizes_.where), d(joint_bias_), doffset,
                   matrix(places.where));
-  multiply_transposed_b(dwhat, dfeature, p(joint_weight_).row_range(0, sizes_.what));
-  relu_backward(dwhat, what);
   linear_backward(d(what_weight_), d(what_bias_), dwhat, glimpse);
 
   multiply_transposed_b(dwhere, doffset, p(joint_weight_).row_range(sizes_.what, sizes_.where));

