@@ -37,10 +37,11 @@ Tensor<3> given_to_the_next(const Tensor<3>& actions) {
 }  // namespace
 
 Evaluator::Evaluator(const Model& model, const EnvironmentFactory& environments, int scenes,
-                     std::uint64_t seed, Workers& workers)
-    : model_(model), workers_(workers), scenes_(scenes), seed_(seed) {
+                     std::uint64_t seed, Workers& workers, Ranks& ranks)
+    : model_(model), workers_(workers), ranks_(ranks), scenes_(scenes), seed_(seed) {
   tallies_.resize((scenes + kScenesAtATime - 1) / kScenesAtATime);
-  const int players = std::min<int>(workers.threads(), static_cast<int>(tallies_.size()));
+  const Share chunks = ranks.share(static_cast<int>(tallies_.size()));
+  const int players = std::min(workers.threads(), chunks.size());
   for (int i = 0; i < players; ++i)
     rollouts_.push_back(std::make_unique<Rollout>(model, environments(kScenesAtATime, 1)));
 }
@@ -49,11 +50,12 @@ Evaluator::~Evaluator() = default;
 
 Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& request) {
   const int players = static_cast<int>(rollouts_.size());
-  const int chunks = static_cast<int>(tallies_.size());
+  const Share chunks = ranks_.share(static_cast<int>(tallies_.size()));
   workers_.for_each(players, [&](int player) {
-    for (int chunk = player; chunk < chunks; chunk += players)
+    for (int chunk = chunks.begin + player; chunk < chunks.end; chunk += players)
       play(*rollouts_[player], chunk, parameters, request);
   });
+  if (!ranks_.alone()) gather_tallies();
 
   const int steps = model_.num_glimpses();
   Evaluation result;
@@ -85,6 +87,15 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
   wilson_interval(result.error, scenes_, result.error_low, result.error_high);
   if (request.details) result.details = details();
   return result;
+}
+
+void Evaluator::gather_tallies() {
+  const auto of = [&](int rank) {
+    const Share share = ranks_.share_of(rank, static_cast<int>(tallies_.size()));
+    return std::span(tallies_).subspan(share.begin, share.size());
+  };
+  const std::vector<std::string> all = ranks_.texts(to_bytes(of(ranks_.rank())));
+  for (int rank = 0; rank < ranks_.count(); ++rank) from_bytes(of(rank), all[rank]);
 }
 
 EvaluationDetails Evaluator::details() const {

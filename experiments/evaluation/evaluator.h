@@ -11,6 +11,7 @@
 #include "experiments/evaluation/attention_weights.h"
 #include "experiments/evaluation/coverage.h"
 #include "nn/parallel.h"
+#include "nn/ranks.h"
 
 namespace saccade {
 
@@ -62,22 +63,26 @@ struct Evaluation {
 struct Tally;
 
 /// Looks at scenes 0, 1, ... of an environment with fixed weights. The result does not depend on
-/// the number of workers. Keeps references to `model` and `workers`.
+/// the number of workers or of ranks, which share the scenes. Keeps references to `model`,
+/// `workers` and `ranks`.
 class Evaluator {
  public:
   Evaluator(const Model& model, const EnvironmentFactory& environments, int scenes,
-            std::uint64_t seed, Workers& workers);
+            std::uint64_t seed, Workers& workers, Ranks& ranks = alone());
   ~Evaluator();
 
+  /// The same on all ranks. What is recorded of attention is of one rank alone.
   Evaluation run(std::span<const float> parameters, const PassRequest& request);
 
  private:
   void play(Rollout& rollout, int chunk, std::span<const float> parameters,
             const PassRequest& request);
+  void gather_tallies();
   EvaluationDetails details() const;
 
   const Model& model_;
   Workers& workers_;
+  Ranks& ranks_;
   int scenes_;
   std::uint64_t seed_;
   std::vector<std::unique_ptr<Rollout>> rollouts_;  // one a worker

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include "experiments/evaluation/coverage.h"
@@ -93,6 +95,49 @@ void Tally::add_details(const Model& model, const Rollout& rollout, int count) {
     ++confusion[label * classes + rollout.answer->said(b)[0]];
   }
   look_map = map.total();
+}
+
+namespace {
+
+// Of a Tally or of one that is const.
+template <class AnyTally, class Visit>
+void visit_members(AnyTally& tally, const Visit& visit) {
+  for (auto* sum : {&tally.errors, &tally.edits, &tally.symbols, &tally.on_answer, &tally.border,
+                    &tally.distance, &tally.coverage, &tally.entropy})
+    visit(std::span(sum, 1));
+  visit(tally.on_target);
+  visit(tally.errors_by_glimpse);
+  visit(tally.confusion);
+  visit(tally.look_map);
+}
+
+}  // namespace
+
+std::string to_bytes(std::span<const Tally> tallies) {
+  std::string bytes;
+  const auto append = [&](const auto& values) {
+    const std::uint64_t size = values.size();
+    const std::size_t here = bytes.size(), length = size * sizeof values[0];
+    bytes.resize(here + sizeof size + length);
+    std::memcpy(bytes.data() + here, &size, sizeof size);
+    if (size > 0) std::memcpy(bytes.data() + here + sizeof size, values.data(), length);
+  };
+  for (const Tally& tally : tallies) visit_members(tally, append);
+  return bytes;
+}
+
+void from_bytes(std::span<Tally> tallies, std::string_view bytes) {
+  const auto take = [&](void* to, std::size_t length) {
+    if (length > 0) bytes.copy(static_cast<char*>(to), length);
+    bytes.remove_prefix(length);
+  };
+  const auto read = [&](auto&& values) {
+    std::uint64_t size = 0;
+    take(&size, sizeof size);
+    if constexpr (requires { values.resize(size); }) values.resize(size);
+    take(values.data(), size * sizeof values[0]);
+  };
+  for (Tally& tally : tallies) visit_members(tally, read);
 }
 
 }  // namespace saccade

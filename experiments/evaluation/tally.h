@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/model.h"
@@ -36,5 +39,9 @@ struct Tally {
   /// Of the first `count` episodes of a rollout that classified at every step.
   void add_details(const Model& model, const Rollout& rollout, int count);
 };
+
+/// Tallies as the bytes that go from one rank to another, and back.
+std::string to_bytes(std::span<const Tally> tallies);
+void from_bytes(std::span<Tally> tallies, std::string_view bytes);
 
 }  // namespace saccade

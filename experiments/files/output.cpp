@@ -44,4 +44,10 @@ void write_text(const fs::path& path, const std::string& text) {
   if (!file) throw std::runtime_error(fmt::format("{}: cannot be written", path.string()));
 }
 
+void replace_text(const fs::path& path, const std::string& text) {
+  OutputFile file(path, /*force=*/true);
+  write_text(file.path(), text);
+  file.commit();
+}
+
 }  // namespace saccade

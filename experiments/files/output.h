@@ -29,5 +29,7 @@ class OutputFile {
 
 /// Writes a whole file, over what is there, or throws std::runtime_error naming it.
 void write_text(const std::filesystem::path& path, const std::string& text);
+/// The same for a file that others may be reading: it is as it was or whole, whatever happens.
+void replace_text(const std::filesystem::path& path, const std::string& text);
 
 }  // namespace saccade

@@ -9,6 +9,7 @@
 
 #include "env/digits.h"
 #include "experiments/files/output.h"
+#include "experiments/runs/folder_lock.h"
 #include "nn/error.h"
 #include "saccade_version.h"
 
@@ -65,8 +66,10 @@ fs::path default_run_folder(const Config& config, const std::vector<std::string>
 
 bool RunFolder::exists() const {
   std::error_code error;
-  return fs::exists(path_, error) &&
-         !(fs::is_directory(path_, error) && fs::is_empty(path_, error));
+  if (!fs::is_directory(path_, error)) return fs::exists(path_, error);
+  return std::ranges::any_of(fs::directory_iterator(path_), [&](const fs::directory_entry& entry) {
+    return entry.path() != path_ / kLockFile && entry.path() != failure();
+  });
 }
 
 void RunFolder::require_new() const {
@@ -75,6 +78,19 @@ void RunFolder::require_new() const {
         "{}: exists already and is left as it is; --resume goes on from it, --out DIR chooses "
         "another folder",
         path_.string()));
+}
+
+void RunFolder::remove_stillborn() const {
+  const fs::path made[] = {path_ / "checkpoints", path_ / "config.yaml", path_ / "command.txt",
+                           path_ / "meta.json", metrics()};
+  if (!fs::is_directory(made[0]) || fs::exists(last_checkpoint()) ||
+      !read_metrics(metrics()).empty())
+    return;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_))
+    if (std::ranges::find(made, entry.path()) == std::end(made) &&
+        entry.path() != path_ / kLockFile && entry.path() != failure())
+      return;
+  for (const fs::path& each : made) fs::remove_all(each);
 }
 
 void RunFolder::create(const Config& config, const std::string& command,
@@ -146,10 +162,11 @@ void MetricsFile::append(const MetricsRow& row) {
   if (!file_) throw std::runtime_error(fmt::format("{}: cannot be written", path_.string()));
 }
 
-std::string meta_json(int threads, const std::map<std::string, std::string>& checksums) {
-  const nlohmann::ordered_json meta{{"version", SACCADE_VERSION}, {"commit", SACCADE_COMMIT},
-                                    {"compiler", __VERSION__},    {"processor", processor_name()},
-                                    {"threads", threads},         {"data_crc32", checksums}};
+std::string meta_json(int ranks, int threads, const std::map<std::string, std::string>& checksums) {
+  const nlohmann::ordered_json meta{
+      {"version", SACCADE_VERSION},    {"commit", SACCADE_COMMIT}, {"compiler", __VERSION__},
+      {"processor", processor_name()}, {"ranks", ranks},           {"threads", threads},
+      {"data_crc32", checksums}};
   return meta.dump(2);
 }
 

@@ -23,7 +23,8 @@ std::filesystem::path default_run_folder(const Config& config,
 
 /// The files of one run. A folder holds config.yaml (every value), command.txt (as typed),
 /// meta.json (what it ran on), metrics.csv, checkpoints/last.safetensors and best.safetensors, at
-/// its end summary.json and test.json, and recordings/ where there are any.
+/// its end summary.json and test.json, and recordings/ where there are any. While it is trained
+/// there is a lock beside them (folder_lock.h), and failed.txt after a training that failed.
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -35,11 +36,16 @@ class RunFolder {
   std::filesystem::path summary() const { return path_ / "summary.json"; }
   std::filesystem::path details() const { return path_ / "test.json"; }
   std::filesystem::path recordings() const { return path_ / "recordings"; }
+  std::filesystem::path failure() const { return path_ / "failed.txt"; }
 
-  /// Whether there is anything at the path.
+  /// Whether there is anything at the path. A folder with nothing of a run in it, as a lock and the
+  /// word of a failure are not, is as good as none.
   bool exists() const;
   /// Throws InputError if there is something already.
   void require_new() const;
+  /// Removes what create() made of a run that was ended before its first checkpoint, by force:
+  /// there is nothing to go on from. Any other folder is left as it is.
+  void remove_stillborn() const;
   /// Makes the folder with config.yaml, command.txt, meta.json and an empty metrics.csv. Throws
   /// InputError if there is something already or it cannot be written.
   void create(const Config& config, const std::string& command, const std::string& meta) const;
@@ -75,8 +81,8 @@ class MetricsFile {
   double elapsed_ = 0.0;
 };
 
-/// What the program runs on and reads, as JSON: version, commit, compiler, processor, threads,
-/// checksums of the data.
-std::string meta_json(int threads, const std::map<std::string, std::string>& checksums);
+/// What the program runs on and reads, as JSON: version, commit, compiler, processor, ranks,
+/// threads of each, checksums of the data.
+std::string meta_json(int ranks, int threads, const std::map<std::string, std::string>& checksums);
 
 }  // namespace saccade

@@ -8,6 +8,12 @@
 namespace saccade {
 namespace {
 
+std::shared_ptr<const Digits> digits_of(const Config& config, SharedDigits* shared) {
+  if (!find_task_kind(config.scene.kind).has_digits) return std::make_shared<const Digits>();
+  if (shared != nullptr) return shared->load(config.data);
+  return std::make_shared<const Digits>(load_digits(config.data));
+}
+
 std::optional<Retina> retina_of(const TaskKind& kind, const Config& config, const Digits& digits) {
   if (kind.is_text) return {};
   const int channels = kind.has_digits ? digits.train.channels() : 1;
@@ -37,10 +43,10 @@ Sight sight_of(const TaskKind& kind, const Config& config, const Digits& digits,
 
 }  // namespace
 
-Task::Task(const Config& config_)
-    : Task(config_, std::make_shared<const Digits>(find_task_kind(config_.scene.kind).has_digits
-                                                       ? load_digits(config_.data)
-                                                       : Digits{})) {}
+Task::Task(const Config& config_) : Task(config_, digits_of(config_, nullptr)) {}
+
+Task::Task(const Config& config_, SharedDigits* shared)
+    : Task(config_, digits_of(config_, shared)) {}
 
 Task::Task(const Config& config_, std::shared_ptr<const Digits> digits_)
     : config(config_),

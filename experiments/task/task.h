@@ -9,6 +9,7 @@
 #include "env/environment.h"
 #include "env/task_kinds.h"
 #include "experiments/config/config.h"
+#include "experiments/task/shared_digits.h"
 
 namespace saccade {
 
@@ -17,6 +18,8 @@ class Task {
  public:
   /// Reads the data. Throws InputError for data, scenes or a retina that cannot be.
   explicit Task(const Config& config);
+  /// The same with the digits that others have, too; `shared` may be null.
+  Task(const Config& config, SharedDigits* shared);
   /// The same with digits that are there already.
   Task(const Config& config, std::shared_ptr<const Digits> digits);
   Task(const Task&) = delete;

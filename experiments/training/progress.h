@@ -1,15 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "experiments/runs/run_folder.h"
 #include "nn/clock.h"
 
 namespace saccade {
 
-/// Told how far a training is, or the runs of a study. This one shows nothing.
+/// Told how far a training is, on the thread that trains. This one shows nothing.
 class Progress {
  public:
   virtual ~Progress() = default;
@@ -26,14 +26,6 @@ class Progress {
   virtual void row(const MetricsRow& /*row*/) {}
   /// No update follows.
   virtual void finish() {}
-
-  // Of a study:
-  /// The next run begins, in its folder.
-  virtual void begin_run(const std::string& /*label*/, const RunFolder& /*folder*/) {}
-  /// It ended; `text` says how. `trained` is false where there was nothing to do.
-  virtual void end_run(const std::string& /*text*/, bool /*failed*/, bool /*trained*/) {}
-  /// No run follows.
-  virtual void end_study() {}
 };
 
 /// One training: a bar that redraws itself on a terminal, and lines that stay.
@@ -55,33 +47,34 @@ class RunProgress final : public Progress {
   Clock::time_point last_draw_;
 };
 
-/// The runs of a study: one line each, and one for the whole, which on a terminal stays below.
-class StudyProgress final : public Progress {
+/// Told how the runs of a study go, of which several may go at once: by any of the threads that
+/// train them, but one call at a time. This one shows nothing.
+class StudyProgress {
  public:
-  /// `episodes`: of each run.
-  StudyProgress(std::string name, std::vector<std::int64_t> episodes, bool quiet);
+  virtual ~StudyProgress() = default;
 
-  void begin_run(const std::string& label, const RunFolder& folder) override;
-  void end_run(const std::string& text, bool failed, bool trained) override;
-  void end_study() override;
+  /// How a run came to its end here.
+  enum class Ending { found_finished, trained, failed, stopped };
 
-  void begin(std::int64_t total_episodes) override { total_ = total_episodes; }
-  void update(std::int64_t episodes, double per_second, double error) override;
-
- private:
-  std::string run_name() const;
-  std::string whole() const;
-
-  std::string name_;
-  std::vector<std::int64_t> episodes_;
-  bool quiet_;
-  bool terminal_;
-  std::string label_;
-  int runs_ = 0;  // begun
-  int failed_ = 0;
-  std::int64_t total_ = 0, first_ = -1, now_ = 0;          // episodes of the run: all, here, done
-  double trained_episodes_ = 0.0, trained_seconds_ = 0.0;  // by this process
-  Clock::time_point start_, run_start_, last_draw_;
+  /// Run number `run` begins, in its folder. What is returned is told of its training.
+  virtual std::unique_ptr<Progress> begin_run(int /*run*/, const std::string& /*label*/,
+                                              const RunFolder& /*folder*/) {
+    return std::make_unique<Progress>();
+  }
+  /// It ended; `text` says how.
+  virtual void end_run(int /*run*/, const std::string& /*text*/, Ending /*ending*/) {}
+  /// No run follows.
+  virtual void end_study() {}
+  /// Text for people, with its line ends, after that.
+  virtual void note(const std::string& /*text*/) {}
 };
+
+/// "43 %  215040 episodes  5120/s  error  9.21 %  left 0:56"
+std::string training_figures(std::int64_t episodes, std::int64_t total, double per_second,
+                             double error);
+/// Writes text to standard output now.
+void show(const std::string& text);
+/// For a terminal: back to the beginning of the line, which is cleared.
+inline constexpr const char* kClearLine = "\r\x1b[2K";
 
 }  // namespace saccade

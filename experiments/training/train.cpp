@@ -4,15 +4,18 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "agent/answering/reward.h"
 #include "agent/learning/checkpoint.h"
-#include "experiments/evaluation/test_report.h"
+#include "experiments/evaluation/evaluator.h"
 #include "experiments/files/output.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/runs/trained.h"
 #include "experiments/task/task.h"
+#include "experiments/training/same_run.h"
+#include "experiments/training/test_and_summarize.h"
 #include "nn/clock.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
@@ -23,13 +26,15 @@ namespace {
 // One training, from its first or resumed update to its last.
 class Training {
  public:
-  Training(const Task& task, const RunFolder& folder, Workers& workers, Progress& progress)
+  Training(const Task& task, const RunFolder& folder, Workers& workers, Ranks& ranks,
+           Progress& progress)
       : task_(task),
         config_yaml_(to_yaml(task.config)),
         folder_(folder),
-        learner_(task.model, task.environments(Split::train), task.config.seed, workers),
+        ranks_(ranks),
+        learner_(task.model, task.environments(Split::train), task.config.seed, workers, ranks),
         validator_(task.model, task.environments(Split::valid), task.config.evaluation.scenes,
-                   task.config.evaluation.seed, workers),
+                   task.config.evaluation.seed, workers, ranks),
         progress_(progress) {}
 
   /// Begins with the weights of `init_from`, where there is one, and says what it took.
@@ -40,12 +45,15 @@ class Training {
     if (task_.config.record.every > 0) record();
   }
   void resume();
+  /// Gives all ranks the state that the first one begins with.
+  void share_state();
+  /// Saves the state after the last whole update, where this rank writes.
+  void rescue() const;
   bool train(const std::atomic<bool>& stop);
 
   std::int64_t episodes() const { return learner_.episodes(); }
   double elapsed() const { return elapsed_before_ + seconds_since(start_); }
-  double best_error() const { return best_error_; }
-  std::int64_t best_episodes() const { return best_episodes_; }
+  TrainingFigures figures() const { return {episodes(), best_episodes_, best_error_, elapsed()}; }
 
  private:
   void save(const std::filesystem::path& path) const;
@@ -56,10 +64,12 @@ class Training {
   const Task& task_;
   const std::string config_yaml_;
   const RunFolder& folder_;
+  Ranks& ranks_;
   Learner learner_;
   Evaluator validator_;
   Progress& progress_;
-  std::unique_ptr<MetricsFile> metrics_;
+  std::unique_ptr<MetricsFile> metrics_;  // of the first rank
+  bool whole_ = true;                     // whether the state is that after an update
 
   LossSums window_;                   // since the last row of metrics.csv
   double window_seconds_ = 0.0;       // of training, evaluation apart
@@ -108,6 +118,22 @@ void Training::resume() {
   best_episodes_ = static_cast<std::int64_t>(from_exact(checkpoint.note("best_episodes")));
 }
 
+void Training::share_state() {
+  Optimizer& optimizer = learner_.optimizer;
+  for (Tensor<1>* block :
+       {&learner_.parameters, &optimizer.averaged, &optimizer.first, &optimizer.second})
+    ranks_.broadcast(flat(*block));
+  ranks_.broadcast(std::span(&optimizer.updates, 1));
+  ranks_.broadcast(std::span(&learner_.average_reward, 1));
+  ranks_.broadcast(std::span(&window_, 1));
+  ranks_.broadcast(std::span(&best_error_, 1));
+  ranks_.broadcast(std::span(&best_episodes_, 1));
+}
+
+void Training::rescue() const {
+  if (ranks_.first() && whole_) save(folder_.last_checkpoint());
+}
+
 void Training::save(const std::filesystem::path& path) const {
   save_checkpoint(path, learner_, config_yaml_,
                   {{"window", to_note(window_)},
@@ -119,12 +145,15 @@ void Training::save(const std::filesystem::path& path) const {
 bool Training::train(const std::atomic<bool>& stop) {
   const Config& config = task_.config;
   progress_.begin(learner_.total_updates() * config.agent.training.batch_size);
-  metrics_ = std::make_unique<MetricsFile>(folder_.metrics(), episodes());
-  elapsed_before_ = metrics_->elapsed();
+  if (ranks_.first()) {
+    metrics_ = std::make_unique<MetricsFile>(folder_.metrics(), episodes());
+    elapsed_before_ = metrics_->elapsed();
+  }
   while (learner_.updates() < learner_.total_updates()) {
     const std::int64_t before = episodes();
     const Clock::time_point begin = Clock::now();
     const UpdateReport report = learner_.step();
+    whole_ = false;
     window_seconds_ += seconds_since(begin);
     window_timed_episodes_ += report.sums.episodes;
     window_ += report.sums;
@@ -137,10 +166,11 @@ bool Training::train(const std::atomic<bool>& stop) {
                      window_.errors / window_.episodes);
     if (due(config.log_every) || due(config.evaluation.every))
       log(report, due(config.evaluation.every));
-    if (config.record.every > 0 && due(config.record.every)) record();
-    if (stop && !last) {
+    if (ranks_.first() && config.record.every > 0 && due(config.record.every)) record();
+    whole_ = true;
+    if (ranks_.any(stop) && !last) {
       progress_.finish();
-      save(folder_.last_checkpoint());
+      rescue();
       return false;
     }
   }
@@ -169,12 +199,12 @@ void Training::log(const UpdateReport& report, bool evaluate_now) {
                        100 * row["attention/on_target"]);
   }
   row["time/elapsed"] = elapsed();
-  metrics_->append(row);
+  if (ranks_.first()) metrics_->append(row);
   progress_.line(episodes(), rate, error, text);
   progress_.row(row);
   window_ = {};
   window_seconds_ = window_timed_episodes_ = 0.0;
-  if (evaluate_now) {
+  if (evaluate_now && ranks_.first()) {
     if (best_episodes_ == episodes()) save(folder_.best_checkpoint());
     save(folder_.last_checkpoint());
   }
@@ -218,34 +248,6 @@ void Training::record() const {
                   /*stop=*/false);
 }
 
-// The test set, read once, by the checkpoint that was best on the validation scenes.
-void test_and_summarize(const Task& task, const RunFolder& folder, const Training& training,
-                        Workers& workers, Progress& progress) {
-  Tensor<1> weights = zeros<1>(task.model.layout().size());
-  Checkpoint(folder.best_checkpoint()).restore_averaged(weights, task.model.layout());
-  const EvaluationConfig& evaluation = task.config.evaluation;
-  Evaluator tester(task.model, task.environments(Split::test), evaluation.scenes, evaluation.seed,
-                   workers);
-  const TestReport report = test_agent(task.model, flat(weights), tester, evaluation);
-
-  nlohmann::ordered_json summary{{"status", "finished"}};
-  const auto put = [&](Metric metric, const auto& value) { summary[metric.name()] = value; };
-  put("episodes", training.episodes());
-  put("best_episodes", training.best_episodes());
-  put("valid/error", training.best_error());
-  for (const auto& [metric, value] : to_metrics(report, task.model)) put(metric, value);
-  put("attention/on_target_by_glimpse", report.deterministic().on_target_by_glimpse);
-  put("episode/gflop", task.model.gflop_per_episode());
-  put("episode/canvas_pixels", task.model.look().canvas_pixels);
-  put("time/elapsed", training.elapsed());
-  std::vector<std::string> class_names;
-  for (int label = 0; label < task.model.num_classes(); ++label)
-    class_names.push_back(task.class_name(label));
-  write_text(folder.details(), to_details(report, class_names));
-  write_text(folder.summary(), summary.dump(2) + "\n");
-  progress.note(fmt::format("\n{}\n{}\n", to_table(report, task.model), folder.path().string()));
-}
-
 // What a reward turns on is said.
 std::string word_on_rewards(const AgentConfig& config, const Model& model) {
   const std::string& reward = config.reinforce.reward;
@@ -257,38 +259,91 @@ std::string word_on_rewards(const AgentConfig& config, const Model& model) {
   return word + "\n";
 }
 
+// Trains, and says of what ends it where the state is.
+bool train_watched(Training& training, const RunFolder& folder, const std::atomic<bool>& stop,
+                   Ranks& ranks) {
+  const std::string last = folder.last_checkpoint().string();
+  ranks.watch(stop, [&] { training.rescue(); });
+  const struct NoMore {
+    Ranks& ranks;
+    ~NoMore() { ranks.watch_no_more(); }
+  } no_more{ranks};
+  try {
+    return training.train(stop);
+  } catch (const NonFiniteError& error) {  // on all ranks
+    ranks.part();
+    throw NonFiniteError(
+        ranks.first() ? fmt::format("{}; the last good checkpoint is {}", error.what(), last) : "");
+  } catch (const LostRank& error) {
+    ranks.watch_no_more();
+    training.rescue();
+    throw LostRank(fmt::format("rank {}: {}; the run goes on with --resume from {}", ranks.rank(),
+                               error.what(), last));
+  }
+}
+
+// What threads and digits there are is given; the folder is held by the first rank.
+bool train_in(const Config& config, const RunFolder& folder, const TrainingRequest& request,
+              Workers& workers, SharedDigits& digits, Progress& progress,
+              const std::atomic<bool>& stop, Ranks& ranks) {
+  bool resumes = false;
+  std::optional<Task> made;
+  std::optional<Training> training;
+  ranks.each([&] {
+    if (ranks.first()) {
+      if (request.resume) folder.remove_stillborn();
+      resumes = request.resume && folder.exists();
+      if (!resumes) folder.require_new();  // before the data are read
+      std::filesystem::remove(folder.failure());
+    }
+    made.emplace(config, &digits);
+    if (config.record.every > 0) require_format(config.record.format, "record.format");
+    training.emplace(*made, folder, workers, ranks, progress);
+  });
+  const Task& task = *made;
+  require_same_run(ranks, config, task.digits.checksums);
+  std::string warm_start;
+  ranks.each([&] {
+    if (!ranks.first()) return;
+    if (resumes) {
+      training->resume();
+    } else {
+      warm_start = training->warm_start();
+      folder.create(config, request.command,
+                    meta_json(ranks.count(), workers.threads(), task.digits.checksums));
+      training->begin();
+    }
+  });
+  training->share_state();
+  progress.note(fmt::format("{}{}: {} parameters, {:.2f} MFLOP an episode, {}{} threads, into {}\n",
+                            warm_start, config.name, task.model.layout().count(),
+                            task.model.gflop_per_episode() * 1e3,
+                            ranks.alone() ? "" : fmt::format("{} ranks of ", ranks.count()),
+                            workers.threads(), folder.path().string()));
+  progress.note(word_on_rewards(config.agent, task.model));
+  if (!train_watched(*training, folder, stop, ranks)) return false;
+  test_and_summarize(task, folder, training->figures(), workers, ranks, progress);
+  return true;
+}
+
 }  // namespace
 
 bool train(const Config& config, const RunFolder& folder, const TrainingRequest& request,
-           Progress& progress, const std::atomic<bool>& stop) {
-  const bool resumes = request.resume && folder.exists();
-  if (!resumes) folder.require_new();  // before the data are read
-
+           Progress& progress, const std::atomic<bool>& stop, Ranks& ranks) {
+  std::optional<RunLock> lock;
+  ranks.each([&] {
+    if (!ranks.first()) return;
+    if (!request.resume) folder.require_new();  // before even a lock is written there
+    lock.emplace(folder.path(), request.command);
+  });
   Workers workers(request.threads);
-  const Task task(config);
-  if (config.record.every > 0) require_format(config.record.format, "record.format");
-  Training training(task, folder, workers, progress);
-  std::string warm_start;
-  if (resumes) {
-    training.resume();
-  } else {
-    warm_start = training.warm_start();
-    folder.create(config, request.command, meta_json(workers.threads(), task.digits.checksums));
-    training.begin();
-  }
-  progress.note(fmt::format("{}{}: {} parameters, {:.2f} MFLOP an episode, {} threads, into {}\n",
-                            warm_start, config.name, task.model.layout().count(),
-                            task.model.gflop_per_episode() * 1e3, workers.threads(),
-                            folder.path().string()));
-  progress.note(word_on_rewards(config.agent, task.model));
-  try {
-    if (!training.train(stop)) return false;
-  } catch (const NonFiniteError& error) {
-    throw NonFiniteError(fmt::format("{}; the last good checkpoint is {}", error.what(),
-                                     folder.last_checkpoint().string()));
-  }
-  test_and_summarize(task, folder, training, workers, progress);
-  return true;
+  SharedDigits digits;
+  return train_in(config, folder, request, workers, digits, progress, stop, ranks);
+}
+
+bool train(const Config& config, const RunFolder& folder, const TrainingRequest& request,
+           const SharedParts& parts, Progress& progress, const std::atomic<bool>& stop) {
+  return train_in(config, folder, request, parts.workers, parts.digits, progress, stop, alone());
 }
 
 }  // namespace saccade

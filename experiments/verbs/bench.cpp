@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <algorithm>
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -13,14 +14,18 @@
 #include "nn/clock.h"
 #include "nn/error.h"
 #include "nn/gemm.h"
+#include "nn/peak.h"
+#include "nn/profile.h"
 
 namespace saccade {
 namespace {
 
 constexpr int kTurns = 7;
 constexpr int kPeakSize = 1024;      // side of the product that measures the peak
-constexpr double kTrainShare = 0.6;  // of a turn; the rest goes to the two other measurements
-constexpr double kOtherShare = 0.2;
+constexpr double kTrainShare = 0.6;  // of a turn; the rest goes to the other measurements
+constexpr double kPeakShare = 0.15;
+constexpr double kCeilingShare = 0.05;
+constexpr double kLookShare = 0.2;
 
 // Calls `work`, which returns how much it did, again and again for `seconds`; the amount a second.
 template <class Work>
@@ -102,10 +107,54 @@ class RandomLooks {
   std::vector<Looker> lookers_;
 };
 
+// The processor's ceiling, on every thread at once; GFLOP.
+double ceiling(Workers& workers) {
+  std::atomic<double> gflop = 0.0;
+  workers.for_each(workers.threads(), [&](int) { gflop += multiply_add_on_registers(); });
+  return gflop;
+}
+
 double peak_memory_mb() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1024.0;
+}
+
+// Where the time of `seconds` of training goes.
+nlohmann::ordered_json profile_training(Learner& learner, double seconds, int threads) {
+  const Clock::time_point start = Clock::now();
+  const Profiler profiler;
+  double updates = 0.0;
+  while (seconds_since(start) < seconds) {
+    learner.step();
+    ++updates;
+  }
+  const std::vector<Profiler::Row> rows = profiler.rows(threads);
+  const double wall = seconds_since(start);
+  nlohmann::ordered_json profile{{"updates", updates}, {"seconds", wall}};
+  for (const Profiler::Row& row : rows) {
+    nlohmann::ordered_json line{{"stage", stage_names()[static_cast<std::size_t>(row.stage)]},
+                                {"ms_per_update", 1e3 * row.seconds / updates},
+                                {"share", row.seconds / (threads * wall)}};
+    if (row.gflop > 0.0) line["gflops"] = row.gflop / row.seconds;
+    profile["stages"].push_back(std::move(line));
+  }
+  return profile;
+}
+
+std::string profile_table(const nlohmann::ordered_json& profile) {
+  std::string text = fmt::format("\n{:<24}{:>14}{:>9}{:>20}\n", "of all threads", "ms an update",
+                                 "share", "GFLOP/s a thread");
+  double ms = 0.0, share = 0.0;
+  for (const auto& row : profile.at("stages")) {
+    ms += row.at("ms_per_update").get<double>();
+    share += row.at("share").get<double>();
+    text += fmt::format("{:<24}{:>14.3f}{:>7.1f} %", row.at("stage").get<std::string>(),
+                        row.at("ms_per_update").get<double>(), 100 * row.at("share").get<double>());
+    if (row.contains("gflops")) text += fmt::format("{:>20.1f}", row.at("gflops").get<double>());
+    text += "\n";
+  }
+  return text + fmt::format("{:<24}{:>14.3f}{:>7.1f} %\n", "together", ms, 100 * share);
 }
 
 }  // namespace
@@ -125,12 +174,13 @@ std::string bench(const BenchOptions& options) {
     if (random_looks) (*random_looks)();
   }
 
-  std::vector<double> trained, peak, looked;
+  std::vector<double> trained, peak, ceilings, looked;
   const double turn = options.seconds / kTurns;
   for (int i = 0; i < kTurns; ++i) {
-    peak.push_back(rate(kOtherShare * turn, peak_product));
+    peak.push_back(rate(kPeakShare * turn, peak_product));
+    ceilings.push_back(rate(kCeilingShare * turn, [&] { return ceiling(workers); }));
     trained.push_back(rate(kTrainShare * turn, [&] { return learner.step().sums.episodes; }));
-    if (random_looks) looked.push_back(rate(kOtherShare * turn, *random_looks));
+    if (random_looks) looked.push_back(rate(kLookShare * turn, *random_looks));
   }
   const double gflop = task.model.gflop_per_episode();
   const double gflops = median(trained) * gflop;
@@ -139,13 +189,24 @@ std::string bench(const BenchOptions& options) {
                                  {"gflops", gflops},
                                  {"peak_gflops", median(peak)},
                                  {"fraction_of_peak", gflops / median(peak)},
-                                 {"threads", workers.threads()}};
+                                 {"ceiling_gflops", median(ceilings)},
+                                 {"threads", workers.threads()},
+                                 {"batch_size", task.config.agent.training.batch_size},
+                                 {"parameters", task.model.layout().count()}};
   if (random_looks) figures["environment_glimpses_per_second"] = median(looked);
   figures["peak_memory_mb"] = peak_memory_mb();
-  if (options.json) return figures.dump(2) + "\n";
+
+  nlohmann::ordered_json profile;
+  if (options.profile)
+    profile = profile_training(learner, kTrainShare * options.seconds, workers.threads());
+  if (options.json) {
+    if (options.profile) figures["profile"] = profile;
+    return figures.dump(2) + "\n";
+  }
   std::string text;
   for (const auto& [name, value] : figures.items())
     text += fmt::format("{:<34}{:>14.6g}\n", name, value.get<double>());
+  if (options.profile) text += profile_table(profile);
   return text;
 }
 
@@ -157,6 +218,7 @@ Verb bench_verb() {
                       {"overrides", &options->overrides, "key.path=value, over the file"},
                       {"--seconds", &options->seconds, "How long in all (default 10)"},
                       threads_option(&options->threads),
+                      {"--profile", &options->profile, "And where the time goes, stage by stage"},
                       {"--json", &options->json, "One JSON document"}},
           .call = [options](const Call&) {
             fmt::print("{}", bench(*options));

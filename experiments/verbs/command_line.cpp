@@ -59,21 +59,18 @@ const Verb* read_command_line(std::span<const Verb> verbs, int argc, const char*
   return nullptr;
 }
 
-std::string typed(int argc, const char* const* argv) {
+std::string shell_word(const std::string& word) {
   constexpr const char* kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + '\'';
+}
+
+std::string typed(int argc, const char* const* argv) {
   std::string line;
-  for (int i = 0; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (i > 0) line += ' ';
-    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) line += c == '\'' ? "'\\''" : std::string(1, c);
-    line += '\'';
-  }
+  for (int i = 0; i < argc; ++i) line += (i > 0 ? " " : "") + shell_word(argv[i]);
   return line;
 }
 

@@ -12,6 +12,8 @@ namespace saccade {
 /// where help was asked for, which is printed. Throws InputError for what no verb understands.
 const Verb* read_command_line(std::span<const Verb> verbs, int argc, const char* const* argv);
 
+/// A word, quoted where a shell needs it.
+std::string shell_word(const std::string& word);
 /// The command as typed, quoted where a shell needs it.
 std::string typed(int argc, const char* const* argv);
 

@@ -2,21 +2,19 @@
 #include "experiments/verbs/verb.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 #include <map>
 #include <memory>
 
-#include "experiments/config/variants.h"
 #include "experiments/evaluation/test_report.h"
-#include "experiments/files/output.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/study.h"
 #include "experiments/task/task.h"
 #include "experiments/training/progress.h"
+#include "experiments/training/study_training.h"
 #include "experiments/training/train.h"
-#include "experiments/verbs/compare.h"
+#include "experiments/verbs/run_study.h"
 #include "nn/clock.h"
 #include "nn/error.h"
 
@@ -24,108 +22,6 @@ namespace saccade {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Whether there is nothing left to do. Throws InputError where the folder has a finished run of
-// another configuration.
-bool is_done(const RunFolder& folder, const Config& config) {
-  if (!is_finished(folder)) return false;
-  const std::vector<Difference> changed =
-      differences(read_config(folder.path() / "config.yaml"), config);
-  if (changed.empty()) return true;
-  throw InputError(
-      fmt::format("{}: has a finished run with another configuration: {}: {} there, {} "
-                  "now; another name or --out keeps both",
-                  folder.path().string(), changed[0].key, changed[0].first, changed[0].second));
-}
-
-// "error 7.68 %  on digit 99.2 %"
-std::string outcome(const RunFolder& folder) {
-  const FinishedRun run = read_finished_run(folder.path());
-  std::string text = fmt::format("error {:>5.2f} %", 100 * run.error);
-  if (run.on_target) text += fmt::format("  on digit {:>4.1f} %", 100 * *run.on_target);
-  return text;
-}
-
-// "soft_grid, seed 2" for each run
-std::vector<std::string> labels_of(const Study& study) {
-  std::vector<const Config*> configs;
-  for (const StudyRun& run : study.runs) configs.push_back(&run.config);
-  std::vector<std::string> labels = variant_labels(configs);
-  for (std::size_t i = 0; i < labels.size(); ++i)
-    labels[i] += fmt::format("{}seed {}", labels[i].empty() ? "" : ", ", configs[i]->seed);
-  return labels;
-}
-
-// Leaves the order of the runs for those who compare them later.
-void write_study_file(const fs::path& folder, const Study& study) {
-  std::string lines;
-  for (const StudyRun& run : study.runs) lines += run.folder.string() + "\n";
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error)
-    throw InputError(
-        fmt::format("{}: the folder cannot be made: {}", folder.string(), error.message()));
-  try {
-    write_text(folder / kStudyFile, lines);
-  } catch (const std::runtime_error& failure) {
-    throw InputError(failure.what());
-  }
-}
-
-}  // namespace
-
-fs::path folder_of(const Study& study, const RunOptions& options) {
-  return options.out.empty() ? fs::path("runs") / study.name : options.out;
-}
-
-bool run_study(const Study& study, const RunOptions& options, Progress& progress,
-               const std::atomic<bool>& stop) {
-  const fs::path study_folder = folder_of(study, options);
-  write_study_file(study_folder, study);
-  const std::vector<std::string> labels = labels_of(study);
-  const TrainingRequest request{
-      .resume = true, .threads = options.threads, .command = options.command};
-
-  std::vector<fs::path> finished;
-  for (std::size_t i = 0; i < study.runs.size(); ++i) {
-    const StudyRun& run = study.runs[i];
-    const RunFolder folder(study_folder / run.folder);
-    progress.begin_run(labels[i], folder);
-    try {
-      const bool done = is_done(folder, run.config);
-      if (!done && !train(run.config, folder, request, progress, stop)) {
-        progress.end_study();
-        return false;
-      }
-      finished.push_back(folder.path());
-      progress.end_run(outcome(folder), /*failed=*/false, /*trained=*/!done);
-    } catch (const std::exception& error) {
-      progress.end_run(fmt::format("failed: {}", error.what()), /*failed=*/true, /*trained=*/false);
-    }
-    if (stop && i + 1 < study.runs.size()) {  // in the last moment of this one
-      progress.end_study();
-      return false;
-    }
-  }
-  progress.end_study();
-  const std::size_t failed = study.runs.size() - finished.size();
-  if (!finished.empty()) {
-    // Every variant needs as many tries.
-    const std::string tuned_by = fmt::format("{}", fmt::join(study.tuned_by, ","));
-    const std::string table = compare({.folders = finished,
-                                       .out = study_folder / "comparison",
-                                       .tuned_by = failed == 0 ? tuned_by : "",
-                                       .force = true,
-                                       .command = options.command});
-    if (!options.quiet) fmt::print("\n{}", table);
-  }
-  if (failed > 0)
-    throw std::runtime_error(fmt::format("{} of {} runs failed; the same command tries them again",
-                                         failed, study.runs.size()));
-  return true;
-}
-
-namespace {
 
 // ---- How long it will take ----
 
@@ -156,33 +52,43 @@ double estimate_seconds(const Config& config, int threads) {
   return loading + training + pass * (validations + test_passes(task.model, config.evaluation));
 }
 
-bool run_on_screen(const Study& study, const RunOptions& options, const std::atomic<bool>& stop) {
-  std::vector<std::int64_t> episodes;
-  for (const StudyRun& run : study.runs) episodes.push_back(run.config.agent.training.episodes);
-  StudyProgress progress(study.name, episodes, options.quiet);
-  return run_study(study, options, progress, stop);
-}
-
 }  // namespace
 
-bool run(const RunOptions& options, const std::atomic<bool>& stop) {
-  if (const auto study = read_study(options.config, options.overrides))
-    return run_on_screen(*study, options, stop);
-  const Config config = read_config(options.config, options.overrides);
+bool run(const RunOptions& options, const std::atomic<bool>& stop, Ranks& ranks) {
+  std::optional<Study> study;
+  Config config;
+  ranks.each([&] {
+    study = read_study(options.config, options.overrides);
+    if (study && !ranks.alone())
+      throw InputError(fmt::format(
+          "{}: a study of {} runs, and {} ranks train one run together; allowed: 1 rank, which "
+          "trains several runs at once (--jobs), or an experiment without vary and seeds; `saccade "
+          "slurm` has a cluster share the runs of a study",
+          options.config.string(), study->runs.size(), ranks.count()));
+    if (study) return;
+    if (options.jobs)
+      throw InputError(
+          fmt::format("--jobs {}: {} is a single run; allowed with a study (vary, seeds); "
+                      "--threads divides the work of a run",
+                      *options.jobs, options.config.string()));
+    config = read_config(options.config, options.overrides);
+  });
+  if (study) return run_study_on_screen(*study, options, stop);
   const RunFolder folder(options.out.empty() ? default_run_folder(config, options.overrides)
                                              : options.out);
-  const std::unique_ptr<Progress> progress =
-      options.quiet ? std::make_unique<Progress>() : std::make_unique<RunProgress>();
+  const std::unique_ptr<Progress> progress = options.quiet || !ranks.first()
+                                                 ? std::make_unique<Progress>()
+                                                 : std::make_unique<RunProgress>();
   return train(config, folder,
                {.resume = options.resume, .threads = options.threads, .command = options.command},
-               *progress, stop);
+               *progress, stop, ranks);
 }
 
 std::string plan(const RunOptions& options) {
   std::optional<Study> study = read_study(options.config, options.overrides);
   fs::path below;
   if (study) {
-    below = folder_of(*study, options);
+    below = folder_of(*study, options.out);
   } else {
     Config config = read_config(options.config, options.overrides);
     const fs::path folder =
@@ -228,12 +134,18 @@ struct RunLine {
 Ending call_run(RunLine& line, const Call& call) {
   line.options.command = call.command;
   if (line.dry_run) {
+    require_one_rank("run --dry-run");
     fmt::print("{}", plan(line.options));
     return Ending::done;
   }
-  if (run(line.options, call.stop_flag())) return Ending::done;
-  fmt::print(stderr, "stopped and saved; go on with: {}{}\n", call.command,
-             line.options.resume ? "" : " --resume");
+  const std::atomic<bool>& stop = call.stop_flag();
+  Ranks& ranks = call.join_ranks();
+  const bool done = run(line.options, stop, ranks);
+  ranks.part();
+  if (done) return Ending::done;
+  if (ranks.first())
+    fmt::print(stderr, "stopped and saved; go on with: {}{}\n", call.command,
+               line.options.resume ? "" : " --resume");
   return Ending::stopped;
 }
 
@@ -250,9 +162,14 @@ Verb run_verb() {
                        "The folder of the run or study (default: runs/<name>/...)"},
                       {"--resume", &options.resume, "Go on from the last checkpoint, if any"},
                       threads_option(&options.threads),
+                      {"--jobs", &options.jobs,
+                       "Runs of a study at once, which divide the threads (default: as many as "
+                       "there are threads)",
+                       Range{1, 1024}},
                       {"--quiet", &options.quiet, "Print nothing but errors"},
                       {"--dry-run", &line->dry_run, "List the runs and how long they will take"}},
-          .call = [line](const Call& call) { return call_run(*line, call); }};
+          .call = [line](const Call& call) { return call_run(*line, call); },
+          .joins_ranks = true};
 }
 
 }  // namespace saccade

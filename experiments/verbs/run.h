@@ -2,11 +2,11 @@
 
 #include <atomic>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "experiments/runs/study.h"
-#include "experiments/training/progress.h"
+#include "nn/ranks.h"
 
 namespace saccade {
 
@@ -16,25 +16,16 @@ struct RunOptions {
   std::vector<std::string> overrides;
   std::filesystem::path out;  // of a run or of a study; empty: runs/<name>/...
   bool resume = false;
-  int threads = 0;  // 0: every processor this process may use
+  int threads = 0;               // 0: every processor this process may use
+  std::optional<int> jobs = {};  // runs of a study at once; by default see default_jobs
   bool quiet = false;
   std::string command;  // as typed, for command.txt
 };
 
-/// Trains what a file says: one experiment (see train), or every run of a study (see run_study).
-/// Returns false when `stop` became true, after saving.
-bool run(const RunOptions& options, const std::atomic<bool>& stop);
-
-/// The folder of a study: `out`, or runs/<name>.
-std::filesystem::path folder_of(const Study& study, const RunOptions& options);
-
-/// Trains every run of a study that was read, which goes on from where it is: runs that are
-/// finished are left as they are, others begin or are resumed, one that fails is told and does not
-/// stop the next. It ends with the comparison of its runs in <study>/comparison. Of `options`,
-/// `config`, `overrides` and `resume` are not looked at. Returns false when `stop` became true,
-/// after saving. Throws std::runtime_error when runs failed.
-bool run_study(const Study& study, const RunOptions& options, Progress& progress,
-               const std::atomic<bool>& stop);
+/// Trains what a file says: one experiment (see train), or every run of a study (see run_study),
+/// which several ranks do not. Returns false when `stop` became true, after saving. Throws
+/// InputError for `jobs` of one experiment and for a study of several ranks.
+bool run(const RunOptions& options, const std::atomic<bool>& stop, Ranks& ranks = alone());
 
 /// `saccade run --dry-run`: the runs there would be, what there is of each, and how long they will
 /// take by a short measurement of each variant.

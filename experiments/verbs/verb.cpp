@@ -1,10 +1,24 @@
 #include "experiments/verbs/verb.h"
 
+#include <fmt/format.h>
+
+#include "nn/error.h"
+#include "nn/join_ranks.h"
+
 namespace saccade {
 
 std::vector<Verb> verbs() {
-  return {run_verb(),   eval_verb(),      record_verb(),  compare_verb(),
-          bench_verb(), gradients_verb(), saliency_verb()};
+  return {run_verb(),       eval_verb(),     record_verb(), compare_verb(), bench_verb(),
+          gradients_verb(), saliency_verb(), status_verb(), slurm_verb()};
+}
+
+void require_one_rank(const std::string& verb) {
+  const Launch started = launch();
+  if (started.count == 1) return;
+  throw InputError(fmt::format(
+      "saccade {} was started as {} ranks, each of which would do all of it; allowed: 1 "
+      "rank (without mpirun), but for saccade run",
+      verb, started.count));
 }
 
 }  // namespace saccade

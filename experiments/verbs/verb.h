@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "nn/ranks.h"
+
 namespace saccade {
 
 /// What a number may be, both ends included.
@@ -38,9 +40,12 @@ inline Option threads_option(int* threads) {
 /// How a verb is called.
 struct Call {
   std::string command;  // as typed
-  /// From the first time that it is asked on, SIGINT and SIGTERM set this flag instead of ending
-  /// the program. To be asked before there are other threads.
+  /// From the first time that it is asked on, SIGINT, SIGTERM and SIGUSR1 set this flag instead of
+  /// ending the program. To be asked before there are other threads.
   std::function<const std::atomic<bool>&()> stop_flag;
+  /// The ranks that this process is one of. To be asked after stop_flag, before there are other
+  /// threads.
+  std::function<Ranks&()> join_ranks;
 };
 
 /// How it came to its end.
@@ -52,7 +57,11 @@ struct Verb {
   std::string about;
   std::vector<Option> options;  // kept alive by `call`
   std::function<Ending(const Call&)> call;
+  bool joins_ranks = false;  // else several ranks are refused
 };
+
+/// Throws InputError where this process is one of several ranks, which would all do the same work.
+void require_one_rank(const std::string& verb);
 
 /// Every verb there is, in the order of the help. A new one is a file and a line in this table.
 std::vector<Verb> verbs();
@@ -64,5 +73,7 @@ Verb compare_verb();
 Verb bench_verb();
 Verb gradients_verb();
 Verb saliency_verb();
+Verb slurm_verb();
+Verb status_verb();
 
 }  // namespace saccade

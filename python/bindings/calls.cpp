@@ -66,7 +66,9 @@ class Computation {
     changed_.notify_all();
   }
 
+  // By any thread of the computation, one after the other.
   void ask(const std::function<void()>& work) {
+    const std::lock_guard turn(asking_);
     std::unique_lock lock(mutex_);
     asked_ = &work;
     changed_.notify_all();
@@ -100,7 +102,7 @@ class Computation {
   }
 
   std::atomic<bool> stop_{false};
-  std::mutex mutex_;
+  std::mutex asking_, mutex_;
   std::condition_variable changed_;
   const std::function<void()>* asked_ = nullptr;
   bool done_ = false;

@@ -38,7 +38,7 @@ auto compute(const Body& body) {
 void compute_until_stopped(const std::function<void(std::atomic<bool>& stop)>& body);
 
 /// Does a piece of work on the thread that began the computation, which has the interpreter then,
-/// and comes back when it is done.
+/// and comes back when it is done. Any thread of the computation may call it.
 using OnCaller = std::function<void(const std::function<void()>& work)>;
 
 /// The same for a body that has something to tell meanwhile: what its work on the calling thread

@@ -6,13 +6,20 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
+#include <map>
+#include <memory>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "experiments/config/study_run.h"
 #include "experiments/files/input.h"
 #include "experiments/training/train.h"
 #include "experiments/verbs/run.h"
+#include "experiments/verbs/run_study.h"
+#include "experiments/verbs/verb.h"
+#include "nn/clock.h"
 #include "nn/error.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/kept_images.h"
@@ -28,11 +35,12 @@ using namespace nb::literals;
 
 namespace {
 
-// Tells a saccade._listening.Listener, on the thread that called. `row` may say that it is enough.
+// Tells a saccade._listening.Listener of one training, by the folder of its run, on the thread that
+// called. `row` may say that it is enough.
 class Listener final : public Progress {
  public:
-  Listener(nb::handle python, const OnCaller& on_caller, std::atomic<bool>& stop)
-      : python_(python), on_caller_(on_caller), stop_(stop) {}
+  Listener(nb::handle python, const OnCaller& on_caller, std::atomic<bool>& stop, fs::path folder)
+      : python_(python), on_caller_(on_caller), stop_(stop), folder_(std::move(folder)) {}
 
   void begin(std::int64_t total_episodes) override {
     episodes_ = 0;
@@ -50,31 +58,53 @@ class Listener final : public Progress {
     tell("update", episodes, error);
   }
   void row(const MetricsRow& row) override {
-    on_caller_([&] { stop_ = stop_ || nb::cast<bool>(python_.attr("row")(to_python(row))); });
+    on_caller_(
+        [&] { stop_ = stop_ || nb::cast<bool>(python_.attr("row")(folder_, to_python(row))); });
   }
   void finish() override {
     if (episodes_ > 0) tell("update", episodes_, error_);
     tell("finish");
   }
-  void begin_run(const std::string& label, const RunFolder& folder) override {
-    tell("begin_run", label, folder.path());
-  }
-  void end_run(const std::string& text, bool failed, bool /*trained*/) override {
-    tell("end_run", text, failed);
-  }
 
  private:
   template <class... Facts>
   void tell(const char* what, const Facts&... facts) {
-    on_caller_([&] { python_.attr(what)(facts...); });
+    on_caller_([&] { python_.attr(what)(folder_, facts...); });
   }
 
   nb::handle python_;  // kept alive by who called
   const OnCaller& on_caller_;
   std::atomic<bool>& stop_;
+  const fs::path folder_;
   Clock::time_point last_update_;
   std::int64_t episodes_ = 0;  // of the last update; 0: none yet
   double error_ = 0.0;
+};
+
+// The same for the runs of a study.
+class StudyListener final : public StudyProgress {
+ public:
+  StudyListener(nb::handle python, const OnCaller& on_caller, std::atomic<bool>& stop)
+      : python_(python), on_caller_(on_caller), stop_(stop) {}
+
+  std::unique_ptr<Progress> begin_run(int run, const std::string& label,
+                                      const RunFolder& folder) override {
+    folders_[run] = folder.path();
+    on_caller_([&] { python_.attr("begin_run")(folder.path(), label); });
+    return std::make_unique<Listener>(python_, on_caller_, stop_, folder.path());
+  }
+  void end_run(int run, const std::string& text, Ending ending) override {
+    on_caller_([&] { python_.attr("end_run")(folders_.at(run), text, ending == Ending::failed); });
+  }
+  void note(const std::string& text) override {
+    on_caller_([&] { python_.attr("note")(nb::none(), text); });
+  }
+
+ private:
+  nb::handle python_;
+  const OnCaller& on_caller_;
+  std::atomic<bool>& stop_;
+  std::map<int, fs::path> folders_;
 };
 
 // What was said of an experiment: a file's text, what holds over it, and overrides.
@@ -104,31 +134,33 @@ fs::path train_run(const Said& said, const std::optional<fs::path>& out, bool re
   const Config config = parse_study_run(said.text, said.origin, said.assignments, said.overrides);
   const RunFolder folder(out ? *out : default_run_folder(config, said.overrides));
   compute_until_stopped([&](std::atomic<bool>& stop, const OnCaller& on_caller) {
-    Listener progress(listener, on_caller, stop);
+    Listener progress(listener, on_caller, stop, folder.path());
     train(config, folder, {.resume = resume, .threads = threads, .command = command}, progress,
           stop);
   });
   return folder.path();
 }
 
-fs::path train_study(const Said& said, const std::optional<fs::path>& out, int threads,
+fs::path train_study(const Said& said, const std::optional<fs::path>& out, int jobs, int threads,
                      const std::string& command, nb::handle listener) {
   require_threads();
   require_allowed_threads(threads);
+  if (jobs != 0) require_allowed(run_verb(), "--jobs", jobs);
   const std::optional<Study> study = said.study();
   if (!study)
     throw InputError(said.origin +
                      ": no study: neither vary nor seeds; saccade.train trains a single run");
   RunOptions options;
   options.out = out.value_or(fs::path());
+  if (jobs != 0) options.jobs = jobs;
   options.threads = threads;
   options.quiet = true;
   options.command = command;
   compute_until_stopped([&](std::atomic<bool>& stop, const OnCaller& on_caller) {
-    Listener progress(listener, on_caller, stop);
+    StudyListener progress(listener, on_caller, stop);
     run_study(*study, options, progress, stop);
   });
-  return folder_of(*study, options);
+  return folder_of(*study, options.out);
 }
 
 }  // namespace
@@ -141,7 +173,7 @@ void bind_trainings(nb::module_& m) {
            "text"_a.none(), "origin"_a, "assignments"_a, "overrides"_a);
   m.def("train", &train_run, "said"_a, "out"_a.none(), "resume"_a, "threads"_a, "command"_a,
         "listener"_a, "Trains one run and returns its folder.");
-  m.def("train_study", &train_study, "said"_a, "out"_a.none(), "threads"_a, "command"_a,
+  m.def("train_study", &train_study, "said"_a, "out"_a.none(), "jobs"_a, "threads"_a, "command"_a,
         "listener"_a, "Trains the runs of a study and returns its folder.");
   m.def(
       "keep_images",

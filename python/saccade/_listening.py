@@ -19,18 +19,18 @@ Row = dict[str, float]
 
 
 class Listener:
-    """Passes on what a training tells: rows to a callback, notes to the log, and how far it is to a
-    bar, where one is wanted. The C++ side calls it, on the thread that waits for the training."""
+    """Passes on what trainings tell: rows to a callback, notes to the log, and how far they are to
+    a bar each, where bars are wanted. The C++ side calls it, on the thread that waits for the
+    trainings, with the folder of the run that it is about."""
 
     def __init__(self, callback: Callable[[Row, Path], object] | None, progress: bool) -> None:
         if callback is not None and not callable(callback):
             raise InputError(f"callback: {callback!r}; allowed: a function, or None")
         self._callback = callback
         self._make_bar = extra("tqdm.auto", "progress").tqdm if progress else None
-        self._bar: Any = None
-        self._label: str | None = None
-        self._folder = Path()
-        self._total = 0
+        self._bars: dict[Path, Any] = {}
+        self._labels: dict[Path, str] = {}
+        self._totals: dict[Path, int] = {}
 
     def __enter__(self) -> Listener:
         return self
@@ -41,47 +41,49 @@ class Listener:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.finish()
+        for folder in list(self._bars):
+            self.finish(folder)
 
     # Of a training
 
-    def begin(self, total_episodes: int) -> None:
-        self._total = total_episodes
+    def begin(self, folder: Path, total_episodes: int) -> None:
+        self._totals[folder] = total_episodes
 
-    def note(self, text: str) -> None:
+    def note(self, folder: Path | None, text: str) -> None:
         log.info("%s", text.strip("\n"))
 
-    def update(self, episodes: int, error: float) -> None:
+    def update(self, folder: Path, episodes: int, error: float) -> None:
         if self._make_bar is None:
             return
-        if self._bar is None:
-            self._bar = self._make_bar(
-                total=self._total,
+        if folder not in self._bars:
+            self._bars[folder] = self._make_bar(
+                total=self._totals[folder],
                 initial=episodes,
-                desc=self._label,
+                desc=self._labels.get(folder),
                 unit=" episodes",
                 unit_scale=True,
             )
-        self._bar.set_postfix_str(f"error {100 * error:.2f} %", refresh=False)
-        self._bar.update(episodes - self._bar.n)
+        bar = self._bars[folder]
+        bar.set_postfix_str(f"error {100 * error:.2f} %", refresh=False)
+        bar.update(episodes - bar.n)
 
-    def row(self, row: Row) -> bool:
+    def row(self, folder: Path, row: Row) -> bool:
         """Whether the callback has seen enough."""
         if self._callback is None:
             return False
-        answer = self._callback(row, self._folder)
+        answer = self._callback(row, folder)
         return isinstance(answer, bool | np.bool_) and bool(answer)
 
-    def finish(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-        self._bar = None
+    def finish(self, folder: Path) -> None:
+        if folder in self._bars:
+            self._bars.pop(folder).close()
 
     # Of the runs of a study
 
-    def begin_run(self, label: str, folder: Path) -> None:
-        self._label, self._folder = label, folder
+    def begin_run(self, folder: Path, label: str) -> None:
+        self._labels[folder] = label
 
-    def end_run(self, text: str, failed: bool) -> None:
-        self.finish()
-        log.log(logging.WARNING if failed else logging.INFO, "%s: %s", self._label, text)
+    def end_run(self, folder: Path, text: str, failed: bool) -> None:
+        self.finish(folder)
+        level = logging.WARNING if failed else logging.INFO
+        log.log(level, "%s: %s", self._labels[folder], text)

@@ -70,6 +70,7 @@ def study(
     test_images: ArrayLike | None = None,
     test_labels: ArrayLike | None = None,
     out: PathLike | None = None,
+    jobs: int = 0,
     threads: int = 0,
     callback: Callable[[Row, Path], object] | None = None,
     progress: bool = False,
@@ -79,16 +80,18 @@ def study(
 
     Arguments as for `train`, and:
     out: the folder of the study; by default runs/<name>.
+    jobs: runs at once, which divide the threads; 0 for as many as there are threads.
     callback: called with a row and the folder of its run. If it returns True, the study stops, and
         the same call goes on.
 
-    A run that fails is logged and does not stop the next; at the end that is a RuntimeError.
+    A run that fails is logged and does not stop the others; at the end that is a RuntimeError.
+    Runs that another process is training are left to it: several divide a study among them.
     """
     data = [images, labels, test_images, test_labels]
     said = experiment(config, overrides, keep_images(*data))
     command = as_called("study", config, *_given(overrides), **_shown(*data), out=out)
     with Listener(callback, progress) as listener:
-        return Study(_saccade.train_study(said, _path(out), threads, command, listener))
+        return Study(_saccade.train_study(said, _path(out), jobs, threads, command, listener))
 
 
 def evaluate(run: PathLike, episodes: int | None = None, threads: int = 0) -> dict[str, Any]:

@@ -87,4 +87,33 @@ class Program {
   int out_ = -1;
 };
 
+// ---- The program under test ----
+
+using CommandWords = std::vector<std::string>;
+
+inline CommandWords saccade_words(CommandWords arguments) {
+  arguments.insert(arguments.begin(), SACCADE_BINARY);
+  return arguments;
+}
+
+inline Program::Result run_saccade(const std::filesystem::path& folder,
+                                   const CommandWords& arguments) {
+  return Program(folder, saccade_words(arguments)).finish();
+}
+
+inline void check_done(const Program::Result& result) {
+  CHECK(result.code == 0);
+  CHECK(result.err == "");
+}
+
+// One message on standard error that begins so, and nothing else.
+inline void check_refused(const Program::Result& result, const std::string& message) {
+  INFO("standard error: " << result.err);
+  INFO("expected: " << message);
+  CHECK(result.code == 2);
+  CHECK(result.out == "");
+  CHECK(result.err.starts_with("saccade: " + message));
+  CHECK(result.err.find('\n') == result.err.size() - 1);
+}
+
 }  // namespace saccade

@@ -35,7 +35,8 @@ TEST_CASE("bench --json has the figures of the issue, and they agree with each o
     CHECK(value.get<double>() > 0.0);
   }
   CHECK(keys == std::set<std::string>{"episodes_per_second", "gflop_per_episode", "gflops",
-                                      "peak_gflops", "fraction_of_peak", "threads",
+                                      "peak_gflops", "fraction_of_peak", "ceiling_gflops",
+                                      "threads", "batch_size", "parameters",
                                       "environment_glimpses_per_second", "peak_memory_mb"});
   const auto figure = [&](const char* key) { return figures.at(key).get<double>(); };
   CHECK(figure("threads") == 2);
@@ -51,14 +52,51 @@ TEST_CASE("bench takes overrides, leaves no files, and prints a line a figure") 
   const auto before = contents(tiny.path);
   const std::vector<std::string> lines =
       split(bench_tiny(tiny, 0.05, 1, false, {"attention.glimpse.num_glimpses=6"}), '\n');
-  REQUIRE(lines.size() == 9);
+  REQUIRE(lines.size() == 12);
   CHECK(lines[0].starts_with("episodes_per_second "));
-  CHECK(lines[5].starts_with("threads "));
-  CHECK(lines[5].ends_with(" 1"));
-  CHECK(lines[8].empty());
+  CHECK(lines[6].starts_with("threads "));
+  CHECK(lines[6].ends_with(" 1"));
+  CHECK(lines[11].empty());
   const double six_glimpses = std::stod(lines[1].substr(lines[1].rfind(' ')));
   CHECK(six_glimpses > 1.8 * Task(read_config(tiny.yaml)).model.gflop_per_episode());
   CHECK(contents(tiny.path) == before);
+}
+
+TEST_CASE("bench --profile accounts for the time of all threads") {
+  const TinyExperiment tiny;
+  const BenchOptions options{.config = tiny.yaml,
+                             .overrides = {},
+                             .seconds = 0.3,
+                             .threads = 2,
+                             .profile = true,
+                             .json = true};
+  const nlohmann::json profile = nlohmann::json::parse(bench(options)).at("profile");
+  double share = 0.0, ms = 0.0;
+  std::set<std::string> stages, with_products;
+  for (const nlohmann::json& row : profile.at("stages")) {
+    CAPTURE(row.dump());
+    const auto stage = row.at("stage").get<std::string>();
+    stages.insert(stage);
+    if (row.contains("gflops")) with_products.insert(stage);
+    share += row.at("share").get<double>();
+    ms += row.at("ms_per_update").get<double>();
+    if (stage != "waiting") CHECK(row.at("share").get<double>() > 0.0);
+    CHECK(row.at("share").get<double>() > -0.01);
+  }
+  CHECK(stages.size() == 9);
+  CHECK(with_products == std::set<std::string>{"forward products", "backward products"});
+  CHECK(share == doctest::Approx(1.0).epsilon(0.02));
+  CHECK(ms == doctest::Approx(2e3 * profile.at("seconds").get<double>() /
+                              profile.at("updates").get<double>())
+                  .epsilon(0.02));
+
+  const std::vector<std::string> lines = split(
+      bench({.config = tiny.yaml, .overrides = {}, .seconds = 0.05, .threads = 1, .profile = true}),
+      '\n');
+  REQUIRE(lines.size() == 11 + 1 + 1 + 9 + 1 + 1);  // figures, a gap, head, stages, sum, end
+  CHECK(lines[12].starts_with("of all threads"));
+  CHECK(lines[13].starts_with("scene "));
+  CHECK(lines[22].starts_with("together "));
 }
 
 TEST_CASE("bench refuses a time that is none") {

@@ -11,32 +11,8 @@ namespace saccade {
 namespace {
 
 namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
+using Words = CommandWords;
 using Result = Program::Result;
-
-Words saccade_words(Words arguments) {
-  arguments.insert(arguments.begin(), SACCADE_BINARY);
-  return arguments;
-}
-
-Result run_saccade(const fs::path& folder, const Words& arguments) {
-  return Program(folder, saccade_words(arguments)).finish();
-}
-
-void check_done(const Result& result) {
-  CHECK(result.code == 0);
-  CHECK(result.err == "");
-}
-
-// One message on standard error that begins so, and nothing else.
-void check_refused(const Result& result, const std::string& message) {
-  INFO("standard error: " << result.err);
-  INFO("expected: " << message);
-  CHECK(result.code == 2);
-  CHECK(result.out == "");
-  CHECK(result.err.starts_with("saccade: " + message));
-  CHECK(result.err.find('\n') == result.err.size() - 1);
-}
 
 // The command that an interrupted run says to go on with.
 std::string command_to_go_on(const Result& result) {
@@ -78,6 +54,10 @@ TEST_CASE("bad usage is refused with one message and exit code 2") {
   check({"eval"}, "run_dir is required");
   check({"run", "tiny.yaml", "--quite"}, "The following argument was not expected: --quite");
   check({"run", "tiny.yaml", "--threads", "0"}, "--threads: ");
+  for (const char* jobs : {"0", "-1", "1025", "many"})
+    check({"run", "tiny.yaml", "seeds=2", "--jobs", jobs}, fmt::format("{}: ", "--jobs"));
+  check({"run", "tiny.yaml", "--jobs", "2"},
+        "--jobs 2: tiny.yaml is a single run; allowed with a study (vary, seeds)");
   check({"run", "tiny.yaml", "--out"}, "--out: ");
   check({"eval", "out", "--episodes", "many"}, "--episodes: ");
   check({"record"}, "run_dirs is required");
@@ -155,7 +135,8 @@ TEST_CASE("a run prints plain lines where the output is no terminal, then the ta
 
 TEST_CASE("a study prints a line a run and one for the whole, then the comparison") {
   const TinyExperiment tiny;
-  const Words words = {"run", "tiny.yaml", "vary={model.core: [rnn, gru]}", "seeds=2"};
+  const Words words = {"run",     "tiny.yaml", "vary={model.core: [rnn, gru]}",
+                       "seeds=2", "--jobs",    "1"};  // one after another: their order is known
   Words dry = words;
   dry.push_back("--dry-run");
   const Result planned = run_saccade(tiny.path, dry);
@@ -240,8 +221,8 @@ TEST_CASE("a run that fails exits with 1") {
   CHECK(contains(result.err, "; the last good checkpoint is "));
 }
 
-TEST_CASE("Ctrl-C and SIGTERM save and say how to go on, again and again") {
-  for (const int signal : {SIGINT, SIGTERM}) {
+TEST_CASE("Ctrl-C, SIGTERM and SIGUSR1 save and say how to go on, again and again") {
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
     CAPTURE(signal);
     const TinyExperiment tiny;
     // Far more lines than the pipe takes, which holds the program up until they are read; and a
@@ -258,6 +239,7 @@ TEST_CASE("Ctrl-C and SIGTERM save and say how to go on, again and again") {
       program.read_line();  // what is trained
       CHECK(contains(program.read_line(), " episodes "));
       program.send(signal);
+      if (signal == SIGUSR1) program.send(SIGTERM);  // of which it was the notice
       const std::string command = command_to_go_on(program.finish());
       CHECK(fs::exists(tiny.path / "out" / kLast));
       CHECK_FALSE(fs::exists(tiny.path / "out/summary.json"));

@@ -7,6 +7,7 @@
 
 #include "attention/policy.h"
 #include "tests/experiments/tiny_task.h"
+#include "tests/thread_ranks.h"
 
 namespace saccade {
 namespace {
@@ -82,6 +83,29 @@ TEST_CASE("an evaluation does not depend on the number of workers, and repeats")
       for (const int threads : {1, 2, 3, 8})
         check_equal(tiny.evaluate(scenes, threads, request), one);
     }
+}
+
+TEST_CASE("ranks share an evaluation and have all of what one process has") {
+  const TinyTask tiny;
+  const PassRequest request{.readout = Readout::sample, .passes = 2, .details = true};
+  for (const int scenes : {50, 250, 301}) {
+    const Evaluation one = tiny.evaluate(scenes, 1, request);
+    for (const int count : {2, 3, 4}) {
+      std::vector<Evaluation> results(count);
+      on_ranks(count, [&](Ranks& ranks) {
+        Workers workers(1);
+        Evaluator evaluator(tiny.task.model, tiny.task.environments(Split::test), scenes,
+                            TinyTask::kSeed, workers, ranks);
+        evaluator.run(flat(tiny.weights), {});
+        results[ranks.rank()] = evaluator.run(flat(tiny.weights), request);
+      });
+      for (const Evaluation& result : results) {
+        CAPTURE(scenes);
+        CAPTURE(count);
+        check_equal(result, one);
+      }
+    }
+  }
 }
 
 TEST_CASE("an evaluator forgets the pass before") {

@@ -161,13 +161,30 @@ TEST_CASE("a folder that exists is left as it is") {
               ": exists already and is left as it is; --resume goes on from it, --out DIR chooses "
               "another folder");
   }
-  for (const char* out : {"mine", "tiny.yaml"}) {
-    CAPTURE(out);
-    RunOptions options = tiny.options(out);
-    options.resume = true;
-    CHECK(fault(options).starts_with((options.out / kLast).string() + ": "));
-  }
+  RunOptions options = tiny.options("mine");
+  options.resume = true;
+  CHECK(fault(options).starts_with((options.out / kLast).string() + ": "));
+  options.out = tiny.yaml;
+  CHECK(fault(options) == tiny.yaml.string() + ": the folder cannot be made: Not a directory");
   CHECK(contents(tiny.path) == before);
+}
+
+TEST_CASE("a run that was ended by force before its first checkpoint begins anew") {
+  const TinyExperiment tiny;
+  const fs::path whole = tiny.train("whole");
+  RunOptions options = tiny.options("out");
+  options.resume = true;
+  RunFolder(options.out).create(read_config(tiny.yaml), "saccade run", "{}");
+  const std::string rows = bytes_of(whole / "metrics.csv");
+  put_bytes(options.out / "metrics.csv", rows);
+  CHECK(contains(fault(options), kLast));  // it had come further: nothing is thrown away
+  CHECK(bytes_of(options.out / "metrics.csv") == rows);
+  put_bytes(options.out / "metrics.csv", rows.substr(0, rows.find('\n') + 1));
+  put_bytes(options.out / "thesis.tex", "everything");
+  CHECK(contains(fault(options), kLast));
+  fs::remove(options.out / "thesis.tex");
+  CHECK(run(options, false));
+  CHECK(bytes_of(options.out / kLast) == bytes_of(whole / kLast));
 }
 
 TEST_CASE("a folder that exists is noticed before the data are read") {

@@ -6,29 +6,17 @@
 
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_folder.h"
-#include "tests/experiments/support.h"
+#include "experiments/verbs/run_study.h"
+#include "tests/experiments/studies.h"
 
 namespace saccade {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The tiny experiment with lines that make it a study.
-struct TinyStudy : TinyExperiment {
-  explicit TinyStudy(const std::string& lines) {
-    put_bytes(yaml, tiny_yaml(path / "data") + lines);
-  }
-
-  std::vector<StudyRun> runs(const std::vector<std::string>& overrides = {}) const {
-    const auto study = read_study(yaml, overrides);
-    REQUIRE(study.has_value());
-    CHECK(study->name == "tiny");
-    return study->runs;
-  }
-  std::string fault(const std::vector<std::string>& overrides = {}) const {
-    return message_of<InputError>([&] { read_study(yaml, overrides); });
-  }
-};
+std::string fault_of(const TinyStudy& tiny, const std::vector<std::string>& overrides = {}) {
+  return message_of<InputError>([&] { read_study(tiny.yaml, overrides); });
+}
 
 const std::string kTwoByTwo = R"(vary:
   model.core: [rnn, gru]
@@ -118,7 +106,7 @@ TEST_CASE("a study can say what it is tuned by") {
 
 TEST_CASE("a study that cannot be is refused with its place") {
   const auto fault = [](const std::string& lines, const std::vector<std::string>& overrides = {}) {
-    return TinyStudy(lines).fault(overrides);
+    return fault_of(TinyStudy(lines), overrides);
   };
   CHECK(contains(fault("vary: {}\n"), "an empty study"));
   CHECK(contains(fault("vary:\n"), "an empty study"));
@@ -194,22 +182,30 @@ TEST_CASE("a study may have settings between its file and its variants") {
 }
 
 TEST_CASE("whoever listens is told the rows of each run, and may stop the study") {
-  class Listener : public Progress {
+  class Listener : public StudyProgress {
    public:
     explicit Listener(std::atomic<bool>& stop) : stop_(stop) {}
-    void begin_run(const std::string&, const RunFolder& folder) override {
+    std::unique_ptr<Progress> begin_run(int run, const std::string&,
+                                        const RunFolder& folder) override {
+      CHECK(run == static_cast<int>(folders.size()));
       folders.push_back(folder.path());
       rows.emplace_back();
-    }
-    void row(const MetricsRow& row) override {
-      rows.back().push_back(row);
-      CHECK(read_metrics(RunFolder(folders.back()).metrics()).size() == rows.back().size());
-      stop_ = folders.size() == 2;
+      return std::make_unique<OfRun>(*this);
     }
     std::vector<fs::path> folders;
     std::vector<std::vector<MetricsRow>> rows;
 
    private:
+    struct OfRun : Progress {
+      explicit OfRun(Listener& listener_) : listener(listener_) {}
+      void row(const MetricsRow& row) override {
+        auto& rows = listener.rows.back();
+        rows.push_back(row);
+        CHECK(read_metrics(RunFolder(listener.folders.back()).metrics()).size() == rows.size());
+        listener.stop_ = listener.folders.size() == 2;
+      }
+      Listener& listener;
+    };
     std::atomic<bool>& stop_;
   };
 
@@ -221,8 +217,8 @@ TEST_CASE("whoever listens is told the rows of each run, and may stop the study"
   std::atomic<bool> stop{false};
   Listener listener(stop);
   CHECK_FALSE(run_study(*study, options, listener, stop));
-  CHECK(listener.folders == std::vector{folder_of(*study, options) / "base/seed-1",
-                                        folder_of(*study, options) / "base/seed-2"});
+  CHECK(listener.folders == std::vector{folder_of(*study, options.out) / "base/seed-1",
+                                        folder_of(*study, options.out) / "base/seed-2"});
   CHECK(listener.rows[1].size() == 1);
   const std::vector<MetricsRow> written = read_metrics(RunFolder(listener.folders[0]).metrics());
   REQUIRE(listener.rows[0].size() == written.size());

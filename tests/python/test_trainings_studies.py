@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import logging
 import re
@@ -59,7 +60,7 @@ def test_a_study_that_is_stopped_goes_on(tmp_path, study):
         return len(seen) == 5
 
     out = tmp_path / "s"
-    stopped = saccade.study("quickstart", VARIED, out=out, callback=callback)
+    stopped = saccade.study("quickstart", VARIED, out=out, jobs=1, callback=callback)
     assert not stopped.finished and "not finished" in repr(stopped)
     assert seen == [("seed-1", e) for e in (512, 1024, 1536, 2048)] + [("seed-2", 512)]
     assert [run.finished for run in stopped.runs] == [True, False]
@@ -72,7 +73,7 @@ def test_a_study_stopped_at_the_end_of_a_run_begins_no_other(tmp_path):
     def callback(row, folder):
         return row["episodes"] == 2048
 
-    stopped = saccade.study("quickstart", VARIED, out=tmp_path / "s", callback=callback)
+    stopped = saccade.study("quickstart", VARIED, out=tmp_path / "s", jobs=1, callback=callback)
     assert [run.finished for run in stopped.runs] == [True]
 
 
@@ -81,8 +82,55 @@ def test_what_a_callback_of_a_study_raises_leaves(tmp_path):
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        saccade.study("quickstart", VARIED, out=tmp_path / "s", callback=callback)
+        saccade.study("quickstart", VARIED, out=tmp_path / "s", jobs=1, callback=callback)
     assert [run.metrics["episodes"] for run in saccade.Study(tmp_path / "s").runs] == [[512]]
+
+
+def test_runs_at_once_are_the_runs_one_has_alone(tmp_path, study):
+    seen: dict[Path, list[float]] = {}
+
+    def callback(row, folder):
+        seen.setdefault(folder, []).append(row["episodes"])
+
+    out = tmp_path / "s"
+    at_once = saccade.study("quickstart", VARIED, out=out, jobs=4, threads=4, callback=callback)
+    assert seen == {run.path: [512, 1024, 1536, 2048] for run in at_once.runs}
+    for one, other in zip(at_once.runs, study.runs, strict=True):
+        assert_same_results(one.path, other.path)
+
+
+def test_what_a_callback_raises_stops_all_runs_at_once(tmp_path):
+    def callback(row, folder):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        saccade.study("quickstart", VARIED, out=tmp_path / "s", jobs=4, callback=callback)
+    assert not any(run.finished for run in saccade.Study(tmp_path / "s").runs)
+
+
+@pytest.mark.parametrize("jobs", [-1, 1025])
+def test_jobs_that_cannot_be_are_named(tmp_path, jobs):
+    with pytest.raises(saccade.InputError, match=f"jobs: {jobs}; allowed: 1 to 1024"):
+        saccade.study("quickstart", VARIED, out=tmp_path / "s", jobs=jobs)
+
+
+def test_a_run_that_somebody_else_trains_is_left_to_him(tmp_path, caplog):
+    caplog.set_level(logging.INFO, logger="saccade")
+    out, twin = tmp_path / "s", tmp_path / "twin"
+    first = saccade.study("quickstart", {**SMALL, "seeds": 2}, out=twin).runs[0]
+    run = out / first.path.relative_to(twin)
+    run.mkdir(parents=True)
+    with (run / "lock").open("w") as lock:
+        lock.write("process 1 on host far, of user me\n2026-11-23 02:40:11\nsaccade run\n")
+        lock.flush()
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        others = saccade.study("quickstart", {**SMALL, "seeds": 2}, out=out)
+        assert [run.config["seed"] for run in others.runs if run.finished] == [2]
+        holder = "process 1 on host far, of user me, since 2026-11-23 02:40:11"
+        assert f"1 run is still being trained by {holder}" in caplog.text
+        with pytest.raises(saccade.InputError, match=f"seed-1: is being trained by {holder}; wait"):
+            saccade.train("quickstart", SMALL, out=run)
+    assert saccade.study("quickstart", {**SMALL, "seeds": 2}, out=out).finished
 
 
 def test_a_run_that_fails_is_said_and_the_others_are_trained(tmp_path, caplog):

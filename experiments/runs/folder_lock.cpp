@@ -1,0 +1,176 @@
+#include "experiments/runs/folder_lock.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <system_error>
+#include <thread>
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& path, const std::string& why) {
+  throw InputError(fmt::format("{}: {}", path.string(), why));
+}
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+// Returns the uppermost folder that was not there; nothing where all were.
+fs::path make_folders(const fs::path& folder) {
+  fs::path made;
+  std::error_code error;
+  for (fs::path above = folder; !above.empty() && !fs::exists(above, error);
+       above = above.parent_path())
+    made = above;
+  fs::create_directories(folder, error);
+  if (error) fail(folder, "the folder cannot be made: " + error.message());
+  return made;
+}
+
+// Whether the open file is still the one at the path, which who held it before may have removed.
+bool is_at(int file, const fs::path& path) {
+  struct stat open {
+  }, there{};
+  return fstat(file, &open) == 0 && stat(path.c_str(), &there) == 0 &&
+         open.st_dev == there.st_dev && open.st_ino == there.st_ino;
+}
+
+enum class Try { taken, held, again };
+
+// `flags` of flock(). A shared lock is nobody's but find_holder's, who looks for a moment.
+Try try_lock(int file, const fs::path& path, int flags) {
+  while (flock(file, flags) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == ESTALE) return Try::again;  // removed on another host
+    if (errno != EWOULDBLOCK) fail(path, "cannot be locked: " + reason(errno));
+    if (flock(file, LOCK_SH | LOCK_NB) != 0) return Try::held;
+    flock(file, LOCK_UN);
+    return Try::again;
+  }
+  return is_at(file, path) ? Try::taken : Try::again;
+}
+
+// The locked file; -1 where it is held. Folders that are not there are made.
+int take(const fs::path& path, int flags, fs::path& made) {
+  while (true) {
+    if (const fs::path first = make_folders(path.parent_path()); !first.empty()) made = first;
+    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (file < 0 && errno == ENOENT) continue;  // who held it removed the folder
+    if (file < 0) fail(path, "cannot be written: " + reason(errno));
+    Try tried;
+    try {
+      tried = try_lock(file, path, flags);
+    } catch (...) {
+      close(file);
+      throw;
+    }
+    if (tried == Try::taken) return file;
+    close(file);
+    if (tried == Try::held) return -1;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+std::string user_name() {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, 4096> names{};
+  getpwuid_r(geteuid(), &entry, names.data(), names.size(), &found);
+  return found != nullptr ? found->pw_name : std::to_string(geteuid());
+}
+
+Holder read_holder(const fs::path& path) {
+  std::ifstream file(path);
+  Holder holder;
+  std::getline(file, holder.process);
+  std::getline(file, holder.since);
+  std::getline(file, holder.command);
+  return holder;
+}
+
+}  // namespace
+
+std::string word_on_job() {
+  const char* job = std::getenv("SLURM_ARRAY_JOB_ID");
+  return job == nullptr ? "" : fmt::format(", in Slurm job {}", job);
+}
+
+Holder this_process(const std::string& command) {
+  char host[HOST_NAME_MAX + 1] = {};
+  gethostname(host, HOST_NAME_MAX);
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  return {fmt::format("process {} on host {}, of user {}{}", getpid(), host, user_name(),
+                      word_on_job()),
+          fmt::format("{:%Y-%m-%d %H:%M:%S}", local), command};
+}
+
+std::string to_text(const Holder& holder) {
+  if (holder.process.empty()) return "another process";
+  return fmt::format("{}, since {}", holder.process, holder.since);
+}
+
+HeldError::HeldError(const fs::path& folder, Holder by)
+    : InputError(fmt::format("{}: is being trained by {}; wait for it, stop it, or choose another "
+                             "folder by --out",
+                             folder.string(), to_text(by))),
+      holder(std::move(by)) {}
+
+RunLock::RunLock(const fs::path& folder, const std::string& command) : folder_(folder) {
+  const fs::path path = folder / kLockFile;
+  file_ = take(path, LOCK_EX | LOCK_NB, made_);
+  if (file_ < 0) throw HeldError(folder, read_holder(path));
+  // A file system that takes no word of ours shows at the first file of the run, too.
+  const Holder me = this_process(command);
+  const std::string text = fmt::format("{}\n{}\n{}\n", me.process, me.since, me.command);
+  if (ftruncate(file_, 0) == 0)
+    static_cast<void>(pwrite(file_, text.data(), text.size(), 0) == ssize_t(text.size()));
+}
+
+RunLock::~RunLock() {
+  std::error_code ignored;
+  fs::remove(folder_ / kLockFile, ignored);  // before it is free: nobody else's is removed
+  close(file_);
+  for (fs::path folder = folder_; !made_.empty(); folder = folder.parent_path()) {
+    if (!fs::is_empty(folder, ignored) || !fs::remove(folder, ignored) || folder == made_) break;
+  }
+}
+
+std::optional<Holder> find_holder(const fs::path& folder) {
+  const fs::path path = folder / kLockFile;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const Holder holder = held ? read_holder(path) : Holder{};
+  close(file);
+  if (!held) return std::nullopt;
+  return holder;
+}
+
+StudyLock::StudyLock(const fs::path& folder) : path_(folder / ".lock") {
+  fs::path made;
+  file_ = take(path_, LOCK_EX, made);
+}
+
+StudyLock::~StudyLock() {
+  std::error_code ignored;
+  fs::remove(path_, ignored);
+  close(file_);
+}
+
+}  // namespace saccade

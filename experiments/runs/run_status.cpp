@@ -1,0 +1,65 @@
+#include "experiments/runs/run_status.h"
+
+#include "experiments/config/config.h"
+#include "experiments/runs/finished_run.h"
+#include "experiments/runs/run_failure.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What is logged so far.
+void read_progress(RunStatus& status, const RunFolder& folder) {
+  const fs::path config = folder.path() / "config.yaml";
+  if (!fs::exists(config)) return;
+  try {
+    const std::vector<MetricsRow> rows = read_metrics(folder.metrics());
+    if (rows.empty()) return;
+    const auto all = static_cast<double>(read_config(config).agent.training.episodes);
+    const MetricsRow& last = rows.back();
+    if (last.contains("episodes")) status.share = std::min(1.0, last.at("episodes") / all);
+    if (last.contains("train/error")) status.error = last.at("train/error");
+  } catch (const InputError&) {
+    return;  // being written at this moment
+  }
+}
+
+}  // namespace
+
+const char* name_of(RunStatus::State state) {
+  switch (state) {
+    case RunStatus::State::done:
+      return "done";
+    case RunStatus::State::running:
+      return "running";
+    case RunStatus::State::failed:
+      return "failed";
+    case RunStatus::State::waiting:
+      break;
+  }
+  return "waiting";
+}
+
+RunStatus status_of(const RunFolder& folder) {
+  RunStatus status;
+  status.folder = folder.path();
+  if (is_finished(folder)) {
+    status.state = RunStatus::State::done;
+    status.share = 1.0;
+    status.error = read_finished_run(folder.path()).error;
+    return status;
+  }
+  read_progress(status, folder);
+  status.holder = find_holder(folder.path());
+  if (status.holder) {
+    status.state = RunStatus::State::running;
+  } else if (const std::optional<RunFailure> failure = read_failure(folder)) {
+    status.state = RunStatus::State::failed;
+    status.message = failure->message;
+  }
+  return status;
+}
+
+}  // namespace saccade

@@ -1,0 +1,15 @@
+#include "experiments/task/shared_digits.h"
+
+namespace saccade {
+
+std::shared_ptr<const Digits> SharedDigits::load(const DataConfig& config) {
+  const auto& [source, path, size] = config;  // all there is: another member does not compile
+  const std::lock_guard guard(mutex_);
+  std::weak_ptr<const Digits>& kept = sets_[{source, path, size}];
+  std::shared_ptr<const Digits> digits = kept.lock();
+  if (!digits) digits = std::make_shared<const Digits>(load_digits(config));
+  kept = last_ = digits;
+  return digits;
+}
+
+}  // namespace saccade

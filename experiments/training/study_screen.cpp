@@ -1,0 +1,145 @@
+#include "experiments/training/study_screen.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace saccade {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenDraws{200};
+constexpr const char* kClearBelow = "\r\x1b[J";
+
+winsize terminal_size() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) size = {};
+  return size;
+}
+
+// A line that is redrawn must not wrap. ASCII.
+std::string cut(const std::string& line, int columns) {
+  return columns > 0 ? line.substr(0, static_cast<std::size_t>(columns - 1)) : line;
+}
+
+}  // namespace
+
+// What a training tells, for its line.
+class StudyScreen::Row final : public Progress {
+ public:
+  Row(StudyScreen& screen, int run) : screen_(screen), run_(run) {}
+
+  void begin(std::int64_t total_episodes) override {
+    const std::lock_guard guard(screen_.mutex_);
+    screen_.running_.at(run_).total = total_episodes;
+  }
+  void update(std::int64_t episodes, double per_second, double error) override {
+    screen_.update(run_, episodes, per_second, error);
+  }
+
+ private:
+  StudyScreen& screen_;
+  const int run_;
+};
+
+StudyScreen::StudyScreen(std::string name, std::vector<std::int64_t> episodes)
+    : name_(std::move(name)),
+      episodes_(std::move(episodes)),
+      terminal_(isatty(STDOUT_FILENO) != 0),
+      left_(std::accumulate(episodes_.begin(), episodes_.end(), 0.0)) {}
+
+std::unique_ptr<Progress> StudyScreen::begin_run(int run, const std::string& label,
+                                                 const RunFolder&) {
+  const std::lock_guard guard(mutex_);
+  running_[run].label = label;
+  return std::make_unique<Row>(*this, run);
+}
+
+void StudyScreen::update(int run, std::int64_t episodes, double per_second, double error) {
+  const std::lock_guard guard(mutex_);
+  Training& training = running_.at(run);
+  if (training.first < 0) training.first = episodes;
+  training.now = episodes;
+  training.per_second = per_second;
+  training.error = error;
+  first_training_ = std::min(first_training_, training.start);
+  if (terminal_ && Clock::now() - last_draw_ >= kBetweenDraws) draw("");
+}
+
+void StudyScreen::end_run(int run, const std::string& text, Ending ending) {
+  const std::lock_guard guard(mutex_);
+  const std::string name = name_of(run);
+  const Training training = running_.at(run);
+  running_.erase(run);
+  if (training.first >= 0) trained_ += static_cast<double>(training.now - training.first);
+  if (ending != Ending::stopped) {
+    ++ended_;
+    left_ -= static_cast<double>(episodes_[static_cast<std::size_t>(run)]);
+  }
+  failed_ += ending == Ending::failed;
+  const std::string time =
+      ending == Ending::trained ? "  " + clock_time(seconds_since(training.start)) : "";
+  const std::string line = fmt::format("{}  {}{}\n", name, text, time);
+  if (terminal_)
+    draw(line);
+  else if (ending != Ending::stopped)
+    show(line + whole() + "\n");
+}
+
+void StudyScreen::end_study() {
+  const std::lock_guard guard(mutex_);
+  if (terminal_) show(kClearBelow + whole() + "\n");
+}
+
+// Lines that stay, above those of the runs and of the whole. The cursor waits on the first of
+// these.
+void StudyScreen::draw(const std::string& lines) {
+  constexpr int kOthers = 3;  // the whole, the rest, and what was typed
+  last_draw_ = Clock::now();
+  const winsize size = terminal_size();
+  const std::size_t most = size.ws_row > kOthers ? size.ws_row - kOthers : running_.size();
+  std::string text = kClearBelow + lines;
+  std::size_t rows = 0;
+  for (const auto& [run, training] : running_) {
+    if (rows == most) {
+      text += fmt::format("      and {} more\n", running_.size() - most);
+      ++rows;
+      break;
+    }
+    const std::string figures =
+        training.first < 0
+            ? "begins"
+            : training_figures(training.now, training.total, training.per_second, training.error);
+    text += cut(name_of(run) + "  " + figures, size.ws_col) + "\n";
+    ++rows;
+  }
+  text += cut(whole(), size.ws_col) + "\r";
+  if (rows > 0) text += fmt::format("\x1b[{}A", rows);
+  show(text);
+}
+
+std::string StudyScreen::name_of(int run) const {
+  return fmt::format("{:>4}/{}  {}", run + 1, episodes_.size(), running_.at(run).label);
+}
+
+std::string StudyScreen::whole() const {
+  const int all = static_cast<int>(episodes_.size());
+  std::string text = fmt::format("{}: {} of {} runs done", name_, ended_, all);
+  if (failed_ > 0) text += fmt::format(", {} failed", failed_);
+  text += fmt::format(", {} so far", clock_time(seconds_since(start_)));
+  double left = left_, trained = trained_;
+  for (const auto& [run, training] : running_) {
+    left -= static_cast<double>(training.now);
+    if (training.first >= 0) trained += static_cast<double>(training.now - training.first);
+  }
+  constexpr double kFirstGuess = 2.0;  // seconds, until which a rate says little
+  const double seconds = trained > 0.0 ? seconds_since(first_training_) : 0.0;
+  if (ended_ < all && seconds > kFirstGuess)
+    text += fmt::format(", about {} left", clock_time(left * seconds / trained));
+  return text;
+}
+
+}  // namespace saccade

@@ -1,0 +1,263 @@
+#include "experiments/training/study_training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "experiments/config/variants.h"
+#include "experiments/files/output.h"
+#include "experiments/runs/finished_run.h"
+#include "experiments/runs/run_failure.h"
+#include "experiments/task/shared_digits.h"
+#include "experiments/training/train.h"
+#include "nn/error.h"
+#include "nn/parallel.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "error 7.68 %  on digit 99.2 %"
+std::string outcome(const RunFolder& folder) {
+  const FinishedRun run = read_finished_run(folder.path());
+  std::string text = fmt::format("error {:>5.2f} %", 100 * run.error);
+  if (run.on_target) text += fmt::format("  on digit {:>4.1f} %", 100 * *run.on_target);
+  return text;
+}
+
+// "soft_grid, seed 2" for each run
+std::vector<std::string> labels_of(const Study& study) {
+  std::vector<const Config*> configs;
+  for (const StudyRun& run : study.runs) configs.push_back(&run.config);
+  std::vector<std::string> labels = variant_labels(configs);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    labels[i] += fmt::format("{}seed {}", labels[i].empty() ? "" : ", ", configs[i]->seed);
+  return labels;
+}
+
+std::int64_t available_memory() {
+  std::ifstream info("/proc/meminfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("MemAvailable:"))
+      return 1024 * std::strtoll(line.c_str() + line.find(':') + 1, nullptr, 10);
+  return std::numeric_limits<std::int64_t>::max();
+}
+
+// What failed before is tried again, but not by each task of an array job that comes after.
+std::optional<RunFailure> old_failure(const RunFolder& folder) {
+  const std::optional<RunFailure> failure = read_failure(folder);
+  const std::string job = word_on_job();
+  if (failure && !job.empty() && failure->origin.find(job + ",") != std::string::npos)
+    return std::nullopt;
+  return failure;
+}
+
+class StudyTraining {
+ public:
+  StudyTraining(const Study& study, const StudyRequest& request, StudyProgress& progress,
+                const std::atomic<bool>& stop);
+
+  StudyOutcome run();
+
+ private:
+  using Ending = StudyProgress::Ending;
+  enum class State { open, taken, finished, failed, stopped };
+  struct Run {
+    RunFolder folder;
+    std::string label;
+    std::optional<RunFailure> old_failure;  // which is to be tried again
+    State state = State::open;
+    std::optional<Holder> holder = {};  // as it was last seen
+  };
+  // A run that this process is to train.
+  struct Taken {
+    int run;
+    std::unique_ptr<RunLock> lock;
+    std::unique_ptr<Progress> progress;
+  };
+
+  const Config& config(int run) const { return study_.runs[static_cast<std::size_t>(run)].config; }
+  Run& at(int run) { return runs_[static_cast<std::size_t>(run)]; }
+  int jobs() const;
+  void train_runs(std::unique_ptr<Workers> workers);
+  std::optional<Taken> take_next();
+  std::optional<Taken> take(int run);
+  bool is_settled(int run);
+  void settle(int run, State state, const std::string& text);
+  void train_one(Taken& taken, Workers& workers);
+
+  const Study& study_;
+  const StudyRequest& request_;
+  StudyProgress& progress_;
+  const std::atomic<bool>& stop_;
+  SharedThreads threads_;
+  SharedDigits digits_;
+
+  std::mutex mutex_;  // of all below, and of what is told of the study
+  std::vector<Run> runs_;
+  bool stopped_ = false;
+};
+
+StudyTraining::StudyTraining(const Study& study, const StudyRequest& request,
+                             StudyProgress& progress, const std::atomic<bool>& stop)
+    : study_(study),
+      request_(request),
+      progress_(progress),
+      stop_(stop),
+      threads_(request.threads) {
+  const std::vector<std::string> labels = labels_of(study);
+  for (std::size_t i = 0; i < study.runs.size(); ++i) {
+    const RunFolder folder(request.folder / study.runs[i].folder);
+    runs_.push_back({folder, labels[i], old_failure(folder)});
+  }
+}
+
+int StudyTraining::jobs() const {
+  if (request_.jobs > 0) return std::min(request_.jobs, static_cast<int>(runs_.size()));
+  const auto open = std::ranges::count_if(
+      runs_, [](const Run& run) { return !fs::exists(run.folder.summary()); });
+  return default_jobs(static_cast<int>(open), threads_.threads(), available_memory());
+}
+
+StudyOutcome StudyTraining::run() {
+  std::vector<std::unique_ptr<Workers>> workers(static_cast<std::size_t>(jobs()));
+  for (auto& each : workers) each = std::make_unique<Workers>(threads_);
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t job = 1; job < workers.size(); ++job)
+      others.emplace_back([this, &workers, job] { train_runs(std::move(workers[job])); });
+    train_runs(std::move(workers[0]));
+  }
+  progress_.end_study();
+
+  StudyOutcome all;
+  all.stopped = stopped_;
+  for (const Run& run : runs_) {
+    // The last one of several processes to end a run sees that all are, since it looks after that.
+    if (run.state == State::finished || (run.state == State::open && is_finished(run.folder)))
+      all.finished.push_back(run.folder.path());
+    else if (run.state == State::open && run.holder)
+      all.held.push_back(*run.holder);
+    all.failed += run.state == State::failed;
+  }
+  all.stopped |=
+      all.finished.size() + all.held.size() + static_cast<std::size_t>(all.failed) < runs_.size();
+  return all;
+}
+
+// One after another, until there is none left. The workers leave then: others get their threads.
+void StudyTraining::train_runs(std::unique_ptr<Workers> workers) {
+  do {
+    std::optional<Taken> taken = take_next();
+    if (!taken) return;
+    train_one(*taken, *workers);
+  } while (!stop_);
+}
+
+// From the first run on each time: what somebody else held may be free by now.
+std::optional<StudyTraining::Taken> StudyTraining::take_next() {
+  const std::lock_guard guard(mutex_);
+  for (int run = 0; run < static_cast<int>(runs_.size()); ++run)
+    if (at(run).state == State::open)
+      if (std::optional<Taken> taken = take(run)) return taken;
+  return std::nullopt;
+}
+
+// Nothing where there is nothing to do, or somebody else does it.
+std::optional<StudyTraining::Taken> StudyTraining::take(int run) {
+  Run& it = at(run);
+  try {
+    if (is_settled(run)) return std::nullopt;
+    Taken taken{run, std::make_unique<RunLock>(it.folder.path(), request_.command), nullptr};
+    it.holder.reset();
+    if (is_settled(run)) return std::nullopt;  // by who held it until now
+    it.state = State::taken;
+    taken.progress = progress_.begin_run(run, it.label, it.folder);
+    return taken;
+  } catch (const HeldError& error) {
+    it.holder = error.holder;
+  } catch (const std::exception& error) {
+    settle(run, State::failed, fmt::format("failed: {}", error.what()));
+  }
+  return std::nullopt;
+}
+
+// Finished, or tried and failed by somebody else since this study began.
+bool StudyTraining::is_settled(int run) {
+  const Run& it = at(run);
+  if (is_done(it.folder, config(run))) {
+    settle(run, State::finished, outcome(it.folder));
+    return true;
+  }
+  const std::optional<RunFailure> failure = read_failure(it.folder);
+  if (!failure || failure == it.old_failure) return false;
+  settle(run, State::failed, fmt::format("failed: {} ({})", failure->message, failure->origin));
+  return true;
+}
+
+void StudyTraining::settle(int run, State state, const std::string& text) {
+  at(run).state = state;
+  progress_.begin_run(run, at(run).label, at(run).folder);
+  progress_.end_run(run, text, state == State::failed ? Ending::failed : Ending::found_finished);
+}
+
+void StudyTraining::train_one(Taken& taken, Workers& workers) {
+  const Run& it = at(taken.run);
+  State state = State::finished;
+  Ending ending = Ending::trained;
+  std::string text;
+  try {
+    const bool done =
+        train(config(taken.run), it.folder, {.resume = true, .command = request_.command},
+              {*taken.lock, workers, digits_}, *taken.progress, stop_);
+    text = done ? outcome(it.folder) : "stopped and saved";
+    if (!done) {
+      state = State::stopped;
+      ending = Ending::stopped;
+    }
+  } catch (const std::exception& error) {
+    state = State::failed;
+    ending = Ending::failed;
+    text = fmt::format("failed: {}", error.what());
+    keep_failure(it.folder, error.what());
+  }
+  taken.lock.reset();  // before the next run is looked for: see run()
+  taken.progress.reset();
+  const std::lock_guard guard(mutex_);
+  at(taken.run).state = state;
+  stopped_ |= ending == Ending::stopped;
+  progress_.end_run(taken.run, text, ending);
+}
+
+}  // namespace
+
+StudyOutcome train_study(const Study& study, const StudyRequest& request, StudyProgress& progress,
+                         const std::atomic<bool>& stop) {
+  return StudyTraining(study, request, progress, stop).run();
+}
+
+int default_jobs(int runs, int threads, std::int64_t memory) {
+  constexpr std::int64_t kEach = std::int64_t{512} << 20;  // more than any preset takes
+  const std::int64_t room = std::max<std::int64_t>(1, memory / kEach);
+  return static_cast<int>(std::max<std::int64_t>(1, std::min<std::int64_t>({runs, threads, room})));
+}
+
+bool is_done(const RunFolder& folder, const Config& config) {
+  if (!is_finished(folder)) return false;
+  const std::vector<Difference> changed =
+      differences(read_config(folder.path() / "config.yaml"), config);
+  if (changed.empty()) return true;
+  throw InputError(
+      fmt::format("{}: has a finished run with another configuration: {}: {} there, {} "
+                  "now; another name or --out keeps both",
+                  folder.path().string(), changed[0].key, changed[0].first, changed[0].second));
+}
+
+}  // namespace saccade

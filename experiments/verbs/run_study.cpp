@@ -1,0 +1,112 @@
+#include "experiments/verbs/run_study.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/files/output.h"
+#include "experiments/runs/finished_run.h"
+#include "experiments/runs/folder_lock.h"
+#include "experiments/training/study_screen.h"
+#include "experiments/training/study_training.h"
+#include "experiments/verbs/compare.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+void compare_runs(const Study& study, const fs::path& folder, const StudyOutcome& outcome,
+                  const RunOptions& options, StudyProgress& progress) {
+  // Every variant needs as many tries.
+  const std::string tuned_by = fmt::format("{}", fmt::join(study.tuned_by, ","));
+  const StudyLock lock(folder);
+  const std::string table = compare({.folders = outcome.finished,
+                                     .out = folder / "comparison",
+                                     .tuned_by = outcome.failed == 0 ? tuned_by : "",
+                                     .force = true,
+                                     .command = options.command});
+  progress.note("\n" + table);
+}
+
+// "2 runs are still being trained by process 12 on host h, ...; who ends the last compares them"
+std::string word_on_others(const std::vector<Holder>& held) {
+  std::set<std::string> holders;
+  for (const Holder& holder : held) holders.insert(to_text(holder));
+  return fmt::format("{} still being trained by {}; who ends the last one compares them\n",
+                     held.size() == 1 ? "1 run is" : fmt::format("{} runs are", held.size()),
+                     fmt::join(holders, "; "));
+}
+
+}  // namespace
+
+Study require_study(const fs::path& config, const std::vector<std::string>& overrides) {
+  if (std::optional<Study> study = read_study(config, overrides)) return *std::move(study);
+  read_config(config, overrides);  // what is wrong with it comes first
+  throw InputError(
+      fmt::format("{}: is a single run; allowed: a study (vary, seeds), which seeds=[1] "
+                  "makes of it",
+                  config.string()));
+}
+
+fs::path folder_of(const Study& study, const fs::path& out) {
+  return out.empty() ? fs::path("runs") / study.name : out;
+}
+
+void write_study_file(const fs::path& folder, const Study& study) {
+  std::string lines;
+  for (const StudyRun& run : study.runs) lines += run.folder.string() + "\n";
+  const StudyLock lock(folder);
+  const fs::path path = folder / kStudyFile;
+  std::ifstream old(path, std::ios::binary);
+  if (old && std::string(std::istreambuf_iterator<char>(old), {}) == lines) return;
+  try {
+    replace_text(path, lines);
+  } catch (const std::runtime_error& failure) {
+    throw InputError(failure.what());
+  }
+}
+
+bool run_study(const Study& study, const RunOptions& options, StudyProgress& progress,
+               const std::atomic<bool>& stop) {
+  const fs::path folder = folder_of(study, options.out);
+  write_study_file(folder, study);
+  const StudyOutcome outcome = train_study(study,
+                                           {.folder = folder,
+                                            .jobs = options.jobs.value_or(0),
+                                            .threads = options.threads,
+                                            .command = options.command},
+                                           progress, stop);
+  if (outcome.stopped) return false;
+  if (!outcome.held.empty()) {
+    progress.note(word_on_others(outcome.held));
+  } else if (!outcome.finished.empty()) {
+    compare_runs(study, folder, outcome, options, progress);
+  }
+  if (outcome.failed > 0)
+    throw std::runtime_error(fmt::format("{} of {} runs failed; the same command tries them again",
+                                         outcome.failed, study.runs.size()));
+  return true;
+}
+
+bool run_study_on_screen(const Study& study, const RunOptions& options,
+                         const std::atomic<bool>& stop) {
+  if (options.quiet) {
+    StudyProgress silent;
+    return run_study(study, options, silent, stop);
+  }
+  std::vector<std::int64_t> episodes;
+  for (const StudyRun& run : study.runs) episodes.push_back(run.config.agent.training.episodes);
+  StudyScreen screen(study.name, episodes);
+  return run_study(study, options, screen, stop);
+}
+
+}  // namespace saccade

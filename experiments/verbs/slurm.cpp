@@ -1,0 +1,139 @@
+#include "experiments/verbs/slurm.h"
+#include "experiments/verbs/verb.h"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+
+#include "experiments/files/output.h"
+#include "experiments/verbs/command_line.h"
+#include "experiments/verbs/run_study.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Slurm gives notice to the shell alone (B:). It passes that on as SIGUSR1, which never ends the
+// program at once, even where Slurm has sent it a SIGTERM, too. The program ends with 130 when it
+// has saved (with the others where it has not yet begun to). A job that is being cancelled, or
+// queued again by Slurm itself, is no longer RUNNING, and left alone.
+constexpr const char* kScript = R"sh(#!/bin/bash
+#SBATCH --job-name={name}
+#SBATCH --array=0-{last}
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --signal=B:USR1@60
+#SBATCH --output={log}
+{sbatch}# The tasks divide the runs of the study among them; the file `lock` in a run's folder says who has it.
+cd {here} || exit
+{environment}{program} run {words} --jobs 1 --threads "${{SLURM_CPUS_PER_TASK:-1}}" &
+program=$!
+trap 'kill -USR1 $program 2>/dev/null' USR1 TERM
+while wait $program; kill -0 $program 2>/dev/null; do :; done
+wait $program
+code=$?
+case $code in
+  130 | 138 | 143)
+    task=${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID  # the number of one task is that of the array
+    [ "$(squeue --noheader --states=all --jobs="$task" --format=%T)" = RUNNING ] &&
+      echo "saved; queued again" && scontrol requeue "$task" && exit 0 ;;
+esac
+exit $code
+)sh";
+
+void check(const SlurmOptions& options) {
+  if (options.sbatch.empty()) return;
+  if (!options.sbatch.starts_with('-') || options.sbatch.find('\n') != std::string::npos)
+    throw InputError(
+        fmt::format("--sbatch '{}': allowed: options of sbatch on one line, as \"--partition=long "
+                    "--time=2:00:00\"",
+                    options.sbatch));
+}
+
+std::string script(const SlurmOptions& options, const Study& study, const fs::path& folder) {
+  std::string words = shell_word(options.config.string());
+  for (const std::string& word : options.overrides) words += " " + shell_word(word);
+  words += " --out " + shell_word(folder.string());
+  const char* data = std::getenv("SACCADE_DATA");
+  return fmt::format(
+      kScript, fmt::arg("name", shell_word(study.name)), fmt::arg("last", options.jobs - 1),
+      fmt::arg("log",
+               shell_word((fs::absolute(folder) / "slurm-%a.log").lexically_normal().string())),
+      fmt::arg("sbatch", options.sbatch.empty() ? "" : "#SBATCH " + options.sbatch + "\n"),
+      fmt::arg("here", shell_word(fs::current_path().string())),
+      fmt::arg("environment",
+               data == nullptr ? "" : "export SACCADE_DATA=" + shell_word(data) + "\n"),
+      fmt::arg("program", shell_word(fs::read_symlink("/proc/self/exe").string())),
+      fmt::arg("words", words));
+}
+
+bool is_in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((fs::path(folder) / program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+void submit(const fs::path& file) {
+  if (!is_in_path("sbatch"))
+    throw InputError(
+        fmt::format("--submit: there is no Slurm on this machine (no sbatch in PATH); {0} is "
+                    "written: `sbatch {0}` "
+                    "on one that has it",
+                    file.string()));
+  std::string program = "sbatch", name = file.string();
+  char* const words[] = {program.data(), name.data(), nullptr};
+  pid_t child = 0;
+  int status = -1;
+  if (posix_spawnp(&child, words[0], nullptr, nullptr, words, environ) != 0 ||
+      waitpid(child, &status, 0) != child || status != 0)
+    throw InputError(fmt::format(
+        "--submit: sbatch did not take {}; --sbatch \"...\" says what it misses", name));
+}
+
+}  // namespace
+
+std::string slurm(const SlurmOptions& options) {
+  check(options);
+  const Study study = require_study(options.config, options.overrides);
+  const fs::path folder = folder_of(study, options.out);
+  write_study_file(folder, study);  // so that `saccade status` knows the runs
+  const fs::path file = folder / "slurm.sh";
+  try {
+    replace_text(file, script(options, study, folder));
+  } catch (const std::runtime_error& failure) {
+    throw InputError(failure.what());
+  }
+  if (options.submit) submit(file);
+  return options.submit ? fmt::format("saccade status {}\n", shell_word(folder.string()))
+                        : fmt::format("sbatch {}\n", shell_word(file.string()));
+}
+
+Verb slurm_verb() {
+  const auto options = std::make_shared<SlurmOptions>();
+  return {.name = "slurm",
+          .about = "Write, and submit, a study as an array job of Slurm",
+          .options = {{"config", &options->config, "Study (YAML)", Option::kRequired},
+                      {"overrides", &options->overrides, "key.path=value, over the file"},
+                      {"--out", &options->out, "The folder of the study (default: runs/<name>)"},
+                      {"--jobs", &options->jobs, "Tasks, which divide the runs (default: 1)",
+                       Range{1, 1000}},
+                      {"--sbatch", &options->sbatch,
+                       "Options of sbatch, \"--partition=long --cpus-per-task=8\""},
+                      {"--submit", &options->submit, "Submit it, too"}},
+          .call = [options](const Call&) {
+            fmt::print("{}", slurm(*options));
+            return Ending::done;
+          }};
+}
+
+}  // namespace saccade

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "experiments/runs/study.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+
+/// The tiny experiment with lines that make it a study.
+struct TinyStudy : TinyExperiment {
+  explicit TinyStudy(const std::string& lines) {
+    put_bytes(yaml, tiny_yaml(path / "data") + lines);
+  }
+
+  Study study(const std::vector<std::string>& overrides = {}) const {
+    const auto study = read_study(yaml, overrides);
+    REQUIRE(study.has_value());
+    CHECK(study->name == "tiny");
+    return *study;
+  }
+  std::vector<StudyRun> runs(const std::vector<std::string>& overrides = {}) const {
+    return study(overrides).runs;
+  }
+};
+
+/// That two folders of a run have the same bytes, times apart.
+inline void check_same_run(const std::filesystem::path& one, const std::filesystem::path& other) {
+  CAPTURE(one);
+  CAPTURE(other);
+  CHECK((bytes_of(one / kLast) == bytes_of(other / kLast)));
+  CHECK((bytes_of(one / kBest) == bytes_of(other / kBest)));
+  CHECK(without_times(Csv(one / "metrics.csv")) == without_times(Csv(other / "metrics.csv")));
+  CHECK(without_times(read_json(one / "summary.json")) ==
+        without_times(read_json(other / "summary.json")));
+  CHECK(bytes_of(one / "test.json") == bytes_of(other / "test.json"));
+  CHECK(bytes_of(one / "config.yaml") == bytes_of(other / "config.yaml"));
+}
+
+}  // namespace saccade

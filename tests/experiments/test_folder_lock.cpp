@@ -1,0 +1,173 @@
+#include "experiments/runs/folder_lock.h"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <regex>
+#include <thread>
+
+#include "experiments/runs/run_failure.h"
+#include "experiments/runs/run_folder.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct LockedFolder : TemporaryFolder {
+  fs::path run = path / "study/base/seed-1";
+
+  std::string fault() const {
+    return message_of<HeldError>([&] { RunLock(run, "again"); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("one at a time trains in a folder, and who it is is told") {
+  const LockedFolder folder;
+  const RunLock lock(folder.run, "saccade run x.yaml");
+  const std::string message = folder.fault();
+  INFO(message);
+  CHECK(std::regex_match(
+      message,
+      std::regex(fmt::format("{}: is being trained by process {} on host .+, of user .+, "
+                             "since [0-9]{{4}}-[0-9][0-9]-[0-9][0-9] [0-9:]{{8}}; wait for "
+                             "it, stop it, or choose another folder by --out",
+                             folder.run.string(), getpid()))));
+  const std::optional<Holder> holder = find_holder(folder.run);
+  REQUIRE(holder);
+  CHECK(holder->command == "saccade run x.yaml");
+  CHECK(folder.fault() == message);  // who asked has changed nothing
+}
+
+TEST_CASE("a lock leaves nothing behind but what was put into its folder") {
+  const LockedFolder folder;
+  { const RunLock lock(folder.run, ""); }
+  CHECK(fs::is_empty(folder.path));
+  {
+    const RunLock lock(folder.run, "");
+    CHECK_FALSE(RunFolder(folder.run).exists());
+    put_bytes(folder.path / "study/study.txt", "mine");
+  }
+  CHECK_FALSE(fs::exists(folder.path / "study/base"));
+  CHECK(fs::exists(folder.path / "study/study.txt"));
+  fs::create_directories(folder.run);
+  { const RunLock lock(folder.run, ""); }
+  CHECK(fs::is_empty(folder.run));  // nobody else's folder is removed
+  CHECK_FALSE(find_holder(folder.run));
+  CHECK_FALSE(find_holder(folder.path / "none"));
+}
+
+TEST_CASE("a lock ends with its process, whatever ends that") {
+  const LockedFolder folder;
+  int ready[2];
+  REQUIRE(pipe(ready) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const RunLock lock(folder.run, "");
+    static_cast<void>(write(ready[1], "x", 1) == 1);
+    pause();
+    _exit(0);
+  }
+  char letter = 0;
+  REQUIRE(read(ready[0], &letter, 1) == 1);
+  CHECK(contains(folder.fault(), fmt::format("by process {} on host ", child)));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  close(ready[0]);
+  close(ready[1]);
+  CHECK(fs::exists(folder.run / kLockFile));  // it had no time to tidy up
+  CHECK_FALSE(find_holder(folder.run));
+  CHECK_FALSE(RunFolder(folder.run).exists());
+  const RunLock mine(folder.run, "");
+  CHECK(contains(folder.fault(), fmt::format("by process {} on host ", getpid())));
+}
+
+TEST_CASE("who only looks is in nobody's way") {
+  const LockedFolder folder;
+  fs::create_directories(folder.run);
+  put_bytes(folder.run / kLockFile, "");
+  std::atomic<bool> done{false};
+  std::thread looker([&] {
+    while (!done) find_holder(folder.run);
+  });
+  for (int i = 0; i < 2000; ++i) const RunLock lock(folder.run, "");  // throws if it is held
+  done = true;
+  looker.join();
+}
+
+TEST_CASE("of many at once exactly one has the lock") {
+  const LockedFolder folder;
+  std::atomic<int> inside{0}, taken{0};
+  std::atomic<bool> alone{true};
+  const auto take = [&] {
+    for (int i = 0; i < 300; ++i) try {
+        const RunLock lock(folder.run, "");
+        if (++inside != 1) alone = false;
+        ++taken;
+        std::this_thread::yield();
+        --inside;
+      } catch (const HeldError&) {
+        std::this_thread::yield();
+      }
+  };
+  std::thread one(take), two(take), three(take);
+  one.join();
+  two.join();
+  three.join();
+  CHECK(alone);
+  CHECK(taken > 0);
+}
+
+TEST_CASE("what belongs to a study is written by one after the other") {
+  const TemporaryFolder folder;
+  int count = 0;  // guarded by the lock alone
+  const auto work = [&] {
+    for (int i = 0; i < 200; ++i) {
+      const StudyLock lock(folder.path / "study");
+      const int before = count;
+      std::this_thread::yield();
+      count = before + 1;
+    }
+  };
+  std::thread one(work), two(work);
+  one.join();
+  two.join();
+  CHECK(count == 400);
+  CHECK(fs::is_empty(folder.path / "study"));
+}
+
+TEST_CASE("a lock that cannot be is named") {
+  const TemporaryFolder folder;
+  put_bytes(folder.path / "file", "");
+  CHECK(message_of<InputError>([&] { RunLock(folder.path / "file/out", ""); }) ==
+        (folder.path / "file/out").string() + ": the folder cannot be made: Not a directory");
+  fs::create_directories(folder.path / "out/lock");
+  CHECK(message_of<InputError>([&] { RunLock(folder.path / "out", ""); }) ==
+        (folder.path / "out/lock").string() + ": cannot be written: Is a directory");
+}
+
+TEST_CASE("a failure is kept until it is tried again, in folders of runs alone") {
+  const LockedFolder folder;
+  const RunFolder run(folder.run);
+  CHECK_FALSE(read_failure(run));
+  fs::create_directories(folder.run);
+  keep_failure(run, "no data\nat all");
+  const std::optional<RunFailure> failure = read_failure(run);
+  REQUIRE(failure);
+  CHECK(failure->message == "no data\nat all");
+  CHECK(contains(failure->origin, fmt::format("process {} on host ", getpid())));
+  CHECK_FALSE(run.exists());
+
+  put_bytes(folder.path / "thesis.tex", "everything");
+  keep_failure(RunFolder(folder.path), "no data");
+  CHECK_FALSE(read_failure(RunFolder(folder.path)));
+}
+
+}  // namespace saccade

@@ -1,0 +1,257 @@
+#include "experiments/training/study_training.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "experiments/runs/finished_run.h"
+#include "experiments/runs/run_failure.h"
+#include "tests/experiments/studies.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+using Ending = StudyProgress::Ending;
+
+// Keeps what it is told.
+class Told : public StudyProgress {
+ public:
+  std::unique_ptr<Progress> begin_run(int run, const std::string& label,
+                                      const RunFolder&) override {
+    labels[run] = label;
+    ++now;
+    most = std::max(most, now);
+    return std::make_unique<OfRun>(*this, run);
+  }
+  void end_run(int run, const std::string& text, Ending ending) override {
+    --now;
+    endings[run] = ending;
+    texts[run] = text;
+  }
+
+  virtual void update(int /*run*/, std::int64_t /*episodes*/) {}
+
+  std::map<int, std::string> labels, texts;
+  std::map<int, Ending> endings;
+  int now = 0, most = 0;  // runs at once
+
+ private:
+  struct OfRun : Progress {
+    OfRun(Told& told_, int run_) : told(told_), run(run_) {}
+    void update(std::int64_t episodes, double, double) override { told.update(run, episodes); }
+    Told& told;
+    int run;
+  };
+};
+
+StudyOutcome train(const TinyStudy& tiny, const std::string& out, int jobs, StudyProgress& progress,
+                   int threads = 2, const std::atomic<bool>& stop = false) {
+  return train_study(
+      tiny.study(),
+      {.folder = tiny.path / out, .jobs = jobs, .threads = threads, .command = "saccade run"},
+      progress, stop);
+}
+
+}  // namespace
+
+TEST_CASE("runs that are trained at once end with the bytes of those that are trained alone") {
+  const TinyStudy tiny("vary: {model.core: [rnn, gru, lstm]}\nseeds: 2\n");
+  Told alone;
+  CHECK(train(tiny, "alone", 1, alone).finished.size() == 6);
+  CHECK(alone.most == 1);
+  for (const auto& [jobs, threads] : std::vector<std::pair<int, int>>{{2, 2}, {3, 8}, {6, 1}}) {
+    CAPTURE(jobs);
+    const std::string out = fmt::format("jobs-{}", jobs);
+    Told told;
+    const StudyOutcome outcome = train(tiny, out, jobs, told, threads);
+    CHECK(outcome.finished.size() == 6);
+    CHECK(outcome.failed == 0);
+    CHECK_FALSE(outcome.stopped);
+    CHECK(told.labels == alone.labels);
+    CHECK(told.texts == alone.texts);
+    CHECK(told.endings == alone.endings);
+    for (const StudyRun& run : tiny.runs()) {
+      check_same_run(tiny.path / out / run.folder, tiny.path / "alone" / run.folder);
+      CHECK_FALSE(fs::exists(tiny.path / out / run.folder / kLockFile));
+    }
+  }
+}
+
+TEST_CASE("as many runs as jobs are trained at once") {
+  // Each waits for the other in its first update: one after the other, they never end.
+  class Waits final : public Told {
+    void update(int run, std::int64_t) override {
+      {
+        const std::lock_guard guard(mutex_);
+        begun_.insert(run);
+      }
+      while (true) {
+        const std::lock_guard guard(mutex_);
+        if (begun_.size() >= 2) return;
+      }
+    }
+    std::mutex mutex_;
+    std::set<int> begun_;
+  };
+  const TinyStudy tiny("seeds: 2\n");
+  Waits waits;
+  CHECK(train(tiny, "study", 2, waits).finished.size() == 2);
+  CHECK(waits.most == 2);
+}
+
+TEST_CASE("by default there are as many runs at once as threads, runs and memory allow") {
+  constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+  CHECK(default_jobs(8, 2, 64 * kGiB) == 2);
+  CHECK(default_jobs(8, 64, 640 * kGiB) == 8);
+  CHECK(default_jobs(100, 64, 4 * kGiB) == 8);
+  CHECK(default_jobs(100, 64, 0) == 1);
+  CHECK(default_jobs(0, 4, 64 * kGiB) == 1);
+
+  const TinyStudy tiny("seeds: 3\n");
+  Told told;
+  CHECK(train(tiny, "study", 0, told, 1).finished.size() == 3);
+  CHECK(told.most == 1);
+}
+
+TEST_CASE("one of several runs that fails is told, and tried again the next time") {
+  const TinyStudy tiny("vary: {init_from: [none, null]}\nseeds: 2\n");
+  for (int tries = 0; tries < 2; ++tries) {
+    Told told;
+    const StudyOutcome outcome = train(tiny, "study", 2, told);
+    CHECK(outcome.failed == 2);
+    CHECK(outcome.finished.size() == 2);
+    CHECK(told.endings[0] == Ending::failed);
+    CHECK(contains(told.texts[1], "failed: init_from: none: no run folder with a checkpoint"));
+    CHECK(told.endings[3] == (tries == 0 ? Ending::trained : Ending::found_finished));
+    const RunFolder folder(tiny.path / "study" / tiny.runs()[0].folder);
+    const std::optional<RunFailure> failure = read_failure(folder);
+    REQUIRE(failure);
+    CHECK(failure->message.starts_with("init_from: none: "));
+    CHECK_FALSE(folder.exists());
+  }
+  // What was missing is there: the word of the failure goes.
+  fs::copy(tiny.path / "study" / tiny.runs()[2].folder, tiny.path / "there",
+           fs::copy_options::recursive);
+  put_bytes(tiny.yaml, tiny_yaml(tiny.path / "data") + fmt::format("vary: {{init_from: [{}]}}\n",
+                                                                   (tiny.path / "there").string()));
+  const RunFolder folder(tiny.path / "study" / tiny.runs()[0].folder);
+  fs::create_directories(folder.path());
+  keep_failure(folder, "not there");
+  REQUIRE(read_failure(folder));
+  Told told;
+  CHECK(train(tiny, "study", 2, told).failed == 0);
+  CHECK_FALSE(read_failure(folder));
+}
+
+TEST_CASE("a run that somebody else is training is left to him") {
+  const TinyStudy tiny("seeds: 3\n");
+  const fs::path held = tiny.path / "study" / tiny.runs()[1].folder;
+  auto lock = std::make_unique<RunLock>(held, "somebody else");
+  Told told;
+  const StudyOutcome outcome = train(tiny, "study", 2, told);
+  CHECK(outcome.finished.size() == 2);
+  REQUIRE(outcome.held.size() == 1);
+  CHECK(outcome.held[0].command == "somebody else");
+  CHECK_FALSE(outcome.stopped);
+  CHECK_FALSE(told.endings.contains(1));
+  lock.reset();
+  CHECK(train(tiny, "study", 2, told).finished.size() == 3);
+  CHECK(told.endings[0] == Ending::found_finished);
+  CHECK(told.endings[1] == Ending::trained);
+}
+
+TEST_CASE("a run that somebody else leaves meanwhile is trained after all") {
+  const TinyStudy tiny("seeds: 2\n");
+  auto lock =
+      std::make_unique<RunLock>(tiny.path / "study" / tiny.runs()[0].folder, "somebody else");
+  // He goes in the first update of the other run.
+  class Leaves final : public Told {
+   public:
+    explicit Leaves(std::unique_ptr<RunLock>& lock) : lock_(lock) {}
+
+   private:
+    void update(int, std::int64_t) override { lock_.reset(); }
+    std::unique_ptr<RunLock>& lock_;
+  };
+  Leaves leaves(lock);
+  CHECK(train(tiny, "study", 1, leaves).finished.size() == 2);
+  CHECK(leaves.endings.at(0) == Ending::trained);
+}
+
+TEST_CASE("what somebody else ended meanwhile, well or not, is not done again") {
+  // In the first update of the last run the others are ended: one finished, one failed.
+  const TinyStudy tiny("seeds: 3\n");
+  Told nothing;
+  train(tiny, "whole", 1, nothing);
+  class Ends final : public Told {
+   public:
+    explicit Ends(const TinyStudy& tiny) : tiny_(tiny) {
+      for (int run : {0, 1})
+        locks_.push_back(std::make_unique<RunLock>(
+            tiny.path / "study" / tiny.runs()[static_cast<std::size_t>(run)].folder, ""));
+    }
+
+   private:
+    void update(int, std::int64_t) override {
+      if (locks_.empty()) return;
+      const fs::path finished = tiny_.runs()[0].folder, failed = tiny_.runs()[1].folder;
+      fs::copy(tiny_.path / "whole" / finished, tiny_.path / "study" / finished,
+               fs::copy_options::recursive);
+      keep_failure(RunFolder(tiny_.path / "study" / failed), "no luck");
+      locks_.clear();
+    }
+    const TinyStudy& tiny_;
+    std::vector<std::unique_ptr<RunLock>> locks_;
+  };
+  Ends ends(tiny);
+  const StudyOutcome outcome = train(tiny, "study", 1, ends);
+  CHECK(outcome.finished.size() == 2);
+  CHECK(outcome.failed == 1);
+  CHECK(ends.endings.at(0) == Ending::found_finished);
+  CHECK(contains(ends.texts.at(1), "failed: no luck (process "));
+}
+
+TEST_CASE("a stop saves every run that is trained, and the same study goes on") {
+  // In the second update of whichever run comes there first.
+  class Stops final : public Told {
+   public:
+    std::atomic<bool> stop{false};
+
+   private:
+    void update(int, std::int64_t episodes) override { stop = stop || episodes >= 32; }
+  };
+  const TinyStudy tiny("seeds: 4\n");
+  Told told;
+  train(tiny, "whole", 1, told);
+  for (const int jobs : {1, 3}) {
+    const std::string out = fmt::format("jobs-{}", jobs);
+    Stops stops;
+    const StudyOutcome outcome = train(tiny, out, jobs, stops, 3, stops.stop);
+    CHECK(outcome.stopped);
+    CHECK(stops.endings.size() == static_cast<std::size_t>(jobs));
+    for (const auto& [run, ending] : stops.endings) CHECK(ending == Ending::stopped);
+    CHECK(fs::exists(tiny.path / out / tiny.runs()[0].folder / kLast));
+    CHECK(train(tiny, out, jobs, told, 3).finished.size() == 4);
+    for (const StudyRun& run : tiny.runs())
+      check_same_run(tiny.path / out / run.folder, tiny.path / "whole" / run.folder);
+  }
+}
+
+TEST_CASE("a training is refused where another one has its folder") {
+  const TinyExperiment tiny;
+  const auto lock = std::make_unique<RunLock>(tiny.path / "out", "somebody else");
+  for (const bool resume : {false, true}) {
+    RunOptions options = tiny.options("out");
+    options.resume = resume;
+    CHECK(contains(message_of<HeldError>([&] { run(options, false); }),
+                   "out: is being trained by process "));
+  }
+  CHECK_FALSE(fs::exists(tiny.path / "out/config.yaml"));
+}
+
+}  // namespace saccade
