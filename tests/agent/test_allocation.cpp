@@ -24,8 +24,8 @@ long allocations_of_updates(const AgentConfig& config, const Sight& sight = kTin
   Workers workers(2);
   Learner learner(model, environments, 1, workers);
   for (int n = 0; n < 3; ++n) learner.step();
-  // A thread has room of its own for the products it makes, and nobody says when it makes its first:
-  // a step that allocates does so every time, a thread that comes late only once.
+  // A thread has room of its own for the products it makes, and nobody says when it makes its
+  // first: a step that allocates does so every time, a thread that comes late only once.
   long allocations = 0;
   for (int attempt = 0; attempt < 10; ++attempt) {
     allocations = count_allocations([&] {
