@@ -5,7 +5,7 @@ PRESET ?= release
 DEPS = --program-only
 test: DEPS =
 
-.PHONY: run test build deps format check-format clean
+.PHONY: run test build deps format check-format docs clean
 
 run: build
 	build/release/saccade run experiments/quickstart.yaml --resume
@@ -27,6 +27,12 @@ format:
 
 check-format:
 	clang-format --dry-run --Werror $$(git ls-files '*.h' '*.cpp')
+
+# The site, as build/docs/index.html.
+docs: build
+	python3 -m venv build/docs-venv
+	build/docs-venv/bin/pip install --quiet --disable-pip-version-check -r docs/requirements.txt
+	build/docs-venv/bin/mkdocs build --quiet --config-file docs/mkdocs.yml
 
 clean:
 	rm -rf build

@@ -6,6 +6,14 @@
 
 namespace saccade {
 
+void spread_over(GridConfig& config, int canvas_rows, int canvas_cols) {
+  constexpr int kMost = 64;
+  const double root = std::sqrt(static_cast<double>(std::min(canvas_rows, canvas_cols)));
+  config.stride = std::max(1, static_cast<int>(std::lround(0.8 * root)));
+  const auto cells = [&](int side) { return std::clamp(side / config.stride - 1, 1, kMost); };
+  config.cells = {cells(canvas_rows), cells(canvas_cols)};
+}
+
 Tensor<2> grid_places(const GridConfig& config, int canvas_rows, int canvas_cols) {
   const bool tiled = config.tiles[0] > 0 || config.tiles[1] > 0;
   const std::array<int, 2> cells = tiled ? config.tiles : config.cells;

@@ -29,6 +29,14 @@ Launch launch() {
   return {};
 }
 
+bool built_with_mpi() {
+#ifdef SACCADE_MPI
+  return true;
+#else
+  return false;
+#endif
+}
+
 std::unique_ptr<Ranks> join_ranks(const Launch& launch) {
   if (launch.count == 1) return nullptr;
 #ifdef SACCADE_MPI

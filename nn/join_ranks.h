@@ -13,6 +13,9 @@ struct Launch {
 };
 Launch launch();
 
+/// Whether this build can have several ranks.
+bool built_with_mpi();
+
 /// Joins the ranks of a launch of several; nothing of one. Throws InputError in a build without
 /// MPI. To be called once, while there are no other threads.
 std::unique_ptr<Ranks> join_ranks(const Launch& launch);

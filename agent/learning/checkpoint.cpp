@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "nn/error.h"
 
@@ -100,6 +101,14 @@ void Checkpoint::restore(Learner& learner) const {
 void Checkpoint::restore_averaged(Tensor<1>& parameters, const ParameterLayout& layout) const {
   check_shapes(layout, kAveraged);
   copy(parameters, layout, kAveraged);
+}
+
+void Checkpoint::write_averaged(const std::filesystem::path& path) const {
+  std::vector<NamedTensor> averaged;
+  std::ranges::copy_if(file_.tensors, std::back_inserter(averaged), [](const NamedTensor& tensor) {
+    return tensor.name.starts_with(kAveraged);
+  });
+  write_safetensors(path, averaged, file_.metadata);
 }
 
 SharedParameters Checkpoint::copy_shared(Tensor<1>& parameters,

@@ -103,6 +103,10 @@ class Checkpoint {
   /// Copies the averaged weights alone, as evaluation uses them. Throws as restore() does.
   void restore_averaged(Tensor<1>& parameters, const ParameterLayout& layout) const;
 
+  /// Writes the averaged weights and the metadata alone: a third of the file or less, which is all
+  /// that is needed of a trained agent, and nothing to go on training from.
+  void write_averaged(const std::filesystem::path& path) const;
+
   /// Copies the averaged weights of every parameter that both have by name. Throws InputError
   /// naming a parameter whose shapes differ, before anything changes.
   SharedParameters copy_shared(Tensor<1>& parameters, const ParameterLayout& layout) const;

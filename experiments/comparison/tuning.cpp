@@ -7,6 +7,7 @@
 
 #include "experiments/comparison/statistics.h"
 #include "experiments/config/config_table.h"
+#include "experiments/config/setting_names.h"
 #include "experiments/config/variants.h"
 #include "nn/error.h"
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,7 @@ struct RecordConfig {
 /// One experiment. A YAML file says only what differs from these defaults.
 struct Config {
   std::string name = "unnamed";
+  std::string variant;  // a name of its own among the runs of a study; empty: its settings tell
   std::uint64_t seed = 1;
   std::string init_from;  // a run folder whose weights the training begins with; empty: none
   DataConfig data;
@@ -43,12 +45,17 @@ struct Config {
   EvaluationConfig evaluation;
   std::int64_t log_every = 100'000;  // training episodes between rows of metrics.csv
   RecordConfig record;
+
+  /// Where each setting was given that was: "file.yaml:7:3" or "override 'key=value'". What the
+  /// file says of kinds that it has itself and an override replaced, nobody is to blame for: it is
+  /// left out.
+  std::map<std::string, std::string> given;
 };
 
-/// Reads a YAML file and then `key.path=value` overrides, in their order, and settles the values
-/// that depend on others (final_learning_rate where it was not given, no distractors where the
-/// scene has none). Throws InputError with file:line:column (or the override), the key, the value,
-/// what is allowed and, for an unknown key, the nearest valid one.
+/// Reads a YAML file, or the preset of that name, and then `key.path=value` overrides, in their
+/// order, and settles the values that depend on others (final_learning_rate where it was not given,
+/// no distractors where the scene has none). Throws InputError with file:line:column (or the
+/// override), the key, the value, what is allowed and, for an unknown key, the nearest valid one.
 Config read_config(const std::filesystem::path& path, std::span<const std::string> overrides = {});
 
 /// The same from the text of a file; `origin` stands for the file's name in messages.
@@ -61,6 +68,9 @@ std::vector<std::string> setting_keys();
 /// The value of a setting as YAML. `key` is one of these.
 std::string value_of(const Config& config, const std::string& key);
 
+/// Those of all settings, by their keys.
+std::map<std::string, std::string> values_of(const Config& config);
+
 /// A setting in which two configurations differ, and both its values as YAML.
 struct Difference {
   std::string key;
@@ -72,5 +82,7 @@ std::vector<Difference> differences(const Config& first, const Config& second);
 /// Every value as YAML with a word on each, in the order of the documentation. For a Config that
 /// was read, parse_config of it gives the same Config.
 std::string to_yaml(const Config& config);
+/// With other words on some keys.
+std::string to_yaml(const Config& config, const std::map<std::string, std::string>& notes);
 
 }  // namespace saccade

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "experiments/config/setting_names.h"
 #include "experiments/config/study_run.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
@@ -128,7 +129,7 @@ void ConfigReader::read_setting(const YAML::Node& node, const Setting& setting,
                                 const YAML::Mark& mark) {
   given_[setting.key] = place(mark);
   const Text* text = std::get_if<Text>(&setting.allowed);
-  const bool may_be_null = text != nullptr && *text == Text::path;
+  const bool may_be_null = text != nullptr && *text != Text::word;
   if (node.IsNull() && !may_be_null)
     fail(mark, fmt::format("{}: no value; allowed: {}", setting.key, allowed_values(setting)));
   std::visit([&](auto* field) { read(node, setting, *field); }, setting.field);
@@ -161,9 +162,11 @@ void ConfigReader::read(const YAML::Node& node, const Setting& setting, std::str
   if (!node.IsScalar()) reject(node, setting, "is not text");
   const std::string& text = node.Scalar();
   if (const Names* names = std::get_if<Names>(&setting.allowed)) {
-    if (std::find(names->begin(), names->end(), text) == names->end())
-      reject(node, setting, "is unknown");
-  } else if (std::get<Text>(setting.allowed) == Text::word && !is_word(text)) {
+    if (std::find(names->begin(), names->end(), text) == names->end()) {
+      const std::optional<std::string> meant = nearest_word(text, *names);
+      reject(node, setting, "is unknown" + (meant ? " (did you mean '" + *meant + "'?)" : ""));
+    }
+  } else if (std::get<Text>(setting.allowed) != Text::path && !is_word(text)) {
     reject(node, setting, "cannot name a folder");
   }
   field = text;

@@ -54,19 +54,6 @@ void require(bool holds, const GivenKeys& given, std::initializer_list<const cha
   throw InputError(message);
 }
 
-// What nobody said is what the rest implies.
-void settle(Config& config, const GivenKeys& given) {
-  SceneConfig scene = config.scene;
-  settle(scene);
-  if (!given.contains("scene.num_distractors"))
-    config.scene.num_distractors = scene.num_distractors;
-  settle(config.agent.glimpse);
-  OptimizerConfig& optimizer = config.agent.training.optimizer;
-  if (!given.contains("training.final_learning_rate") &&
-      optimizer.final_learning_rate > optimizer.learning_rate)
-    optimizer.final_learning_rate = 0.01 * optimizer.learning_rate;
-}
-
 // What a world that moves asks of the agent that acts in it.
 void resolve_actions(const Config& config, const TaskKind& task, const GivenKeys& given) {
   const AgentConfig& agent = config.agent;
@@ -116,6 +103,23 @@ void resolve_task(const Config& config, const GivenKeys& given) {
 }
 
 }  // namespace
+
+// What nobody said is what the rest implies.
+void settle(Config& config, const GivenKeys& given) {
+  SceneConfig scene = config.scene;
+  settle(scene);
+  if (!given.contains("scene.num_distractors"))
+    config.scene.num_distractors = scene.num_distractors;
+  settle(config.agent.glimpse);
+  GlimpseConfig& glimpse = config.agent.glimpse;
+  if (find_glimpse_kind(glimpse.kind).has_candidates && glimpse.grid.tiles[0] == 0 &&
+      !given.contains("attention.glimpse.grid") && !given.contains("attention.glimpse.stride"))
+    spread_over(glimpse.grid, config.scene.canvas[0], config.scene.canvas[1]);
+  OptimizerConfig& optimizer = config.agent.training.optimizer;
+  if (!given.contains("training.final_learning_rate") &&
+      optimizer.final_learning_rate > optimizer.learning_rate)
+    optimizer.final_learning_rate = 0.01 * optimizer.learning_rate;
+}
 
 void resolve(Config& config, const GivenKeys& given) {
   settle(config, given);

@@ -54,6 +54,7 @@ std::vector<Setting> settings(Config& c) {
 
   return {
       {"name", &c.name, Text::word, "of the experiment and of its folder in runs/"},
+      {"variant", &c.variant, Text::word_or_none, "of a study, by name; null: by its settings"},
       {"seed", &c.seed, closed(0, kMaxSeed), "of everything random in training"},
       {"init_from", &c.init_from, Text::path, "run folder to take shared weights from; null: none"},
 
@@ -109,7 +110,8 @@ std::vector<Setting> settings(Config& c) {
       {"attention.glimpse.learn_std", &glimpse.learn_std, {}, "train the std as well"},
       {"attention.glimpse.spread", &glimpse.spread, closed(0, 4),
        "of its deterministic pass, in std"},
-      {"attention.glimpse.grid", &glimpse.grid.cells, closed(1, 64), "candidates; of grid kinds"},
+      {"attention.glimpse.grid", &glimpse.grid.cells, closed(1, 64),
+       "candidates; else as the canvas"},
       {"attention.glimpse.stride", &glimpse.grid.stride, closed(1, 512), "of the grid, in pixels"},
       {"attention.glimpse.tiles", &glimpse.grid.tiles, closed(0, 64), "part the canvas instead"},
       {"attention.glimpse.addressing", &glimpse.addressing, addressings(), "of grid kinds"},
@@ -230,15 +232,12 @@ struct Describe {
   }
   std::string operator()(const std::string*) const {
     if (const Names* names = std::get_if<Names>(&setting.allowed)) return join(*names);
-    if (std::get<Text>(setting.allowed) == Text::path) return "a path or null";
-    return "up to 100 letters, digits, '.', '_' and '-', the first a letter or digit";
+    const Text text = std::get<Text>(setting.allowed);
+    if (text == Text::path) return "a path or null";
+    return std::string("up to 100 letters, digits, '.', '_' and '-', the first a letter or digit") +
+           (text == Text::word_or_none ? "; or null" : "");
   }
 };
-
-std::string last_word(const std::string& key) { return key.substr(key.rfind('.') + 1); }
-std::string section_of(const std::string& key) {
-  return key.substr(0, key.size() - last_word(key).size());
-}
 
 // 24_000_000 is 24000000: an underscore between two digits is dropped, any other stays.
 std::string without_separators(const std::string& text) {
@@ -249,24 +248,6 @@ std::string without_separators(const std::string& text) {
   for (std::size_t i = 0; i < text.size(); ++i)
     if (text[i] != '_' || i == 0 || !is_digit(i - 1) || !is_digit(i + 1)) plain += text[i];
   return plain;
-}
-
-// Levenshtein's distance with weights for typing errors: what is left out costs little, because
-// people abbreviate (`lr`), and what is replaced costs most.
-double typing_distance(const std::string& typed, const std::string& key) {
-  constexpr double kLeftOut = 0.2, kAdded = 1.5, kReplaced = 2.0;
-  std::vector<double> row(key.size() + 1);
-  for (std::size_t j = 0; j < row.size(); ++j) row[j] = kLeftOut * static_cast<double>(j);
-  for (const char letter : typed) {
-    double diagonal = row[0];
-    row[0] += kAdded;
-    for (std::size_t j = 1; j < row.size(); ++j) {
-      const double replaced = diagonal + (letter == key[j - 1] ? 0.0 : kReplaced);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + kAdded, row[j - 1] + kLeftOut});
-    }
-  }
-  return row.back();
 }
 
 }  // namespace
@@ -312,17 +293,6 @@ std::vector<std::string> section_names(const std::vector<Setting>& table) {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
   return names;
-}
-
-std::string nearest_key(const std::string& key, const std::vector<std::string>& keys) {
-  constexpr double kElsewhere = 1.5;  // the cost of another section, however different
-  const auto distance = [&](const std::string& candidate) {
-    if (candidate.ends_with("." + key)) return 0.0;  // only its sections are missing
-    return std::min(kElsewhere, typing_distance(section_of(key), section_of(candidate))) +
-           typing_distance(last_word(key), last_word(candidate));
-  };
-  return *std::min_element(keys.begin(), keys.end(),
-                           [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
 }
 
 }  // namespace saccade

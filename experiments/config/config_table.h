@@ -23,8 +23,9 @@ struct Interval {
 };
 
 enum class Text {
-  word,  // names a folder: no separators, no spaces
-  path,  // any text; null is the empty path
+  word,          // names a folder: no separators, no spaces
+  word_or_none,  // such a word or null, which is empty
+  path,          // any text; null is the empty path
 };
 
 using Names = std::vector<std::string>;
@@ -59,13 +60,13 @@ bool is_word(const std::string& text);
 /// The paths above the keys: "training", "attention", "attention.glimpse", ...
 std::vector<std::string> section_names(const std::vector<Setting>& table);
 
-/// The member of `keys` that `key` most likely stands for. `keys` is not empty.
-std::string nearest_key(const std::string& key, const std::vector<std::string>& keys);
-
-/// Where each key that was given was given: "file.yaml:7:3" or "override 'key=value'".
+/// Config::given.
 using GivenKeys = std::map<std::string, std::string>;
 
-/// Settles the values that depend on others and asks the library whether the settings fit each
+/// Settles the values that depend on others.
+void settle(Config& config, const GivenKeys& given);
+
+/// Does that, and asks the library whether the settings fit each
 /// other. Throws its InputError behind the place of the first setting it names that was given.
 void resolve(Config& config, const GivenKeys& given);
 

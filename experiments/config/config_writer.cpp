@@ -66,6 +66,14 @@ std::string value_of(const Config& config, const std::string& key) {
   throw std::logic_error("no setting '" + key + "'");
 }
 
+std::map<std::string, std::string> values_of(const Config& config) {
+  Config copy = config;
+  std::map<std::string, std::string> values;
+  for (const Setting& setting : settings(copy))
+    values.emplace(setting.key, std::visit(Write{}, setting.field));
+  return values;
+}
+
 std::vector<Difference> differences(const Config& first, const Config& second) {
   Config a = first, b = second;
   const std::vector<Setting> of_a = settings(a), of_b = settings(b);
@@ -78,7 +86,9 @@ std::vector<Difference> differences(const Config& first, const Config& second) {
   return found;
 }
 
-std::string to_yaml(const Config& config) {
+std::string to_yaml(const Config& config) { return to_yaml(config, {}); }
+
+std::string to_yaml(const Config& config, const std::map<std::string, std::string>& notes) {
   constexpr std::size_t kAboutColumn = 40;
   Config copy = config;
   std::string yaml;
@@ -97,7 +107,9 @@ std::string to_yaml(const Config& config) {
     }
     const std::string line =
         indent + setting.key.substr(word) + ": " + std::visit(Write{}, setting.field);
-    yaml += fmt::format("{:<{}}  # {}\n", line, kAboutColumn, setting.about);
+    const auto note = notes.find(setting.key);
+    yaml += fmt::format("{:<{}}  # {}\n", line, kAboutColumn,
+                        note == notes.end() ? setting.about : note->second);
   }
   return yaml;
 }

@@ -40,7 +40,7 @@ std::string task_difference(const Config& first,
 }
 
 bool makes_variants(const std::string& key) {
-  return !begins_with(key, {"name", "seed", "data.path", "log.", "record."});
+  return !begins_with(key, {"name", "variant", "seed", "data.path", "log.", "record."});
 }
 
 std::vector<std::string> differing_keys(std::span<const Config* const> configs,
@@ -61,7 +61,7 @@ std::vector<std::string> variant_labels(std::span<const Config* const> configs,
   Labels labels;
   for (const Config* config : configs) labels.push_back(config->name);
   if (count_distinct(labels) == labels.size()) return labels;
-  labels.assign(configs.size(), "");
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = configs[i]->variant;
   for (const std::string& key : differing_keys(configs, ignored)) {
     Labels longer = labels;
     for (std::size_t i = 0; i < labels.size(); ++i)

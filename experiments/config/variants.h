@@ -17,7 +17,7 @@ std::string task_difference(const Config& first,
                             const std::map<std::string, std::string>& second_checksums);
 
 /// Whether configurations that differ in a key are other variants: not in one that names a run or a
-/// place (`name`, `seed`, `data.path`, `log.*`, `record.*`).
+/// place (`name`, `variant`, `seed`, `data.path`, `log.*`, `record.*`).
 bool makes_variants(const std::string& key);
 
 /// The keys that make variants in which configurations differ, in the order of the documentation,
@@ -25,8 +25,9 @@ bool makes_variants(const std::string& key);
 std::vector<std::string> differing_keys(std::span<const Config* const> configs,
                                         std::span<const std::string> ignored = {});
 
-/// Short names that tell configurations apart: those of their experiments where these do, else as
-/// few settings as do, `ignored` ones left out. Not distinct where the configurations are not.
+/// Short names that tell configurations apart: those of their experiments where these do, else
+/// those of the variants and as few settings as do, `ignored` ones left out. Not distinct where the
+/// configurations are not.
 std::vector<std::string> variant_labels(std::span<const Config* const> configs,
                                         std::span<const std::string> ignored = {});
 

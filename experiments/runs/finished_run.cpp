@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/files/input.h"
+#include "experiments/runs/trained.h"
 #include "nn/error.h"
 
 namespace saccade {
@@ -147,7 +148,8 @@ FinishedRun read_finished_run(const fs::path& folder) {
   return run;
 }
 
-std::vector<fs::path> find_runs(const fs::path& folder) {
+std::vector<fs::path> find_runs(const fs::path& said) {
+  const fs::path folder = find_run_folder(said);
   if (!fs::is_directory(folder))
     throw InputError(fmt::format("{}: no such folder", folder.string()));
   std::vector<fs::path> runs;

@@ -61,8 +61,8 @@ FinishedRun read_finished_run(const std::filesystem::path& folder);
 /// In a study's folder: its run folders relative to it, a line each, in the order of the study.
 inline const char* const kStudyFile = "study.txt";
 
-/// The run folders at or below a folder: in the order of a study, and others by name, numbers by
-/// their value. Throws InputError where there is none.
+/// The run folders at or below a folder, or that of a trained agent by its name: in the order of a
+/// study, and others by name, numbers by their value. Throws InputError where there is none.
 std::vector<std::filesystem::path> find_runs(const std::filesystem::path& folder);
 
 }  // namespace saccade

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
 #include "env/digits.h"
+#include "experiments/config/setting_names.h"
 #include "experiments/files/output.h"
 #include "experiments/runs/folder_lock.h"
 #include "nn/error.h"
@@ -39,29 +42,70 @@ std::string processor_name() {
   return "unknown";
 }
 
+bool is_plain(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_';
+}
+
+// A value without what YAML has around it: "0.3-0.05-0.6" of {from: 0.3, to: 0.05, over: 0.6}.
+std::string said_shortly(const std::string& value) {
+  std::string words, word;
+  for (const char c : value + " ") {
+    if (is_plain(c) || (c == '-' && !word.empty())) {
+      word += c;
+      continue;
+    }
+    if (c != ':' && !word.empty()) words += (words.empty() ? "" : "-") + word;
+    word.clear();
+  }
+  return words;
+}
+
+std::string shortened(const std::string& text, std::size_t most_bytes) {
+  if (text.size() <= most_bytes) return text;
+  const std::uint32_t rest =
+      crc32_of({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  return fmt::format("{},{:08x}", text.substr(0, most_bytes - 9), rest);
+}
+
+fs::path folder_of(const std::string& variant, const Config& config) {
+  return fs::path(variant.empty() ? "base" : variant) / fmt::format("seed-{}", config.seed);
+}
+
 }  // namespace
 
 fs::path run_folder_below(const Config& config, const std::vector<std::string>& overrides) {
+  constexpr std::size_t kLong = 100;
+  std::set<std::string> given;
+  for (const std::string& word : overrides) given.insert(word.substr(0, word.find('=')));
+  std::string variant = config.variant;
+  if (!given.contains("variant"))
+    for (const std::string& key : setting_keys())
+      if (given.contains(key) && key != "seed" && key != "name")
+        variant += (variant.empty() ? "" : ",") + short_name(key) + "=" +
+                   said_shortly(value_of(config, key));
+  return folder_of(shortened(variant, kLong), config);
+}
+
+fs::path former_run_folder_below(const Config& config, const std::vector<std::string>& overrides) {
   constexpr std::size_t kMostBytes = 255;  // of a name on most file systems
   std::string variant;
   for (std::string word : overrides) {
     if (word.starts_with("seed=") || word.starts_with("name=")) continue;
     std::ranges::replace_if(
-        word,
-        [](unsigned char c) { return !(std::isalnum(c) || c == '.' || c == '_' || c == '='); },
-        '-');
+        word, [](char c) { return !(is_plain(c) || c == '='); }, '-');
     variant += (variant.empty() ? "" : ",") + word;
   }
-  if (variant.size() > kMostBytes) {
-    const std::uint32_t rest =
-        crc32_of({reinterpret_cast<const std::uint8_t*>(variant.data()), variant.size()});
-    variant = fmt::format("{},{:08x}", variant.substr(0, kMostBytes - 9), rest);
-  }
-  return fs::path(variant.empty() ? "base" : variant) / fmt::format("seed-{}", config.seed);
+  return folder_of(shortened(variant, kMostBytes), config);
+}
+
+fs::path existing_run_folder(const fs::path& folder, const fs::path& former) {
+  return !fs::exists(folder) && RunFolder(former).exists() ? former : folder;
 }
 
 fs::path default_run_folder(const Config& config, const std::vector<std::string>& overrides) {
-  return fs::path("runs") / config.name / run_folder_below(config, overrides);
+  const fs::path runs = fs::path("runs") / config.name;
+  return existing_run_folder(runs / run_folder_below(config, overrides),
+                             runs / former_run_folder_below(config, overrides));
 }
 
 bool RunFolder::exists() const {

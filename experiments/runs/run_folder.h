@@ -13,11 +13,19 @@
 
 namespace saccade {
 
-/// <variant>/seed-<n>, where the variant spells the overrides (`base` without any). One too long to
-/// name a folder ends in a checksum of the whole.
+/// <variant>/seed-<n>, where the variant says in few words what was overridden and to what, in the
+/// order of the documentation ("model.core=gru": the last two words of a key), behind
+/// its own name if config.variant gives it one; `base` where there is nothing to say. A long one
+/// ends in a checksum of the whole.
 std::filesystem::path run_folder_below(const Config& config,
                                        const std::vector<std::string>& overrides);
-/// runs/<name>/ and that.
+/// As versions before 0.2 said it.
+std::filesystem::path former_run_folder_below(const Config& config,
+                                              const std::vector<std::string>& overrides);
+/// The former one of two folders, if it is there and the other is not.
+std::filesystem::path existing_run_folder(const std::filesystem::path& folder,
+                                          const std::filesystem::path& former);
+/// runs/<name>/ and that; the former one, if it is there alone.
 std::filesystem::path default_run_folder(const Config& config,
                                          const std::vector<std::string>& overrides);
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "experiments/config/config_table.h"
+#include "experiments/config/preset.h"
 #include "experiments/files/input.h"
 #include "experiments/runs/run_folder.h"
 #include "nn/error.h"
@@ -35,6 +36,14 @@ struct Said {
 
 using Assignments = std::vector<Assignment>;
 
+// One part of a variant, or all of it: `name` stands for what it assigns.
+struct Variant {
+  Assignments assignments;
+  std::string name;                // empty: what it assigns is said
+  std::vector<std::string> words;  // key=value of what is said
+};
+using Variants = std::vector<Variant>;
+
 std::string to_text(const YAML::Node& node) {
   if (node.IsScalar()) return node.Scalar();
   YAML::Emitter emitter;
@@ -44,25 +53,44 @@ std::string to_text(const YAML::Node& node) {
 
 Assignment assignment(const YAML::Node& key, const YAML::Node& value, const Said& vary) {
   const std::string name = key.IsScalar() ? key.Scalar() : to_text(key);
-  if (name == "seed" || name == "name")
-    vary.fail(key, fmt::format("vary: {} cannot be varied; seeds: [...] varies seeds", name));
+  if (name == "seed" || name == "name" || name == "variant")
+    vary.fail(key, fmt::format("vary: {} cannot be varied; seeds: [...] varies seeds, and {{name: "
+                               "..., key.path: value}} names a variant",
+                               name));
   return {name, to_text(value), vary.place(value)};
 }
 
-using Variants = std::vector<Assignments>;
+void add_assignment(Variant& variant, Assignment assignment) {
+  variant.words.push_back(assignment.key + "=" + assignment.value);
+  variant.assignments.push_back(std::move(assignment));
+}
+
+void name_variant(Variant& variant, const YAML::Node& name, const Said& vary) {
+  if (!name.IsScalar() || !is_word(name.Scalar()))
+    vary.fail(name,
+              fmt::format("vary: name: '{}' cannot name a folder; allowed: up to 100 letters, "
+                          "digits, '.', '_' and '-', the first a letter or digit",
+                          to_text(name)));
+  variant.name = name.Scalar();
+}
+
+Variant joined(Variant variant, const Variant& next) {
+  variant.assignments.insert(variant.assignments.end(), next.assignments.begin(),
+                             next.assignments.end());
+  variant.words.insert(variant.words.end(), next.words.begin(), next.words.end());
+  variant.name += (variant.name.empty() || next.name.empty() ? "" : "-") + next.name;
+  return variant;
+}
 
 // Every combination of one of each list; the last list changes fastest.
 Variants combinations(const std::vector<Variants>& lists, const Said& vary) {
-  Variants product = {{}};
+  Variants product(1);
   for (const Variants& list : lists) {
     if (product.size() * list.size() > kMaxRuns)
       vary.fail(vary.node, fmt::format("vary: more than {} variants", kMaxRuns));
     Variants longer;
-    for (const Assignments& before : product)
-      for (const Assignments& one : list) {
-        longer.push_back(before);
-        longer.back().insert(longer.back().end(), one.begin(), one.end());
-      }
+    for (const Variant& before : product)
+      for (const Variant& one : list) longer.push_back(joined(before, one));
     product = std::move(longer);
   }
   return product;
@@ -73,7 +101,8 @@ Variants values_of_key(const YAML::Node& key, const YAML::Node& values, const Sa
   if (!values.IsSequence() || values.size() == 0)
     vary.fail(key, fmt::format("vary: {}: allowed: a list of one value and more", to_text(key)));
   Variants variants;
-  for (const YAML::Node& value : values) variants.push_back({assignment(key, value, vary)});
+  for (const YAML::Node& value : values)
+    add_assignment(variants.emplace_back(), assignment(key, value, vary));
   return variants;
 }
 
@@ -82,8 +111,13 @@ Variants listed(const YAML::Node& list, const Said& vary) {
   for (const YAML::Node& item : list) {
     if (!item.IsMap())
       vary.fail(item, "vary: allowed in its list: {key.path: value, ...}, or lists of them alone");
-    Assignments& variant = variants.emplace_back();
-    for (const auto& pair : item) variant.push_back(assignment(pair.first, pair.second, vary));
+    Variant& variant = variants.emplace_back();
+    for (const auto& pair : item)
+      if (pair.first.IsScalar() && pair.first.Scalar() == "name")
+        name_variant(variant, pair.second, vary);
+      else
+        add_assignment(variant, assignment(pair.first, pair.second, vary));
+    if (!variant.name.empty()) variant.words.clear();
   }
   return variants;
 }
@@ -92,8 +126,8 @@ Variants listed(const YAML::Node& list, const Said& vary) {
 void refuse_shared_keys(const std::vector<Variants>& lists) {
   std::map<std::string, std::size_t> owners;  // key -> its list
   for (std::size_t i = 0; i < lists.size(); ++i)
-    for (const Assignments& variant : lists[i])
-      for (const Assignment& a : variant)
+    for (const Variant& variant : lists[i])
+      for (const Assignment& a : variant.assignments)
         if (owners.emplace(a.key, i).first->second != i)
           throw InputError(
               fmt::format("{}: vary: {} stands in two lists that are combined; "
@@ -152,8 +186,8 @@ std::vector<std::string> list_tuned_keys(const Said& tuned_by, const Variants& v
   const auto add = [&](const YAML::Node& node) {
     const std::string key = to_text(node);
     const auto is_it = [&](const Assignment& a) { return a.key == key; };
-    for (const Assignments& variant : variants)
-      if (std::ranges::none_of(variant, is_it))
+    for (const Variant& variant : variants)
+      if (std::ranges::none_of(variant.assignments, is_it))
         tuned_by.fail(node, fmt::format("tuned_by: '{}' is not varied; allowed: a key that every "
                                         "variant of vary has, or a list of them",
                                         key));
@@ -217,9 +251,20 @@ void refuse_overridden(const Assignments& variant, const std::vector<std::string
 
 }  // namespace
 
+std::vector<const Config*> configs_of(const Study& study) {
+  std::vector<const Config*> configs;
+  for (const StudyRun& run : study.runs) configs.push_back(&run.config);
+  return configs;
+}
+
+std::filesystem::path StudyRun::folder_in(const std::filesystem::path& study) const {
+  return existing_run_folder(study / folder, study / former_folder);
+}
+
 std::optional<Study> read_study(const std::filesystem::path& path,
                                 const std::vector<std::string>& overrides) {
-  return parse_study(read_text(path), path.string(), {}, overrides);
+  const std::filesystem::path file = find_experiment(path);
+  return parse_study(read_text(file), file.string(), {}, overrides);
 }
 
 std::optional<Study> parse_study(const std::string& text, const std::string& origin,
@@ -228,7 +273,7 @@ std::optional<Study> parse_study(const std::string& text, const std::string& ori
   std::vector<std::string> overrides = given_overrides;
   const StudyKeys keys(text, origin, overrides);
   if (!keys.vary && !keys.seeds && !keys.tuned_by) return std::nullopt;
-  const Variants variants = keys.vary ? list_variants(*keys.vary) : Variants{{}};
+  const Variants variants = keys.vary ? list_variants(*keys.vary) : Variants(1);
   if (keys.seeds)
     for (const std::string& override : overrides)
       if (override.starts_with("seed="))
@@ -241,26 +286,30 @@ std::optional<Study> parse_study(const std::string& text, const std::string& ori
   Study study;
   if (keys.tuned_by) study.tuned_by = list_tuned_keys(*keys.tuned_by, variants);
   std::set<std::filesystem::path> folders;
-  for (const Assignments& variant : variants) {
-    refuse_overridden(variant, overrides);
-    std::vector<std::string> words;
-    for (const Assignment& a : variant) words.push_back(a.key + "=" + a.value);
+  for (const Variant& variant : variants) {
+    refuse_overridden(variant.assignments, overrides);
+    std::vector<std::string> words = variant.words, former_words;
     words.insert(words.end(), overrides.begin(), overrides.end());
+    for (const Assignment& a : variant.assignments) former_words.push_back(a.key + "=" + a.value);
+    former_words.insert(former_words.end(), overrides.begin(), overrides.end());
     const auto add = [&](const Assignments& own) {
       Assignments assignments = given;
       assignments.insert(assignments.end(), own.begin(), own.end());
+      if (!variant.name.empty())
+        assignments.push_back({"variant", variant.name, keys.vary->place(keys.vary->node)});
       StudyRun run{.folder = {}, .config = parse_study_run(text, origin, assignments, overrides)};
       run.folder = run_folder_below(run.config, words);
+      run.former_folder = former_run_folder_below(run.config, former_words);
       if (!folders.insert(run.folder).second)
         throw InputError(fmt::format("{}: two variants would share the folder {}",
                                      keys.vary->place(keys.vary->node), run.folder.string()));
       study.runs.push_back(std::move(run));
     };
     if (!keys.seeds)
-      add(variant);
+      add(variant.assignments);
     else
       for (const std::string& seed : list_seeds(*keys.seeds)) {
-        Assignments seeded = variant;
+        Assignments seeded = variant.assignments;
         seeded.push_back({"seed", seed, keys.seeds->place(keys.seeds->node)});
         add(seeded);
       }

@@ -14,6 +14,10 @@ namespace saccade {
 struct StudyRun {
   std::filesystem::path folder;  // below the study's own: <variant>/seed-<n>
   Config config;
+  std::filesystem::path former_folder = {};  // as before version 0.2
+
+  /// In the folder of the study: as earlier versions called it, if it is there and this is not.
+  std::filesystem::path folder_in(const std::filesystem::path& study) const;
 };
 
 /// Several runs from one file: variants, each with every seed. `vary` is a map, for every
@@ -30,6 +34,12 @@ struct StudyRun {
 ///       - {attention.glimpse.kind: hard_gaussian, reinforce.reward: probability}
 ///       - {attention.glimpse.kind: soft_grid, attention.glimpse.entropy: 0.01}
 ///
+/// where `name` names a variant: its folder and its line in tables,
+///
+///     vary:
+///       - {name: few, attention.glimpse.num_glimpses: 4}
+///       - {name: many, attention.glimpse.num_glimpses: 8}
+///
 /// or a list of such lists, for every combination of one variant of each:
 ///
 ///     vary:
@@ -43,6 +53,8 @@ struct Study {
                                // list of `vary` changes fastest
   std::vector<std::string> tuned_by = {};  // keys of `vary`, for the comparison: see gather()
 };
+
+std::vector<const Config*> configs_of(const Study& study);
 
 /// The study in a file, or nothing where it says none of these keys. Overrides hold for every run;
 /// `vary={...}`, `seeds=...` and `tuned_by=...` replace what the file says of them. Throws

@@ -2,20 +2,58 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <vector>
+
+#include "experiments/config/setting_names.h"
+#include "experiments/files/shipped.h"
 #include "experiments/runs/run_folder.h"
 #include "nn/error.h"
+#include "nn/name_table.h"
 
 namespace saccade {
-std::filesystem::path find_checkpoint(const std::filesystem::path& run_folder) {
-  if (run_folder.extension() == ".safetensors") return run_folder;
-  const RunFolder folder(run_folder);
-  for (const auto& path : {folder.best_checkpoint(), folder.last_checkpoint()})
-    if (std::filesystem::exists(path)) return path;
-  throw InputError(fmt::format("{}: no run folder with a checkpoint (looked for {})",
-                               run_folder.string(), folder.best_checkpoint().string()));
+
+std::filesystem::path find_run_folder(const std::filesystem::path& said) {
+  if (std::filesystem::exists(said)) return said;
+  const std::filesystem::path shipped = shipped_agent(said.string());
+  return shipped.empty() ? said : shipped;
 }
 
 namespace {
+
+// "; trained agents that come with the program: ...", for what may have been such a name.
+std::string word_on_agents(const std::filesystem::path& said) {
+  const std::vector<std::string> names = shipped_agents();
+  if (said.has_parent_path() || names.empty()) return "";
+  const std::optional<std::string> meant = nearest_word(said.string(), names);
+  return fmt::format("{}; trained agents: {}",
+                     meant ? fmt::format("; did you mean '{}'?", *meant) : "", join(names));
+}
+
+}  // namespace
+
+std::filesystem::path find_checkpoint(const std::filesystem::path& run_folder) {
+  if (run_folder.extension() == ".safetensors") return run_folder;
+  const RunFolder folder(find_run_folder(run_folder));
+  for (const auto& path : {folder.best_checkpoint(), folder.last_checkpoint()})
+    if (std::filesystem::exists(path)) return path;
+  throw InputError(fmt::format("{}: no run folder with a checkpoint (looked for {}){}",
+                               run_folder.string(), folder.best_checkpoint().string(),
+                               word_on_agents(run_folder)));
+}
+
+namespace {
+
+Config config_of(const Checkpoint& checkpoint, const std::string& origin, const std::string& data) {
+  Config config = parse_config(checkpoint.config_yaml(), origin);
+  if (data.empty()) return config;
+  if (!find_task_kind(config.scene.kind).has_digits)
+    throw InputError(fmt::format("--data {}: has no effect with scene.kind: {}, which has no digits",
+                                 data, config.scene.kind));
+  config.data = {.source = data};
+  check(config.data);
+  return config;
+}
 
 Tensor<1> averaged(const Checkpoint& checkpoint, const ParameterLayout& layout) {
   Tensor<1> weights = zeros<1>(layout.size());
@@ -25,11 +63,11 @@ Tensor<1> averaged(const Checkpoint& checkpoint, const ParameterLayout& layout) 
 
 }  // namespace
 
-Trained::Trained(const std::filesystem::path& run_folder)
-    : Trained(Checkpoint(find_checkpoint(run_folder)), run_folder.string()) {}
+Trained::Trained(const std::filesystem::path& run_folder, const std::string& data)
+    : Trained(Checkpoint(find_checkpoint(run_folder)), run_folder.string(), data) {}
 
-Trained::Trained(const Checkpoint& checkpoint, const std::string& origin)
-    : task(parse_config(checkpoint.config_yaml(), origin)),
+Trained::Trained(const Checkpoint& checkpoint, const std::string& origin, const std::string& data)
+    : task(config_of(checkpoint, origin, data)),
       weights(averaged(checkpoint, task.model.layout())) {}
 
 }  // namespace saccade

@@ -34,8 +34,7 @@ std::string outcome(const RunFolder& folder) {
 
 // "soft_grid, seed 2" for each run
 std::vector<std::string> labels_of(const Study& study) {
-  std::vector<const Config*> configs;
-  for (const StudyRun& run : study.runs) configs.push_back(&run.config);
+  const std::vector<const Config*> configs = configs_of(study);
   std::vector<std::string> labels = variant_labels(configs);
   for (std::size_t i = 0; i < labels.size(); ++i)
     labels[i] += fmt::format("{}seed {}", labels[i].empty() ? "" : ", ", configs[i]->seed);
@@ -114,7 +113,7 @@ StudyTraining::StudyTraining(const Study& study, const StudyRequest& request,
       threads_(request.threads) {
   const std::vector<std::string> labels = labels_of(study);
   for (std::size_t i = 0; i < study.runs.size(); ++i) {
-    const RunFolder folder(request.folder / study.runs[i].folder);
+    const RunFolder folder(study.runs[i].folder_in(request.folder));
     runs_.push_back({folder, labels[i], old_failure(folder)});
   }
 }

@@ -214,16 +214,19 @@ Verb bench_verb() {
   const auto options = std::make_shared<BenchOptions>();
   return {.name = "bench",
           .about = "Measure the speed of an experiment",
-          .options = {{"config", &options->config, "Experiment (YAML)", Option::kRequired},
-                      {"overrides", &options->overrides, "key.path=value, over the file"},
+          .options = {config_option(&options->config),
+                      overrides_option(&options->overrides),
                       {"--seconds", &options->seconds, "How long in all (default 10)"},
                       threads_option(&options->threads),
                       {"--profile", &options->profile, "And where the time goes, stage by stage"},
-                      {"--json", &options->json, "One JSON document"}},
-          .call = [options](const Call&) {
-            fmt::print("{}", bench(*options));
-            return Ending::done;
-          }};
+                      json_option(&options->json)},
+          .call =
+              [options](const Call&) {
+                fmt::print("{}", bench(*options));
+                return Ending::done;
+              },
+          .examples = {"saccade bench cluttered60 --profile",
+                       "saccade bench ram60 training.batch_size=1024 --seconds 4 --json"}};
 }
 
 }  // namespace saccade

@@ -1,10 +1,15 @@
 #include "experiments/verbs/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>  // here alone: it takes long to compile
+#include <optional>
 #include <type_traits>
 
+#include "experiments/config/config.h"
+#include "experiments/config/setting_names.h"
+#include "experiments/runs/build_facts.h"
 #include "nn/error.h"
 
 namespace saccade {
@@ -26,25 +31,62 @@ void add(CLI::App& app, const Option& option) {
       option.value);
 }
 
+std::string or_nothing(const std::optional<std::string>& meant) {
+  return meant ? fmt::format("; did you mean '{}'?", *meant) : "";
+}
+
+// What is said in place of an option that is none: a setting as a setting, else the nearest option.
+std::string option_fault(const CLI::App& verb, const std::string& word) {
+  const std::string name = word.substr(2, word.find('=') - 2);
+  std::vector<std::string> options = {"help"};
+  bool takes_settings = false;
+  for (const CLI::Option* option : verb.get_options()) {
+    if (!option->get_lnames().empty()) options.push_back(option->get_lnames()[0]);
+    takes_settings = takes_settings || option->get_name() == kOverridesOption;
+  }
+  const std::optional<std::string> nearest = nearest_word(name, options);
+  const std::optional<std::string> key = meant_key(name, setting_keys());
+  std::string hint;
+  if (key && takes_settings)
+    hint = fmt::format("; a setting goes without dashes: {}=...", *key);
+  else if (nearest)
+    hint = or_nothing("--" + *nearest);
+  return fmt::format("--{} is no option of {}{}", name, verb.get_name(), hint);
+}
+
 // What is wrong with the command line; a verb that is none comes with those there are.
 std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
-  if (!app.get_subcommands().empty()) return error.what();
+  if (const std::vector<CLI::App*> chosen = app.get_subcommands(); !chosen.empty()) {
+    for (const std::string& word : chosen[0]->remaining())
+      if (word.starts_with("--") && word.size() > 2) return option_fault(*chosen[0], word);
+    return error.what();
+  }
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands(nullptr)) names.push_back(verb->get_name());
   const std::vector<std::string> words = app.remaining();
-  return fmt::format("{}; allowed: {}",
-                     words.empty() ? "no verb" : fmt::format("'{}' is no verb", words[0]),
-                     fmt::join(names, ", "));
+  if (words.empty()) return fmt::format("no verb; allowed: {}", fmt::join(names, ", "));
+  return fmt::format("'{}' is no verb{}; allowed: {}", words[0],
+                     or_nothing(nearest_word(words[0], names)), fmt::join(names, ", "));
+}
+
+std::string version_text() {
+  std::string text;
+  for (const auto& [name, value] : build_facts())
+    text += fmt::format("{}{:<18}{}", text.empty() ? "" : "\n", name, value);
+  return text;
 }
 
 }  // namespace
 
 const Verb* read_command_line(std::span<const Verb> verbs, int argc, const char* const* argv) {
   CLI::App app{"Saccade: recurrent visual attention, hard and soft.", "saccade"};
+  app.set_version_flag("--version", version_text(), "Print what the program was made of, and exit");
   app.require_subcommand(1);
   for (const Verb& verb : verbs) {
     CLI::App* added = app.add_subcommand(verb.name, verb.about);
     for (const Option& option : verb.options) add(*added, option);
+    if (!verb.examples.empty())
+      added->footer(fmt::format("Examples:\n  {}", fmt::join(verb.examples, "\n  ")));
   }
   try {
     app.parse(argc, argv);

@@ -109,20 +109,23 @@ Verb compare_verb() {
   const auto options = std::make_shared<CompareOptions>();
   return {.name = "compare",
           .about = "Put trained agents side by side: tables, charts, a report",
-          .options = {{"folders", &options->folders, "Folders of runs or of studies",
-                       Option::kRequired},
+          .options = {{"folders", &options->folders,
+                       "Folders of runs or of studies, names of trained agents", Option::kRequired},
                       {"--out", &options->out,
                        "The folder to write (default: comparison/ in the one given)"},
                       {"--tuned-by", &options->tuned_by,
                        "KEY[,KEY]: of runs that differ in these alone, those with the least "
                        "validation error stand for their variant"},
-                      {"--json", &options->json, "Print one JSON document"},
-                      {"--force", &options->force, "Write over an older comparison"}},
-          .call = [options](const Call& call) {
-            options->command = call.command;
-            fmt::print("{}", compare(*options));
-            return Ending::done;
-          }};
+                      json_option(&options->json),
+                      force_option(&options->force)},
+          .call =
+              [options](const Call& call) {
+                options->command = call.command;
+                fmt::print("{}", compare(*options));
+                return Ending::done;
+              },
+          .examples = {"saccade compare runs/quickstart --force",
+                       "saccade compare soft60 cluttered60 --out two"}};
 }
 
 }  // namespace saccade

@@ -58,18 +58,21 @@ Verb eval_verb() {
   const auto options = std::make_shared<EvalOptions>();
   return {.name = "eval",
           .about = "Test the best checkpoint of a run",
-          .options = {{"run_dir", &options->run_folder, "A run folder", Option::kRequired},
+          .options = {run_folder_option(&options->run_folder),
                       {"--episodes", &options->scenes, "Test scenes", Range{1, 100'000'000}},
-                      {"--json", &options->json, "One JSON document, keys as in metrics.csv"},
+                      json_option(&options->json),
                       {"--weights", &options->weights,
                        "A new .npz file: the attention of the deterministic pass, scene by scene "
                        "(locations, glimpse_weights or windows, gate, hidden, alignment, core; "
                        "labels, answers, errors)"},
                       threads_option(&options->threads)},
-          .call = [options](const Call&) {
-            fmt::print("{}", eval(*options));
-            return Ending::done;
-          }};
+          .call =
+              [options](const Call&) {
+                fmt::print("{}", eval(*options));
+                return Ending::done;
+              },
+          .examples = {"saccade eval runs/quickstart/base/seed-1 --episodes 20000",
+                       "saccade eval soft60 --weights attention.npz"}};
 }
 
 }  // namespace saccade

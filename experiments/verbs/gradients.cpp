@@ -299,17 +299,20 @@ Verb gradients_verb() {
   const auto options = std::make_shared<GradientsOptions>();
   return {.name = "gradients",
           .about = "Compare advantage estimators by the locator's gradient",
-          .options = {{"run_dir", &options->run_folder, "A run folder", Option::kRequired},
+          .options = {run_folder_option(&options->run_folder),
                       {"--scenes", &options->scenes, "Test scenes (default 64)", Range{1, 4096}},
                       {"--rollouts", &options->rollouts, "A scene (default 4)", Range{2, 256}},
                       {"--samples", &options->samples, "Draws of the policy (default 128)",
                        Range{2, 100'000}},
-                      {"--json", &options->json, "One JSON document"},
+                      json_option(&options->json),
                       threads_option(&options->threads)},
-          .call = [options](const Call&) {
-            fmt::print("{}", gradients(*options));
-            return Ending::done;
-          }};
+          .call =
+              [options](const Call&) {
+                fmt::print("{}", gradients(*options));
+                return Ending::done;
+              },
+          .examples = {"saccade gradients runs/quickstart/base/seed-1 --scenes 32 --samples 64",
+                       "saccade gradients cluttered60 --json"}};
 }
 
 }  // namespace saccade

@@ -120,21 +120,23 @@ std::string record(const RecordOptions& options, const std::atomic<bool>& stop) 
 
 Verb record_verb() {
   const auto options = std::make_shared<RecordOptions>();
-  return {.name = "record",
-          .about = "Film where trained agents look",
-          .options = {{"run_dirs", &options->run_folders, "Run folders, side by side",
-                       Option::kRequired},
-                      {"--out", &options->out,
-                       "What to write: .mp4, .gif or .png (default: recording.mp4 in the run "
-                       "folder; here, for several)"},
-                      {"--scenes", &options->scenes, "Test scenes (default 8; 4 on a .png)",
-                       Range{1, 100'000'000}},
-                      {"--seed", &options->seed, "Of the scenes (default evaluation.seed)"},
-                      {"--only", &options->only,
-                       "wrong, right: scenes that the first agent answers so"},
-                      {"--fps", &options->fps, "Glimpses a second (default 3)"},
-                      {"--force", &options->force, "Write over what is there"}},
-          .call = [options](const Call& call) {
+  return {
+      .name = "record",
+      .about = "Film where trained agents look",
+      .options = {{"run_dirs", &options->run_folders,
+                   "Run folders or names of trained agents, side by side", Option::kRequired},
+                  {"--out", &options->out,
+                   "What to write: .mp4, .gif or .png (default: recording.mp4 in the run "
+                   "folder; here, for several)"},
+                  {"--scenes", &options->scenes, "Test scenes (default 8; 4 on a .png)",
+                   Range{1, 100'000'000}},
+                  {"--seed", &options->seed, "Of the scenes (default evaluation.seed)"},
+                  {"--only", &options->only,
+                   "wrong, right: scenes that the first agent answers so"},
+                  {"--fps", &options->fps, "Glimpses a second (default 3)"},
+                  force_option(&options->force)},
+      .call =
+          [options](const Call& call) {
             const std::string written = record(*options, call.stop_flag());
             if (written.empty()) {
               fmt::print(stderr, "stopped; nothing was written\n");
@@ -142,7 +144,9 @@ Verb record_verb() {
             }
             fmt::print("{}", written);
             return Ending::done;
-          }};
+          },
+      .examples = {"saccade record soft60 cluttered60 --out both.mp4",
+                   "saccade record runs/quickstart/base/seed-1 --out mistakes.gif --only wrong"}};
 }
 
 }  // namespace saccade

@@ -15,6 +15,7 @@
 #include "experiments/training/study_training.h"
 #include "experiments/training/train.h"
 #include "experiments/verbs/run_study.h"
+#include "experiments/verbs/warn_unused.h"
 #include "nn/clock.h"
 #include "nn/error.h"
 
@@ -52,6 +53,11 @@ double estimate_seconds(const Config& config, int threads) {
   return loading + training + pass * (validations + test_passes(task.model, config.evaluation));
 }
 
+Unused unused(const RunOptions& options, const Ranks& ranks) {
+  if (options.strict) return Unused::refused;
+  return options.quiet || !ranks.first() ? Unused::passed_over : Unused::told;
+}
+
 }  // namespace
 
 bool run(const RunOptions& options, const std::atomic<bool>& stop, Ranks& ranks) {
@@ -65,13 +71,14 @@ bool run(const RunOptions& options, const std::atomic<bool>& stop, Ranks& ranks)
           "trains several runs at once (--jobs), or an experiment without vary and seeds; `saccade "
           "slurm` has a cluster share the runs of a study",
           options.config.string(), study->runs.size(), ranks.count()));
-    if (study) return;
+    if (study) return warn_of_unused(configs_of(*study), unused(options, ranks));
     if (options.jobs)
       throw InputError(
           fmt::format("--jobs {}: {} is a single run; allowed with a study (vary, seeds); "
                       "--threads divides the work of a run",
                       *options.jobs, options.config.string()));
     config = read_config(options.config, options.overrides);
+    warn_of_unused(std::vector<const Config*>{&config}, unused(options, ranks));
   });
   if (study) return run_study_on_screen(*study, options, stop);
   const RunFolder folder(options.out.empty() ? default_run_folder(config, options.overrides)
@@ -100,7 +107,7 @@ std::string plan(const RunOptions& options) {
   std::string text;
   double total = 0.0;
   for (const StudyRun& run : study->runs) {
-    const RunFolder folder(below / run.folder);
+    const RunFolder folder(run.folder_in(below));
     if (is_done(folder, run.config)) {
       text += fmt::format("  {:<60} finished\n", folder.path().string());
       continue;
@@ -154,22 +161,28 @@ Ending call_run(RunLine& line, const Call& call) {
 Verb run_verb() {
   const auto line = std::make_shared<RunLine>();
   RunOptions& options = line->options;
-  return {.name = "run",
-          .about = "Train, evaluate and test an experiment or a study",
-          .options = {{"config", &options.config, "Experiment (YAML)", Option::kRequired},
-                      {"overrides", &options.overrides, "key.path=value, over the file"},
-                      {"--out", &options.out,
-                       "The folder of the run or study (default: runs/<name>/...)"},
-                      {"--resume", &options.resume, "Go on from the last checkpoint, if any"},
-                      threads_option(&options.threads),
-                      {"--jobs", &options.jobs,
-                       "Runs of a study at once, which divide the threads (default: as many as "
-                       "there are threads)",
-                       Range{1, 1024}},
-                      {"--quiet", &options.quiet, "Print nothing but errors"},
-                      {"--dry-run", &line->dry_run, "List the runs and how long they will take"}},
-          .call = [line](const Call& call) { return call_run(*line, call); },
-          .joins_ranks = true};
+  return {
+      .name = "run",
+      .about = "Train, evaluate and test an experiment or a study",
+      .options = {config_option(&options.config),
+                  overrides_option(&options.overrides),
+                  {"--out", &options.out,
+                   "The folder of the run or study (default: runs/<name>/...)"},
+                  {"--resume", &options.resume,
+                   "Go on from the last checkpoint, if any (there is no --force: a run is never "
+                   "written over)"},
+                  threads_option(&options.threads),
+                  {"--jobs", &options.jobs,
+                   "Runs of a study at once, which divide the threads (default: as many as "
+                   "there are threads)",
+                   Range{1, 1024}},
+                  quiet_option(&options.quiet),
+                  strict_option(&options.strict),
+                  {"--dry-run", &line->dry_run, "List the runs and how long they will take"}},
+      .call = [line](const Call& call) { return call_run(*line, call); },
+      .joins_ranks = true,
+      .examples = {"saccade run quickstart attention.glimpse.kind=soft_grid",
+                   "saccade run experiments/hard_vs_soft.yaml --jobs 2 --resume"}};
 }
 
 }  // namespace saccade

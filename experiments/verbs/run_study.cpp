@@ -63,7 +63,8 @@ fs::path folder_of(const Study& study, const fs::path& out) {
 
 void write_study_file(const fs::path& folder, const Study& study) {
   std::string lines;
-  for (const StudyRun& run : study.runs) lines += run.folder.string() + "\n";
+  for (const StudyRun& run : study.runs)
+    lines += run.folder_in(folder).lexically_relative(folder).string() + "\n";
   const StudyLock lock(folder);
   const fs::path path = folder / kStudyFile;
   std::ifstream old(path, std::ios::binary);

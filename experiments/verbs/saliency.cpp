@@ -114,7 +114,7 @@ Verb saliency_verb() {
   const auto options = std::make_shared<SaliencyOptions>();
   return {.name = "saliency",
           .about = "Draw which pixels and glimpses an answer hangs on",
-          .options = {{"run_dir", &options->run_folder, "A run folder", Option::kRequired},
+          .options = {run_folder_option(&options->run_folder),
                       {"--out", &options->out, "The folder for saliency.png and saliency.npz",
                        Option::kRequired},
                       {"--scenes", &options->scenes, "Test scenes (default 8)",
@@ -122,11 +122,14 @@ Verb saliency_verb() {
                       {"--step", &options->step,
                        "Of the answer after this glimpse, or this symbol of a sequence (default: "
                        "the last; every symbol)"},
-                      {"--force", &options->force, "Write over what is there"}},
-          .call = [options](const Call&) {
-            fmt::print("{}", saliency(*options));
-            return Ending::done;
-          }};
+                      force_option(&options->force)},
+          .call =
+              [options](const Call&) {
+                fmt::print("{}", saliency(*options));
+                return Ending::done;
+              },
+          .examples = {"saccade saliency runs/quickstart/base/seed-1 --out maps",
+                       "saccade saliency soft60 --out maps --scenes 4 --step 2"}};
 }
 
 }  // namespace saccade

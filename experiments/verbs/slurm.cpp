@@ -120,20 +120,25 @@ std::string slurm(const SlurmOptions& options) {
 
 Verb slurm_verb() {
   const auto options = std::make_shared<SlurmOptions>();
-  return {.name = "slurm",
-          .about = "Write, and submit, a study as an array job of Slurm",
-          .options = {{"config", &options->config, "Study (YAML)", Option::kRequired},
-                      {"overrides", &options->overrides, "key.path=value, over the file"},
-                      {"--out", &options->out, "The folder of the study (default: runs/<name>)"},
-                      {"--jobs", &options->jobs, "Tasks, which divide the runs (default: 1)",
-                       Range{1, 1000}},
-                      {"--sbatch", &options->sbatch,
-                       "Options of sbatch, \"--partition=long --cpus-per-task=8\""},
-                      {"--submit", &options->submit, "Submit it, too"}},
-          .call = [options](const Call&) {
+  return {
+      .name = "slurm",
+      .about = "Write, and submit, a study as an array job of Slurm",
+      .options = {{kConfigOption, &options->config, "Study: a YAML file or the name of a preset",
+                   Option::kRequired},
+                  overrides_option(&options->overrides),
+                  {"--out", &options->out, "The folder of the study (default: runs/<name>)"},
+                  {"--jobs", &options->jobs, "Tasks, which divide the runs (default: 1)",
+                   Range{1, 1000}},
+                  {"--sbatch", &options->sbatch,
+                   "Options of sbatch, \"--partition=long --cpus-per-task=8\""},
+                  {"--submit", &options->submit, "Submit it, too"}},
+      .call =
+          [options](const Call&) {
             fmt::print("{}", slurm(*options));
             return Ending::done;
-          }};
+          },
+      .examples = {"saccade slurm experiments/hard_vs_soft.yaml --jobs 20",
+                   "saccade slurm hard_vs_soft --jobs 20 --submit --sbatch \"--time=4:00:00\""}};
 }
 
 }  // namespace saccade

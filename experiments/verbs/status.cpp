@@ -37,7 +37,7 @@ Listed list_runs(const StatusOptions& options) {
   }
   const Study study = require_study(options.study, options.overrides);
   Listed listed{folder_of(study, options.out), {}};
-  for (const StudyRun& run : study.runs) listed.runs.push_back(listed.study / run.folder);
+  for (const StudyRun& run : study.runs) listed.runs.push_back(run.folder_in(listed.study));
   return listed;
 }
 
@@ -108,13 +108,15 @@ Verb status_verb() {
           .about = "How the runs of a study stand: done, running, failed, waiting",
           .options = {{"study", &options->study, "Study: its folder or its file (YAML)",
                        Option::kRequired},
-                      {"overrides", &options->overrides, "key.path=value, over the file"},
+                      overrides_option(&options->overrides),
                       {"--out", &options->out, "With the file: the folder that run was told"},
-                      {"--json", &options->json, "Print one JSON document"}},
-          .call = [options](const Call&) {
-            fmt::print("{}", status(*options));
-            return Ending::done;
-          }};
+                      json_option(&options->json)},
+          .call =
+              [options](const Call&) {
+                fmt::print("{}", status(*options));
+                return Ending::done;
+              },
+          .examples = {"saccade status runs/hard_vs_soft", "saccade status hard_vs_soft --json"}};
 }
 
 }  // namespace saccade

@@ -32,9 +32,29 @@ struct Option {
   std::variant<Need, Range> bound = kOptional;
 };
 
-/// `--threads` of every verb that computes.
+// What several verbs take, in one wording.
+
+inline const std::string kConfigOption = "config", kOverridesOption = "overrides";
+
+inline Option config_option(std::filesystem::path* config) {
+  return {kConfigOption, config, "Experiment: a YAML file or the name of a preset",
+          Option::kRequired};
+}
+inline Option overrides_option(std::vector<std::string>* overrides) {
+  return {kOverridesOption, overrides, "key.path=value, over the file"};
+}
+inline Option run_folder_option(std::filesystem::path* folder) {
+  return {"run_dir", folder, "A run folder, or the name of a trained agent", Option::kRequired};
+}
 inline Option threads_option(int* threads) {
-  return {"--threads", threads, "Default: all allowed processors", Range{1, 1024}};
+  return {"--threads", threads, "Threads to compute with (default: all allowed processors)",
+          Range{1, 1024}};
+}
+inline Option json_option(bool* json) { return {"--json", json, "Print one JSON document"}; }
+inline Option force_option(bool* force) { return {"--force", force, "Write over what is there"}; }
+inline Option quiet_option(bool* quiet) { return {"--quiet", quiet, "Print nothing but errors"}; }
+inline Option strict_option(bool* strict) {
+  return {"--strict", strict, "Refuse settings that nothing reads, which are else told"};
 }
 
 /// How a verb is called.
@@ -57,7 +77,8 @@ struct Verb {
   std::string about;
   std::vector<Option> options;  // kept alive by `call`
   std::function<Ending(const Call&)> call;
-  bool joins_ranks = false;  // else several ranks are refused
+  bool joins_ranks = false;           // else several ranks are refused
+  std::vector<std::string> examples;  // of the help, as typed
 };
 
 /// Throws InputError where this process is one of several ranks, which would all do the same work.
@@ -75,5 +96,11 @@ Verb gradients_verb();
 Verb saliency_verb();
 Verb slurm_verb();
 Verb status_verb();
+Verb settings_verb();
+Verb config_verb();
+Verb presets_verb();
+Verb metrics_verb();
+Verb completion_verb();
+Verb manual_verb();
 
 }  // namespace saccade

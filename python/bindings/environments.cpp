@@ -10,6 +10,7 @@
 
 #include "env/vector_environment.h"
 #include "experiments/config/config_table.h"
+#include "experiments/config/setting_names.h"
 #include "experiments/pictures/environment_picture.h"
 #include "nn/error.h"
 #include "python/bindings/arrays.h"

@@ -16,6 +16,7 @@
 #include "experiments/config/config_table.h"
 #include "experiments/config/study_run.h"
 #include "experiments/files/input.h"
+#include "experiments/files/shipped.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/study.h"
 #include "experiments/verbs/compare.h"
@@ -134,6 +135,8 @@ void require_allowed_threads(int threads) {
 }
 
 void bind_runs(nb::module_& m) {
+  m.def("set_shipped_root", &set_shipped_root, "root"_a, "Where the package is.");
+  m.def("shipped_agents", &shipped_agents, "The names of the trained agents of the package.");
   m.def("setting_keys", &setting_keys, "Every key of a configuration.");
   m.def("config_items", &config_items, "path"_a, "Every key of a file and its value.");
   m.def("changed_settings", &changed_settings, "path"_a,

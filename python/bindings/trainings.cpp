@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "experiments/config/study_run.h"
+#include "experiments/config/unused_settings.h"
 #include "experiments/files/input.h"
 #include "experiments/training/train.h"
 #include "experiments/verbs/run.h"
@@ -124,6 +125,13 @@ struct Said {
   std::vector<std::string> overrides;
 };
 
+std::vector<std::string> unused_lines(const Said& said) {
+  if (const std::optional<Study> study = said.study())
+    return to_lines(unused_settings(configs_of(*study)));
+  return to_lines(unused_settings(
+      parse_study_run(said.text, said.origin, said.assignments, said.overrides)));
+}
+
 fs::path train_run(const Said& said, const std::optional<fs::path>& out, bool resume, int threads,
                    const std::string& command, nb::handle listener) {
   require_threads();
@@ -171,6 +179,8 @@ void bind_trainings(nb::module_& m) {
                     const std::vector<std::tuple<std::string, std::string, std::string>>&,
                     std::vector<std::string>>(),
            "text"_a.none(), "origin"_a, "assignments"_a, "overrides"_a);
+  m.def("unused_settings", &unused_lines, "said"_a,
+        "What was given and nothing reads, a line each.");
   m.def("train", &train_run, "said"_a, "out"_a.none(), "resume"_a, "threads"_a, "command"_a,
         "listener"_a, "Trains one run and returns its folder.");
   m.def("train_study", &train_study, "said"_a, "out"_a.none(), "jobs"_a, "threads"_a, "command"_a,

@@ -2,7 +2,7 @@
 
 from . import envs
 from ._saccade import InputError
-from ._settings import presets
+from ._settings import presets, trained_agents
 from .agents import Agent, Look, Rollout, State, load
 from .comparisons import Comparison, compare
 from .recordings import Recording, record
@@ -28,4 +28,5 @@ __all__ = [
     "record",
     "study",
     "train",
+    "trained_agents",
 ]

@@ -20,7 +20,9 @@ Settings = Mapping[str, Any]
 Config = str | os.PathLike[str] | Settings
 
 _STUDY_KEYS = ("vary", "seeds", "tuned_by")
-_PRESETS = Path(__file__).parent / "presets"
+_PACKAGE = Path(__file__).parent
+_PRESETS = _PACKAGE / "experiments"
+_saccade.set_shipped_root(_PACKAGE)
 
 
 def presets() -> list[str]:
@@ -31,6 +33,11 @@ def presets() -> list[str]:
 def preset_file(name: str) -> Path:
     """Where the preset of that name is, or would be."""
     return _PRESETS / f"{name}.yaml"
+
+
+def trained_agents() -> list[str]:
+    """The names of the trained agents that come with the package; `load` takes them."""
+    return _saccade.shipped_agents()
 
 
 def find_file(config: str | os.PathLike[str]) -> Path:

@@ -25,7 +25,8 @@ _WEIGHTS = ("glimpse_weights", "windows", "gate", "hidden", "alignment", "core")
 
 def load(path: str | os.PathLike[str], *, threads: int = 0) -> Agent:
     """The trained agent of a run folder (its best checkpoint on the validation scenes, with averaged
-    weights, as evaluations use it) or of a checkpoint file.
+    weights, as evaluations use it), of a checkpoint file, or one that comes with the package, by its
+    name (see `trained_agents`).
 
     The data that it was trained on must be there: they name its classes. `threads`: of what it
     computes; 0 takes every processor this process may use.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -48,11 +49,14 @@ def train(
         training saves, stops, and can be resumed. So it does if the callback raises, or at Ctrl-C,
         and then that exception leaves.
     progress: show a bar (needs tqdm). Else nothing is shown; notes go to the logger "saccade".
+
+    A setting that was given and that the chosen kinds do not read is a warning.
     """
     data = [images, labels, test_images, test_labels]
     said = experiment(config, overrides, keep_images(*data))
     command = as_called("train", config, *_given(overrides), **_shown(*data), out=out)
     told = None if callback is None else _of_row(callback)
+    _warn_of_unused(said)
     with Listener(told, progress) as listener:
         folder = _saccade.train(said, _path(out), resume, threads, command, listener)
     run = Run(folder)
@@ -90,6 +94,7 @@ def study(
     data = [images, labels, test_images, test_labels]
     said = experiment(config, overrides, keep_images(*data))
     command = as_called("study", config, *_given(overrides), **_shown(*data), out=out)
+    _warn_of_unused(said)
     with Listener(callback, progress) as listener:
         return Study(_saccade.train_study(said, _path(out), jobs, threads, command, listener))
 
@@ -103,6 +108,11 @@ def evaluate(run: PathLike, episodes: int | None = None, threads: int = 0) -> di
     """
     figures: dict[str, Any] = json.loads(_saccade.evaluate(Path(run), episodes, threads))
     return figures
+
+
+def _warn_of_unused(said: _saccade.Said) -> None:
+    for line in _saccade.unused_settings(said):
+        warnings.warn(line, stacklevel=3)
 
 
 def _path(out: PathLike | None) -> Path | None:

@@ -48,6 +48,20 @@ TEST_CASE("candidates stand where they were counted by hand") {
   check_places(grid_places({.cells = {1, 1}, .stride = 500}, 9, 13), {{0.0, 0.0}});
 }
 
+TEST_CASE("a grid that nobody gave covers the canvas") {
+  const auto covering = [](int rows, int cols) {
+    GridConfig config;
+    spread_over(config, rows, cols);
+    grid_places(config, rows, cols);  // fits
+    return std::array{config.cells[0], config.cells[1], config.stride};
+  };
+  CHECK(covering(60, 60) == std::array{9, 9, 6});
+  CHECK(covering(40, 40) == std::array{7, 7, 5});
+  CHECK(covering(100, 50) == std::array{15, 7, 6});
+  CHECK(covering(8, 8) == std::array{3, 3, 2});
+  CHECK(covering(2048, 60)[0] == 64);
+}
+
 TEST_CASE("tiles part the canvas, whatever grid and stride say") {
   // 2 x 4 tiles of 6 x 10 pixels on 12 x 40.
   std::vector<Place> expected;

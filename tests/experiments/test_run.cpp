@@ -256,17 +256,38 @@ TEST_CASE("a run without --out is named after its configuration, overrides and s
   CHECK(folder({}) == "runs/tiny/base/seed-1");
   CHECK(folder({"seed=7", "name=other"}) == "runs/other/base/seed-7");
   CHECK(folder({"training.learning_rate=0.01", "seed=2", "model.core=gru"}) ==
-        "runs/tiny/training.learning_rate=0.01,model.core=gru/seed-2");
+        "runs/tiny/model.core=gru,training.learning_rate=0.01/seed-2");
+  CHECK(folder({"model.core=gru", "training.learning_rate=1e-2", "seed=2"}) ==
+        "runs/tiny/model.core=gru,training.learning_rate=0.01/seed-2");
+  CHECK(folder({"attention.glimpse.std={to: 0.05, from: 0.3, over: 0.6}"}) ==
+        "runs/tiny/glimpse.std=0.3-0.05-0.6/seed-1");
+  CHECK(folder({"model.core=gru", "variant=small"}) == "runs/tiny/small/seed-1");
   CHECK(folder({"data.path=../a b/c"}) == "runs/tiny/data.path=..-a-b-c/seed-1");
 
   const auto name = [&](std::size_t letters, char last) {
     const std::string path = std::string(letters - 1, 'a') + last;
     return fs::path(folder({"data.path=" + path})).parent_path().filename().string();
   };
-  CHECK(name(245, 'b') == "data.path=" + std::string(244, 'a') + "b");
-  CHECK(name(246, 'b').size() == 255);
-  CHECK(name(246, 'b').starts_with("data.path=" + std::string(236, 'a') + ","));
-  CHECK(name(246, 'b') != name(246, 'c'));
+  CHECK(name(90, 'b') == "data.path=" + std::string(89, 'a') + "b");
+  CHECK(name(91, 'b').size() == 100);
+  CHECK(name(91, 'b').starts_with("data.path=" + std::string(81, 'a') + ","));
+  CHECK(name(91, 'b') != name(91, 'c'));
+}
+
+TEST_CASE("a run that an earlier version began is found under its former name") {
+  const std::vector<std::string> overrides = {"attention.glimpse.std={from: 0.3, to: 0.05}"};
+  const Config config = parse_config("name: tiny", "x.yaml", overrides);
+  CHECK(former_run_folder_below(config, overrides) ==
+        "attention.glimpse.std=-from--0.3--to--0.05-/seed-1");
+  const TemporaryFolder folder;
+  const fs::path now = folder.path / "now", former = folder.path / "former";
+  CHECK(existing_run_folder(now, former) == now);
+  fs::create_directories(former);
+  CHECK(existing_run_folder(now, former) == now);  // nothing of a run in it
+  put_bytes(former / "config.yaml", "");
+  CHECK(existing_run_folder(now, former) == former);
+  fs::create_directories(now);
+  CHECK(existing_run_folder(now, former) == now);
 }
 
 }  // namespace saccade

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <map>
 #include <opencv2/imgcodecs.hpp>
+#include <optional>
 
 #include "experiments/config/config_table.h"
+#include "experiments/config/unused_settings.h"
 #include "experiments/runs/run_folder.h"
 #include "nn/safetensors.h"
 #include "tests/experiments/support.h"
@@ -66,6 +68,7 @@ const Overrides kFilms = {"record.every=32", "record.format=gif"};
 std::vector<Move> moves() {
   return {
       {"name", "another", {}, Shows::folder},
+      {"variant", "another", {}, Shows::folder},
       {"seed", "2"},
       {"data.source", "folder"},
       {"data.size", "5", {"data.source=folder"}},
@@ -278,7 +281,43 @@ void check_move(const Move& move, const Outcome& before, const Outcome& after) {
   if (move.shows == Shows::folder) CHECK(after.folder != before.folder);
 }
 
+bool is_told(const Config& config, const std::string& key) {
+  const std::vector<UnusedSetting> unused = unused_settings(config);
+  return std::ranges::find(unused, key, &UnusedSetting::key) != unused.end();
+}
+
+// Whether two runs are one, but for what they are called.
+void check_same(const Outcome& a, const Outcome& b) {
+  CHECK(a.weights == b.weights);
+  CHECK(a.test == b.test);
+  CHECK(a.rows == b.rows);
+  CHECK(a.films == b.films);
+}
+
 }  // namespace
+
+TEST_CASE("what is told to be without use is, and what is of use is not told") {
+  Runs runs;
+  int told = 0;
+  for (const Move& move : moves()) {
+    CAPTURE(move.key);
+    const std::string moved = move.key + "=" + move.value;
+    Overrides overrides = move.with;
+    overrides.push_back(moved);
+    CHECK_FALSE(is_told(runs.config(overrides), move.key));
+
+    std::optional<Config> alone;
+    try {
+      alone = runs.config({moved});
+    } catch (const InputError&) {
+      continue;  // it is refused
+    }
+    if (!is_told(*alone, move.key)) continue;
+    ++told;
+    check_same(runs.of({}), runs.of({moved}));
+  }
+  CHECK(told > 20);
+}
 
 TEST_CASE("every setting changes something") {
   Runs runs;

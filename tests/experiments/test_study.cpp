@@ -4,6 +4,7 @@
 
 #include <regex>
 
+#include "experiments/config/variants.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/verbs/run_study.h"
@@ -36,9 +37,9 @@ TEST_CASE("a study is every combination with every seed, the last key fastest") 
   const auto runs = tiny.runs({"training.episodes=32"});
   REQUIRE(runs.size() == 8);
   CHECK(runs[0].folder ==
-        "model.core=rnn,attention.glimpse.num_glimpses=2,training.episodes=32/seed-1");
+        "model.core=rnn,glimpse.num_glimpses=2,training.episodes=32/seed-1");
   CHECK(runs[3].folder ==
-        "model.core=rnn,attention.glimpse.num_glimpses=3,training.episodes=32/seed-2");
+        "model.core=rnn,glimpse.num_glimpses=3,training.episodes=32/seed-2");
   CHECK(runs[7].config.agent.model.core == "gru");
   CHECK(runs[7].config.agent.glimpse.num_glimpses == 3);
   CHECK(runs[7].config.seed == 2);
@@ -90,6 +91,45 @@ TEST_CASE("seeds are a count or a list, and overrides replace what the file says
   CHECK(tiny.runs({"vary={model.core: [rnn, gru]}"})[3].folder == "model.core=gru/seed-3");
 }
 
+TEST_CASE("a variant can have a name, for its folder and its label") {
+  const TinyStudy tiny(R"(vary:
+  - - {name: few, attention.glimpse.num_glimpses: 2, attention.glimpse.first: center}
+    - {name: many, attention.glimpse.num_glimpses: 4}
+  - [{training.ema: 0.5}, {training.ema: 0.9}]
+)");
+  const auto runs = tiny.runs({"training.episodes=32"});
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[1].folder == "few,training.episodes=32,training.ema=0.9/seed-1");
+  CHECK(runs[1].former_folder == "attention.glimpse.num_glimpses=2,attention.glimpse.first=center,"
+                                 "training.ema=0.9,training.episodes=32/seed-1");
+  CHECK(runs[2].config.variant == "many");
+  CHECK(runs[2].config.agent.glimpse.num_glimpses == 4);
+
+  const TinyStudy both(R"(vary:
+  - [{name: few, attention.glimpse.num_glimpses: 2}, {name: many, attention.glimpse.num_glimpses: 4}]
+  - [{name: slow, training.learning_rate: 0.001}, {name: fast, training.learning_rate: 0.01}]
+)");
+  CHECK(both.runs()[1].folder == "few-fast/seed-1");
+  const std::optional<Study> study = read_study(both.yaml, {});
+  REQUIRE(study);
+  CHECK(variant_labels(configs_of(*study)) ==
+        std::vector<std::string>{"few-slow", "few-fast", "many-slow", "many-fast"});
+}
+
+TEST_CASE("a run of a study stays where an earlier version put it") {
+  const TinyStudy tiny("vary: {attention.glimpse.num_glimpses: [2, 3]}\n");
+  const auto folder = tiny.path / "study";
+  CHECK(run(tiny.options("study"), false));
+  std::filesystem::rename(folder / "glimpse.num_glimpses=2",
+                          folder / "attention.glimpse.num_glimpses=2");
+  const auto before = contents(folder / "attention.glimpse.num_glimpses=2");
+  CHECK(run(tiny.options("study"), false));
+  CHECK_FALSE(std::filesystem::exists(folder / "glimpse.num_glimpses=2"));
+  CHECK(contents(folder / "attention.glimpse.num_glimpses=2") == before);
+  CHECK(bytes_of(folder / "study.txt") ==
+        "attention.glimpse.num_glimpses=2/seed-1\nglimpse.num_glimpses=3/seed-1\n");
+}
+
 TEST_CASE("a study can say what it is tuned by") {
   const auto keys = [](const std::string& lines, const std::vector<std::string>& overrides = {}) {
     return read_study(TinyStudy(lines).yaml, overrides)->tuned_by;
@@ -115,6 +155,12 @@ TEST_CASE("a study that cannot be is refused with its place") {
   CHECK(contains(fault("vary: {seed: [1, 2]}\n"), "seeds: [...] varies seeds"));
   CHECK(contains(fault("vary: {model.core: [rnn, rnn]}\n"), "share the folder"));
   CHECK(contains(fault("vary: {model: [rnn]}\n"), "'model' is a section"));
+  CHECK(contains(fault("vary: {name: [a, b]}\n"), "name cannot be varied"));
+  CHECK(contains(fault("vary: [{variant: a}]\n"), "{name: ..., key.path: value} names a variant"));
+  CHECK(contains(fault("vary: [{name: a/b, training.ema: 0.5}]\n"),
+                 "tiny.yaml:12:15: vary: name: 'a/b' cannot name a folder"));
+  CHECK(contains(fault("vary: [{name: a, training.ema: 0.5}, {name: a, model.core: gru}]\n"),
+                 "share the folder a/seed-1"));
   CHECK(contains(fault("vary: []\n"), "an empty study"));
   CHECK(contains(fault("vary: [rnn]\n"), "allowed in its list"));
   CHECK(contains(fault("vary: [{seed: 2}]\n"), "seeds: [...] varies seeds"));

@@ -241,8 +241,7 @@ def test_the_folder_is_chosen_and_the_call_kept_as_the_command_line_does(tmp_pat
     }
     run = saccade.train("quickstart", overrides)
     variant = (
-        "training.episodes=256,training.batch_size=128,evaluation.scenes=20,"
-        "attention.glimpse.std=-from--0.3--to--0.1-"
+        "glimpse.std=0.3-0.1-1,training.episodes=256,training.batch_size=128,evaluation.scenes=20"
     )
     assert run.path == Path("runs/quickstart") / variant / "seed-7"
     assert (run.path / "command.txt").read_text() == f"saccade.train('quickstart', {overrides!r})\n"

@@ -42,7 +42,7 @@ def test_a_study_trains_its_variants_with_each_seed(tmp_path, study):
 
 
 def test_a_study_is_the_one_of_the_command_line(program, tmp_path, study):
-    yaml = Path(saccade.__file__).parent / "presets" / "quickstart.yaml"
+    yaml = Path(saccade.__file__).parent / "experiments" / "quickstart.yaml"
     words = [f"{key}={json.dumps(value)}" for key, value in VARIED.items()]
     command = [program, "run", str(yaml), *words, "--quiet", "--out", str(tmp_path / "s")]
     subprocess.run(command, check=True)

@@ -1,0 +1,77 @@
+"""What mkdocs does besides: formulas as MathML, and reference pages from the program's own tables."""
+
+import html
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from latex2mathml.converter import convert
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).parent.parent
+PROGRAM = os.environ.get("SACCADE_PROGRAM", str(ROOT / "build/release/saccade"))
+CODE = re.compile(r"(^(?: {4}|\t).*$|```.*?```|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
+FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+?(?:\n[^$\n]+?)?)\$", re.DOTALL)
+
+
+def ask(*words: str) -> str:
+    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=True).stdout
+
+
+def cell(text: str) -> str:
+    return html.escape(text).replace("|", "\\|")
+
+
+def verbs() -> str:
+    names = re.findall(r"^  ([a-z]+) +[A-Z]", ask("--help"), re.MULTILINE)
+    pages = [f"## {name}\n\n```text\n{ask(name, '--help')}```\n" for name in names]
+    return "# Verbs\n\nAs `saccade VERB --help` says.\n\n" + "\n".join(pages)
+
+
+def settings() -> str:
+    lines = ["# Settings", "", "As `saccade settings` lists them.", ""]
+    section = None
+    for setting in json.loads(ask("settings", "--json")):
+        key = setting["key"]
+        above = key.rpartition(".")[0] or "Of the experiment"
+        if above != section:
+            section = above
+            lines += ["", f"## {section}", "", "| key | default | allowed | meaning | read with |"]
+            lines += ["|---|---|---|---|---|"]
+        needs = "; ".join(setting["needs"])
+        lines.append(
+            f"| `{key}` | `{setting['default']}` | {cell(setting['allowed'])} "
+            f"| {cell(setting['about'])} | {cell(needs)} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def metrics() -> str:
+    lines = ["# Metrics", "", "As `saccade metrics` lists them. Shares are in [0, 1]; the screen shows per cent.", ""]
+    lines += ["| name | unit | meaning | written to |", "|---|---|---|---|"]
+    for metric in json.loads(ask("metrics", "--json")):
+        written = ", ".join(metric["written"])
+        lines.append(
+            f"| `{metric['name']}` | {cell(metric['unit'])} | {cell(metric['about'])} | {written} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def on_files(files, config):
+    for name, write in {"verbs": verbs, "settings": settings, "metrics": metrics}.items():
+        files.append(File.generated(config, f"reference/{name}.md", content=write()))
+    return files
+
+
+def on_page_markdown(markdown, **_):
+    def formula(match: re.Match) -> str:
+        block, inline = match.groups()
+        if block:
+            return convert(" ".join(block.split()), display="block")
+        return convert(" ".join(inline.split()))
+
+    parts = CODE.split(markdown)  # what is code has odd places
+    parts[::2] = [FORMULA.sub(formula, text) for text in parts[::2]]
+    return "".join(parts)

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace saccade {
+
+/// The file of an experiment, or that of the preset of this name ("quickstart"). Throws InputError
+/// with the nearest preset where there is neither.
+std::filesystem::path find_experiment(const std::filesystem::path& said);
+
+/// An experiment that comes with the program.
+struct Preset {
+  std::string name;
+  std::string about;  // the first sentence of its file
+};
+std::vector<Preset> presets();
+
+}  // namespace saccade

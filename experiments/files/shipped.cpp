@@ -1,0 +1,77 @@
+#include "experiments/files/shipped.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kExperiments = "experiments";
+constexpr const char* kAgents = "models";
+
+fs::path& host_root() {
+  static fs::path root;
+  return root;
+}
+
+// What makes an entry of a shipped folder one of its things.
+bool is_experiment(const fs::path& path) { return path.extension() == ".yaml"; }
+bool is_agent(const fs::path& path) { return fs::exists(path / "config.yaml"); }
+
+using IsOne = bool (*)(const fs::path&);
+
+std::vector<fs::path> things_in(const fs::path& folder, IsOne is_one) {
+  std::vector<fs::path> things;
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, none))
+    if (is_one(entry.path())) things.push_back(entry.path());
+  std::ranges::sort(things);
+  return things;
+}
+
+// `share/saccade/<name>` beside the `bin` that the program is in, or `<name>` of the sources that it
+// was built in, a few folders up.
+std::vector<fs::path> shipped(const char* name, IsOne is_one) {
+  if (!host_root().empty()) return things_in(host_root() / name, is_one);
+  constexpr int kLevels = 4;  // build/check/tests/test_experiments
+  std::error_code error;
+  fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (int level = 0; level < kLevels && folder.has_relative_path(); ++level) {
+    for (const fs::path& candidate : {folder / "share/saccade" / name, folder / name})
+      if (std::vector<fs::path> things = things_in(candidate, is_one); !things.empty())
+        return things;
+    folder = folder.parent_path();
+  }
+  return {};
+}
+
+std::vector<std::string> names_of(const std::vector<fs::path>& things) {
+  std::vector<std::string> names;
+  for (const fs::path& thing : things) names.push_back(thing.stem().string());
+  return names;
+}
+
+fs::path named(const std::string& name, const std::vector<fs::path>& things) {
+  const auto found = std::ranges::find_if(
+      things, [&](const fs::path& thing) { return thing.stem() == name; });
+  return found == things.end() ? fs::path() : *found;
+}
+
+}  // namespace
+
+void set_shipped_root(fs::path root) { host_root() = std::move(root); }
+
+std::vector<std::string> shipped_experiments() {
+  return names_of(shipped(kExperiments, is_experiment));
+}
+std::vector<std::string> shipped_agents() { return names_of(shipped(kAgents, is_agent)); }
+
+fs::path shipped_experiment(const std::string& name) {
+  return named(name, shipped(kExperiments, is_experiment));
+}
+fs::path shipped_agent(const std::string& name) { return named(name, shipped(kAgents, is_agent)); }
+
+}  // namespace saccade

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace saccade {
+
+/// "0.2.0"
+std::string version();
+
+/// What the program was made of, as names and values: version, commit, compiler, instructions,
+/// ranks, libraries.
+std::vector<std::pair<std::string, std::string>> build_facts();
+
+}  // namespace saccade

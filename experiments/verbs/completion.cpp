@@ -1,0 +1,159 @@
+#include "experiments/verbs/completion.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "experiments/config/config.h"
+#include "experiments/files/shipped.h"
+#include "nn/name_table.h"
+
+namespace saccade {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words verb_names(std::span<const Verb> verbs) {
+  Words names;
+  for (const Verb& verb : verbs) names.push_back(verb.name);
+  return names;
+}
+
+bool takes(const Verb& verb, const std::string& option) {
+  return std::ranges::any_of(verb.options, [&](const Option& o) { return o.name == option; });
+}
+
+Words dashed_options(const Verb& verb) {
+  Words names = {"--help"};
+  for (const Option& option : verb.options)
+    if (option.name.starts_with("--")) names.push_back(option.name);
+  return names;
+}
+
+// What else may stand behind a verb: settings, and things by their names.
+Words other_words(const Verb& verb) {
+  Words words;
+  if (takes(verb, kConfigOption) || takes(verb, "study")) words = shipped_experiments();
+  if (takes(verb, "run_dir") || takes(verb, "run_dirs") || takes(verb, "folders"))
+    words = shipped_agents();
+  if (takes(verb, kOverridesOption))
+    for (const std::string& key : setting_keys()) words.push_back(key + "=");
+  if (verb.name == "settings") words = setting_keys();
+  if (verb.name == "completion") words = shells();
+  return words;
+}
+
+std::string for_bash(std::span<const Verb> verbs) {
+  std::string cases;
+  for (const Verb& verb : verbs)
+    cases += fmt::format("    {}) words=\"{} {}\" ;;\n", verb.name,
+                         fmt::join(dashed_options(verb), " "), fmt::join(other_words(verb), " "));
+  return fmt::format(R"(# bash completion of saccade: source it, or put it where bash-completion looks.
+_saccade() {{
+  local word=${{COMP_WORDS[COMP_CWORD]}} words
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words="{} --help --version"
+  else
+    case ${{COMP_WORDS[1]}} in
+{}    esac
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word"))
+  case ${{COMPREPLY[0]}} in *=) compopt -o nospace ;; esac
+}}
+complete -o filenames -F _saccade saccade
+)",
+                     fmt::join(verb_names(verbs), " "), cases);
+}
+
+// Text between single quotes of zsh and fish.
+std::string quoted(std::string text, const std::string& apostrophe) {
+  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos;
+       at += apostrophe.size())
+    text.replace(at, 1, apostrophe);
+  return text;
+}
+
+std::string for_zsh(std::span<const Verb> verbs) {
+  const auto described = [](const std::string& name, const std::string& about) {
+    return fmt::format("'{}:{}'", name, quoted(about, "'\\''"));
+  };
+  std::string names, cases;
+  for (const Verb& verb : verbs) {
+    names += "    " + described(verb.name, verb.about) + "\n";
+    cases += fmt::format("    {})\n      options=(\n", verb.name);
+    for (const Option& option : verb.options)
+      if (option.name.starts_with("--"))
+        cases += "        " + described(option.name, option.about) + "\n";
+    cases += fmt::format("      )\n      words=({})\n      ;;\n", fmt::join(other_words(verb), " "));
+  }
+  return fmt::format(R"(#compdef saccade
+# zsh completion of saccade: put it into a folder of $fpath as _saccade.
+_saccade() {{
+  local -a verbs options words
+  verbs=(
+{})
+  if (( CURRENT == 2 )); then
+    _describe verb verbs
+    return
+  fi
+  case $words[2] in
+{}  esac
+  _describe option options
+  compadd -S '' -- ${{(M)words:#*=}}
+  compadd -- ${{words:#*=}}
+  _files
+}}
+_saccade "$@"
+)",
+                     names, cases);
+}
+
+std::string for_fish(std::span<const Verb> verbs) {
+  std::string script =
+      "# fish completion of saccade: put it into ~/.config/fish/completions/saccade.fish.\n";
+  for (const Verb& verb : verbs) {
+    script += fmt::format("complete -c saccade -n __fish_use_subcommand -a {} -d '{}'\n", verb.name,
+                          quoted(verb.about, "\\'"));
+    const std::string behind =
+        fmt::format("complete -c saccade -n '__fish_seen_subcommand_from {}'", verb.name);
+    for (const Option& option : verb.options)
+      if (option.name.starts_with("--"))
+        script += fmt::format("{} -l {} -d '{}'\n", behind, option.name.substr(2),
+                              quoted(option.about, "\\'"));
+    if (const Words words = other_words(verb); !words.empty())
+      script += fmt::format("{} -a '{}'\n", behind, fmt::join(words, " "));
+  }
+  return script;
+}
+
+const NameTable<std::string (*)(std::span<const Verb>)>& table() {
+  static const NameTable<std::string (*)(std::span<const Verb>)> shells{
+      "shell", {{"bash", for_bash}, {"zsh", for_zsh}, {"fish", for_fish}}};
+  return shells;
+}
+
+}  // namespace
+
+std::vector<std::string> shells() { return table().names(); }
+
+std::string completion(const std::string& shell, std::span<const Verb> verbs) {
+  return table().at(shell)(verbs);
+}
+
+Verb completion_verb() {
+  const auto shell = std::make_shared<std::string>();
+  return {.name = "completion",
+          .about = "Print the completion of a shell: bash, zsh or fish",
+          .options = {{"shell", shell.get(), "bash, zsh, fish", Option::kRequired}},
+          .call =
+              [shell](const Call&) {
+                fmt::print("{}", completion(*shell, verbs()));
+                return Ending::done;
+              },
+          .examples = {"source <(saccade completion bash)",
+                       "saccade completion fish > ~/.config/fish/completions/saccade.fish"}};
+}
+
+}  // namespace saccade

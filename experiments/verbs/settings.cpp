@@ -1,0 +1,165 @@
+#include "experiments/verbs/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "experiments/config/config_table.h"
+#include "experiments/config/preset.h"
+#include "experiments/config/setting_names.h"
+#include "experiments/config/settings_schema.h"
+#include "experiments/config/unused_settings.h"
+#include "experiments/runs/study.h"
+#include "experiments/verbs/verb.h"
+#include "nn/error.h"
+#include "nn/name_table.h"
+
+namespace saccade {
+namespace {
+
+std::string in_small_letters(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+bool is_about(const Setting& setting, const std::string& pattern) {
+  return in_small_letters(setting.key + " " + setting.about).find(in_small_letters(pattern)) !=
+         std::string::npos;
+}
+
+std::vector<Setting> find_settings(Config& defaults, const std::string& pattern) {
+  std::vector<Setting> table = settings(defaults);
+  const std::optional<std::string> meant = meant_key(pattern, setting_keys());
+  std::erase_if(table, [&](const Setting& setting) {
+    return setting.key != meant && !is_about(setting, pattern);
+  });
+  if (table.empty())
+    throw InputError(fmt::format("'{}': no setting has that in its key or meaning; the nearest key "
+                                 "is {}",
+                                 pattern, nearest_key(pattern, setting_keys())));
+  return table;
+}
+
+// The values of a key in the runs of a study, "0.001, 0.002"; empty where they are one.
+std::string varied_values(const Study& study, const std::string& key) {
+  std::vector<std::string> values;
+  for (const StudyRun& run : study.runs) {
+    const std::string value = value_of(run.config, key);
+    if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+  }
+  return values.size() == 1 ? "" : join(values);
+}
+
+std::string show_study(const Study& study) {
+  std::map<std::string, std::string> notes;
+  for (const std::string& key : setting_keys())
+    if (const std::string values = varied_values(study, key); !values.empty())
+      notes[key] = "varied: " + values;
+  return fmt::format("# The first of {} runs of a study\n{}", study.runs.size(),
+                     to_yaml(study.runs[0].config, notes));
+}
+
+}  // namespace
+
+std::string list_settings(const std::string& pattern, bool json) {
+  const Config defaults;
+  Config fields;
+  nlohmann::ordered_json document = nlohmann::ordered_json::array();
+  std::string text;
+  for (const Setting& setting : find_settings(fields, pattern)) {
+    const std::string value = value_of(defaults, setting.key);
+    const std::vector<std::string> needs = needs_of(setting.key);
+    if (json) {
+      document.push_back({{"key", setting.key},
+                          {"default", value},
+                          {"allowed", allowed_values(setting)},
+                          {"about", setting.about},
+                          {"needs", needs}});
+      continue;
+    }
+    text += fmt::format("{}: {}\n    {}\n    allowed: {}\n", setting.key, value, setting.about,
+                        allowed_values(setting));
+    for (const std::string& need : needs) text += fmt::format("    read with {}\n", need);
+  }
+  return json ? document.dump(2) + "\n" : text;
+}
+
+std::string show_config(const ConfigOptions& options) {
+  if (const std::optional<Study> study = read_study(options.config, options.overrides)) {
+    warn_of_unused(configs_of(*study), options.unused);
+    return show_study(*study);
+  }
+  const Config config = read_config(options.config, options.overrides);
+  warn_of_unused(std::vector{&config}, options.unused);
+  return to_yaml(config);
+}
+
+std::string list_presets(bool json) {
+  nlohmann::ordered_json document = nlohmann::ordered_json::array();
+  std::string text;
+  for (const Preset& preset : presets()) {
+    document.push_back({{"name", preset.name}, {"about", preset.about}});
+    text += fmt::format("{:<20}{}\n", preset.name, preset.about);
+  }
+  return json ? document.dump(2) + "\n" : text;
+}
+
+Verb settings_verb() {
+  struct Line {
+    std::string pattern;
+    bool json = false, schema = false;
+  };
+  const auto line = std::make_shared<Line>();
+  return {.name = "settings",
+          .about = "List what an experiment may say: keys, ranges, defaults, meanings",
+          .options = {{"pattern", &line->pattern, "Part of a key or of a meaning; default: all"},
+                      json_option(&line->json),
+                      {"--schema", &line->schema,
+                       "A JSON schema of all of them, by which editors complete and check"}},
+          .call =
+              [line](const Call&) {
+                fmt::print("{}", line->schema ? settings_schema()
+                                              : list_settings(line->pattern, line->json));
+                return Ending::done;
+              },
+          .examples = {"saccade settings glimpse.std", "saccade settings --schema > schema.json"}};
+}
+
+Verb config_verb() {
+  struct Line {
+    ConfigOptions options;
+    bool strict = false;
+  };
+  const auto line = std::make_shared<Line>();
+  return {.name = "config",
+          .about = "Show an experiment with every setting, resolved, and its meaning",
+          .options = {config_option(&line->options.config),
+                      overrides_option(&line->options.overrides), strict_option(&line->strict)},
+          .call =
+              [line](const Call&) {
+                if (line->strict) line->options.unused = Unused::refused;
+                fmt::print("{}", show_config(line->options));
+                return Ending::done;
+              },
+          .examples = {"saccade config quickstart model.core=gru",
+                       "saccade config soft60 training.episodes=10_000 --strict > mine.yaml"}};
+}
+
+Verb presets_verb() {
+  const auto json = std::make_shared<bool>(false);
+  return {.name = "presets",
+          .about = "List the experiments that come with the program",
+          .options = {json_option(json.get())},
+          .call =
+              [json](const Call&) {
+                fmt::print("{}", list_presets(*json));
+                return Ending::done;
+              },
+          .examples = {"saccade presets", "saccade presets --json"}};
+}
+
+}  // namespace saccade

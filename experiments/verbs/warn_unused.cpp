@@ -1,0 +1,25 @@
+#include "experiments/verbs/warn_unused.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "experiments/config/unused_settings.h"
+#include "nn/error.h"
+
+namespace saccade {
+
+void warn_of_unused(std::span<const Config* const> configs, Unused unused) {
+  if (unused == Unused::passed_over) return;
+  const std::vector<UnusedSetting> settings = unused_settings(configs);
+  if (settings.empty()) return;
+  const std::vector<std::string> lines = to_lines(settings);
+  if (unused == Unused::refused)
+    throw InputError(fmt::format("--strict: {}", fmt::join(lines, "; ")));
+  for (const std::string& line : lines) fmt::print(stderr, "saccade: warning: {}\n", line);
+}
+
+}  // namespace saccade

@@ -1,0 +1,63 @@
+// What people type, and what they may have meant.
+#include "experiments/config/setting_names.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "experiments/config/config.h"
+#include "experiments/files/shipped.h"
+
+namespace saccade {
+namespace {
+
+TEST_CASE("the words of the field find their settings") {
+  const std::vector<std::string> keys = setting_keys();
+  CHECK(nearest_key("lr", keys) == "training.learning_rate");
+  CHECK(nearest_key("epochs", keys) == "training.episodes");
+  CHECK(nearest_key("batch", keys) == "training.batch_size");
+  CHECK(nearest_key("glimpses", keys) == "attention.glimpse.num_glimpses");
+  CHECK(nearest_key("trainig.episodes", keys) == "training.episodes");
+  CHECK(nearest_key("hidden_size", keys) == "model.hidden_size");
+  CHECK(nearest_key("lr", {"model.core", "scene.canvas"}) != "training.learning_rate");
+}
+
+TEST_CASE("a word is a setting by its name, its end or an alias, and else none") {
+  const std::vector<std::string> keys = setting_keys();
+  CHECK(meant_key("seed", keys) == "seed");
+  CHECK(meant_key("patch_size", keys) == "retina.patch_size");
+  CHECK(meant_key("lr", keys) == "training.learning_rate");
+  CHECK_FALSE(meant_key("patchsize", keys));
+}
+
+TEST_CASE("a word with few wrong letters finds its like") {
+  const std::vector<std::string> verbs = {"run", "record", "eval", "compare"};
+  CHECK(nearest_word("recrod", verbs) == "record");
+  CHECK(nearest_word("evla", verbs) == "eval");
+  CHECK(nearest_word("compair", verbs) == "compare");
+  CHECK(nearest_word("rn", verbs) == "run");
+  CHECK_FALSE(nearest_word("xyz", verbs));
+  CHECK_FALSE(nearest_word("", verbs));
+  CHECK(nearest_word("hard_gausian", {"soft_gaussian", "hard_gaussian"}) == "hard_gaussian");
+}
+
+TEST_CASE("every setting has a short name of its own") {
+  std::set<std::string> names;
+  for (const std::string& key : setting_keys()) {
+    CAPTURE(key);
+    CHECK(names.insert(short_name(key)).second);
+  }
+  CHECK(short_name("attention.glimpse.kind") == "glimpse.kind");
+  CHECK(short_name("training.episodes") == "training.episodes");
+  CHECK(short_name("seed") == "seed");
+}
+
+TEST_CASE("what is shipped is found by name, and only by a name") {
+  CHECK(shipped_experiment("quickstart").filename() == "quickstart.yaml");
+  CHECK(shipped_experiment("experiments/quickstart").empty());
+  CHECK(shipped_experiment("nothing").empty());
+  CHECK(shipped_experiment("").empty());
+}
+
+}  // namespace
+}  // namespace saccade

@@ -1,0 +1,112 @@
+// Settings that nothing reads.
+#include "experiments/config/unused_settings.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "experiments/config/config_table.h"
+#include "experiments/files/shipped.h"
+#include "experiments/runs/study.h"
+#include "experiments/verbs/run.h"
+#include "tests/experiments/config_messages.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+std::vector<std::string> keys_of(const std::vector<UnusedSetting>& unused) {
+  std::vector<std::string> keys;
+  for (const UnusedSetting& setting : unused) keys.push_back(setting.key);
+  return keys;
+}
+
+std::vector<std::string> unused_in(const std::string& text,
+                                   const std::vector<std::string>& overrides = {}) {
+  return keys_of(unused_settings(parse_config(text, "x.yaml", overrides)));
+}
+
+std::vector<std::string> unused_in_study(const std::string& text,
+                                         const std::vector<std::string>& overrides = {}) {
+  const auto study = parse_study(text, "x.yaml", {}, overrides);
+  REQUIRE(study);
+  return keys_of(unused_settings(configs_of(*study)));
+}
+
+using Keys = std::vector<std::string>;
+
+TEST_CASE("a setting that the chosen kinds do not read is told, with its place and what it needs") {
+  const std::vector<UnusedSetting> unused = unused_settings(
+      parse_config("model: {core: lstm,\n  heads: 2}\n", "x.yaml",
+                   std::vector<std::string>{"attention.hidden.score=dot"}));
+  REQUIRE(unused.size() == 2);
+  CHECK(unused[0] ==
+        UnusedSetting{"model.heads", "x.yaml:2:3", "model.core: attention, not lstm"});
+  CHECK(unused[1] == UnusedSetting{"attention.hidden.score",
+                                   "override 'attention.hidden.score=dot'",
+                                   "attention.hidden.kind: attend, not last"});
+  CHECK(to_lines(unused)[0] ==
+        "x.yaml:2:3: model.heads is not used; it needs model.core: attention, not lstm");
+}
+
+TEST_CASE("what is as it would be anyway is not told") {
+  CHECK(unused_in("model: {core: lstm, heads: 4}") == Keys{});
+  CHECK(unused_in("") == Keys{});
+}
+
+TEST_CASE("what an override replaced is not told of the file, only what it says itself") {
+  const std::string hard = "attention: {glimpse: {std: 0.3}}\nreinforce: {trace: 1, constant: 0.2}";
+  const std::string soft = "attention.glimpse.kind=soft_point";
+  CHECK(unused_in(hard) == Keys{"reinforce.constant"});
+  CHECK(unused_in(hard, {soft}) == Keys{"reinforce.constant"});
+  CHECK(unused_in(hard, {soft, "attention.glimpse.std=0.2"}) ==
+        Keys{"attention.glimpse.std", "reinforce.constant"});
+}
+
+TEST_CASE("of a study what no variant reads that has it") {
+  const std::string vary = "vary: {model.core: [lstm, attention]}\nseeds: 2\n";
+  CHECK(unused_in_study("model: {heads: 2}\n" + vary) == Keys{});
+  CHECK(unused_in_study("model: {heads: 2, channels: [3, 4]}\n" + vary) == Keys{"model.channels"});
+  CHECK(unused_in_study("vary: [{model.core: lstm, model.heads: 2}, {model.core: gru}]") ==
+        Keys{"model.heads"});
+  CHECK(unused_in_study("vary: [{model.core: lstm, model.heads: 2},"
+                        " {model.core: attention, model.heads: 8}]") == Keys{});
+}
+
+TEST_CASE("no preset has one, as a file or with the kinds that the README switches to") {
+  const std::vector<std::string> names = shipped_experiments();
+  REQUIRE(names.size() > 20);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    if (const auto study = read_study(name, {}))
+      CHECK(keys_of(unused_settings(configs_of(*study))) == Keys{});
+    else
+      CHECK(keys_of(unused_settings(read_config(name))) == Keys{});
+  }
+  const std::vector<std::string> soft = {"attention.glimpse.kind=soft_grid"};
+  CHECK(keys_of(unused_settings(read_config("quickstart", soft))) == Keys{});
+}
+
+TEST_CASE("many are told in few lines") {
+  const std::vector<UnusedSetting> many(50, {"a.b", "x.yaml:1:1", "c: d, not e"});
+  const std::vector<std::string> lines = to_lines(many);
+  REQUIRE(lines.size() == 9);
+  CHECK(lines.back() == "42 more settings are not used");
+}
+
+TEST_CASE("strict refuses them before anything is made") {
+  const TinyExperiment tiny;
+  RunOptions options;
+  options.config = tiny.yaml;
+  options.overrides = {"decoder.core=lstm"};
+  options.out = tiny.path / "run";
+  options.quiet = options.strict = true;
+  const std::atomic<bool> stop = false;
+  const std::string message = message_of<InputError>([&] { run(options, stop); });
+  CHECK(contains(message, "--strict"));
+  CHECK(contains(message, "decoder.core is not used; it needs scene.kind: transcribe"));
+  CHECK_FALSE(std::filesystem::exists(tiny.path / "run"));
+}
+
+}  // namespace
+}  // namespace saccade
