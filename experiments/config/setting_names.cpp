@@ -12,7 +12,6 @@ std::string section_of(const std::string& key) {
   return key.substr(0, key.size() - last_word(key).size());
 }
 
-
 // What people of this field call some settings.
 const std::map<std::string, std::string>& aliases() {
   static const std::map<std::string, std::string> table = {
@@ -101,11 +100,12 @@ std::string nearest_key(const std::string& key, const std::vector<std::string>& 
                            [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
 }
 
-std::optional<std::string> meant_key(const std::string& word, const std::vector<std::string>& keys) {
+std::optional<std::string> meant_key(const std::string& word,
+                                     const std::vector<std::string>& keys) {
   if (std::ranges::find(keys, word) != keys.end()) return word;
   if (const auto alias = aliases().find(word); alias != aliases().end()) return alias->second;
-  const auto found = std::ranges::find_if(
-      keys, [&](const std::string& key) { return key.ends_with("." + word); });
+  const auto found =
+      std::ranges::find_if(keys, [&](const std::string& key) { return key.ends_with("." + word); });
   return found == keys.end() ? std::nullopt : std::optional(*found);
 }
 

@@ -80,10 +80,10 @@ void add_study_keys(Json& properties, const std::vector<Setting>& table) {
   const Json variant{{"type", "object"}, {"propertyNames", {{"enum", keys}}}};
   const Json list{{"type", "array"}, {"items", variant}, {"minItems", 1}};
   properties["vary"] = {
-      {"description", "the variants of a study: lists of values by key, a list of variants, or "
-                      "lists of variants to combine"},
-      {"anyOf",
-       {variant, list, {{"type", "array"}, {"items", list}, {"minItems", 1}}}}};
+      {"description",
+       "the variants of a study: lists of values by key, a list of variants, or "
+       "lists of variants to combine"},
+      {"anyOf", {variant, list, {{"type", "array"}, {"items", list}, {"minItems", 1}}}}};
   properties["seeds"] = {
       {"description", "of a study: how many, or which"},
       {"anyOf",

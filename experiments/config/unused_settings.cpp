@@ -66,8 +66,8 @@ Condition tasks_that(const Trait& trait) {
 
 // What learns by REINFORCE: a place of a look, or an action.
 Condition reinforce() {
-  Condition looks = glimpses_that(
-      [](const GlimpseKind& kind) { return kind.learning == Learning::reinforce; });
+  Condition looks =
+      glimpses_that([](const GlimpseKind& kind) { return kind.learning == Learning::reinforce; });
   Condition acts = tasks_that([](const TaskKind& task) { return task.moves(); });
   return {looks.setting, looks.needs + fmt::format(" (or {}: {})", acts.setting, acts.needs),
           [looks, acts](const Values& given) { return looks.holds(given) || acts.holds(given); }};
@@ -104,7 +104,8 @@ std::vector<Reading> make_readings() {
   const auto expecting = glimpses_that([](const GlimpseKind& kind) {
     return kind.has_candidates && kind.learning == Learning::backpropagation;
   });
-  const auto locators = glimpses_that([](const GlimpseKind& kind) { return kind.can_have_context; });
+  const auto locators =
+      glimpses_that([](const GlimpseKind& kind) { return kind.can_have_context; });
   const auto baselines = those_that("reinforce.advantage", advantage_estimators(), find_advantage,
                                     [](const Advantage& kind) { return kind.reads_baseline; });
   const auto adam = one_of("training.optimizer", {"adam", "adamw"});
@@ -227,9 +228,9 @@ std::vector<UnusedSetting> unused_settings(const Config& config) {
     });
     if (missing == readings().end()) continue;
     const Condition& by = missing->by;
-    unused.push_back({key, given->second,
-                      fmt::format("{}: {}, not {}", by.setting, by.needs,
-                                  values.of.at(by.setting))});
+    unused.push_back(
+        {key, given->second,
+         fmt::format("{}: {}, not {}", by.setting, by.needs, values.of.at(by.setting))});
   }
   return unused;
 }
@@ -264,8 +265,7 @@ std::vector<std::string> to_lines(const std::vector<UnusedSetting>& unused) {
 std::vector<std::string> needs_of(const std::string& key) {
   std::vector<std::string> needs;
   for (const Reading& reading : readings())
-    if (is_about(reading, key))
-      needs.push_back(reading.by.setting + ": " + reading.by.needs);
+    if (is_about(reading, key)) needs.push_back(reading.by.setting + ": " + reading.by.needs);
   return needs;
 }
 

@@ -32,8 +32,8 @@ std::vector<fs::path> things_in(const fs::path& folder, IsOne is_one) {
   return things;
 }
 
-// `share/saccade/<name>` beside the `bin` that the program is in, or `<name>` of the sources that it
-// was built in, a few folders up.
+// `share/saccade/<name>` beside the `bin` that the program is in, or `<name>` of the sources that
+// it was built in, a few folders up.
 std::vector<fs::path> shipped(const char* name, IsOne is_one) {
   if (!host_root().empty()) return things_in(host_root() / name, is_one);
   constexpr int kLevels = 4;  // build/check/tests/test_experiments
@@ -55,8 +55,8 @@ std::vector<std::string> names_of(const std::vector<fs::path>& things) {
 }
 
 fs::path named(const std::string& name, const std::vector<fs::path>& things) {
-  const auto found = std::ranges::find_if(
-      things, [&](const fs::path& thing) { return thing.stem() == name; });
+  const auto found =
+      std::ranges::find_if(things, [&](const fs::path& thing) { return thing.stem() == name; });
   return found == things.end() ? fs::path() : *found;
 }
 

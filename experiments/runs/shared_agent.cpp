@@ -21,8 +21,8 @@ void write_shared_agent(const std::filesystem::path& run_folder,
     throw InputError(fmt::format("{}: exists already; allowed: a new folder", folder.string()));
   const Checkpoint checkpoint(find_checkpoint(run.path()));
   std::filesystem::create_directories(shared.best_checkpoint().parent_path());
-  for (const char* name : {"config.yaml", "command.txt", "meta.json", "metrics.csv",
-                           "summary.json", "test.json"})
+  for (const char* name :
+       {"config.yaml", "command.txt", "meta.json", "metrics.csv", "summary.json", "test.json"})
     write_text(folder / name, read_text(run.path() / name));
   checkpoint.write_averaged(shared.best_checkpoint());
 }

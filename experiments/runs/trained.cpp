@@ -48,8 +48,9 @@ Config config_of(const Checkpoint& checkpoint, const std::string& origin, const 
   Config config = parse_config(checkpoint.config_yaml(), origin);
   if (data.empty()) return config;
   if (!find_task_kind(config.scene.kind).has_digits)
-    throw InputError(fmt::format("--data {}: has no effect with scene.kind: {}, which has no digits",
-                                 data, config.scene.kind));
+    throw InputError(
+        fmt::format("--data {}: has no effect with scene.kind: {}, which has no digits", data,
+                    config.scene.kind));
   config.data = {.source = data};
   check(config.data);
   return config;

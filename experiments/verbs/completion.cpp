@@ -50,7 +50,8 @@ std::string for_bash(std::span<const Verb> verbs) {
   for (const Verb& verb : verbs)
     cases += fmt::format("    {}) words=\"{} {}\" ;;\n", verb.name,
                          fmt::join(dashed_options(verb), " "), fmt::join(other_words(verb), " "));
-  return fmt::format(R"(# bash completion of saccade: source it, or put it where bash-completion looks.
+  return fmt::format(
+      R"(# bash completion of saccade: source it, or put it where bash-completion looks.
 _saccade() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} words
   if [ "$COMP_CWORD" -eq 1 ]; then
@@ -64,13 +65,12 @@ _saccade() {{
 }}
 complete -o filenames -F _saccade saccade
 )",
-                     fmt::join(verb_names(verbs), " "), cases);
+      fmt::join(verb_names(verbs), " "), cases);
 }
 
 // Text between single quotes of zsh and fish.
 std::string quoted(std::string text, const std::string& apostrophe) {
-  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos;
-       at += apostrophe.size())
+  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += apostrophe.size())
     text.replace(at, 1, apostrophe);
   return text;
 }
@@ -86,7 +86,8 @@ std::string for_zsh(std::span<const Verb> verbs) {
     for (const Option& option : verb.options)
       if (option.name.starts_with("--"))
         cases += "        " + described(option.name, option.about) + "\n";
-    cases += fmt::format("      )\n      words=({})\n      ;;\n", fmt::join(other_words(verb), " "));
+    cases +=
+        fmt::format("      )\n      words=({})\n      ;;\n", fmt::join(other_words(verb), " "));
   }
   return fmt::format(R"(#compdef saccade
 # zsh completion of saccade: put it into a folder of $fpath as _saccade.

@@ -11,8 +11,7 @@ namespace {
 // Text that roff takes for text.
 std::string roff(const std::string& text) {
   std::string plain;
-  for (const char c : text)
-    plain += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);
+  for (const char c : text) plain += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);
   return plain.starts_with('.') || plain.starts_with('\'') ? "\\&" + plain : plain;
 }
 
@@ -25,8 +24,8 @@ std::string section_of(const Verb& verb) {
   std::string usage;
   for (const Option& option : verb.options)
     if (!option.name.starts_with("--")) usage += " \\fI" + roff(option.name) + "\\fR";
-  std::string text = fmt::format(".SS {}{} [\\fIoptions\\fR]\n{}.\n", verb.name, usage,
-                                 roff(verb.about));
+  std::string text =
+      fmt::format(".SS {}{} [\\fIoptions\\fR]\n{}.\n", verb.name, usage, roff(verb.about));
   for (const Option& option : verb.options)
     text += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(option.name), placeholder(option),
                         roff(option.about));
@@ -42,7 +41,8 @@ std::string manual(std::span<const Verb> verbs) {
       ".TH SACCADE 1 \"\" \"saccade {}\" \"User commands\"\n.SH NAME\n"
       "saccade \\- recurrent visual attention, hard and soft\n.SH SYNOPSIS\n"
       ".B saccade\n\\fIverb\\fR [\\fIarguments\\fR]\n.SH DESCRIPTION\n"
-      "Trains, tests, films and compares agents that see a large image only through a small glimpse, "
+      "Trains, tests, films and compares agents that see a large image only through a small "
+      "glimpse, "
       "move it a few times, and say what is there.\n.SH VERBS\n",
       roff(version()));
   for (const Verb& verb : verbs) text += section_of(verb);

@@ -38,9 +38,10 @@ std::vector<Setting> find_settings(Config& defaults, const std::string& pattern)
     return setting.key != meant && !is_about(setting, pattern);
   });
   if (table.empty())
-    throw InputError(fmt::format("'{}': no setting has that in its key or meaning; the nearest key "
-                                 "is {}",
-                                 pattern, nearest_key(pattern, setting_keys())));
+    throw InputError(
+        fmt::format("'{}': no setting has that in its key or meaning; the nearest key "
+                    "is {}",
+                    pattern, nearest_key(pattern, setting_keys())));
   return table;
 }
 

@@ -19,8 +19,8 @@ struct ConfigOptions {
   Unused unused = Unused::told;
 };
 
-/// An experiment with every setting, resolved, and a word on each: YAML that `run` takes. Of a study
-/// the first run, with what is varied beside each such setting.
+/// An experiment with every setting, resolved, and a word on each: YAML that `run` takes. Of a
+/// study the first run, with what is varied beside each such setting.
 std::string show_config(const ConfigOptions& options);
 
 /// The experiments that come with the program, a line each.

@@ -128,8 +128,8 @@ struct Said {
 std::vector<std::string> unused_lines(const Said& said) {
   if (const std::optional<Study> study = said.study())
     return to_lines(unused_settings(configs_of(*study)));
-  return to_lines(unused_settings(
-      parse_study_run(said.text, said.origin, said.assignments, said.overrides)));
+  return to_lines(
+      unused_settings(parse_study_run(said.text, said.origin, said.assignments, said.overrides)));
 }
 
 fs::path train_run(const Said& said, const std::optional<fs::path>& out, bool resume, int threads,

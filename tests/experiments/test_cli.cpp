@@ -116,8 +116,7 @@ TEST_CASE("settings are listed from the table") {
   CHECK(run_saccade(folder.path, {"settings", "lr"}).out.starts_with("training.learning_rate: "));
   check_refused(run_saccade(folder.path, {"settings", "headz"}),
                 "'headz': no setting has that in its key or meaning; the nearest key is ");
-  const auto document =
-      nlohmann::json::parse(run_saccade(folder.path, {"settings", "--json"}).out);
+  const auto document = nlohmann::json::parse(run_saccade(folder.path, {"settings", "--json"}).out);
   CHECK(document.size() == setting_keys().size());
 }
 
@@ -139,10 +138,10 @@ TEST_CASE("the completion of bash knows verbs, options, settings and presets") {
   check_done(script);
   put_bytes(folder.path / "saccade.bash", script.out);
   const auto completed = [&](const std::string& line) {
-    put_bytes(folder.path / "ask.bash",
-              "source ./saccade.bash\ncompopt() { :; }\nCOMP_WORDS=(" + line +
-                  ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_saccade\n"
-                  "printf '%s\\n' \"${COMPREPLY[@]}\"\n");
+    put_bytes(folder.path / "ask.bash", "source ./saccade.bash\ncompopt() { :; }\nCOMP_WORDS=(" +
+                                            line +
+                                            ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_saccade\n"
+                                            "printf '%s\\n' \"${COMPREPLY[@]}\"\n");
     return Program(folder.path, {"/bin/bash", "--norc", "ask.bash"}).finish().out;
   };
   CHECK(completed("saccade rec") == "record\n");

@@ -36,10 +36,8 @@ TEST_CASE("a study is every combination with every seed, the last key fastest") 
   const TinyStudy tiny(kTwoByTwo);
   const auto runs = tiny.runs({"training.episodes=32"});
   REQUIRE(runs.size() == 8);
-  CHECK(runs[0].folder ==
-        "model.core=rnn,glimpse.num_glimpses=2,training.episodes=32/seed-1");
-  CHECK(runs[3].folder ==
-        "model.core=rnn,glimpse.num_glimpses=3,training.episodes=32/seed-2");
+  CHECK(runs[0].folder == "model.core=rnn,glimpse.num_glimpses=2,training.episodes=32/seed-1");
+  CHECK(runs[3].folder == "model.core=rnn,glimpse.num_glimpses=3,training.episodes=32/seed-2");
   CHECK(runs[7].config.agent.model.core == "gru");
   CHECK(runs[7].config.agent.glimpse.num_glimpses == 3);
   CHECK(runs[7].config.seed == 2);
@@ -100,8 +98,9 @@ TEST_CASE("a variant can have a name, for its folder and its label") {
   const auto runs = tiny.runs({"training.episodes=32"});
   REQUIRE(runs.size() == 4);
   CHECK(runs[1].folder == "few,training.episodes=32,training.ema=0.9/seed-1");
-  CHECK(runs[1].former_folder == "attention.glimpse.num_glimpses=2,attention.glimpse.first=center,"
-                                 "training.ema=0.9,training.episodes=32/seed-1");
+  CHECK(runs[1].former_folder ==
+        "attention.glimpse.num_glimpses=2,attention.glimpse.first=center,"
+        "training.ema=0.9,training.episodes=32/seed-1");
   CHECK(runs[2].config.variant == "many");
   CHECK(runs[2].config.agent.glimpse.num_glimpses == 4);
 

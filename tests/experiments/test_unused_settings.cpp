@@ -36,12 +36,11 @@ std::vector<std::string> unused_in_study(const std::string& text,
 using Keys = std::vector<std::string>;
 
 TEST_CASE("a setting that the chosen kinds do not read is told, with its place and what it needs") {
-  const std::vector<UnusedSetting> unused = unused_settings(
-      parse_config("model: {core: lstm,\n  heads: 2}\n", "x.yaml",
-                   std::vector<std::string>{"attention.hidden.score=dot"}));
+  const std::vector<UnusedSetting> unused =
+      unused_settings(parse_config("model: {core: lstm,\n  heads: 2}\n", "x.yaml",
+                                   std::vector<std::string>{"attention.hidden.score=dot"}));
   REQUIRE(unused.size() == 2);
-  CHECK(unused[0] ==
-        UnusedSetting{"model.heads", "x.yaml:2:3", "model.core: attention, not lstm"});
+  CHECK(unused[0] == UnusedSetting{"model.heads", "x.yaml:2:3", "model.core: attention, not lstm"});
   CHECK(unused[1] == UnusedSetting{"attention.hidden.score",
                                    "override 'attention.hidden.score=dot'",
                                    "attention.hidden.kind: attend, not last"});
