@@ -38,7 +38,10 @@ constexpr int kPercent = 42;  // room for "100%"
 constexpr int kCell = 24;  // of a table of weights, at most
 constexpr int kHopCell = 14;
 
+constexpr TextStyle kTiny = {.height = 8, .align = Align::centre, .bold = false};
 constexpr int kStripGap = 8;
+constexpr int kStepRow = 15;   // of the number of a look, above its tile
+constexpr int kScaleRow = 16;  // of what a scale covers, below what it shows
 constexpr int kStripCell = 20;
 constexpr int kTableGap = 24;
 constexpr int kManyTiles = 12;  // more of them are smaller
@@ -268,7 +271,14 @@ EpisodeStrip::EpisodeStrip(const Task& task, std::string name)
 
 // Of the looks, without what stands under all of them.
 int EpisodeStrip::tile_rows() const {
-  return look_.rows() + (look_.num_seen() > 0 ? kStripGap / 2 + seen_side_ : 0);
+  const int seen = look_.num_seen() > 0 ? kStripGap / 2 + seen_side_ + kScaleRow : 0;
+  return look_.rows() + seen;
+}
+
+// Of what stands above the tiles: the caption, and the numbers of the looks where there are
+// several.
+int EpisodeStrip::head_rows() const {
+  return kHeading + (task_.model.num_glimpses() > 1 ? kStepRow : 0);
 }
 
 int EpisodeStrip::tiles_cols() const {
@@ -276,8 +286,8 @@ int EpisodeStrip::tiles_cols() const {
 }
 
 int EpisodeStrip::rows() const {
-  if (ends_with_table()) return kHeading + std::max(tile_rows(), table_.rows);
-  return kHeading + tile_rows() + (table_.rows > 0 ? kStripGap + table_.rows : 0);
+  if (ends_with_table()) return head_rows() + std::max(tile_rows(), table_.rows);
+  return head_rows() + tile_rows() + (table_.rows > 0 ? kStripGap + table_.rows : 0);
 }
 
 int EpisodeStrip::cols() const {
@@ -294,24 +304,45 @@ Picture EpisodeStrip::strip(const Episode& episode, int scene) const {
   if (!ends_with_table()) return strip;
   WeightTable alignment = state_weights(task_, episode, last);
   alignment.marked = -1;  // all looks have been
-  draw_table(strip, alignment, {tiles_cols() + kTableGap, kHeading, table_.cols, rows() - kHeading},
+  draw_table(strip, alignment,
+             {tiles_cols() + kTableGap, head_rows(), table_.cols, rows() - head_rows()},
              kStripCell);
   return strip;
 }
 
 void EpisodeStrip::draw_tile(Picture& strip, const Episode& episode, int t) const {
-  const int left = t * (look_.cols() + kStripGap);
-  strip.paste(look_.canvas(episode, t, /*numbered=*/false), {left, kHeading});
-  int x = left;
-  for (const Picture& seen : look_.seen(episode, t, seen_side_)) {
-    strip.paste(seen, {x, kHeading + look_.rows() + kStripGap / 2});
-    x += seen_side_ + kStripGap / 2;
-  }
+  const int left = t * (look_.cols() + kStripGap), top = head_rows();
+  if (task_.model.num_glimpses() > 1)
+    strip.text({left + look_.cols() / 2, top - 4}, step_heading(t), kGrey, kTiny);
+  strip.paste(look_.canvas(episode, t, /*numbered=*/false), {left, top});
+  draw_seen(strip, episode, t, {left, top + look_.rows() + kStripGap / 2});
   if (table_.rows > 0 && !ends_with_table())
-    draw_table(strip, state_weights(task_, episode, t),
-               {left, kHeading + tile_rows() + kStripGap, std::min(look_.cols(), table_.cols),
-                table_.rows},
-               kHopCell);
+    draw_table(
+        strip, state_weights(task_, episode, t),
+        {left, top + tile_rows() + kStripGap, std::min(look_.cols(), table_.cols), table_.rows},
+        kHopCell);
+}
+
+// "glimpse 3", or less where there is no room.
+std::string EpisodeStrip::step_heading(int t) const {
+  const std::string words =
+      fmt::format("{} {}", task_.model.look().looks ? "glimpse" : "step", t + 1);
+  return text_width(words, kTiny) <= look_.cols() ? words : std::to_string(t + 1);
+}
+
+// The scales, each over a line of its colour and how much of the canvas it covers.
+void EpisodeStrip::draw_seen(Picture& strip, const Episode& episode, int t, Point corner) const {
+  const std::vector<Picture> pictures = look_.seen(episode, t, seen_side_);
+  for (int i = 0; i < static_cast<int>(pictures.size()); ++i) {
+    const Picture& seen = pictures[i];
+    strip.paste(seen, corner);
+    const int below = corner.y + seen.rows();
+    strip.fill({corner.x, below + 1, seen.cols(), 2}, LookPicture::scale_colour(i));
+    if (task_.model.look().retina)
+      strip.text({corner.x + seen.cols() / 2, below + kScaleRow - 3},
+                 LookPicture::scale_side(task_, i), kGrey, kTiny);
+    corner.x += seen_side_ + kStripGap / 2;
+  }
 }
 
 }  // namespace saccade

@@ -46,9 +46,10 @@ class EpisodePicture {
 std::string episode_caption(const Task& task, const std::string& name, const Episode& episode,
                             int scene);
 
-/// Draws the episodes of one agent for a contact sheet: a row of a tile for each look, with
-/// attention over the states up to there below it, under a caption that says the verdict; at the
-/// end of a sequence a tile of the alignment.
+/// Draws the episodes of one agent for a contact sheet: a row of a tile for each look, its number
+/// above, below it the scales with how much of the canvas they cover, and attention over the states
+/// up to there, under a caption that says the verdict; at the end of a sequence a tile of the
+/// alignment.
 class EpisodeStrip {
  public:
   /// Keeps a reference to `task`.
@@ -61,9 +62,12 @@ class EpisodeStrip {
 
  private:
   bool ends_with_table() const { return task_.model.answer().spells; }
+  int head_rows() const;
   int tile_rows() const;
   int tiles_cols() const;
+  std::string step_heading(int t) const;
   void draw_tile(Picture& strip, const Episode& episode, int t) const;
+  void draw_seen(Picture& strip, const Episode& episode, int t, Point corner) const;
 
   const Task& task_;
   std::string name_;

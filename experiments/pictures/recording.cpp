@@ -11,6 +11,7 @@
 #include "experiments/files/output.h"
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/episode_picture.h"
+#include "experiments/pictures/legend.h"
 #include "experiments/pictures/video.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
@@ -80,6 +81,7 @@ Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequ
     return all || players[0]->episode(b).right() == (request.only == RecordedScenes::right);
   };
 
+  if (request.told) request.told(0, request.scenes);
   Recording result;
   while (result.scenes < request.scenes && (all || result.scanned < kMaxScanned)) {
     const int first = result.scanned;
@@ -93,6 +95,7 @@ Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequ
       std::vector<Episode> episodes;
       for (const auto& player : players) episodes.push_back(player->episode(b));
       draw(result.scenes++, episodes);
+      if (request.told) request.told(result.scenes, request.scenes);
     }
   }
   if (result.scenes == 0)
@@ -164,14 +167,17 @@ Picture cropped(const Picture& picture, int rows) {
 Recording write_sheet(std::span<const RecordedAgent> agents, const RecordingRequest& request,
                       const std::filesystem::path& path, const std::atomic<bool>& stop) {
   std::vector<EpisodeStrip> strips;
+  std::vector<LegendEntry> legend;
   int scene_rows = 0, cols = 0;  // of all agents' strips
   for (const RecordedAgent& agent : agents) {
     strips.emplace_back(agent.task, agent.name);
+    add_entries(legend, sheet_legend(agent.task));
     scene_rows += strips.back().rows() + kSheetMargin;
     cols = std::max(cols, strips.back().cols());
   }
+  const int below = legend_rows(legend, cols);
   cols += 2 * kSheetMargin;
-  const std::int64_t rows = std::int64_t{request.scenes} * scene_rows + kSheetMargin;
+  const std::int64_t rows = std::int64_t{request.scenes} * scene_rows + kSheetMargin + below;
   if (request.scenes > kMaxSheetScenes || rows * cols > kMaxSheetPixels)
     throw InputError(fmt::format(
         "--scenes {}: a sheet of {} x {} pixels is too large; allowed: at most {} scenes and {} "
@@ -187,8 +193,10 @@ Recording write_sheet(std::span<const RecordedAgent> agents, const RecordingRequ
           top += strips[i].rows() + kSheetMargin;
         }
       });
-  if (result.finished)
-    write_text(path, to_png(cropped(sheet, kSheetMargin + result.scenes * scene_rows)));
+  if (!result.finished) return result;
+  const int end = kSheetMargin + result.scenes * scene_rows;
+  draw_legend(sheet, legend, {kSheetMargin, end}, cols - 2 * kSheetMargin);
+  write_text(path, to_png(cropped(sheet, end + below)));
   return result;
 }
 

@@ -56,13 +56,14 @@ void require_free(const fs::path& out, const std::vector<fs::path>& files, bool 
 
 // The first run of each variant, side by side on the same scenes. Nothing where that cannot be -
 // the data are not there any more, say - which the comparison then names.
-std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const fs::path& file) {
+std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const fs::path& file,
+                                                 const Told& told) {
   RecordOptions options{.out = file, .scenes = kRecordedScenes, .force = true};
   for (const Variant& variant : comparison.variants)
     if (options.run_folders.size() < kRecordedAgents)
       options.run_folders.push_back(variant.folders[0]);
   try {
-    record(options, /*stop=*/false);
+    record(options, /*stop=*/false, told);
   } catch (const std::exception& error) {
     comparison.left_out.push_back({file, error.what()});
     return std::nullopt;
@@ -80,9 +81,9 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
 
 }  // namespace
 
-std::string compare(const CompareOptions& options) {
+std::string compare(const CompareOptions& options, const Told& told) {
   const fs::path out = out_folder(options);
-  Comparison comparison = gather(options.folders, keys_in(options.tuned_by));
+  Comparison comparison = gather(options.folders, keys_in(options.tuned_by), told);
   comparison.commands.push_back(options.command);
   const std::vector<Chart> charts = charts_of(comparison);
   const std::vector<fs::path> report = report_files(out, charts);
@@ -92,7 +93,7 @@ std::string compare(const CompareOptions& options) {
   files.insert(files.end(), report.begin(), report.end());
   require_free(out, files, options.force);
 
-  const std::optional<EmbeddedRecording> recording = record_variants(comparison, video);
+  const std::optional<EmbeddedRecording> recording = record_variants(comparison, video, told);
   write_text(markdown, to_markdown(comparison));
   write_text(csv, to_csv(comparison));
   write_report(out, comparison, charts, recording);
@@ -120,7 +121,9 @@ Verb compare_verb() {
                       {"--force", &options->force, "Write over an older comparison"}},
           .call = [options](const Call& call) {
             options->command = call.command;
-            fmt::print("{}", compare(*options));
+            fmt::print("{}", with_progress("compared and filmed", [&](const Told& told) {
+                         return compare(*options, told);
+                       }));
             return Ending::done;
           }};
 }

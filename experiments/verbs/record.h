@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/files/progress_bar.h"
+
 namespace saccade {
 
 struct Config;
@@ -30,7 +32,8 @@ struct RecordOptions {
 ///
 /// Throws InputError for a folder that is no run, runs of different tasks (scene.*, data.source,
 /// data.size, the data's checksums), and whatever write_recording refuses.
-std::string record(const RecordOptions& options, const std::atomic<bool>& stop);
+std::string record(const RecordOptions& options, const std::atomic<bool>& stop,
+                   const Told& told = nullptr);
 
 /// Short and distinct names for agents: their variant_labels(), or where these are not distinct the
 /// ends of their folders' paths.
