@@ -98,7 +98,7 @@ struct LeftOut {
 
 /// Trained agents side by side. The first variant is the one that others are held against.
 struct Comparison {
-  std::string name;  // what all runs are named, such as a study; else empty
+  std::string name = {};  // what all runs are named, such as a study; else empty
   std::vector<Variant> variants;
   std::vector<LeftOut> left_out;
   std::vector<std::string> differing;    // keys in which the variants' configurations differ

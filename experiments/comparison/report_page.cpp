@@ -76,19 +76,25 @@ std::string recording_section(const std::optional<EmbeddedRecording>& recording)
     throw InputError(fmt::format("recording '{}': media type '{}' is none of image/..., video/...",
                                  recording->title, recording->media_type));
   const std::string title = html_escaped(recording->title);
-  const std::string source = fmt::format("data:{};base64,{}", html_escaped(recording->media_type),
-                                         base64(recording->bytes));
-  const std::string media =
-      is_video ? fmt::format(
-                     "<video controls loop muted playsinline aria-label=\"{}\" src=\"{}\">"
-                     "</video>",
-                     title, source)
-               : fmt::format("<img alt=\"{}\" src=\"{}\">", title, source);
+  const auto media = [&](const std::string& bytes, const char* page) {
+    const std::string source =
+        fmt::format("data:{};base64,{}", html_escaped(recording->media_type), base64(bytes));
+    return is_video
+               ? fmt::format(
+                     "<video class=\"{}\" controls loop muted playsinline aria-label=\"{}\" "
+                     "src=\"{}\"></video>\n",
+                     page, title, source)
+               : fmt::format("<img class=\"{}\" alt=\"{}\" src=\"{}\">\n", page, title, source);
+  };
+  const std::string& dark = recording->dark_bytes;
+  const std::string both = dark.empty()
+                               ? media(recording->bytes, "")
+                               : media(recording->bytes, "on-light") + media(dark, "on-dark");
   return section("Side by side",
-                 fmt::format("<figure class=\"recording\"><figcaption>{}</figcaption>\n{}\n"
+                 fmt::format("<figure class=\"recording\"><figcaption>{}</figcaption>\n{}"
                              "<p class=\"on-paper\">The recording plays on the screen.</p>"
                              "</figure>\n",
-                             title, media));
+                             title, both));
 }
 
 // The name of the study, or what is compared.

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/pictures/colours.h"
 #include "experiments/pictures/look_picture.h"
 #include "experiments/pictures/picture.h"
 #include "experiments/pictures/weight_table.h"
@@ -17,7 +18,7 @@ namespace saccade {
 class EpisodePicture {
  public:
   /// Keeps a reference to `task`.
-  EpisodePicture(const Task& task, std::string name);
+  EpisodePicture(const Task& task, std::string name, const Theme& theme = kLightTheme);
 
   int rows() const;
   int cols() const;
@@ -35,9 +36,11 @@ class EpisodePicture {
   void draw_states(Picture& panel, const Episode& episode, int t, Box area) const;
   void draw_bars(Picture& panel, const Episode& episode, int t, bool verdict, Box area) const;
   void draw_caption(Picture& panel, const Episode& episode, int t, bool verdict, int top) const;
+  Colour verdict_colour(const Episode& episode) const;
 
   const Task& task_;
   std::string name_;
+  Theme theme_;
   LookPicture look_;
 };
 

@@ -36,6 +36,7 @@ struct RecordingRequest {
   std::uint64_t seed = 0;        // of the policies, where they draw
   RecordedScenes only = RecordedScenes::all;
   double fps = 3.0;     // glimpses a second
+  bool dark = false;    // of a video: for dark pages
   Told told = nullptr;  // of the scenes that are drawn
 };
 

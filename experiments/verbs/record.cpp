@@ -110,6 +110,7 @@ std::string record(const RecordOptions& options, const std::atomic<bool>& stop, 
                                              .seed = evaluation.seed,
                                              .only = only,
                                              .fps = options.fps,
+                                             .dark = options.dark,
                                              .told = told},
                                             stop);
   if (!written.finished) return "";

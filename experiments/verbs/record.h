@@ -23,6 +23,7 @@ struct RecordOptions {
   std::string only = {};                                // "wrong", "right"; empty: every scene
   double fps = 3.0;                                     // glimpses a second
   bool force = false;                                   // whether a file at `out` is written over
+  bool dark = false;                                    // a video for dark pages
 };
 
 /// Records where trained agents look at test scenes, side by side. Without `out` the file is

@@ -116,6 +116,7 @@ inline void check_report_in_browser(const std::filesystem::path& report, std::si
       CHECK(series.at("again") == series.at("before"));
     }
     for (const auto& width : seen.at("images")) CHECK(width > 0);
+    CHECK(seen.at("recordings") == nlohmann::json::array({dark ? "on-dark" : "on-light"}));
   }
 }
 

@@ -134,6 +134,8 @@
     seen.printedPaper = paper();
     forPaper(false);
     seen.again = await drawn();
+    seen.recordings = [...document.querySelectorAll(".recording img, .recording video")]
+      .filter((one) => one.getBoundingClientRect().width > 0).map((one) => one.className);
     seen.images = [...document.images].map((image) => image.naturalWidth);
     seen.requests = performance.getEntriesByType("resource").map((entry) => entry.name)
       .filter((name) => !name.startsWith("data:"));

@@ -223,7 +223,12 @@ TEST_CASE("a recording is in the page, byte by byte") {
       page_of(two_variants(), EmbeddedRecording{"video/mp4", "any bytes", "A & B"});
   CHECK(contains(page, "aria-label=\"A &amp; B\" src=\"data:video/mp4;base64,YW55IGJ5dGVz\""));
   CHECK(contains(page_of(two_variants(), EmbeddedRecording{"image/gif", "ab", "x"}),
-                 "<img alt=\"x\" src=\"data:image/gif;base64,YWI=\">"));
+                 "<img class=\"\" alt=\"x\" src=\"data:image/gif;base64,YWI=\">"));
+  const std::string both = page_of(
+      two_variants(),
+      EmbeddedRecording{.media_type = "image/gif", .bytes = "ab", .title = "x", .dark_bytes = "b"});
+  CHECK(contains(both, "<img class=\"on-light\" alt=\"x\" src=\"data:image/gif;base64,YWI=\">"));
+  CHECK(contains(both, "<img class=\"on-dark\" alt=\"x\" src=\"data:image/gif;base64,Yg==\">"));
   CHECK(contains(message_of<InputError>([] {
                    page_of(two_variants(), EmbeddedRecording{"text/html", "<b>", "x"});
                  }),
