@@ -87,11 +87,11 @@ void SaliencyPicture::draw_tables(Picture& picture, const Episode& episode,
     draw_table(picture, table, {left, kTop, size.cols, rows() - kTop}, kCell);
     left += std::max(size.cols, kLeastTable) + kTableGap;
   };
-  if (steps_.cols > 0) draw("by glimpse, |d logit / d g_t|", step_table(episode, saliency), steps_);
+  if (steps_.cols > 0) draw("by glimpse", step_table(episode, saliency), steps_);
   if (states_.cols == 0) return;
   WeightTable states = state_weights(task_, episode, step);
   states.marked = -1;
-  draw("attention over the states", states, states_);
+  draw("attention", states, states_);
 }
 
 // A bar: what it is of, and the shares at its ends and its middle.
