@@ -16,6 +16,7 @@ constexpr double kMarkGap = 6.0;    // behind it
 constexpr double kRow = 40.0;       // of `rows`
 constexpr double kLineWidth = 2.0;  // of a series
 constexpr double kMarker = 3.3;     // half the size of a point of a line
+constexpr double kMarkRoom = 8.0;   // of half the largest mark, at the end of an axis
 constexpr double kBelow = 2.0 * kLine + kGap;
 
 Paint paint_of(const Series& series, double opacity = 1.0) {
@@ -201,7 +202,8 @@ void add_axes_chart(Drawing& drawing, const Chart& chart, const Sheet& sheet, do
   const double names = widest(labels_of(chart.y));
   const double left =
       sheet.margin + (rows ? std::min(names, sheet.width / 3.0) : names) + kGap + 1.0;
-  const double right = sheet.width - sheet.margin - widest(labels_of(chart.x)) / 2.0;
+  const double right =
+      sheet.width - sheet.margin - std::max(widest(labels_of(chart.x)) / 2.0, kMarkRoom);
   const double height =
       rows ? kRow * static_cast<double>(chart.series.size()) : std::max(220.0, 0.44 * sheet.width);
   drawing.plot = {left, top, right - left, height};

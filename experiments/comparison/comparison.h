@@ -41,6 +41,15 @@ struct Try {
   bool chosen = false;
 };
 
+/// What became of the error where the same weights were made to look elsewhere.
+struct Control {
+  Metric metric;        // one of kControls
+  Estimate error = {};  // over the seeds
+  // Whether the variant's own error is clearly less: their 95 % intervals do not overlap, over the
+  // seeds, or of one seed over its test scenes.
+  bool beaten = true;
+};
+
 /// The runs of one configuration with different seeds, and what they came to. Errors and shares are
 /// fractions on the test set by the single deterministic pass.
 struct Variant {
@@ -59,6 +68,8 @@ struct Variant {
   double canvas_pixels = 0.0;      // under the looks of an episode, widest scale; 0: not known
   double seconds = 0.0;            // of a run, mean over seeds
   Estimate on_target;              // share of the looks' weight; only where `looks`
+
+  std::vector<Control> controls;  // of kControls, those that all runs have
 
   bool looks = true;     // whether the model looks about at all; those that see the canvas do not
   int num_glimpses = 1;  // T
@@ -87,6 +98,7 @@ struct LeftOut {
 
 /// Trained agents side by side. The first variant is the one that others are held against.
 struct Comparison {
+  std::string name = {};  // what all runs are named, such as a study; else empty
   std::vector<Variant> variants;
   std::vector<LeftOut> left_out;
   std::vector<std::string> differing;    // keys in which the variants' configurations differ

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "agent/model.h"
+#include "experiments/comparison/controls.h"
 #include "experiments/comparison/statistics.h"
 #include "experiments/comparison/tuning.h"
 #include "experiments/config/variants.h"
@@ -218,6 +219,7 @@ void add_figures(Variant& variant, const Runs& runs, std::size_t classes) {
   }
   variant.mean = estimate_mean(variant.errors);
   variant.interquartile_mean = estimate_interquartile_mean(variant.errors);
+  variant.controls = controls_of(runs, variant.mean);
   variant.episodes = runs[0].episodes;
   variant.gflop_per_episode = runs[0].gflop_per_episode;
   variant.canvas_pixels = runs[0].canvas_pixels;
@@ -236,6 +238,13 @@ void add_figures(Variant& variant, const Runs& runs, std::size_t classes) {
   add_details(variant, runs, classes);
 }
 
+// What all runs are named; empty where they are not named alike.
+std::string common_name(const std::vector<const Config*>& configs) {
+  const std::string& name = configs[0]->name;
+  const auto alike = [&](const Config* config) { return config->name == name; };
+  return std::ranges::all_of(configs, alike) ? name : "";
+}
+
 // Against the first variant: by the seeds that both have, and by all pairs.
 void hold_against(Variant& variant, const Variant& first) {
   std::vector<double> pairs;
@@ -250,7 +259,8 @@ void hold_against(Variant& variant, const Variant& first) {
 
 }  // namespace
 
-Comparison gather(std::span<const fs::path> folders, std::span<const std::string> tuned_by) {
+Comparison gather(std::span<const fs::path> folders, std::span<const std::string> tuned_by,
+                  const Told& told) {
   check_tuned_by(tuned_by);
   Comparison comparison;
   comparison.tuned_by.assign(tuned_by.begin(), tuned_by.end());
@@ -268,10 +278,12 @@ Comparison gather(std::span<const fs::path> folders, std::span<const std::string
     for (const FinishedRun& run : variant.runs)
       if (comparison.class_names.empty()) comparison.class_names = run.class_names;
   }
+  comparison.name = common_name(configs);
   comparison.differing = differing_keys(configs, tuned_by);
   const std::vector<std::string> labels = variant_labels(configs, tuned_by);
   comparison.variants.resize(tuned.size());
   for (std::size_t i = 0; i < tuned.size(); ++i) {
+    if (told) told(static_cast<std::int64_t>(i), static_cast<std::int64_t>(tuned.size()));
     Variant& variant = comparison.variants[i];
     variant.label = labels[i];
     variant.tries = std::move(tuned[i].tries);

@@ -4,6 +4,27 @@
 #include <stdexcept>
 
 namespace saccade {
+namespace {
+
+// `attributes(i)` of the cells of column i.
+template <class Attributes>
+std::string table_html(const Cells& header, const std::vector<Cells>& rows, std::string_view style,
+                       const Attributes& attributes) {
+  std::string html =
+      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table class=\"";
+  html.append(style).append("\">\n<thead><tr>");
+  for (const std::string& cell : header) html += "<th scope=\"col\">" + cell + "</th>";
+  html += "</tr></thead>\n<tbody>\n";
+  for (const Cells& row : rows) {
+    html += "<tr><th scope=\"row\">" + row.front() + "</th>";
+    for (std::size_t i = 1; i < row.size(); ++i)
+      html += "<td" + attributes(i) + ">" + row[i] + "</td>";
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+}  // namespace
 
 std::string html_escaped(std::string_view text) {
   std::string escaped;
@@ -31,17 +52,13 @@ std::string html_escaped(std::string_view text) {
 
 std::string html_table(const Cells& header, const std::vector<Cells>& rows,
                        std::string_view style) {
-  std::string html =
-      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table class=\"";
-  html.append(style).append("\">\n<thead><tr>");
-  for (const std::string& cell : header) html += "<th scope=\"col\">" + cell + "</th>";
-  html += "</tr></thead>\n<tbody>\n";
-  for (const Cells& row : rows) {
-    html += "<tr><th scope=\"row\">" + row.front() + "</th>";
-    for (std::size_t i = 1; i < row.size(); ++i) html += "<td>" + row[i] + "</td>";
-    html += "</tr>\n";
-  }
-  return html + "</tbody></table></div>\n";
+  return table_html(header, rows, style, [](std::size_t) { return std::string(); });
+}
+
+std::string labelled_table(const Cells& header, const std::vector<Cells>& rows,
+                           std::string_view style) {
+  return table_html(header, rows, style,
+                    [&](std::size_t i) { return " data-title=\"" + header[i] + "\""; });
 }
 
 std::string base64(std::string_view bytes) {

@@ -14,6 +14,10 @@ using Cells = std::vector<std::string>;  // HTML
 /// A table of class `style` that scrolls where it is too wide; the first cell of a row is its
 /// heading.
 std::string html_table(const Cells& header, const std::vector<Cells>& rows, std::string_view style);
+/// The same, each cell with the title of its column, for where there is no room beside each other.
+/// The header is without tags.
+std::string labelled_table(const Cells& header, const std::vector<Cells>& rows,
+                           std::string_view style);
 
 std::string base64(std::string_view bytes);
 

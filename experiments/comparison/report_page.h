@@ -13,7 +13,8 @@ namespace saccade {
 struct EmbeddedRecording {
   std::string media_type;  // image/... or video/...
   std::string bytes;
-  std::string title;  // what it shows, for people
+  std::string title;            // what it shows, for people
+  std::string dark_bytes = {};  // the same for dark pages; empty: there is none
 };
 
 /// A comparison as one HTML file that needs nothing else: style, drawings, numbers and recording

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "experiments/comparison/controls.h"
 #include "experiments/files/metrics.h"
 #include "nn/clock.h"
 
@@ -24,6 +25,11 @@ std::string figure(const Estimate& e, double scale, const char* number) {
 }
 
 std::string known(double value, std::string text) { return value > 0.0 ? text : kUnknown; }
+
+std::string control_text(const Variant& v, Metric control) {
+  const std::optional<Estimate> error = control_error(v, control);
+  return error ? fmt::format("{:.2f}", 100 * error->value) : kUnknown;
+}
 
 // "0.001", or "0.001, adam" of two keys.
 std::string values_text(const Try& one) { return fmt::format("{}", fmt::join(one.values, ", ")); }
@@ -48,6 +54,9 @@ constexpr Column kColumns[] = {
      [](const Variant& v) {
        return v.improvement ? figure(*v.improvement, 1, "{:.2f}") : kUnknown;
      }},
+    {"shuffled %", [](const Variant& v) { return control_text(v, "test/error_shuffled"); }},
+    {"centre %", [](const Variant& v) { return control_text(v, "test/error_center"); }},
+    {"random %", [](const Variant& v) { return control_text(v, "test/error_random"); }},
     {"on digit %",
      [](const Variant& v) {
        return v.looks ? fmt::format("{:.1f}", 100 * v.on_target.value) : kUnknown;
@@ -102,6 +111,8 @@ std::vector<std::string> remarks(const Comparison& comparison) {
           comparison.scenes, comparison.resamples),
       "IQM: interquartile mean. To the first: difference of the error to the first variant, paired "
       "by seed, in points. P(better): that a run has less error than one of the first variant.",
+      "Shuffled, centre, random: the error of the same weights made to look where they do in "
+      "another scene, at the centre, at random.",
       "GFLOP: of a training episode. Pixels: of the canvas under the looks of an episode, at the "
       "widest scale. Time: of a run."};
   add_tuning(comparison, lines);
@@ -135,6 +146,7 @@ std::vector<Figure> figures_of(const Variant& v) {
   add(figures, "test/error_iqm", v.interquartile_mean);
   add(figures, "difference", v.difference);
   add(figures, "improvement_probability", v.improvement);
+  for (const Metric control : kControls) add(figures, control, control_error(v, control));
   add(figures, "attention/on_target", v.looks ? std::optional(v.on_target) : std::nullopt);
   put("episodes", v.episodes);
   const auto positive = [](double value) {
@@ -200,12 +212,17 @@ std::string to_table(const Comparison& comparison) {
       lines[i] += left ? fmt::format("  {:<{}}", cells[i], width)
                        : fmt::format("  {:>{}}", cells[i], width);
   }
-  return fmt::format("{}\n\n  {}\n", fmt::join(lines, "\n"),
+  std::string text;
+  for (const std::string& sentence : idle_attention(comparison))
+    text += fmt::format("  {}\n", sentence);
+  return fmt::format("{}{}{}\n\n  {}\n", text, text.empty() ? "" : "\n", fmt::join(lines, "\n"),
                      fmt::join(remarks(comparison), "\n  "));
 }
 
 std::string to_markdown(const Comparison& comparison) {
   std::string text, rule;
+  for (const std::string& sentence : idle_attention(comparison))
+    text += fmt::format("**{}**\n\n", sentence);
   const std::vector<Column> columns = columns_of(comparison);
   for (const Column& column : columns) {
     text += fmt::format("| {} ", column.title);
@@ -254,6 +271,9 @@ std::string to_json(const Comparison& comparison) {
       variant[metric.name()] = value ? Json(*value) : Json();
     variant["seed"] = v.seeds;
     variant["errors"] = v.errors;
+    variant["not_clearly_better_than"] = Json::array();
+    for (const Control& control : v.controls)
+      if (!control.beaten) variant["not_clearly_better_than"].push_back(control.metric.name());
     variant["folders"] = Json::array();
     for (const auto& folder : v.folders) variant["folders"].push_back(folder.string());
     for (std::size_t k = 0; k < comparison.differing.size(); ++k)

@@ -139,6 +139,7 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
       rollout_request.replay = &others;
       rollout.run(parameters, rollout_request);
     }
+    if (request.played) request.played(request.shuffled ? 2 * count : count);
     const ConstMatrix p = step(rollout.answer->probabilities, reads - 1);
     for (int b = 0; b < count; ++b) {
       if (classes)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -21,12 +22,13 @@ constexpr int kScenesAtATime = 100;
 /// How scenes are looked at in an evaluation.
 struct PassRequest {
   Readout readout = Readout::deterministic;
-  Policy policy = nullptr;                // in place of the model's own, for every glimpse
-  bool shuffled = false;                  // each episode looks where another one did
-  double progress = 1.0;                  // of the training: places std and temperature
-  int passes = 1;                         // class probabilities are averaged over so many passes
-  int beam = 1;                           // of a decoder's search
-  bool details = false;                   // fill in Evaluation::details; of the last pass
+  Policy policy = nullptr;  // in place of the model's own, for every glimpse
+  bool shuffled = false;    // each episode looks where another one did
+  double progress = 1.0;    // of the training: places std and temperature
+  int passes = 1;           // class probabilities are averaged over so many passes
+  int beam = 1;             // of a decoder's search
+  bool details = false;     // fill in Evaluation::details; of the last pass
+  std::function<void(int scenes)> played = nullptr;  // told of so many more, by any of the threads
   AttentionWeights* attention = nullptr;  // of as many scenes, to be recorded; of the last pass
 };
 
@@ -70,6 +72,8 @@ class Evaluator {
   Evaluator(const Model& model, const EnvironmentFactory& environments, int scenes,
             std::uint64_t seed, Workers& workers, Ranks& ranks = alone());
   ~Evaluator();
+
+  int scenes() const { return scenes_; }
 
   /// The same on all ranks. What is recorded of attention is of one rank alone.
   Evaluation run(std::span<const float> parameters, const PassRequest& request);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <nlohmann/json.hpp>
 
 namespace saccade {
@@ -35,10 +36,19 @@ std::vector<TestPass> passes_of(const Model& model, const EvaluationConfig& conf
 }  // namespace
 
 TestReport test_agent(const Model& model, std::span<const float> parameters, Evaluator& evaluator,
-                      const EvaluationConfig& config, AttentionWeights* attention) {
+                      const EvaluationConfig& config, AttentionWeights* attention,
+                      const Told& told) {
   TestReport report{passes_of(model, config)};
+  const std::int64_t total = std::int64_t{test_passes(model, config)} * evaluator.scenes();
+  std::atomic<std::int64_t> done = 0;
+  if (told) {
+    told(0, total);
+    for (TestPass& pass : report.passes)
+      pass.request.played = [&](int scenes) { told(done += scenes, total); };
+  }
   report.passes.front().request.attention = attention;
   for (TestPass& pass : report.passes) pass.result = evaluator.run(parameters, pass.request);
+  for (TestPass& pass : report.passes) pass.request.played = nullptr;
   return report;
 }
 

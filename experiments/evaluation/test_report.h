@@ -7,6 +7,7 @@
 #include "experiments/config/config.h"
 #include "experiments/evaluation/evaluator.h"
 #include "experiments/files/metrics.h"
+#include "experiments/files/progress_bar.h"
 
 namespace saccade {
 
@@ -30,9 +31,10 @@ struct TestReport {
 };
 
 /// `config` says how many passes are averaged, and how wide a beam is. `attention`, if any, gets
-/// that of the deterministic pass.
+/// that of the deterministic pass; `told` hears of the scenes of all passes.
 TestReport test_agent(const Model& model, std::span<const float> parameters, Evaluator& evaluator,
-                      const EvaluationConfig& config, AttentionWeights* attention = nullptr);
+                      const EvaluationConfig& config, AttentionWeights* attention = nullptr,
+                      const Told& told = nullptr);
 
 /// Passes over the test scenes that test_agent makes.
 int test_passes(const Model& model, const EvaluationConfig& config);

@@ -17,6 +17,24 @@ inline constexpr Colour kFullCell = {0, 92, 158};  // of a confusion matrix
 inline constexpr Colour kRightColour = {38, 150, 74};
 inline constexpr Colour kWrongColour = {209, 46, 46};
 
+/// What a picture is drawn on and written with. Canvases, heat and verdicts look the same on all.
+struct Theme {
+  Colour paper = kPaper;
+  Colour ink = kInk;
+  Colour grey = kGrey;              // of words beside the point
+  Colour track = {236, 239, 242};   // behind a bar
+  Colour bar = {166, 184, 204};     // of a class
+  Colour true_bar = {44, 98, 168};  // of the true class
+};
+inline constexpr Theme kLightTheme = {};
+/// For dark pages, as page/report.css has them.
+inline constexpr Theme kDarkTheme = {.paper = {21, 23, 27},
+                                     .ink = {230, 232, 236},
+                                     .grey = {162, 168, 179},
+                                     .track = {45, 49, 56},
+                                     .bar = {94, 111, 132},
+                                     .true_bar = {108, 184, 238}};
+
 /// Of the variant at that place of a comparison: told apart by the colour-blind (Okabe and Ito
 /// 2008), the first seven all different.
 Colour variant_colour(int variant);

@@ -11,9 +11,6 @@
 namespace saccade {
 namespace {
 
-constexpr Colour kTrack = {236, 239, 242};  // behind a bar
-constexpr Colour kBar = {166, 184, 204};    // of a class
-constexpr Colour kTrueBar = {44, 98, 168};  // of the true class
 constexpr TextStyle kTitle = {.height = 15, .align = Align::left, .bold = true};
 constexpr TextStyle kSmall = {.height = 10, .align = Align::left, .bold = false};
 constexpr TextStyle kWords = {.height = 12, .align = Align::left, .bold = false};
@@ -38,7 +35,10 @@ constexpr int kPercent = 42;  // room for "100%"
 constexpr int kCell = 24;  // of a table of weights, at most
 constexpr int kHopCell = 14;
 
+constexpr TextStyle kTiny = {.height = 8, .align = Align::centre, .bold = false};
 constexpr int kStripGap = 8;
+constexpr int kStepRow = 15;   // of the number of a look, above its tile
+constexpr int kScaleRow = 16;  // of what a scale covers, below what it shows
 constexpr int kStripCell = 20;
 constexpr int kTableGap = 24;
 constexpr int kManyTiles = 12;  // more of them are smaller
@@ -68,8 +68,8 @@ int true_class(const Episode& episode) {
   return episode.judged && episode.truth().size() == 1 ? episode.truth()[0] : -1;
 }
 
-Colour verdict_colour(const Episode& episode) {
-  if (!episode.judged) return kTrueBar;
+Colour colour_of_verdict(const Episode& episode, const Theme& theme) {
+  if (!episode.judged) return theme.true_bar;
   return episode.right() ? kRightColour : kWrongColour;
 }
 
@@ -93,8 +93,12 @@ std::vector<int> shown_classes(const Episode& episode, int num_classes, int last
 
 // ---- The panel of a video ----
 
-EpisodePicture::EpisodePicture(const Task& task, std::string name)
-    : task_(task), name_(std::move(name)), look_(task, kCanvasSide) {}
+EpisodePicture::EpisodePicture(const Task& task, std::string name, const Theme& theme)
+    : task_(task), name_(std::move(name)), theme_(theme), look_(task, kCanvasSide) {}
+
+Colour EpisodePicture::verdict_colour(const Episode& episode) const {
+  return colour_of_verdict(episode, theme_);
+}
 
 int EpisodePicture::num_bars() const {
   const int classes = task_.model.num_classes();
@@ -134,9 +138,9 @@ int EpisodePicture::cols() const {
 }
 
 Picture EpisodePicture::panel(const Episode& episode, int t, bool verdict) const {
-  Picture panel(rows(), cols(), kPaper);
+  Picture panel(rows(), cols(), theme_.paper);
   panel.text({kMargin + kFrame, kMargin + 15}, fitted(name_, cols() - 2 * kMargin - kFrame, kTitle),
-             kInk, kTitle);
+             theme_.ink, kTitle);
   const Box framed{kMargin, kTop, look_.cols() + 2 * kFrame, look_.rows() + 2 * kFrame};
   if (verdict) panel.fill(framed, verdict_colour(episode));
   panel.paste(look_.canvas(episode, t, /*numbered=*/true), {kMargin + kFrame, kTop + kFrame});
@@ -162,11 +166,11 @@ void EpisodePicture::draw_states(Picture& panel, const Episode& episode, int t, 
   const char* heading = !sequence                      ? "what it draws on"
                         : task_.model.answer().attends ? "what it says, and from where"
                                                        : "what it says";
-  panel.text({area.x, area.y + 9}, heading, kGrey, kSmall);
+  panel.text({area.x, area.y + 9}, heading, theme_.grey, kSmall);
   draw_table(panel, state_weights(task_, episode, t),
              {area.x, area.y + kHeading, std::min(area.width, table_size(task_, cell).cols),
               area.height - kHeading},
-             cell);
+             cell, theme_);
 }
 
 void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t, bool verdict,
@@ -178,7 +182,7 @@ void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t,
           ? ""
           : fmt::format("{}: {}", truth_label(task_.model), task_.spoken(episode.truth()));
   std::string words;
-  Colour colour = kGrey;
+  Colour colour = theme_.grey;
   if (verdict) {
     words = acts ? fmt::format("earned {:.0f}", episode.rollout.answer->rewards[episode.b])
                  : fmt::format("answers {}{}", task_.spoken(episode.said()),
@@ -191,13 +195,13 @@ void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t,
   }
   const TextStyle style = verdict ? bold(kWords) : kWords;
   panel.text({right, base}, words, colour, aligned(style, Align::right));
-  panel.text({left, base}, fitted(truth, right - left - text_width(words, style) - 8, kWords), kInk,
-             kWords);
+  panel.text({left, base}, fitted(truth, right - left - text_width(words, style) - 8, kWords),
+             theme_.ink, kWords);
 }
 
 void EpisodePicture::draw_seen(Picture& panel, const Episode& episode, int t, Point corner) const {
   panel.text({corner.x, corner.y + 9},
-             look_.num_seen() == 0 ? "sees the whole canvas" : "what it sees", kGrey, kSmall);
+             look_.num_seen() == 0 ? "sees the whole canvas" : "what it sees", theme_.grey, kSmall);
   const std::vector<Picture> seen = look_.seen(episode, t, seen_side());
   for (int i = 0; i < static_cast<int>(seen.size()); ++i) {
     const Point at{corner.x + i % kSeenInRow * (seen_side() + 4 + kSeenGap),
@@ -209,7 +213,7 @@ void EpisodePicture::draw_seen(Picture& panel, const Episode& episode, int t, Po
 
 void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bool verdict,
                                Box area) const {
-  panel.text({area.x, area.y + 9}, "what it thinks", kGrey, kSmall);
+  panel.text({area.x, area.y + 9}, "what it thinks", theme_.grey, kSmall);
   const std::vector<int> classes =
       shown_classes(episode, task_.model.num_classes(), task_.model.num_glimpses() - 1);
   int names = 0;
@@ -223,21 +227,22 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
     const int c = classes[i], top = area.y + kHeading + i * pitch, base = top + pitch / 2 + 5;
     const bool truth = c == true_class(episode);
     const float p = probability(episode, t, c);
-    Colour colour = truth ? kTrueBar : kBar;
+    Colour colour = truth ? theme_.true_bar : theme_.bar;
     if (verdict && !task_.model.answer().acts && c == episode.said()[0])
       colour = verdict_colour(episode);
     if (truth)
       panel.polygon(
           std::array<Point, 3>{{{area.x, base - 11}, {area.x, base}, {area.x + 8, base - 5}}},
-          kTrueBar);
+          theme_.true_bar);
     panel.text({area.x + 14 + names, base}, fitted(task_.class_name(c), names, bold(kWords)),
-               truth ? kInk : kGrey, aligned(truth ? bold(kWords) : kWords, Align::right));
-    panel.fill({left, top + 3, length, pitch - 6}, kTrack);
+               truth ? theme_.ink : theme_.grey,
+               aligned(truth ? bold(kWords) : kWords, Align::right));
+    panel.fill({left, top + 3, length, pitch - 6}, theme_.track);
     panel.fill({left, top + 3, static_cast<int>(p * static_cast<float>(length) + 0.5F), pitch - 6},
                colour);
     if (p >= 0.005F)
       panel.text({area.x + area.width, base}, fmt::format("{:.0f}%", 100.0F * p),
-                 truth ? kInk : kGrey, aligned(kSmall, Align::right));
+                 truth ? theme_.ink : theme_.grey, aligned(kSmall, Align::right));
   }
 }
 
@@ -268,7 +273,14 @@ EpisodeStrip::EpisodeStrip(const Task& task, std::string name)
 
 // Of the looks, without what stands under all of them.
 int EpisodeStrip::tile_rows() const {
-  return look_.rows() + (look_.num_seen() > 0 ? kStripGap / 2 + seen_side_ : 0);
+  const int seen = look_.num_seen() > 0 ? kStripGap / 2 + seen_side_ + kScaleRow : 0;
+  return look_.rows() + seen;
+}
+
+// Of what stands above the tiles: the caption, and the numbers of the looks where there are
+// several.
+int EpisodeStrip::head_rows() const {
+  return kHeading + (task_.model.num_glimpses() > 1 ? kStepRow : 0);
 }
 
 int EpisodeStrip::tiles_cols() const {
@@ -276,8 +288,8 @@ int EpisodeStrip::tiles_cols() const {
 }
 
 int EpisodeStrip::rows() const {
-  if (ends_with_table()) return kHeading + std::max(tile_rows(), table_.rows);
-  return kHeading + tile_rows() + (table_.rows > 0 ? kStripGap + table_.rows : 0);
+  if (ends_with_table()) return head_rows() + std::max(tile_rows(), table_.rows);
+  return head_rows() + tile_rows() + (table_.rows > 0 ? kStripGap + table_.rows : 0);
 }
 
 int EpisodeStrip::cols() const {
@@ -289,29 +301,50 @@ Picture EpisodeStrip::strip(const Episode& episode, int scene) const {
   Picture strip(rows(), cols(), kPaper);
   const int last = task_.model.num_glimpses() - 1;
   strip.text({0, 11}, fitted(episode_caption(task_, name_, episode, scene), cols(), bold(kSmall)),
-             verdict_colour(episode), bold(kSmall));
+             colour_of_verdict(episode, kLightTheme), bold(kSmall));
   for (int t = 0; t <= last; ++t) draw_tile(strip, episode, t);
   if (!ends_with_table()) return strip;
   WeightTable alignment = state_weights(task_, episode, last);
   alignment.marked = -1;  // all looks have been
-  draw_table(strip, alignment, {tiles_cols() + kTableGap, kHeading, table_.cols, rows() - kHeading},
+  draw_table(strip, alignment,
+             {tiles_cols() + kTableGap, head_rows(), table_.cols, rows() - head_rows()},
              kStripCell);
   return strip;
 }
 
 void EpisodeStrip::draw_tile(Picture& strip, const Episode& episode, int t) const {
-  const int left = t * (look_.cols() + kStripGap);
-  strip.paste(look_.canvas(episode, t, /*numbered=*/false), {left, kHeading});
-  int x = left;
-  for (const Picture& seen : look_.seen(episode, t, seen_side_)) {
-    strip.paste(seen, {x, kHeading + look_.rows() + kStripGap / 2});
-    x += seen_side_ + kStripGap / 2;
-  }
+  const int left = t * (look_.cols() + kStripGap), top = head_rows();
+  if (task_.model.num_glimpses() > 1)
+    strip.text({left + look_.cols() / 2, top - 4}, step_heading(t), kGrey, kTiny);
+  strip.paste(look_.canvas(episode, t, /*numbered=*/false), {left, top});
+  draw_seen(strip, episode, t, {left, top + look_.rows() + kStripGap / 2});
   if (table_.rows > 0 && !ends_with_table())
-    draw_table(strip, state_weights(task_, episode, t),
-               {left, kHeading + tile_rows() + kStripGap, std::min(look_.cols(), table_.cols),
-                table_.rows},
-               kHopCell);
+    draw_table(
+        strip, state_weights(task_, episode, t),
+        {left, top + tile_rows() + kStripGap, std::min(look_.cols(), table_.cols), table_.rows},
+        kHopCell);
+}
+
+// "glimpse 3", or less where there is no room.
+std::string EpisodeStrip::step_heading(int t) const {
+  const std::string words =
+      fmt::format("{} {}", task_.model.look().looks ? "glimpse" : "step", t + 1);
+  return text_width(words, kTiny) <= look_.cols() ? words : std::to_string(t + 1);
+}
+
+// The scales, each over a line of its colour and how much of the canvas it covers.
+void EpisodeStrip::draw_seen(Picture& strip, const Episode& episode, int t, Point corner) const {
+  const std::vector<Picture> pictures = look_.seen(episode, t, seen_side_);
+  for (int i = 0; i < static_cast<int>(pictures.size()); ++i) {
+    const Picture& seen = pictures[i];
+    strip.paste(seen, corner);
+    const int below = corner.y + seen.rows();
+    strip.fill({corner.x, below + 1, seen.cols(), 2}, LookPicture::scale_colour(i));
+    if (task_.model.look().retina)
+      strip.text({corner.x + seen.cols() / 2, below + kScaleRow - 3},
+                 LookPicture::scale_side(task_, i), kGrey, kTiny);
+    corner.x += seen_side_ + kStripGap / 2;
+  }
 }
 
 }  // namespace saccade

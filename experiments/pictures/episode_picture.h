@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/pictures/colours.h"
 #include "experiments/pictures/look_picture.h"
 #include "experiments/pictures/picture.h"
 #include "experiments/pictures/weight_table.h"
@@ -17,7 +18,7 @@ namespace saccade {
 class EpisodePicture {
  public:
   /// Keeps a reference to `task`.
-  EpisodePicture(const Task& task, std::string name);
+  EpisodePicture(const Task& task, std::string name, const Theme& theme = kLightTheme);
 
   int rows() const;
   int cols() const;
@@ -35,9 +36,11 @@ class EpisodePicture {
   void draw_states(Picture& panel, const Episode& episode, int t, Box area) const;
   void draw_bars(Picture& panel, const Episode& episode, int t, bool verdict, Box area) const;
   void draw_caption(Picture& panel, const Episode& episode, int t, bool verdict, int top) const;
+  Colour verdict_colour(const Episode& episode) const;
 
   const Task& task_;
   std::string name_;
+  Theme theme_;
   LookPicture look_;
 };
 
@@ -46,9 +49,10 @@ class EpisodePicture {
 std::string episode_caption(const Task& task, const std::string& name, const Episode& episode,
                             int scene);
 
-/// Draws the episodes of one agent for a contact sheet: a row of a tile for each look, with
-/// attention over the states up to there below it, under a caption that says the verdict; at the
-/// end of a sequence a tile of the alignment.
+/// Draws the episodes of one agent for a contact sheet: a row of a tile for each look, its number
+/// above, below it the scales with how much of the canvas they cover, and attention over the states
+/// up to there, under a caption that says the verdict; at the end of a sequence a tile of the
+/// alignment.
 class EpisodeStrip {
  public:
   /// Keeps a reference to `task`.
@@ -61,9 +65,12 @@ class EpisodeStrip {
 
  private:
   bool ends_with_table() const { return task_.model.answer().spells; }
+  int head_rows() const;
   int tile_rows() const;
   int tiles_cols() const;
+  std::string step_heading(int t) const;
   void draw_tile(Picture& strip, const Episode& episode, int t) const;
+  void draw_seen(Picture& strip, const Episode& episode, int t, Point corner) const;
 
   const Task& task_;
   std::string name_;

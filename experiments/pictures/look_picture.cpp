@@ -1,5 +1,7 @@
 #include "experiments/pictures/look_picture.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +11,6 @@
 namespace saccade {
 namespace {
 
-constexpr Colour kPath = {64, 222, 255};
 constexpr Colour kPast = {22, 122, 148};
 constexpr double kGridOpacity = 0.9;
 constexpr double kWindowOpacity = 0.25;  // its places all weigh the same
@@ -68,6 +69,11 @@ Colour LookPicture::scale_colour(int scale) {
                                                      {255, 152, 92},
                                                      {205, 205, 205}}};
   return kScales[scale % kScales.size()];
+}
+
+std::string LookPicture::scale_side(const Task& task, int scale) {
+  const RetinaConfig& retina = task.config.retina;
+  return fmt::format("{:.0f} px", retina.patch_size * std::pow(retina.scale_factor, scale));
 }
 
 Picture LookPicture::canvas(const Episode& episode, int t, bool numbered) const {
@@ -134,16 +140,16 @@ void LookPicture::draw_part(Picture& picture, const CanvasReading& reading, int 
   const int width = (col + reading.part[1]) * cols_ / reading.size[1] - left;
   const int thick = stroke_ + 1;
   if (std::min(height, width) >= 4 * thick)
-    return picture.outline({left, top, width, height}, kPath, thick);
+    return picture.outline({left, top, width, height}, kPathColour, thick);
   // A frame would hide what is as narrow as this: its two ends are marked.
   if (height <= width) {
     const int length = width / 8;
     for (const int x : {left, left + width - length})
-      picture.fill({x, top, length, std::max(height, thick)}, kPath);
+      picture.fill({x, top, length, std::max(height, thick)}, kPathColour);
   } else {
     const int length = height / 8;
     for (const int y : {top, top + height - length})
-      picture.fill({left, y, std::max(width, thick), length}, kPath);
+      picture.fill({left, y, std::max(width, thick), length}, kPathColour);
   }
 }
 
@@ -218,12 +224,13 @@ void LookPicture::draw_path(Picture& picture, const Episode& episode, int t, boo
   for (int step = 0; step <= t; ++step) path.push_back(drawn(place(episode, step)));
   for (int step = 1; step <= t; ++step)
     picture.line(path[step - 1], path[step], kOutline, stroke_ + 2);
-  for (int step = 1; step <= t; ++step) picture.line(path[step - 1], path[step], kPath, stroke_);
+  for (int step = 1; step <= t; ++step)
+    picture.line(path[step - 1], path[step], kPathColour, stroke_);
   for (int step = 0; step <= t; ++step) {
     const bool now = step == t;
     const int radius = numbered ? (now ? 9 : 7) : (now ? 4 : 2);
     picture.disc(path[step], radius + 1, kOutline);
-    picture.disc(path[step], radius, now || !numbered ? kPath : kPast);
+    picture.disc(path[step], radius, now || !numbered ? kPathColour : kPast);
     if (!numbered) continue;
     const TextStyle style{
         .height = step < 99 ? (now ? 9 : 7) : 6, .align = Align::centre, .bold = now};

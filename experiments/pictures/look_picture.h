@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "agent/rollout.h"
@@ -26,6 +27,9 @@ struct Episode {
     return {&canvases(t, b, 0), static_cast<std::size_t>(canvases.shape()[2])};
   }
 };
+
+/// Of the path of the looks, and of what frames a part that is read.
+inline constexpr Colour kPathColour = {64, 222, 255};
 
 /// The longer side of a canvas that has the mean side of a square of `side` pixels.
 int tile_side(const CanvasSize& canvas, int side);
@@ -61,6 +65,8 @@ class LookPicture {
 
   /// The colour of a scale's square, here and around what is seen.
   static Colour scale_colour(int scale);
+  /// "24 px": how many canvas pixels a scale of the retina covers, along a side.
+  static std::string scale_side(const Task& task, int scale);
 
  private:
   Picture scaled(const Picture& small) const;

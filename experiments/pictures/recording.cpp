@@ -11,6 +11,7 @@
 #include "experiments/files/output.h"
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/episode_picture.h"
+#include "experiments/pictures/legend.h"
 #include "experiments/pictures/video.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
@@ -80,6 +81,7 @@ Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequ
     return all || players[0]->episode(b).right() == (request.only == RecordedScenes::right);
   };
 
+  if (request.told) request.told(0, request.scenes);
   Recording result;
   while (result.scenes < request.scenes && (all || result.scanned < kMaxScanned)) {
     const int first = result.scanned;
@@ -93,6 +95,7 @@ Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequ
       std::vector<Episode> episodes;
       for (const auto& player : players) episodes.push_back(player->episode(b));
       draw(result.scenes++, episodes);
+      if (request.told) request.told(result.scenes, request.scenes);
     }
   }
   if (result.scenes == 0)
@@ -106,9 +109,9 @@ Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequ
 // Panels side by side; more than three in a square.
 class PanelGrid {
  public:
-  explicit PanelGrid(std::span<const RecordedAgent> agents) {
+  PanelGrid(std::span<const RecordedAgent> agents, const Theme& theme) : theme_(theme) {
     for (const RecordedAgent& agent : agents) {
-      panels_.emplace_back(agent.task, agent.name);
+      panels_.emplace_back(agent.task, agent.name, theme);
       steps_.push_back(agent.task.model.num_glimpses());
       cell_rows_ = std::max(cell_rows_, panels_.back().rows());
       cell_cols_ = std::max(cell_cols_, panels_.back().cols());
@@ -124,7 +127,7 @@ class PanelGrid {
 
   /// At step t; an agent with fewer glimpses waits at its last.
   Picture frame(std::span<const Episode> episodes, int t, bool verdict) const {
-    Picture frame(rows(), cols(), kPaper);
+    Picture frame(rows(), cols(), theme_.paper);
     for (int i = 0; i < static_cast<int>(panels_.size()); ++i)
       frame.paste(panels_[i].panel(episodes[i], std::min(t, steps_[i] - 1), verdict),
                   {i % across_ * cell_cols_, i / across_ * cell_rows_});
@@ -132,6 +135,7 @@ class PanelGrid {
   }
 
  private:
+  Theme theme_;
   std::vector<EpisodePicture> panels_;
   std::vector<int> steps_;
   int cell_rows_ = 0, cell_cols_ = 0;
@@ -140,7 +144,7 @@ class PanelGrid {
 
 Recording write_video(std::span<const RecordedAgent> agents, const RecordingRequest& request,
                       const std::filesystem::path& path, const std::atomic<bool>& stop) {
-  const PanelGrid grid(agents);
+  const PanelGrid grid(agents, request.dark ? kDarkTheme : kLightTheme);
   const auto video =
       open_video(path, {.rows = grid.rows(), .cols = grid.cols(), .fps = request.fps});
   const Recording result =
@@ -164,14 +168,17 @@ Picture cropped(const Picture& picture, int rows) {
 Recording write_sheet(std::span<const RecordedAgent> agents, const RecordingRequest& request,
                       const std::filesystem::path& path, const std::atomic<bool>& stop) {
   std::vector<EpisodeStrip> strips;
+  std::vector<LegendEntry> legend;
   int scene_rows = 0, cols = 0;  // of all agents' strips
   for (const RecordedAgent& agent : agents) {
     strips.emplace_back(agent.task, agent.name);
+    add_entries(legend, sheet_legend(agent.task));
     scene_rows += strips.back().rows() + kSheetMargin;
     cols = std::max(cols, strips.back().cols());
   }
+  const int below = legend_rows(legend, cols);
   cols += 2 * kSheetMargin;
-  const std::int64_t rows = std::int64_t{request.scenes} * scene_rows + kSheetMargin;
+  const std::int64_t rows = std::int64_t{request.scenes} * scene_rows + kSheetMargin + below;
   if (request.scenes > kMaxSheetScenes || rows * cols > kMaxSheetPixels)
     throw InputError(fmt::format(
         "--scenes {}: a sheet of {} x {} pixels is too large; allowed: at most {} scenes and {} "
@@ -187,8 +194,10 @@ Recording write_sheet(std::span<const RecordedAgent> agents, const RecordingRequ
           top += strips[i].rows() + kSheetMargin;
         }
       });
-  if (result.finished)
-    write_text(path, to_png(cropped(sheet, kSheetMargin + result.scenes * scene_rows)));
+  if (!result.finished) return result;
+  const int end = kSheetMargin + result.scenes * scene_rows;
+  draw_legend(sheet, legend, {kSheetMargin, end}, cols - 2 * kSheetMargin);
+  write_text(path, to_png(cropped(sheet, end + below)));
   return result;
 }
 

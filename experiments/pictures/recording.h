@@ -9,6 +9,7 @@
 
 #include "env/split.h"
 #include "experiments/config/recording_formats.h"
+#include "experiments/files/progress_bar.h"
 #include "experiments/task/task.h"
 
 namespace saccade {
@@ -34,7 +35,9 @@ struct RecordingRequest {
   int scenes = 4;                // so many, from scene 0 on; >= 1
   std::uint64_t seed = 0;        // of the policies, where they draw
   RecordedScenes only = RecordedScenes::all;
-  double fps = 3.0;  // glimpses a second
+  double fps = 3.0;     // glimpses a second
+  bool dark = false;    // of a video: for dark pages
+  Told told = nullptr;  // of the scenes that are drawn
 };
 
 /// What was recorded.
@@ -54,8 +57,8 @@ void require_format(const std::string& format, const std::string& where);
 /// Plays the scenes with the single deterministic pass of an evaluation, all agents the same, and
 /// writes how they look: a video (.mp4, .gif) of one frame for each glimpse and two of the verdict,
 /// the agents side by side; or a contact sheet (.png) of a row for each scene and agent, a column
-/// for each glimpse. The memory it takes does not depend on the number of scenes (a sheet is one
-/// picture, though). Stops at the next scene when `stop` becomes true.
+/// for each glimpse, and a legend below. The memory it takes does not depend on the number of
+/// scenes (a sheet is one picture, though). Stops at the next scene when `stop` becomes true.
 ///
 /// Throws InputError for a suffix, a target, a number of scenes or a codec that cannot be, and if
 /// there is no scene of the kind asked for among kMaxScanned. The same agents and request give the

@@ -9,6 +9,7 @@
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/episode_picture.h"
 #include "experiments/pictures/heat_map.h"
+#include "experiments/pictures/legend.h"
 
 namespace saccade {
 namespace {
@@ -24,6 +25,7 @@ constexpr int kGap = 8, kTableGap = 24;
 constexpr int kCell = 20;
 constexpr int kLeastTable = 150;  // room for its heading
 constexpr double kLight = 0.5;    // of a canvas under the heat of its gradient
+constexpr int kScaleHead = 16, kScaleBar = 180, kScaleGap = 8;
 
 // The root of |gradient| of each pixel, the largest of its channels; the most is 1. Gradients have
 // long tails: without the root a few pixels would be all that is seen.
@@ -68,9 +70,9 @@ Picture SaliencyPicture::picture(const Episode& episode, const SceneSaliency& sa
   for (int o = 0; o < outputs_; ++o) {
     if (saliency.chosen[o] < 0) continue;
     const int left = (o + 1) * (look_.cols() + kGap);
-    picture.text({left, kHeading},
-                 fmt::format("{} {:.1f}", task_.class_name(saliency.chosen[o]), saliency.logits[o]),
-                 kGrey, kSmall);
+    const std::string logit = fmt::format("logit of {}: {:.1f}",
+                                          task_.class_name(saliency.chosen[o]), saliency.logits[o]);
+    picture.text({left, kHeading}, fitted(logit, look_.cols(), kSmall), kGrey, kSmall);
     picture.paste(canvas_saliency(episode, saliency.canvas[o]), {left, kTop});
   }
   draw_tables(picture, episode, saliency, step);
@@ -85,11 +87,38 @@ void SaliencyPicture::draw_tables(Picture& picture, const Episode& episode,
     draw_table(picture, table, {left, kTop, size.cols, rows() - kTop}, kCell);
     left += std::max(size.cols, kLeastTable) + kTableGap;
   };
-  if (steps_.cols > 0) draw("|d logit / d g_t|", step_table(episode, saliency), steps_);
+  if (steps_.cols > 0) draw("by glimpse", step_table(episode, saliency), steps_);
   if (states_.cols == 0) return;
   WeightTable states = state_weights(task_, episode, step);
   states.marked = -1;
   draw("attention", states, states_);
+}
+
+// A bar: what it is of, and the shares at its ends and its middle.
+std::vector<SaliencyPicture::Scale> SaliencyPicture::scales() const {
+  std::vector<Scale> scales = {{"canvas: |d logit / d pixel|, of the most on this canvas",
+                                {"0", "25 %", "100 %"}}};  // its heat is a root
+  if (steps_.cols > 0)
+    scales.push_back(
+        {"by glimpse: |d logit / d g_t|, of the most of this logit", {"0", "50 %", "100 %"}});
+  if (states_.cols > 0) scales.push_back({"attention over the states", {"0", "0.5", "1"}});
+  if (task_.model.look().looks && task_.model.look().spreads())
+    scales.push_back(
+        {"looks: weight of a place, mean of the looks, of its most", {"0", "50 %", "100 %"}});
+  return scales;
+}
+
+int SaliencyPicture::scales_rows() const {
+  return static_cast<int>(scales().size()) * (kScaleHead + kHeatBarRows + kScaleGap);
+}
+
+void SaliencyPicture::draw_scales(Picture& sheet, Point corner) const {
+  for (const Scale& scale : scales()) {
+    sheet.text({corner.x, corner.y + kScaleHead - 5},
+               fitted(scale.of, sheet.cols() - 2 * corner.x, kSmall), kInk, kSmall);
+    draw_heat_bar(sheet, {corner.x, corner.y + kScaleHead, kScaleBar, kHeatBarRows}, scale.words);
+    corner.y += kScaleHead + kHeatBarRows + kScaleGap;
+  }
 }
 
 Picture SaliencyPicture::looks(const Episode& episode) const {

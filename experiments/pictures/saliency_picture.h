@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "experiments/pictures/look_picture.h"
@@ -20,7 +21,7 @@ struct SceneSaliency {
 /// Draws an episode of a sheet of saliency: a tile of where it looked (of many places a look the
 /// mean of all looks as heat), one of |d logit / d canvas| for each logit, and |d logit / d g_t| as
 /// a table beside that of attention over the states. The most of each logit is the hottest; on the
-/// canvas the heat is the square root of the share of it.
+/// canvas the heat is the square root of the share of it. draw_scales() says so below all episodes.
 class SaliencyPicture {
  public:
   /// Keeps a reference to `task`. `outputs` is O.
@@ -31,7 +32,17 @@ class SaliencyPicture {
   /// `step`: whose attention over the states is shown, of a class; `scene`: its number, for people.
   Picture picture(const Episode& episode, const SceneSaliency& saliency, int step, int scene) const;
 
+  /// Bars of the colours and what they are of, for the end of the sheet.
+  int scales_rows() const;
+  void draw_scales(Picture& sheet, Point corner) const;
+
  private:
+  struct Scale {
+    std::string of;
+    std::vector<std::string> words;
+  };
+
+  std::vector<Scale> scales() const;
   Picture looks(const Episode& episode) const;
   Picture canvas_saliency(const Episode& episode, const std::vector<float>& gradient) const;
   WeightTable step_table(const Episode& episode, const SceneSaliency& saliency) const;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/pictures/colours.h"
 #include "experiments/pictures/look_picture.h"
 #include "experiments/pictures/picture.h"
 #include "experiments/task/task.h"
@@ -39,6 +40,7 @@ TableSize class_table_size(const Task& task, int rows, int cols, int cell);
 
 /// Draws it into a box, to the right of it, in cells as large as fit but at most `cell` pixels a
 /// side.
-void draw_table(Picture& picture, const WeightTable& table, Box area, int cell);
+void draw_table(Picture& picture, const WeightTable& table, Box area, int cell,
+                const Theme& theme = kLightTheme);
 
 }  // namespace saccade

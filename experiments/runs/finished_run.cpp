@@ -32,6 +32,19 @@ T get(const Json& document, const fs::path& path, const std::string& key) {
   }
 }
 
+// A share with its ends, where all three are there.
+std::optional<SceneShare> scene_share(const Json& summary, Metric metric) {
+  SceneShare share;
+  for (const auto& [name, value] :
+       {std::pair(metric.name(), &share.value), std::pair(metric.low().name(), &share.low),
+        std::pair(metric.high().name(), &share.high)}) {
+    const auto found = summary.find(name);
+    if (found == summary.end() || !found->is_number()) return std::nullopt;
+    *value = found->get<double>();
+  }
+  return share;
+}
+
 void read_details(FinishedRun& run, const fs::path& path) {
   if (!fs::exists(path)) return;  // of a run before there was such a file
   const Json details = read_json(path);
@@ -134,6 +147,10 @@ void read_test(FinishedRun& run) {
   const RunFolder folder(run.folder);
   const Json summary = read_json(folder.summary());
   run.error = get<double>(summary, folder.summary(), Metric("test/error").name());
+  run.error_over_scenes =
+      scene_share(summary, "test/error").value_or(SceneShare{run.error, run.error, run.error});
+  for (const Metric metric : kControls)
+    if (const auto share = scene_share(summary, metric)) run.controls[metric] = *share;
   if (summary.contains(Metric("attention/on_target").name())) {
     run.on_target = get<double>(summary, folder.summary(), Metric("attention/on_target").name());
     run.on_target_by_glimpse = get<std::vector<double>>(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "experiments/config/config.h"
+#include "experiments/files/metrics.h"
 #include "experiments/runs/run_folder.h"
 
 namespace saccade {
@@ -18,6 +20,18 @@ struct LookMap {
   std::vector<double> exposure;  // (rows, cols), >= 0
   int cell = 1;                  // side of a cell in canvas pixels
 };
+
+/// A share of the test scenes, and where it may lie by the draw of these: a 95 % interval (Wilson).
+struct SceneShare {
+  double value = 0.0;
+  double low = 0.0;
+  double high = 0.0;
+};
+
+/// The errors of a test's controls: the same weights made to look where they do in another scene,
+/// at the centre and at random. What attention is good for is what they lose.
+inline constexpr std::array<Metric, 3> kControls = {"test/error_shuffled", "test/error_center",
+                                                    "test/error_random"};
 
 /// What a finished run left in its folder. Shares are fractions.
 struct FinishedRun {
@@ -38,8 +52,10 @@ struct FinishedRun {
   std::vector<CurvePoint> curve;  // on the validation scenes
 
   // Of the test:
-  double error = 0.0;               // single deterministic pass
-  std::optional<double> on_target;  // of models that look about
+  double error = 0.0;            // single deterministic pass
+  SceneShare error_over_scenes;  // the same; of runs that kept no interval nothing but itself
+  std::map<Metric, SceneShare> controls;  // those of kControls that it has
+  std::optional<double> on_target;        // of models that look about
   std::vector<std::string> class_names;
   std::vector<double> on_target_by_glimpse;  // (T)
   std::vector<double> error_by_glimpse;      // (T)

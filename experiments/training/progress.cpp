@@ -1,32 +1,26 @@
 #include "experiments/training/progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace saccade {
 namespace {
 
 constexpr std::chrono::milliseconds kRedraw{200};
-constexpr int kBarWidth = 24;
-
-std::string bar(std::int64_t done, std::int64_t total) {
-  const int filled = static_cast<int>(kBarWidth * done / std::max<std::int64_t>(total, 1));
-  std::string text;
-  for (int i = 0; i < kBarWidth; ++i) text += i < filled ? "█" : "░";
-  return text;
+double seconds_left(std::int64_t episodes, std::int64_t total, double per_second) {
+  return per_second > 0.0 ? static_cast<double>(total - episodes) / per_second : 0.0;
 }
 
 }  // namespace
 
 std::string training_figures(std::int64_t episodes, std::int64_t total, double per_second,
                              double error) {
-  const double left = per_second > 0.0 ? static_cast<double>(total - episodes) / per_second : 0.0;
   return fmt::format("{:>3} %  {:>10} episodes  {:>6.0f}/s  error {:>5.2f} %  left {}",
                      100 * episodes / std::max<std::int64_t>(total, 1), episodes, per_second,
-                     100 * error, clock_time(left));
+                     100 * error, clock_time(seconds_left(episodes, total, per_second)));
 }
 
 void show(const std::string& text) {
@@ -34,27 +28,38 @@ void show(const std::string& text) {
   std::fflush(stdout);
 }
 
-RunProgress::RunProgress() : terminal_(isatty(STDOUT_FILENO) != 0) {}
+RunProgress::RunProgress(Screen screen) : screen_(std::move(screen)) {}
 
-void RunProgress::note(const std::string& text) { show(text); }
+void RunProgress::note(const std::string& text) { screen_.write(text); }
 
 void RunProgress::update(std::int64_t episodes, double rate, double error) {
-  const auto now = Clock::now();
-  if (!terminal_ || (bar_shown_ && now - last_draw_ < kRedraw)) return;
+  if (!screen_.terminal) return;
+  const Clock::time_point now = screen_.now();
+  if (bar_shown_ && now - last_draw_ < kRedraw) return;
   last_draw_ = now;
   bar_shown_ = true;
-  show(kClearLine + bar(episodes, total_) + " " + training_figures(episodes, total_, rate, error));
+  const std::int64_t total = std::max<std::int64_t>(total_, 1);
+  std::string text =
+      fmt::format("{:>3} %  {:.0f}/s  error {:.2f} %", 100 * episodes / total, rate, 100 * error);
+  if (valid_error_) text += fmt::format("  valid {:.2f} %", 100 * *valid_error_);
+  text += fmt::format("  left {}", clock_time(seconds_left(episodes, total_, rate)));
+  const double share = static_cast<double>(episodes) / static_cast<double>(total);
+  screen_.write(kClearLine + with_bar(text, share, screen_.columns()));
 }
 
 void RunProgress::line(std::int64_t episodes, double rate, double error, const std::string& text) {
-  show(fmt::format("{}{}{}{}\n", bar_shown_ ? kClearLine : "",
-                   training_figures(episodes, total_, rate, error), text.empty() ? "" : "  ",
-                   text));
+  screen_.write(fmt::format("{}{}{}{}\n", bar_shown_ ? kClearLine : "",
+                            training_figures(episodes, total_, rate, error),
+                            text.empty() ? "" : "  ", text));
   bar_shown_ = false;
 }
 
+void RunProgress::row(const MetricsRow& row) {
+  if (row.contains("valid/error")) valid_error_ = row.at("valid/error");
+}
+
 void RunProgress::finish() {
-  if (bar_shown_) show(kClearLine);
+  if (bar_shown_) screen_.write(kClearLine);
   bar_shown_ = false;
 }
 

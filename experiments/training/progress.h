@@ -2,10 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "experiments/files/progress_bar.h"
 #include "experiments/runs/run_folder.h"
-#include "nn/clock.h"
 
 namespace saccade {
 
@@ -28,21 +29,24 @@ class Progress {
   virtual void finish() {}
 };
 
-/// One training: a bar that redraws itself on a terminal, and lines that stay.
+/// One training: on a terminal a bar that renews itself - the share that is done, the rate, the
+/// error, the last one on the validation scenes, the time left -, and lines that stay.
 class RunProgress final : public Progress {
  public:
-  RunProgress();
+  explicit RunProgress(Screen screen = screen_of(stdout));
 
   void begin(std::int64_t total_episodes) override { total_ = total_episodes; }
   void note(const std::string& text) override;
   void update(std::int64_t episodes, double per_second, double error) override;
   void line(std::int64_t episodes, double per_second, double error,
             const std::string& text) override;
+  void row(const MetricsRow& row) override;
   void finish() override;
 
  private:
+  const Screen screen_;
   std::int64_t total_ = 0;
-  bool terminal_;
+  std::optional<double> valid_error_;
   bool bar_shown_ = false;
   Clock::time_point last_draw_;
 };
@@ -74,7 +78,5 @@ std::string training_figures(std::int64_t episodes, std::int64_t total, double p
                              double error);
 /// Writes text to standard output now.
 void show(const std::string& text);
-/// For a terminal: back to the beginning of the line, which is cleared.
-inline constexpr const char* kClearLine = "\r\x1b[2K";
 
 }  // namespace saccade

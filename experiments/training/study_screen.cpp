@@ -48,7 +48,7 @@ class StudyScreen::Row final : public Progress {
 StudyScreen::StudyScreen(std::string name, std::vector<std::int64_t> episodes)
     : name_(std::move(name)),
       episodes_(std::move(episodes)),
-      terminal_(isatty(STDOUT_FILENO) != 0),
+      terminal_(screen_of(stdout).terminal),
       left_(std::accumulate(episodes_.begin(), episodes_.end(), 0.0)) {}
 
 std::unique_ptr<Progress> StudyScreen::begin_run(int run, const std::string& label,

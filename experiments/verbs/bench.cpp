@@ -159,7 +159,7 @@ std::string profile_table(const nlohmann::ordered_json& profile) {
 
 }  // namespace
 
-std::string bench(const BenchOptions& options) {
+std::string bench(const BenchOptions& options, const Told& told) {
   if (!(options.seconds > 0.0 && options.seconds <= 3600.0))
     throw InputError(fmt::format("--seconds {}: allowed: above 0, at most 3600", options.seconds));
   const Task task(read_config(options.config, options.overrides));
@@ -177,6 +177,7 @@ std::string bench(const BenchOptions& options) {
   std::vector<double> trained, peak, ceilings, looked;
   const double turn = options.seconds / kTurns;
   for (int i = 0; i < kTurns; ++i) {
+    if (told) told(i, kTurns);
     peak.push_back(rate(kPeakShare * turn, peak_product));
     ceilings.push_back(rate(kCeilingShare * turn, [&] { return ceiling(workers); }));
     trained.push_back(rate(kTrainShare * turn, [&] { return learner.step().sums.episodes; }));
@@ -222,7 +223,9 @@ Verb bench_verb() {
                       json_option(&options->json)},
           .call =
               [options](const Call&) {
-                fmt::print("{}", bench(*options));
+                fmt::print("{}", with_progress("measured", [&](const Told& told) {
+                             return bench(*options, told);
+                           }));
                 return Ending::done;
               },
           .examples = {"saccade bench cluttered60 --profile",

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/files/progress_bar.h"
+
 namespace saccade {
 
 /// `saccade bench`
@@ -20,6 +22,6 @@ struct BenchOptions {
 /// turns, so that a machine whose speed drifts slows both: a large product (peak) and multiply-adds
 /// on registers alone (ceiling). Every figure is the median of the turns. `profile` measures apart
 /// where the time of all threads goes; its rows add up to it.
-std::string bench(const BenchOptions& options);
+std::string bench(const BenchOptions& options, const Told& told = nullptr);
 
 }  // namespace saccade

@@ -54,45 +54,60 @@ void require_free(const fs::path& out, const std::vector<fs::path>& files, bool 
   OutputFile(files[0], /*force=*/true);  // whether anything can be written there
 }
 
+std::string bytes_in(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Beside a recording the one for dark pages.
+fs::path dark_of(const fs::path& file) {
+  return file.parent_path() / (file.stem().string() + "_dark" + file.extension().string());
+}
+
 // The first run of each variant, side by side on the same scenes. Nothing where that cannot be -
 // the data are not there any more, say - which the comparison then names.
-std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const fs::path& file) {
+std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const fs::path& file,
+                                                 const Told& told) {
   RecordOptions options{.out = file, .scenes = kRecordedScenes, .force = true};
   for (const Variant& variant : comparison.variants)
     if (options.run_folders.size() < kRecordedAgents)
       options.run_folders.push_back(variant.folders[0]);
+  const fs::path dark_file = dark_of(file);
   try {
-    record(options, /*stop=*/false);
+    record(options, /*stop=*/false, told);
+    options.out = dark_file;
+    options.dark = true;
+    record(options, /*stop=*/false, told);
   } catch (const std::exception& error) {
-    comparison.left_out.push_back({file, error.what()});
+    comparison.left_out.push_back({options.out, error.what()});
     return std::nullopt;
   }
   const bool all = options.run_folders.size() == comparison.variants.size();
-  std::ifstream bytes(file, std::ios::binary);
   return EmbeddedRecording{
       .media_type = file.extension() == ".mp4" ? "video/mp4" : "image/gif",
-      .bytes = {std::istreambuf_iterator<char>(bytes), {}},
+      .bytes = bytes_in(file),
       .title = fmt::format(
           "Where the first run of {} looks: {} test scenes",
           all ? "each variant" : fmt::format("each of the first {} variants", kRecordedAgents),
-          kRecordedScenes)};
+          kRecordedScenes),
+      .dark_bytes = bytes_in(dark_file)};
 }
 
 }  // namespace
 
-std::string compare(const CompareOptions& options) {
+std::string compare(const CompareOptions& options, const Told& told) {
   const fs::path out = out_folder(options);
-  Comparison comparison = gather(options.folders, keys_in(options.tuned_by));
+  Comparison comparison = gather(options.folders, keys_in(options.tuned_by), told);
   comparison.commands.push_back(options.command);
   const std::vector<Chart> charts = charts_of(comparison);
   const std::vector<fs::path> report = report_files(out, charts);
   const fs::path markdown = out / "compare.md", csv = out / "compare.csv",
                  video = out / ("recording" + video_formats().front());
-  std::vector<fs::path> files = {markdown, csv, video};
+  std::vector<fs::path> files = {markdown, csv, video, dark_of(video)};
   files.insert(files.end(), report.begin(), report.end());
   require_free(out, files, options.force);
 
-  const std::optional<EmbeddedRecording> recording = record_variants(comparison, video);
+  const std::optional<EmbeddedRecording> recording = record_variants(comparison, video, told);
   write_text(markdown, to_markdown(comparison));
   write_text(csv, to_csv(comparison));
   write_report(out, comparison, charts, recording);
@@ -121,7 +136,9 @@ Verb compare_verb() {
           .call =
               [options](const Call& call) {
                 options->command = call.command;
-                fmt::print("{}", compare(*options));
+                fmt::print("{}", with_progress("compared and filmed", [&](const Told& told) {
+                             return compare(*options, told);
+                           }));
                 return Ending::done;
               },
           .examples = {"saccade compare runs/quickstart --force",

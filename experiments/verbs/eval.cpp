@@ -28,7 +28,7 @@ void open_weights(std::optional<OutputFile>& file, const std::filesystem::path& 
 
 }  // namespace
 
-std::string eval(const EvalOptions& options) {
+std::string eval(const EvalOptions& options, const Told& told) {
   std::optional<OutputFile> weights_file;
   open_weights(weights_file, options.weights);
   const Trained trained(options.run_folder);
@@ -41,7 +41,7 @@ std::string eval(const EvalOptions& options) {
   Evaluator tester(task.model, task.environments(Split::test, evaluation), evaluation.scenes,
                    evaluation.seed, workers);
   const TestReport report = test_agent(task.model, flat(trained.weights), tester, evaluation,
-                                       attention ? &*attention : nullptr);
+                                       attention ? &*attention : nullptr, told);
   if (attention) {
     attention->write(weights_file->path());
     weights_file->commit();
@@ -68,7 +68,9 @@ Verb eval_verb() {
                       threads_option(&options->threads)},
           .call =
               [options](const Call&) {
-                fmt::print("{}", eval(*options));
+                fmt::print("{}", with_progress("test scenes", [&](const Told& told) {
+                             return eval(*options, told);
+                           }));
                 return Ending::done;
               },
           .examples = {"saccade eval runs/quickstart/base/seed-1 --episodes 20000",

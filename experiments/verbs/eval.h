@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <string>
 
+#include "experiments/files/progress_bar.h"
+
 namespace saccade {
 
 /// `saccade eval`
@@ -19,6 +21,6 @@ struct EvalOptions {
 /// the attention of the single deterministic pass (experiments/evaluation/attention_weights.h).
 /// Throws InputError before anything is computed if there is a file already, or not an .npz is to
 /// be written.
-std::string eval(const EvalOptions& options);
+std::string eval(const EvalOptions& options, const Told& told = nullptr);
 
 }  // namespace saccade

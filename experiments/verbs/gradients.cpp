@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -148,10 +150,12 @@ class LocatorGradient {
 
 using Samples = std::vector<std::vector<std::vector<float>>>;  // (estimator, draw, number)
 
-// The gradients of all estimators by the same draws, which the workers share. `play` plays a draw.
+// The gradients of all estimators by the same draws, which the workers share. `play` plays a draw,
+// `drawn` is told of it.
 template <class Play>
 Samples sample(std::vector<std::unique_ptr<LocatorGradient>>& locators, Workers& workers, int draws,
-               float average_reward, int first, const Play& play) {
+               float average_reward, int first, const std::function<void()>& drawn,
+               const Play& play) {
   const std::vector<std::string> estimators = advantage_estimators();
   Samples samples(estimators.size(), std::vector<std::vector<float>>(draws));
   const int count = static_cast<int>(locators.size());
@@ -160,6 +164,7 @@ Samples sample(std::vector<std::unique_ptr<LocatorGradient>>& locators, Workers&
       play(*locators[p], draw);
       for (std::size_t e = 0; e < estimators.size(); ++e)
         samples[e][draw] = locators[p]->gradient(estimators[e], average_reward, first);
+      drawn();
     }
   });
   return samples;
@@ -200,7 +205,8 @@ std::vector<double> enumerate(LocatorGradient& locator, int candidates, const Te
 // The last glimpse alone, all earlier ones fixed: each estimator against the exact gradient.
 nlohmann::ordered_json against_exact(const Trained& trained, const GradientsOptions& options,
                                      std::vector<std::unique_ptr<LocatorGradient>>& locators,
-                                     Workers& workers, float average_reward) {
+                                     Workers& workers, float average_reward,
+                                     const std::function<void()>& drawn) {
   const int candidates = trained.task.model.look().num_candidates;
   LocatorGradient& locator = *locators.front();
   const int last = locator.steps() - 1;
@@ -216,7 +222,7 @@ nlohmann::ordered_json against_exact(const Trained& trained, const GradientsOpti
     one.play(number, &actions);
   };
   const Samples samples =
-      sample(locators, workers, options.samples, average_reward, last, play_last);
+      sample(locators, workers, options.samples, average_reward, last, drawn, play_last);
 
   nlohmann::ordered_json report{{"norm", norm(exact)}};
   const std::vector<std::string> estimators = advantage_estimators();
@@ -257,7 +263,7 @@ std::string to_table(const nlohmann::ordered_json& document) {
 
 }  // namespace
 
-std::string gradients(const GradientsOptions& options) {
+std::string gradients(const GradientsOptions& options, const Told& told) {
   const Trained trained(options.run_folder);
   const Model& model = trained.task.model;
   if (model.look().first_action == model.num_glimpses())
@@ -282,7 +288,14 @@ std::string gradients(const GradientsOptions& options) {
                                   {"critic", model.config().reinforce.critic},
                                   {"average_reward", average_reward}};
   const std::vector<std::string> estimators = advantage_estimators();
-  const Samples all = sample(locators, workers, options.samples, average_reward, 0,
+  const bool exact = model.look().num_candidates > 0;
+  const std::int64_t total = std::int64_t{options.samples} * (exact ? 2 : 1);
+  std::atomic<std::int64_t> done = 0;
+  const auto drawn = [&] {
+    if (told) told(++done, total);
+  };
+  if (told) told(0, total);
+  const Samples all = sample(locators, workers, options.samples, average_reward, 0, drawn,
                              [](LocatorGradient& locator, int draw) { locator.play(draw); });
   for (std::size_t e = 0; e < estimators.size(); ++e) {
     const Noise noise = measure(all[e]);
@@ -290,8 +303,8 @@ std::string gradients(const GradientsOptions& options) {
                                              {"variance", noise.variance},
                                              {"signal_to_noise", noise.signal_to_noise}};
   }
-  if (model.look().num_candidates > 0)
-    document["exact"] = against_exact(trained, options, locators, workers, average_reward);
+  if (exact)
+    document["exact"] = against_exact(trained, options, locators, workers, average_reward, drawn);
   return options.json ? document.dump(2) + "\n" : to_table(document);
 }
 
@@ -308,7 +321,9 @@ Verb gradients_verb() {
                       threads_option(&options->threads)},
           .call =
               [options](const Call&) {
-                fmt::print("{}", gradients(*options));
+                fmt::print("{}", with_progress("draws", [&](const Told& told) {
+                             return gradients(*options, told);
+                           }));
                 return Ending::done;
               },
           .examples = {"saccade gradients runs/quickstart/base/seed-1 --scenes 32 --samples 64",

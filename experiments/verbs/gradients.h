@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <string>
 
+#include "experiments/files/progress_bar.h"
+
 namespace saccade {
 
 /// `saccade gradients`
@@ -22,6 +24,6 @@ struct GradientsOptions {
 /// gradient of the last glimpse alone, all earlier ones fixed, against the exact one by enumeration
 /// of all candidates. A table, or JSON. Throws InputError for an agent that does not learn by
 /// REINFORCE.
-std::string gradients(const GradientsOptions& options);
+std::string gradients(const GradientsOptions& options, const Told& told = nullptr);
 
 }  // namespace saccade

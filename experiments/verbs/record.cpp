@@ -83,7 +83,7 @@ std::vector<std::string> agent_names(std::span<const Config* const> configs,
   return names;
 }
 
-std::string record(const RecordOptions& options, const std::atomic<bool>& stop) {
+std::string record(const RecordOptions& options, const std::atomic<bool>& stop, const Told& told) {
   const fs::path target = options.out.empty() ? default_target(options.run_folders) : options.out;
   const bool sheet = target.extension() == ".png";
   const RecordedScenes only = which(options.only);
@@ -109,7 +109,9 @@ std::string record(const RecordOptions& options, const std::atomic<bool>& stop) 
                                              .scenes = wanted,
                                              .seed = evaluation.seed,
                                              .only = only,
-                                             .fps = options.fps},
+                                             .fps = options.fps,
+                                             .dark = options.dark,
+                                             .told = told},
                                             stop);
   if (!written.finished) return "";
   std::string text = target.string() + "\n";
@@ -137,7 +139,9 @@ Verb record_verb() {
                   force_option(&options->force)},
       .call =
           [options](const Call& call) {
-            const std::string written = record(*options, call.stop_flag());
+            const std::atomic<bool>& stop = call.stop_flag();
+            const std::string written = with_progress(
+                "scenes", [&](const Told& told) { return record(*options, stop, told); });
             if (written.empty()) {
               fmt::print(stderr, "stopped; nothing was written\n");
               return Ending::stopped;

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/files/progress_bar.h"
+
 namespace saccade {
 
 struct Config;
@@ -21,6 +23,7 @@ struct RecordOptions {
   std::string only = {};                                // "wrong", "right"; empty: every scene
   double fps = 3.0;                                     // glimpses a second
   bool force = false;                                   // whether a file at `out` is written over
+  bool dark = false;                                    // a video for dark pages
 };
 
 /// Records where trained agents look at test scenes, side by side. Without `out` the file is
@@ -30,7 +33,8 @@ struct RecordOptions {
 ///
 /// Throws InputError for a folder that is no run, runs of different tasks (scene.*, data.source,
 /// data.size, the data's checksums), and whatever write_recording refuses.
-std::string record(const RecordOptions& options, const std::atomic<bool>& stop);
+std::string record(const RecordOptions& options, const std::atomic<bool>& stop,
+                   const Told& told = nullptr);
 
 /// Short and distinct names for agents: their variant_labels(), or where these are not distinct the
 /// ends of their folders' paths.

@@ -59,7 +59,8 @@ std::vector<SceneSaliency> follow(Jacobian& jacobian, std::span<const float> wei
 
 // Plays the scenes, follows their logits, and draws and writes both.
 void write_saliency(const Task& task, std::span<const float> weights,
-                    const SaliencyOptions& options, const fs::path& png, const fs::path& npz) {
+                    const SaliencyOptions& options, const fs::path& png, const fs::path& npz,
+                    const Told& told) {
   const Model& model = task.model;
   const std::vector<int> outputs = followed_outputs(model, options.step, "--step");
   const EvaluationConfig& evaluation = task.config.evaluation;
@@ -67,10 +68,12 @@ void write_saliency(const Task& task, std::span<const float> weights,
   Tensor<3> canvases = zeros<3>(model.num_glimpses(), kChunk, model.canvas().pixels());
   SaliencyArrays arrays(jacobian, options.scenes, static_cast<int>(outputs.size()));
   const SaliencyPicture drawn(task, static_cast<int>(outputs.size()));
-  Picture sheet(options.scenes * (drawn.rows() + kMargin) + kMargin, drawn.cols() + 2 * kMargin,
-                kPaper);
+  const int end = kMargin + options.scenes * (drawn.rows() + kMargin);
+  Picture sheet(end + drawn.scales_rows(), drawn.cols() + 2 * kMargin, kPaper);
+  drawn.draw_scales(sheet, {kMargin, end});
   const int step = model.answer().spells ? model.num_glimpses() - 1 : outputs.back();
   for (int first = 0; first < options.scenes; first += kChunk) {
+    if (told) told(first, options.scenes);
     RolloutRequest request = RolloutRequest::of_scenes(first, evaluation.seed);
     request.readout = Readout::deterministic;
     request.canvases = &canvases;
@@ -95,7 +98,7 @@ void make_folder(const fs::path& folder) {
 
 }  // namespace
 
-std::string saliency(const SaliencyOptions& options) {
+std::string saliency(const SaliencyOptions& options, const Told& told) {
   if (options.scenes < 1 || options.scenes > kMaxSheetScenes)
     throw InputError(fmt::format("--scenes {}: allowed: 1 to {}", options.scenes, kMaxSheetScenes));
   const Trained trained(options.run_folder);
@@ -104,7 +107,8 @@ std::string saliency(const SaliencyOptions& options) {
   make_folder(options.out);
   const fs::path png = options.out / "saliency.png", npz = options.out / "saliency.npz";
   OutputFile png_file(png, options.force), npz_file(npz, options.force);
-  write_saliency(trained.task, flat(trained.weights), options, png_file.path(), npz_file.path());
+  write_saliency(trained.task, flat(trained.weights), options, png_file.path(), npz_file.path(),
+                 told);
   png_file.commit();
   npz_file.commit();
   return fmt::format("{}\n{}\n", png.string(), npz.string());
@@ -125,7 +129,9 @@ Verb saliency_verb() {
                       force_option(&options->force)},
           .call =
               [options](const Call&) {
-                fmt::print("{}", saliency(*options));
+                fmt::print("{}", with_progress("scenes", [&](const Told& told) {
+                             return saliency(*options, told);
+                           }));
                 return Ending::done;
               },
           .examples = {"saccade saliency runs/quickstart/base/seed-1 --out maps",

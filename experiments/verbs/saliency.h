@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "experiments/files/progress_bar.h"
+
 namespace saccade {
 
 /// `saccade saliency`
@@ -32,6 +34,6 @@ struct SaliencyOptions {
 ///
 /// Returns the paths of both, a line each. Throws InputError for a folder that is no run, a step or
 /// a number of scenes out of range, and files that are there already.
-std::string saliency(const SaliencyOptions& options);
+std::string saliency(const SaliencyOptions& options, const Told& told = nullptr);
 
 }  // namespace saccade

@@ -30,7 +30,9 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Variants with their figures by the names of the metrics, shares in [0, 1], and what was
-        left out; None is not known. Ends of intervals end in _low and _high."""
+        left out; None is not known. Ends of intervals end in _low and _high. `not_clearly_better_than`
+        names the controls (test/error_shuffled, ...) that a variant's error is not clearly below:
+        attention does nothing there that they could not."""
         return copy.deepcopy(self._document)
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -117,6 +119,9 @@ _COLUMNS: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
     ("error %", lambda v: _figure(v, "test/error", 100, ".2f")),
     ("to the first", lambda v: _figure(v, "difference", 100, "+.2f")),
     ("P(better)", lambda v: _figure(v, "improvement_probability", 1, ".2f")),
+    ("shuffled %", lambda v: _figure(v, "test/error_shuffled", 100, ".2f")),
+    ("centre %", lambda v: _figure(v, "test/error_center", 100, ".2f")),
+    ("random %", lambda v: _figure(v, "test/error_random", 100, ".2f")),
     ("on digit %", lambda v: _figure(v, "attention/on_target", 100, ".1f")),
     ("episodes", lambda v: f"{v['episodes']:.0f}"),
 ]

@@ -65,12 +65,13 @@ inline nlohmann::json seen_in_browser(const std::filesystem::path& page, bool da
 
 /// What must be true of a report in a real browser, light in a wide window and dark in a narrow
 /// one: no error, nothing requested, every chart drawn (`charts` of them) there and on paper, its
-/// words inside it, its series told and switched, nothing beyond the window's edge. Call
+/// words and marks inside it, its series told and switched, the figures all to be seen, nothing
+/// beyond the window's edge. Call
 /// skipped_without_browser() before.
 inline void check_report_in_browser(const std::filesystem::path& report, std::size_t charts) {
   for (const bool dark : {false, true}) {
     CAPTURE(dark);
-    const nlohmann::json seen = seen_in_browser(report, dark, dark ? 520 : 1280);
+    const nlohmann::json seen = seen_in_browser(report, dark, dark ? 520 : 1200);
     CHECK(seen.at("errors") == nlohmann::json::array());
     REQUIRE(seen.contains("hostile"));  // the probe came to its end
     CHECK(seen.at("requests") == nlohmann::json::array());
@@ -79,6 +80,13 @@ inline void check_report_in_browser(const std::filesystem::path& report, std::si
     CHECK(seen.at("paper") == (dark ? "rgb(21, 23, 27)" : "rgb(255, 255, 255)"));
     CHECK(seen.at("printedPaper") == "rgb(255, 255, 255)");
     CHECK(seen.at("overflow") == 0);
+    CHECK(seen.at("figures").size() == 2);
+    for (const auto& table : seen.at("figures")) {
+      CHECK(table.at("hidden") == 0);
+      CHECK(table.at("header") == !dark);
+      CHECK((table.at("titled") > 3) == dark);
+    }
+    for (const auto& swatch : seen.at("swatches")) CHECK(swatch == "beside");
     CHECK(seen.at("tables").size() == charts);
     for (const auto& table : seen.at("tables")) CHECK(table.at("rows") > 1);
     const std::string light_ink = "rgb(33, 37, 41)", dark_ink = "rgb(230, 232, 236)";
@@ -108,6 +116,7 @@ inline void check_report_in_browser(const std::filesystem::path& report, std::si
       CHECK(series.at("again") == series.at("before"));
     }
     for (const auto& width : seen.at("images")) CHECK(width > 0);
+    CHECK(seen.at("recordings") == nlohmann::json::array({dark ? "on-dark" : "on-light"}));
   }
 }
 

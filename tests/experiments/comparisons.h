@@ -29,6 +29,9 @@ inline Variant made_variant(const std::string& label, double error, int seeds, i
   variant.canvas_pixels = 4321.0;
   variant.seconds = 3000.0 * error / 0.02;
   variant.on_target = around(0.75, room);
+  variant.controls = {{"test/error_shuffled", around(0.51, room)},
+                      {"test/error_center", around(0.62, room)},
+                      {"test/error_random", around(0.73, room)}};
   variant.num_glimpses = num_glimpses;
   variant.settings = {label};
   for (int seed = 1; seed <= seeds; ++seed) {

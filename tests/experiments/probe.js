@@ -35,15 +35,34 @@
             colours: new Set(pixels).size};
   }
 
-  // The words that reach over the edge of their drawing.
+  // The words and the marks that reach over the edge of their drawing.
   function cutOff(svg) {
     const edge = svg.getBoundingClientRect();
-    return [...svg.querySelectorAll("text")].filter((text) => {
-      const box = text.getBoundingClientRect();
+    return [...svg.querySelectorAll("text, circle, polygon, polyline")].filter((shape) => {
+      const box = shape.getBoundingClientRect();
       return box.left < edge.left - 1 || box.right > edge.right + 1 ||
              box.top < edge.top - 1 || box.bottom > edge.bottom + 1;
-    }).map((text) => text.textContent);
+    }).map((shape) => shape.textContent || shape.outerHTML);
   }
+
+  // By how much the tables of figures are wider than what is shown of them, and the columns that
+  // each says of its figures where it stands as blocks.
+  const figures = () => [...document.querySelectorAll("table.figures")].map((table) => ({
+    hidden: table.parentElement.scrollWidth - table.parentElement.clientWidth,
+    header: getComputedStyle(table.tHead).display !== "none",
+    titled: [...table.querySelectorAll("td")].filter((cell) =>
+      getComputedStyle(cell, "::before").content.includes(cell.dataset.title)).length,
+  }));
+
+  // Whether a swatch stands beside the first line of its label.
+  const swatches = () => [...document.querySelectorAll(".figures .swatch")].map((swatch) => {
+    const range = document.createRange();
+    range.selectNodeContents(swatch.parentElement);
+    const text = [...range.getClientRects()].find((box) => box.width > swatch.offsetWidth + 1);
+    const box = swatch.getBoundingClientRect();
+    return text && box.top >= text.top && box.bottom <= text.bottom && box.right <= text.left + 1 ?
+      "beside" : "apart";
+  });
 
   const shown = () => [...document.querySelectorAll("figure[id] svg")]
     .filter((svg) => svg.getBoundingClientRect().width > 0);
@@ -102,6 +121,8 @@
     seen.dark = matchMedia("(prefers-color-scheme: dark)").matches;
     seen.paper = paper();
     seen.overflow = page.scrollWidth - page.clientWidth;
+    seen.figures = figures();
+    seen.swatches = swatches();
     for (const details of document.querySelectorAll("details")) details.open = true;
     await pause();
     seen.tables = [...document.querySelectorAll("figure[id] table")].map((table) =>
@@ -113,6 +134,8 @@
     seen.printedPaper = paper();
     forPaper(false);
     seen.again = await drawn();
+    seen.recordings = [...document.querySelectorAll(".recording img, .recording video")]
+      .filter((one) => one.getBoundingClientRect().width > 0).map((one) => one.className);
     seen.images = [...document.images].map((image) => image.naturalWidth);
     seen.requests = performance.getEntriesByType("resource").map((entry) => entry.name)
       .filter((name) => !name.startsWith("data:"));

@@ -18,8 +18,10 @@ TEST_CASE("a report opens in a browser, draws every chart and asks for nothing")
   comparison.left_out.push_back({kHostile, kHostile});
   comparison.differing = {kHostile};
   const std::vector<Chart> charts = charts_of(comparison);
-  const EmbeddedRecording recording{
-      .media_type = "image/png", .bytes = to_png(Picture(20, 30, {200, 0, 0})), .title = kHostile};
+  const EmbeddedRecording recording{.media_type = "image/png",
+                                    .bytes = to_png(Picture(20, 30, {200, 0, 0})),
+                                    .title = kHostile,
+                                    .dark_bytes = to_png(Picture(20, 30, {0, 0, 90}))};
   TemporaryFolder folder;
   write_report(folder.path, comparison, charts, recording);
   check_report_in_browser(folder.path / "report.html", charts.size());

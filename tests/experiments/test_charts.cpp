@@ -325,6 +325,33 @@ TEST_CASE("long names and many variants stay inside the drawing, wide, narrow an
     }
 }
 
+TEST_CASE("marks at the ends of the axes are whole") {
+  for (const ChartKind kind : {ChartKind::lines, ChartKind::points, ChartKind::rows})
+    for (int variant = 0; variant < 5; ++variant) {  // every marker
+      CAPTURE(static_cast<int>(kind));
+      CAPTURE(variant);
+      const bool rows = kind == ChartKind::rows;
+      const Estimate one{.value = 5.0, .low = 5.0, .high = 5.0, .known = true};
+      const Axis axis{.low = 0.0, .high = 5.0, .ticks = {{0.0, "0"}, {5.0, "5"}}};
+      const Chart chart{.kind = kind,
+                        .x = axis,
+                        .y = rows ? Axis{.low = -0.5, .high = 0.5} : axis,
+                        .series = {{.name = "one",
+                                    .variant = variant,
+                                    .x = {rows ? 0.0 : 5.0},
+                                    .estimates = {one},
+                                    .singles = {5.0}}}};
+      const Drawing drawing = draw_chart(chart, {.width = 360.0});
+      for (const Shape& shape : drawing.shapes)
+        for (const Place& place : reach_of(shape.form)) {
+          CHECK(place.x >= 0.0);
+          CHECK(place.x <= drawing.width);
+          CHECK(place.y >= 0.0);
+          CHECK(place.y <= drawing.height);
+        }
+    }
+}
+
 TEST_CASE("labels along an axis do not touch") {
   Comparison comparison = two_variants();
   comparison.class_names = {"a rather long name", "another one that is long", "and a third"};

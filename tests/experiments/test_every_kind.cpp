@@ -11,6 +11,7 @@
 #include "agent/looking/location_estimator.h"
 #include "agent/model.h"
 #include "env/task_kinds.h"
+#include "experiments/pictures/legend.h"
 #include "experiments/task/task.h"
 #include "experiments/verbs/bench.h"
 #include "experiments/verbs/eval.h"
@@ -217,7 +218,8 @@ void check_sheet(const Task& task, const fs::path& folder, int looks_drawn) {
     return cv::imread(out.string());
   };
   const cv::Mat one = sheet(1), two = sheet(2);
-  CHECK(two.rows - 12 == 2 * (one.rows - 12));  // a margin
+  const int below = 12 + legend_rows(sheet_legend(task), one.cols - 2 * 12);  // and a margin
+  CHECK(two.rows - below == 2 * (one.rows - below));
   CHECK(two.cols == one.cols);
   const CanvasSize canvas = test_environment(task, 1)->canvas();
   const bool tiles = canvas.rows == 13 && canvas.cols == 15 && looks_drawn == 3;

@@ -61,7 +61,7 @@ TEST_CASE("what is written of a run stands in the table of metrics") {
     const nlohmann::json compared = nlohmann::json::parse(
         compare({.folders = {folder}, .out = tiny.path / "compared", .json = true, .force = true}));
     check_keys(compared.at("variants").at(0), kInCompare,
-               {"variant", "seed", "errors", "folders", "settings"});
+               {"variant", "seed", "errors", "folders", "settings", "not_clearly_better_than"});
     fs::remove_all(folder);
   }
 }

@@ -10,6 +10,7 @@
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/episode_picture.h"
 #include "experiments/pictures/heat_map.h"
+#include "experiments/pictures/legend.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/trained.h"
 #include "experiments/verbs/eval.h"
@@ -113,8 +114,16 @@ TEST_CASE("a contact sheet has a row for each scene and agent and a tile for eac
   // Canvas 13 x 15 at 12 pixels each, three steps, gaps of 8, margins of 12.
   CHECK(one.cols == 3 * (15 * 12 + 8) - 8 + 2 * 12);
   CHECK(three.cols == one.cols);
-  CHECK(three.rows - 12 == 3 * (one.rows - 12));
-  CHECK(both.rows - 12 == 2 * (three.rows - 12));
+  const int scene = (three.rows - one.rows) / 2;
+  const auto legend = [&](const std::vector<fs::path>& runs) {
+    std::vector<LegendEntry> entries;
+    for (const fs::path& run : runs) add_entries(entries, sheet_legend(Trained(run).task));
+    return legend_rows(entries, one.cols - 2 * 12);
+  };
+  CHECK(one.rows == 12 + scene + legend({hard}));
+  CHECK(three.rows == 12 + 3 * scene + legend({hard}));
+  CHECK(both.rows == 12 + 6 * scene + legend({hard, soft}));
+  CHECK(legend({hard, soft}) >= legend({hard}));
   CHECK(one.at<cv::Vec3b>(2, 2) == cv::Vec3b(255, 255, 255));
 }
 

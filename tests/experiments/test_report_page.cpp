@@ -38,12 +38,63 @@ TEST_CASE("the page's figures are those of the comparison") {
   CHECK_FALSE(contains(page, "{{"));
 }
 
-TEST_CASE("one seed is said to have no interval") {
+// The cells of a column of the table of figures, from top to bottom.
+std::vector<std::string> column(const std::string& page, const std::string& title) {
+  std::vector<std::string> cells;
+  const std::string from = "<td data-title=\"" + title + "\">", to = "</td>";
+  for (std::size_t at = page.find(from); at != std::string::npos; at = page.find(from, at + 1))
+    cells.push_back(page.substr(at + from.size(), page.find(to, at) - at - from.size()));
+  return cells;
+}
+
+TEST_CASE("one seed is said to have no interval, once, and has no columns of them") {
   const std::string page = page_of(made_comparison({made_variant("lone", 0.03, 1, 4)}));
-  CHECK(contains(page, "3.00 %<small>one seed: no interval</small>"));
+  using Column = std::vector<std::string>;
+  CHECK(column(page, "seeds") == Column{"1<small>no interval</small>"});
+  CHECK(column(page, "error, mean") == Column{"3.00 %"});
+  for (const char* title :
+       {"error, interquartile mean", "P(better than the first)", "difference to the first"})
+    CHECK_MESSAGE(column(page, title).empty(), title);
   CHECK(contains(page, "A variant with one seed has no interval."));
   CHECK_FALSE(contains(page, "resamples"));
-  CHECK_FALSE(contains(page_of(two_variants()), "one seed: no interval"));
+  const std::string both = page_of(
+      made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("lone", 0.03, 1, 4)}));
+  CHECK(column(both, "seeds") == Column{"5", "1<small>no interval</small>"});
+  CHECK(column(both, "error, interquartile mean").size() == 2);
+  CHECK_FALSE(contains(page_of(two_variants()), "no interval"));
+}
+
+TEST_CASE("the page has the controls, and says first what attention could not") {
+  const std::string good = page_of(two_variants());
+  CHECK(column(good, "shuffled")[0] == "51.00 %<small>[50.80, 51.20]</small>");
+  CHECK(column(good, "centre")[1] == "62.00 %<small>[61.70, 62.30]</small>");
+  CHECK(column(good, "random").size() == 2);
+  CHECK_FALSE(contains(good, "class=\"warning\""));
+
+  Comparison comparison = two_variants();
+  comparison.variants[0].controls.clear();
+  comparison.variants[1].controls[2].beaten = false;
+  const std::string page = page_of(comparison);
+  const std::size_t warning = page.find(
+      "<p class=\"warning\" role=\"note\">hard: attention does "
+      "nothing that random looks (73.00 %) could not");
+  REQUIRE(warning != std::string::npos);
+  CHECK(warning < page.find("class=\"summary\""));
+  CHECK(count_of(page, "class=\"warning\"") == 1);
+  CHECK(column(page, "shuffled")[0].empty());
+  CHECK(column(page, "random")[1].starts_with("<strong>73.00 %"));
+  CHECK(column(page, "centre")[1].starts_with("62.00 %"));
+
+  comparison.variants[1].controls.clear();
+  CHECK(column(page_of(comparison), "shuffled").empty());
+}
+
+TEST_CASE("the page is called as its runs are, or by what it compares") {
+  Comparison comparison = two_variants();
+  CHECK(contains(page_of(comparison), "<title>soft · hard</title>"));
+  comparison.name = "a < study";
+  for (const char* part : {"<title>a &lt; study</title>", "<h1>a &lt; study</h1>"})
+    CHECK_MESSAGE(contains(page_of(comparison), part), part);
 }
 
 // The figure of a chart.
@@ -172,7 +223,12 @@ TEST_CASE("a recording is in the page, byte by byte") {
       page_of(two_variants(), EmbeddedRecording{"video/mp4", "any bytes", "A & B"});
   CHECK(contains(page, "aria-label=\"A &amp; B\" src=\"data:video/mp4;base64,YW55IGJ5dGVz\""));
   CHECK(contains(page_of(two_variants(), EmbeddedRecording{"image/gif", "ab", "x"}),
-                 "<img alt=\"x\" src=\"data:image/gif;base64,YWI=\">"));
+                 "<img class=\"\" alt=\"x\" src=\"data:image/gif;base64,YWI=\">"));
+  const std::string both = page_of(
+      two_variants(),
+      EmbeddedRecording{.media_type = "image/gif", .bytes = "ab", .title = "x", .dark_bytes = "b"});
+  CHECK(contains(both, "<img class=\"on-light\" alt=\"x\" src=\"data:image/gif;base64,YWI=\">"));
+  CHECK(contains(both, "<img class=\"on-dark\" alt=\"x\" src=\"data:image/gif;base64,Yg==\">"));
   CHECK(contains(message_of<InputError>([] {
                    page_of(two_variants(), EmbeddedRecording{"text/html", "<b>", "x"});
                  }),

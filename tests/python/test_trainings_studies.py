@@ -168,6 +168,10 @@ def test_nothing_is_shown_of_a_study(tmp_path, capfd):
 # ---- Comparisons ----
 
 
+def document_of(comparison, variant):
+    return next(v for v in comparison.to_dict()["variants"] if v["variant"] == variant)
+
+
 def test_a_comparison_is_a_dict_a_page_and_a_table(tmp_path, study):
     comparison = saccade.compare(study, out=tmp_path / "c")
     document = comparison.to_dict()
@@ -181,6 +185,11 @@ def test_a_comparison_is_a_dict_a_page_and_a_table(tmp_path, study):
 
     html = comparison._repr_html_()
     assert html.count("<tr>") == 3 and f"{50 * sum(errors[:2]):.2f} [" in html
+    shuffled = [run.summary["test/error_shuffled"] for run in study.runs]
+    assert "<th>shuffled %</th><th>centre %</th><th>random %</th>" in html
+    assert f"{50 * sum(shuffled[:2]):.2f} [" in html
+    # Who looks at the centre does no more than the centre's control.
+    assert "test/error_center" in document_of(comparison, "center")["not_clearly_better_than"]
     assert re.fullmatch(
         r"Comparison\(hard_gaussian .* %, center .* %; .*report.html\)", repr(comparison)
     )
@@ -198,6 +207,9 @@ def test_comparisons_and_studies_are_frames(tmp_path, study):
     assert frame["test/error"].tolist() == pytest.approx([sum(errors[:2]) / 2, sum(errors[2:]) / 2])
     assert frame["attention.glimpse.kind"].tolist() == ["hard_gaussian", "center"]
     assert frame["difference"].isna().tolist() == [True, False]
+    for control in ("test/error_shuffled", "test/error_center", "test/error_random"):
+        found = [run.summary[control] for run in study.runs]
+        assert frame[control].tolist() == pytest.approx([sum(found[:2]) / 2, sum(found[2:]) / 2])
 
     one = saccade.compare(study.runs[0], out=tmp_path / "one").to_pandas()
     assert one["test/error_low"].isna().all() and one["test/error_low"].dtype == float

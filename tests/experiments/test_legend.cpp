@@ -1,0 +1,157 @@
+// What sheets say of themselves: numbers, scales, legends.
+#include "experiments/pictures/legend.h"
+
+#include <doctest/doctest.h>
+
+#include "experiments/config/config.h"
+#include "experiments/pictures/colours.h"
+#include "experiments/pictures/episode_picture.h"
+#include "experiments/pictures/saliency_picture.h"
+#include "experiments/runs/trained.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+const std::vector<std::string> kSoftGrid = {"attention.glimpse.kind=soft_grid",
+                                            "attention.glimpse.grid=[2, 3]",
+                                            "attention.glimpse.stride=4"};
+
+struct Sheets : TinyExperiment {
+  Task task(const std::vector<std::string>& overrides) const {
+    return Task(read_config(yaml, overrides));
+  }
+  std::vector<LegendEntry> legend(const std::vector<std::string>& overrides) const {
+    return sheet_legend(task(overrides));
+  }
+};
+
+std::vector<std::string> words_of(const std::vector<LegendEntry>& legend) {
+  std::vector<std::string> words;
+  for (const LegendEntry& entry : legend) words.push_back(entry.words);
+  return words;
+}
+
+bool says(const std::vector<LegendEntry>& legend, const std::string& part) {
+  return std::ranges::any_of(legend,
+                             [&](const LegendEntry& entry) { return contains(entry.words, part); });
+}
+
+// Pixels of a part of a picture that are not of one colour.
+int drawn_in(const Picture& picture, Box box, Colour ground = kPaper) {
+  int count = 0;
+  for (int y = box.y; y < box.y + box.height; ++y)
+    for (int x = box.x; x < box.x + box.width; ++x) count += picture.at({x, y}) != ground;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a legend says what an agent's sheet has and no more") {
+  const Sheets tiny;
+  const auto hard = tiny.legend({});
+  CHECK(says(hard, "scale 1: 4 px of the canvas"));
+  CHECK(says(hard, "scale 2: 8 px of the canvas"));
+  CHECK_FALSE(says(hard, "scale 3"));
+  CHECK(says(hard, "its looks so far"));
+  CHECK_FALSE(says(hard, "weight"));
+  CHECK(hard.front().colour == LookPicture::scale_colour(0));
+  const auto soft = tiny.legend(kSoftGrid);
+  CHECK(says(soft, "weight of the look"));
+  CHECK_FALSE(says(soft, "attention over the states"));
+  CHECK(says(tiny.legend({"attention.hidden.kind=attend"}), "attention over the states"));
+  const auto window = tiny.legend({"attention.glimpse.kind=soft_gaussian"});
+  CHECK(says(window, "the window"));
+  CHECK_FALSE(says(window, "scale 1"));
+  CHECK(words_of(tiny.legend({"model.kind=cnn"})) ==
+        std::vector<std::string>{"green: right", "red: wrong"});
+  CHECK_FALSE(says(tiny.legend({"scene.kind=catch", "scene.num_distractors=0"}), "right"));
+
+  std::vector<LegendEntry> both = hard;
+  add_entries(both, soft);
+  CHECK(both.size() == hard.size() + 1);  // the weight alone is new
+  add_entries(both, hard);
+  CHECK(both.size() == hard.size() + 1);
+}
+
+TEST_CASE("a legend breaks into lines of the width that there is, and stays inside") {
+  const auto legend = Sheets().legend(kSoftGrid);
+  const int one = legend_rows(legend, 5000);
+  CHECK(legend_rows({}, 500) == 0);
+  CHECK(legend_rows(legend, 100) == static_cast<int>(legend.size()) * one);
+  CHECK(legend_rows(legend, 400) > one);
+  for (const int cols : {100, 400, 900}) {
+    CAPTURE(cols);
+    const int rows = legend_rows(legend, cols);
+    Picture picture(rows + 20, cols + 30, kPaper);
+    draw_legend(picture, legend, {10, 10}, cols);
+    CHECK(drawn_in(picture, {10, 10, cols, rows}) > 500);
+    CHECK(drawn_in(picture, {0, 0, cols + 30, 9}) == 0);
+    CHECK(drawn_in(picture, {0, 10 + rows, cols + 30, 10}) == 0);
+    CHECK(drawn_in(picture, {10 + cols + 2, 0, 18, rows + 20}) == 0);
+  }
+}
+
+TEST_CASE("a bar of heat goes from the least to the most, with words below") {
+  Picture picture(kHeatBarRows, 220, kPaper);
+  draw_heat_bar(picture, {10, 0, 200, kHeatBarRows}, {"0", "half", "all"});
+  CHECK(picture.at({10, 3}) == heat_colour(0.0));
+  CHECK(picture.at({209, 3}) == heat_colour(1.0));
+  CHECK(picture.at({9, 3}) == kPaper);
+  for (const int x : {10, 95, 190}) CHECK(drawn_in(picture, {x, 12, 20, 12}) > 0);
+  for (const int x : {40, 150}) CHECK(drawn_in(picture, {x, 12, 20, 12}) == 0);
+}
+
+TEST_CASE("above each tile stands its number, below what it sees the side of its scales") {
+  const Sheets tiny;
+  const Trained trained(tiny.train("out", {"training.episodes=16"}));
+  Rollout rollout(trained.task.model, trained.task.environments(Split::test)(1, 1));
+  Tensor<3> canvases = zeros<3>(rollout.core.steps, 1, trained.task.model.canvas().pixels());
+  rollout.run(
+      flat(trained.weights),
+      {.readout = Readout::deterministic, .classify_every_step = true, .canvases = &canvases});
+  const EpisodeStrip strip(trained.task, "");
+  const Picture picture = strip.strip({rollout, canvases, 0}, 1);
+  // Tiles of 13 x 15 pixels at 12 each, gaps of 8; below them scales as wide as a third of that.
+  constexpr int kPitch = 15 * 12 + 8, kHead = 33, kCanvas = 13 * 12;
+  for (int t = 0; t < 3; ++t) {
+    CAPTURE(t);
+    CHECK(drawn_in(picture, {t * kPitch, 18, kPitch - 8, 13}) > 20);
+    if (t > 0)  // another number
+      CHECK_FALSE([&] {
+        for (int y = 18; y < 31; ++y)
+          for (int x = 0; x < kPitch - 8; ++x)
+            if (picture.at({x, y}) != picture.at({t * kPitch + x, y})) return false;
+        return true;
+      }());
+    for (int scale = 0; scale < 2; ++scale) {
+      CAPTURE(scale);
+      const int left = t * kPitch + scale * (60 + 4), below = kHead + kCanvas + 4 + 60;
+      CHECK(picture.at({left + 5, below + 1}) == LookPicture::scale_colour(scale));
+      CHECK(drawn_in(picture, {left, below + 4, 60, 12}) > 10);
+    }
+  }
+  CHECK(picture.rows() == kHead + kCanvas + 4 + 60 + 16);
+}
+
+TEST_CASE("a sheet of saliency ends with a bar for each of its scales") {
+  const Sheets tiny;
+  const Task plain = tiny.task({}), attends = tiny.task({"attention.hidden.kind=attend"}),
+             soft = tiny.task(kSoftGrid), whole = tiny.task({"model.kind=cnn"});
+  const auto rows = [](const Task& task) { return SaliencyPicture(task, 1).scales_rows(); };
+  const int bar = rows(whole);
+  CHECK(bar > kHeatBarRows);
+  CHECK(rows(plain) == 2 * bar);
+  CHECK(rows(attends) == 3 * bar);
+  CHECK(rows(soft) == 3 * bar);
+  Picture sheet(10 + rows(plain), 600, kPaper);
+  SaliencyPicture(plain, 1).draw_scales(sheet, {14, 10});
+  for (int i = 0; i < 2; ++i) {
+    const int top = 10 + i * bar + 16;
+    CHECK(sheet.at({14, top}) == heat_colour(0.0));
+    CHECK(sheet.at({14 + 179, top}) == heat_colour(1.0));
+    CHECK(drawn_in(sheet, {14, top - 14, 300, 12}) > 50);
+  }
+}
+
+}  // namespace saccade

@@ -1,0 +1,171 @@
+// What is shown while work goes on, by times that are given.
+#include <doctest/doctest.h>
+
+#include <mutex>
+#include <utility>
+
+#include "experiments/evaluation/test_report.h"
+#include "experiments/files/progress_bar.h"
+#include "experiments/runs/trained.h"
+#include "experiments/training/progress.h"
+#include "experiments/verbs/eval.h"
+#include "experiments/verbs/gradients.h"
+#include "experiments/verbs/record.h"
+#include "experiments/verbs/saliency.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+// A terminal whose clock stands still until it is moved.
+struct FakeTerminal {
+  Clock::time_point time;
+  std::string written;
+  int columns = 80;
+
+  Screen screen(bool terminal = true) {
+    return {.terminal = terminal,
+            .columns = [this] { return columns; },
+            .write = [this](const std::string& text) { written += text; },
+            .now = [this] { return time; }};
+  }
+  void pass(int milliseconds) { time += std::chrono::milliseconds(milliseconds); }
+  // What was written since the last time.
+  std::string taken() { return std::exchange(written, ""); }
+};
+
+std::string bar_of(int full, int empty) {
+  std::string bar;
+  for (int i = 0; i < full; ++i) bar += "█";
+  for (int i = 0; i < empty; ++i) bar += "░";
+  return bar;
+}
+
+}  // namespace
+
+TEST_CASE("a bar is filled to its share and is as wide as there is room") {
+  CHECK(with_bar("text", 0.5, 0) == bar_of(12, 12) + " text");
+  CHECK(with_bar("text", 1.0, 200) == bar_of(24, 0) + " text");
+  CHECK(with_bar("text", 0.5, 16) == bar_of(5, 5) + " text");  // 15 columns
+  CHECK(with_bar("text", 0.5, 11) == "text");                  // no bar of five
+  CHECK(with_bar("a longer text", 0.5, 9) == "a longer");
+  CHECK(with_bar("text", 7.0, 0) == bar_of(24, 0) + " text");
+}
+
+TEST_CASE(
+    "work is shown once it has taken two seconds, five times a second, and is gone at the end") {
+  FakeTerminal terminal;
+  {
+    ProgressBar bar("scenes", terminal.screen());
+    const Told told = bar.told();
+    told(0, 400);
+    terminal.pass(1900);
+    told(100, 400);
+    CHECK(terminal.taken().empty());
+    terminal.pass(100);
+    told(100, 400);
+    CHECK(terminal.taken() == kClearLine + bar_of(6, 18) + "  25 %  scenes  left 0:06");
+    terminal.pass(100);
+    told(200, 400);
+    CHECK(terminal.taken().empty());
+    terminal.pass(1900);
+    told(150, 400);  // a thread that comes late
+    CHECK(terminal.taken() == kClearLine + bar_of(12, 12) + "  50 %  scenes  left 0:04");
+    terminal.pass(10'000);
+    told(0, 4);  // other work
+    CHECK(terminal.taken() == kClearLine + bar_of(0, 24) + "   0 %  scenes");
+    terminal.pass(1000);
+    told(1, 4);
+    CHECK(terminal.taken() == kClearLine + bar_of(6, 18) + "  25 %  scenes  left 0:03");
+  }
+  CHECK(terminal.taken() == kClearLine);
+}
+
+TEST_CASE("nothing is shown of quick work, nor where there is no terminal") {
+  FakeTerminal terminal;
+  for (const bool is_one : {true, false}) {
+    ProgressBar bar("scenes", terminal.screen(is_one));
+    bar.update(0, 2);
+    terminal.pass(is_one ? 1000 : 100'000);
+    bar.update(1, 2);
+  }
+  CHECK(terminal.written.empty());
+  const TemporaryVariable dumb("TERM", "dumb");
+  CHECK_FALSE(screen_of(stderr).terminal);
+}
+
+TEST_CASE("a training's line renews itself, with the last error on the validation scenes") {
+  FakeTerminal terminal;
+  RunProgress progress(terminal.screen());
+  progress.begin(2000);
+  progress.update(500, 100.0, 0.25);
+  CHECK(terminal.taken() == kClearLine + bar_of(6, 18) + "  25 %  100/s  error 25.00 %  left 0:15");
+  terminal.pass(100);
+  progress.update(600, 100.0, 0.25);
+  CHECK(terminal.taken().empty());
+  progress.line(1000, 100.0, 0.125, "valid 9.50 %");
+  CHECK(terminal.taken() ==
+        std::string(kClearLine) + training_figures(1000, 2000, 100.0, 0.125) + "  valid 9.50 %\n");
+  MetricsRow row;
+  row["valid/error"] = 0.095;
+  progress.row(row);
+  progress.row({});  // a row without one
+  terminal.columns = 60;
+  progress.update(1000, 100.0, 0.125);
+  CHECK(terminal.taken() ==
+        kClearLine + bar_of(3, 3) + "  50 %  100/s  error 12.50 %  valid 9.50 %  left 0:10");
+  progress.finish();
+  CHECK(terminal.taken() == kClearLine);
+}
+
+TEST_CASE("a training that is piped has plain lines alone") {
+  FakeTerminal terminal;
+  RunProgress progress(terminal.screen(/*terminal=*/false));
+  progress.begin(2000);
+  progress.note("begins\n");
+  progress.update(500, 100.0, 0.25);
+  progress.line(1000, 100.0, 0.125, "");
+  progress.finish();
+  CHECK(terminal.written == "begins\n" + training_figures(1000, 2000, 100.0, 0.125) + "\n");
+}
+
+TEST_CASE("the verbs tell how far they are, up to all") {
+  const TinyExperiment tiny;
+  const auto run = tiny.train("out", {"reinforce.reward=probability"});
+  const auto heard = [&](const auto& verb) {
+    std::mutex mutex;
+    Pairs pairs;
+    verb([&](std::int64_t done, std::int64_t total) {
+      const std::lock_guard guard(mutex);
+      pairs.emplace_back(done, total);
+    });
+    REQUIRE(!pairs.empty());
+    CHECK(pairs.front().first == 0);
+    for (const auto& [done, total] : pairs) CHECK(total == pairs.front().second);
+    std::ranges::sort(pairs);
+    return pairs;
+  };
+  const Trained trained(run);
+  const int passes = test_passes(trained.task.model, trained.task.config.evaluation);
+  for (const int threads : {1, 2}) {
+    const Pairs scenes =
+        heard([&](const Told& told) { eval({.run_folder = run, .threads = threads}, told); });
+    CHECK(scenes.back() == std::pair(passes * std::int64_t{150}, passes * std::int64_t{150}));
+  }
+  const Pairs drawn = heard([&](const Told& told) {
+    gradients({.run_folder = run, .scenes = 4, .samples = 5, .rollouts = 2, .threads = 2}, told);
+  });
+  CHECK(drawn == Pairs{{0, 5}, {1, 5}, {2, 5}, {3, 5}, {4, 5}, {5, 5}});
+  const Pairs filmed = heard([&](const Told& told) {
+    record({.run_folders = {run}, .out = tiny.path / "a.png", .scenes = 2}, false, told);
+  });
+  CHECK(filmed == Pairs{{0, 2}, {1, 2}, {2, 2}});
+  const Pairs followed = heard([&](const Told& told) {
+    saliency({.run_folder = run, .out = tiny.path / "maps", .scenes = 11}, told);
+  });
+  CHECK(followed == Pairs{{0, 11}, {8, 11}});
+}
+
+}  // namespace saccade
