@@ -89,7 +89,7 @@ std::unique_ptr<const ExportedCore> make(const ModelConfig& model, int) {
 using Maker = std::unique_ptr<const ExportedCore> (*)(const ModelConfig& model, int steps);
 
 const NameTable<Maker>& exported_core_table() {
-  static const NameTable<Maker> table{"model.core of a model that is exported",
+  static const NameTable<Maker> table{"model.core in an export",
                                       {{"rnn", make<ExportedRnn>},
                                        {"lstm", make<ExportedLstm>},
                                        {"gru", make<ExportedGru>},
@@ -103,8 +103,6 @@ const NameTable<Maker>& exported_core_table() {
 std::unique_ptr<const ExportedCore> export_core(const AgentConfig& config, int steps) {
   return exported_core_table().at(config.model.core)(config.model, steps);
 }
-
-std::vector<std::string> exported_cores() { return exported_core_table().names(); }
 
 Value export_gate(Graph& graph, const AgentConfig& config, const Value& feature,
                   const Value& state) {

@@ -23,7 +23,8 @@ class ExportedGrid final : public ExportedLook {
     if (soft_) {
       sight.weights = graph.input("weights", {"batch", count},
                                   "of the candidates at this look, which sum to 1");
-      sight.location = onnx_product(graph, sight.weights, places(graph));
+      if (glimpse_.expect == "pixels")
+        sight.location = onnx_product(graph, sight.weights, places(graph));
     } else {
       sight.glimpse = graph.input("glimpse", {"batch", size},
                                   "what the retina shows, (scale, channel, row, col), in [0, 1]");

@@ -18,7 +18,7 @@ using LookMaker = std::unique_ptr<const ExportedLook> (*)(const Task& task,
                                                           std::span<const float> weights);
 
 const NameTable<LookMaker>& exported_looks() {
-  static const NameTable<LookMaker> table{"attention.glimpse.kind of a model that is exported",
+  static const NameTable<LookMaker> table{"attention.glimpse.kind in an export",
                                           {{"hard_gaussian", export_points},
                                            {"hard_categorical", export_grid},
                                            {"soft_grid", export_grid},
@@ -108,7 +108,8 @@ class AgentGraph {
       if (!choice.location.empty()) locations.push_back(onnx_unsqueeze(graph, choice.location, 1));
       advance(carried, sight);
       if (t + 1 < task_.model.num_glimpses())
-        choice = look_->next(graph, carried.state, sight, graph.integers({1}, {t}));
+        choice = look_->next(graph, carried.state, sight,
+                             look_->counts_looks() ? graph.integers({1}, {t}) : "");
     }
     put_answer(carried);
     if (!locations.empty())

@@ -114,11 +114,8 @@ class ExportedCore {
                      std::vector<Value>& states) const = 0;
 };
 
-/// Of the agent's core.
+/// Of the agent's core. Throws InputError for one that it does not know.
 std::unique_ptr<const ExportedCore> export_core(const AgentConfig& config, int steps);
-/// The names that it knows.
-std::vector<std::string> exported_cores();
-
 /// Several layers of attention over what was read before.
 std::unique_ptr<const ExportedCore> export_attention_core(const ModelConfig& model, int steps);
 
@@ -129,9 +126,11 @@ Value export_gate(Graph& graph, const AgentConfig& config, const Value& feature,
 // ---- Answer ----
 
 /// What attention.hidden reads of states (B, n, H), the last of which is that of this step: (B, R).
+/// Throws InputError for a kind that it does not know.
 Value export_read(Graph& graph, const HiddenConfig& config, const Value& states, int state_size,
                   int steps);
 /// A score of query (B, Q), or none, against keys (B, n, K): (B, n). Parameters `<name>.<..>`.
+/// Throws InputError for one that it does not know.
 Value export_score(Graph& graph, const std::string& kind, const std::string& name,
                    const Value& query, const Value& keys, int key_size);
 /// What REINFORCE expects behind state (B, H): (B, 1); none where nothing does, or where it is told

@@ -2,6 +2,7 @@
 
 #include "experiments/export/operations.h"
 #include "experiments/export/parts.h"
+#include "nn/name_table.h"
 
 namespace saccade {
 namespace {
@@ -130,37 +131,78 @@ class ReadGraph {
   Value allowed_;  // (1, 1): how many may be read
 };
 
+using Read = Value (*)(const ReadGraph& read, int state_size);
+
+const NameTable<Read>& exported_reads() {
+  static const NameTable<Read> table{
+      "attention.hidden.kind in an export",
+      {{"last", [](const ReadGraph& read, int) { return read.last(); }},
+       {"mean", [](const ReadGraph& read, int) { return read.mean(); }},
+       {"attend", [](const ReadGraph& read, int size) { return read.attend(size); }},
+       {"self", [](const ReadGraph& read, int size) { return read.self(size); }}}};
+  return table;
+}
+
+// A score of queries (B, Q) against keys (B, n, K).
+struct ScoreGraph {
+  Graph& graph;
+  const std::string& name;
+  const Value& query;
+  const Value& keys;
+  int key_size;
+
+  // keys with one query (B, K) each: (B, n)
+  Value products(const Value& q) const {
+    return onnx_squeeze(graph, onnx_product(graph, keys, onnx_unsqueeze(graph, q, 2)), 2);
+  }
+  Value dot() const { return products(query); }
+  Value scaled_dot() const {
+    return onnx_scale(graph, dot(), 1.0F / std::sqrt(static_cast<float>(key_size)));
+  }
+  Value general() const {
+    return products(onnx_product(graph, query, graph.parameter(name + ".weight")));
+  }
+  // v' tanh(W_k h + b), and W_q s inside
+  Value location_free() const { return weighed(projected_keys()); }
+  Value additive() const {
+    const Value q = onnx_product(graph, query, graph.parameter(name + ".query.weight"));
+    return weighed(onnx_add(graph, projected_keys(), onnx_unsqueeze(graph, q, 1)));
+  }
+
+ private:
+  Value projected_keys() const {
+    return onnx_add(graph, onnx_product(graph, keys, graph.parameter(name + ".key.weight")),
+                    graph.parameter(name + ".bias"));
+  }
+  Value weighed(const Value& sum) const {
+    const Value v = onnx_transpose(graph, graph.parameter(name + ".v"), {1, 0});
+    return onnx_squeeze(graph, onnx_product(graph, onnx_tanh(graph, sum), v), 2);
+  }
+};
+
+const NameTable<Value (ScoreGraph::*)() const>& exported_scores() {
+  static const NameTable<Value (ScoreGraph::*)() const> table{
+      "score in an export",
+      {{"dot", &ScoreGraph::dot},
+       {"scaled_dot", &ScoreGraph::scaled_dot},
+       {"general", &ScoreGraph::general},
+       {"additive", &ScoreGraph::additive},
+       {"location_free", &ScoreGraph::location_free}}};
+  return table;
+}
+
 }  // namespace
 
 Value export_read(Graph& graph, const HiddenConfig& config, const Value& states, int state_size,
                   int steps) {
-  const ReadGraph read(graph, config, states, steps);
-  if (config.kind == "mean") return read.mean();
-  if (config.kind == "attend") return read.attend(state_size);
-  if (config.kind == "self") return read.self(state_size);
-  return read.last();
+  const Read read = exported_reads().at(config.kind);
+  return read(ReadGraph(graph, config, states, steps), state_size);
 }
 
 Value export_score(Graph& graph, const std::string& kind, const std::string& name,
                    const Value& query, const Value& keys, int key_size) {
-  // keys (B, n, K) with one query (B, K) each: (B, n)
-  const auto products = [&](const Value& q) {
-    return onnx_squeeze(graph, onnx_product(graph, keys, onnx_unsqueeze(graph, q, 2)), 2);
-  };
-  if (kind == "dot") return products(query);
-  if (kind == "scaled_dot")
-    return onnx_scale(graph, products(query), 1.0F / std::sqrt(static_cast<float>(key_size)));
-  if (kind == "general")
-    return products(onnx_product(graph, query, graph.parameter(name + ".weight")));
-  // v' tanh(W_k h + W_q s + b), without a query for location_free
-  Value sum = onnx_add(graph, onnx_product(graph, keys, graph.parameter(name + ".key.weight")),
-                       graph.parameter(name + ".bias"));
-  if (kind == "additive") {
-    const Value q = onnx_product(graph, query, graph.parameter(name + ".query.weight"));
-    sum = onnx_add(graph, sum, onnx_unsqueeze(graph, q, 1));
-  }
-  const Value v = onnx_transpose(graph, graph.parameter(name + ".v"), {1, 0});
-  return onnx_squeeze(graph, onnx_product(graph, onnx_tanh(graph, sum), v), 2);
+  const ScoreGraph score{graph, name, query, keys, key_size};
+  return (score.*exported_scores().at(kind))();
 }
 
 }  // namespace saccade

@@ -197,7 +197,11 @@ TEST_CASE("a log that is altered is kept up to there") {
   const fs::path path = folder.path / "events";
   {
     EventFile file(path, -1);
-    for (const int step : {1, 2, 3}) file.add_scalars(step, {{"train/loss", 0.5 * step}});
+    for (const int step : {1, 2, 3}) {
+      MetricValues row;
+      row["train/loss"] = 0.5 * step;
+      file.add_scalars(step, row);
+    }
   }
   const std::string bytes = bytes_of(path);
   const std::vector<Event> all = read_events(path);
@@ -225,7 +229,10 @@ TEST_CASE("a log that is altered is kept up to there") {
 TEST_CASE("what is not finite is null in metrics.jsonl") {
   const TemporaryFolder folder;
   MetricsLines lines(folder.path / kLines, 0);
-  lines.append({{"episodes", 5}, {"train/loss", std::numeric_limits<double>::quiet_NaN()}});
+  MetricsRow row;
+  row["episodes"] = 5;
+  row["train/loss"] = std::numeric_limits<double>::quiet_NaN();
+  lines.append(row);
   CHECK(bytes_of(folder.path / kLines) == "{\"episodes\": 5, \"train/loss\": null}\n");
 }
 
