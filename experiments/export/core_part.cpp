@@ -81,6 +81,14 @@ class ExportedFeedforward final : public ExportedCore {
   }
 };
 
+class ExportedIdentity final : public ExportedCore {
+ public:
+  bool reads_state() const override { return false; }
+  Value step(Graph&, const Value& feature, const Value&, std::vector<Value>&) const override {
+    return feature;
+  }
+};
+
 template <class Kind>
 std::unique_ptr<const ExportedCore> make(const ModelConfig& model, int) {
   return std::make_unique<Kind>(model.hidden_size);
@@ -102,6 +110,10 @@ const NameTable<Maker>& exported_core_table() {
 
 std::unique_ptr<const ExportedCore> export_core(const AgentConfig& config, int steps) {
   return exported_core_table().at(config.model.core)(config.model, steps);
+}
+
+std::unique_ptr<const ExportedCore> export_identity_core() {
+  return std::make_unique<ExportedIdentity>();
 }
 
 Value export_gate(Graph& graph, const AgentConfig& config, const Value& feature,

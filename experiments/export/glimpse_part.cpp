@@ -8,34 +8,44 @@ namespace {
 // What the glimpse network reads of glimpses (N, D): the pixels, or what filters make of each
 // scale, as (scale, row, col, filter).
 Value filtered(Graph& graph, const Task& task, const Value& glimpses) {
-  const std::string weight = "glimpse.filters.weight", bias = "glimpse.filters.bias";
-  if (!graph.has_parameter(weight)) return glimpses;
+  if (!graph.has_parameter("glimpse.filters.weight")) return glimpses;
   const ModelConfig& model = task.config.agent.model;
   const LookTraits& look = task.model.look();
   const int side = look.picture_side, channels = task.model.canvas().channels;
-  const int kernel = model.glimpse_kernel, filters = model.glimpse_filters;
+  const Value images = onnx_reshape(graph, glimpses, {-1, channels, side, side});
+  const Value maps = export_convolution(graph, images, "glimpse.filters",
+                                        {.channels = channels,
+                                         .kernel_size = model.glimpse_kernel,
+                                         .stride = model.glimpse_stride,
+                                         .padding = 0});
+  const int positions = (side - model.glimpse_kernel) / model.glimpse_stride + 1;
+  return onnx_reshape(
+      graph, onnx_transpose(graph, maps, {0, 2, 3, 1}),
+      {-1, std::int64_t{look.pictures} * positions * positions * model.glimpse_filters});
+}
 
+}  // namespace
+
+Value export_convolution(Graph& graph, const Value& images, const std::string& name,
+                         const ExportedConvolution& shape) {
   // (row, col, channel; filter) becomes (filter, channel, row, col).
-  const ConstMatrix w = graph.numbers_of(weight);
+  const ConstMatrix w = graph.numbers_of(name + ".weight");
+  const ConstMatrix b = graph.numbers_of(name + ".bias");
+  const int channels = shape.channels, kernel = shape.kernel_size, filters = w.cols;
   std::vector<float> turned;
   for (int f = 0; f < filters; ++f)
     for (int c = 0; c < channels; ++c)
       for (int place = 0; place < kernel * kernel; ++place)
         turned.push_back(w(place * channels + c, f));
-  const ConstMatrix b = graph.numbers_of(bias);
-  const Value images = onnx_reshape(graph, glimpses, {-1, channels, side, side});
-  const Value maps = graph.node(
-      "Conv",
-      {images, graph.floats({filters, channels, kernel, kernel}, turned),
-       graph.floats({filters}, std::vector<float>(b.data, b.data + filters))},
-      {{"kernel_shape", std::vector<std::int64_t>{kernel, kernel}},
-       {"strides", std::vector<std::int64_t>{model.glimpse_stride, model.glimpse_stride}}});
-  const int positions = (side - kernel) / model.glimpse_stride + 1;
-  return onnx_reshape(graph, onnx_relu(graph, onnx_transpose(graph, maps, {0, 2, 3, 1})),
-                      {-1, std::int64_t{look.pictures} * positions * positions * filters});
+  const auto pair = [](int n) { return std::vector<std::int64_t>{n, n}; };
+  return onnx_relu(graph,
+                   graph.node("Conv",
+                              {images, graph.floats({filters, channels, kernel, kernel}, turned),
+                               graph.floats({filters}, {b.data, b.data + filters})},
+                              {{"kernel_shape", pair(kernel)},
+                               {"strides", pair(shape.stride)},
+                               {"pads", std::vector<std::int64_t>(4, shape.padding)}}));
 }
-
-}  // namespace
 
 Value export_glimpse_network(Graph& graph, const Task& task, const Value& glimpse,
                              const Value& location) {

@@ -39,10 +39,6 @@ void require_exportable(const Task& task, OnnxExtent extent) {
         fmt::format("scene.kind: {} is answered with a sequence, by a decoder, which --onnx does "
                     "not write; allowed: tasks that are answered with one class or with actions",
                     config.scene.kind));
-  if (!task.model.look().recurrent)
-    throw InputError(
-        fmt::format("model.kind: {} has no steps, which --onnx writes; allowed: recurrent",
-                    config.agent.model.kind));
   if (extent == OnnxExtent::step) return;
   if (task.kind.moves())
     throw InputError(fmt::format(
@@ -50,7 +46,7 @@ void require_exportable(const Task& task, OnnxExtent extent) {
         "allowed: tasks with one class, or a step (without --unrolled)",
         config.scene.kind));
   for (const char* kind : {"random", "oracle"})
-    if (config.agent.glimpse.kind == kind)
+    if (task.model.look().recurrent && config.agent.glimpse.kind == kind)
       throw InputError(fmt::format(
           "attention.glimpse.kind: {} does not look by itself, as --unrolled has to; allowed: the "
           "other kinds, or a step (without --unrolled)",
@@ -71,8 +67,10 @@ class AgentGraph {
       : graph(task.model.layout(), weights),
         task_(task),
         config_(task.model.config()),
-        look_(exported_looks().at(config_.glimpse.kind)(task, weights)),
-        core_(export_core(config_, task.model.num_glimpses())) {}
+        look_(task.model.look().recurrent ? exported_looks().at(config_.glimpse.kind)(task, weights)
+                                          : export_canvas(task, weights)),
+        core_(task.model.look().recurrent ? export_core(config_, task.model.num_glimpses())
+                                          : export_identity_core()) {}
 
   void add_step() {
     const ExportedSight sight = look_->inputs(graph);
@@ -80,7 +78,7 @@ class AgentGraph {
                             ? graph.input("step", {std::int64_t{1}},
                                           "the number of this look, from 0 on", Element::int64)
                             : "";
-    const std::vector<Value> seen = {sight.glimpse, sight.weights, sight.feature};
+    const std::vector<Value> seen = {sight.glimpse, sight.weights, sight.feature, sight.canvas};
     const Value like = *std::ranges::find_if(seen, [](const Value& v) { return !v.empty(); });
     Carried carried = carried_inputs();
     advance(carried, sight);
@@ -94,11 +92,7 @@ class AgentGraph {
   }
 
   void add_episode() {
-    const CanvasSize size = task_.model.canvas();
-    const Value canvas = graph.input(
-        "canvas",
-        {"batch", std::int64_t{size.channels}, std::int64_t{size.rows}, std::int64_t{size.cols}},
-        "(batch, channel, row, col), pixels in [0, 1]");
+    const Value canvas = canvas_input(graph, task_);
     const ExportedSight begin = look_->begin(graph, canvas);
     ExportedChoice choice = look_->first(graph, canvas, begin);
     Carried carried = nothing_yet(canvas);
@@ -125,7 +119,7 @@ class AgentGraph {
     return task_.kind.answer == AnswerKind::one_class && config_.hidden.kind != "last";
   }
   bool carries_state() const { return core_->reads_state() || config_.input.kind != "none"; }
-  std::int64_t width() const { return config_.model.hidden_size; }
+  std::int64_t width() const { return task_.model.state_size(); }
 
   // The sides of a state; `steps` stands for those that grow.
   static Sides sides_of(const std::vector<std::int64_t>& sides, const std::string& steps) {

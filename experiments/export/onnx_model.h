@@ -17,12 +17,13 @@ enum class OnnxExtent {
 /// batch, in float32, of the single deterministic pass.
 ///
 /// `step`: inputs `glimpse` and `location` (a grid whose mean is taken: `candidates` and `weights`;
-/// addressing by content: `candidates`; a canvas that is read as it is: `part`; model.context:
-/// `thumbnail`), `state` and what else the core carries (`cell`; `keys0`, `values0`, ..), `states`
-/// where attention.hidden reads more than the last, and `step` where the number of the look
-/// matters. Outputs `log_probabilities` of the classes or actions, `baseline` where one is learned,
-/// `next_location` (and `next_probabilities`, `next_weights`, `next_window`), `first_location` (..)
-/// where the first look is not drawn, and `next_state` .. for the inputs of the next step.
+/// addressing by content: `candidates`; a canvas that is read as it is: `part` or `canvas`;
+/// model.context: `thumbnail`), `state` and what else the core carries (`cell`; `keys0`, `values0`,
+/// ..), `states` where attention.hidden reads more than the last, and `step` where the number of
+/// the look matters. Outputs `log_probabilities` of the classes or actions, `baseline` where one is
+/// learned, `next_location` (and `next_probabilities`, `next_weights`, `next_window`),
+/// `first_location` (..) where the first look is not drawn, and `next_state` .. for the inputs of
+/// the next step.
 ///
 /// `episode`: input `canvas` (batch, channels, rows, cols) in [0, 1], and `first_location` where
 /// the first look is drawn; outputs `log_probabilities` after the last look and `locations` (batch,

@@ -22,7 +22,7 @@ struct ExportedSight {
   Value candidates;  // (B, G, D): glimpses of all candidates of a grid
   Value embeddings;  // (B, G, F): what the glimpse network makes of them
   Value weights;     // (B, G): of the candidates, where the mean is taken
-  Value canvas;      // (B, channels, rows, cols): shrunk, where it is read as it is,
+  Value canvas;      // (B, channels, rows, cols): where it is read as it is, perhaps shrunk,
   Value feature;     // (B, F): and the part of it that is read
   Value context;     // (B, locator_hidden): what is added to the locator's hidden layer
 };
@@ -68,6 +68,23 @@ std::unique_ptr<const ExportedLook> export_points(const Task& task, std::span<co
 std::unique_ptr<const ExportedLook> export_grid(const Task& task, std::span<const float> weights);
 std::unique_ptr<const ExportedLook> export_window(const Task& task, std::span<const float> weights);
 std::unique_ptr<const ExportedLook> export_whole(const Task& task, std::span<const float> weights);
+/// Of a model.kind that sees the canvas at once.
+std::unique_ptr<const ExportedLook> export_canvas(const Task& task, std::span<const float> weights);
+
+/// A square convolution.
+struct ExportedConvolution {
+  int channels;     // of its input
+  int kernel_size;  // side, pixels
+  int stride;
+  int padding;  // zeros at each edge
+};
+/// relu(conv(x) + b) of images (N, channels, rows, cols), as (N, filters, rows, cols), with the
+/// parameters of a Convolution (nn/convolution.h).
+Value export_convolution(Graph& graph, const Value& images, const std::string& name,
+                         const ExportedConvolution& shape);
+
+/// Declares the canvas (B, channels, rows, cols).
+Value canvas_input(Graph& graph, const Task& task);
 
 /// The feature (B, F) of glimpse (B, D) at location (B, 2).
 Value export_glimpse_network(Graph& graph, const Task& task, const Value& glimpse,
@@ -116,6 +133,8 @@ class ExportedCore {
 
 /// Of the agent's core. Throws InputError for one that it does not know.
 std::unique_ptr<const ExportedCore> export_core(const AgentConfig& config, int steps);
+/// h = g, of a model that sees the whole canvas at once.
+std::unique_ptr<const ExportedCore> export_identity_core();
 /// Several layers of attention over what was read before.
 std::unique_ptr<const ExportedCore> export_attention_core(const ModelConfig& model, int steps);
 

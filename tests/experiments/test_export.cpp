@@ -66,6 +66,10 @@ TEST_CASE("every core and way of looking has a well-formed model") {
     CAPTURE(kind);
     check_exports({"attention.hidden.kind=" + kind});
   }
+  for (const std::string kind : {"mlp", "cnn"}) {
+    CAPTURE(kind);
+    check_exports(with_model(kind));
+  }
   check_exports({"attention.input.kind=gate"});
   check_exports({"model.context=thumbnail", "model.context_size=12"});
 }
@@ -129,8 +133,6 @@ TEST_CASE("what cannot be said in ONNX is refused by the name of its setting") {
                  "decoder.hidden_size=6"},
                 OnnxExtent::step)
             .starts_with("scene.kind: transcribe is answered with a sequence"));
-  CHECK(refused(with_model("cnn"), OnnxExtent::step) ==
-        "model.kind: cnn has no steps, which --onnx writes; allowed: recurrent");
   CHECK(refused({"scene.kind=catch", "scene.canvas=[8, 9]", "scene.num_distractors=0",
                  "attention.glimpse.num_glimpses=7"},
                 OnnxExtent::episode)

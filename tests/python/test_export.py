@@ -111,11 +111,20 @@ AGENTS = {
     "local, predicted": {**LOCAL, "attention.hidden.position": "predicted"},
     "whole": {"attention.glimpse.kind": "whole", "attention.glimpse.size": [6, 9]},
     "whole at once": {"attention.glimpse.kind": "whole", "attention.glimpse.order": "at_once"},
+    "mlp": {"model.kind": "mlp", "model.canvas_hidden": 11},
+    "cnn": {"model.kind": "cnn", "model.channels": [3, 4], "model.kernel_size": 3},
 }
 NEVER_UNROLLED = ("random",)
 
 
-def enlarge(checkpoint: pathlib.Path, factor: float = 2.5) -> None:
+def factor(name: str) -> float:
+    """Of what says where to look more, which begins next to nothing."""
+    if name.endswith((".mean.weight", ".logits.weight", ".score.weight", ".score.v")):
+        return 40
+    return 4 if name.endswith(".window.weight") else 1.5
+
+
+def enlarge(checkpoint: pathlib.Path) -> None:
     """Weights that look about and tell what they see apart, as those of a short training do not."""
     old = checkpoint.read_bytes()
     size = struct.unpack("<Q", old[:8])[0]
@@ -124,7 +133,7 @@ def enlarge(checkpoint: pathlib.Path, factor: float = 2.5) -> None:
     numbers = np.frombuffer(old[8 + size :], np.float32).copy()
     for name, tensor in header.items():
         begin, end = (place // 4 for place in tensor.get("data_offsets", (0, 0)))
-        numbers[begin:end] *= 60 * factor if name.startswith("ema/locator.") else factor
+        numbers[begin:end] *= factor(name)
     text = json.dumps(header).encode()
     checkpoint.write_bytes(struct.pack("<Q", len(text)) + text + numbers.tobytes())
 
@@ -162,7 +171,9 @@ def run(
 
 
 def some_images(count: int) -> np.ndarray:
-    return np.random.default_rng(3).integers(0, 256, (count, *SIDES), dtype=np.uint8)
+    rows, cols = SIDES
+    coarse = np.random.default_rng(3).integers(0, 256, (count, rows // 2, cols // 2), dtype=np.uint8)
+    return coarse.repeat(2, axis=1).repeat(2, axis=2)
 
 
 def exported(program: str, run: pathlib.Path, *words: str):
@@ -237,6 +248,8 @@ def given(name: str, images: np.ndarray, look: saccade.Rollout, t: int) -> np.nd
         return glimpses_at(images, grid_places())
     if name == "thumbnail":
         return shrunk(images, 13, 13).reshape(count, -1)
+    if name == "canvas":
+        return (images[:, None] / 255.0).astype(np.float32)
     if name == "step":
         return np.array([t], np.int64)
     raise AssertionError(name)
