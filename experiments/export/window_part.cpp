@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "attention/gaussian_filters.h"
 #include "experiments/export/operations.h"
 #include "experiments/export/parts.h"
