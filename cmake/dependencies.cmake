@@ -8,6 +8,7 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(Protobuf REQUIRED)
 
 # The distribution's CMake files of these ask for far more than is used here, or are none.
 function(saccade_system_library name header libraries)
@@ -22,6 +23,9 @@ endfunction()
 saccade_system_library(onednn dnnl.h dnnl)
 saccade_system_library(giflib gif_lib.h gif)
 saccade_system_library(libzip zip.h zip)
+saccade_system_library(onnx_messages onnx/onnx_pb.h onnx_proto)
+target_compile_definitions(onnx_messages INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
+target_link_libraries(onnx_messages INTERFACE ${Protobuf_LIBRARIES})
 saccade_system_library(opencv opencv2/core.hpp
   "opencv_core;opencv_imgproc;opencv_imgcodecs;opencv_videoio")
 

@@ -24,6 +24,13 @@ struct EvaluationConfig {
   int beam = 4;       // hypotheses of a decoder's beam search, for test/error_beam
 };
 
+/// Keys: log.*
+struct LogConfig {
+  std::int64_t every = 100'000;  // training episodes between rows of metrics.csv
+  bool jsonl = false;            // and of metrics.jsonl
+  bool tensorboard = false;      // and events that TensorBoard reads
+};
+
 /// Keys: record.*
 struct RecordConfig {
   std::int64_t every = 0;      // training episodes between recordings; 0: none
@@ -43,7 +50,7 @@ struct Config {
   RetinaConfig retina;
   AgentConfig agent;
   EvaluationConfig evaluation;
-  std::int64_t log_every = 100'000;  // training episodes between rows of metrics.csv
+  LogConfig log;
   RecordConfig record;
 
   /// Where each setting was given that was: "file.yaml:7:3" or "override 'key=value'". What the

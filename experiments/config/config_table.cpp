@@ -191,7 +191,9 @@ std::vector<Setting> settings(Config& c) {
       {"evaluation.rollouts", &c.evaluation.rollouts, closed(1, 1000), "passes that are averaged"},
       {"evaluation.beam", &c.evaluation.beam, closed(1, 100), "sequences: width of the search"},
 
-      {"log.every", &c.log_every, closed(1, kMaxEpisodes), "training episodes between rows"},
+      {"log.every", &c.log.every, closed(1, kMaxEpisodes), "training episodes between rows"},
+      {"log.jsonl", &c.log.jsonl, {}, "metrics.jsonl: the rows as JSON, one a line"},
+      {"log.tensorboard", &c.log.tensorboard, {}, "the rows and recordings as its events"},
 
       {"record.every", &c.record.every, closed(0, kMaxEpisodes), "training episodes; 0: never"},
       {"record.scenes", &c.record.scenes, closed(1, kMaxSheetScenes), "of validation, filmed"},

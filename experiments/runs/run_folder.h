@@ -31,8 +31,9 @@ std::filesystem::path default_run_folder(const Config& config,
 
 /// The files of one run. A folder holds config.yaml (every value), command.txt (as typed),
 /// meta.json (what it ran on), metrics.csv, checkpoints/last.safetensors and best.safetensors, at
-/// its end summary.json and test.json, and recordings/ where there are any. While it is trained
-/// there is a lock beside them (folder_lock.h), and failed.txt after a training that failed.
+/// its end summary.json and test.json, and where they are asked for recordings/, metrics.jsonl and
+/// events.out.tfevents.saccade. While it is trained there is a lock beside them (folder_lock.h),
+/// and failed.txt after a training that failed.
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -41,6 +42,8 @@ class RunFolder {
   std::filesystem::path last_checkpoint() const { return path_ / "checkpoints/last.safetensors"; }
   std::filesystem::path best_checkpoint() const { return path_ / "checkpoints/best.safetensors"; }
   std::filesystem::path metrics() const { return path_ / "metrics.csv"; }
+  std::filesystem::path metrics_lines() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path events() const { return path_ / "events.out.tfevents.saccade"; }
   std::filesystem::path summary() const { return path_ / "summary.json"; }
   std::filesystem::path details() const { return path_ / "test.json"; }
   std::filesystem::path recordings() const { return path_ / "recordings"; }

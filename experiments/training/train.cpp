@@ -13,6 +13,7 @@
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/runs/trained.h"
+#include "experiments/runs/training_log.h"
 #include "experiments/task/task.h"
 #include "experiments/training/same_run.h"
 #include "experiments/training/test_and_summarize.h"
@@ -40,9 +41,9 @@ class Training {
   /// Begins with the weights of `init_from`, where there is one, and says what it took.
   std::string warm_start();
   /// Saves the state before the first update, so that there is always one to resume from.
-  void begin() const {
+  void begin() {
     save(folder_.last_checkpoint());
-    if (task_.config.record.every > 0) record();
+    open_log();
   }
   void resume();
   /// Gives all ranks the state that the first one begins with.
@@ -59,7 +60,9 @@ class Training {
   void save(const std::filesystem::path& path) const;
   void log(const UpdateReport& report, bool evaluate);
   void evaluate(MetricsRow& row);
+  void open_log();
   void record() const;
+  std::filesystem::path record(const std::string& format) const;
 
   const Task& task_;
   const std::string config_yaml_;
@@ -68,8 +71,8 @@ class Training {
   Learner learner_;
   Evaluator validator_;
   Progress& progress_;
-  std::unique_ptr<MetricsFile> metrics_;  // of the first rank
-  bool whole_ = true;                     // whether the state is that after an update
+  std::unique_ptr<TrainingLog> log_;  // of the first rank
+  bool whole_ = true;                 // whether the state is that after an update
 
   LossSums window_;                   // since the last row of metrics.csv
   double window_seconds_ = 0.0;       // of training, evaluation apart
@@ -116,6 +119,14 @@ void Training::resume() {
   window_ = loss_sums_of(checkpoint.note("window"));
   best_error_ = from_exact(checkpoint.note("best_error"));
   best_episodes_ = static_cast<std::int64_t>(from_exact(checkpoint.note("best_episodes")));
+  open_log();
+}
+
+// Before the first update there is nothing to keep, and the first recording is made.
+void Training::open_log() {
+  log_ = std::make_unique<TrainingLog>(folder_, task_.config.log, episodes() > 0 ? episodes() : -1);
+  elapsed_before_ = log_->elapsed();
+  if (episodes() == 0 && task_.config.record.every > 0) record();
 }
 
 void Training::share_state() {
@@ -145,10 +156,6 @@ void Training::save(const std::filesystem::path& path) const {
 bool Training::train(const std::atomic<bool>& stop) {
   const Config& config = task_.config;
   progress_.begin(learner_.total_updates() * config.agent.training.batch_size);
-  if (ranks_.first()) {
-    metrics_ = std::make_unique<MetricsFile>(folder_.metrics(), episodes());
-    elapsed_before_ = metrics_->elapsed();
-  }
   while (learner_.updates() < learner_.total_updates()) {
     const std::int64_t before = episodes();
     const Clock::time_point begin = Clock::now();
@@ -164,9 +171,10 @@ bool Training::train(const std::atomic<bool>& stop) {
     };
     progress_.update(episodes(), window_timed_episodes_ / window_seconds_,
                      window_.errors / window_.episodes);
-    if (due(config.log_every) || due(config.evaluation.every))
-      log(report, due(config.evaluation.every));
+    // Before the row, behind which this state may be saved: a resumed run records no earlier ones.
     if (ranks_.first() && config.record.every > 0 && due(config.record.every)) record();
+    if (due(config.log.every) || due(config.evaluation.every))
+      log(report, due(config.evaluation.every));
     whole_ = true;
     if (ranks_.any(stop) && !last) {
       progress_.finish();
@@ -199,7 +207,7 @@ void Training::log(const UpdateReport& report, bool evaluate_now) {
                        100 * row["attention/on_target"]);
   }
   row["time/elapsed"] = elapsed();
-  if (ranks_.first()) metrics_->append(row);
+  if (ranks_.first()) log_->append(row);
   progress_.line(episodes(), rate, error, text);
   progress_.row(row);
   window_ = {};
@@ -227,8 +235,15 @@ void Training::evaluate(MetricsRow& row) {
   }
 }
 
-// How the averaged weights look at validation scenes now. A resumed run makes the same files again.
+// TensorBoard shows no .mp4: it gets the same film as a .gif.
 void Training::record() const {
+  const std::filesystem::path film = record(task_.config.record.format);
+  if (!task_.config.log.tensorboard) return;
+  log_->show(episodes(), film.extension() == ".mp4" ? record("gif") : film);
+}
+
+// How the averaged weights look at validation scenes now. A resumed run makes the same files again.
+std::filesystem::path Training::record(const std::string& format) const {
   const RecordConfig& config = task_.config.record;
   std::filesystem::create_directories(folder_.recordings());
   const RecordedAgent agent{fmt::format("{} after {} episodes", task_.config.name, episodes()),
@@ -238,14 +253,16 @@ void Training::record() const {
                             task_.config.evaluation,
                             learner_.progress()};
   const std::int64_t last = learner_.total_updates() * task_.config.agent.training.batch_size;
-  const std::string file =
-      fmt::format("episodes-{:0{}}.{}", episodes(), std::to_string(last).size(), config.format);
+  const std::filesystem::path target =
+      folder_.recordings() /
+      fmt::format("episodes-{:0{}}.{}", episodes(), std::to_string(last).size(), format);
   write_recording({&agent, 1},
-                  {.target = folder_.recordings() / file,
+                  {.target = target,
                    .force = true,
                    .scenes = config.scenes,
                    .seed = task_.config.evaluation.seed},
                   /*stop=*/false);
+  return target;
 }
 
 // What a reward turns on is said.

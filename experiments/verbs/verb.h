@@ -94,6 +94,7 @@ Verb compare_verb();
 Verb bench_verb();
 Verb gradients_verb();
 Verb saliency_verb();
+Verb export_verb();
 Verb slurm_verb();
 Verb status_verb();
 Verb settings_verb();

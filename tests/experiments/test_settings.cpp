@@ -6,6 +6,7 @@
 #include <map>
 #include <opencv2/imgcodecs.hpp>
 #include <optional>
+#include <set>
 
 #include "experiments/config/config_table.h"
 #include "experiments/config/unused_settings.h"
@@ -25,6 +26,7 @@ enum class Shows {
   test,     // what the test says: it is about the evaluation alone
   rows,     // the rows of metrics.csv: it is about when something is measured
   films,    // the pictures in the run folder: it is about what is drawn
+  files,    // which files the run folder has: it is about what is written
   folder,   // where a run is kept
 };
 
@@ -197,6 +199,8 @@ std::vector<Move> moves() {
       {"evaluation.rollouts", "1", kLearned, Shows::test},
       {"evaluation.beam", "1", kLearnedWords, Shows::test},
       {"log.every", "16", {}, Shows::rows},
+      {"log.jsonl", "true", {}, Shows::files},
+      {"log.tensorboard", "true", {}, Shows::files},
       {"record.every", "32", {}, Shows::films},
       {"record.scenes", "2", kFilms, Shows::films},
       {"record.format", "png", kFilms, Shows::films},
@@ -209,6 +213,7 @@ struct Outcome {
   nlohmann::json test;
   std::map<std::string, std::vector<std::string>> rows;
   std::map<std::string, std::string> films;
+  std::set<std::string> files;
   fs::path folder;  // where it would be by default
 };
 
@@ -258,9 +263,11 @@ class Runs {
       outcome.weights[tensor.name] = {tensor.data.begin(), tensor.data.end()};
     outcome.test = without_times(read_json(folder / "summary.json"));
     outcome.rows = without_times(Csv(folder / "metrics.csv"));
-    for (const auto& [path, bytes] : contents(folder))
+    for (const auto& [path, bytes] : contents(folder)) {
+      outcome.files.insert(path);
       if (path.ends_with(".gif") || path.ends_with(".png") || path.ends_with(".avi"))
         outcome.films[path] = bytes;
+    }
     outcome.folder = default_run_folder(config(overrides), overrides);
     return outcome;
   }
@@ -278,6 +285,7 @@ void check_move(const Move& move, const Outcome& before, const Outcome& after) {
   if (move.shows == Shows::test) CHECK(after.test != before.test);
   if (move.shows == Shows::rows) CHECK(after.rows != before.rows);
   if (move.shows == Shows::films) CHECK(after.films != before.films);
+  if (move.shows == Shows::files) CHECK(after.files != before.files);
   if (move.shows == Shows::folder) CHECK(after.folder != before.folder);
 }
 

@@ -1,0 +1,112 @@
+#include "agent/looking/glimpse_filters.h"
+#include "experiments/export/operations.h"
+#include "experiments/export/parts.h"
+
+namespace saccade {
+namespace {
+
+// What the glimpse network reads of glimpses (N, D): the pixels, or what filters make of each
+// scale, as (scale, row, col, filter).
+Value filtered(Graph& graph, const Task& task, const Value& glimpses) {
+  if (!graph.has_parameter("glimpse.filters.weight")) return glimpses;
+  const ModelConfig& model = task.config.agent.model;
+  const LookTraits& look = task.model.look();
+  const int side = look.picture_side, channels = task.model.canvas().channels;
+  const Value images = onnx_reshape(graph, glimpses, {-1, channels, side, side});
+  const Value maps = export_convolution(graph, images, "glimpse.filters",
+                                        {.channels = channels,
+                                         .kernel_size = model.glimpse_kernel,
+                                         .stride = model.glimpse_stride,
+                                         .padding = 0});
+  const int positions = (side - model.glimpse_kernel) / model.glimpse_stride + 1;
+  return onnx_reshape(
+      graph, onnx_transpose(graph, maps, {0, 2, 3, 1}),
+      {-1, std::int64_t{look.pictures} * positions * positions * model.glimpse_filters});
+}
+
+}  // namespace
+
+Value export_convolution(Graph& graph, const Value& images, const std::string& name,
+                         const ExportedConvolution& shape) {
+  // (row, col, channel; filter) becomes (filter, channel, row, col).
+  const ConstMatrix w = graph.numbers_of(name + ".weight");
+  const ConstMatrix b = graph.numbers_of(name + ".bias");
+  const int channels = shape.channels, kernel = shape.kernel_size, filters = w.cols;
+  std::vector<float> turned;
+  for (int f = 0; f < filters; ++f)
+    for (int c = 0; c < channels; ++c)
+      for (int place = 0; place < kernel * kernel; ++place)
+        turned.push_back(w(place * channels + c, f));
+  const auto pair = [](int n) { return std::vector<std::int64_t>{n, n}; };
+  return onnx_relu(graph,
+                   graph.node("Conv",
+                              {images, graph.floats({filters, channels, kernel, kernel}, turned),
+                               graph.floats({filters}, {b.data, b.data + filters})},
+                              {{"kernel_shape", pair(kernel)},
+                               {"strides", pair(shape.stride)},
+                               {"pads", std::vector<std::int64_t>(4, shape.padding)}}));
+}
+
+Value export_glimpse_network(Graph& graph, const Task& task, const Value& glimpse,
+                             const Value& location) {
+  const Value what =
+      onnx_relu(graph, onnx_linear(graph, filtered(graph, task, glimpse), "glimpse.what"));
+  const Value where = onnx_relu(graph, onnx_linear(graph, location, "glimpse.where"));
+  return onnx_relu(graph,
+                   onnx_linear(graph, onnx_concat(graph, {what, where}, 1), "glimpse.joint"));
+}
+
+Value export_embeddings(Graph& graph, const Task& task, const Value& candidates,
+                        ConstMatrix places) {
+  const ModelConfig& model = task.config.agent.model;
+  const std::int64_t count = places.rows;
+  const std::vector<float> numbers(places.data, places.data + places.rows * places.cols);
+  const Value where =
+      onnx_relu(graph, onnx_linear(graph, graph.floats({count, 2}, numbers), "glimpse.where"));
+  const Value offset =
+      onnx_add(graph,
+               onnx_product(graph, where,
+                            graph.parameter_rows("glimpse.joint.weight", model.glimpse_hidden,
+                                                 model.location_hidden)),
+               graph.parameter("glimpse.joint.bias"));
+
+  const Value flat = onnx_reshape(graph, candidates, {-1, task.retina->glimpse_size()});
+  const Value what =
+      onnx_relu(graph, onnx_linear(graph, filtered(graph, task, flat), "glimpse.what"));
+  const Value joint = onnx_product(
+      graph, what, graph.parameter_rows("glimpse.joint.weight", 0, model.glimpse_hidden));
+  return onnx_relu(
+      graph, onnx_add(graph, onnx_reshape(graph, joint, {-1, count, model.feature_size}), offset));
+}
+
+Value export_locator(Graph& graph, const Value& state, const Value& context,
+                     const std::string& output) {
+  Value hidden = onnx_linear(graph, state, "locator.hidden");
+  if (!context.empty()) hidden = onnx_add(graph, hidden, context);
+  return onnx_linear(graph, onnx_relu(graph, hidden), "locator." + output);
+}
+
+Value export_context(Graph& graph, const Value& thumbnail) {
+  return onnx_product(graph, onnx_relu(graph, onnx_linear(graph, thumbnail, "locator.context")),
+                      graph.parameter("locator.context.hidden.weight"));
+}
+
+Value export_context_of_canvas(Graph& graph, const Task& task, const Value& canvas) {
+  const ModelConfig& model = task.config.agent.model;
+  if (model.context == "none") return "";
+  const Value small =
+      export_shrunk(graph, canvas, task.model.canvas(), model.context_size, model.context_size);
+  return export_context(graph, onnx_reshape(graph, small, {0, -1}));
+}
+
+Value export_context_input(Graph& graph, const Task& task) {
+  const ModelConfig& model = task.config.agent.model;
+  if (model.context == "none") return "";
+  const std::int64_t pixels =
+      std::int64_t{model.context_size} * model.context_size * task.model.canvas().channels;
+  return export_context(
+      graph, graph.input("thumbnail", {"batch", pixels},
+                         "the canvas shrunk by area averages, (channel, row, col), in [0, 1]"));
+}
+
+}  // namespace saccade

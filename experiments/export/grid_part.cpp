@@ -1,0 +1,135 @@
+#include "attention/grid.h"
+#include "experiments/export/operations.h"
+#include "experiments/export/parts.h"
+
+namespace saccade {
+namespace {
+
+// A distribution over the G candidates of a grid: the most probable, or the mean of all.
+class ExportedGrid final : public ExportedLook {
+ public:
+  ExportedGrid(const Task& task, std::span<const float> weights)
+      : task_(task),
+        glimpse_(task.model.config().glimpse),
+        places_(task.model.looking->places()),
+        soft_(task.model.look().expects),
+        by_content_(glimpse_.addressing == "content"),
+        embeds_(by_content_ || (soft_ && glimpse_.expect == "features")),
+        temperature_(task.model.looking->exploration_at(1.0, weights).temperature) {}
+
+  ExportedSight inputs(Graph& graph) const override {
+    ExportedSight sight;
+    const std::int64_t size = task_.retina->glimpse_size(), count = places_.rows;
+    if (soft_) {
+      sight.weights = graph.input("weights", {"batch", count},
+                                  "of the candidates at this look, which sum to 1");
+      if (glimpse_.expect == "pixels")
+        sight.location = onnx_product(graph, sight.weights, places(graph));
+    } else {
+      sight.glimpse = graph.input("glimpse", {"batch", size},
+                                  "what the retina shows, (scale, channel, row, col), in [0, 1]");
+      sight.location = graph.input("location", {"batch", std::int64_t{2}},
+                                   "(x, y) in [-1, 1] of the candidate that is looked at, y down");
+    }
+    if (soft_ || by_content_)
+      sight.candidates = graph.input("candidates", {"batch", count, size},
+                                     "what the retina shows at every candidate, each as a glimpse");
+    if (embeds_) sight.embeddings = export_embeddings(graph, task_, sight.candidates, places_);
+    if (!by_content_) sight.context = export_context_input(graph, task_);
+    return sight;
+  }
+
+  Value feature(Graph& graph, const ExportedSight& sight) const override {
+    if (soft_ && glimpse_.expect == "features") return mean(graph, sight, sight.embeddings);
+    return export_glimpse_network(
+        graph, task_, sight.glimpse.empty() ? mean(graph, sight, sight.candidates) : sight.glimpse,
+        sight.location);
+  }
+
+  ExportedChoice next(Graph& graph, const Value& state, const ExportedSight& sight,
+                      const Value&) const override {
+    const Value logits = by_content_
+                             ? export_score(graph, glimpse_.score, "locator.score", state,
+                                            sight.embeddings, task_.config.agent.model.feature_size)
+                             : export_locator(graph, state, sight.context, "logits");
+    const Value chances = onnx_softmax(graph, onnx_scale(graph, logits, 1.0F / temperature_));
+    return choose(graph, chances);
+  }
+
+  ExportedSight begin(Graph& graph, const Value& canvas) const override {
+    ExportedSight sight;
+    if (soft_ || by_content_)
+      sight.candidates = export_retina_at_all(graph, task_, canvas, places_);
+    if (embeds_) sight.embeddings = export_embeddings(graph, task_, sight.candidates, places_);
+    if (!by_content_) sight.context = export_context_of_canvas(graph, task_, canvas);
+    return sight;
+  }
+
+  bool draws_first() const override { return !soft_ && glimpse_.first == "random"; }
+
+  ExportedChoice first(Graph& graph, const Value& like, const ExportedSight& sight) const override {
+    if (glimpse_.first == "learned") {
+      const Value state =
+          onnx_zeros_like_batch(graph, like, {task_.config.agent.model.hidden_size});
+      return next(graph, state, sight, "");
+    }
+    const bool random = glimpse_.first == "random";
+    if (draws_first())
+      return {.location = graph.input("first_location", {"batch", std::int64_t{2}},
+                                      "(x, y) of the candidate that is looked at first, drawn")};
+    std::vector<float> weights(places_.rows,
+                               random ? 1.0F / static_cast<float>(places_.rows) : 0.0F);
+    if (!random) weights[nearest_place(places_, 0.0F, 0.0F)] = 1.0F;
+    const Value row = graph.floats({1, places_.rows}, weights);
+    return with_location(graph, {.weights = onnx_for_batch(graph, row, like, {places_.rows})});
+  }
+
+  ExportedSight see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
+                    const ExportedSight& sight, int) const override {
+    ExportedSight seen = sight;
+    seen.location = choice.location;
+    if (soft_)
+      seen.weights = choice.weights;
+    else
+      seen.glimpse = export_retina(graph, task_, canvas, choice.location, /*smooth=*/false);
+    return seen;
+  }
+
+ private:
+  Value places(Graph& graph) const {
+    return graph.floats({places_.rows, 2}, {places_.data, places_.data + 2 * places_.rows});
+  }
+
+  // sum_k w_k x_k of (B, G, width): (B, width)
+  static Value mean(Graph& graph, const ExportedSight& sight, const Value& candidates) {
+    const Value row = onnx_unsqueeze(graph, sight.weights, 1);
+    return onnx_squeeze(graph, onnx_product(graph, row, candidates), 1);
+  }
+
+  ExportedChoice choose(Graph& graph, const Value& chances) const {
+    if (soft_) return with_location(graph, {.weights = chances, .chances = chances});
+    const Value best =
+        graph.node("ArgMax", {chances}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
+    return {.location = graph.node("Gather", {places(graph), best}, {{"axis", std::int64_t{0}}}),
+            .chances = chances};
+  }
+
+  ExportedChoice with_location(Graph& graph, ExportedChoice choice) const {
+    choice.location = onnx_product(graph, choice.weights, places(graph));
+    return choice;
+  }
+
+  const Task& task_;
+  const GlimpseConfig& glimpse_;
+  ConstMatrix places_;  // (G, 2)
+  bool soft_, by_content_, embeds_;
+  float temperature_;
+};
+
+}  // namespace
+
+std::unique_ptr<const ExportedLook> export_grid(const Task& task, std::span<const float> weights) {
+  return std::make_unique<ExportedGrid>(task, weights);
+}
+
+}  // namespace saccade

@@ -1,0 +1,141 @@
+#include <array>
+#include <cmath>
+
+#include "attention/policy.h"
+#include "experiments/export/operations.h"
+#include "experiments/export/parts.h"
+
+namespace saccade {
+namespace {
+
+// A point a step: of a locator, or of a control that keeps a rule.
+class ExportedPoints final : public ExportedLook {
+ public:
+  ExportedPoints(const Task& task, std::span<const float> weights)
+      : task_(task),
+        glimpse_(task.model.config().glimpse),
+        steps_(task.model.num_glimpses()),
+        learns_(find_glimpse_kind(glimpse_.kind).learning != GlimpseKind::Learning::none),
+        spread_(static_cast<float>(glimpse_.spread) *
+                task.model.looking->exploration_at(1.0, weights).std) {}
+
+  bool counts_looks() const override { return has_rule() || (learns_ && spread_ > 0.0F); }
+
+  ExportedSight inputs(Graph& graph) const override {
+    ExportedSight sight;
+    sight.glimpse = graph.input("glimpse", {"batch", task_.retina->glimpse_size()},
+                                "what the retina shows, (scale, channel, row, col), in [0, 1]");
+    sight.location = graph.input("location", {"batch", std::int64_t{2}},
+                                 "(x, y) in [-1, 1] of the glimpse, y down");
+    if (learns_) sight.context = export_context_input(graph, task_);
+    return sight;
+  }
+
+  Value feature(Graph& graph, const ExportedSight& sight) const override {
+    return export_glimpse_network(graph, task_, sight.glimpse, sight.location);
+  }
+
+  ExportedChoice next(Graph& graph, const Value& state, const ExportedSight& sight,
+                      const Value& look) const override {
+    if (has_rule()) return {.location = after(graph, rule(), look, sight.location)};
+    if (!learns_) return {};
+    const Value mean = onnx_tanh(graph, export_locator(graph, state, sight.context, "mean"));
+    if (spread_ == 0.0F) return {.location = clipped(graph, mean)};
+    return {.location = clipped(
+                graph, onnx_add(graph, mean,
+                                graph.node("Gather", {graph.floats({steps_, 2}, offsets()), look},
+                                           {{"axis", std::int64_t{0}}})))};
+  }
+
+  ExportedSight begin(Graph& graph, const Value& canvas) const override {
+    ExportedSight sight;
+    if (learns_) sight.context = export_context_of_canvas(graph, task_, canvas);
+    return sight;
+  }
+
+  bool draws_first() const override {
+    return !has_rule() && (!learns_ || glimpse_.first == "random");
+  }
+
+  ExportedChoice first(Graph& graph, const Value& like, const ExportedSight& sight) const override {
+    if (has_rule()) return {.location = at(graph, like, rule()[0], rule()[1])};
+    if (draws_first())
+      return {.location = graph.input("first_location", {"batch", std::int64_t{2}},
+                                      "(x, y) in [-1, 1] of the first look, which is drawn")};
+    if (glimpse_.first == "center") return {.location = at(graph, like, 0.0F, 0.0F)};
+    if (graph.has_parameter("locator.first")) {
+      const ConstMatrix first = graph.numbers_of("locator.first");
+      return {.location = at(graph, like, std::tanh(first(0, 0)), std::tanh(first(0, 1)))};
+    }
+    const Value state = onnx_zeros_like_batch(graph, like, {task_.config.agent.model.hidden_size});
+    return {.location = clipped(
+                graph, onnx_tanh(graph, export_locator(graph, state, sight.context, "mean")))};
+  }
+
+  ExportedSight see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
+                    const ExportedSight& sight, int) const override {
+    ExportedSight seen = sight;
+    seen.location = choice.location;
+    seen.glimpse = export_retina(graph, task_, canvas, choice.location, task_.model.look().smooth);
+    return seen;
+  }
+
+ private:
+  bool has_rule() const { return glimpse_.kind == "center" || glimpse_.kind == "scan"; }
+
+  // The places of all looks (T, 2) of a control that draws nothing.
+  std::vector<float> rule() const {
+    std::vector<float> places;
+    Tensor<2> place = zeros<2>(1, 2), nowhere = place;
+    for (int t = 0; t < steps_; ++t) {
+      find_policy(glimpse_.kind)(matrix(place), {.t = t,
+                                                 .num_glimpses = steps_,
+                                                 .mean = matrix(nowhere),
+                                                 .target = matrix(nowhere),
+                                                 .streams = {}});
+      places.insert(places.end(), {place(0, 0), place(0, 1)});
+    }
+    return places;
+  }
+
+  // By the number of the look before: that of the next one of places (T, 2); of the last, itself.
+  Value after(Graph& graph, std::vector<float> places, const Value& look, const Value& like) const {
+    const std::vector<float> last(places.end() - 2, places.end());
+    places.erase(places.begin(), places.begin() + 2);
+    places.insert(places.end(), last.begin(), last.end());
+    const Value row = graph.node("Gather", {graph.floats({steps_, 2}, places), look},
+                                 {{"axis", std::int64_t{0}}});
+    return onnx_for_batch(graph, row, like, {2});
+  }
+
+  // How far the look behind each one looks about; nothing behind the last.
+  std::vector<float> offsets() const {
+    std::vector<float> all;
+    for (int t = 1; t <= steps_; ++t)
+      for (const float offset : t < steps_ ? spread_offset(t, steps_) : std::array{0.0F, 0.0F})
+        all.push_back(spread_ * offset);
+    return all;
+  }
+
+  static Value clipped(Graph& graph, const Value& place) {
+    return graph.node("Clip", {place, graph.floats({}, {-1.0F}), graph.floats({}, {1.0F})});
+  }
+  static Value at(Graph& graph, const Value& like, float x, float y) {
+    return onnx_for_batch(graph, graph.floats({1, 2}, {x, y}), like, {2});
+  }
+
+  const Task& task_;
+  const GlimpseConfig& glimpse_;
+  int steps_;
+  bool learns_;
+  float spread_;  // of the deterministic pass, in half canvases
+};
+
+}  // namespace
+
+std::unique_ptr<const ExportedLook> export_points(const Task& task,
+                                                  std::span<const float> weights) {
+  return std::make_unique<ExportedPoints>(task, weights);
+}
+
+}  // namespace saccade

@@ -1,0 +1,57 @@
+#include "experiments/export/operations.h"
+#include "experiments/export/parts.h"
+
+namespace saccade {
+namespace {
+
+// The canvas itself, a part a step.
+class ExportedWhole final : public ExportedLook {
+ public:
+  explicit ExportedWhole(const Task& task) : task_(task), reading_(*task.model.look().reading) {}
+
+  ExportedSight inputs(Graph& graph) const override {
+    ExportedSight sight;
+    sight.feature = graph.input("part", {"batch", task_.model.look().feature_size},
+                                "the step's part of the shrunk canvas, (channel, row, col)");
+    return sight;
+  }
+
+  Value feature(Graph&, const ExportedSight& sight) const override { return sight.feature; }
+
+  ExportedChoice next(Graph&, const Value&, const ExportedSight&, const Value&) const override {
+    return {};
+  }
+
+  ExportedSight begin(Graph& graph, const Value& canvas) const override {
+    ExportedSight sight;
+    sight.canvas =
+        export_shrunk(graph, canvas, task_.model.canvas(), reading_.size[0], reading_.size[1]);
+    return sight;
+  }
+
+  ExportedChoice first(Graph&, const Value&, const ExportedSight&) const override { return {}; }
+
+  ExportedSight see(Graph& graph, const Value&, const ExportedChoice&, const ExportedSight& sight,
+                    int t) const override {
+    ExportedSight seen = sight;
+    Value part = sight.canvas;
+    for (const int axis : {0, 1}) {
+      const int begin = reading_.corner(t)[axis];
+      part = onnx_slice(graph, part, 2 + axis, begin, begin + reading_.part[axis]);
+    }
+    seen.feature = onnx_reshape(graph, part, {0, -1});
+    return seen;
+  }
+
+ private:
+  const Task& task_;
+  CanvasReading reading_;
+};
+
+}  // namespace
+
+std::unique_ptr<const ExportedLook> export_whole(const Task& task, std::span<const float>) {
+  return std::make_unique<ExportedWhole>(task);
+}
+
+}  // namespace saccade

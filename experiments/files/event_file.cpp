@@ -1,0 +1,155 @@
+#include "experiments/files/event_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <stdexcept>
+
+#include "tensorboard.pb.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+using tensorboard::Event;
+
+constexpr const char* kVersion = "brain.Event:2";
+constexpr std::size_t kHead = 12, kTail = 4;  // bytes of a frame before and after the message
+
+// By byte, of the reflected polynomial.
+constexpr std::array<std::uint32_t, 256> crc32c_table() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t byte = 0; byte < table.size(); ++byte) {
+    std::uint32_t crc = byte;
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0x82F63B78U : 0U);
+    table[byte] = crc;
+  }
+  return table;
+}
+
+std::string little_endian(std::uint64_t number, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> 8 * i & 0xFF);
+  return text;
+}
+
+std::uint64_t number_of(std::string_view bytes, bool little = true) {
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    number = number << 8 | static_cast<std::uint8_t>(bytes[little ? bytes.size() - 1 - i : i]);
+  return number;
+}
+
+std::string checksum(std::string_view bytes) { return little_endian(masked_crc32c_of(bytes), 4); }
+
+// The next bytes; fewer where the file ends.
+std::string take(std::istream& file, std::uint64_t count) {
+  std::string bytes(count, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(count));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return bytes;
+}
+
+// Reads the next frame's event; false at the end and where the frame is not whole.
+bool read_event(std::istream& file, std::uint64_t bytes_left, Event& event) {
+  const std::string head = take(file, std::min<std::uint64_t>(kHead, bytes_left));
+  if (head.size() != kHead || head.substr(8) != checksum(head.substr(0, 8))) return false;
+  const std::uint64_t length = number_of(head.substr(0, 8));
+  if (bytes_left < kHead + kTail || length > bytes_left - kHead - kTail) return false;
+  const std::string message = take(file, length);
+  return take(file, kTail) == checksum(message) && event.ParseFromString(message);
+}
+
+// How long the file is up to the first event that is not to be kept.
+std::uint64_t bytes_to_keep(const fs::path& path, std::int64_t keep_step) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return 0;
+  const std::uint64_t size = fs::file_size(path);
+  std::uint64_t kept = 0;
+  Event event;
+  while (read_event(file, size - kept, event)) {
+    const bool begins = event.what_case() == Event::kFileVersion;
+    if (begins != (kept == 0) || (!begins && event.step() > keep_step)) break;
+    kept = static_cast<std::uint64_t>(file.tellg());
+  }
+  return kept;
+}
+
+Event event_of(std::int64_t step) {
+  Event event;
+  event.set_wall_time(
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
+  event.set_step(step);
+  return event;
+}
+
+// Width and height as they stand in the heads of both formats.
+void describe(tensorboard::Summary::Image& image, std::string_view encoded) {
+  const auto number = [&](std::size_t place, std::size_t bytes, bool little) {
+    return static_cast<int>(number_of(encoded.substr(place, bytes), little));
+  };
+  if (encoded.size() > 24 && encoded.starts_with("\x89PNG")) {
+    image.set_width(number(16, 4, false));
+    image.set_height(number(20, 4, false));
+  } else if (encoded.size() > 10 && encoded.starts_with("GIF8")) {
+    image.set_width(number(6, 2, true));
+    image.set_height(number(8, 2, true));
+  } else {
+    throw std::runtime_error("a picture for TensorBoard is neither a PNG nor a GIF");
+  }
+  image.set_colorspace(3);
+}
+
+}  // namespace
+
+std::uint32_t crc32c_of(std::string_view bytes) {
+  static constexpr std::array<std::uint32_t, 256> table = crc32c_table();
+  std::uint32_t crc = ~0U;
+  for (const char byte : bytes)
+    crc = crc >> 8 ^ table[(crc ^ static_cast<std::uint8_t>(byte)) & 0xFF];
+  return ~crc;
+}
+
+std::uint32_t masked_crc32c_of(std::string_view bytes) {
+  const std::uint32_t crc = crc32c_of(bytes);
+  return (crc >> 15 | crc << 17) + 0xA282EAD8U;
+}
+
+EventFile::EventFile(const fs::path& path, std::int64_t keep_step) : path_(path) {
+  const std::uint64_t kept = bytes_to_keep(path, keep_step);
+  if (kept > 0) fs::resize_file(path, kept);
+  file_.open(path, std::ios::binary | (kept > 0 ? std::ios::app : std::ios::trunc));
+  if (kept > 0) return;
+  Event event = event_of(0);
+  event.set_file_version(kVersion);
+  append(event.SerializeAsString());
+}
+
+void EventFile::add_scalars(std::int64_t step, const MetricValues& values) {
+  Event event = event_of(step);
+  for (const auto& [metric, number] : values) {
+    tensorboard::Summary::Value* value = event.mutable_summary()->add_value();
+    value->set_tag(metric.name());
+    value->set_simple_value(static_cast<float>(number));
+  }
+  append(event.SerializeAsString());
+}
+
+void EventFile::add_picture(std::int64_t step, const std::string& tag, const std::string& encoded) {
+  Event event = event_of(step);
+  tensorboard::Summary::Value* value = event.mutable_summary()->add_value();
+  value->set_tag(tag);
+  describe(*value->mutable_image(), encoded);
+  value->mutable_image()->set_encoded_image_string(encoded);
+  append(event.SerializeAsString());
+}
+
+void EventFile::append(const std::string& message) {
+  const std::string length = little_endian(message.size(), 8);
+  file_ << length + checksum(length) + message + checksum(message) << std::flush;
+  if (!file_) throw std::runtime_error(fmt::format("{}: cannot be written", path_.string()));
+}
+
+}  // namespace saccade

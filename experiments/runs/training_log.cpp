@@ -1,0 +1,73 @@
+#include "experiments/runs/training_log.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "experiments/files/output.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string json_of(const MetricsRow& row) {
+  std::string text;
+  for (const MetricFacts& facts : kMetrics) {
+    const auto found = row.find(Metric::named(facts.name));
+    if ((facts.written & kInMetrics) == 0 || found == row.end()) continue;
+    text +=
+        fmt::format("{}\"{}\": {}", text.empty() ? "" : ", ", facts.name,
+                    std::isfinite(found->second) ? fmt::format("{:.8g}", found->second) : "null");
+  }
+  return "{" + text + "}";
+}
+
+// Whether a line is a whole row up to `keep_episodes`.
+bool is_kept(const std::string& line, std::int64_t keep_episodes) {
+  const nlohmann::json row = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  return row.is_object() && row.contains("episodes") && row["episodes"].is_number() &&
+         row["episodes"].get<double>() <= static_cast<double>(keep_episodes);
+}
+
+}  // namespace
+
+MetricsLines::MetricsLines(const fs::path& path, std::int64_t keep_episodes) : path_(path) {
+  std::string kept;
+  {
+    std::ifstream old(path);
+    for (std::string line; std::getline(old, line);)
+      if (is_kept(line, keep_episodes)) kept += line + "\n";
+  }
+  write_text(path, kept);
+  file_.open(path, std::ios::app);
+}
+
+void MetricsLines::append(const MetricsRow& row) {
+  file_ << json_of(row) << '\n' << std::flush;
+  if (!file_) throw std::runtime_error(fmt::format("{}: cannot be written", path_.string()));
+}
+
+TrainingLog::TrainingLog(const RunFolder& folder, const LogConfig& config,
+                         std::int64_t keep_episodes)
+    : table_(folder.metrics(), keep_episodes) {
+  if (config.jsonl) lines_.emplace(folder.metrics_lines(), keep_episodes);
+  if (config.tensorboard) events_.emplace(folder.events(), keep_episodes);
+}
+
+void TrainingLog::append(const MetricsRow& row) {
+  table_.append(row);
+  if (lines_) lines_->append(row);
+  if (events_) events_->add_scalars(std::llround(row.at("episodes")), row);
+}
+
+void TrainingLog::show(std::int64_t episodes, const fs::path& recording) {
+  if (!events_) return;
+  std::ifstream file(recording, std::ios::binary);
+  events_->add_picture(episodes, "recording", {std::istreambuf_iterator<char>(file), {}});
+}
+
+}  // namespace saccade

@@ -1,0 +1,87 @@
+#include "experiments/verbs/export.h"
+#include "experiments/verbs/verb.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "experiments/export/onnx_model.h"
+#include "experiments/files/npz.h"
+#include "experiments/files/output.h"
+#include "experiments/runs/trained.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+void require_suffix(const char* option, const fs::path& path, const char* suffix) {
+  if (!path.empty() && path.extension() != suffix)
+    throw InputError(fmt::format("{} {}: unknown suffix '{}'; allowed: {}", option, path.string(),
+                                 path.extension().string(), suffix));
+}
+
+std::vector<NpzArray> arrays_of(const ParameterLayout& layout, std::span<const float> weights) {
+  std::vector<NpzArray> arrays;
+  for (const Parameter& p : layout.parameters()) {
+    const std::span<const float> numbers = weights.subspan(p.offset, p.size());
+    arrays.push_back({p.name,
+                      {static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.cols)},
+                      std::vector<float>(numbers.begin(), numbers.end())});
+  }
+  return arrays;
+}
+
+}  // namespace
+
+std::string export_agent(const ExportOptions& options) {
+  if (options.npz.empty() && options.onnx.empty())
+    throw InputError("saccade export: nothing to write; allowed: --npz FILE, --onnx FILE or both");
+  if (options.unrolled && options.onnx.empty())
+    throw InputError("--unrolled: says what is in the file of --onnx, which is not asked for");
+  require_suffix("--npz", options.npz, ".npz");
+  require_suffix("--onnx", options.onnx, ".onnx");
+  const Trained trained(options.run_folder);
+  const std::span<const float> weights = flat(trained.weights);
+
+  std::optional<OutputFile> npz, onnx;
+  const auto open = [&](std::optional<OutputFile>& file, const fs::path& path) {
+    if (!path.empty())
+      file.emplace(path, options.force, "--force writes over it, or name another file");
+  };
+  open(npz, options.npz);
+  open(onnx, options.onnx);
+  if (npz) write_npz(npz->path(), arrays_of(trained.task.model.layout(), weights));
+  if (onnx)
+    write_text(onnx->path(), onnx_model(trained.task, weights,
+                                        options.unrolled ? OnnxExtent::episode : OnnxExtent::step));
+  std::string written;
+  if (npz) npz->commit();
+  if (onnx) onnx->commit();
+  for (const fs::path& path : {options.npz, options.onnx})
+    if (!path.empty()) written += path.string() + "\n";
+  return written;
+}
+
+Verb export_verb() {
+  const auto options = std::make_shared<ExportOptions>();
+  return {.name = "export",
+          .about = "Write the weights of a run, or its agent, for other programs",
+          .options = {{"run_dir", &options->run_folder, "A run folder, or a .safetensors file",
+                       Option::kRequired},
+                      {"--npz", &options->npz, "A new .npz file: an array for each parameter"},
+                      {"--onnx", &options->onnx,
+                       "A new .onnx file: one step, from a glimpse and the state to the answer and "
+                       "where to look next"},
+                      {"--unrolled", &options->unrolled,
+                       "The .onnx file has whole episodes, from the canvas to the answer"},
+                      {"--force", &options->force, "Write over files that are there"}},
+          .call = [options](const Call&) {
+            fmt::print("{}", export_agent(*options));
+            return Ending::done;
+          }};
+}
+
+}  // namespace saccade

@@ -1,0 +1,189 @@
+// What is exported of a trained agent. That an .onnx file computes what the agent does is tested
+// from Python (tests/python/test_export.py), where there is a runtime.
+#include "experiments/verbs/export.h"
+
+#include <onnx/checker.h>
+#include <onnx/onnx_pb.h>
+
+#include <set>
+
+#include "agent/learning/checkpoint.h"
+#include "experiments/export/onnx_model.h"
+#include "experiments/runs/trained.h"
+#include "tests/experiments/npz.h"
+#include "tests/experiments/tiny_task.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string fault(const ExportOptions& options) {
+  return message_of<InputError>([&] { export_agent(options); });
+}
+
+onnx::ModelProto model_of(const TinyTask& tiny, OnnxExtent extent) {
+  onnx::ModelProto model;
+  REQUIRE(model.ParseFromString(onnx_model(tiny.task, flat(tiny.weights), extent)));
+  return model;
+}
+
+std::set<std::string> names_of(const auto& values) {
+  std::set<std::string> names;
+  for (const auto& value : values) names.insert(value.name());
+  return names;
+}
+
+// Well-formed, and every input and constant is read.
+void check_model(const onnx::ModelProto& model) {
+  CHECK_NOTHROW(onnx::checker::check_model(model));
+  std::set<std::string> read;
+  for (const auto& node : model.graph().node())
+    read.insert(node.input().begin(), node.input().end());
+  for (const auto& name : names_of(model.graph().input())) CHECK(read.contains(name));
+  for (const auto& name : names_of(model.graph().initializer())) CHECK(read.contains(name));
+}
+
+void check_exports(const Overrides& overrides, bool unrolls = true) {
+  const TinyTask tiny(overrides);
+  check_model(model_of(tiny, OnnxExtent::step));
+  if (unrolls) check_model(model_of(tiny, OnnxExtent::episode));
+}
+
+}  // namespace
+
+TEST_CASE("every core and way of looking has a well-formed model") {
+  for (const std::string core : {"rnn", "lstm", "gru", "feedforward", "attention"}) {
+    CAPTURE(core);
+    check_exports({"model.core=" + core, "model.heads=2"});
+  }
+  for (const std::string kind : {"hard_gaussian", "hard_categorical", "soft_grid", "soft_gaussian",
+                                 "soft_point", "whole", "random", "center", "scan", "oracle"}) {
+    CAPTURE(kind);
+    check_exports(with_kind(kind), kind != "random" && kind != "oracle");
+  }
+  for (const std::string kind : {"last", "mean", "attend", "self"}) {
+    CAPTURE(kind);
+    check_exports({"attention.hidden.kind=" + kind});
+  }
+  for (const std::string kind : {"mlp", "cnn"}) {
+    CAPTURE(kind);
+    check_exports(with_model(kind));
+  }
+  check_exports({"attention.input.kind=gate"});
+  check_exports({"model.context=thumbnail", "model.context_size=12"});
+}
+
+TEST_CASE("a step takes and gives what its agent carries") {
+  const auto check_ends = [](const Overrides& overrides, const std::set<std::string>& inputs,
+                             const std::set<std::string>& outputs) {
+    const onnx::ModelProto model = model_of(TinyTask(overrides), OnnxExtent::step);
+    CHECK(names_of(model.graph().input()) == inputs);
+    CHECK(names_of(model.graph().output()) == outputs);
+  };
+  check_ends({"reinforce.advantage=learned"}, {"glimpse", "location", "state", "cell"},
+             {"log_probabilities", "baseline", "next_location", "next_state", "next_cell"});
+  check_ends({"model.core=feedforward", "attention.hidden.kind=mean"},
+             {"glimpse", "location", "states"},
+             {"log_probabilities", "next_location", "next_state", "next_states"});
+  check_ends({"model.core=attention", "model.heads=2", "attention.glimpse.spread=1",
+              "attention.glimpse.first=center"},
+             {"glimpse", "location", "step", "keys0", "values0"},
+             {"log_probabilities", "next_location", "first_location", "next_state", "next_keys0",
+              "next_values0"});
+  check_ends(with_kind("soft_grid", {"model.core=gru"}), {"candidates", "weights", "state"},
+             {"log_probabilities", "next_location", "next_weights", "first_location",
+              "first_weights", "next_state"});
+}
+
+TEST_CASE("a model keeps the weights under their names, and says where it comes from") {
+  const TinyTask tiny;
+  const onnx::ModelProto model = model_of(tiny, OnnxExtent::step);
+  const ParameterLayout& layout = tiny.task.model.layout();
+  std::size_t found = 0;
+  for (const onnx::TensorProto& tensor : model.graph().initializer())
+    for (const Parameter& p : layout.parameters()) {
+      if (p.name != tensor.name()) continue;
+      ++found;
+      REQUIRE(tensor.dims_size() == 2);
+      CHECK(tensor.dims(0) == p.rows);
+      CHECK(tensor.dims(1) == p.cols);
+      const std::string bytes(reinterpret_cast<const char*>(tiny.weights.data() + p.offset),
+                              p.size() * sizeof(float));
+      CHECK((tensor.raw_data() == bytes));
+    }
+  CHECK(found == layout.parameters().size() - 2);  // but those of a baseline that nothing reads
+
+  std::map<std::string, std::string> told;
+  for (const auto& entry : model.metadata_props()) told[entry.key()] = entry.value();
+  CHECK(told.at("saccade.config") == to_yaml(tiny.task.config));
+  CHECK(told.at("saccade.num_glimpses") == "3");
+  CHECK(nlohmann::json::parse(told.at("saccade.classes")).size() ==
+        static_cast<std::size_t>(tiny.task.model.num_classes()));
+  for (const auto& input : model.graph().input())
+    CHECK(told.at("input." + input.name()) == input.doc_string());
+}
+
+TEST_CASE("what cannot be said in ONNX is refused by the name of its setting") {
+  const auto refused = [](const Overrides& overrides, OnnxExtent extent) {
+    const TinyTask tiny(overrides);
+    return message_of<InputError>([&] { onnx_model(tiny.task, flat(tiny.weights), extent); });
+  };
+  CHECK(refused({"scene.kind=transcribe", "scene.canvas=[13, 40]", "scene.num_digits=2",
+                 "decoder.hidden_size=6"},
+                OnnxExtent::step)
+            .starts_with("scene.kind: transcribe is answered with a sequence"));
+  CHECK(refused({"scene.kind=catch", "scene.canvas=[8, 9]", "scene.num_distractors=0",
+                 "attention.glimpse.num_glimpses=7"},
+                OnnxExtent::episode)
+            .starts_with("scene.kind: catch changes while it is looked at"));
+  CHECK(refused(with_kind("oracle"), OnnxExtent::episode)
+            .starts_with("attention.glimpse.kind: oracle does not look by itself"));
+}
+
+TEST_CASE("export writes the averaged weights of the best checkpoint, whole or not at all") {
+  const TinyExperiment tiny;
+  const fs::path folder = tiny.train("out");
+  const auto before = contents(folder);
+  const fs::path npz = tiny.path / "weights.npz", onnx = tiny.path / "agent.onnx";
+  CHECK(export_agent({.run_folder = folder, .npz = npz, .onnx = onnx}) ==
+        npz.string() + "\n" + onnx.string() + "\n");
+  CHECK(contents(folder) == before);
+  const Trained trained(folder);
+  const ReadNpz arrays(npz);
+  CHECK(arrays.names().size() == trained.task.model.layout().parameters().size());
+  for (const Parameter& p : trained.task.model.layout().parameters()) {
+    CAPTURE(p.name);
+    const xt::xarray<float> array = arrays.get(p.name);
+    CHECK(shape_of(array) ==
+          Shape{static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.cols)});
+    CHECK(std::equal(array.begin(), array.end(), trained.weights.data() + p.offset));
+  }
+
+  const std::string first = bytes_of(onnx);
+  CHECK(contains(fault({.run_folder = folder, .onnx = onnx}), "agent.onnx: exists already"));
+  const fs::path fresh = tiny.path / "fresh.npz";
+  CHECK(contains(fault({.run_folder = folder, .npz = fresh, .onnx = onnx}), "exists already"));
+  CHECK_FALSE(fs::exists(fresh));
+  export_agent({.run_folder = folder, .onnx = onnx, .unrolled = true, .force = true});
+  CHECK((bytes_of(onnx) != first));
+  export_agent({.run_folder = folder / kBest, .onnx = onnx, .force = true});
+  CHECK((bytes_of(onnx) == first));
+}
+
+TEST_CASE("export refuses what it cannot write before anything is written") {
+  const TinyExperiment tiny;
+  const fs::path folder = tiny.train("out", {"attention.glimpse.kind=random"});
+  const fs::path npz = tiny.path / "weights.npz", onnx = tiny.path / "agent.onnx";
+  CHECK(fault({.run_folder = folder}) ==
+        "saccade export: nothing to write; allowed: --npz FILE, --onnx FILE or both");
+  CHECK(contains(fault({.run_folder = folder, .npz = npz, .unrolled = true}), "--unrolled: says"));
+  CHECK(contains(fault({.run_folder = folder, .npz = onnx}),
+                 "unknown suffix '.onnx'; allowed: .npz"));
+  CHECK(contains(fault({.run_folder = folder, .npz = npz, .onnx = onnx, .unrolled = true}),
+                 "attention.glimpse.kind: random does not look by itself"));
+  CHECK_FALSE(fs::exists(npz));
+  CHECK_FALSE(fs::exists(onnx));
+}
+
+}  // namespace saccade

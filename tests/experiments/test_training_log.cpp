@@ -1,0 +1,242 @@
+// What a training says of itself beside metrics.csv: the same rows as lines of JSON and as events
+// of TensorBoard, its recordings among them.
+#include "experiments/runs/training_log.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <opencv2/imgcodecs.hpp>
+
+#include "experiments/files/event_file.h"
+#include "tensorboard.pb.h"
+#include "tests/experiments/gif.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+using Overrides = std::vector<std::string>;
+using tensorboard::Event;
+
+const std::string kEvents = "events.out.tfevents.saccade";
+const std::string kLines = "metrics.jsonl";
+const Overrides kAll = {"log.tensorboard=true", "log.jsonl=true", "record.every=64",
+                        "record.scenes=1"};
+
+template <class Number>
+Number number_at(const std::string& bytes, std::size_t place) {
+  Number number{};
+  REQUIRE(place + sizeof number <= bytes.size());
+  std::memcpy(&number, bytes.data() + place, sizeof number);  // little-endian, as the file
+  return number;
+}
+
+// Every event of a file, whose frames must be whole.
+std::vector<Event> read_events(const fs::path& path) {
+  const std::string bytes = bytes_of(path);
+  std::vector<Event> events;
+  for (std::size_t place = 0; place < bytes.size();) {
+    const auto length = number_at<std::uint64_t>(bytes, place);
+    CHECK(number_at<std::uint32_t>(bytes, place + 8) == masked_crc32c_of(bytes.substr(place, 8)));
+    REQUIRE(place + 12 + length + 4 <= bytes.size());
+    const std::string message = bytes.substr(place + 12, length);
+    CHECK(number_at<std::uint32_t>(bytes, place + 12 + length) == masked_crc32c_of(message));
+    REQUIRE(events.emplace_back().ParseFromString(message));
+    place += 12 + length + 4;
+  }
+  return events;
+}
+
+// What events say but for their times, one text each.
+std::vector<std::string> said(std::vector<Event> events) {
+  std::vector<std::string> texts;
+  for (Event& event : events) {
+    event.set_wall_time(0);
+    for (auto& value : *event.mutable_summary()->mutable_value())
+      if (value.tag().starts_with("time/")) value.set_simple_value(0);
+    texts.push_back(event.SerializeAsString());
+  }
+  return texts;
+}
+
+std::vector<nlohmann::json> read_lines(const fs::path& path) {
+  std::vector<nlohmann::json> rows;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) rows.push_back(nlohmann::json::parse(line));
+  return rows;
+}
+
+std::vector<nlohmann::json> timeless_lines(const fs::path& path) {
+  std::vector<nlohmann::json> rows = read_lines(path);
+  for (nlohmann::json& row : rows) row = without_times(row);
+  return rows;
+}
+
+void check_same_log(const fs::path& one, const fs::path& other) {
+  CHECK(said(read_events(one / kEvents)) == said(read_events(other / kEvents)));
+  CHECK(timeless_lines(one / kLines) == timeless_lines(other / kLines));
+  CHECK(without_times(Csv(one / "metrics.csv")) == without_times(Csv(other / "metrics.csv")));
+}
+
+}  // namespace
+
+TEST_CASE("CRC-32C is that of its standard") {
+  CHECK(crc32c_of("123456789") == 0xE3069283U);
+  CHECK(crc32c_of(std::string(32, '\0')) == 0x8A9136AAU);  // RFC 3720, B.4
+  CHECK(crc32c_of(std::string(32, '\xFF')) == 0x62A8AB43U);
+  CHECK(crc32c_of("") == 0);
+}
+
+TEST_CASE("TensorBoard and metrics.jsonl are told every row of metrics.csv") {
+  const TinyExperiment tiny;
+  const fs::path folder = tiny.train("out", kAll);
+  const Csv table(folder / "metrics.csv");
+  REQUIRE(table.column.at("episodes") == kTinyRows);
+
+  const std::vector<nlohmann::json> lines = read_lines(folder / kLines);
+  REQUIRE(lines.size() == kTinyRows.size());
+  std::vector<Event> rows;
+  for (const Event& event : read_events(folder / kEvents))
+    if (event.summary().value_size() > 0 && event.summary().value(0).tag() != "recording")
+      rows.push_back(event);
+  REQUIRE(rows.size() == kTinyRows.size());
+
+  double before = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CAPTURE(i);
+    CHECK(rows[i].step() == std::stoll(kTinyRows[i]));
+    CHECK(rows[i].wall_time() >= before);
+    before = rows[i].wall_time();
+    std::map<std::string, float> scalars;
+    for (const auto& value : rows[i].summary().value())
+      CHECK(scalars.emplace(value.tag(), value.simple_value()).second);
+    std::size_t cells = 0;
+    for (const std::string& column : table.columns) {
+      CAPTURE(column);
+      const std::string& cell = table.column.at(column)[i];
+      CHECK(scalars.contains(column) == !cell.empty());
+      CHECK(lines[i].contains(column) == !cell.empty());
+      if (cell.empty() || !scalars.contains(column) || !lines[i].contains(column)) continue;
+      CHECK(lines[i][column].get<double>() == std::stod(cell));
+      CHECK(scalars.at(column) == doctest::Approx(std::stod(cell)).epsilon(1e-6));
+      ++cells;
+    }
+    CHECK(scalars.size() == cells);
+    CHECK(lines[i].size() == cells);
+  }
+}
+
+TEST_CASE("TensorBoard is shown the recordings") {
+  const TinyExperiment tiny;
+  for (const std::string format : {"gif", "png", "mp4"}) {
+    CAPTURE(format);
+    Overrides overrides = kAll;
+    overrides.push_back("record.format=" + format);
+    const fs::path folder = tiny.train(format, overrides);
+    std::vector<std::int64_t> steps;
+    for (const Event& event : read_events(folder / kEvents)) {
+      if (event.summary().value_size() == 0 || !event.summary().value(0).has_image()) continue;
+      steps.push_back(event.step());
+      const auto& value = event.summary().value(0);
+      CHECK(value.tag() == "recording");
+      const std::string shown = format == "png" ? "png" : "gif";  // it shows no .mp4
+      const std::string file = fmt::format("recordings/episodes-{:03}.{}", event.step(), shown);
+      CHECK(fs::exists(folder / fs::path(file).replace_extension(format)));
+      CHECK((value.image().encoded_image_string() == bytes_of(folder / file)));
+      CHECK(value.image().colorspace() == 3);
+      if (shown == "gif") {
+        const Picture film = read_gif(folder / file).frames[0];
+        CHECK(value.image().width() == film.cols());
+        CHECK(value.image().height() == film.rows());
+      } else {
+        const cv::Mat image = cv::imread((folder / file).string());
+        CHECK(value.image().width() == image.cols);
+        CHECK(value.image().height() == image.rows);
+      }
+    }
+    CHECK(steps == std::vector<std::int64_t>{0, 64, 128, 192});
+  }
+}
+
+TEST_CASE("a run that is stopped and resumed leaves the log of one that was not") {
+  const TinyExperiment tiny;
+  const fs::path whole = tiny.train("whole", kAll);
+  RunOptions options = tiny.options("stopped", kAll);
+  int stops = 0;
+  for (; !run(options, std::atomic<bool>(true)); ++stops) {
+    REQUIRE(stops < 12);
+    options.resume = true;
+  }
+  CHECK(stops == 11);
+  check_same_log(options.out, whole);
+}
+
+TEST_CASE("a run that was killed drops what its log has beyond its checkpoint") {
+  const TinyExperiment tiny;
+  const fs::path whole = tiny.train("whole", kAll);
+  // Killed at several updates, each time with a checkpoint as old as the one before, and once in
+  // the middle of an event and of a line.
+  for (const int updates : {1, 4, 8}) {
+    CAPTURE(updates);
+    RunOptions options = tiny.options("killed" + std::to_string(updates), kAll);
+    for (int n = 0; n < updates; ++n) {
+      CHECK_FALSE(run(options, std::atomic<bool>(true)));
+      options.resume = true;
+    }
+    const std::string checkpoint = bytes_of(options.out / kLast);
+    for (int n = 0; n < 2; ++n) CHECK_FALSE(run(options, std::atomic<bool>(true)));
+    put_bytes(options.out / kLast, checkpoint);
+    const std::string events = bytes_of(options.out / kEvents);
+    put_bytes(options.out / kEvents, events.substr(0, events.size() - 3));
+    put_bytes(options.out / kLines, bytes_of(options.out / kLines) + R"({"episodes": 4)");
+    CHECK(run(options, false));
+    check_same_log(options.out, whole);
+  }
+}
+
+TEST_CASE("a log that is altered is kept up to there") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path / "events";
+  {
+    EventFile file(path, -1);
+    for (const int step : {1, 2, 3}) {
+      MetricValues row;
+      row["train/loss"] = 0.5 * step;
+      file.add_scalars(step, row);
+    }
+  }
+  const std::string bytes = bytes_of(path);
+  const std::vector<Event> all = read_events(path);
+  REQUIRE(all.size() == 4);
+  CHECK(all[0].file_version() == "brain.Event:2");
+
+  EventFile(path, 2);
+  CHECK(read_events(path).size() == 3);
+  for (const std::size_t byte : {bytes.size() - 1, bytes.size() - 10}) {  // its checksum, the value
+    std::string altered = bytes;
+    altered[byte] ^= 1;
+    put_bytes(path, altered);
+    EventFile(path, 9);
+    CHECK(read_events(path).size() == 3);
+  }
+  put_bytes(path, "no events");
+  EventFile(path, 9);
+  CHECK(read_events(path).size() == 1);
+
+  EventFile file(path, 9);
+  CHECK_THROWS_WITH_AS(file.add_picture(1, "recording", "no picture"),
+                       "a picture for TensorBoard is neither a PNG nor a GIF", std::runtime_error);
+}
+
+TEST_CASE("what is not finite is null in metrics.jsonl") {
+  const TemporaryFolder folder;
+  MetricsLines lines(folder.path / kLines, 0);
+  MetricsRow row;
+  row["episodes"] = 5;
+  row["train/loss"] = std::numeric_limits<double>::quiet_NaN();
+  lines.append(row);
+  CHECK(bytes_of(folder.path / kLines) == "{\"episodes\": 5, \"train/loss\": null}\n");
+}
+
+}  // namespace saccade

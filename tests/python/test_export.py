@@ -1,0 +1,391 @@
+"""`saccade export`: the weights as .npz, and the agent as ONNX, which computes what the agent does."""
+
+import json
+import pathlib
+import struct
+import subprocess
+
+import numpy as np
+import pytest
+
+import saccade
+
+SIDES = (30, 34)  # rows, cols
+PATCH, SCALES = 6, 2
+SMALL = {
+    "name": "small",
+    "scene": {"kind": "translated", "canvas": list(SIDES)},
+    "retina": {"patch_size": PATCH, "scales": SCALES},
+    "model": {
+        "hidden_size": 12,
+        "glimpse_hidden": 10,
+        "location_hidden": 6,
+        "feature_size": 14,
+        "locator_hidden": 9,
+    },
+    "attention.glimpse.num_glimpses": 4,
+    "training": {"episodes": 64, "batch_size": 32, "lane_size": 32},
+    "evaluation": {"every": 64, "scenes": 20, "rollouts": 1},
+}
+GRID = {"attention.glimpse.grid": [3, 3], "attention.glimpse.stride": 7}
+HARD_GRID = {"attention.glimpse.kind": "hard_categorical", **GRID}
+SOFT_GRID = {"attention.glimpse.kind": "soft_grid", **GRID}
+ATTEND = {"attention.hidden.kind": "attend"}
+LOCAL = {**ATTEND, "attention.hidden.area": "local", "attention.hidden.window": 1}
+
+# Every core, way of looking, gate and read of the states; what differs from SMALL.
+AGENTS = {
+    "rnn": {},
+    "lstm": {"model.core": "lstm"},
+    "gru": {"model.core": "gru"},
+    "feedforward": {"model.core": "feedforward"},
+    "attention": {"model.core": "attention", "model.heads": 3, "model.depth": 2},
+    "conv": {
+        "model.glimpse_network": "conv",
+        "model.glimpse_filters": 3,
+        "model.glimpse_kernel": 3,
+        "model.glimpse_stride": 2,
+    },
+    "spread": {"attention.glimpse.std": 0.3, "attention.glimpse.spread": 1},
+    "learned std": {
+        "attention.glimpse.std": 0.3,
+        "attention.glimpse.learn_std": True,
+        "attention.glimpse.spread": 1,
+    },
+    "first center": {"attention.glimpse.first": "center"},
+    "first learned": {"attention.glimpse.first": "learned"},
+    "context": {"model.context": "thumbnail", "model.context_size": 13},
+    "context places the first": {
+        "model.context": "thumbnail",
+        "model.context_size": 13,
+        "attention.glimpse.first": "learned",
+    },
+    "max pooling": {"retina.pooling": "max"},
+    "mlp critic": {"reinforce.critic": "mlp", "reinforce.critic_hidden": 5},
+    "smooth point": {"attention.glimpse.kind": "soft_point"},
+    "center": {"attention.glimpse.kind": "center"},
+    "scan": {"attention.glimpse.kind": "scan"},
+    "random": {"attention.glimpse.kind": "random"},
+    "candidates": HARD_GRID,
+    "candidates from the center": {**HARD_GRID, "attention.glimpse.first": "center"},
+    "candidates, first learned": {**HARD_GRID, "attention.glimpse.first": "learned"},
+    "candidates by content": {**HARD_GRID, "attention.glimpse.addressing": "content"},
+    "candidates with a context": {
+        **HARD_GRID,
+        "model.context": "thumbnail",
+        "model.context_size": 13,
+    },
+    "grid": SOFT_GRID,
+    "grid, first random": {**SOFT_GRID, "attention.glimpse.first": "random"},
+    "grid by location": {**SOFT_GRID, "attention.glimpse.addressing": "location"},
+    "grid of pixels": {**SOFT_GRID, "attention.glimpse.expect": "pixels"},
+    "grid, additive": {**SOFT_GRID, "attention.glimpse.score": "additive"},
+    "grid, temperature": {**SOFT_GRID, "attention.glimpse.temperature": 0.5},
+    "window": {"attention.glimpse.kind": "soft_gaussian", "attention.glimpse.filters": 5},
+    "gate": {"attention.input.kind": "gate", "attention.input.gain": 14},
+    "gate without a state": {
+        "attention.input.kind": "gate",
+        "attention.input.learn_alpha": True,
+        "model.core": "feedforward",
+    },
+    "mean": {"attention.hidden.kind": "mean"},
+    "masked mean": {"attention.hidden.kind": "mean", "attention.hidden.mask": "0101"},
+    "self": {"attention.hidden.kind": "self", "attention.hidden.hops": 2},
+    "attend": ATTEND,
+    "attend, masked": {**ATTEND, "attention.hidden.mask": "0110"},
+    "attend, dot, context": {
+        **ATTEND,
+        "attention.hidden.score": "dot",
+        "attention.hidden.output": "context",
+        "attention.hidden.query": "mean",
+    },
+    "attend, scaled_dot": {**ATTEND, "attention.hidden.score": "scaled_dot"},
+    "attend, additive": {**ATTEND, "attention.hidden.score": "additive"},
+    "attend, no query": {
+        **ATTEND,
+        "attention.hidden.score": "location_free",
+        "attention.hidden.query": "none",
+    },
+    "local": LOCAL,
+    "local, masked": {**LOCAL, "attention.hidden.mask": "1001"},
+    "local, predicted": {**LOCAL, "attention.hidden.position": "predicted"},
+    "whole": {"attention.glimpse.kind": "whole", "attention.glimpse.size": [6, 9]},
+    "whole at once": {"attention.glimpse.kind": "whole", "attention.glimpse.order": "at_once"},
+    "mlp": {"model.kind": "mlp", "model.canvas_hidden": 11},
+    "cnn": {"model.kind": "cnn", "model.channels": [3, 4], "model.kernel_size": 3},
+}
+NEVER_UNROLLED = ("random",)
+
+
+def factor(name: str) -> float:
+    """Of what says where to look more, which begins next to nothing."""
+    if name.endswith((".mean.weight", ".logits.weight", ".score.weight", ".score.v")):
+        return 40
+    return 4 if name.endswith(".window.weight") else 1.5
+
+
+def enlarge(checkpoint: pathlib.Path) -> None:
+    """Weights that look about and tell what they see apart, as those of a short training do not."""
+    old = checkpoint.read_bytes()
+    size = struct.unpack("<Q", old[:8])[0]
+    header = json.loads(old[8 : 8 + size])
+    del header["__metadata__"]["crc32"]
+    numbers = np.frombuffer(old[8 + size :], np.float32).copy()
+    for name, tensor in header.items():
+        begin, end = (place // 4 for place in tensor.get("data_offsets", (0, 0)))
+        numbers[begin:end] *= factor(name)
+    text = json.dumps(header).encode()
+    checkpoint.write_bytes(struct.pack("<Q", len(text)) + text + numbers.tobytes())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    return tmp_path_factory.mktemp("exported")
+
+
+@pytest.fixture(scope="module")
+def small(folder: pathlib.Path) -> dict[str, object]:
+    """A configuration with few digits, random ones, which are there at once."""
+    rng = np.random.default_rng(0)
+    data = folder / "data"
+    data.mkdir()
+    for part, count in (("train", 60), ("t10k", 20)):
+        pixels = rng.integers(0, 256, (count, 12, 12), dtype=np.uint8)
+        labels = (np.arange(count) % 10).astype(np.uint8)
+        images = struct.pack(">4I", 0x803, count, 12, 12) + pixels.tobytes()
+        (data / f"{part}-images-idx3-ubyte").write_bytes(images)
+        told = struct.pack(">2I", 0x801, count) + labels.tobytes()
+        (data / f"{part}-labels-idx1-ubyte").write_bytes(told)
+    return {**SMALL, "data": {"source": "idx", "path": str(data)}}
+
+
+@pytest.fixture(params=AGENTS)
+def run(
+    request: pytest.FixtureRequest, folder: pathlib.Path, small: dict[str, object]
+) -> pathlib.Path:
+    out = folder / request.param.replace(" ", "-").replace(",", "")
+    if not out.exists():
+        saccade.train({**small, **AGENTS[request.param]}, out=out, threads=1)
+        enlarge(out / "checkpoints/best.safetensors")
+    return out
+
+
+def some_images(count: int) -> np.ndarray:
+    rows, cols = SIDES
+    coarse = np.random.default_rng(3).integers(0, 256, (count, rows // 2, cols // 2), dtype=np.uint8)
+    return coarse.repeat(2, axis=1).repeat(2, axis=2)
+
+
+def exported(program: str, run: pathlib.Path, *words: str):
+    """A session of ONNX Runtime with the exported agent."""
+    runtime = pytest.importorskip("onnxruntime")
+    file = run / "agent.onnx"
+    command = [program, "export", str(run), "--onnx", str(file), "--force", *words]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return runtime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+
+
+def glimpses_at(images: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """What a retina of means shows of images (N, rows, cols) at places (G, 2): (N, G, D)."""
+    margin = 2 * max(SIDES)
+    padded = np.pad(images / 255.0, ((0, 0), (margin, margin), (margin, margin)))
+    seen = []
+    for x, y in places:
+        scales = []
+        for zoom in (2**s for s in range(SCALES)):
+            side = PATCH * zoom
+            row, col = (
+                int(np.floor((place + 1) / 2 * length - side / 2 + 0.5 + 1e-6)) + margin
+                for place, length in ((y, SIDES[0]), (x, SIDES[1]))
+            )
+            square = padded[:, row : row + side, col : col + side]
+            boxes = square.reshape(len(images), PATCH, zoom, PATCH, zoom).mean(axis=(2, 4))
+            scales.append(boxes.reshape(len(images), -1))
+        seen.append(np.concatenate(scales, axis=1))
+    return np.stack(seen, axis=1).astype(np.float32)
+
+
+def shrunk(images: np.ndarray, rows: int, cols: int) -> np.ndarray:
+    """Area averages (N, rows, cols) of images."""
+
+    def shares(to: int, length: int) -> np.ndarray:
+        edges = np.arange(to + 1) * length / to
+        pixels = np.arange(length)
+        upper = np.minimum(edges[1:, None], pixels + 1)
+        lower = np.maximum(edges[:-1, None], pixels)
+        return np.maximum(upper - lower, 0) * to / length
+
+    small = np.einsum("ri,nij,cj->nrc", shares(rows, SIDES[0]), images / 255.0, shares(cols, SIDES[1]))
+    return small.astype(np.float32)
+
+
+def grid_places() -> np.ndarray:
+    rows, cols = SIDES
+    return np.array(
+        [
+            [2 * (cols / 2 + 7 * j) / cols - 1, 2 * (rows / 2 + 7 * i) / rows - 1]
+            for i in (-1, 0, 1)
+            for j in (-1, 0, 1)
+        ],
+        np.float32,
+    )
+
+
+def assert_close(one: np.ndarray, other: np.ndarray, what: str) -> None:
+    np.testing.assert_allclose(one, other, rtol=0, atol=1e-5, err_msg=what)
+
+
+def given(name: str, images: np.ndarray, look: saccade.Rollout, t: int) -> np.ndarray:
+    """What a step's input of a name is at look t."""
+    count = len(images)
+    if name == "glimpse":
+        return look.glimpses[:, t].reshape(count, -1)
+    if name == "location":
+        return look.locations[:, t]
+    if name == "weights":
+        return look["glimpse_weights"][:, t]
+    if name == "candidates":
+        return glimpses_at(images, grid_places())
+    if name == "thumbnail":
+        return shrunk(images, 13, 13).reshape(count, -1)
+    if name == "canvas":
+        return (images[:, None] / 255.0).astype(np.float32)
+    if name == "step":
+        return np.array([t], np.int64)
+    raise AssertionError(name)
+
+
+def empty(shape: list, count: int) -> np.ndarray:
+    """The state of `count` episodes before the first step."""
+    return np.zeros([{"batch": count, "steps": 0}.get(side, side) for side in shape], np.float32)
+
+
+def test_a_step_is_that_of_the_agent(run: pathlib.Path, program: str) -> None:
+    session = exported(program, run)
+    agent = saccade.load(run, threads=1)
+    images = some_images(5)
+    look = agent.rollout(images)
+    whole = run.name.startswith("whole")
+    outputs = [output.name for output in session.get_outputs()]
+    carried = {
+        part.name: empty(part.shape, len(images))
+        for part in session.get_inputs()
+        if "next_" + part.name in outputs and part.name not in ("location", "weights")
+    }
+    for t in range(agent.num_glimpses):
+        feeds = {}
+        for part in session.get_inputs():
+            if part.name in carried:
+                feeds[part.name] = carried[part.name]
+            elif whole:
+                rows, cols = (6, 9) if run.name == "whole" else SIDES
+                small = shrunk(images, rows, cols)
+                feeds[part.name] = (small[:, t] if rows == 6 else small).reshape(len(images), -1)
+            else:
+                feeds[part.name] = given(part.name, images, look, t)
+        told = dict(zip(outputs, session.run(None, feeds)))
+        assert_close(np.exp(told["log_probabilities"]), look.probabilities[:, t], f"look {t}")
+        if t == 0 and "first_location" in told:
+            assert_close(told["first_location"], look.locations[:, 0], "the first look")
+        if t + 1 < agent.num_glimpses and "next_location" in told:
+            assert_close(told["next_location"], look.locations[:, t + 1], f"after look {t}")
+        if t + 1 < agent.num_glimpses and "next_weights" in told:
+            assert_close(told["next_weights"], look["glimpse_weights"][:, t + 1], f"look {t}")
+        if t + 1 < agent.num_glimpses and "next_window" in told:
+            np.testing.assert_allclose(told["next_window"], look["windows"][:, t + 1], rtol=1e-4)
+        carried = {name: told["next_" + name] for name in carried}
+    assert np.ptp(look.probabilities[:, -1], axis=0).max() > 1e-3  # it tells images apart
+
+
+def test_the_agent_looks_about(run: pathlib.Path) -> None:
+    """Else the tests beside this one would see nothing."""
+    look = saccade.load(run, threads=1).rollout(some_images(5))
+    if "locations" in look and run.name != "center":
+        assert np.ptp(look.locations, axis=1).max() > 0.05
+
+
+def test_an_unrolled_agent_is_the_agent(run: pathlib.Path, program: str) -> None:
+    if run.name in NEVER_UNROLLED:
+        return
+    session = exported(program, run, "--unrolled")
+    images = some_images(5)
+    look = saccade.load(run, threads=1).rollout(images)
+    feeds = {"canvas": (images[:, None] / 255.0).astype(np.float32)}
+    if "first_location" in [part.name for part in session.get_inputs()]:
+        feeds["first_location"] = look.locations[:, 0]
+    told = dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
+    if "locations" in told:
+        assert_close(told["locations"], look.locations, "locations")
+    assert_close(np.exp(told["log_probabilities"]), look.probabilities[:, -1], "the answer")
+
+
+def test_baselines(folder: pathlib.Path, small: dict[str, object], program: str) -> None:
+    """b = h w + c, and with a hidden layer, of the state behind the step."""
+    for name, overrides in (("linear", {}), ("deep", AGENTS["mlp critic"])):
+        out = folder / ("baseline-" + name)
+        saccade.train({**small, **overrides}, out=out, threads=1)
+        enlarge(out / "checkpoints/best.safetensors")
+        session = exported(program, out)
+        rng = np.random.default_rng(1)
+        feeds = {
+            part.name: rng.random((3, part.shape[1]), np.float32) for part in session.get_inputs()
+        }
+        baseline, h = session.run(["baseline", "next_state"], feeds)
+        p = saccade.load(out, threads=1).parameters
+        if name == "deep":
+            h = np.maximum(h @ p["baseline.hidden.weight"] + p["baseline.hidden.bias"], 0)
+            expected = h @ p["baseline.output.weight"] + p["baseline.output.bias"]
+        else:
+            expected = h @ p["baseline.weight"] + p["baseline.bias"]
+        np.testing.assert_allclose(baseline, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_actions(folder: pathlib.Path, small: dict[str, object], program: str) -> None:
+    out = folder / "catch"
+    config = {**small, "scene": {"kind": "catch", "canvas": [12, 12]}}
+    config["attention.glimpse.num_glimpses"] = 11
+    saccade.train(config, out=out, threads=1)
+    enlarge(out / "checkpoints/best.safetensors")
+    session = exported(program, out)
+    look = saccade.load(out, threads=1).rollout(scenes=6)
+    state = np.zeros((6, 12), np.float32)
+    for t in range(11):
+        feeds = {
+            "glimpse": look.glimpses[:, t].reshape(6, -1),
+            "location": look.locations[:, t],
+            "state": state,
+        }
+        logs, state = session.run(["log_probabilities", "next_state"], feeds)
+        assert_close(np.exp(logs), look.probabilities[:, t], f"look {t}")
+
+
+def test_it_says_what_it_is(
+    folder: pathlib.Path, small: dict[str, object], program: str
+) -> None:
+    onnx = pytest.importorskip("onnx")
+    out = folder / "rnn"
+    if not out.exists():
+        saccade.train(small, out=out, threads=1)
+    for words in ([], ["--unrolled"]):
+        file = out / "said.onnx"
+        command = [program, "export", str(out), "--onnx", str(file), "--force", *words]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        model = onnx.load(file)
+        onnx.checker.check_model(model, full_check=True)
+        told = {entry.key: entry.value for entry in model.metadata_props}
+        assert told["saccade.config"] == saccade.load(out).config_yaml
+        assert json.loads(told["saccade.classes"]) == saccade.load(out).class_names
+        assert told["saccade.version"] == model.producer_version
+        for part in (*model.graph.input, *model.graph.output):
+            kind = "input" if part in model.graph.input else "output"
+            assert told[f"{kind}.{part.name}"] == part.doc_string != ""
+
+
+def test_weights(run: pathlib.Path, program: str, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "weights.npz"
+    subprocess.run([program, "export", run, "--npz", file], check=True, stdout=subprocess.DEVNULL)
+    parameters = saccade.load(run, threads=1).parameters
+    with np.load(file) as written:
+        assert written.files == list(parameters)
+        for name in written.files:
+            np.testing.assert_array_equal(written[name], parameters[name], err_msg=name)
