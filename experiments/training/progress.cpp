@@ -10,16 +10,16 @@ namespace saccade {
 namespace {
 
 constexpr std::chrono::milliseconds kRedraw{200};
-constexpr int kBarWidth = 24;
-
-std::string bar(std::int64_t done, std::int64_t total) {
-  const int filled = static_cast<int>(kBarWidth * done / std::max<std::int64_t>(total, 1));
-  std::string text;
-  for (int i = 0; i < kBarWidth; ++i) text += i < filled ? "█" : "░";
-  return text;
-}
 
 }  // namespace
+
+std::string progress_bar(std::int64_t done, std::int64_t total) {
+  constexpr int kWidth = 24;
+  const int filled = static_cast<int>(kWidth * done / std::max<std::int64_t>(total, 1));
+  std::string text;
+  for (int i = 0; i < kWidth; ++i) text += i < filled ? "█" : "░";
+  return text;
+}
 
 std::string training_figures(std::int64_t episodes, std::int64_t total, double per_second,
                              double error) {
@@ -43,7 +43,8 @@ void RunProgress::update(std::int64_t episodes, double rate, double error) {
   if (!terminal_ || (bar_shown_ && now - last_draw_ < kRedraw)) return;
   last_draw_ = now;
   bar_shown_ = true;
-  show(kClearLine + bar(episodes, total_) + " " + training_figures(episodes, total_, rate, error));
+  show(kClearLine + progress_bar(episodes, total_) + " " +
+       training_figures(episodes, total_, rate, error));
 }
 
 void RunProgress::line(std::int64_t episodes, double rate, double error, const std::string& text) {

@@ -72,6 +72,8 @@ class StudyProgress {
 /// "43 %  215040 episodes  5120/s  error  9.21 %  left 0:56"
 std::string training_figures(std::int64_t episodes, std::int64_t total, double per_second,
                              double error);
+/// How much of `total` is done, as a bar of blocks.
+std::string progress_bar(std::int64_t done, std::int64_t total);
 /// Writes text to standard output now.
 void show(const std::string& text);
 /// For a terminal: back to the beginning of the line, which is cleared.

@@ -9,7 +9,7 @@ namespace saccade {
 
 std::vector<Verb> verbs() {
   return {run_verb(),       eval_verb(),     record_verb(), compare_verb(), bench_verb(),
-          gradients_verb(), saliency_verb(), status_verb(), slurm_verb()};
+          gradients_verb(), saliency_verb(), data_verb(),   status_verb(),  slurm_verb()};
 }
 
 void require_one_rank(const std::string& verb) {

@@ -21,7 +21,8 @@ TEST_CASE("the presets of photographs train on files like the published ones") {
                       "evaluation.scenes=20", "evaluation.rollouts=1", "log.every=64"},
         .out = folder.path / "run",
         .threads = 1,
-        .quiet = true};
+        .quiet = true,
+        .command = "saccade run"};
     CHECK(run(options, false));
     CHECK(read_json(folder.path / "run/summary.json").contains("test/error"));
 
