@@ -24,16 +24,23 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-bool holds_idx_file(const fs::path& folder) {
-  return std::any_of(kIdxFiles.begin(), kIdxFiles.end(), [&](const std::string& name) {
+// What a source with usual places needs there.
+struct Files {
+  std::vector<std::string> names;
+  bool or_gz = false;  // each plain or as .gz
+};
+
+bool holds_any(const fs::path& folder, const Files& files) {
+  return std::any_of(files.names.begin(), files.names.end(), [&](const std::string& name) {
     std::error_code ignored;
-    return fs::exists(folder / name, ignored) || fs::exists(folder / (name + ".gz"), ignored);
+    return fs::exists(folder / name, ignored) ||
+           (files.or_gz && fs::exists(folder / (name + ".gz"), ignored));
   });
 }
 
-/// The folder of a source with IDX files: data.path alone if it is given, else the first of the
-/// usual places that holds any of the files.
-fs::path find_idx_folder(const DataConfig& config) {
+/// The folder of a source: data.path alone if it is given, else the first of the usual places that
+/// holds any of the files.
+fs::path find_folder(const DataConfig& config, const Files& files) {
   if (!config.path.empty()) return config.path;
   std::vector<fs::path> places;
   const std::string data = environment("SACCADE_DATA");
@@ -43,22 +50,30 @@ fs::path find_idx_folder(const DataConfig& config) {
 
   std::string looked_in;
   for (const fs::path& place : places) {
-    if (holds_idx_file(place)) return place;
+    if (holds_any(place, files)) return place;
     looked_in += "\n  " + place.string();
   }
   std::string wanted;
-  for (const char* name : kIdxFiles) wanted += fmt::format("\n  {}", name);
+  for (const std::string& name : files.names) wanted += fmt::format("\n  {}", name);
   throw InputError(fmt::format(
-      "no files for data.source={} in{}\n{}Put these four there, plain or as .gz, or set data.path "
-      "to the folder that has them:{}\nOr use data.source=synthetic, which needs no files.",
+      "no files for data.source={0} in{1}\n{2}`saccade data {0}` downloads them. Else put these "
+      "there{3}, or set data.path to the folder that has them:{4}\nOr use data.source=synthetic, "
+      "which needs no files.",
       config.source, looked_in,
-      data.empty() ? "$SACCADE_DATA, the first place to look in, is not set.\n" : "", wanted));
+      data.empty() ? "$SACCADE_DATA, the first place to look in, is not set.\n" : "",
+      files.or_gz ? ", plain or as .gz" : "", wanted));
+}
+
+template <std::size_t N>
+Files files_of(const std::array<const char*, N>& names, bool or_gz) {
+  return {{names.begin(), names.end()}, or_gz};
 }
 
 /// A look-alike of MNIST, with names for its ten classes.
-RawDigits read_named(const DataConfig& config, const std::vector<std::string>& class_names) {
-  const fs::path folder = find_idx_folder(config);
-  RawDigits raw = read_idx(folder, {});
+RawDigits read_named(const DataConfig& config, const std::vector<std::string>& class_names,
+                     const std::array<const char*, 4>& files = kIdxFiles) {
+  const fs::path folder = find_folder(config, files_of(files, true));
+  RawDigits raw = read_idx(folder, {}, files);
   if (raw.class_names.size() != class_names.size())
     throw InputError(
         fmt::format("data.source={} has {} classes, but the files in {} have {}; use "
@@ -69,7 +84,7 @@ RawDigits read_named(const DataConfig& config, const std::vector<std::string>& c
 }
 
 RawDigits load_mnist(const DataConfig& config) {
-  return read_idx(find_idx_folder(config), kMnistCrc32);
+  return read_idx(find_folder(config, files_of(kIdxFiles, true)), kMnistCrc32);
 }
 
 RawDigits load_fashion(const DataConfig& config) {
@@ -81,9 +96,31 @@ RawDigits load_kmnist(const DataConfig& config) {
   return read_named(config, {"o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"});
 }
 
+/// Of a set of digits, rows for columns: EMNIST is published lying on its side.
+void turn_upright(DigitSet& set) { set.images = xt::eval(xt::transpose(set.images, {0, 2, 1, 3})); }
+
+RawDigits load_emnist(const DataConfig& config) {
+  RawDigits raw =
+      read_named(config, {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, kEmnistFiles);
+  turn_upright(raw.train);
+  turn_upright(raw.test);
+  return raw;
+}
+
+RawDigits load_svhn(const DataConfig& config) {
+  return read_svhn(find_folder(config, files_of(kSvhnFiles, false)));
+}
+
+RawDigits load_cifar10(const DataConfig& config) {
+  return read_cifar10(find_folder(config, files_of(kCifar10Files, false)));
+}
+
 RawDigits load_idx(const DataConfig& config) { return read_idx(config.path, {}); }
 
-RawDigits load_folder(const DataConfig& config) { return read_folder(config.path, config.size); }
+RawDigits load_folder(const DataConfig& config) {
+  const fs::path cache = cache_folder();
+  return read_folder(config.path, config.size, cache.empty() ? cache : cache / "folders");
+}
 
 RawDigits load_synthetic(const DataConfig&) {
   constexpr int kTrain = 24000, kTest = 10000;
@@ -109,6 +146,9 @@ const NameTable<Source>& sources() {
       "data.source", {{"mnist", {.load = load_mnist}},
                       {"fashion", {.load = load_fashion}},
                       {"kmnist", {.load = load_kmnist}},
+                      {"emnist", {.load = load_emnist}},
+                      {"svhn", {.load = load_svhn}},
+                      {"cifar10", {.load = load_cifar10}},
                       {"idx", {.load = load_idx, .path = Path::needed}},
                       {"folder", {.load = load_folder, .path = Path::needed, .resizes = true}},
                       {"synthetic", {.load = load_synthetic, .path = Path::unused}}});

@@ -82,23 +82,51 @@ inline constexpr std::array<const char*, 4> kIdxFiles = {
     "train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
     "t10k-labels-idx1-ubyte"};
 
-/// Four IDX files (LeCun), each plain or .gz, under their usual names. `known_crc32` maps a file
-/// name to the CRC-32 it must have; files it does not name are not checked. Images are (N, rows,
-/// cols), magic 0x803, or (N, rows, cols, channels) with 1 or 3 channels, magic 0x804; labels (N),
-/// magic 0x801. There are as many classes as the largest label says.
+/// Those of the digits of EMNIST (Cohen et al. 2017).
+inline constexpr std::array<const char*, 4> kEmnistFiles = {
+    "emnist-digits-train-images-idx3-ubyte", "emnist-digits-train-labels-idx1-ubyte",
+    "emnist-digits-test-images-idx3-ubyte", "emnist-digits-test-labels-idx1-ubyte"};
+
+/// Four IDX files (LeCun), each plain or .gz, under their usual names or others. `known_crc32` maps
+/// a file name to the CRC-32 it must have; files it does not name are not checked. Images are (N,
+/// rows, cols), magic 0x803, or (N, rows, cols, channels) with 1 or 3 channels, magic 0x804; labels
+/// (N), magic 0x801. There are as many classes as the largest label says.
 RawDigits read_idx(const std::filesystem::path& folder,
-                   const std::map<std::string, std::uint32_t>& known_crc32);
+                   const std::map<std::string, std::uint32_t>& known_crc32,
+                   const std::array<const char*, 4>& names = kIdxFiles);
 
 /// Writes four such files, plain, into a folder that is there; read_idx gives back what was
 /// written. Throws InputError for images of two sizes and for labels beyond 0 to 255, and
 /// std::runtime_error naming a file that cannot be written.
 void write_idx(const std::filesystem::path& folder, const DigitSet& train, const DigitSet& test);
 
+/// The names of the files of the cropped digits of SVHN (Netzer et al. 2011).
+inline constexpr std::array<const char*, 2> kSvhnFiles = {"train_32x32.mat", "test_32x32.mat"};
+
+/// Two MAT files of version 5, with X (32, 32, 3, N) of uint8 and y, N labels 1 to 10 of which 10
+/// is the digit 0. Images are (N, 32, 32, 3).
+RawDigits read_svhn(const std::filesystem::path& folder);
+
+/// The names of the files of CIFAR-10 (Krizhevsky 2009) in its binary version, the last for
+/// testing.
+inline constexpr std::array<const char*, 6> kCifar10Files = {"data_batch_1.bin", "data_batch_2.bin",
+                                                             "data_batch_3.bin", "data_batch_4.bin",
+                                                             "data_batch_5.bin", "test_batch.bin"};
+
+/// Six files of records: a byte that is the label, 0 to 9, and 3 planes (red, green, blue) of 32 x
+/// 32 bytes. The classes have the names that batches.meta.txt gives, or without it as published.
+/// Images are (N, 32, 32, 3).
+RawDigits read_cifar10(const std::filesystem::path& folder);
+
 /// PNG and JPEG images, one folder a class: `train/<class>/*` and `test/<class>/*`, or `<class>/*`
 /// alone, of which a fixed random sixth is then the test set. Classes are numbered in the order of
 /// their names. Grey and colour together become colour. `size` > 0 resizes all to size x size;
 /// otherwise all must be of one size.
-RawDigits read_folder(const std::filesystem::path& folder, int size);
+///
+/// `cache`: a folder where they are kept decoded, a file for each folder and size, which is taken
+/// as long as no image has come, gone, or another size or time of change (ImageCache); empty: none.
+RawDigits read_folder(const std::filesystem::path& folder, int size,
+                      const std::filesystem::path& cache = {});
 
 /// A procedural set of handwriting-like 28x28 digits, drawn on the spot: stroke skeletons with
 /// random slant, scale, rotation, thickness and elastic bends, rendered anti-aliased. The same

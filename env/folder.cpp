@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cctype>
@@ -6,6 +7,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "env/digits.h"
+#include "env/image_cache.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
 #include "nn/parallel.h"
@@ -156,24 +158,48 @@ DigitSet pack(const std::vector<Image>& images, bool colour, int classes) {
   return set;
 }
 
+/// What decoding them depends on: a line each with name, size and time of the last change.
+std::string listing(const fs::path& folder, const std::vector<ImageFile>& files) {
+  std::string text;
+  for (const ImageFile& file : files) {
+    struct stat status {};
+    if (stat(file.path.c_str(), &status) != 0) status = {};  // decoding will tell
+    text += fmt::format("{} {} {}.{}\n", file.path.lexically_relative(folder).string(),
+                        status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+  }
+  return text;
+}
+
+RawDigits decode_all(const std::vector<ImageFile>& train, const std::vector<ImageFile>& test,
+                     int size, int classes) {
+  Workers workers(0);
+  const std::vector<Image> train_images = read_images(train, size, workers);
+  const std::vector<Image> test_images = read_images(test, size, workers);
+  check_sizes(train_images.front(), train_images);
+  check_sizes(train_images.front(), test_images);
+  const bool colour = any_colour(train_images) || any_colour(test_images);
+  RawDigits digits;
+  digits.train = pack(train_images, colour, classes);
+  digits.test = pack(test_images, colour, classes);
+  return digits;
+}
+
 }  // namespace
 
-RawDigits read_folder(const fs::path& folder, int size) {
+RawDigits read_folder(const fs::path& folder, int size, const fs::path& cache) {
   constexpr std::size_t kTestShare = 6;
   const fs::path train_folder = folder / "train", test_folder = folder / "test";
   const bool has_test = is_folder(train_folder) && is_folder(test_folder);
 
-  RawDigits digits;
-  digits.class_names = find_classes(has_test ? train_folder : folder);
-  std::vector<ImageFile> train =
-      list_images(has_test ? train_folder : folder, digits.class_names, 0);
+  const std::vector<std::string> names = find_classes(has_test ? train_folder : folder);
+  std::vector<ImageFile> train = list_images(has_test ? train_folder : folder, names, 0);
   std::vector<ImageFile> test;
   if (has_test) {
     const std::vector<std::string> test_names = find_classes(test_folder);
-    if (test_names != digits.class_names)
+    if (test_names != names)
       throw InputError(fmt::format("{} has the classes {}, but {} has {}; allowed: the same",
-                                   train_folder.string(), join(digits.class_names),
-                                   test_folder.string(), join(test_names)));
+                                   train_folder.string(), join(names), test_folder.string(),
+                                   join(test_names)));
     test = list_images(test_folder, test_names, 1);
   } else {
     const auto cut = train.end() - std::max(train.size() / kTestShare, std::size_t{1});
@@ -181,16 +207,18 @@ RawDigits read_folder(const fs::path& folder, int size) {
     train.erase(cut, train.end());
   }
 
-  Workers workers(0);
-  const std::vector<Image> train_images = read_images(train, size, workers);
-  const std::vector<Image> test_images = read_images(test, size, workers);
-  check_sizes(train_images.front(), train_images);
-  check_sizes(train_images.front(), test_images);
-  const bool colour = any_colour(train_images) || any_colour(test_images);
-  const int classes = static_cast<int>(digits.class_names.size());
-  digits.train = pack(train_images, colour, classes);
-  digits.test = pack(test_images, colour, classes);
-  return digits;
+  std::error_code error;
+  const fs::path whole_path = fs::absolute(folder, error).lexically_normal();
+  const ImageCache kept(error ? fs::path() : cache,
+                        fmt::format("{} as {}", whole_path.string(), size),
+                        listing(folder, train) + listing(folder, test));
+  std::optional<RawDigits> digits = kept.read();
+  if (!digits) {
+    digits = decode_all(train, test, size, static_cast<int>(names.size()));
+    kept.write(*digits);
+  }
+  digits->class_names = names;
+  return *std::move(digits);
 }
 
 }  // namespace saccade

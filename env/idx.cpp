@@ -128,11 +128,12 @@ std::string image_size(const DigitSet& set) {
   return fmt::format("{} x {} x {}", set.rows(), set.cols(), set.channels());
 }
 
-void require_one_size(const DigitSet& train, const DigitSet& test, const fs::path& folder) {
+void require_one_size(const DigitSet& train, const DigitSet& test, const fs::path& folder,
+                      const std::array<const char*, 4>& names) {
   if (image_size(train) != image_size(test))
     throw InputError(fmt::format(
         "{}: images of {} in {}, but of {} in {} (rows x cols x channels); allowed: one size",
-        folder.string(), image_size(train), kIdxFiles[0], image_size(test), kIdxFiles[2]));
+        folder.string(), image_size(train), names[0], image_size(test), names[2]));
 }
 
 int largest_label(const DigitSet& set) {
@@ -171,8 +172,8 @@ std::uint32_t crc32_of(std::span<const std::uint8_t> bytes) {
   return static_cast<std::uint32_t>(crc32_z(0, bytes.data(), bytes.size()));
 }
 
-RawDigits read_idx(const fs::path& folder,
-                   const std::map<std::string, std::uint32_t>& known_crc32) {
+RawDigits read_idx(const fs::path& folder, const std::map<std::string, std::uint32_t>& known_crc32,
+                   const std::array<const char*, 4>& names) {
   RawDigits digits;
   const auto check = [&](const IdxFile& file, const std::string& name) {
     const std::uint32_t found = crc32_of(file.bytes);
@@ -192,9 +193,9 @@ RawDigits read_idx(const fs::path& folder,
     check(labels, labels_name);
     return set;
   };
-  digits.train = read_split(kIdxFiles[0], kIdxFiles[1]);
-  digits.test = read_split(kIdxFiles[2], kIdxFiles[3]);
-  require_one_size(digits.train, digits.test, folder);
+  digits.train = read_split(names[0], names[1]);
+  digits.test = read_split(names[2], names[3]);
+  require_one_size(digits.train, digits.test, folder, names);
 
   const int classes = 1 + std::max(largest_label(digits.train), largest_label(digits.test));
   digits.train.classes = digits.test.classes = classes;
@@ -204,7 +205,7 @@ RawDigits read_idx(const fs::path& folder,
 
 void write_idx(const fs::path& folder, const DigitSet& train, const DigitSet& test) {
   constexpr int kLargestLabel = 255;
-  require_one_size(train, test, folder);
+  require_one_size(train, test, folder, kIdxFiles);
   for (const DigitSet* set : {&train, &test})
     for (const int label : set->labels)
       if (label < 0 || label > kLargestLabel)

@@ -30,13 +30,13 @@ void brighten(std::span<float> glimpse) {
     for (float& value : glimpse) value /= most;
 }
 
-Picture fit(const Picture& picture, int side) {
+}  // namespace
+
+Picture fit_into(const Picture& picture, int side) {
   const int longer = std::max(picture.rows(), picture.cols());
   if (longer <= side) return picture.enlarged(side / longer);
   return picture.shrunk((longer + side - 1) / side);
 }
-
-}  // namespace
 
 Picture picture_of(std::span<const float> planes, int channels, int rows, int cols) {
   Picture picture(rows, cols, {});
@@ -165,9 +165,9 @@ std::vector<Picture> LookPicture::seen(const Episode& episode, int t, int side) 
   episode.rollout.look->picture(t, episode.b, glimpse.data());
   if (task_.model.look().spreads()) brighten(glimpse);
   for (int scale = 0; scale < num_seen(); ++scale) {
-    pictures.push_back(
-        fit(picture_of(std::span(glimpse).subspan(scale * size, size), channels, pixels, pixels),
-            side));
+    pictures.push_back(fit_into(
+        picture_of(std::span(glimpse).subspan(scale * size, size), channels, pixels, pixels),
+        side));
   }
   return pictures;
 }

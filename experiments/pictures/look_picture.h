@@ -84,6 +84,10 @@ class LookPicture {
   int stroke_;  // of a thin line
 };
 
+/// Enlarged or made smaller by the least whole factor with which its longer side is within `side`
+/// pixels; enlarged as far as that goes.
+Picture fit_into(const Picture& picture, int side);
+
 /// Planes (channels, rows, cols), 1 or 3 channels, values in [0, 1]; what lies outside is clamped.
 Picture picture_of(std::span<const float> planes, int channels, int rows, int cols);
 

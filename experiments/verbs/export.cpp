@@ -69,19 +69,21 @@ Verb export_verb() {
   const auto options = std::make_shared<ExportOptions>();
   return {.name = "export",
           .about = "Write the weights of a run, or its agent, for other programs",
-          .options = {{"run_dir", &options->run_folder, "A run folder, or a .safetensors file",
-                       Option::kRequired},
+          .options = {run_folder_option(&options->run_folder),
                       {"--npz", &options->npz, "A new .npz file: an array for each parameter"},
                       {"--onnx", &options->onnx,
                        "A new .onnx file: one step, from a glimpse and the state to the answer and "
                        "where to look next"},
                       {"--unrolled", &options->unrolled,
                        "The .onnx file has whole episodes, from the canvas to the answer"},
-                      {"--force", &options->force, "Write over files that are there"}},
-          .call = [options](const Call&) {
-            fmt::print("{}", export_agent(*options));
-            return Ending::done;
-          }};
+                      force_option(&options->force)},
+          .call =
+              [options](const Call&) {
+                fmt::print("{}", export_agent(*options));
+                return Ending::done;
+              },
+          .examples = {"saccade export soft60 --onnx agent.onnx --unrolled",
+                       "saccade export runs/quickstart/base/seed-1 --npz weights.npz"}};
 }
 
 }  // namespace saccade

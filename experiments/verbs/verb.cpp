@@ -8,10 +8,10 @@
 namespace saccade {
 
 std::vector<Verb> verbs() {
-  return {run_verb(),     eval_verb(),      record_verb(),     compare_verb(),
-          bench_verb(),   gradients_verb(), saliency_verb(),   export_verb(),
-          status_verb(),  slurm_verb(),     settings_verb(),   config_verb(),
-          presets_verb(), metrics_verb(),   completion_verb(), manual_verb()};
+  return {run_verb(),        eval_verb(),     record_verb(), compare_verb(), bench_verb(),
+          gradients_verb(),  saliency_verb(), export_verb(), data_verb(),    status_verb(),
+          slurm_verb(),      settings_verb(), config_verb(), presets_verb(), metrics_verb(),
+          completion_verb(), manual_verb()};
 }
 
 void require_one_rank(const std::string& verb) {

@@ -92,6 +92,7 @@ Verb eval_verb();
 Verb record_verb();
 Verb compare_verb();
 Verb bench_verb();
+Verb data_verb();
 Verb gradients_verb();
 Verb saliency_verb();
 Verb export_verb();

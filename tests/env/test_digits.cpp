@@ -10,6 +10,7 @@
 
 #include "nn/name_table.h"
 #include "tests/env/digit_files.h"
+#include "tests/env/photo_files.h"
 
 namespace saccade {
 namespace {
@@ -60,6 +61,16 @@ TEST_CASE("files are looked for where data.path, SACCADE_DATA and the cache say"
   check_contains(load_fault({.source = "mnist", .path = data.path.string()}),
                  {(data.path / kIdxFiles[0]).string(), "missing"});
 
+  check_contains(load_fault({.source = "emnist"}),
+                 {(data.path / "emnist").string(), "plain or as .gz", kEmnistFiles[3]});
+  check_contains(load_fault({.source = "svhn"}),
+                 {(cache.path / "saccade/svhn").string(), kSvhnFiles[0], kSvhnFiles[1],
+                  "`saccade data svhn` downloads them"});
+  check_contains(load_fault({.source = "cifar10"}), {kCifar10Files[0], kCifar10Files[5]});
+  fs::create_directories(data.path / "cifar10");
+  write_cifar10(data.path / "cifar10", 3);
+  CHECK(load_digits({.source = "cifar10"}).test.size() == 3);
+
   write(good.path / kIdxFiles[1], idx_bytes(0x801, {12}, 0, 10));
   fs::copy(good.path, data.path / "kmnist");
   CHECK(load_digits({.source = "kmnist"}).class_names[2] == "su");
@@ -88,6 +99,35 @@ void check_set(const DigitSet& set, const Digits& digits) {
   CHECK(std::ranges::max(set.images) > std::ranges::min(set.images));
 }
 
+// 12 and 10 images of 3 x 2 pixels, as they lie in the files.
+void write_emnist(const fs::path& folder) {
+  write(folder / kEmnistFiles[0], idx_bytes(0x803, {12, 3, 2}));
+  write(folder / kEmnistFiles[1], idx_bytes(0x801, {12}, 0, 10));
+  write(folder / kEmnistFiles[2], idx_bytes(0x803, {10, 3, 2}, 100));
+  write(folder / kEmnistFiles[3], idx_bytes(0x801, {10}, 0, 10));
+}
+
+TEST_CASE("EMNIST's digits are turned upright") {
+  const TemporaryFolder folder;
+  write_emnist(folder.path);
+  const Digits digits = load_digits({.source = "emnist", .path = folder.path.string()});
+  CHECK(digits.train.images.shape() == std::array<std::size_t, 4>{10, 2, 3, 1});
+  // The pixels of an image count up along the rows of the file.
+  CHECK(digits.train.images(0, 1, 0, 0) == 1);
+  CHECK(digits.train.images(0, 0, 1, 0) == 2);
+  CHECK(digits.train.images(1, 1, 2, 0) == 6 + 5);
+  CHECK(digits.test.images(0, 0, 2, 0) == 104);
+  CHECK(digits.class_names[9] == "9");
+
+  write(folder.path / kEmnistFiles[1], idx_bytes(0x801, {12}, 0, 3));
+  write(folder.path / kEmnistFiles[3], idx_bytes(0x801, {10}, 0, 3));
+  check_contains(load_fault({.source = "emnist", .path = folder.path.string()}),
+                 {folder.path.string(), "10 classes", "have 3"});
+  fs::remove(folder.path / kEmnistFiles[2]);
+  check_contains(load_fault({.source = "emnist", .path = folder.path.string()}),
+                 {(folder.path / kEmnistFiles[2]).string(), "missing"});
+}
+
 // Files for a source: one that reads them and is not here fails.
 std::unique_ptr<TemporaryFolder> sample_files(const std::string& source) {
   if (source == "folder") {
@@ -98,6 +138,16 @@ std::unique_ptr<TemporaryFolder> sample_files(const std::string& source) {
         REQUIRE(cv::imwrite((folder->path / label / fmt::format("{}.png", i)).string(),
                             cv::Mat(5, 4, CV_8UC1, cv::Scalar(20.0 * i))));
       }
+    return folder;
+  }
+  if (source == "svhn" || source == "cifar10") {
+    auto folder = std::make_unique<TemporaryFolder>();
+    source == "svhn" ? write_svhn(folder->path, 12) : write_cifar10(folder->path, 3);
+    return folder;
+  }
+  if (source == "emnist") {
+    auto folder = std::make_unique<TemporaryFolder>();
+    write_emnist(folder->path);
     return folder;
   }
   const bool ten = source == "fashion" || source == "kmnist";
@@ -111,6 +161,8 @@ std::unique_ptr<TemporaryFolder> sample_files(const std::string& source) {
 }
 
 TEST_CASE("every source hands over labelled images of one size, the same each time") {
+  const TemporaryFolder cache;  // not the user's
+  const TemporaryVariable cache_variable("XDG_CACHE_HOME", cache.path.c_str());
   for (const std::string& source : digit_sources()) {
     if (source == "mnist") continue;  // its files cannot be made: "MNIST is as published"
     CAPTURE(source);

@@ -1,0 +1,158 @@
+#include "env/image_cache.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <system_error>
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file is the mark, the length of the key, the key, a Shape of the training and one of the test
+// images, labels and pixels of both, and the CRC-32 of all that.
+constexpr std::array<char, 8> kMark = {'s', 'a', 'c', 'c', 'i', 'm', 'g', '1'};
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 42;
+
+struct Shape {
+  std::array<std::uint64_t, 4> sides;  // images, rows, cols, channels
+  std::uint64_t classes;
+
+  std::uint64_t pixels() const { return sides[0] * sides[1] * sides[2] * sides[3]; }
+  std::uint64_t bytes() const { return pixels() + sides[0] * sizeof(int); }
+  // So that a damaged one does not overflow.
+  bool sane() const {
+    double product = 1.0;
+    for (const std::uint64_t side : sides) product *= static_cast<double>(side);
+    return product > 0.0 && product < static_cast<double>(kMostBytes);
+  }
+};
+
+/// Writes bytes and adds them to the checksum.
+class CheckedOut {
+ public:
+  explicit CheckedOut(int file) : file_(file) {}
+
+  void put(const void* data, std::size_t size) {
+    const auto* bytes = static_cast<const std::uint8_t*>(data);
+    crc_ = crc32_z(crc_, bytes, size);
+    while (good_ && size > 0) {
+      const ssize_t written = ::write(file_, bytes, size);
+      good_ = written > 0;
+      bytes += good_ ? written : 0;
+      size -= good_ ? static_cast<std::size_t>(written) : 0;
+    }
+  }
+  bool finish() {
+    const auto crc = static_cast<std::uint32_t>(crc_);
+    put(&crc, sizeof crc);
+    return good_;
+  }
+
+ private:
+  int file_;
+  uLong crc_ = 0;
+  bool good_ = true;
+};
+
+/// Reads them back.
+class CheckedIn {
+ public:
+  explicit CheckedIn(const fs::path& path) : file_(path, std::ios::binary) {}
+
+  bool get(void* data, std::size_t size) {
+    file_.read(static_cast<char*>(data), static_cast<std::streamsize>(size));
+    if (!file_) return false;
+    crc_ = crc32_z(crc_, static_cast<const std::uint8_t*>(data), size);
+    return true;
+  }
+  bool finish() {
+    const auto crc = static_cast<std::uint32_t>(crc_);
+    std::uint32_t kept = 0;
+    return get(&kept, sizeof kept) && kept == crc;
+  }
+
+ private:
+  std::ifstream file_;
+  uLong crc_ = 0;
+};
+
+void put_set(CheckedOut& out, const DigitSet& set) {
+  out.put(set.labels.data(), set.labels.size() * sizeof(int));
+  out.put(set.images.data(), set.images.size());
+}
+
+bool get_set(CheckedIn& in, const Shape& shape, DigitSet& set) {
+  set.classes = static_cast<int>(shape.classes);
+  set.labels.resize({shape.sides[0]});
+  set.images.resize(shape.sides);
+  return in.get(set.labels.data(), set.labels.size() * sizeof(int)) &&
+         in.get(set.images.data(), set.images.size());
+}
+
+Shape shape_of(const DigitSet& set) {
+  Shape shape{};
+  std::ranges::copy(set.images.shape(), shape.sides.begin());
+  shape.classes = static_cast<std::uint64_t>(set.classes);
+  return shape;
+}
+
+}  // namespace
+
+ImageCache::ImageCache(const fs::path& cache, const std::string& source, std::string key)
+    : key_(source + '\n' + std::move(key)) {
+  if (cache.empty()) return;
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(source.data());
+  path_ = cache / fmt::format("{:08x}.images", crc32_of({bytes, source.size()}));
+}
+
+std::optional<RawDigits> ImageCache::read() const {
+  if (path_.empty()) return {};
+  std::error_code error;
+  const std::uint64_t size = fs::file_size(path_, error);
+  if (error) return {};
+  CheckedIn in(path_);
+  std::array<char, kMark.size()> mark{};
+  std::uint64_t key_size = 0;
+  if (!in.get(mark.data(), mark.size()) || mark != kMark) return {};
+  if (!in.get(&key_size, sizeof key_size) || key_size != key_.size()) return {};
+  std::string key(key_size, '\0');
+  std::array<Shape, 2> shapes{};
+  if (!in.get(key.data(), key.size()) || key != key_) return {};
+  if (!in.get(shapes.data(), sizeof shapes) || !shapes[0].sane() || !shapes[1].sane()) return {};
+  const std::uint64_t head = mark.size() + sizeof key_size + key.size() + sizeof shapes;
+  if (size != head + shapes[0].bytes() + shapes[1].bytes() + sizeof(std::uint32_t)) return {};
+  RawDigits digits;
+  if (!get_set(in, shapes[0], digits.train) || !get_set(in, shapes[1], digits.test)) return {};
+  if (!in.finish()) return {};
+  return digits;
+}
+
+void ImageCache::write(const RawDigits& digits) const {
+  if (path_.empty()) return;
+  std::error_code ignored;
+  fs::create_directories(path_.parent_path(), ignored);
+  std::string beside = path_.string() + ".XXXXXX";
+  const int file = mkstemp(beside.data());
+  if (file < 0) return;
+  CheckedOut out(file);
+  out.put(kMark.data(), kMark.size());
+  const std::uint64_t key_size = key_.size();
+  out.put(&key_size, sizeof key_size);
+  out.put(key_.data(), key_.size());
+  const std::array<Shape, 2> shapes = {shape_of(digits.train), shape_of(digits.test)};
+  out.put(shapes.data(), sizeof shapes);
+  put_set(out, digits.train);
+  put_set(out, digits.test);
+  const bool written = out.finish();
+  if (close(file) == 0 && written) fs::rename(beside, path_, ignored);
+  fs::remove(beside, ignored);
+}
+
+}  // namespace saccade

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace saccade {
+
+/// The SHA-256 of a file as 64 lower-case hex digits. Throws std::runtime_error naming a file that
+/// cannot be read.
+std::string sha256_of(const std::filesystem::path& path);
+
+}  // namespace saccade

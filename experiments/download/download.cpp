@@ -1,0 +1,274 @@
+#include "experiments/download/download.h"
+
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <system_error>
+
+#include "experiments/download/checksum.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The file that grows beside its place, held by one process.
+class Part {
+ public:
+  explicit Part(const fs::path& target) : path_(target.string() + ".part") {
+    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file_ < 0) fail("cannot be written");
+    if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
+      const int error = errno;
+      close(file_);
+      if (error == EWOULDBLOCK)
+        throw std::runtime_error(path_.string() + ": another process is downloading it");
+      errno = error;
+      fail("cannot be locked");
+    }
+  }
+  ~Part() {
+    if (size() == 0) unlink(path_.c_str());
+    close(file_);
+  }
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+
+  const fs::path& path() const { return path_; }
+  std::int64_t size() const { return lseek(file_, 0, SEEK_END); }
+  void clear() {
+    if (ftruncate(file_, 0) != 0) fail("cannot be written");
+  }
+  bool append(const char* data, std::size_t count) {
+    if (lseek(file_, 0, SEEK_END) < 0) return false;
+    while (count > 0) {
+      const ssize_t written = write(file_, data, count);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return false;
+      data += written;
+      count -= static_cast<std::size_t>(written);
+    }
+    return true;
+  }
+  void move_to(const fs::path& target) {
+    if (fsync(file_) != 0) fail("cannot be written");
+    fs::rename(path_, target);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw std::runtime_error(
+        fmt::format("{}: {}: {}", path_.string(), what, std::generic_category().message(errno)));
+  }
+
+  fs::path path_;
+  int file_ = -1;
+};
+
+/// What curl's callbacks see of a transfer.
+struct Transfer {
+  Part& part;
+  std::int64_t bytes;  // that the whole file has
+  DownloadProgress& progress;
+  const std::atomic<bool>& stop;
+  bool too_long = false;
+  bool disk_full = false;
+};
+
+std::size_t receive(const char* data, std::size_t, std::size_t count, void* user) {
+  auto& transfer = *static_cast<Transfer*>(user);
+  const std::int64_t size = transfer.part.size() + static_cast<std::int64_t>(count);
+  transfer.too_long = size > transfer.bytes;
+  if (transfer.too_long) return 0;
+  transfer.disk_full = !transfer.part.append(data, count);
+  if (transfer.disk_full) return 0;
+  transfer.progress.update(size);
+  return count;
+}
+
+int go_on(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return static_cast<const Transfer*>(user)->stop ? 1 : 0;
+}
+
+/// While it lasts, a connection that the other end has left is an error to this thread and no
+/// signal: with CURLOPT_NOSIGNAL curl leaves that to us.
+class NoPipeSignal {
+ public:
+  NoPipeSignal() {
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoPipeSignal() {
+    const timespec at_once{};
+    if (!was_pending_) sigtimedwait(&pipe_, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoPipeSignal(const NoPipeSignal&) = delete;
+  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+
+ private:
+  sigset_t pipe_, before_;
+  bool was_pending_ = false;
+};
+
+using Curl = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
+
+void allow_web_alone(CURL* curl) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+#else
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS, long{CURLPROTO_HTTP | CURLPROTO_HTTPS});
+  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS, long{CURLPROTO_HTTP | CURLPROTO_HTTPS});
+#endif
+}
+
+Curl make_curl(const std::string& url, Transfer& transfer, char* error, int stall) {
+  constexpr long kRedirects = 10, kConnect = 20;
+  Curl curl(curl_easy_init(), curl_easy_cleanup);
+  if (!curl) throw std::runtime_error("curl cannot be started");
+  curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
+  allow_web_alone(curl.get());
+  curl_easy_setopt(curl.get(), CURLOPT_FOLLOWLOCATION, 1L);
+  curl_easy_setopt(curl.get(), CURLOPT_MAXREDIRS, kRedirects);
+  curl_easy_setopt(curl.get(), CURLOPT_FAILONERROR, 1L);
+  curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl.get(), CURLOPT_USERAGENT, "saccade");
+  curl_easy_setopt(curl.get(), CURLOPT_CONNECTTIMEOUT, kConnect);
+  curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_TIME, long{stall});
+  curl_easy_setopt(curl.get(), CURLOPT_RESUME_FROM_LARGE, curl_off_t{transfer.part.size()});
+  curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, error);
+  curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, receive);
+  curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &transfer);
+  curl_easy_setopt(curl.get(), CURLOPT_XFERINFOFUNCTION, go_on);
+  curl_easy_setopt(curl.get(), CURLOPT_XFERINFODATA, &transfer);
+  curl_easy_setopt(curl.get(), CURLOPT_NOPROGRESS, 0L);
+  return curl;
+}
+
+enum class Try {
+  whole,       // the part is the file
+  stopped,     // by the user
+  broke_off,   // the part may be gone on with
+  other_file,  // what came is not the file; the part is empty again
+  refused,     // nothing came
+};
+
+struct Outcome {
+  Try how;
+  std::string why = {};
+};
+
+/// Whether the part is the file; if it has its size and is not, it is emptied.
+Outcome judge(Part& part, const Download& file) {
+  if (part.size() < file.bytes)
+    return {Try::broke_off, fmt::format("broke off after {} of {} bytes", part.size(), file.bytes)};
+  const std::string found = part.size() > file.bytes ? "" : sha256_of(part.path());
+  if (found == file.sha256) return {Try::whole};
+  part.clear();
+  return {Try::other_file,
+          fmt::format("another file: its SHA-256 is {}, not {}", found, file.sha256)};
+}
+
+/// Asks one place once for what is missing of the part.
+Outcome ask(const std::string& url, const Download& file, Transfer& transfer, int stall) {
+  constexpr long kNoSuchRange = 416;
+  char error[CURL_ERROR_SIZE] = "";
+  transfer.too_long = false;
+  const Curl curl = make_curl(url, transfer, error, stall);
+  const NoPipeSignal quiet;
+  const CURLcode code = curl_easy_perform(curl.get());
+  long status = 0;
+  curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
+  if (transfer.disk_full)
+    throw std::runtime_error(fmt::format("{}: cannot be written: {}", transfer.part.path().string(),
+                                         std::generic_category().message(errno)));
+  const auto another = [&](const std::string& why) {
+    transfer.part.clear();
+    return Outcome{Try::other_file, why};
+  };
+  if (transfer.too_long)
+    return another(
+        fmt::format("another file: more than the {} bytes of the one that is wanted", file.bytes));
+  switch (code) {
+    case CURLE_OK:
+      if (transfer.part.size() < file.bytes)
+        return another(
+            fmt::format("another file: {} bytes, not {}", transfer.part.size(), file.bytes));
+      return judge(transfer.part, file);
+    case CURLE_ABORTED_BY_CALLBACK:
+      return {Try::stopped};
+    case CURLE_RANGE_ERROR:
+      return another("it cannot send the rest of a file");
+    case CURLE_HTTP_RETURNED_ERROR:
+      if (status == kNoSuchRange) return another("it has no such rest of the file");
+      return {Try::refused, fmt::format("HTTP status {}", status)};
+    default:
+      return {Try::broke_off, *error != '\0' ? error : curl_easy_strerror(code)};
+  }
+}
+
+/// Asks one place as often as there is hope.
+Outcome try_place(const std::string& url, const Download& file, Transfer& transfer, int stall) {
+  constexpr int kTimes = 20;  // that it may break off
+  Outcome outcome{Try::refused};
+  for (int i = 0; i < kTimes; ++i) {
+    const std::int64_t before = transfer.part.size();
+    outcome = ask(url, file, transfer, stall);
+    // What was there before may be what was wrong.
+    const bool from_anew = outcome.how == Try::other_file && before > 0;
+    const bool came = outcome.how == Try::broke_off && transfer.part.size() > before;
+    if (!from_anew && !came) break;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+void check_url(const std::string& url, const std::string& what) {
+  for (const std::string scheme : {"http://", "https://"})
+    if (url.starts_with(scheme) && url.size() > scheme.size() && url[scheme.size()] != '/' &&
+        url.find_first_of(" \t\n") == std::string::npos)
+      return;
+  throw InputError(
+      fmt::format("{} {}: allowed: the URL of a folder, http://... or https://...", what, url));
+}
+
+bool download(const Download& file, DownloadProgress& progress, const std::atomic<bool>& stop,
+              int stall) {
+  static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
+  if (started != CURLE_OK) throw std::runtime_error("curl cannot be started");
+  for (const std::string& url : file.urls) check_url(url, "download");
+  Part part(file.target);
+  Transfer transfer{part, file.bytes, progress, stop};
+  progress.begin(file.target.filename().string(), file.bytes);
+  Outcome outcome = part.size() > 0 ? judge(part, file) : Outcome{Try::refused};
+  std::string faults, from;
+  for (std::size_t i = 0; i < file.urls.size() && outcome.how != Try::whole; ++i) {
+    from = file.urls[i];
+    outcome = try_place(from, file, transfer, stall);
+    if (outcome.how == Try::stopped) break;
+    if (outcome.how != Try::whole) faults += fmt::format("\n  {}: {}", from, outcome.why);
+  }
+  progress.end(outcome.how == Try::whole, from);
+  if (outcome.how == Try::stopped) return false;
+  if (outcome.how != Try::whole)
+    throw DownloadFailure(
+        fmt::format("{} cannot be had:{}", file.target.filename().string(), faults));
+  part.move_to(file.target);
+  return true;
+}
+
+}  // namespace saccade

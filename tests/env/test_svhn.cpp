@@ -1,0 +1,112 @@
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "tests/env/photo_files.h"
+
+namespace saccade {
+namespace {
+
+struct SvhnFolder : TemporaryFolder {
+  SvhnFolder() { write_svhn(path, 12); }
+  std::string fault() const {
+    return message_of<InputError>([this] { read_svhn(path); });
+  }
+  /// What is wrong with this as the test file.
+  void check_fault(const Bytes& bytes, const std::vector<std::string>& words) const {
+    write(path / kSvhnFiles[1], bytes);
+    check_contains(fault(), {(path / kSvhnFiles[1]).string()});
+    check_contains(fault(), words);
+  }
+};
+
+const Bytes kX = mat_variable("X", kMatUint8, {32, 32, 3, 2}, svhn_pixels(2));
+const Bytes kY = mat_variable("y", kMatUint8, {2, 1}, {10, 3});
+
+Bytes labelled(MatClass kind, const std::vector<std::int32_t>& shape, const Bytes& labels) {
+  return mat_file({kX, mat_variable("y", kind, shape, labels)});
+}
+
+Bytes doubles(const std::vector<double>& values) {
+  Bytes bytes;
+  put(bytes, values.data(), values.size() * sizeof(double));
+  return bytes;
+}
+
+void check_images(const DigitSet& set, int first) {
+  for (int n = 0; n < set.size(); ++n)
+    for (const int row : {0, 1, 31})
+      for (const int col : {0, 2, 31})
+        for (const int channel : {0, 1, 2})
+          CHECK(set.images(n, row, col, channel) == photo_pixel(first + n, row, col, channel));
+}
+
+TEST_CASE("the cropped digits of SVHN are read upright and in colour, 10 as the digit 0") {
+  const SvhnFolder folder;
+  const RawDigits digits = read_svhn(folder.path);
+  CHECK(digits.train.images.shape() == std::array<std::size_t, 4>{12, 32, 32, 3});
+  CHECK(digits.test.size() == 10);
+  check_images(digits.train, 0);
+  check_images(digits.test, 1000);
+  CHECK(digits.train.classes == 10);
+  CHECK(digits.class_names[0] == "0");
+  CHECK(digits.train.labels(0) == 1);
+  CHECK(digits.train.labels(8) == 9);
+  CHECK(digits.train.labels(9) == 0);
+  CHECK(digits.train.labels(10) == 1);
+}
+
+TEST_CASE("MAT files of SVHN may be plain, and their labels doubles") {
+  const SvhnFolder folder;
+  write(folder.path / kSvhnFiles[1], mat_file({kX, kY}));
+  const RawDigits plain = read_svhn(folder.path);
+  check_images(plain.test, 0);
+  CHECK(plain.test.labels(0) == 0);
+  CHECK(plain.test.labels(1) == 3);
+  write(folder.path / kSvhnFiles[1], labelled(kMatDouble, {1, 2}, doubles({10, 3})));
+  CHECK(read_svhn(folder.path).test.labels == plain.test.labels);
+}
+
+TEST_CASE("a file of SVHN that is cut is told, wherever it ends") {
+  const SvhnFolder folder;
+  const Bytes packed = mat_file({mat_compressed(kX), mat_compressed(kY)});
+  for (const Bytes& whole : {packed, mat_file({kX, kY})})
+    for (const std::size_t size : {whole.size() - 1, whole.size() - 20, whole.size() / 2,
+                                   std::size_t{132}, std::size_t{60}, std::size_t{0}}) {
+      CAPTURE(size);
+      folder.check_fault(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)),
+                         {"truncated", std::to_string(size) + " bytes"});
+    }
+  fs::remove(folder.path / kSvhnFiles[0]);
+  check_contains(folder.fault(), {(folder.path / kSvhnFiles[0]).string(), "missing"});
+}
+
+TEST_CASE("a file of SVHN with another content is told") {
+  const SvhnFolder folder;
+  folder.check_fault(Bytes(4000, 7), {"MAT file"});
+  Bytes header = mat_file({});
+  folder.check_fault(header, {"no variable X", "X and y"});
+  folder.check_fault(mat_file({kX}), {"no variable y"});
+  folder.check_fault(mat_file({kY}), {"no variable X"});
+  folder.check_fault(mat_file({mat_variable("X", kMatUint8, {32, 32, 3}, svhn_pixels(1)), kY}),
+                     {"X is 32 x 32 x 3;", "32 x 32 x 3 x N"});
+  folder.check_fault(mat_file({mat_variable("X", kMatUint8, {32, 48, 2, 2}, svhn_pixels(2)), kY}),
+                     {"X is 32 x 48 x 2 x 2;"});
+  folder.check_fault(mat_file({mat_variable("X", kMatInt8, {32, 32, 3, 2}, svhn_pixels(2)), kY}),
+                     {"not of uint8"});
+  folder.check_fault(labelled(kMatUint8, {3, 1}, {1, 2, 3}), {"y is 3 x 1", "2 images"});
+  folder.check_fault(labelled(kMatInt8, {2, 1}, {1, 2}), {"y is neither"});
+  folder.check_fault(labelled(kMatUint8, {2, 1}, {1, 0}), {"label 0 of image 2", "1 to 10"});
+  folder.check_fault(labelled(kMatUint8, {2, 1}, {11, 1}), {"label 11 of image 1"});
+  folder.check_fault(labelled(kMatDouble, {2, 1}, doubles({1, 2.5})), {"label 2.5 of image 2"});
+}
+
+TEST_CASE("a file of SVHN that cannot be unpacked is told") {
+  const SvhnFolder folder;
+  Bytes bytes = mat_file({mat_compressed(kX), mat_compressed(kY)});
+  bytes[128 + 8] ^= 0x55;  // where the compressed X begins
+  folder.check_fault(bytes, {"X"});
+}
+
+}  // namespace
+}  // namespace saccade

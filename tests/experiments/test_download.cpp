@@ -1,0 +1,305 @@
+#include "experiments/download/download.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include "experiments/download/checksum.h"
+#include "nn/error.h"
+#include "tests/experiments/http_server.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+using Reply = HttpServer::Reply;
+using Request = HttpServer::Request;
+using Asked = std::vector<std::string>;
+
+// 100,000 bytes that do not repeat soon.
+std::string some_bytes() {
+  std::string bytes;
+  for (std::uint32_t i = 0; i < 100'000; ++i)
+    bytes += static_cast<char>((i * i * 2654435761U) >> 24);
+  return bytes;
+}
+
+/// A file that is to be downloaded into an empty folder, and what a good server sends.
+struct Wanted {
+  explicit Wanted(const std::string& bytes_ = some_bytes()) : bytes(bytes_) {
+    put_bytes(folder.path / "published", bytes);
+    file = {.urls = {},
+            .target = folder.path / "file",
+            .bytes = static_cast<std::int64_t>(bytes.size()),
+            .sha256 = sha256_of(folder.path / "published")};
+    fs::remove(folder.path / "published");
+  }
+
+  bool get(std::vector<std::string> urls, int stall = 30) {
+    file.urls = std::move(urls);
+    DownloadProgress none;
+    return download(file, none, stop, stall);
+  }
+  std::string fault(const std::vector<std::string>& urls, int stall = 30) {
+    return message_of<DownloadFailure>([&] { get(urls, stall); });
+  }
+  fs::path part() const { return folder.path / "file.part"; }
+  void check_there() const {
+    CHECK(bytes_of(file.target) == bytes);
+    CHECK_FALSE(fs::exists(part()));
+  }
+  void check_nothing() const { CHECK(fs::is_empty(folder.path)); }
+
+  TemporaryVariable no_proxy{"no_proxy", "127.0.0.1"};
+  TemporaryFolder folder;
+  std::string bytes;
+  Download file;
+  std::atomic<bool> stop{false};
+};
+
+HttpServer good(const Wanted& wanted) {
+  return HttpServer(
+      [&](const Request& request) { return HttpServer::file(request, wanted.bytes); });
+}
+
+TEST_CASE("the SHA-256 of a file is that of FIPS 180-4") {
+  const TemporaryFolder folder;
+  put_bytes(folder.path / "abc", "abc");
+  CHECK(sha256_of(folder.path / "abc") ==
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  put_bytes(folder.path / "none", "");
+  CHECK(sha256_of(folder.path / "none") ==
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(contains(message_of<std::runtime_error>([&] { sha256_of(folder.path / "gone"); }),
+                 "gone: cannot be read"));
+}
+
+TEST_CASE("a file is downloaded and told of") {
+  struct Heard final : DownloadProgress {
+    void begin(const std::string& name, std::int64_t bytes) override {
+      CHECK(name == "file");
+      CHECK(bytes == 100'000);
+    }
+    void update(std::int64_t bytes) override {
+      CHECK(bytes > last);
+      last = bytes;
+    }
+    void end(bool whole, const std::string& url) override {
+      CHECK(whole);
+      from = url;
+    }
+    std::int64_t last = 0;
+    std::string from;
+  };
+  Wanted wanted;
+  const HttpServer server = good(wanted);
+  Heard heard;
+  wanted.file.urls = {server.url("/file")};
+  CHECK(download(wanted.file, heard, wanted.stop));
+  wanted.check_there();
+  CHECK(heard.last == 100'000);
+  CHECK(heard.from == server.url("/file"));
+  CHECK(server.asked() == Asked{"/file"});
+}
+
+TEST_CASE("what breaks off is gone on with at the same place") {
+  Wanted wanted;
+  HttpServer server([&](const Request& request) {
+    Reply reply = HttpServer::file(request, wanted.bytes);
+    if (request.range_begin.value_or(0) < 60'000) reply.breaks_off = 30'000;
+    return reply;
+  });
+  CHECK(wanted.get({server.url("/file")}));
+  wanted.check_there();
+  CHECK(server.asked() == Asked{"/file", "/file from 30000", "/file from 60000"});
+}
+
+TEST_CASE("what another call has left is gone on with") {
+  Wanted wanted;
+  put_bytes(wanted.part(), wanted.bytes.substr(0, 700));
+  const HttpServer server = good(wanted);
+  CHECK(wanted.get({server.url("/file")}));
+  wanted.check_there();
+  CHECK(server.asked() == Asked{"/file from 700"});
+}
+
+TEST_CASE("a part that is whole is asked for no more, one that is wrong or too long from anew") {
+  Wanted wanted;
+  const HttpServer server = good(wanted);
+  put_bytes(wanted.part(), wanted.bytes);
+  CHECK(wanted.get({server.url("/file")}));
+  wanted.check_there();
+  CHECK(server.asked().empty());
+
+  for (const std::string& wrong : {std::string(100'000, 'x'), wanted.bytes + "x"}) {
+    fs::remove(wanted.file.target);
+    put_bytes(wanted.part(), wrong);
+    CHECK(wanted.get({server.url("/again")}));
+    wanted.check_there();
+    CHECK(server.asked().back() == "/again");
+  }
+  // The rest of it fits no beginning but the right one.
+  fs::remove(wanted.file.target);
+  put_bytes(wanted.part(), std::string(500, 'x'));
+  CHECK(wanted.get({server.url("/file")}));
+  wanted.check_there();
+  const Asked asked = server.asked();
+  CHECK(Asked(asked.end() - 2, asked.end()) == Asked{"/file from 500", "/file"});
+}
+
+TEST_CASE("a server that cannot send the rest of a file sends all of it") {
+  Wanted wanted;
+  HttpServer server([&](const Request&) { return Reply{.body = wanted.bytes}; });
+  put_bytes(wanted.part(), wanted.bytes.substr(0, 700));
+  CHECK(wanted.get({server.url("/file")}));
+  wanted.check_there();
+  CHECK(server.asked() == Asked{"/file from 700", "/file"});
+}
+
+TEST_CASE("a server that lies about the length is not believed") {
+  Wanted wanted;
+  const HttpServer honest = good(wanted);
+  SUBCASE("it says more than it sends") {
+    HttpServer server([&](const Request& request) {
+      Reply reply = HttpServer::file(request, wanted.bytes.substr(0, 40'000));
+      if (!request.range_begin) reply.length = wanted.bytes.size();
+      return reply;
+    });
+    CHECK(wanted.get({server.url("/file"), honest.url("/file")}));
+    wanted.check_there();
+  }
+  SUBCASE("it says less than it sends") {
+    HttpServer server([&](const Request&) { return Reply{.body = wanted.bytes, .length = 10}; });
+    CHECK(contains(wanted.fault({server.url("/file")}), "another file: 10 bytes, not 100000"));
+    wanted.check_nothing();
+    CHECK(wanted.get({server.url("/file"), honest.url("/file")}));
+    wanted.check_there();
+  }
+  SUBCASE("it sends more than the file has") {
+    HttpServer server([&](const Request&) { return Reply{.body = wanted.bytes + "more"}; });
+    CHECK(contains(wanted.fault({server.url("/file")}), "more than the 100000 bytes"));
+    wanted.check_nothing();
+  }
+}
+
+TEST_CASE("wrong bytes are thrown away and the next place is asked") {
+  Wanted wanted;
+  std::string other = wanted.bytes;
+  other[77] ^= 1;
+  HttpServer server([&](const Request& request) { return HttpServer::file(request, other); });
+  CHECK(contains(wanted.fault({server.url("/file")}),
+                 server.url("/file") + ": another file: its SHA-256 is "));
+  wanted.check_nothing();
+  const HttpServer honest = good(wanted);
+  CHECK(wanted.get({server.url("/file"), honest.url("/file")}));
+  wanted.check_there();
+}
+
+TEST_CASE("redirects are followed, but not to anything but http") {
+  Wanted wanted;
+  HttpServer server([&](const Request& request) -> Reply {
+    if (request.path == "/old") return {.status = 302, .headers = {"Location: /new"}};
+    if (request.path == "/away")
+      return {.status = 301, .headers = {"Location: file:///etc/passwd"}};
+    if (request.path == "/circle") return {.status = 307, .headers = {"Location: /circle"}};
+    return HttpServer::file(request, wanted.bytes);
+  });
+  CHECK(wanted.get({server.url("/old")}));
+  wanted.check_there();
+  CHECK(server.asked() == Asked{"/old", "/new"});
+  fs::remove(wanted.file.target);
+  CHECK(contains(wanted.fault({server.url("/away")}), "Protocol \"file\" not supported"));
+  CHECK(contains(wanted.fault({server.url("/circle")}), "redirects"));
+  wanted.check_nothing();
+}
+
+TEST_CASE("a place without the file is left for the next, with what there is") {
+  Wanted wanted;
+  HttpServer missing([](const Request&) { return Reply{.status = 404, .body = "nothing here"}; });
+  HttpServer broken([&](const Request& request) {
+    Reply reply = HttpServer::file(request, wanted.bytes);
+    reply.breaks_off = request.range_begin ? 0 : 5'000;
+    return reply;
+  });
+  const HttpServer server = good(wanted);
+  CHECK(wanted.get({missing.url("/a"), broken.url("/b"), server.url("/c")}));
+  wanted.check_there();
+  CHECK(missing.asked() == Asked{"/a"});
+  CHECK(server.asked() == Asked{"/c from 5000"});
+
+  fs::remove(wanted.file.target);
+  const std::string dead = HttpServer::dead_url("/d");
+  const std::string fault = wanted.fault({missing.url("/a"), broken.url("/b"), dead});
+  CHECK(contains(fault, "file cannot be had:\n  " + missing.url("/a") + ": HTTP status 404\n"));
+  CHECK(contains(fault, "\n  " + broken.url("/b") + ": "));
+  CHECK(contains(fault, "\n  " + dead + ": Failed to connect"));
+  CHECK(fs::file_size(wanted.part()) == 5'000);  // to be gone on with
+}
+
+TEST_CASE("a place that falls silent is left") {
+  Wanted wanted;
+  HttpServer silent([&](const Request& request) {
+    Reply reply = HttpServer::file(request, wanted.bytes);
+    reply.breaks_off = request.range_begin ? 0 : 2'000;
+    reply.holds = true;
+    return reply;
+  });
+  const HttpServer server = good(wanted);
+  std::vector<std::string> urls(5, server.url("/file"));  // it may be slow, too, under load
+  urls.insert(urls.begin(), silent.url("/file"));
+  CHECK(wanted.get(urls, /*stall=*/2));
+  wanted.check_there();
+  CHECK(silent.asked() == Asked{"/file", "/file from 2000"});
+  CHECK(server.asked().front() == "/file from 2000");
+}
+
+TEST_CASE("a download that is stopped keeps what it has") {
+  Wanted wanted;
+  HttpServer server([&](const Request& request) {
+    Reply reply = HttpServer::file(request, wanted.bytes);
+    reply.breaks_off = 3'000;
+    reply.holds = true;
+    return reply;
+  });
+  struct Stops final : DownloadProgress {
+    explicit Stops(std::atomic<bool>& flag) : stop(flag) {}
+    void update(std::int64_t bytes) override { stop = bytes >= 3'000; }
+    void end(bool whole, const std::string&) override { CHECK_FALSE(whole); }
+    std::atomic<bool>& stop;
+  } stops(wanted.stop);
+  wanted.file.urls = {server.url("/file"), server.url("/next")};
+  CHECK_FALSE(download(wanted.file, stops, wanted.stop));
+  CHECK(bytes_of(wanted.part()) == wanted.bytes.substr(0, 3'000));
+  CHECK(server.asked() == Asked{"/file"});
+}
+
+TEST_CASE("a URL that is none is refused") {
+  Wanted wanted;
+  for (const char* url : {"ftp://host/file", "file:///etc/passwd", "host/file", "", "http://",
+                          "https:///file", "http://host/a b"}) {
+    CAPTURE(url);
+    CHECK(contains(message_of<InputError>([&] { wanted.get({url}); }),
+                   "allowed: the URL of a folder, http://... or https://..."));
+  }
+  wanted.check_nothing();
+}
+
+TEST_CASE("two processes do not write into the same part") {
+  Wanted wanted;
+  const HttpServer server = good(wanted);
+  const int held = open(wanted.part().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  REQUIRE(flock(held, LOCK_EX) == 0);
+  CHECK(message_of<std::runtime_error>([&] { wanted.get({server.url("/file")}); }) ==
+        wanted.part().string() + ": another process is downloading it");
+  close(held);
+  CHECK(wanted.get({server.url("/file")}));
+  wanted.check_there();
+
+  wanted.file.target = wanted.folder.path / "none" / "file";
+  CHECK(contains(message_of<std::runtime_error>([&] { wanted.get({server.url("/file")}); }),
+                 "none/file.part: cannot be written: No such file"));
+}
+
+}  // namespace
+}  // namespace saccade

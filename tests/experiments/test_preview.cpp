@@ -1,0 +1,134 @@
+#include "experiments/verbs/preview.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <opencv2/imgcodecs.hpp>
+
+#include "experiments/config/config.h"
+#include "experiments/pictures/scene_sheet.h"
+#include "nn/error.h"
+#include "tests/env/digit_fixtures.h"
+#include "tests/experiments/program.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::unique_ptr<Task> task_of(const std::string& yaml, int channels) {
+  Digits digits;
+  digits.train = digits.valid = digits.test = noise_digits(30, 8, 8, channels, 10);
+  for (int c = 0; c < 10; ++c) digits.class_names.push_back(std::to_string(c));
+  return std::make_unique<Task>(parse_config("name: drawn\n" + yaml, "test"),
+                                std::make_shared<const Digits>(std::move(digits)));
+}
+
+int count(const Picture& picture, Colour colour, Box within) {
+  int found = 0;
+  for (int y = within.y; y < within.y + within.height; ++y)
+    for (int x = within.x; x < within.x + within.width; ++x)
+      found += picture.at({x, y}) == colour ? 1 : 0;
+  return found;
+}
+
+// Of a sheet of one scene on a canvas of 20 x 20, which is drawn nine times as large.
+constexpr int kRim = 14, kLabel = 20, kZoom = 9, kCanvas = 20 * kZoom;
+
+TEST_CASE("a training scene is drawn with the box that is trained on") {
+  const auto task = task_of(
+      "data: {augmentation: {rotation: 40}}\n"
+      "scene: {kind: cluttered, canvas: [20, 20], num_distractors: 2, distractor_size: 3}\n"
+      "retina: {patch_size: 6, scales: 2}\n",
+      3);
+  const Picture sheet = scene_sheet(*task, 1);
+  const auto environment = task->environments(Split::train)(1, 1);
+  environment->reset(0);
+  const Box box = environment->facts()[0].boxes[0];
+  const Box drawn = {kRim + box.x * kZoom, kRim + kLabel + box.y * kZoom, box.width * kZoom,
+                     box.height * kZoom};
+  const int frame = 2 * (drawn.width + drawn.height) - 4;
+  CHECK(count(sheet, kAnswerBox, drawn) == frame);
+  CHECK(count(sheet, kAnswerBox, {0, 0, sheet.cols(), sheet.rows()}) == frame);
+
+  // Every pixel of the canvas beside the frame is a square of its colour.
+  Tensor<2> canvas = zeros<2>(1, 3 * 20 * 20), glimpse = zeros<2>(1, 2 * 3 * 6 * 6);
+  environment->view(matrix(canvas));
+  const auto byte = [](float value) { return static_cast<std::uint8_t>(std::lround(255 * value)); };
+  for (int row = 0; row < 20; ++row)
+    for (int col = 0; col < 20; ++col) {
+      const Colour wanted = {byte(canvas(0, row * 20 + col)), byte(canvas(0, 400 + row * 20 + col)),
+                             byte(canvas(0, 800 + row * 20 + col))};
+      CHECK(sheet.at({kRim + col * kZoom + 4, kRim + kLabel + row * kZoom + 4}) == wanted);
+    }
+
+  // Beside it both scales at the centre: room of 180 pixels for two, so that a pixel is 13 wide.
+  const Tensor<2> centre = zeros<2>(1, 2);
+  environment->look(ConstMatrix(matrix(centre)), matrix(glimpse));
+  for (int scale = 0; scale < 2; ++scale) {
+    const int side = 13 * 6 + 4;
+    const int left = kRim + kCanvas + 6 + 2, top = kRim + kLabel + scale * (side + 6) + 2;
+    for (int row = 0; row < 6; ++row)
+      for (int col = 0; col < 6; ++col) {
+        const int at = scale * 108 + row * 6 + col;
+        const Colour wanted = {byte(glimpse(0, at)), byte(glimpse(0, at + 36)),
+                               byte(glimpse(0, at + 72))};
+        CHECK(sheet.at({left + col * 13 + 6, top + row * 13 + 6}) == wanted);
+      }
+  }
+}
+
+TEST_CASE("every kind of task can be drawn") {
+  // What a kind needs beside a canvas.
+  const std::map<std::string, std::string> needs = {
+      {"bag", "scene: {canvas: [24, 60], num_digits: 2}"},
+      {"transcribe",
+       "scene: {canvas: [24, 60], num_digits: 2, num_distractors: 0}\n"
+       "attention: {hidden: {kind: attend}}"},
+      {"catch", "scene: {canvas: [24, 60]}\nattention: {glimpse: {num_glimpses: 23}}"},
+      {"digits_to_words",
+       "scene: {max_number: 99}\nattention: {glimpse: {kind: whole}, hidden: {kind: attend}}"}};
+  for (const std::string& kind : task_kinds()) {
+    CAPTURE(kind);
+    std::string yaml = needs.contains(kind) ? needs.at(kind) : "scene: {canvas: [24, 60]}";
+    yaml.insert(yaml.find('{') + 1, "kind: " + kind + ", ");
+    const auto task = task_of(yaml + "\nretina: {patch_size: 6, scales: 2}\n", 1);
+    const Picture four = scene_sheet(*task, 4), one_line = scene_sheet(*task, 3);
+    CHECK(four.cols() == one_line.cols());
+    CHECK(four.rows() - one_line.rows() == one_line.rows() - kRim);
+    CHECK(count(four, kAnswerBox, {0, 0, four.cols(), four.rows()}) > 0);
+    const Picture again = scene_sheet(*task, 4);
+    CHECK(std::ranges::equal(four.bytes(), again.bytes()));
+  }
+}
+
+TEST_CASE("saccade data preview writes a sheet, and never over what is there") {
+  const TinyExperiment tiny;
+  const auto run = [&](CommandWords words) {
+    words.insert(words.begin(), {"data", "preview", "tiny.yaml"});
+    return run_saccade(tiny.path, words);
+  };
+  const Program::Result done = run({"scene.num_distractors=0", "--out", "sheet.png"});
+  check_done(done);
+  CHECK(done.out == "sheet.png\n");
+  const cv::Mat sheet = cv::imread((tiny.path / "sheet.png").string());
+  // 13 x 15 pixels as 12 x 12 squares; two scales of 4 pixels as 17.
+  REQUIRE(sheet.cols == 14 + 3 * (15 * 12 + 6 + 4 * 17 + 4 + 14));
+  CHECK(sheet.rows == 14 + 4 * (20 + 13 * 12 + 14));
+
+  const auto before = contents(tiny.path);
+  check_refused(run({"--out", "sheet.png"}), "sheet.png: exists already and is left as it is");
+  check_refused(run({"--out", "sheet.gif"}), "sheet.gif: unknown suffix '.gif'; allowed: .png");
+  check_refused(run({"--out", "none/sheet.png"}), "none/sheet.png: cannot be written: No such");
+  check_refused(run({"seeds=2", "--out", "a.png"}), "tiny.yaml: a study");
+  check_refused(run({"scene.canvas=[2, 2]", "--out", "a.png"}), "");
+  check_refused(run({"--scenes", "0", "--out", "a.png"}), "--scenes: ");
+  CHECK(contents(tiny.path) == before);
+  check_done(run({"--out", "sheet.png", "--scenes", "1", "--force"}));
+  CHECK(cv::imread((tiny.path / "sheet.png").string()).rows == 14 + 20 + 13 * 12 + 14);
+}
+
+}  // namespace
+}  // namespace saccade
