@@ -1,4 +1,4 @@
-"""`saccade export`: the weights as .npz, and the agent as ONNX, which computes what the agent does."""
+"""`saccade export`: the weights as .npz, and the agent as ONNX, which computes what it does."""
 
 import json
 import pathlib
@@ -172,7 +172,8 @@ def run(
 
 def some_images(count: int) -> np.ndarray:
     rows, cols = SIDES
-    coarse = np.random.default_rng(3).integers(0, 256, (count, rows // 2, cols // 2), dtype=np.uint8)
+    size = (count, rows // 2, cols // 2)
+    coarse = np.random.default_rng(3).integers(0, 256, size, dtype=np.uint8)
     return coarse.repeat(2, axis=1).repeat(2, axis=2)
 
 
@@ -215,8 +216,8 @@ def shrunk(images: np.ndarray, rows: int, cols: int) -> np.ndarray:
         lower = np.maximum(edges[:-1, None], pixels)
         return np.maximum(upper - lower, 0) * to / length
 
-    small = np.einsum("ri,nij,cj->nrc", shares(rows, SIDES[0]), images / 255.0, shares(cols, SIDES[1]))
-    return small.astype(np.float32)
+    by_row, by_col = shares(rows, SIDES[0]), shares(cols, SIDES[1])
+    return np.einsum("ri,nij,cj->nrc", by_row, images / 255.0, by_col).astype(np.float32)
 
 
 def grid_places() -> np.ndarray:
