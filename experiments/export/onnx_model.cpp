@@ -33,6 +33,15 @@ const NameTable<LookMaker>& exported_looks() {
   return table;
 }
 
+// The fewest looks that an episode may count: some end with their digits.
+int least_length(const Task& task) {
+  const SceneConfig& scene = task.config.scene;
+  const auto environment = task.environments(Split::test)(1, 1);
+  environment->reset(0);
+  if (environment->facts()[0].length == 0) return task.model.num_glimpses();
+  return scene.min_digits > 0 ? scene.min_digits : scene.num_digits;
+}
+
 void require_exportable(const Task& task, OnnxExtent extent) {
   const Config& config = task.config;
   if (task.model.answer().spells)
@@ -52,6 +61,12 @@ void require_exportable(const Task& task, OnnxExtent extent) {
           "attention.glimpse.kind: {} does not look by itself, as --unrolled has to; allowed: the "
           "other kinds, or a step (without --unrolled)",
           kind));
+  if (const int least = least_length(task), looks = task.model.num_glimpses(); least < looks)
+    throw InputError(fmt::format(
+        "attention.glimpse.num_glimpses: {}, where an episode of scene.kind: {} counts as many "
+        "looks as it has digits, {} and more, and --unrolled takes all; allowed: up to {}, or a "
+        "step (without --unrolled)",
+        looks, config.scene.kind, least, least));
 }
 
 // What goes from step to step.

@@ -23,7 +23,8 @@ enum class OnnxExtent {
 /// the look matters. Outputs `log_probabilities` of the classes or actions, `baseline` where one is
 /// learned, `next_location` (and `next_probabilities`, `next_weights`, `next_window`),
 /// `first_location` (..) where the first look is not drawn, and `next_state` .. for the inputs of
-/// the next step.
+/// the next step. An episode that counts fewer looks than there are (a bag of fewer digits) is
+/// answered after the last that counts.
 ///
 /// `episode`: input `canvas` (batch, channels, rows, cols) in [0, 1], and `first_location` where
 /// the first look is drawn; outputs `log_probabilities` after the last look and `locations` (batch,

@@ -137,6 +137,14 @@ TEST_CASE("what cannot be said in ONNX is refused by the name of its setting") {
                  "attention.glimpse.num_glimpses=7"},
                 OnnxExtent::episode)
             .starts_with("scene.kind: catch changes while it is looked at"));
+  const Overrides bag = {"scene.kind=bag", "scene.canvas=[13, 40]", "scene.num_digits=2",
+                         "scene.num_distractors=0"};
+  CHECK(refused(bag, OnnxExtent::episode)
+            .starts_with("attention.glimpse.num_glimpses: 3, where an episode of scene.kind: bag"));
+  check_exports(bag, /*unrolls=*/false);
+  Overrides full = bag;
+  full.push_back("attention.glimpse.num_glimpses=2");
+  check_exports(full);
   CHECK(refused(with_kind("oracle"), OnnxExtent::episode)
             .starts_with("attention.glimpse.kind: oracle does not look by itself"));
 }

@@ -1,9 +1,10 @@
-"""`saccade export`: the weights as .npz, and the agent as ONNX, which computes what the agent does."""
+"""`saccade export`: the weights as .npz, and the agent as ONNX, which computes what it does."""
 
 import json
 import pathlib
 import struct
 import subprocess
+import zlib
 
 import numpy as np
 import pytest
@@ -172,7 +173,8 @@ def run(
 
 def some_images(count: int) -> np.ndarray:
     rows, cols = SIDES
-    coarse = np.random.default_rng(3).integers(0, 256, (count, rows // 2, cols // 2), dtype=np.uint8)
+    size = (count, rows // 2, cols // 2)
+    coarse = np.random.default_rng(3).integers(0, 256, size, dtype=np.uint8)
     return coarse.repeat(2, axis=1).repeat(2, axis=2)
 
 
@@ -215,8 +217,8 @@ def shrunk(images: np.ndarray, rows: int, cols: int) -> np.ndarray:
         lower = np.maximum(edges[:-1, None], pixels)
         return np.maximum(upper - lower, 0) * to / length
 
-    small = np.einsum("ri,nij,cj->nrc", shares(rows, SIDES[0]), images / 255.0, shares(cols, SIDES[1]))
-    return small.astype(np.float32)
+    by_row, by_col = shares(rows, SIDES[0]), shares(cols, SIDES[1])
+    return np.einsum("ri,nij,cj->nrc", by_row, images / 255.0, by_col).astype(np.float32)
 
 
 def grid_places() -> np.ndarray:
@@ -317,6 +319,47 @@ def test_an_unrolled_agent_is_the_agent(run: pathlib.Path, program: str) -> None
     if "locations" in told:
         assert_close(told["locations"], look.locations, "locations")
     assert_close(np.exp(told["log_probabilities"]), look.probabilities[:, -1], "the answer")
+
+
+def png(pixels: np.ndarray) -> bytes:
+    """The file of an image (rows, cols, 3)."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        checksum = zlib.crc32(kind + data)
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", checksum)
+
+    rows, cols, _ = pixels.shape
+    lines = b"".join(b"\0" + row.tobytes() for row in pixels)
+    header = chunk(b"IHDR", struct.pack(">2I5B", cols, rows, 8, 2, 0, 0, 0))
+    body = chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + header + body
+
+
+@pytest.mark.parametrize(
+    "name", ["conv", "context", "smooth point", "grid", "window", "whole", "whole at once", "cnn"]
+)
+def test_colours_keep_their_order(name: str, folder: pathlib.Path, program: str) -> None:
+    rng = np.random.default_rng(2)
+    data = folder / "colours"
+    for part in ("train", "test"):
+        for label in "abc":
+            (data / part / label).mkdir(parents=True, exist_ok=True)
+            for i in range(10):
+                pixels = rng.integers(0, 256, (12, 12, 3), dtype=np.uint8)
+                (data / part / label / f"{i}.png").write_bytes(png(pixels))
+    out = folder / ("colour-" + name.replace(" ", "-"))
+    source = {"source": "folder", "path": str(data), "size": 12}
+    saccade.train({**SMALL, **AGENTS[name], "data": source}, out=out, threads=1)
+    enlarge(out / "checkpoints/best.safetensors")
+    session = exported(program, out, "--unrolled")
+    images = np.stack([some_images(5), some_images(6)[1:], some_images(7)[2:]], axis=3)
+    look = saccade.load(out, threads=1).rollout(images)
+    feeds = {"canvas": (images.transpose(0, 3, 1, 2) / 255.0).astype(np.float32)}
+    if "first_location" in [part.name for part in session.get_inputs()]:
+        feeds["first_location"] = look.locations[:, 0]
+    told = dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
+    assert_close(np.exp(told["log_probabilities"]), look.probabilities[:, -1], "the answer")
+    assert np.ptp(look.probabilities[:, -1], axis=0).max() > 1e-3
 
 
 def test_baselines(folder: pathlib.Path, small: dict[str, object], program: str) -> None:
