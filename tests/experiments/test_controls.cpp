@@ -129,7 +129,7 @@ TEST_CASE("a comparison has the name that all its runs have") {
   const TinyExperiment tiny;
   tiny.train("a", {"name=same", "training.episodes=16"});
   tiny.train("b", {"name=same", "model.core=gru", "training.episodes=16"});
-  tiny.train("c", {"name=other", "model.core=lstm", "training.episodes=16"});
+  tiny.train("c", {"name=other", "model.core=rnn", "training.episodes=16"});
   const auto name = [&](const std::vector<std::string>& folders) {
     std::vector<fs::path> paths;
     for (const std::string& folder : folders) paths.push_back(tiny.path / folder);

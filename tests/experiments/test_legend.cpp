@@ -65,7 +65,9 @@ TEST_CASE("a legend says what an agent's sheet has and no more") {
   CHECK_FALSE(says(window, "scale 1"));
   CHECK(words_of(tiny.legend({"model.kind=cnn"})) ==
         std::vector<std::string>{"green: right", "red: wrong"});
-  CHECK_FALSE(says(tiny.legend({"scene.kind=catch", "scene.num_distractors=0"}), "right"));
+  CHECK_FALSE(says(tiny.legend({"scene.kind=catch", "scene.num_distractors=0",
+                                "attention.glimpse.num_glimpses=12"}),
+                   "right"));
 
   std::vector<LegendEntry> both = hard;
   add_entries(both, soft);

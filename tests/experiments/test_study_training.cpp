@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using Ending = StudyProgress::Ending;
 
 // Keeps what it is told.
-class Told : public StudyProgress {
+class HeardStudy : public StudyProgress {
  public:
   std::unique_ptr<Progress> begin_run(int run, const std::string& label,
                                       const RunFolder&) override {
@@ -42,9 +42,9 @@ class Told : public StudyProgress {
 
  private:
   struct OfRun : Progress {
-    OfRun(Told& told_, int run_) : told(told_), run(run_) {}
+    OfRun(HeardStudy& told_, int run_) : told(told_), run(run_) {}
     void update(std::int64_t episodes, double, double) override { told.update(run, episodes); }
-    Told& told;
+    HeardStudy& told;
     int run;
   };
 };
@@ -61,13 +61,13 @@ StudyOutcome train(const TinyStudy& tiny, const std::string& out, int jobs, Stud
 
 TEST_CASE("runs that are trained at once end with the bytes of those that are trained alone") {
   const TinyStudy tiny("vary: {model.core: [rnn, gru, lstm]}\nseeds: 2\n");
-  Told alone;
+  HeardStudy alone;
   CHECK(train(tiny, "alone", 1, alone).finished.size() == 6);
   CHECK(alone.most == 1);
   for (const auto& [jobs, threads] : std::vector<std::pair<int, int>>{{2, 2}, {3, 8}, {6, 1}}) {
     CAPTURE(jobs);
     const std::string out = fmt::format("jobs-{}", jobs);
-    Told told;
+    HeardStudy told;
     const StudyOutcome outcome = train(tiny, out, jobs, told, threads);
     CHECK(outcome.finished.size() == 6);
     CHECK(outcome.failed == 0);
@@ -84,7 +84,7 @@ TEST_CASE("runs that are trained at once end with the bytes of those that are tr
 
 TEST_CASE("as many runs as jobs are trained at once") {
   // Each waits for the other in its first update: one after the other, they never end.
-  class Waits final : public Told {
+  class Waits final : public HeardStudy {
     void update(int run, std::int64_t) override {
       {
         const std::lock_guard guard(mutex_);
@@ -113,7 +113,7 @@ TEST_CASE("by default there are as many runs at once as threads, runs and memory
   CHECK(default_jobs(0, 4, 64 * kGiB) == 1);
 
   const TinyStudy tiny("seeds: 3\n");
-  Told told;
+  HeardStudy told;
   CHECK(train(tiny, "study", 0, told, 1).finished.size() == 3);
   CHECK(told.most == 1);
 }
@@ -121,7 +121,7 @@ TEST_CASE("by default there are as many runs at once as threads, runs and memory
 TEST_CASE("one of several runs that fails is told, and tried again the next time") {
   const TinyStudy tiny("vary: {init_from: [none, null]}\nseeds: 2\n");
   for (int tries = 0; tries < 2; ++tries) {
-    Told told;
+    HeardStudy told;
     const StudyOutcome outcome = train(tiny, "study", 2, told);
     CHECK(outcome.failed == 2);
     CHECK(outcome.finished.size() == 2);
@@ -143,7 +143,7 @@ TEST_CASE("one of several runs that fails is told, and tried again the next time
   fs::create_directories(folder.path());
   keep_failure(folder, "not there");
   REQUIRE(read_failure(folder));
-  Told told;
+  HeardStudy told;
   CHECK(train(tiny, "study", 2, told).failed == 0);
   CHECK_FALSE(read_failure(folder));
 }
@@ -152,7 +152,7 @@ TEST_CASE("a run that somebody else is training is left to him") {
   const TinyStudy tiny("seeds: 3\n");
   const fs::path held = tiny.path / "study" / tiny.runs()[1].folder;
   auto lock = std::make_unique<RunLock>(held, "somebody else");
-  Told told;
+  HeardStudy told;
   const StudyOutcome outcome = train(tiny, "study", 2, told);
   CHECK(outcome.finished.size() == 2);
   REQUIRE(outcome.held.size() == 1);
@@ -170,7 +170,7 @@ TEST_CASE("a run that somebody else leaves meanwhile is trained after all") {
   auto lock =
       std::make_unique<RunLock>(tiny.path / "study" / tiny.runs()[0].folder, "somebody else");
   // He goes in the first update of the other run.
-  class Leaves final : public Told {
+  class Leaves final : public HeardStudy {
    public:
     explicit Leaves(std::unique_ptr<RunLock>& lock) : lock_(lock) {}
 
@@ -186,9 +186,9 @@ TEST_CASE("a run that somebody else leaves meanwhile is trained after all") {
 TEST_CASE("what somebody else ended meanwhile, well or not, is not done again") {
   // In the first update of the last run the others are ended: one finished, one failed.
   const TinyStudy tiny("seeds: 3\n");
-  Told nothing;
+  HeardStudy nothing;
   train(tiny, "whole", 1, nothing);
-  class Ends final : public Told {
+  class Ends final : public HeardStudy {
    public:
     explicit Ends(const TinyStudy& tiny) : tiny_(tiny) {
       for (int run : {0, 1})
@@ -218,7 +218,7 @@ TEST_CASE("what somebody else ended meanwhile, well or not, is not done again") 
 
 TEST_CASE("a stop saves every run that is trained, and the same study goes on") {
   // In the second update of whichever run comes there first.
-  class Stops final : public Told {
+  class Stops final : public HeardStudy {
    public:
     std::atomic<bool> stop{false};
 
@@ -226,7 +226,7 @@ TEST_CASE("a stop saves every run that is trained, and the same study goes on") 
     void update(int, std::int64_t episodes) override { stop = stop || episodes >= 32; }
   };
   const TinyStudy tiny("seeds: 4\n");
-  Told told;
+  HeardStudy told;
   train(tiny, "whole", 1, told);
   for (const int jobs : {1, 3}) {
     const std::string out = fmt::format("jobs-{}", jobs);
