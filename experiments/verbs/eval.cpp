@@ -31,7 +31,7 @@ void open_weights(std::optional<OutputFile>& file, const std::filesystem::path& 
 std::string eval(const EvalOptions& options, const Told& told) {
   std::optional<OutputFile> weights_file;
   open_weights(weights_file, options.weights);
-  const Trained trained(options.run_folder);
+  const Trained trained(options.run_folder, options.data);
   const Task& task = trained.task;
   EvaluationConfig evaluation = task.config.evaluation;
   if (options.scenes > 0) evaluation.scenes = options.scenes;
@@ -59,6 +59,7 @@ Verb eval_verb() {
   return {.name = "eval",
           .about = "Test the best checkpoint of a run",
           .options = {run_folder_option(&options->run_folder),
+                      data_option(&options->data),
                       {"--episodes", &options->scenes, "Test scenes", Range{1, 100'000'000}},
                       json_option(&options->json),
                       {"--weights", &options->weights,

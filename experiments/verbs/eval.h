@@ -14,6 +14,7 @@ struct EvalOptions {
   bool json = false;
   std::filesystem::path weights = {};  // .npz of all attention to write; empty: none
   int threads = 0;
+  std::string data = {};  // see Trained
 };
 
 /// Tests the best checkpoint of a run (its last, where there is no best yet) on the test set and

@@ -9,6 +9,7 @@
 #include "experiments/export/onnx_model.h"
 #include "experiments/files/npz.h"
 #include "experiments/files/output.h"
+#include "experiments/runs/shared_agent.h"
 #include "experiments/runs/trained.h"
 #include "nn/error.h"
 
@@ -37,8 +38,9 @@ std::vector<NpzArray> arrays_of(const ParameterLayout& layout, std::span<const f
 }  // namespace
 
 std::string export_agent(const ExportOptions& options) {
-  if (options.npz.empty() && options.onnx.empty())
-    throw InputError("saccade export: nothing to write; allowed: --npz FILE, --onnx FILE or both");
+  if (options.npz.empty() && options.onnx.empty() && options.agent.empty())
+    throw InputError(
+        "saccade export: nothing to write; allowed: --npz FILE, --onnx FILE, --agent DIR");
   if (options.unrolled && options.onnx.empty())
     throw InputError("--unrolled: says what is in the file of --onnx, which is not asked for");
   require_suffix("--npz", options.npz, ".npz");
@@ -57,33 +59,38 @@ std::string export_agent(const ExportOptions& options) {
   if (onnx)
     write_text(onnx->path(), onnx_model(trained.task, weights,
                                         options.unrolled ? OnnxExtent::episode : OnnxExtent::step));
+  if (!options.agent.empty()) write_shared_agent(options.run_folder, options.agent);
   std::string written;
   if (npz) npz->commit();
   if (onnx) onnx->commit();
-  for (const fs::path& path : {options.npz, options.onnx})
+  for (const fs::path& path : {options.npz, options.onnx, options.agent})
     if (!path.empty()) written += path.string() + "\n";
   return written;
 }
 
 Verb export_verb() {
   const auto options = std::make_shared<ExportOptions>();
-  return {.name = "export",
-          .about = "Write the weights of a run, or its agent, for other programs",
-          .options = {run_folder_option(&options->run_folder),
-                      {"--npz", &options->npz, "A new .npz file: an array for each parameter"},
-                      {"--onnx", &options->onnx,
-                       "A new .onnx file: one step, from a glimpse and the state to the answer and "
-                       "where to look next"},
-                      {"--unrolled", &options->unrolled,
-                       "The .onnx file has whole episodes, from the canvas to the answer"},
-                      force_option(&options->force)},
-          .call =
-              [options](const Call&) {
-                fmt::print("{}", export_agent(*options));
-                return Ending::done;
-              },
-          .examples = {"saccade export soft60 --onnx agent.onnx --unrolled",
-                       "saccade export runs/quickstart/base/seed-1 --npz weights.npz"}};
+  return {
+      .name = "export",
+      .about = "Write the weights of a run, or its agent, for other programs",
+      .options = {run_folder_option(&options->run_folder),
+                  {"--npz", &options->npz, "A new .npz file: an array for each parameter"},
+                  {"--agent", &options->agent,
+                   "A new folder: configuration, figures and averaged weights, which every verb "
+                   "takes for a run folder"},
+                  {"--onnx", &options->onnx,
+                   "A new .onnx file: one step, from a glimpse and the state to the answer and "
+                   "where to look next"},
+                  {"--unrolled", &options->unrolled,
+                   "The .onnx file has whole episodes, from the canvas to the answer"},
+                  force_option(&options->force)},
+      .call =
+          [options](const Call&) {
+            fmt::print("{}", export_agent(*options));
+            return Ending::done;
+          },
+      .examples = {"saccade export soft60 --onnx agent.onnx --unrolled",
+                   "saccade export runs/quickstart/base/seed-1 --npz weights.npz"}};
 }
 
 }  // namespace saccade

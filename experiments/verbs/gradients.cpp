@@ -264,7 +264,7 @@ std::string to_table(const nlohmann::ordered_json& document) {
 }  // namespace
 
 std::string gradients(const GradientsOptions& options, const Told& told) {
-  const Trained trained(options.run_folder);
+  const Trained trained(options.run_folder, options.data);
   const Model& model = trained.task.model;
   if (model.look().first_action == model.num_glimpses())
     throw InputError(fmt::format(
@@ -313,6 +313,7 @@ Verb gradients_verb() {
   return {.name = "gradients",
           .about = "Compare advantage estimators by the locator's gradient",
           .options = {run_folder_option(&options->run_folder),
+                      data_option(&options->data),
                       {"--scenes", &options->scenes, "Test scenes (default 64)", Range{1, 4096}},
                       {"--rollouts", &options->rollouts, "A scene (default 4)", Range{2, 256}},
                       {"--samples", &options->samples, "Draws of the policy (default 128)",

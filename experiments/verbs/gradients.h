@@ -14,7 +14,8 @@ struct GradientsOptions {
   int samples = 128;  // draws of the policy's noise, >= 2
   int rollouts = 4;   // M: episodes that share a scene, for leave_one_out, >= 2
   bool json = false;
-  int threads = 0;  // 0: every processor this process may use
+  std::string data = {};  // see Trained
+  int threads = 0;        // 0: every processor this process may use
 };
 
 /// How noisy the locator's REINFORCE gradient is by each advantage estimator, those that read a

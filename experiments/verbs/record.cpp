@@ -60,7 +60,8 @@ void require_same_task(const Task& a, const Task& b, const fs::path& folder_a,
 
 fs::path default_target(const std::vector<fs::path>& run_folders) {
   const std::string name = "recording" + video_formats().front();
-  return run_folders.size() == 1 ? run_folders.front() / name : fs::path(name);
+  const bool own = run_folders.size() == 1 && fs::is_directory(run_folders.front());
+  return own ? run_folders.front() / name : fs::path(name);
 }
 
 RecordedScenes which(const std::string& only) {
@@ -91,7 +92,7 @@ std::string record(const RecordOptions& options, const std::atomic<bool>& stop, 
   std::vector<std::unique_ptr<Trained>> runs;
   std::vector<const Config*> configs;
   for (const fs::path& folder : options.run_folders) {
-    runs.push_back(std::make_unique<Trained>(folder));
+    runs.push_back(std::make_unique<Trained>(folder, options.data));
     configs.push_back(&runs.back()->task.config);
     require_same_task(runs[0]->task, runs.back()->task, options.run_folders[0], folder);
   }
@@ -136,6 +137,7 @@ Verb record_verb() {
                   {"--only", &options->only,
                    "wrong, right: scenes that the first agent answers so"},
                   {"--fps", &options->fps, "Glimpses a second (default 3)"},
+                  data_option(&options->data),
                   force_option(&options->force)},
       .call =
           [options](const Call& call) {

@@ -22,14 +22,16 @@ struct RecordOptions {
   std::optional<std::uint64_t> seed = {};               // of the scenes; default: evaluation.seed
   std::string only = {};                                // "wrong", "right"; empty: every scene
   double fps = 3.0;                                     // glimpses a second
+  std::string data = {};                                // see Trained
   bool force = false;                                   // whether a file at `out` is written over
   bool dark = false;                                    // a video for dark pages
 };
 
 /// Records where trained agents look at test scenes, side by side. Without `out` the file is
-/// recording.mp4 in the run folder, or in the working folder for several runs (.gif where there is
-/// no encoder of H.264). Returns what to print: the path, and how many scenes were found where they
-/// are fewer than asked for; nothing if `stop` ended it, which leaves no file.
+/// recording.mp4 in the run folder, or in the working folder for several runs and for a trained
+/// agent by name (.gif where there is no encoder of H.264). Returns what to print: the path, and
+/// how many scenes were found where they are fewer than asked for; nothing if `stop` ended it,
+/// which leaves no file.
 ///
 /// Throws InputError for a folder that is no run, runs of different tasks (scene.*, data.source,
 /// data.size, the data's checksums), and whatever write_recording refuses.

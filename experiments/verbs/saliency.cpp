@@ -101,7 +101,7 @@ void make_folder(const fs::path& folder) {
 std::string saliency(const SaliencyOptions& options, const Told& told) {
   if (options.scenes < 1 || options.scenes > kMaxSheetScenes)
     throw InputError(fmt::format("--scenes {}: allowed: 1 to {}", options.scenes, kMaxSheetScenes));
-  const Trained trained(options.run_folder);
+  const Trained trained(options.run_folder, options.data);
   followed_outputs(trained.task.model, options.step, "--step");  // refuses before all else
   require_traceable(trained.task.model, trained.task.config.retina);
   make_folder(options.out);
@@ -119,6 +119,7 @@ Verb saliency_verb() {
   return {.name = "saliency",
           .about = "Draw which pixels and glimpses an answer hangs on",
           .options = {run_folder_option(&options->run_folder),
+                      data_option(&options->data),
                       {"--out", &options->out, "The folder for saliency.png and saliency.npz",
                        Option::kRequired},
                       {"--scenes", &options->scenes, "Test scenes (default 8)",

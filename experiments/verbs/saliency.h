@@ -16,7 +16,8 @@ struct SaliencyOptions {
   // K, counted from 1: of a class the answer after glimpse K, of actions the one after glimpse K,
   // of a sequence its symbol K. Default: the last answer; of a sequence every symbol.
   std::optional<int> step = {};
-  bool force = false;  // whether files there are written over
+  std::string data = {};  // see Trained
+  bool force = false;     // whether files there are written over
 };
 
 /// Implicit attention: how what a trained agent said would change with what it saw, which is the

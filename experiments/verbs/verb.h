@@ -46,6 +46,9 @@ inline Option overrides_option(std::vector<std::string>* overrides) {
 inline Option run_folder_option(std::filesystem::path* folder) {
   return {"run_dir", folder, "A run folder, or the name of a trained agent", Option::kRequired};
 }
+inline Option data_option(std::string* data) {
+  return {"--data", data, "Digits of another source than it was trained on, such as synthetic"};
+}
 inline Option threads_option(int* threads) {
   return {"--threads", threads, "Threads to compute with (default: all allowed processors)",
           Range{1, 1024}};

@@ -101,6 +101,20 @@ TEST_CASE("eval needs nothing of a run folder but its checkpoint") {
   CHECK(eval_json(tiny.path / "copy") == own);
 }
 
+TEST_CASE("eval can show digits of another source, which must have as many classes") {
+  const TinyExperiment tiny;
+  const fs::path drawn =
+      tiny.train("drawn", {"data.source=synthetic", "data.path=null", "scene.canvas=[40, 40]"});
+  const auto shown = [](const fs::path& folder, const std::string& data) {
+    return eval({.run_folder = folder, .scenes = 50, .json = true, .threads = 1, .data = data});
+  };
+  CHECK(shown(drawn, "synthetic") == shown(drawn, ""));
+  const fs::path bars = tiny.train("bars");
+  CHECK(contains(message_of<InputError>([&] { shown(bars, "synthetic"); }), "but this model has"));
+  CHECK(contains(message_of<InputError>([&] { shown(bars, "folder"); }), "data.path: null"));
+  CHECK(contains(message_of<InputError>([&] { shown(bars, "mnits"); }), "unknown data.source"));
+}
+
 TEST_CASE("eval of what is no run, or of a checkpoint that is not whole, is refused") {
   const TinyExperiment tiny;
   for (const char* name : {"none", "data", "tiny.yaml"}) {

@@ -9,7 +9,9 @@
 
 #include "agent/learning/checkpoint.h"
 #include "experiments/export/onnx_model.h"
+#include "experiments/runs/finished_run.h"
 #include "experiments/runs/trained.h"
+#include "experiments/verbs/eval.h"
 #include "tests/experiments/npz.h"
 #include "tests/experiments/tiny_task.h"
 
@@ -51,6 +53,20 @@ void check_exports(const Overrides& overrides, bool unrolls = true) {
 }
 
 }  // namespace
+
+TEST_CASE("an agent to be given away is a run folder with its averaged weights alone") {
+  const TinyExperiment tiny;
+  const fs::path run = tiny.train("run"), agent = tiny.path / "agent";
+  CHECK(export_agent({.run_folder = run, .agent = agent}) == agent.string() + "\n");
+  CHECK(fs::file_size(agent / kBest) < fs::file_size(run / kBest) / 2);
+  CHECK(eval({.run_folder = agent, .json = true}) == eval({.run_folder = run, .json = true}));
+  CHECK(is_finished(RunFolder(agent)));
+  CHECK(read_finished_run(agent).error == read_finished_run(run).error);
+  CHECK(contains(fault({.run_folder = run, .agent = agent}), "exists already"));
+  fs::remove(run / "summary.json");
+  CHECK(contains(fault({.run_folder = run, .agent = tiny.path / "other"}), "no finished run"));
+  CHECK_FALSE(fs::exists(tiny.path / "other"));
+}
 
 TEST_CASE("every core and way of looking has a well-formed model") {
   for (const std::string core : {"rnn", "lstm", "gru", "feedforward", "attention"}) {
@@ -184,7 +200,7 @@ TEST_CASE("export refuses what it cannot write before anything is written") {
   const fs::path folder = tiny.train("out", {"attention.glimpse.kind=random"});
   const fs::path npz = tiny.path / "weights.npz", onnx = tiny.path / "agent.onnx";
   CHECK(fault({.run_folder = folder}) ==
-        "saccade export: nothing to write; allowed: --npz FILE, --onnx FILE or both");
+        "saccade export: nothing to write; allowed: --npz FILE, --onnx FILE, --agent DIR");
   CHECK(contains(fault({.run_folder = folder, .npz = npz, .unrolled = true}), "--unrolled: says"));
   CHECK(contains(fault({.run_folder = folder, .npz = onnx}),
                  "unknown suffix '.onnx'; allowed: .npz"));
