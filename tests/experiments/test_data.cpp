@@ -280,6 +280,8 @@ TEST_CASE("bad words after saccade data are refused with 2") {
   check({"data", "preview"}, "config is required: ");
   check({"data", "preview", "none.yaml"}, "--out: needed");
   check({"data", "preview", "none.yaml", "--mirror", "http://a"}, "--mirror: has no effect");
+  const TemporaryVariable no_cache("XDG_CACHE_HOME", nullptr), no_home("HOME", nullptr);
+  check({"data", "mnist"}, "--out: needed, as neither XDG_CACHE_HOME nor HOME names");
 }
 
 }  // namespace
