@@ -33,7 +33,7 @@ std::filesystem::path find_experiment(const std::filesystem::path& said) {
   if (std::filesystem::exists(said) && !std::filesystem::is_directory(said)) return said;
   const std::string name = said.string();
   if (const std::filesystem::path preset = shipped_experiment(name); !preset.empty()) return preset;
-  if (std::filesystem::exists(said) || said.has_parent_path()) return said;
+  if (std::filesystem::exists(said) || said.has_parent_path() || said.has_extension()) return said;
   const std::vector<std::string> names = shipped_experiments();
   const std::optional<std::string> meant = nearest_word(said.stem().string(), names);
   throw InputError(fmt::format("{}: no such file, and no preset{}; presets: {}", name,

@@ -195,7 +195,6 @@ std::vector<Reading> make_readings() {
       {{"training.final_learning_rate"}, other_than("training.schedule", "constant")},
       {{"training.momentum"}, one_of("training.optimizer", {"sgd"})},
       {{"training.beta1", "training.beta2", "training.epsilon"}, adam},
-      {{"training.weight_decay"}, one_of("training.optimizer", {"adamw", "sgd"})},
 
       {{"evaluation.beam"}, sequences},
       {{"record.scenes", "record.format"}, other_than("record.every", "0")},

@@ -88,7 +88,7 @@ TEST_CASE("config shows what run would take, and tells what is of no use") {
   CHECK(shown.code == 0);
   CHECK(shown.err ==
         "saccade: warning: override 'model.heads=2': model.heads is not used; it needs model.core: "
-        "attention, not rnn\n");
+        "attention, not lstm\n");
   put_bytes(tiny.path / "shown.yaml", shown.out);
   const Result again = run_saccade(tiny.path, {"config", "shown.yaml"});
   CHECK(again.out == shown.out);
@@ -214,7 +214,7 @@ TEST_CASE("bad configurations and data are refused with one message and exit cod
     check({verb, "tiny.yaml", "seed=x"}, "override 'seed=x': seed: 'x' is not an integer");
     check({verb, "tiny.yaml", "data.path=none"}, "none/train-images-idx3-ubyte: missing");
     // Known only when the task is made.
-    check({verb, "tiny.yaml", "attention.glimpse.kind=soft_grid"},
+    check({verb, "tiny.yaml", "attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[9, 9]"},
           "attention.glimpse.grid: [9, 9] candidates 6 pixels apart (attention.glimpse.stride) "
           "span 48 pixels; allowed: at most the canvas (13 x 15)");
     check({verb, "tiny.yaml", "attention.glimpse.kind=hard_categorical",

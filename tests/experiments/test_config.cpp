@@ -291,7 +291,8 @@ TEST_CASE("a value out of its range names the range") {
 
 TEST_CASE("an unknown name lists the names") {
   CHECK(message("model: {core: lstn}") ==
-        "x.yaml:1:15: model.core: 'lstn' is unknown; allowed: " + join(core_kinds()));
+        "x.yaml:1:15: model.core: 'lstn' is unknown (did you mean 'lstm'?); allowed: " +
+            join(core_kinds()));
   CHECK(override_message("attention.hidden.kind=nonesuch") ==
         "override 'attention.hidden.kind=nonesuch': attention.hidden.kind: 'nonesuch' is unknown; "
         "allowed: " +

@@ -109,7 +109,7 @@ TEST_CASE("eval can show digits of another source, which must have as many class
     return eval({.run_folder = folder, .scenes = 50, .json = true, .threads = 1, .data = data});
   };
   CHECK(shown(drawn, "synthetic") == shown(drawn, ""));
-  const fs::path bars = tiny.train("bars");
+  const fs::path bars = tiny.train("bars", {"scene.canvas=[40, 40]"});
   CHECK(contains(message_of<InputError>([&] { shown(bars, "synthetic"); }), "but this model has"));
   CHECK(contains(message_of<InputError>([&] { shown(bars, "folder"); }), "data.path: null"));
   CHECK(contains(message_of<InputError>([&] { shown(bars, "mnits"); }), "unknown data.source"));

@@ -107,7 +107,7 @@ TEST_CASE("what is no study has no status") {
     check_refused(run_saccade(tiny.path, words), message);
   };
   check({"status"}, "study is required");
-  check({"status", "none"}, "none: cannot be read: No such file or directory");
+  check({"status", "none"}, "none: no such file, and no preset; presets: ");
   check({"status", "data"}, "data: neither a run folder (no config.yaml) nor a study");
   check({"status", "one.yaml"}, "one.yaml: is a single run; allowed: a study");
   check({"status", "data", "seeds=2"},

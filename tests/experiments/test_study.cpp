@@ -69,8 +69,7 @@ seeds: 2
   const auto runs = tiny.runs();
   REQUIRE(runs.size() == 12);
   CHECK(runs[3].folder ==
-        "attention.glimpse.kind=hard_gaussian,attention.glimpse.std=0.3,training.learning_rate="
-        "0.02/seed-2");
+        "glimpse.kind=hard_gaussian,glimpse.std=0.3,training.learning_rate=0.02/seed-2");
   CHECK(runs[3].config.agent.training.optimizer.learning_rate == 0.02);
   CHECK(runs[6].config.agent.glimpse.kind == "soft_grid");
   CHECK(runs[6].config.agent.glimpse.grid.cells == std::array{2, 3});
