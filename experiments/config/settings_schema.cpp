@@ -28,7 +28,7 @@ Json or_spaced(const Json& schema, const char* pattern) {
 }
 
 // What a setting may be, and its default.
-struct Describe {
+struct SchemaOf {
   const Setting& setting;
 
   const Interval& range() const { return std::get<Interval>(setting.allowed); }
@@ -114,7 +114,7 @@ std::string settings_schema() {
       section = &properties[name];
     }
     Json described{{"description", setting.about}};
-    described.update(std::visit(Describe{setting}, setting.field));
+    described.update(std::visit(SchemaOf{setting}, setting.field));
     (*section)["properties"][setting.key.substr(word)] = std::move(described);
   }
   add_study_keys(schema["properties"], table);
