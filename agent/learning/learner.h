@@ -111,7 +111,8 @@ class Learner {
   std::vector<std::unique_ptr<Lane>> lanes_;  // these
   std::vector<Tensor<1>*> gradients_;         // of these
   std::optional<GradientSum> gradient_sum_;   // where there are ranks
-  std::vector<LossSums> lane_sums_;           // of all lanes
+  // Of all lanes, a cache line each: those that end side by side write no shared one.
+  std::vector<LossSums, LineAllocator<LossSums>> lane_sums_;
 };
 
 }  // namespace saccade

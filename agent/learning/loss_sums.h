@@ -5,9 +5,9 @@
 
 namespace saccade {
 
-/// Sums over the episodes of one or more updates. A cache line: lanes that end side by side write
-/// no shared one.
-struct alignas(64) LossSums {
+/// Sums over the episodes of one or more updates. As long as a cache line, but not aligned to one:
+/// of a type that is, GCC puts a result that nobody takes where it may be crooked (GCC 12).
+struct LossSums {
   double episodes = 0;
   double classifier = 0;  // weighted cross-entropy, nats
   double reinforce = 0;   // - weight sum_t log pi(l_t) A_t - entropy bonus
