@@ -20,7 +20,8 @@ std::string first_sentence(const std::string& text) {
   std::string words;
   for (std::string line; std::getline(lines, line) && line.starts_with('#');) {
     if (line.starts_with("# yaml-language-server:")) continue;
-    words += (words.empty() ? "" : " ") + line.substr(line.find_first_not_of("# "));
+    if (!words.empty()) words += ' ';
+    words += line.substr(line.find_first_not_of("# "));
     const std::size_t end = words.find(". ");
     if (end != std::string::npos) return words.substr(0, end + 1);
   }
