@@ -8,6 +8,8 @@ test: DEPS =
 .PHONY: run test build deps format check-format docs clean
 
 run: build
+	mkdir -p runs
+	build/release/saccade record quickstart quickstart_soft --out runs/trained.mp4 --force
 	build/release/saccade run experiments/quickstart.yaml --resume
 	build/release/saccade run experiments/quickstart.yaml attention.glimpse.kind=soft_grid --resume
 	build/release/saccade compare runs/quickstart --force

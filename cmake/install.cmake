@@ -4,6 +4,7 @@ set(share ${CMAKE_INSTALL_DATADIR}/saccade)
 install(TARGETS saccade RUNTIME COMPONENT program)
 file(GLOB presets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/experiments/*.yaml)
 install(FILES ${presets} DESTINATION ${share}/experiments COMPONENT program)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/models DESTINATION ${share} COMPONENT program)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright COMPONENT program)
 
 # The program writes these itself.

@@ -1,0 +1,52 @@
+// The trained agents that come with the program.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "experiments/files/shipped.h"
+#include "experiments/runs/finished_run.h"
+#include "experiments/runs/trained.h"
+#include "experiments/verbs/eval.h"
+#include "experiments/verbs/record.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+TEST_CASE("every shipped agent is small, whole, and does what its figures say") {
+  const std::vector<std::string> names = shipped_agents();
+  CHECK(names.size() >= 2);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const RunFolder folder(shipped_agent(name));
+    CHECK(find_checkpoint(name) == folder.best_checkpoint());
+    CHECK(std::filesystem::file_size(folder.best_checkpoint()) < 1'600'000);
+    CHECK_FALSE(contains(bytes_of(folder.path() / "command.txt"), " /"));
+    const FinishedRun run = read_finished_run(folder.path());
+    if (run.config.data.source != "synthetic") continue;  // its digits may not be here
+    const auto tested =
+        nlohmann::json::parse(eval({.run_folder = name, .scenes = 400, .json = true}));
+    CHECK(std::abs(tested["test/error"].get<double>() - run.error) < 0.06);
+  }
+}
+
+TEST_CASE("a name that no agent has gets the nearest") {
+  const std::string message =
+      message_of<InputError>([] { eval({.run_folder = "quickstart_sotf"}); });
+  CHECK(contains(message, "quickstart_sotf: no run folder with a checkpoint"));
+  CHECK(contains(message, "did you mean 'quickstart_soft'?"));
+  CHECK(contains(message, "trained agents: quickstart, quickstart_soft"));
+}
+
+TEST_CASE("an agent is filmed by its name, into the working folder or as told") {
+  const TemporaryFolder folder;
+  RecordOptions options;
+  options.run_folders = {"quickstart", "quickstart_soft"};
+  options.out = folder.path / "both.png";
+  options.scenes = 1;
+  CHECK(record(options, false) == options.out.string() + "\n");
+  CHECK(std::filesystem::file_size(options.out) > 1000);
+}
+
+}  // namespace
+}  // namespace saccade
