@@ -28,7 +28,7 @@ LABELS = np.arange(4)
         ({"patch_size": "wide"}, "retina.patch_size: 'wide' is not an integer"),
         ({"patch_size": 100}, "retina.patch_size: 100"),
         ({"canvas": [6]}, "scene.canvas: a list is not a list of two"),
-        ({"data": "mnits"}, "data.source: 'mnits' is unknown; allowed: mnist, "),
+        ({"data": "mnits"}, "data.source: 'mnits' is unknown (did you mean 'mnist'?); allowed: mnist, "),
         ({"kind": "digits_to_words"}, "scene.kind: digits_to_words"),
         ({"family": "Centred28"}, "family: 'Centred28'; allowed: Centered28, "),
         ({"split": "all"}, "split: 'all'; allowed: train, valid, test"),

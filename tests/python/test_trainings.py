@@ -294,7 +294,7 @@ def test_an_evaluation_gives_the_figures_of_the_test(whole):
         ({"trainig": {"episodes": 1}}, {}, "config: unknown key 'trainig.episodes'; did you mean"),
         ({"trainig": {}}, {}, "config: unknown key 'trainig'"),
         ({"training": 1}, {}, "config: 'training' is a section"),
-        ({"data.source": "emnits"}, {}, "config: data.source: 'emnits' is unknown; allowed: "),
+        ({"data.source": "emnits"}, {}, "config: data.source: 'emnits' is unknown (did you mean 'emnist'?); allowed: "),
         ({"seed": 1.5}, {}, "config: seed: '1.5' is not an integer"),
         ({"log": {"every": 9}, "log.every": 9}, {}, "config: log.every is said twice"),
         ({"seeds": 2}, {}, "config: a study of several runs (vary, seeds); saccade.study runs it"),
