@@ -175,24 +175,31 @@ TEST_CASE("a run that is stopped and resumed leaves the log of one that was not"
 TEST_CASE("a run that was killed drops what its log has beyond its checkpoint") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole", kAll);
-  // Killed at several updates, each time with a checkpoint as old as the one before, and once in
-  // the middle of an event and of a line.
-  for (const int updates : {1, 4, 8}) {
-    CAPTURE(updates);
-    RunOptions options = tiny.options("killed" + std::to_string(updates), kAll);
-    for (int n = 0; n < updates; ++n) {
-      CHECK_FALSE(run(options, std::atomic<bool>(true)));
-      options.resume = true;
+  // Killed four updates behind its checkpoint, with several events and rows since then; the last
+  // of them may be cut in its middle.
+  for (const int updates : {1, 4, 7})
+    for (const bool cut : {false, true}) {
+      CAPTURE(updates);
+      CAPTURE(cut);
+      RunOptions options = tiny.options(fmt::format("killed{}{}", updates, cut), kAll);
+      const auto advance = [&](int count) {
+        for (int n = 0; n < count; ++n) {
+          CHECK_FALSE(run(options, std::atomic<bool>(true)));
+          options.resume = true;
+        }
+      };
+      advance(updates);
+      const std::string checkpoint = bytes_of(options.out / kLast);
+      advance(4);
+      put_bytes(options.out / kLast, checkpoint);
+      if (cut) {
+        const std::string events = bytes_of(options.out / kEvents);
+        put_bytes(options.out / kEvents, events.substr(0, events.size() - 3));
+        put_bytes(options.out / kLines, bytes_of(options.out / kLines) + R"({"episodes": 4)");
+      }
+      CHECK(run(options, false));
+      check_same_log(options.out, whole);
     }
-    const std::string checkpoint = bytes_of(options.out / kLast);
-    for (int n = 0; n < 2; ++n) CHECK_FALSE(run(options, std::atomic<bool>(true)));
-    put_bytes(options.out / kLast, checkpoint);
-    const std::string events = bytes_of(options.out / kEvents);
-    put_bytes(options.out / kEvents, events.substr(0, events.size() - 3));
-    put_bytes(options.out / kLines, bytes_of(options.out / kLines) + R"({"episodes": 4)");
-    CHECK(run(options, false));
-    check_same_log(options.out, whole);
-  }
 }
 
 TEST_CASE("a log that is altered is kept up to there") {
