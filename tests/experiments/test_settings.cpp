@@ -331,6 +331,8 @@ TEST_CASE("what is told to be without use is, and what is of use is not told") {
 }
 
 TEST_CASE("every setting changes something") {
+  const TemporaryFolder cache;  // of data.source=folder, not the user's
+  const TemporaryVariable cache_variable("XDG_CACHE_HOME", cache.path.c_str());
   Runs runs;
   std::vector<Move> all = moves();
   all.push_back({"init_from", runs.folder_of({"seed=5"}).string()});
