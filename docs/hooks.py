@@ -12,7 +12,7 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = os.environ.get("SACCADE_PROGRAM", str(ROOT / "build/release/saccade"))
-CODE = re.compile(r"(^(?: {4}|\t).*$|```.*?```|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"(^(?: {4}|\t)[^\n]*$|```.*?```|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+?(?:\n[^$\n]+?)?)\$", re.DOTALL)
 
 
@@ -65,13 +65,20 @@ def on_files(files, config):
     return files
 
 
-def on_page_markdown(markdown, **_):
+def on_page_markdown(markdown, page, **_):
+    if page.file.src_uri.startswith("reference/"):
+        return markdown  # without formulas
+
     def formula(match: re.Match) -> str:
         block, inline = match.groups()
         if block:
             return convert(" ".join(block.split()), display="block")
-        return convert(" ".join(inline.split()))
+        # Behind a space of no width: a paragraph that begins with a tag would be none.
+        return "&#8203;" + convert(" ".join(inline.split()))
 
     parts = CODE.split(markdown)  # what is code has odd places
     parts[::2] = [FORMULA.sub(formula, text) for text in parts[::2]]
+    for text in parts[::2]:
+        if "$" in text:
+            raise ValueError(f"{page.file.src_uri}: a formula without its end: {text!r}")
     return "".join(parts)

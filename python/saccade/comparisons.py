@@ -30,9 +30,9 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Variants with their figures by the names of the metrics, shares in [0, 1], and what was
-        left out; None is not known. Ends of intervals end in _low and _high. `not_clearly_better_than`
-        names the controls (test/error_shuffled, ...) that a variant's error is not clearly below:
-        attention does nothing there that they could not."""
+        left out; None is not known. Ends of intervals end in _low and _high.
+        `not_clearly_better_than` names the controls (test/error_shuffled, ...) that a variant's
+        error is not clearly below: attention does nothing there that they could not."""
         return copy.deepcopy(self._document)
 
     def to_pandas(self) -> pandas.DataFrame:
