@@ -31,6 +31,8 @@ class Model {
 
   int num_classes() const { return sight_.num_classes; }  // C
   CanvasSize canvas() const { return sight_.canvas; }
+  /// How the networks read them.
+  const PixelScale& pixels() const { return sight_.pixels; }
   int num_glimpses() const { return look().steps; }  // T
   /// H: width of the core's state.
   int state_size() const;

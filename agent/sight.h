@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/pixel_scale.h"
 #include "env/environment.h"
 
 namespace saccade {
@@ -9,6 +10,7 @@ struct Sight {
   int glimpse_size = 0;    // D
   int num_classes = 0;     // C
   CanvasSize canvas = {};  // for grids and windows
+  PixelScale pixels = {};  // how they are read
   int patch_size = 0;      // of the retina, for pictures and metrics
   AnswerKind answer = AnswerKind::one_class;
   int max_symbols = 0;        // J: of a sequence

@@ -9,14 +9,20 @@ namespace {
 // The whole canvas in one step, for the baselines that do not look about.
 class CanvasLook final : public LookBase {
  public:
-  CanvasLook(const CanvasNetwork& network, int pixels, Environment& environment, CoreMemory& core)
+  CanvasLook(const CanvasNetwork& network, const Sight& sight, Environment& environment,
+             CoreMemory& core)
       : LookBase(0, 0, environment, core),
         network_(network),
+        pixels_(sight.pixels),
+        plane_(sight.canvas.rows * sight.canvas.cols),
         memory_(network.make_memory(episodes())),
-        canvases_(zeros<2>(episodes(), pixels)),
+        canvases_(zeros<2>(episodes(), sight.canvas.pixels())),
         dcanvases_(canvases_) {}
 
-  void begin(std::span<const float>) override { environment_.view(matrix(canvases_)); }
+  void begin(std::span<const float>) override {
+    environment_.view(matrix(canvases_));
+    pixels_.forward(matrix(canvases_), plane_);
+  }
 
   void read(int t, std::span<const float> parameters) override {
     network_.forward(core_.glimpse_feature(t), *memory_, matrix(canvases_), parameters);
@@ -31,20 +37,23 @@ class CanvasLook final : public LookBase {
   void input_backward(Matrix dcanvases, Tensor<3>&, ConstMatrix,
                       std::span<const float> parameters) override {
     network_.input_backward(matrix(dcanvases_), *memory_, parameters);
+    pixels_.backward(matrix(dcanvases_), plane_);
     add(dcanvases, matrix(dcanvases_));
   }
 
  private:
   const CanvasNetwork& network_;
+  PixelScale pixels_;
+  int plane_;
   std::unique_ptr<CanvasMemory> memory_;
-  Tensor<2> canvases_, dcanvases_;  // (B, channels rows cols)
+  Tensor<2> canvases_, dcanvases_;  // (B, channels rows cols), scaled
 };
 
 class CanvasLooking final : public Looking {
  public:
   CanvasLooking(const AgentConfig& config, const Sight& sight, ParameterLayout& layout)
       : Looking(config.glimpse),
-        pixels_(sight.canvas.pixels()),
+        sight_(sight),
         network_(make_canvas_network(config.model.kind,
                                      {.channels = sight.canvas.channels,
                                       .rows = sight.canvas.rows,
@@ -64,13 +73,13 @@ class CanvasLooking final : public Looking {
   }
 
   std::unique_ptr<Look> make_look(Environment& environment, CoreMemory& core) const override {
-    return std::make_unique<CanvasLook>(*network_, pixels_, environment, core);
+    return std::make_unique<CanvasLook>(*network_, sight_, environment, core);
   }
 
   Work work() const override { return network_->work(); }
 
  private:
-  int pixels_;
+  Sight sight_;
   std::unique_ptr<const CanvasNetwork> network_;
 };
 

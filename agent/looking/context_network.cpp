@@ -18,18 +18,20 @@ std::span<float> row_of(Tensor<2>& tensor, int b) {
 
 }  // namespace
 
-ContextNetwork::ContextNetwork(const ModelConfig& model, CanvasSize canvas, ParameterLayout& layout)
+ContextNetwork::ContextNetwork(const ModelConfig& model, const Sight& sight,
+                               ParameterLayout& layout)
     : layout_(&layout),
-      canvas_(canvas),
+      canvas_(sight.canvas),
+      pixels_(sight.pixels),
       size_(model.context_size),
       hidden_(model.context_hidden),
       width_(model.locator_hidden) {
-  const int shorter = std::min(canvas.rows, canvas.cols);
+  const int shorter = std::min(canvas_.rows, canvas_.cols);
   if (size_ > shorter)
     throw InputError(
         fmt::format("model.context_size: {} pixels, where the canvas has {} x {}; allowed: up to "
                     "the shorter side ({})",
-                    size_, canvas.rows, canvas.cols, shorter));
+                    size_, canvas_.rows, canvas_.cols, shorter));
   const int pixels = thumbnail_size();
   weight_ = layout.add("locator.context.weight", pixels, hidden_, he_normal(pixels));
   bias_ = layout.add("locator.context.bias", 1, hidden_, constant(0));
@@ -63,10 +65,10 @@ Work ContextNetwork::work() const {
   return linear_work(thumbnail_size(), hidden_, Input::constant) + linear_work(hidden_, width_);
 }
 
-std::optional<ContextNetwork> make_context_network(const ModelConfig& model, CanvasSize canvas,
+std::optional<ContextNetwork> make_context_network(const ModelConfig& model, const Sight& sight,
                                                    ParameterLayout& layout) {
   if (model.context == "none") return {};
-  return std::optional<ContextNetwork>(std::in_place, model, canvas, layout);
+  return std::optional<ContextNetwork>(std::in_place, model, sight, layout);
 }
 
 std::vector<std::string> contexts() { return {"none", "thumbnail"}; }
@@ -92,6 +94,7 @@ void ContextPass::forward(std::span<const float> parameters) {
   environment_.view(matrix(m.canvases));
   for (int b = 0; b < environment_.episodes(); ++b)
     m.resize.forward(row_of(m.thumbnails, b), row_of(m.canvases, b));
+  network_->pixels().forward(matrix(m.thumbnails), network_->plane());
   network_->forward(matrix(m.added), matrix(m.context), matrix(m.thumbnails), parameters);
 }
 
@@ -107,6 +110,7 @@ void ContextPass::input_backward(Matrix dcanvases, std::span<const float> parame
   if (!memory_) return;
   Memory& m = *memory_;
   network_->input_backward(matrix(m.dthumbnails), matrix(m.dcontext), parameters);
+  network_->pixels().backward(matrix(m.dthumbnails), network_->plane());
   // The canvases are not needed any more: their memory takes the gradient.
   for (int b = 0; b < dcanvases.rows; ++b)
     m.resize.backward(row_of(m.canvases, b), row_of(m.dthumbnails, b));

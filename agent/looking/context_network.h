@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/config.h"
+#include "agent/sight.h"
 #include "env/area_resize.h"
 #include "env/environment.h"
 #include "nn/parameters.h"
@@ -27,7 +28,7 @@ class ContextNetwork {
   /// Parameters `locator.context.weight` (channels size size, Hc), `locator.context.bias`, and U,
   /// `locator.context.hidden.weight` (Hc, width of the locator's hidden layer). Throws InputError
   /// naming model.context_size where the canvas is smaller.
-  ContextNetwork(const ModelConfig& model, CanvasSize canvas, ParameterLayout& layout);
+  ContextNetwork(const ModelConfig& model, const Sight& sight, ParameterLayout& layout);
 
   /// added (B, width) = c U, context (B, Hc) = c, thumbnails (B, channels size size)
   void forward(Matrix added, Matrix context, ConstMatrix thumbnails,
@@ -44,7 +45,10 @@ class ContextNetwork {
     return {canvas_.channels, canvas_.rows, canvas_.cols, size_, size_};
   }
   CanvasSize canvas() const { return canvas_; }
-  int thumbnail_size() const { return canvas_.channels * size_ * size_; }
+  /// How it reads the pixels of a thumbnail.
+  const PixelScale& pixels() const { return pixels_; }
+  int plane() const { return size_ * size_; }  // pixels of a channel of it
+  int thumbnail_size() const { return canvas_.channels * plane(); }
   int context_size() const { return hidden_; }  // Hc
   int added_size() const { return width_; }
   /// Multiply-adds of an episode; canvases are shrunk by averages.
@@ -53,12 +57,13 @@ class ContextNetwork {
  private:
   const ParameterLayout* layout_;
   CanvasSize canvas_;
+  PixelScale pixels_;
   int size_, hidden_, width_;
   int weight_, bias_, added_weight_;
 };
 
 /// As model.context says; nothing for `none`. `layout` must outlive it.
-std::optional<ContextNetwork> make_context_network(const ModelConfig& model, CanvasSize canvas,
+std::optional<ContextNetwork> make_context_network(const ModelConfig& model, const Sight& sight,
                                                    ParameterLayout& layout);
 
 /// `none`, `thumbnail`.
@@ -87,7 +92,7 @@ class ContextPass {
 
     AreaResize resize;
     Tensor<2> canvases;                 // (B, channels rows cols)
-    Tensor<2> thumbnails, dthumbnails;  // (B, channels size size)
+    Tensor<2> thumbnails, dthumbnails;  // (B, channels size size), scaled
     Tensor<2> context, dcontext;        // (B, Hc)
     Tensor<2> added, dadded;            // (B, width)
   };

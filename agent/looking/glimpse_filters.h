@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "agent/pixel_scale.h"
 #include "nn/convolution.h"
 #include "nn/parameters.h"
 #include "nn/tensor.h"
@@ -13,8 +14,10 @@ namespace saccade {
 struct GlimpseShape {
   int size;  // D
   int channels, side;
+  PixelScale pixels = {};  // how networks read them
 
-  int scale_size() const { return channels * side * side; }
+  int plane() const { return side * side; }
+  int scale_size() const { return channels * plane(); }
   int scales() const { return size / scale_size(); }
 };
 

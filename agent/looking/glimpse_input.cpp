@@ -34,7 +34,7 @@ GlimpseParts make_glimpse_parts(const ModelConfig& model, const GlimpseShape& sh
                                 .where = model.location_hidden,
                                 .features = model.feature_size},
                                layout);
-  return {shape.size, std::move(filters), network};
+  return {shape, std::move(filters), network};
 }
 
 std::vector<std::string> glimpse_networks() { return network_kinds().names(); }
@@ -51,17 +51,28 @@ Work GlimpseParts::work_in_place() const {
 
 GlimpseInput::GlimpseInput(const GlimpseParts& parts, int glimpses) : parts_(parts) {
   if (parts.filters) memory_.emplace(parts.filters->make_memory(glimpses));
+  if (!parts.shape.pixels.is_identity()) scaled_ = zeros<2>(glimpses, parts.shape.size);
+}
+
+ConstMatrix GlimpseInput::scaled(ConstMatrix glimpses) const {
+  return scaled_.size() > 0 ? matrix(scaled_) : glimpses;
 }
 
 ConstMatrix GlimpseInput::forward(ConstMatrix glimpses, int first,
                                   std::span<const float> parameters) {
+  if (scaled_.size() > 0) {
+    const Matrix rows = matrix(scaled_).row_range(first, glimpses.rows);
+    copy_rows(rows, glimpses);
+    parts_.shape.pixels.forward(rows, parts_.shape.plane());
+    glimpses = rows;
+  }
   if (!memory_) return glimpses;
   parts_.filters->forward(*memory_, first, glimpses, parameters);
   return matrix(memory_->y).row_range(first, glimpses.rows);
 }
 
 ConstMatrix GlimpseInput::of(ConstMatrix glimpses) const {
-  return memory_ ? matrix(memory_->y) : glimpses;
+  return memory_ ? matrix(memory_->y) : scaled(glimpses);
 }
 
 void GlimpseInput::backward(ConstMatrix dwhat, int first, std::span<const float> parameters) {
@@ -77,10 +88,11 @@ void GlimpseInput::glimpse_backward(Matrix dglimpses, ConstMatrix dwhat, int fir
     parts_.filters->glimpse_backward(dglimpses, *memory_, first, parameters);
   else
     parts_.network.glimpse_backward(dglimpses, dwhat, parameters);
+  parts_.shape.pixels.backward(dglimpses, parts_.shape.plane());
 }
 
 void GlimpseInput::weight_backward(std::span<float> gradient, ConstMatrix glimpses, float beta) {
-  if (memory_) parts_.filters->weight_backward(gradient, *memory_, glimpses, beta);
+  if (memory_) parts_.filters->weight_backward(gradient, *memory_, scaled(glimpses), beta);
 }
 
 }  // namespace saccade

@@ -14,8 +14,8 @@ namespace saccade {
 /// What a glimpse passes on its way to the core: the filters of model.glimpse_network: conv, and
 /// the glimpse network.
 struct GlimpseParts {
-  int size;                               // D: of a glimpse as the retina returns it
-  std::optional<GlimpseFilters> filters;  // none: the network reads the pixels
+  GlimpseShape shape;                     // of a glimpse as the retina returns it
+  std::optional<GlimpseFilters> filters;  // none: the network reads the pixels, scaled
   GlimpseNetwork network;
 
   /// Multiply-adds of one glimpse; `input`: of the glimpse and its location.
@@ -25,8 +25,8 @@ struct GlimpseParts {
 };
 
 /// As model.glimpse_network says: `mlp`, or `conv`, whose network reads what GlimpseFilters make of
-/// the pixels. Throws InputError listing the names, or naming the key of a size that cannot be.
-/// `layout` must outlive them.
+/// the pixels; both read them as shape.pixels says. Throws InputError listing the names, or naming
+/// the key of a size that cannot be. `layout` must outlive them.
 GlimpseParts make_glimpse_parts(const ModelConfig& model, const GlimpseShape& shape,
                                 ParameterLayout& layout);
 std::vector<std::string> glimpse_networks();
@@ -54,8 +54,12 @@ class GlimpseInput {
   void weight_backward(std::span<float> gradient, ConstMatrix glimpses, float beta = 0.0F);
 
  private:
+  // As the filters read them, or the network where there are none.
+  ConstMatrix scaled(ConstMatrix glimpses) const;
+
   const GlimpseParts& parts_;
   std::optional<GlimpseFilters::Memory> memory_;  // where there are filters
+  Tensor<2> scaled_;                              // (R, D): where pixels are scaled, else empty
 };
 
 }  // namespace saccade

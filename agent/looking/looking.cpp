@@ -54,7 +54,7 @@ Exploration Looking::exploration_at(double progress, std::span<const float>) con
 }
 
 GlimpseShape retina_shape(const Sight& sight) {
-  return {sight.glimpse_size, sight.canvas.channels, sight.patch_size};
+  return {sight.glimpse_size, sight.canvas.channels, sight.patch_size, sight.pixels};
 }
 
 LookTraits retina_traits(const AgentConfig& config, const Sight& sight) {

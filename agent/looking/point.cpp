@@ -46,7 +46,7 @@ class PointLooking final : public Looking {
   Work work() const override {
     const int placed = learns() ? traits_.steps - parts_.first_placed() : 0;
     const int traced = parts_.estimator.by_path ? traits_.steps - parts_.first_learned : 0;
-    const Work slopes{.backward = 2 * parts_.glimpse.size};
+    const Work slopes{.backward = 2 * parts_.glimpse.shape.size};
     const bool through_states = parts_.estimator.by_path && !config_.detach_state;
     return parts_.locator.work(through_states ? Input::differentiated : Input::constant) * placed +
            (parts_.glimpse.work(Input::differentiated) + slopes) * traced +
@@ -65,7 +65,7 @@ class PointLooking final : public Looking {
             .glimpse = make_glimpse_parts(config.model, retina_shape(sight), layout),
             .locator = Locator(config.model.hidden_size, config.model.locator_hidden, "mean",
                                {0.0F, 0.0F}, layout),
-            .context = make_context_network(config.model, sight.canvas, layout),
+            .context = make_context_network(config.model, sight, layout),
             .spread = static_cast<float>(config_.spread),
             .policy = find_policy(learns() ? kLearnedPolicy : kind),
             // A control keeps its own rule from the first glimpse on.

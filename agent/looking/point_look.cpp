@@ -24,7 +24,7 @@ class PointLook final : public LookBase {
  public:
   PointLook(const PointParts& parts, const ParameterLayout& layout, Environment& environment,
             CoreMemory& core)
-      : LookBase(2, parts.glimpse.size, environment, core),
+      : LookBase(2, parts.glimpse.shape.size, environment, core),
         parts_(parts),
         layout_(layout),
         pass_(parts.glimpse, *this, core),

@@ -11,19 +11,21 @@ namespace {
 // No glimpses: the canvas, shrunk, is what the core reads, a row a step or all at once.
 class WholeLook final : public LookBase {
  public:
-  WholeLook(std::array<int, 2> size, CanvasSize canvas, Environment& environment, CoreMemory& core)
+  WholeLook(std::array<int, 2> size, const Sight& sight, Environment& environment, CoreMemory& core)
       : LookBase(0, 0, environment, core),
         size_(size),
-        channels_(canvas.channels),
-        resize_(canvas.channels, canvas.rows, canvas.cols, size[0], size[1]),
-        canvases_(zeros<2>(episodes(), canvas.pixels())),
-        small_(zeros<2>(episodes(), canvas.channels * size[0] * size[1])),
-        dsmall_(small_.shape()[1]),
+        channels_(sight.canvas.channels),
+        pixels_(sight.pixels),
+        resize_(channels_, sight.canvas.rows, sight.canvas.cols, size[0], size[1]),
+        canvases_(zeros<2>(episodes(), sight.canvas.pixels())),
+        small_(zeros<2>(episodes(), channels_ * plane())),
+        dsmall_(zeros<2>(1, channels_ * plane())),
         dcanvas_(canvases_.shape()[1]) {}
 
   void begin(std::span<const float>) override {
     environment_.view(matrix(canvases_));
     for (int b = 0; b < episodes(); ++b) resize_.forward(row(small_, b), row(canvases_, b));
+    pixels_.forward(matrix(small_), plane());
   }
 
   void read(int t, std::span<const float>) override {
@@ -41,16 +43,18 @@ class WholeLook final : public LookBase {
       for (int t = 0; t < steps(); ++t)
         for (int c = 0; c < channels_; ++c)
           std::copy_n(dfeatures.row(t * episodes() + b) + c * part(), part(),
-                      &dsmall_[first(c, t)]);
-      resize_.backward(dcanvas_, dsmall_);
+                      &dsmall_(0, first(c, t)));
+      pixels_.backward(matrix(dsmall_), plane());
+      resize_.backward(dcanvas_, row(dsmall_, 0));
       for (int i = 0; i < dcanvases.cols; ++i) dcanvases(b, i) += dcanvas_[i];
     }
   }
 
  private:
   // Numbers of a channel that are read at a step, and where those of step t begin.
-  int part() const { return steps() == 1 ? size_[0] * size_[1] : size_[1]; }
-  int first(int channel, int t) const { return channel * size_[0] * size_[1] + t * part(); }
+  int plane() const { return size_[0] * size_[1]; }
+  int part() const { return steps() == 1 ? plane() : size_[1]; }
+  int first(int channel, int t) const { return channel * plane() + t * part(); }
 
   static std::span<float> row(Tensor<2>& tensor, int b) {
     const std::size_t width = tensor.shape()[1];
@@ -59,40 +63,41 @@ class WholeLook final : public LookBase {
 
   std::array<int, 2> size_;
   int channels_;
+  PixelScale pixels_;
   AreaResize resize_;
   Tensor<2> canvases_;  // (B, channels rows cols)
-  Tensor<2> small_;     // (B, channels size)
+  Tensor<2> small_;     // (B, channels size), scaled
   // Of one episode:
-  std::vector<float> dsmall_;   // (channels size)
+  Tensor<2> dsmall_;            // (1, channels size)
   std::vector<float> dcanvas_;  // (channels rows cols)
 };
 
 class WholeLooking final : public Looking {
  public:
   WholeLooking(const AgentConfig& config, const Sight& sight, ParameterLayout&)
-      : Looking(config.glimpse), canvas_(sight.canvas) {
-    const int rows = config_.size[0] > 0 ? config_.size[0] : canvas_.rows;
-    const int cols = config_.size[1] > 0 ? config_.size[1] : canvas_.cols;
+      : Looking(config.glimpse), sight_(sight) {
+    const int rows = config_.size[0] > 0 ? config_.size[0] : sight.canvas.rows;
+    const int cols = config_.size[1] > 0 ? config_.size[1] : sight.canvas.cols;
     const bool by_rows = config_.order == "rows";
     const CanvasReading reading = {.size = {rows, cols}, .part = {by_rows ? 1 : rows, cols}};
     const int steps = rows / reading.part[0];
     traits_ = {.steps = steps,
-               .feature_size = canvas_.channels * reading.part[0] * cols,
+               .feature_size = sight.canvas.channels * reading.part[0] * cols,
                .looks = false,
                .samples = false,
                .first_action = steps,
                .reading = reading,
-               .canvas_pixels = static_cast<double>(canvas_.rows) * canvas_.cols};
+               .canvas_pixels = static_cast<double>(sight.canvas.rows) * sight.canvas.cols};
   }
 
   std::unique_ptr<Look> make_look(Environment& environment, CoreMemory& core) const override {
-    return std::make_unique<WholeLook>(traits_.reading->size, canvas_, environment, core);
+    return std::make_unique<WholeLook>(traits_.reading->size, sight_, environment, core);
   }
 
   Work work() const override { return {}; }  // the canvas as it is
 
  private:
-  CanvasSize canvas_;
+  Sight sight_;
 };
 
 }  // namespace

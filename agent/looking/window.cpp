@@ -28,7 +28,7 @@ class WindowLook final : public LookBase {
  public:
   WindowLook(const WindowParts& parts, int canvas_pixels, Environment& environment,
              CoreMemory& core)
-      : LookBase(GaussianFilters::kWindow, parts.glimpse.size, environment, core),
+      : LookBase(GaussianFilters::kWindow, parts.glimpse.shape.size, environment, core),
         parts_(parts),
         pass_(parts.glimpse, *this, core),
         context_(parts.context, environment),
@@ -153,7 +153,7 @@ class WindowLooking final : public Looking {
   WindowLooking(const AgentConfig& config, const Sight& sight, ParameterLayout& layout)
       : Looking(config.glimpse),
         canvas_pixels_(sight.canvas.pixels()),
-        parts_(make_parts(config, sight.canvas, layout)) {
+        parts_(make_parts(config, sight, layout)) {
     const int steps = config_.num_glimpses;
     traits_ = {.steps = steps,
                .feature_size = config.model.feature_size,
@@ -182,20 +182,22 @@ class WindowLooking final : public Looking {
   }
 
  private:
-  static WindowParts make_parts(const AgentConfig& config, CanvasSize canvas,
+  static WindowParts make_parts(const AgentConfig& config, const Sight& sight,
                                 ParameterLayout& layout) {
+    const CanvasSize& canvas = sight.canvas;
     const GaussianFilters filters(
         {canvas.rows, canvas.cols, canvas.channels, config.glimpse.filters});
     return {.filters = filters,
             .side = config.glimpse.filters,
             .glimpse = make_glimpse_parts(
-                config.model, {filters.glimpse_size(), canvas.channels, config.glimpse.filters},
+                config.model,
+                {filters.glimpse_size(), canvas.channels, config.glimpse.filters, sight.pixels},
                 layout),
             .locator = Locator(config.model.hidden_size, config.model.locator_hidden, "window",
                                {0.0F, 0.0F, filters.initial_log_variance(),
                                 GaussianFilters::initial_log_delta(), 0.0F},
                                layout),
-            .context = make_context_network(config.model, canvas, layout)};
+            .context = make_context_network(config.model, sight, layout)};
   }
 
   int canvas_pixels_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/config.h"
+#include "agent/pixel_scale.h"
 #include "env/augmentation.h"
 #include "env/digits.h"
 #include "env/retina.h"
@@ -45,6 +46,7 @@ struct Config {
   std::uint64_t seed = 1;
   std::string init_from;  // a run folder whose weights the training begins with; empty: none
   DataConfig data;
+  PixelConfig pixels;
   AugmentationConfig augmentation;
   SceneConfig scene;
   RetinaConfig retina;

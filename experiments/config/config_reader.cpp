@@ -179,6 +179,21 @@ void ConfigReader::read(const YAML::Node& node, const Setting& setting,
   for (std::size_t i = 0; i < field.size(); ++i) read(node[i], setting, field[i]);
 }
 
+void ConfigReader::read(const YAML::Node& node, const Setting& setting,
+                        std::vector<double>& field) const {
+  constexpr std::size_t kMostChannels = 3;
+  const Interval& range = std::get<Interval>(setting.allowed);
+  field.clear();
+  if (node.IsSequence()) {
+    if (node.size() < 1 || node.size() > kMostChannels)
+      reject(node, setting,
+             fmt::format("of {} numbers is not for 1 to {}", node.size(), kMostChannels));
+    for (const YAML::Node& one : node) field.push_back(number(one, setting, range));
+  } else {
+    field.push_back(number(node, setting, range));
+  }
+}
+
 void ConfigReader::read(const YAML::Node& node, const Setting& setting, Ramp& field) const {
   constexpr Interval kShare = {.low = 0.0, .high = 1.0, .with_low = false};
   const Interval& range = std::get<Interval>(setting.allowed);

@@ -61,6 +61,8 @@ std::vector<Setting> settings(Config& c) {
       {"data.source", &c.data.source, digit_sources(), "where the digits come from"},
       {"data.path", &c.data.path, Text::path, "null: $SACCADE_DATA, then the cache folder"},
       {"data.size", &c.data.size, closed(0, 1024), "folder: pixels to resize to; 0 keeps the size"},
+      {"data.mean", &c.pixels.mean, closed(0, 1), "networks read (pixel - mean) / deviation"},
+      {"data.deviation", &c.pixels.deviation, closed(0.01, 10), "pixels in [0, 1]; by channel"},
       {"data.augmentation.rotation", &augmentation.rotation, closed(0, 180), "+- degrees"},
       {"data.augmentation.scale", &augmentation.scale, closed(0, 0.9), "factor 1 +- this"},
       {"data.augmentation.shear", &augmentation.shear, closed(0, 1), "x += s y, s within +- this"},
@@ -229,6 +231,9 @@ struct Describe {
   std::string operator()(const double*) const { return number(); }
   std::string operator()(const std::array<int, 2>*) const {
     return "[rows, cols], each " + integer();
+  }
+  std::string operator()(const std::vector<double>*) const {
+    return number() + ", or a list of such numbers, one for each channel";
   }
   std::string operator()(const Ramp*) const {
     return number() + ", or {from, to, over}: two such numbers and a share > 0 and <= 1";

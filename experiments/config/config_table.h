@@ -31,11 +31,12 @@ enum class Text {
 using Names = std::vector<std::string>;
 
 /// One key of a configuration: where its value is kept and what it may be. An Interval bounds a
-/// number, each number of a pair, and the ends of a Ramp. Nothing bounds a bool.
+/// number, each number of a pair or of a list for channels, and the ends of a Ramp. Nothing bounds
+/// a bool.
 struct Setting {
   std::string key;  // the full path, "training.learning_rate"
   std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, std::string*,
-               std::array<int, 2>*, Ramp*>
+               std::array<int, 2>*, std::vector<double>*, Ramp*>
       field;
   std::variant<std::monostate, Interval, Names, Text> allowed;
   std::string about;  // one line, for people

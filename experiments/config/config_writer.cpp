@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -33,6 +33,10 @@ struct Write {
   std::string operator()(const bool* field) const { return *field ? "true" : "false"; }
   std::string operator()(const std::array<int, 2>* field) const {
     return fmt::format("[{}, {}]", (*field)[0], (*field)[1]);
+  }
+  std::string operator()(const std::vector<double>* field) const {
+    if (field->size() == 1) return fmt::format("{}", field->front());
+    return fmt::format("[{}]", fmt::join(*field, ", "));
   }
   std::string operator()(const Ramp* field) const {
     const auto& [from, to, over] = *field;

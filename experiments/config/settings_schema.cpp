@@ -43,6 +43,11 @@ struct SchemaOf {
             {"maxItems", 2},
             {"default", *field}};
   }
+  Json operator()(const std::vector<double>* field) const {
+    Json schema = number();
+    schema["anyOf"].push_back({{"type", "array"}, {"items", number()}, {"minItems", 1}});
+    return with_default(schema, field->front());
+  }
   Json operator()(const double* field) const { return with_default(number(), *field); }
   Json operator()(const Ramp* field) const {
     const Json share = bounds("number", {.low = 0.0, .high = 1.0, .with_low = false});

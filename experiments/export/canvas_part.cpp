@@ -47,7 +47,11 @@ class ExportedCanvas final : public ExportedLook {
     return sight;
   }
   Value feature(Graph& graph, const ExportedSight& sight) const override {
-    return feature_(graph, sight.canvas, task_);
+    const CanvasSize size = task_.model.canvas();
+    const Value canvas =
+        export_scaled(graph, task_, sight.canvas, std::int64_t{size.rows} * size.cols,
+                      {-1, size.channels, size.rows, size.cols});
+    return feature_(graph, canvas, task_);
   }
   ExportedChoice next(Graph&, const Value&, const ExportedSight&, const Value&) const override {
     return {};

@@ -5,26 +5,38 @@
 namespace saccade {
 namespace {
 
-// What the glimpse network reads of glimpses (N, D): the pixels, or what filters make of each
-// scale, as (scale, row, col, filter).
+// What the glimpse network reads of glimpses (N, D): the scaled pixels, or what filters make of
+// each scale, as (scale, row, col, filter).
 Value filtered(Graph& graph, const Task& task, const Value& glimpses) {
-  if (!graph.has_parameter("glimpse.filters.weight")) return glimpses;
   const ModelConfig& model = task.config.agent.model;
   const LookTraits& look = task.model.look();
-  const int side = look.picture_side, channels = task.model.canvas().channels;
-  const Value images = onnx_reshape(graph, glimpses, {-1, channels, side, side});
+  const std::int64_t side = look.picture_side, channels = task.model.canvas().channels;
+  const Value seen = export_scaled(graph, task, glimpses, side * side,
+                                   {-1, look.pictures * channels * side * side});
+  if (!graph.has_parameter("glimpse.filters.weight")) return seen;
+  const Value images = onnx_reshape(graph, seen, {-1, channels, side, side});
   const Value maps = export_convolution(graph, images, "glimpse.filters",
-                                        {.channels = channels,
+                                        {.channels = task.model.canvas().channels,
                                          .kernel_size = model.glimpse_kernel,
                                          .stride = model.glimpse_stride,
                                          .padding = 0});
-  const int positions = (side - model.glimpse_kernel) / model.glimpse_stride + 1;
-  return onnx_reshape(
-      graph, onnx_transpose(graph, maps, {0, 2, 3, 1}),
-      {-1, std::int64_t{look.pictures} * positions * positions * model.glimpse_filters});
+  const std::int64_t positions = (side - model.glimpse_kernel) / model.glimpse_stride + 1;
+  return onnx_reshape(graph, onnx_transpose(graph, maps, {0, 2, 3, 1}),
+                      {-1, look.pictures * positions * positions * model.glimpse_filters});
 }
 
 }  // namespace
+
+Value export_scaled(Graph& graph, const Task& task, const Value& pixels, std::int64_t plane,
+                    const std::vector<std::int64_t>& shape) {
+  const PixelScale& scale = task.model.pixels();
+  if (scale.is_identity()) return pixels;
+  const std::int64_t channels = task.model.canvas().channels;
+  const Value planes = onnx_reshape(graph, pixels, {-1, channels, plane});
+  const Value centred = graph.node("Sub", {planes, graph.floats({channels, 1}, scale.mean())});
+  const Value scaled = onnx_multiply(graph, centred, graph.floats({channels, 1}, scale.gain()));
+  return onnx_reshape(graph, scaled, shape);
+}
 
 Value export_convolution(Graph& graph, const Value& images, const std::string& name,
                          const ExportedConvolution& shape) {
@@ -86,8 +98,10 @@ Value export_locator(Graph& graph, const Value& state, const Value& context,
   return onnx_linear(graph, onnx_relu(graph, hidden), "locator." + output);
 }
 
-Value export_context(Graph& graph, const Value& thumbnail) {
-  return onnx_product(graph, onnx_relu(graph, onnx_linear(graph, thumbnail, "locator.context")),
+Value export_context(Graph& graph, const Task& task, const Value& thumbnail) {
+  const std::int64_t side = task.config.agent.model.context_size;
+  const Value seen = export_scaled(graph, task, thumbnail, side * side, {0, -1});
+  return onnx_product(graph, onnx_relu(graph, onnx_linear(graph, seen, "locator.context")),
                       graph.parameter("locator.context.hidden.weight"));
 }
 
@@ -96,7 +110,7 @@ Value export_context_of_canvas(Graph& graph, const Task& task, const Value& canv
   if (model.context == "none") return "";
   const Value small =
       export_shrunk(graph, canvas, task.model.canvas(), model.context_size, model.context_size);
-  return export_context(graph, onnx_reshape(graph, small, {0, -1}));
+  return export_context(graph, task, onnx_reshape(graph, small, {0, -1}));
 }
 
 Value export_context_input(Graph& graph, const Task& task) {
@@ -105,8 +119,9 @@ Value export_context_input(Graph& graph, const Task& task) {
   const std::int64_t pixels =
       std::int64_t{model.context_size} * model.context_size * task.model.canvas().channels;
   return export_context(
-      graph, graph.input("thumbnail", {"batch", pixels},
-                         "the canvas shrunk by area averages, (channel, row, col), in [0, 1]"));
+      graph, task,
+      graph.input("thumbnail", {"batch", pixels},
+                  "the canvas shrunk by area averages, (channel, row, col), in [0, 1]"));
 }
 
 }  // namespace saccade

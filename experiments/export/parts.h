@@ -86,6 +86,10 @@ Value export_convolution(Graph& graph, const Value& images, const std::string& n
 /// Declares the canvas (B, channels, rows, cols).
 Value canvas_input(Graph& graph, const Task& task);
 
+/// Pictures (.., channel, plane) as networks read them (PixelScale), in `shape`.
+Value export_scaled(Graph& graph, const Task& task, const Value& pixels, std::int64_t plane,
+                    const std::vector<std::int64_t>& shape);
+
 /// The feature (B, F) of glimpse (B, D) at location (B, 2).
 Value export_glimpse_network(Graph& graph, const Task& task, const Value& glimpse,
                              const Value& location);
@@ -96,7 +100,7 @@ Value export_embeddings(Graph& graph, const Task& task, const Value& candidates,
 Value export_locator(Graph& graph, const Value& state, const Value& context,
                      const std::string& output);
 /// What a thumbnail (B, pixels) adds to the locator's hidden layer.
-Value export_context(Graph& graph, const Value& thumbnail);
+Value export_context(Graph& graph, const Task& task, const Value& thumbnail);
 /// What canvas (B, channels, rows, cols) adds, or none without model.context.
 Value export_context_of_canvas(Graph& graph, const Task& task, const Value& canvas);
 /// Declares the thumbnail that the context reads, and what it adds; none without model.context.

@@ -16,7 +16,11 @@ class ExportedWhole final : public ExportedLook {
     return sight;
   }
 
-  Value feature(Graph&, const ExportedSight& sight) const override { return sight.feature; }
+  Value feature(Graph& graph, const ExportedSight& sight) const override {
+    return export_scaled(graph, task_, sight.feature,
+                         std::int64_t{reading_.part[0]} * reading_.part[1],
+                         {-1, task_.model.look().feature_size});
+  }
 
   ExportedChoice next(Graph&, const Value&, const ExportedSight&, const Value&) const override {
     return {};

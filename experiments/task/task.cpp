@@ -34,6 +34,8 @@ Sight sight_of(const TaskKind& kind, const Config& config, const Digits& digits,
   return {.glimpse_size = environment->glimpse_size(),
           .num_classes = environment->num_classes(),
           .canvas = environment->canvas(),
+          .pixels = kind.has_digits ? PixelScale(config.pixels, environment->canvas().channels)
+                                    : PixelScale(),
           .patch_size = config.retina.patch_size,
           .answer = environment->answer_kind(),
           .max_symbols = environment->max_symbols(),

@@ -48,6 +48,12 @@ struct ToPython {
     for (const int side : *field) sides.append(side);
     return sides;
   }
+  nb::object operator()(const std::vector<double>* field) const {
+    if (field->size() == 1) return nb::cast(field->front());
+    nb::list numbers;
+    for (const double number : *field) numbers.append(number);
+    return numbers;
+  }
   nb::object operator()(const Ramp* field) const {
     if (field->from == field->to && field->over == 1.0) return nb::cast(field->from);
     nb::dict ramp;

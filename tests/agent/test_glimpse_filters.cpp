@@ -27,11 +27,11 @@ TEST_CASE("the glimpse network reads the pixels, or what the filters make of the
   ParameterLayout pixels, filtered;
   const GlimpseParts mlp = make_glimpse_parts(tiny_config().model, kShape, pixels);
   CHECK_FALSE(mlp.filters.has_value());
-  CHECK(mlp.size == kShape.size);
+  CHECK(mlp.shape.size == kShape.size);
   CHECK(mlp.network.sizes().glimpse == kShape.size);
 
   const GlimpseParts conv = make_glimpse_parts(filtering(4, 2), kShape, filtered);
-  CHECK(conv.size == kShape.size);
+  CHECK(conv.shape.size == kShape.size);
   CHECK(conv.network.sizes().glimpse == 2 * 2 * 2 * 5);  // scales, rows, cols, filters
   const Parameter& weight = find_parameter(filtered, "glimpse.filters.weight");
   CHECK(weight.rows == 4 * 4 * 3);

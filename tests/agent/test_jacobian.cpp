@@ -125,8 +125,9 @@ class FloatEnvironment final : public Environment {
 
 // An agent of random weights that has been played once, and then again and again as it looked.
 struct Followed {
-  explicit Followed(const AgentConfig& config, AnswerKind kind = AnswerKind::one_class)
-      : model(config, sight(kind)),
+  explicit Followed(const AgentConfig& config, AnswerKind kind = AnswerKind::one_class,
+                    const PixelScale& pixels = {})
+      : model(config, sight(kind, pixels)),
         parameters(zeros<1>(model.layout().size())),
         jacobian(model, std::make_unique<FloatEnvironment>(kind)),
         world(static_cast<FloatEnvironment&>(*jacobian.rollout.environment)) {
@@ -139,8 +140,9 @@ struct Followed {
     play();
   }
 
-  static Sight sight(AnswerKind kind) {
+  static Sight sight(AnswerKind kind, const PixelScale& pixels) {
     Sight sight = kTinySight;
+    sight.pixels = pixels;
     sight.answer = kind;
     sight.max_symbols = kind == AnswerKind::sequence ? kSymbols : 0;
     return sight;
@@ -261,6 +263,15 @@ AgentConfig whole(const std::string& order) {
   return config;
 }
 
+AgentConfig seeing_all(const std::string& kind) {
+  AgentConfig config = tiny_config();
+  config.model.kind = kind;
+  config.model.canvas_hidden = 9;
+  config.model.channels = {3, 4};
+  config.model.kernel_size = 3;
+  return config;
+}
+
 }  // namespace
 
 TEST_CASE("the Jacobian by the canvas is that of central differences, for every way of looking") {
@@ -280,6 +291,22 @@ TEST_CASE("the Jacobian by the canvas is that of central differences, for every 
     CAPTURE(config.glimpse.addressing);
     CAPTURE(config.glimpse.order);
     Followed followed(config);
+    check_canvas(followed, followed.model.num_glimpses() - 1);
+  }
+}
+
+TEST_CASE("the Jacobian by the canvas passes the scale by which pixels are read") {
+  AgentConfig filtered = looking("hard_gaussian");
+  filtered.model.glimpse_network = "conv";
+  filtered.model.glimpse_kernel = 2;
+  for (const AgentConfig& config :
+       {looking("hard_gaussian"), looking("soft_grid", "features", "content"),
+        with_context(looking("soft_point")), filtered, whole("rows"), seeing_all("mlp"),
+        seeing_all("cnn")}) {
+    CAPTURE(config.model.kind);
+    CAPTURE(config.glimpse.kind);
+    Followed followed(config, AnswerKind::one_class,
+                      PixelScale({.mean = {0.4}, .deviation = {0.8}}, 1));
     check_canvas(followed, followed.model.num_glimpses() - 1);
   }
 }
@@ -327,12 +354,7 @@ TEST_CASE("the Jacobian follows each symbol of a sequence, and each action") {
 TEST_CASE("the Jacobian of the networks that see the canvas is that of central differences") {
   for (const char* kind : {"mlp", "cnn"}) {
     CAPTURE(kind);
-    AgentConfig config = tiny_config();
-    config.model.kind = kind;
-    config.model.canvas_hidden = 9;
-    config.model.channels = {3, 4};
-    config.model.kernel_size = 3;
-    Followed followed(config);
+    Followed followed(seeing_all(kind));
     check_canvas(followed, 0);
   }
 }

@@ -80,6 +80,16 @@ TEST_CASE("a file sets what it names, and overrides follow in their order") {
              Ramp{1.0, 2.0, 1.0}));
 }
 
+TEST_CASE("a scale of pixels is a number, or one for each channel") {
+  const Config one = parse("data: {mean: 0.13, deviation: 0.31}");
+  CHECK(one.pixels.mean == std::vector<double>{0.13});
+  CHECK(one.pixels.deviation == std::vector<double>{0.31});
+  const Config three = parse("data: {mean: [0.49, 0.48, 0.45]}", {"data.deviation=[0.2, 1, 0.3]"});
+  CHECK(three.pixels.mean == std::vector<double>{0.49, 0.48, 0.45});
+  CHECK(three.pixels.deviation == std::vector<double>{0.2, 1, 0.3});
+  check_equal(parse(to_yaml(three)), three);
+}
+
 TEST_CASE("data.path may be null") {
   CHECK(parse("data: {path: /digits}").data.path == "/digits");
   CHECK(parse("data: {path: null}").data.path.empty());

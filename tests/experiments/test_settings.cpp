@@ -74,6 +74,8 @@ std::vector<Move> moves() {
       {"seed", "2"},
       {"data.source", "folder"},
       {"data.size", "5", {"data.source=folder"}},
+      {"data.mean", "0.3"},
+      {"data.deviation", "0.4"},
       {"data.augmentation.rotation", "30"},
       {"data.augmentation.scale", "0.5"},
       {"data.augmentation.shear", "0.5"},

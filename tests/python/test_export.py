@@ -47,6 +47,26 @@ AGENTS = {
         "model.glimpse_kernel": 3,
         "model.glimpse_stride": 2,
     },
+    "pixels scaled": {
+        "data.mean": 0.2,
+        "data.deviation": [0.5],
+        "model.context": "thumbnail",
+        "model.context_size": 13,
+    },
+    "pixels scaled, conv": {
+        "data.mean": 0.2,
+        "data.deviation": 0.5,
+        "model.glimpse_network": "conv",
+        "model.glimpse_filters": 3,
+        "model.glimpse_kernel": 3,
+    },
+    "pixels scaled, of candidates": {"data.mean": 0.2, "data.deviation": 0.5, **SOFT_GRID},
+    "pixels scaled, whole": {
+        "data.mean": 0.2,
+        "data.deviation": 0.5,
+        "attention.glimpse.kind": "whole",
+    },
+    "pixels scaled, cnn": {"data.mean": 0.2, "data.deviation": 0.5, "model.kind": "cnn"},
     "spread": {"attention.glimpse.std": 0.3, "attention.glimpse.spread": 1},
     "learned std": {
         "attention.glimpse.std": 0.3,

@@ -7,8 +7,8 @@ Candidates::Candidates(const GlimpseParts& parts, ConstMatrix places, bool seen,
     : network_(parts.network), places_(places), environment_(environment) {
   const int batch = environment.episodes(), count = places.rows;
   if (!seen) return;
-  glimpses_ = zeros<3>(batch, count, parts.size);
-  dglimpses_ = zeros<2>(count, parts.size);
+  glimpses_ = zeros<3>(batch, count, parts.shape.size);
+  dglimpses_ = zeros<2>(count, parts.shape.size);
   if (!embedded) return;
   input_.emplace(parts, batch * count);
   what_ = dwhat_ = zeros<3>(batch, count, network_.sizes().what);

@@ -42,7 +42,7 @@ class GridLooking final : public Looking {
     if (single)
       total = total + parts_.glimpse.work(soft_ ? Input::differentiated : Input::constant) * steps;
     if (soft_) {  // the expectation: forward, and two ways back
-      const int width = parts_.expects_pixels ? parts_.glimpse.size : features;
+      const int width = parts_.expects_pixels ? parts_.glimpse.shape.size : features;
       total = total + linear_work(num_candidates(), width,
                                   parts_.expects_pixels ? Input::constant : Input::differentiated) *
                           steps;
@@ -61,7 +61,7 @@ class GridLooking final : public Looking {
             .glimpse = make_glimpse_parts(config.model, retina_shape(sight), layout),
             .addressing = make_addressing(config, count,
                                           soft ? Input::differentiated : Input::constant, layout),
-            .context = make_context_network(config.model, sight.canvas, layout),
+            .context = make_context_network(config.model, sight, layout),
             .by_content = by_content,
             .sees_all = soft || by_content,
             .embeds = by_content || (soft && glimpse.expect == "features"),

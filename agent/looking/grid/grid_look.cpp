@@ -18,7 +18,7 @@ class GridLook : public LookBase {
  public:
   GridLook(const GridParts& parts, Environment& environment, CoreMemory& core)
       : LookBase(static_cast<int>(parts.places.shape()[0]),
-                 reads_embeddings(parts) ? 0 : parts.glimpse.size, environment, core),
+                 reads_embeddings(parts) ? 0 : parts.glimpse.shape.size, environment, core),
         parts_(parts),
         first_learned_(parts.first_learned()),
         candidates_(parts.glimpse, matrix(parts.places), parts.sees_all, parts.embeds, environment),

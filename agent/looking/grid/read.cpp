@@ -91,7 +91,7 @@ class PixelRead final : public SingleRead {
       : SingleRead(parts, look, core),
         candidates_(candidates),
         products_(candidates.size()),
-        dglimpse_(zeros<2>(core.episodes(), parts.size)),
+        dglimpse_(zeros<2>(core.episodes(), parts.shape.size)),
         dlocation_(zeros<2>(core.episodes(), 2)) {}
 
   void forward(int t, std::span<const float> parameters) override {
