@@ -155,28 +155,6 @@ void RunFolder::create(const Config& config, const std::string& command,
   }
 }
 
-std::vector<MetricsRow> read_metrics(const fs::path& path) {
-  const auto cells = [](const std::string& line) {
-    std::vector<std::string> words;
-    std::istringstream stream(line + ",");
-    for (std::string word; std::getline(stream, word, ',');) words.push_back(word);
-    return words;
-  };
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  const std::vector<std::string> columns = cells(line);
-  std::vector<MetricsRow> rows;
-  while (std::getline(file, line)) {
-    const std::vector<std::string> values = cells(line);
-    rows.emplace_back();
-    for (std::size_t i = 0; i < std::min(columns.size(), values.size()); ++i)
-      if (!values[i].empty() && Metric::exists(columns[i]))
-        rows.back()[Metric::named(columns[i])] = std::strtod(values[i].c_str(), nullptr);
-  }
-  return rows;
-}
-
 MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) : path_(path) {
   std::ifstream old(path);
   std::string kept = header() + "\n";
