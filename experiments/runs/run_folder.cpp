@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -180,8 +181,9 @@ void MetricsFile::append(const MetricsRow& row) {
     if (column != "episodes") line += ',';
     if (found != row.end()) line += fmt::format("{:.8g}", found->second);
   }
+  errno = 0;
   file_ << line << '\n' << std::flush;
-  if (!file_) throw std::runtime_error(fmt::format("{}: cannot be written", path_.string()));
+  if (!file_) cannot_be_written(path_);
 }
 
 std::string meta_json(int ranks, int threads, const std::map<std::string, std::string>& checksums) {
