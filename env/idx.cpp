@@ -8,6 +8,7 @@
 
 #include "env/digits.h"
 #include "nn/error.h"
+#include "nn/system_reason.h"
 
 namespace saccade {
 namespace {
@@ -45,8 +46,9 @@ std::string find_file(const fs::path& folder, const std::string& name) {
 /// The whole file, decompressed if it is a gzip file; zlib reads others as they are.
 std::vector<std::uint8_t> read_bytes(const std::string& path) {
   constexpr unsigned kBlock = 1U << 20;
+  errno = 0;
   const gzFile file = gzopen(path.c_str(), "rb");
-  if (file == nullptr) throw InputError(path + ": cannot be opened");
+  if (file == nullptr) throw InputError(path + ": cannot be opened: " + system_reason());
   gzbuffer(file, kBlock);
   std::vector<std::uint8_t> bytes;
   int count = 0;
@@ -148,12 +150,13 @@ void write_file(const fs::path& path, std::uint32_t magic, std::span<const std::
   };
   put(magic);
   for (const std::size_t side : shape) put(static_cast<std::uint32_t>(side));
+  errno = 0;
   std::ofstream file(path, std::ios::binary);
   file << header;
   file.write(reinterpret_cast<const char*>(values.data()),
              static_cast<std::streamsize>(values.size()));
   file.close();
-  if (!file) throw std::runtime_error(path.string() + ": cannot be written");
+  if (!file) throw std::runtime_error(path.string() + ": cannot be written: " + system_reason());
 }
 
 void write_split(const fs::path& folder, const DigitSet& set, const char* images,

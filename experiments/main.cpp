@@ -48,6 +48,7 @@ void tell(const std::exception& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);          // a file that may not grow is told as a full disk is
   std::unique_ptr<saccade::Ranks> ranks;  // left last: who ends first may end the others
   try {
     const std::vector<saccade::Verb> verbs = saccade::verbs();

@@ -32,7 +32,8 @@ double round_above(double value) {
 }  // namespace
 
 Axis linear_axis(const std::string& title, double low, double high, int count) {
-  if (high <= low) {  // a single value: some room around it
+  const double least = 1e-9 * std::max(std::abs(low), std::abs(high));
+  if (high - low <= least) {  // a single value: some room around it
     const double room = low == 0.0 ? 1.0 : std::abs(low) * 0.1;
     low -= room;
     high += room;

@@ -62,9 +62,9 @@ class Grouping {
  private:
   // Whether it is compared; where its test was another one, `other` says what differs.
   bool add(const fs::path& folder, std::string& other) {
-    if (!is_finished(RunFolder(folder))) return leave_out(folder, "not finished");
     FinishedRun run;
     try {
+      if (!is_finished(RunFolder(folder))) return leave_out(folder, "not finished");
       run = read_trained_run(folder);
     } catch (const InputError& error) {
       return leave_out(folder, error.what());
@@ -103,7 +103,7 @@ class Grouping {
 
 void require_any(bool any, std::span<const fs::path> folders, const Comparison& comparison) {
   if (!any)
-    throw InputError(fmt::format("{}: no run is finished ({})", folders[0].string(),
+    throw InputError(fmt::format("{}: no run is finished and whole ({})", folders[0].string(),
                                  comparison.left_out[0].reason));
 }
 
@@ -116,13 +116,35 @@ std::vector<Runs> group(std::span<const fs::path> folders, Comparison& compariso
   return configurations;
 }
 
-// Of the runs that are compared alone; one whose test cannot be read is left out.
+void require_equal(std::size_t first, std::size_t here, const char* what) {
+  if (first != here)
+    throw InputError(fmt::format("its test has {} {}, that of the others {}", here, what, first));
+}
+
+// That what was kept of two tests has the same sizes; of old runs nothing was.
+void require_same_sizes(const FinishedRun& first, const FinishedRun& run) {
+  require_equal(first.on_target_by_glimpse.size(), run.on_target_by_glimpse.size(),
+                "looks (attention/on_target_by_glimpse)");
+  if (first.class_names.empty() || run.class_names.empty()) return;
+  require_equal(first.error_by_glimpse.size(), run.error_by_glimpse.size(),
+                "glimpses (test/error_by_glimpse)");
+  require_equal(first.look_map.rows, run.look_map.rows, "rows (attention/look_map)");
+  require_equal(first.look_map.cols, run.look_map.cols, "columns (attention/look_map)");
+}
+
+// Of the runs that are compared alone; one whose test cannot be read, or is no test like those of
+// the others, is left out.
 void read_tests(std::vector<Tuned>& variants, std::vector<LeftOut>& left_out) {
+  std::size_t classes = 0;
   for (Tuned& variant : variants) {
     Runs tested;
     for (FinishedRun& run : variant.runs) {
       try {
         read_test(run);
+        if (classes > 0 && !run.class_names.empty())
+          require_equal(classes, run.class_names.size(), "classes (class_names)");
+        if (!tested.empty()) require_same_sizes(tested[0], run);
+        classes = std::max(classes, run.class_names.size());
         tested.push_back(std::move(run));
       } catch (const InputError& error) {
         left_out.push_back({run.folder, error.what()});

@@ -16,11 +16,9 @@ std::vector<fs::path> report_files(const fs::path& folder, const std::vector<Cha
   return files;
 }
 
-void write_report(const fs::path& folder, const Comparison& comparison,
+void write_report(const std::vector<fs::path>& files, const Comparison& comparison,
                   const std::vector<Chart>& charts,
                   const std::optional<EmbeddedRecording>& recording) {
-  fs::create_directories(charts.empty() ? folder : folder / "charts");
-  const std::vector<fs::path> files = report_files(folder, charts);
   write_text(files[0], report_page(comparison, charts, recording));
   for (std::size_t i = 0; i < charts.size(); ++i)
     write_text(files[i + 1], to_png(chart_picture(charts[i])));

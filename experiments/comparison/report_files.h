@@ -14,9 +14,9 @@ namespace saccade {
 std::vector<std::filesystem::path> report_files(const std::filesystem::path& folder,
                                                 const std::vector<Chart>& charts);
 
-/// Writes them into `folder`, which is made if it is not there, over what is there. Throws
+/// Writes them, in that order, over what is there, into folders that are there. Throws
 /// std::runtime_error naming what cannot be written.
-void write_report(const std::filesystem::path& folder, const Comparison& comparison,
+void write_report(const std::vector<std::filesystem::path>& files, const Comparison& comparison,
                   const std::vector<Chart>& charts,
                   const std::optional<EmbeddedRecording>& recording);
 

@@ -1,4 +1,5 @@
 #include "experiments/download/checksum.h"
+#include "nn/system_reason.h"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -15,6 +16,7 @@ std::string sha256_of(const std::filesystem::path& path) {
   constexpr std::size_t kBlock = 1U << 20;
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
                                                                         EVP_MD_CTX_free);
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
   bool good = file.is_open() && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
   std::vector<char> block(kBlock);
@@ -26,7 +28,7 @@ std::string sha256_of(const std::filesystem::path& path) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
   if (!good || file.bad() || EVP_DigestFinal_ex(context.get(), digest.data(), &size) != 1)
-    throw std::runtime_error(path.string() + ": cannot be read");
+    throw std::runtime_error(path.string() + ": cannot be read: " + system_reason());
   std::string text;
   for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
   return text;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
@@ -25,6 +26,7 @@ using Reader = std::unique_ptr<archive, decltype(&archive_read_free)>;
 
 void write_entry(archive* reader, const fs::path& path, const fs::path& target) {
   OutputFile file(target, /*force=*/true);
+  errno = 0;
   std::ofstream out(file.path(), std::ios::binary);
   const void* block = nullptr;
   std::size_t size = 0;
@@ -36,7 +38,7 @@ void write_entry(archive* reader, const fs::path& path, const fs::path& target) 
   }
   if (code != ARCHIVE_EOF) fail(path, archive_error_string(reader));
   out.close();
-  if (!out) throw std::runtime_error(target.string() + ": cannot be written");
+  if (!out) cannot_be_written(target);
   file.commit();
 }
 

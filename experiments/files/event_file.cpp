@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <stdexcept>
 
+#include "experiments/files/output.h"
 #include "tensorboard.pb.h"
 
 namespace saccade {
@@ -148,8 +150,9 @@ void EventFile::add_picture(std::int64_t step, const std::string& tag, const std
 
 void EventFile::append(const std::string& message) {
   const std::string length = little_endian(message.size(), 8);
+  errno = 0;
   file_ << length + checksum(length) + message + checksum(message) << std::flush;
-  if (!file_) throw std::runtime_error(fmt::format("{}: cannot be written", path_.string()));
+  if (!file_) cannot_be_written(path_);
 }
 
 }  // namespace saccade

@@ -1,23 +1,42 @@
 #include "experiments/files/input.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <system_error>
 
 #include "nn/error.h"
+#include "nn/system_reason.h"
 
 namespace saccade {
+namespace {
+
+[[noreturn]] void cannot_be_read(const std::filesystem::path& path, const std::string& why) {
+  throw InputError(fmt::format("{}: cannot be read: {}", path.string(), why));
+}
+
+}  // namespace
 
 std::string read_text(const std::filesystem::path& path) {
-  const auto fail = [&](const std::string& why) {
-    throw InputError(path.string() + ": cannot be read: " + why);
-  };
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) fail("it is a folder");
+  if (std::filesystem::is_directory(path, ignored)) cannot_be_read(path, "it is a folder");
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) fail(std::generic_category().message(errno));
-  return {std::istreambuf_iterator<char>(file), {}};
+  if (!file) cannot_be_read(path, system_reason());
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) cannot_be_read(path, system_reason());
+  return text;
+}
+
+std::string read_text(const std::filesystem::path& path, std::uintmax_t most_bytes) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);  // of plain files alone
+  if (error) cannot_be_read(path, error.message());
+  if (bytes > most_bytes)
+    cannot_be_read(path, fmt::format("it has {} bytes; allowed: at most {}", bytes, most_bytes));
+  return read_text(path);
 }
 
 }  // namespace saccade

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -7,5 +8,8 @@ namespace saccade {
 
 /// A whole file. Throws InputError naming it and why it cannot be read.
 std::string read_text(const std::filesystem::path& path);
+/// The same of a file that anyone may have made: one of more than `most_bytes`, or no plain file,
+/// is refused before anything is read.
+std::string read_text(const std::filesystem::path& path, std::uintmax_t most_bytes);
 
 }  // namespace saccade

@@ -1,17 +1,52 @@
 #include "experiments/files/output.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
 #include <system_error>
 #include <utility>
 
 #include "nn/error.h"
+#include "nn/system_reason.h"
 
 namespace saccade {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// A file that is open for writing, at its end.
+class Descriptor {
+ public:
+  explicit Descriptor(const fs::path& path) : file_(open(path.c_str(), O_WRONLY | O_APPEND)) {}
+  ~Descriptor() {
+    if (file_ >= 0) close(file_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  bool is_open() const { return file_ >= 0; }
+  bool append(const char* bytes, std::size_t count) const {
+    while (count > 0) {
+      const ssize_t written = write(file_, bytes, count);
+      if (written <= 0) return false;
+      bytes += written;
+      count -= static_cast<std::size_t>(written);
+    }
+    return true;
+  }
+  bool sync() const { return fsync(file_) == 0; }
+
+ private:
+  int file_;
+};
+
+}  // namespace
 
 OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
     : target_(std::move(target)) {
@@ -24,8 +59,8 @@ OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
   if (fs::exists(there) && !force) fail("exists already and is left as it is; " + advice);
   beside_ = target_;
   beside_.replace_filename(target_.stem().string() + ".part" + target_.extension().string());
-  if (!std::ofstream(beside_, std::ios::binary))
-    fail("cannot be written: " + std::generic_category().message(errno));
+  errno = 0;
+  if (!std::ofstream(beside_, std::ios::binary)) fail("cannot be written: " + system_reason());
 }
 
 OutputFile::~OutputFile() {
@@ -34,14 +69,32 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::commit() {
-  fs::rename(beside_, target_);
+  errno = 0;
+  const Descriptor file(beside_);
+  if (!file.is_open() || !file.sync()) cannot_be_written(target_);
+  if (std::rename(beside_.c_str(), target_.c_str()) != 0) cannot_be_written(target_);
   beside_.clear();
 }
 
+void cannot_be_written(const fs::path& path) {
+  throw std::runtime_error(
+      fmt::format("{}: cannot be written: {}", path.string(), system_reason()));
+}
+
+std::string write_fault(const fs::path& path) {
+  constexpr std::array<char, 1 << 16> kBlock{};
+  errno = 0;
+  const Descriptor file(path);
+  if (!file.is_open() || !file.append(kBlock.data(), kBlock.size()) || !file.sync())
+    return system_reason();
+  return "the system gave no reason";
+}
+
 void write_text(const fs::path& path, const std::string& text) {
+  errno = 0;
   std::ofstream file(path, std::ios::binary);
   file << text << std::flush;
-  if (!file) throw std::runtime_error(fmt::format("{}: cannot be written", path.string()));
+  if (!file) cannot_be_written(path);
 }
 
 void replace_text(const fs::path& path, const std::string& text) {

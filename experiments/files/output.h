@@ -20,14 +20,21 @@ class OutputFile {
 
   /// Where to write: the same folder and suffix under another name. An empty file is there.
   const std::filesystem::path& path() const { return beside_; }
-  /// Moves the file to its place.
+  /// Moves the file to its place, once the system has it whole. Throws std::runtime_error naming it
+  /// and the reason, and leaves what is there.
   void commit();
 
  private:
   std::filesystem::path target_, beside_;
 };
 
-/// Writes a whole file, over what is there, or throws std::runtime_error naming it.
+/// Throws std::runtime_error naming the file and the system's reason (errno).
+[[noreturn]] void cannot_be_written(const std::filesystem::path& path);
+/// Why the file takes no more, for those who write without being told: asks the system by
+/// lengthening it.
+std::string write_fault(const std::filesystem::path& path);
+
+/// Writes a whole file, over what is there, or throws as cannot_be_written().
 void write_text(const std::filesystem::path& path, const std::string& text);
 /// The same for a file that others may be reading: it is as it was or whole, whatever happens.
 void replace_text(const std::filesystem::path& path, const std::string& text);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "experiments/files/output.h"
 #include "experiments/pictures/palette.h"
 #include "experiments/pictures/video.h"
 #include "nn/error.h"
@@ -57,12 +58,13 @@ class Gif final : public VideoFile {
     }
     shown_ = frame;
     first_ = false;
+    ++frames_;
   }
 
   void close() override {
     int error = 0;
     GifFileType* file = std::exchange(file_, nullptr);
-    if (EGifCloseFile(file, &error) != GIF_OK) fail(error);
+    if (EGifCloseFile(file, &error) != GIF_OK || !is_whole()) fail();
   }
 
  private:
@@ -70,12 +72,43 @@ class Gif final : public VideoFile {
     const char* words = GifErrorString(error);
     return words != nullptr ? words : fmt::format("error {}", error);
   }
-  [[noreturn]] void fail(int error) const {
+  [[noreturn]] void fail() const {
     throw std::runtime_error(
-        fmt::format("{}: cannot be written: {}", path_.string(), reason(error)));
+        fmt::format("{}: cannot be written: {}", path_.string(), write_fault(path_)));
   }
   void check(int result) const {
-    if (result != GIF_OK) fail(file_->Error);
+    if (result != GIF_OK) fail();
+  }
+
+  // Reads the frames line by line, as they were written.
+  bool is_whole() const {
+    const std::unique_ptr<GifFileType, void (*)(GifFileType*)> film(
+        DGifOpenFileName(path_.c_str(), nullptr), [](GifFileType* open) {
+          if (open != nullptr) DGifCloseFile(open, nullptr);
+        });
+    if (!film || film->SWidth != shown_.cols() || film->SHeight != shown_.rows()) return false;
+    int frames = 0;
+    GifRecordType record = UNDEFINED_RECORD_TYPE;
+    while (DGifGetRecordType(film.get(), &record) == GIF_OK && record != TERMINATE_RECORD_TYPE) {
+      if (record == IMAGE_DESC_RECORD_TYPE) ++frames;
+      if (!skip(film.get(), record)) return false;
+    }
+    return record == TERMINATE_RECORD_TYPE && frames == frames_;
+  }
+  static bool skip(GifFileType* film, GifRecordType record) {
+    if (record == IMAGE_DESC_RECORD_TYPE) {
+      if (DGifGetImageDesc(film) != GIF_OK) return false;
+      std::vector<GifPixelType> line(static_cast<std::size_t>(film->Image.Width));
+      for (int y = 0; y < film->Image.Height; ++y)
+        if (DGifGetLine(film, line.data(), film->Image.Width) != GIF_OK) return false;
+      return true;
+    }
+    int code = 0;
+    GifByteType* block = nullptr;
+    if (DGifGetExtension(film, &code, &block) != GIF_OK) return false;
+    while (block != nullptr)
+      if (DGifGetExtensionNext(film, &block) != GIF_OK) return false;
+    return true;
   }
 
   bool changes(const Picture& frame, Point p) const {
@@ -125,6 +158,7 @@ class Gif final : public VideoFile {
   int delay_;
   Picture shown_;  // the last frame
   bool first_ = true;
+  int frames_ = 0;
   GifFileType* file_ = nullptr;
 };
 

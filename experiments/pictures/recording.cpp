@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "agent/rollout.h"
+#include "experiments/files/input.h"
 #include "experiments/files/output.h"
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/episode_picture.h"
@@ -197,7 +198,11 @@ Recording write_sheet(std::span<const RecordedAgent> agents, const RecordingRequ
   if (!result.finished) return result;
   const int end = kSheetMargin + result.scenes * scene_rows;
   draw_legend(sheet, legend, {kSheetMargin, end}, cols - 2 * kSheetMargin);
-  write_text(path, to_png(cropped(sheet, end + below)));
+  const std::string png = to_png(cropped(sheet, end + below));
+  write_text(path, png);
+  if (read_text(path) != png)
+    throw std::runtime_error(
+        fmt::format("{}: cannot be written: other bytes are there", path.string()));
   return result;
 }
 

@@ -61,8 +61,9 @@ void require_format(const std::string& format, const std::string& where);
 /// scenes (a sheet is one picture, though). Stops at the next scene when `stop` becomes true.
 ///
 /// Throws InputError for a suffix, a target, a number of scenes or a codec that cannot be, and if
-/// there is no scene of the kind asked for among kMaxScanned. The same agents and request give the
-/// same bytes of .gif and .png.
+/// there is no scene of the kind asked for among kMaxScanned, and std::runtime_error for a file
+/// that is not whole when it is read back; what was there is left then. The same agents and request
+/// give the same bytes of .gif and .png.
 Recording write_recording(std::span<const RecordedAgent> agents, const RecordingRequest& request,
                           const std::atomic<bool>& stop);
 

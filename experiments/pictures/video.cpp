@@ -7,6 +7,7 @@
 #include <opencv2/imgproc.hpp>
 #include <opencv2/videoio.hpp>
 
+#include "experiments/files/output.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
 
@@ -19,11 +20,12 @@ int even(int side) { return side + side % 2; }
 
 class Mp4 final : public VideoFile {
  public:
-  Mp4(const fs::path& path, const VideoShape& shape) : path_(path) {
+  Mp4(const fs::path& path, const VideoShape& shape)
+      : path_(path), size_(even(shape.cols), even(shape.rows)) {
     // What is missing is said in our own words.
     cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
     writer_.open(path.string(), cv::CAP_FFMPEG, cv::VideoWriter::fourcc('a', 'v', 'c', '1'),
-                 shape.fps, cv::Size(even(shape.cols), even(shape.rows)));
+                 shape.fps, size_);
   }
 
   bool is_open() const { return writer_.isOpened(); }
@@ -35,19 +37,29 @@ class Mp4 final : public VideoFile {
     cv::copyMakeBorder(blue_first_, even_, 0, frame.rows() % 2, 0, frame.cols() % 2,
                        cv::BORDER_REPLICATE);
     writer_.write(even_);
+    ++frames_;
   }
 
-  // OpenCV says nothing of a disk that is full; a file without frames it could not write is empty.
+  // OpenCV says nothing of a disk that is full.
   void close() override {
     writer_.release();
-    std::error_code error;
-    const auto size = fs::file_size(path_, error);
-    if (error || size == 0)
-      throw std::runtime_error(fmt::format("{}: cannot be written", path_.string()));
+    if (!is_whole())
+      throw std::runtime_error(
+          fmt::format("{}: cannot be written: {}", path_.string(), write_fault(path_)));
   }
 
  private:
+  bool is_whole() const {
+    cv::VideoCapture film(path_.string(), cv::CAP_FFMPEG);
+    int frames = 0;
+    while (film.isOpened() && film.grab()) ++frames;
+    return frames == frames_ && film.get(cv::CAP_PROP_FRAME_WIDTH) == size_.width &&
+           film.get(cv::CAP_PROP_FRAME_HEIGHT) == size_.height;
+  }
+
   fs::path path_;
+  cv::Size size_;
+  int frames_ = 0;
   cv::VideoWriter writer_;
   cv::Mat blue_first_, even_;
 };

@@ -15,7 +15,8 @@ class VideoFile {
   virtual ~VideoFile() = default;
   /// The next frame, as large as the video.
   virtual void add(const Picture& frame) = 0;
-  /// After the last frame. Throws std::runtime_error if the file is not whole.
+  /// After the last frame. Reads the file back; throws std::runtime_error with the system's reason
+  /// if it has not the frames and the size that were written.
   virtual void close() = 0;
 };
 

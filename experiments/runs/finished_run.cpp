@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "experiments/files/input.h"
+#include "experiments/runs/run_document.h"
 #include "experiments/runs/trained.h"
 #include "nn/error.h"
 
@@ -14,49 +14,41 @@ namespace saccade {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
-Json read_json(const fs::path& path) {
-  Json document = Json::parse(read_text(path), nullptr, /*allow_exceptions=*/false);
-  if (!document.is_object()) throw InputError(fmt::format("{}: is no JSON object", path.string()));
-  return document;
-}
-
-// What a key of a document holds; InputError where it is not there or of another kind.
-template <class T>
-T get(const Json& document, const fs::path& path, const std::string& key) {
-  try {
-    return document.at(key).get<T>();
-  } catch (const Json::exception&) {
-    throw InputError(fmt::format("{}: '{}' is missing or no value", path.string(), key));
-  }
-}
+// Sizes that no run has.
+constexpr std::size_t kMostClasses = 2000, kMostGlimpses = 1000, kMostDataFiles = 100;
+constexpr int kMostMapSide = 2048;  // of a canvas
 
 // A share with its ends, where all three are there.
-std::optional<SceneShare> scene_share(const Json& summary, Metric metric) {
-  SceneShare share;
-  for (const auto& [name, value] :
-       {std::pair(metric.name(), &share.value), std::pair(metric.low().name(), &share.low),
-        std::pair(metric.high().name(), &share.high)}) {
-    const auto found = summary.find(name);
-    if (found == summary.end() || !found->is_number()) return std::nullopt;
-    *value = found->get<double>();
-  }
-  return share;
+std::optional<SceneShare> scene_share(const RunDocument& summary, Metric metric) {
+  for (const Metric one : {metric, metric.low(), metric.high()})
+    if (!summary.has_number(one)) return std::nullopt;
+  return SceneShare{summary.number(metric), summary.number(metric.low()),
+                    summary.number(metric.high())};
+}
+
+double number_or_0(const RunDocument& summary, Metric metric) {
+  return summary.has(metric.name()) ? summary.number(metric) : 0.0;
+}
+
+LookMap read_map(const RunDocument& map) {
+  LookMap look_map;
+  look_map.rows = map.count("rows", kMostMapSide);
+  look_map.cols = map.count("cols", kMostMapSide);
+  const auto cells = static_cast<std::size_t>(look_map.rows * look_map.cols);
+  look_map.exposure = map.numbers("weights", "attention/look_map", {cells, cells});
+  return look_map;
 }
 
 void read_details(FinishedRun& run, const fs::path& path) {
   if (!fs::exists(path)) return;  // of a run before there was such a file
-  const Json details = read_json(path);
-  const auto values = [&](Metric metric) {
-    return get<std::vector<double>>(details, path, metric.name());
-  };
-  run.class_names = get<std::vector<std::string>>(details, path, "class_names");
-  run.error_by_glimpse = values("test/error_by_glimpse");
-  run.confusion = values("test/confusion");
-  const Json map = get<Json>(details, path, Metric("attention/look_map").name());
-  run.look_map = {get<int>(map, path, "rows"), get<int>(map, path, "cols"),
-                  get<std::vector<double>>(map, path, "weights")};
+  const RunDocument details(path, kMostDetails);
+  run.class_names = details.texts("class_names", {1, kMostClasses});
+  run.error_by_glimpse = details.numbers("test/error_by_glimpse", {0, kMostGlimpses});
+  const bool classifies = !run.error_by_glimpse.empty();
+  const std::size_t cells = classifies ? run.class_names.size() * run.class_names.size() : 0;
+  run.confusion = details.numbers("test/confusion", {cells, cells});
+  run.look_map = read_map(details.part(Metric("attention/look_map").name()));
 }
 
 // Digits compare by their value: seed-2 comes before seed-10.
@@ -111,8 +103,9 @@ void find_below(const fs::path& folder, std::vector<fs::path>& runs) {
 }  // namespace
 
 bool is_finished(const RunFolder& folder) {
-  return fs::exists(folder.summary()) &&
-         read_json(folder.summary()).value("status", "") == "finished";
+  if (!fs::exists(folder.summary())) return false;
+  const RunDocument summary(folder.summary(), kMostFacts);
+  return summary.has("status") && summary.text("status") == "finished";
 }
 
 FinishedRun read_trained_run(const fs::path& path) {
@@ -121,40 +114,35 @@ FinishedRun read_trained_run(const fs::path& path) {
   if (!is_finished(folder)) throw InputError(fmt::format("{}: is not finished", path.string()));
   FinishedRun run;
   run.folder = path;
-  run.config = read_config(path / "config.yaml");
-  run.command = read_text(path / "command.txt");
+  run.config =
+      parse_config(read_text(path / "config.yaml", kMostFacts), (path / "config.yaml").string());
+  run.command = read_text(path / "command.txt", kMostFacts);
   run.command.erase(run.command.find_last_not_of('\n') + 1);
-  run.checksums = get<std::map<std::string, std::string>>(read_json(path / "meta.json"),
-                                                          path / "meta.json", "data_crc32");
+  run.checksums =
+      RunDocument(path / "meta.json", kMostFacts).texts_by_name("data_crc32", {0, kMostDataFiles});
 
-  const Json summary = read_json(folder.summary());
-  const auto number = [&](Metric metric) {
-    return get<double>(summary, folder.summary(), metric.name());
-  };
-  const auto number_or_0 = [&](Metric metric) { return summary.value(metric.name(), 0.0); };
-  run.valid_error = number("valid/error");
-  run.episodes = number("episodes");
-  run.seconds = number("time/elapsed");
-  run.gflop_per_episode = number_or_0("episode/gflop");
-  run.canvas_pixels = number_or_0("episode/canvas_pixels");
-  for (const MetricsRow& row : read_metrics(folder.metrics()))
-    if (row.contains("valid/error"))
-      run.curve.push_back({row.at("episodes"), row.at("time/elapsed"), row.at("valid/error")});
+  const RunDocument summary(folder.summary(), kMostFacts);
+  run.valid_error = summary.number("valid/error");
+  run.episodes = summary.number("episodes");
+  run.seconds = summary.number("time/elapsed");
+  run.gflop_per_episode = number_or_0(summary, "episode/gflop");
+  run.canvas_pixels = number_or_0(summary, "episode/canvas_pixels");
+  run.curve = read_curve(folder.metrics());
   return run;
 }
 
 void read_test(FinishedRun& run) {
   const RunFolder folder(run.folder);
-  const Json summary = read_json(folder.summary());
-  run.error = get<double>(summary, folder.summary(), Metric("test/error").name());
+  const RunDocument summary(folder.summary(), kMostFacts);
+  run.error = summary.number("test/error");
   run.error_over_scenes =
       scene_share(summary, "test/error").value_or(SceneShare{run.error, run.error, run.error});
   for (const Metric metric : kControls)
     if (const auto share = scene_share(summary, metric)) run.controls[metric] = *share;
-  if (summary.contains(Metric("attention/on_target").name())) {
-    run.on_target = get<double>(summary, folder.summary(), Metric("attention/on_target").name());
-    run.on_target_by_glimpse = get<std::vector<double>>(
-        summary, folder.summary(), Metric("attention/on_target_by_glimpse").name());
+  if (summary.has(Metric("attention/on_target").name())) {
+    run.on_target = summary.number("attention/on_target");
+    run.on_target_by_glimpse =
+        summary.numbers("attention/on_target_by_glimpse", {1, kMostGlimpses});
   }
   read_details(run, folder.details());
 }

@@ -46,10 +46,7 @@ struct FinishedRun {
   double canvas_pixels = 0.0;
   double seconds = 0.0;
 
-  struct CurvePoint {
-    double episodes, seconds, error;
-  };
-  std::vector<CurvePoint> curve;  // on the validation scenes
+  std::vector<ValidPoint> curve;  // on the validation scenes
 
   // Of the test:
   double error = 0.0;            // single deterministic pass
@@ -63,13 +60,14 @@ struct FinishedRun {
   LookMap look_map;
 };
 
-/// Whether a run has come to its end, test included.
+/// Whether a run has come to its end, test included. Throws InputError for a summary.json that is
+/// none.
 bool is_finished(const RunFolder& folder);
 
 /// All but what its test found, which is not looked at. Throws InputError for a folder whose run is
-/// not finished or cannot be read, naming what is missing.
+/// not finished, and as run_document.h and read_curve() do: a run is read whole or not at all.
 FinishedRun read_trained_run(const std::filesystem::path& folder);
-/// Adds what its test found. Throws InputError naming what is missing.
+/// Adds what its test found, in the sizes that go together. Throws InputError likewise.
 void read_test(FinishedRun& run);
 /// Both.
 FinishedRun read_finished_run(const std::filesystem::path& folder);

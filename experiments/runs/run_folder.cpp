@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -155,28 +156,6 @@ void RunFolder::create(const Config& config, const std::string& command,
   }
 }
 
-std::vector<MetricsRow> read_metrics(const fs::path& path) {
-  const auto cells = [](const std::string& line) {
-    std::vector<std::string> words;
-    std::istringstream stream(line + ",");
-    for (std::string word; std::getline(stream, word, ',');) words.push_back(word);
-    return words;
-  };
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  const std::vector<std::string> columns = cells(line);
-  std::vector<MetricsRow> rows;
-  while (std::getline(file, line)) {
-    const std::vector<std::string> values = cells(line);
-    rows.emplace_back();
-    for (std::size_t i = 0; i < std::min(columns.size(), values.size()); ++i)
-      if (!values[i].empty() && Metric::exists(columns[i]))
-        rows.back()[Metric::named(columns[i])] = std::strtod(values[i].c_str(), nullptr);
-  }
-  return rows;
-}
-
 MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) : path_(path) {
   std::ifstream old(path);
   std::string kept = header() + "\n";
@@ -202,8 +181,9 @@ void MetricsFile::append(const MetricsRow& row) {
     if (column != "episodes") line += ',';
     if (found != row.end()) line += fmt::format("{:.8g}", found->second);
   }
+  errno = 0;
   file_ << line << '\n' << std::flush;
-  if (!file_) throw std::runtime_error(fmt::format("{}: cannot be written", path_.string()));
+  if (!file_) cannot_be_written(path_);
 }
 
 std::string meta_json(int ranks, int threads, const std::map<std::string, std::string>& checksums) {

@@ -10,6 +10,7 @@
 
 #include "experiments/config/config.h"
 #include "experiments/files/metrics.h"
+#include "experiments/runs/kept_metrics.h"
 
 namespace saccade {
 
@@ -64,13 +65,6 @@ class RunFolder {
  private:
   std::filesystem::path path_;
 };
-
-/// One row of metrics.csv; what is not there stays empty.
-using MetricsRow = MetricValues;
-
-/// The rows of a metrics.csv; none where there is no file. Columns that are no metrics are passed
-/// over.
-std::vector<MetricsRow> read_metrics(const std::filesystem::path& path);
 
 /// metrics.csv: a header, then one row a logging step. The columns are those of kMetrics that are
 /// written there; the step column is `episodes`, the last one time/elapsed.

@@ -2,6 +2,7 @@
 
 #include "experiments/config/config.h"
 #include "experiments/runs/finished_run.h"
+#include "experiments/runs/run_document.h"
 #include "experiments/runs/run_failure.h"
 #include "nn/error.h"
 
@@ -19,8 +20,11 @@ void read_progress(RunStatus& status, const RunFolder& folder) {
     if (rows.empty()) return;
     const auto all = static_cast<double>(read_config(config).agent.training.episodes);
     const MetricsRow& last = rows.back();
-    if (last.contains("episodes")) status.share = std::min(1.0, last.at("episodes") / all);
-    if (last.contains("train/error")) status.error = last.at("train/error");
+    const auto value = [&](Metric metric) {
+      return checked(metric, last.at(metric), folder.metrics().string());
+    };
+    if (last.contains("episodes")) status.share = std::min(1.0, value("episodes") / all);
+    if (last.contains("train/error")) status.error = value("train/error");
   } catch (const InputError&) {
     return;  // being written at this moment
   }
@@ -45,10 +49,16 @@ const char* name_of(RunStatus::State state) {
 RunStatus status_of(const RunFolder& folder) {
   RunStatus status;
   status.folder = folder.path();
-  if (is_finished(folder)) {
-    status.state = RunStatus::State::done;
-    status.share = 1.0;
-    status.error = read_finished_run(folder.path()).error;
+  try {
+    if (is_finished(folder)) {
+      status.error = read_finished_run(folder.path()).error;
+      status.share = 1.0;
+      status.state = RunStatus::State::done;
+      return status;
+    }
+  } catch (const InputError& fault) {  // what is there cannot be read
+    status.state = RunStatus::State::failed;
+    status.message = fault.what();
     return status;
   }
   read_progress(status, folder);

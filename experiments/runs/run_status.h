@@ -15,7 +15,7 @@ struct RunStatus {
   enum class State {
     done,
     running,
-    failed,   // its last training; nobody is trying again
+    failed,   // its last training, and nobody is trying again; or what it left cannot be read
     waiting,  // for somebody to train it: it has not begun, or was stopped
   };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -47,8 +48,9 @@ MetricsLines::MetricsLines(const fs::path& path, std::int64_t keep_episodes) : p
 }
 
 void MetricsLines::append(const MetricsRow& row) {
+  errno = 0;
   file_ << json_of(row) << '\n' << std::flush;
-  if (!file_) throw std::runtime_error(fmt::format("{}: cannot be written", path_.string()));
+  if (!file_) cannot_be_written(path_);
 }
 
 TrainingLog::TrainingLog(const RunFolder& folder, const LogConfig& config,

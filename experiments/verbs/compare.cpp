@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -12,6 +10,7 @@
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/report_files.h"
 #include "experiments/comparison/tables.h"
+#include "experiments/files/input.h"
 #include "experiments/files/output.h"
 #include "experiments/pictures/video.h"
 #include "experiments/verbs/record.h"
@@ -38,26 +37,57 @@ std::vector<std::string> keys_in(const std::string& list) {
   return keys;
 }
 
-// Throws InputError if one of `files` would be written over, or nothing can be written there.
-void require_free(const fs::path& out, const std::vector<fs::path>& files, bool force) {
+// Throws InputError if one of `files` would be written over.
+void require_free(const std::vector<fs::path>& files, bool force) {
   for (const fs::path& file : files)
     if (!force && fs::exists(file))
       throw InputError(fmt::format(
           "{}: exists already and is left as it is; --force writes over it, --out DIR chooses "
           "another folder",
           file.string()));
-  std::error_code error;
-  fs::create_directories(out, error);
-  if (error)
-    throw InputError(
-        fmt::format("{}: the folder cannot be made: {}", out.string(), error.message()));
-  OutputFile(files[0], /*force=*/true);  // whether anything can be written there
 }
 
-std::string bytes_in(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+// Files that take their places together, when all are whole. What fails before leaves what was
+// there, and no folder that was not.
+class Outputs {
+ public:
+  explicit Outputs(const fs::path& folder) : folder_(folder), charts_(folder / "charts") {
+    for (const fs::path& each : {folder_, charts_})
+      if (!fs::exists(each)) made_.push_back(each);
+    std::error_code error;
+    fs::create_directories(charts_, error);
+    if (error)
+      throw InputError(
+          fmt::format("{}: the folder cannot be made: {}", folder_.string(), error.message()));
+  }
+  ~Outputs() {
+    files_.clear();
+    std::error_code not_empty;
+    for (auto each = made_.rbegin(); each != made_.rend(); ++each) fs::remove(*each, not_empty);
+  }
+  Outputs(const Outputs&) = delete;
+  Outputs& operator=(const Outputs&) = delete;
+
+  void take(std::unique_ptr<OutputFile> file) { files_.push_back(std::move(file)); }
+  // Where a file is to be written.
+  fs::path add(const fs::path& target) {
+    take(std::make_unique<OutputFile>(target, /*force=*/true));
+    return files_.back()->path();
+  }
+  std::vector<fs::path> add(const std::vector<fs::path>& targets) {
+    std::vector<fs::path> parts;
+    for (const fs::path& target : targets) parts.push_back(add(target));
+    return parts;
+  }
+  void commit() {
+    for (const auto& file : files_) file->commit();
+  }
+
+ private:
+  fs::path folder_, charts_;
+  std::vector<fs::path> made_;
+  std::vector<std::unique_ptr<OutputFile>> files_;
+};
 
 // Beside a recording the one for dark pages.
 fs::path dark_of(const fs::path& file) {
@@ -67,30 +97,34 @@ fs::path dark_of(const fs::path& file) {
 // The first run of each variant, side by side on the same scenes. Nothing where that cannot be -
 // the data are not there any more, say - which the comparison then names.
 std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const fs::path& file,
-                                                 const Told& told) {
-  RecordOptions options{.out = file, .scenes = kRecordedScenes, .force = true};
+                                                 Outputs& outputs, const Told& told) {
+  auto light = std::make_unique<OutputFile>(file, /*force=*/true),
+       dark = std::make_unique<OutputFile>(dark_of(file), /*force=*/true);
+  RecordOptions options{.out = light->path(), .scenes = kRecordedScenes, .force = true};
   for (const Variant& variant : comparison.variants)
     if (options.run_folders.size() < kRecordedAgents)
       options.run_folders.push_back(variant.folders[0]);
-  const fs::path dark_file = dark_of(file);
   try {
     record(options, /*stop=*/false, told);
-    options.out = dark_file;
+    options.out = dark->path();
     options.dark = true;
     record(options, /*stop=*/false, told);
   } catch (const std::exception& error) {
-    comparison.left_out.push_back({options.out, error.what()});
+    comparison.left_out.push_back({options.dark ? dark_of(file) : file, error.what()});
     return std::nullopt;
   }
+  EmbeddedRecording recording{.media_type = file.extension() == ".mp4" ? "video/mp4" : "image/gif",
+                              .bytes = read_text(light->path()),
+                              .title = {},
+                              .dark_bytes = read_text(dark->path())};
+  outputs.take(std::move(light));
+  outputs.take(std::move(dark));
   const bool all = options.run_folders.size() == comparison.variants.size();
-  return EmbeddedRecording{
-      .media_type = file.extension() == ".mp4" ? "video/mp4" : "image/gif",
-      .bytes = bytes_in(file),
-      .title = fmt::format(
-          "Where the first run of {} looks: {} test scenes",
-          all ? "each variant" : fmt::format("each of the first {} variants", kRecordedAgents),
-          kRecordedScenes),
-      .dark_bytes = bytes_in(dark_file)};
+  recording.title = fmt::format(
+      "Where the first run of {} looks: {} test scenes",
+      all ? "each variant" : fmt::format("each of the first {} variants", kRecordedAgents),
+      kRecordedScenes);
+  return recording;
 }
 
 }  // namespace
@@ -105,12 +139,15 @@ std::string compare(const CompareOptions& options, const Told& told) {
                  video = out / ("recording" + video_formats().front());
   std::vector<fs::path> files = {markdown, csv, video, dark_of(video)};
   files.insert(files.end(), report.begin(), report.end());
-  require_free(out, files, options.force);
+  require_free(files, options.force);
 
-  const std::optional<EmbeddedRecording> recording = record_variants(comparison, video, told);
-  write_text(markdown, to_markdown(comparison));
-  write_text(csv, to_csv(comparison));
-  write_report(out, comparison, charts, recording);
+  Outputs outputs(out);
+  const std::optional<EmbeddedRecording> recording =
+      record_variants(comparison, video, outputs, told);
+  write_text(outputs.add(markdown), to_markdown(comparison));
+  write_text(outputs.add(csv), to_csv(comparison));
+  write_report(outputs.add(report), comparison, charts, recording);
+  outputs.commit();
   if (options.json) return to_json(comparison);
   return fmt::format("{}\n{}{}\n", to_table(comparison), recording ? video.string() + "\n" : "",
                      report[0].string());

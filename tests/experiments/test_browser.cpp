@@ -23,7 +23,8 @@ TEST_CASE("a report opens in a browser, draws every chart and asks for nothing")
                                     .title = kHostile,
                                     .dark_bytes = to_png(Picture(20, 30, {0, 0, 90}))};
   TemporaryFolder folder;
-  write_report(folder.path, comparison, charts, recording);
+  std::filesystem::create_directories(folder.path / "charts");
+  write_report(report_files(folder.path, charts), comparison, charts, recording);
   check_report_in_browser(folder.path / "report.html", charts.size());
 }
 

@@ -1,6 +1,7 @@
 #include "experiments/verbs/record.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/videoio.hpp>
@@ -60,6 +61,21 @@ struct Played {
   Trained trained;
   Rollout rollout;
   Tensor<3> canvases;
+};
+
+// Until its end no file grows beyond so many bytes, as on a full disk; of programs that are started
+// meanwhile, too.
+class LimitedFiles {
+ public:
+  explicit LimitedFiles(rlim_t most_bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{most_bytes, before_.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  }
+  ~LimitedFiles() { setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
 };
 
 }  // namespace
@@ -313,6 +329,48 @@ TEST_CASE("a recording that cannot be made is refused and nothing is overwritten
 
   record({.run_folders = {run}, .out = tiny.path / "mine.png", .scenes = 1, .force = true}, false);
   CHECK(!cv::imread((tiny.path / "mine.png").string()).empty());
+}
+
+TEST_CASE("a recording that the disk does not take leaves the one before it") {
+  const TinyExperiment tiny;
+  tiny.train("out");
+  for (const char* name : {"a.png", "a.gif", "a.mp4"}) put_bytes(tiny.path / name, "mine");
+  const auto before = contents(tiny.path);
+  const auto check_failed = [&](const std::string& name, rlim_t most_bytes) {
+    CAPTURE(name);
+    CAPTURE(most_bytes);
+    const Program::Result result = [&] {
+      const LimitedFiles limited(most_bytes);
+      return run_saccade(tiny.path, {"record", "out", "--out", name, "--force", "--scenes", "4"});
+    }();
+    CHECK(result.code == 1);
+    CHECK(result.out == "");
+    CHECK(contains(result.err, "saccade: "));
+    CHECK(contains(result.err, ": cannot be written: File too large\n"));
+    CHECK((contents(tiny.path) == before));
+  };
+  for (const char* name : {"a.png", "a.gif", "a.mp4"})
+    for (const rlim_t most_bytes : {1000, 3000}) check_failed(name, most_bytes);
+}
+
+TEST_CASE("a comparison that the disk does not take leaves the one before it, or nothing") {
+  const TinyExperiment tiny;
+  tiny.train("out");
+  const auto limited = [&](rlim_t most_bytes, const CommandWords& words) {
+    const LimitedFiles limit(most_bytes);
+    return run_saccade(tiny.path, words);
+  };
+  const auto before = contents(tiny.path);
+  const Program::Result none = limited(3000, {"compare", "out"});
+  CHECK(none.code == 1);
+  CHECK(contains(none.err, "cannot be written: File too large\n"));
+  CHECK(!fs::exists(tiny.path / "out/comparison"));
+  CHECK((contents(tiny.path) == before));
+
+  check_done(run_saccade(tiny.path, {"compare", "out"}));
+  const auto whole = contents(tiny.path);
+  CHECK(limited(3000, {"compare", "out", "--force"}).code == 1);
+  CHECK((contents(tiny.path) == whole));
 }
 
 TEST_CASE("agents of different tasks are not shown side by side") {

@@ -257,7 +257,8 @@ TEST_CASE("a report is a page and a picture of each chart") {
   const std::filesystem::path out = folder.path / "new/report";
   const Comparison comparison = two_variants();
   const std::vector<Chart> charts = charts_of(comparison);
-  write_report(out, comparison, charts, std::nullopt);
+  std::filesystem::create_directories(out / "charts");
+  write_report(report_files(out, charts), comparison, charts, std::nullopt);
   const auto files = contents(out);
   CHECK(files.size() == charts.size() + 1);
   for (const auto& path : report_files(out, charts))

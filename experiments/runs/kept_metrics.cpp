@@ -1,0 +1,138 @@
+#include "experiments/runs/kept_metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "experiments/files/input.h"
+#include "experiments/runs/run_document.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+using Cells = std::vector<std::string_view>;
+
+constexpr std::size_t kMostRows = 1'000'000, kMostEvaluations = 100'000;
+
+// Up to the separator, which is taken away with it.
+std::string_view next_part(std::string_view& text, char separator) {
+  const std::size_t end = text.find(separator);
+  const std::string_view part = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return part;
+}
+
+Cells cells_of(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  Cells cells;
+  for (bool more = true; more;) {
+    more = line.find(',') != std::string_view::npos;
+    cells.push_back(next_part(line, ','));
+  }
+  return cells;
+}
+
+// A cell that is nothing but a number.
+std::optional<double> number_in(std::string_view cell) {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc() || end != cell.data() + cell.size()) return std::nullopt;
+  return value;
+}
+
+// Hands on the cells of the header, then of each row, with the number of the line.
+template <class Row>
+void for_each_row(const fs::path& path, const Row& row) {
+  const std::string text = read_text(path, kMostMetrics);
+  std::string_view rest = text;
+  for (std::size_t line = 1; !rest.empty(); ++line) {
+    if (line > kMostRows + 1)
+      throw InputError(
+          fmt::format("{}: more than {} rows; allowed: at most so many", path.string(), kMostRows));
+    row(line, cells_of(next_part(rest, '\n')));
+  }
+}
+
+// Where the columns of a curve stand in a table.
+class CurveColumns {
+ public:
+  CurveColumns(const fs::path& path, const Cells& header)
+      : path_(path),
+        count_(header.size()),
+        episodes_(find(header, "episodes")),
+        seconds_(find(header, "time/elapsed")),
+        error_(find(header, "valid/error")) {}
+
+  // Nothing of a row without an evaluation.
+  std::optional<ValidPoint> point(std::size_t line, const Cells& cells) const {
+    if (cells.size() != count_)
+      throw InputError(fmt::format("{}: line {} has {} cells; allowed: {}, one a column",
+                                   path_.string(), line, cells.size(), count_));
+    if (cells[error_].empty()) return std::nullopt;
+    return ValidPoint{.episodes = value(line, cells[episodes_], "episodes"),
+                      .seconds = value(line, cells[seconds_], "time/elapsed"),
+                      .error = value(line, cells[error_], "valid/error")};
+  }
+
+ private:
+  std::size_t find(const Cells& header, Metric metric) const {
+    const auto found = std::ranges::find(header, metric.name());
+    if (found == header.end())
+      throw InputError(fmt::format("{}: line 1 has no column '{}'", path_.string(), metric.name()));
+    return static_cast<std::size_t>(found - header.begin());
+  }
+  double value(std::size_t line, std::string_view cell, Metric metric) const {
+    const std::string where = fmt::format("{}: line {}, '{}'", path_.string(), line, metric.name());
+    const std::optional<double> number = number_in(cell);
+    if (!number) throw InputError(fmt::format("{}: '{}' is no number", where, cell.substr(0, 40)));
+    return checked(metric, *number, where);
+  }
+
+  const fs::path& path_;
+  std::size_t count_, episodes_, seconds_, error_;
+};
+
+}  // namespace
+
+std::vector<MetricsRow> read_metrics(const fs::path& path) {
+  std::vector<MetricsRow> rows;
+  if (!fs::exists(path)) return rows;
+  std::vector<std::optional<Metric>> columns;
+  for_each_row(path, [&](std::size_t line, const Cells& cells) {
+    if (line == 1) {
+      for (const std::string_view name : cells)
+        columns.push_back(Metric::exists(name) ? std::optional(Metric::named(name)) : std::nullopt);
+      return;
+    }
+    MetricsRow& row = rows.emplace_back();
+    for (std::size_t i = 0; i < std::min(columns.size(), cells.size()); ++i)
+      if (const auto value = columns[i] ? number_in(cells[i]) : std::nullopt)
+        row[*columns[i]] = *value;
+  });
+  return rows;
+}
+
+std::vector<ValidPoint> read_curve(const fs::path& path) {
+  std::vector<ValidPoint> curve;
+  std::optional<CurveColumns> columns;
+  for_each_row(path, [&](std::size_t line, const Cells& cells) {
+    if (!columns) {
+      columns.emplace(path, cells);
+      return;
+    }
+    const std::optional<ValidPoint> point = columns->point(line, cells);
+    if (point) curve.push_back(*point);
+    if (curve.size() > kMostEvaluations)
+      throw InputError(fmt::format("{}: more than {} evaluations; allowed: at most so many",
+                                   path.string(), kMostEvaluations));
+  });
+  if (!columns) throw InputError(fmt::format("{}: is empty", path.string()));
+  return curve;
+}
+
+}  // namespace saccade

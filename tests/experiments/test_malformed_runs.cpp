@@ -1,0 +1,200 @@
+// Run folders that anyone may have made: what is wrong with one is said, and the others are
+// compared.
+
+#include <doctest/doctest.h>
+
+#include "experiments/comparison/chart.h"
+#include "experiments/comparison/gather.h"
+#include "experiments/runs/run_status.h"
+#include "experiments/training/study_training.h"
+#include "tests/experiments/program.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+// Two runs of one variant, of which the second is spoilt and mended again.
+struct GoodAndBad : TinyExperiment {
+  GoodAndBad() : good(train("good")), bad(train("bad", {"seed=2"})), kept(contents(bad)) {}
+
+  // What is said of the second run when a file of it has other bytes.
+  std::string reason(const std::string& file, const std::string& bytes) const {
+    CAPTURE(file);
+    put_bytes(bad / file, bytes);
+    const Comparison both = gather(std::vector{good, bad});
+    charts_of(both);
+    CHECK(both.variants.size() == 1);
+    CHECK(both.variants[0].folders == std::vector{good});
+    CHECK(
+        contains(message_of<InputError>([&] { gather(std::vector{bad}); }), "no run is finished"));
+    put_bytes(bad / file, kept.at(file));
+    REQUIRE(both.left_out.size() == 1);
+    CHECK(both.left_out[0].folder == bad);
+    const std::string begin = (bad / file).string() + ": ";
+    CHECK(both.left_out[0].reason.starts_with(begin));
+    return both.left_out[0].reason.substr(std::min(begin.size(), both.left_out[0].reason.size()));
+  }
+
+  // The same when a key of a JSON file has another value.
+  std::string reason(const std::string& file, const std::string& key, const Json& value) const {
+    CAPTURE(key);
+    Json document = Json::parse(kept.at(file));
+    document[Json::json_pointer(key)] = value;
+    return reason(file, document.dump());
+  }
+
+  fs::path good, bad;
+  std::map<std::string, std::string> kept;
+};
+
+}  // namespace
+
+TEST_CASE("a test.json whose sizes and values do not fit is named and left out") {
+  const GoodAndBad tiny;
+  const auto reason = [&](const std::string& key, const Json& value) {
+    return tiny.reason("test.json", key, value);
+  };
+  CHECK(reason("/test~1confusion", Json::array({1, 2, 3})) ==
+        "'test/confusion' has 3 values; allowed: 9");
+  CHECK(reason("/test~1confusion", Json::array()) == "'test/confusion' has 0 values; allowed: 9");
+  CHECK(reason("/test~1confusion", std::vector(9, -1)) ==
+        "'test/confusion': -1; allowed: 0 to 1000000000000");
+  CHECK(reason("/class_names", Json::array()) == "'class_names' has 0 values; allowed: 1 to 2000");
+  CHECK(reason("/class_names", {1, 2, 3}) == "'class_names': 1; allowed: texts");
+  CHECK(reason("/class_names", std::vector<std::string>(3000)) ==
+        "'class_names' has 3000 values; allowed: 1 to 2000");
+  CHECK(reason("/test~1error_by_glimpse", {0.5, 0.5, 1e300}) ==
+        "'test/error_by_glimpse': 1e+300; allowed: 0 to 1");
+  CHECK(reason("/test~1error_by_glimpse", {0.5, nullptr, 0.5}) ==
+        "'test/error_by_glimpse': null; allowed: numbers");
+  const std::string map = "'attention/look_map': ";
+  CHECK(reason("/attention~1look_map/rows", 0) == map + "'rows': 0; allowed: 1 to 2048");
+  CHECK(reason("/attention~1look_map/cols", -15) == map + "'cols': -15; allowed: 1 to 2048");
+  CHECK(reason("/attention~1look_map/rows", 1000000000) ==
+        map + "'rows': 1000000000; allowed: 1 to 2048");
+  CHECK(reason("/attention~1look_map/rows", 12.5) == map + "'rows': 12.5; allowed: 1 to 2048");
+  CHECK(reason("/attention~1look_map/weights", {1.0}) ==
+        map + "'weights' has 1 value; allowed: 195");
+  CHECK(reason("/attention~1look_map", Json::array()) ==
+        "'attention/look_map': a list; allowed: an object");
+  CHECK(tiny.reason("test.json", "[]") == "is no JSON object");
+  CHECK(tiny.reason("test.json", "") == "is no JSON object");
+  CHECK(tiny.reason("test.json", R"({"class_names": )" + std::string(100000, '[')) ==
+        "is no JSON object");
+}
+
+TEST_CASE("a test with other sizes than that of its variant is left out") {
+  const GoodAndBad tiny;
+  const auto reason = [&](const std::string& file, const std::string& key, const Json& value) {
+    Json document = Json::parse(tiny.kept.at(file));
+    document[key] = value;
+    put_bytes(tiny.bad / file, document.dump());
+    const Comparison both = gather(std::vector{tiny.good, tiny.bad});
+    put_bytes(tiny.bad / file, tiny.kept.at(file));
+    REQUIRE(both.left_out.size() == 1);
+    return both.left_out[0].reason;
+  };
+  CHECK(reason("test.json", "test/error_by_glimpse", {0.5, 0.5}) ==
+        "its test has 2 glimpses (test/error_by_glimpse), that of the others 3");
+  CHECK(reason("test.json", "attention/look_map", {{"rows", 1}, {"cols", 1}, {"weights", {0.5}}}) ==
+        "its test has 1 rows (attention/look_map), that of the others 13");
+  CHECK(reason("summary.json", "attention/on_target_by_glimpse", {0.5}) ==
+        "its test has 1 looks (attention/on_target_by_glimpse), that of the others 3");
+  Json two = Json::parse(tiny.kept.at("test.json"));
+  two["class_names"] = {"a", "b"};
+  two["test/confusion"] = {1, 2, 3, 4};
+  put_bytes(tiny.bad / "test.json", two.dump());
+  const Comparison both = gather(std::vector{tiny.good, tiny.bad});
+  REQUIRE(both.left_out.size() == 1);
+  CHECK(both.left_out[0].reason == "its test has 2 classes (class_names), that of the others 3");
+}
+
+TEST_CASE("a metrics.csv that is not whole or has no possible numbers is named and left out") {
+  const GoodAndBad tiny;
+  const std::string& table = tiny.kept.at("metrics.csv");
+  const std::string header = table.substr(0, table.find('\n') + 1);
+  const auto reason = [&](const std::string& bytes) { return tiny.reason("metrics.csv", bytes); };
+  CHECK(reason("") == "is empty");
+  CHECK(reason("episodes\n64\n") == "line 1 has no column 'time/elapsed'");
+  CHECK(reason(table.substr(0, table.size() - 20)).starts_with("line 7 has 2"));
+  CHECK(contains(reason(table.substr(0, table.size() - 30)), " cells; allowed: 22, one a column"));
+  const auto row = [&](const char* error, const char* seconds) {
+    const std::vector<std::string> columns = split(header.substr(0, header.size() - 1), ',');
+    std::string line = "64";
+    for (std::size_t i = 1; i < columns.size(); ++i)
+      line += std::string(",") + (columns[i] == "valid/error"    ? error
+                                  : columns[i] == "time/elapsed" ? seconds
+                                                                 : "");
+    return header + line + "\n";
+  };
+  for (const char* number : {"1e300", "1e308", "inf", "nan", "-1", "2"})
+    CHECK(contains(reason(row(number, "1")), "; allowed: 0 to 1"));
+  CHECK(reason(row("0.5", "1e300")) ==
+        "line 2, 'time/elapsed': 1e+300; allowed: 0 to 1000000000000");
+  CHECK(reason(row("0.5", "")) == "line 2, 'time/elapsed': '' is no number");
+  CHECK(reason(row("0.5x", "1")) == "line 2, 'valid/error': '0.5x' is no number");
+  fs::remove(tiny.bad / "metrics.csv");
+  CHECK(contains(gather(std::vector{tiny.good, tiny.bad}).left_out.at(0).reason,
+                 "metrics.csv: cannot be read: No such file or directory"));
+  // What no sum of scenes is, but is allowed: no axis goes down there.
+  put_bytes(tiny.bad / "metrics.csv", row("1e-310", "1e-310"));
+  const Comparison both = gather(std::vector{tiny.good, tiny.bad});
+  CHECK(both.left_out.empty());
+  for (const Chart& chart : charts_of(both)) {
+    CHECK(chart.x.ticks.size() < 100);
+    CHECK(chart.y.ticks.size() < 100);
+  }
+}
+
+TEST_CASE("a summary.json or meta.json with other types is named and left out") {
+  const GoodAndBad tiny;
+  const auto reason = [&](const std::string& key, const Json& value) {
+    return tiny.reason("summary.json", key, value);
+  };
+  CHECK(reason("/status", 1) == "'status': 1; allowed: text");
+  CHECK(reason("/valid~1error", "x") == "'valid/error': \"x\"; allowed: a number");
+  CHECK(reason("/episode~1gflop", "\x1b[31mred") ==
+        "'episode/gflop': \"\\u001b[31mred\"; allowed: a number");
+  CHECK(reason("/episode~1gflop", 1e300) == "'episode/gflop': 1e+300; allowed: 0 to 1000000000000");
+  CHECK(reason("/test~1error_random", 5) == "'test/error_random': 5; allowed: 0 to 1");
+  CHECK(reason("/attention~1on_target", nullptr) ==
+        "'attention/on_target': null; allowed: a number");
+  CHECK(reason("/attention~1on_target_by_glimpse", Json::array()) ==
+        "'attention/on_target_by_glimpse' has 0 values; allowed: 1 to 1000");
+  CHECK(tiny.reason("meta.json", "/data_crc32", 5) ==
+        "'data_crc32': 5; allowed: an object of texts");
+  CHECK(tiny.reason("meta.json", "/data_crc32/train", 5) == "'data_crc32': 5; allowed: texts");
+  CHECK(contains(tiny.reason("command.txt", std::string(2 << 20, 'x')),
+                 "cannot be read: it has 2097152 bytes; allowed: at most 1048576"));
+}
+
+TEST_CASE("the comparison of malformed runs alone exits with 2, that with others with 0") {
+  const GoodAndBad tiny;
+  put_bytes(tiny.bad / "test.json", R"({"class_names": 1})");
+  const Program::Result alone = run_saccade(tiny.path, {"compare", "bad"});
+  CHECK(alone.code == 2);
+  CHECK(alone.err ==
+        "saccade: bad: no run is finished and whole (bad/test.json: 'class_names': 1; allowed: a "
+        "list of texts)\n");
+  const Program::Result both = run_saccade(tiny.path, {"compare", "good", "bad", "--out", "c"});
+  check_done(both);
+  CHECK(contains(both.out, "left out: bad: bad/test.json: 'class_names': 1; allowed: a list"));
+}
+
+TEST_CASE("a malformed run is a line of the status of its study, and fails where it is trained") {
+  const GoodAndBad tiny;
+  put_bytes(tiny.bad / "summary.json", R"({"status": 7})");
+  const RunStatus status = status_of(RunFolder(tiny.bad));
+  CHECK(status.state == RunStatus::State::failed);
+  CHECK(contains(status.message, "bad/summary.json: 'status': 7; allowed: text"));
+  CHECK(status_of(RunFolder(tiny.good)).state == RunStatus::State::done);
+  CHECK(contains(message_of<InputError>([&] { is_done(RunFolder(tiny.bad), Config{}); }),
+                 "'status': 7"));
+  put_bytes(tiny.bad / "summary.json", "{}");
+  put_bytes(tiny.bad / "metrics.csv", "episodes,train/error\n1e300,1e300\n");
+  CHECK(!status_of(RunFolder(tiny.bad)).error.has_value());
+}
+
+}  // namespace saccade
