@@ -186,8 +186,7 @@ void ConfigReader::read(const YAML::Node& node, const Setting& setting,
   field.clear();
   if (node.IsSequence()) {
     if (node.size() < 1 || node.size() > kMostChannels)
-      reject(node, setting,
-             fmt::format("of {} numbers is not for 1 to {}", node.size(), kMostChannels));
+      reject(node, setting, fmt::format("of {} numbers", node.size()));
     for (const YAML::Node& one : node) field.push_back(number(one, setting, range));
   } else {
     field.push_back(number(node, setting, range));

@@ -55,7 +55,6 @@ std::string manual(std::span<const Verb> verbs) {
   text +=
       ".SH ENVIRONMENT\n.TP\n\\fBSACCADE_DATA\\fR\nWhere digit sets lie, a folder each.\n"
       ".TP\n\\fBXDG_CACHE_HOME\\fR\nThe cache folder; default ~/.cache.\n"
-      ".TP\n\\fBNO_COLOR\\fR\nAnything in it: no colours on the terminal.\n"
       ".SH EXIT STATUS\n0: done; 1: failed; 2: bad input; 130: stopped by a signal, and saved.\n";
   return text;
 }

@@ -1,6 +1,8 @@
 #include "experiments/verbs/preview.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
 
 #include "experiments/files/output.h"
 #include "experiments/pictures/scene_sheet.h"
@@ -9,6 +11,28 @@
 #include "nn/error.h"
 
 namespace saccade {
+namespace {
+
+// Of the pixels of all training images, in [0, 1], as the settings that take them.
+std::string scale_of(const DigitSet& digits) {
+  std::vector<double> mean, deviation;
+  for (int c = 0; c < digits.channels(); ++c) {
+    double sum = 0.0, squares = 0.0;
+    std::size_t count = 0;
+    for (std::size_t i = c; i < digits.images.size(); i += digits.channels(), ++count) {
+      const double pixel = digits.images.data()[i] / 255.0;
+      sum += pixel;
+      squares += pixel * pixel;
+    }
+    const double average = sum / static_cast<double>(count);
+    mean.push_back(average);
+    deviation.push_back(std::sqrt(squares / static_cast<double>(count) - average * average));
+  }
+  return fmt::format("data.mean=[{:.4f}] data.deviation=[{:.4f}] of the training images\n",
+                     fmt::join(mean, ", "), fmt::join(deviation, ", "));
+}
+
+}  // namespace
 
 std::string preview(const PreviewOptions& options) {
   if (options.out.empty()) throw InputError("--out: needed, the .png to write");
@@ -26,7 +50,8 @@ std::string preview(const PreviewOptions& options) {
   const Task task(read_config(options.config, options.overrides));
   write_text(file.path(), to_png(scene_sheet(task, options.scenes)));
   file.commit();
-  return fmt::format("{}\n", options.out.string());
+  const std::string path = options.out.string() + "\n";
+  return task.kind.has_digits ? path + scale_of(task.digits.train) : path;
 }
 
 }  // namespace saccade

@@ -88,6 +88,11 @@ TEST_CASE("a scale of pixels is a number, or one for each channel") {
   CHECK(three.pixels.mean == std::vector<double>{0.49, 0.48, 0.45});
   CHECK(three.pixels.deviation == std::vector<double>{0.2, 1, 0.3});
   check_equal(parse(to_yaml(three)), three);
+  check_starts(
+      message("data: {mean: [0, 0, 0, 0]}"),
+      "x.yaml:1:14: data.mean: a list of 4 numbers; allowed: a number >= 0 and <= 1, or a");
+  check_starts(message("data: {deviation: 0}"),
+               "x.yaml:1:19: data.deviation: '0' is out of range; allowed: a number >= 0.01");
 }
 
 TEST_CASE("data.path may be null") {

@@ -10,6 +10,7 @@
 #include "experiments/pictures/scene_sheet.h"
 #include "nn/error.h"
 #include "tests/env/digit_fixtures.h"
+#include "tests/experiments/config_messages.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 
@@ -112,7 +113,8 @@ TEST_CASE("saccade data preview writes a sheet, and never over what is there") {
   };
   const Program::Result done = run({"scene.num_distractors=0", "--out", "sheet.png"});
   check_done(done);
-  CHECK(done.out == "sheet.png\n");
+  check_starts(done.out, "sheet.png\ndata.mean=[0.");
+  CHECK(contains(done.out, "] data.deviation=[0."));
   const cv::Mat sheet = cv::imread((tiny.path / "sheet.png").string());
   // 13 x 15 pixels as 12 x 12 squares; two scales of 4 pixels as 17.
   REQUIRE(sheet.cols == 14 + 3 * (15 * 12 + 6 + 4 * 17 + 4 + 14));
