@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Sizes that no run has.
-constexpr std::size_t kMostClasses = 2000, kMostGlimpses = 1000, kMostDataFiles = 100;
+constexpr std::size_t kMostGlimpses = 2048, kMostDataFiles = 100;
 constexpr int kMostMapSide = 2048;  // of a canvas
 
 // A share with its ends, where all three are there.
@@ -43,7 +43,7 @@ LookMap read_map(const RunDocument& map) {
 void read_details(FinishedRun& run, const fs::path& path) {
   if (!fs::exists(path)) return;  // of a run before there was such a file
   const RunDocument details(path, kMostDetails);
-  run.class_names = details.texts("class_names", {1, kMostClasses});
+  run.class_names = details.texts("class_names", {1, kMaxClasses});
   run.error_by_glimpse = details.numbers("test/error_by_glimpse", {0, kMostGlimpses});
   const bool classifies = !run.error_by_glimpse.empty();
   const std::size_t cells = classifies ? run.class_names.size() * run.class_names.size() : 0;

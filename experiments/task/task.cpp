@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nn/error.h"
+
 namespace saccade {
 namespace {
 
@@ -31,6 +33,10 @@ Sight sight_of(const TaskKind& kind, const Config& config, const Digits& digits,
                                       .seed = 0,
                                       .episodes = 1,
                                       .rollouts = 1});
+  if (static_cast<std::size_t>(environment->num_classes()) > kMaxClasses)
+    throw InputError(fmt::format("{} classes (data.source: {}, scene.label: {}); allowed: up to {}",
+                                 environment->num_classes(), config.data.source, config.scene.label,
+                                 kMaxClasses));
   return {.glimpse_size = environment->glimpse_size(),
           .num_classes = environment->num_classes(),
           .canvas = environment->canvas(),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 
@@ -13,10 +14,14 @@
 
 namespace saccade {
 
+/// Classes, symbols or actions of a task: a test keeps the confusion of each with each.
+inline constexpr std::size_t kMaxClasses = 2000;
+
 /// Everything of an experiment that learning does not change: its digits, its worlds, its model.
 class Task {
  public:
-  /// Reads the data. Throws InputError for data, scenes or a retina that cannot be.
+  /// Reads the data. Throws InputError for data, scenes or a retina that cannot be, and for
+  /// more than kMaxClasses.
   explicit Task(const Config& config);
   /// The same with the digits that others have, too; `shared` may be null.
   Task(const Config& config, SharedDigits* shared);

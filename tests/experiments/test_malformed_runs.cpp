@@ -162,7 +162,7 @@ TEST_CASE("a summary.json or meta.json with other types is named and left out") 
   CHECK(reason("/attention~1on_target", nullptr) ==
         "'attention/on_target': null; allowed: a number");
   CHECK(reason("/attention~1on_target_by_glimpse", Json::array()) ==
-        "'attention/on_target_by_glimpse' has 0 values; allowed: 1 to 1000");
+        "'attention/on_target_by_glimpse' has 0 values; allowed: 1 to 2048");
   CHECK(tiny.reason("meta.json", "/data_crc32", 5) ==
         "'data_crc32': 5; allowed: an object of texts");
   CHECK(tiny.reason("meta.json", "/data_crc32/train", 5) == "'data_crc32': 5; allowed: texts");

@@ -105,6 +105,23 @@ TEST_CASE("every kind of task can be drawn") {
   }
 }
 
+TEST_CASE("a task has at most 2000 classes, of which a test can keep the confusion") {
+  const auto task_with = [](int classes) {
+    Digits digits;
+    digits.train = digits.valid = digits.test = noise_digits(30, 8, 8, 1, classes);
+    digits.class_names.assign(classes, "one");
+    return Task(parse_config("name: many\nscene: {kind: centered, canvas: [20, 20]}\n"
+                             "retina: {patch_size: 6, scales: 2}",
+                             "test"),
+                std::make_shared<const Digits>(std::move(digits)))
+        .model.num_classes();
+  };
+  CHECK(task_with(2000) == 2000);
+  CHECK_THROWS_WITH_AS(task_with(2001),
+                       "2001 classes (data.source: mnist, scene.label: sum); allowed: up to 2000",
+                       InputError);
+}
+
 TEST_CASE("saccade data preview writes a sheet, and never over what is there") {
   const TinyExperiment tiny;
   const auto run = [&](CommandWords words) {
