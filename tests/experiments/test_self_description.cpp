@@ -1,0 +1,156 @@
+// What the program says of itself: help, versions, settings, presets, completion, the manual.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "experiments/config/config.h"
+#include "experiments/runs/build_facts.h"
+#include "experiments/verbs/verb.h"
+#include "tests/experiments/program.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+
+using Words = CommandWords;
+using Result = Program::Result;
+
+TEST_CASE("--help exits with 0 and names the verbs") {
+  const TemporaryFolder folder;
+  const Result help = run_saccade(folder.path, {"--help"});
+  check_done(help);
+  for (const Verb& verb : verbs()) {
+    CAPTURE(verb.name);
+    CHECK(contains(help.out, fmt::format("\n  {} ", verb.name)));
+    const Result of_verb = run_saccade(folder.path, {verb.name, "--help"});
+    check_done(of_verb);
+    CHECK(contains(of_verb.out, fmt::format("Usage: saccade {} ", verb.name)));
+    for (const Option& option : verb.options)
+      CHECK(contains(of_verb.out, fmt::format("\n  {} ", option.name)));
+    REQUIRE(verb.examples.size() == 2);
+    for (const std::string& example : verb.examples)
+      CHECK(contains(of_verb.out, fmt::format("\n  {}", example)));
+  }
+}
+
+TEST_CASE("--version says what the program was made of") {
+  const TemporaryFolder folder;
+  const Result version = run_saccade(folder.path, {"--version"});
+  check_done(version);
+  for (const auto& [name, value] : build_facts()) {
+    CAPTURE(name);
+    CHECK(contains(version.out, fmt::format("{:<18}{}\n", name, value)));
+  }
+}
+
+TEST_CASE("what several verbs take is said in one way") {
+  std::map<std::string, std::string> said;
+  for (const Verb& verb : verbs())
+    for (const Option& option : verb.options)
+      for (const char* shared : {"--threads", "--json", "--force", "--quiet", "--strict", "config",
+                                 "overrides", "run_dir"})
+        if (option.name == shared) {
+          CAPTURE(verb.name);
+          const bool own = option.name == "config" && verb.name == "slurm";  // a study
+          if (!own) CHECK(said.emplace(shared, option.about).first->second == option.about);
+        }
+  CHECK(said.size() == 8);
+}
+
+TEST_CASE("an experiment is found by its name") {
+  const TemporaryFolder folder;
+  const Result shown = run_saccade(folder.path, {"config", "quickstart"});
+  check_done(shown);
+  CHECK(shown.out.starts_with("name: quickstart "));
+  check_refused(run_saccade(folder.path, {"run", "quikstart"}),
+                "quikstart: no such file, and no preset (did you mean 'quickstart'?); presets: ");
+  check_refused(run_saccade(folder.path, {"run", "there/quickstart"}),
+                "there/quickstart: cannot be read: ");
+}
+
+TEST_CASE("config shows what run would take, and tells what is of no use") {
+  const TinyExperiment tiny;
+  const Result shown = run_saccade(tiny.path, {"config", "tiny.yaml", "model.heads=2"});
+  CHECK(shown.code == 0);
+  CHECK(shown.err ==
+        "saccade: warning: override 'model.heads=2': model.heads is not used; it needs model.core: "
+        "attention, not lstm\n");
+  put_bytes(tiny.path / "shown.yaml", shown.out);
+  const Result again = run_saccade(tiny.path, {"config", "shown.yaml"});
+  CHECK(again.out == shown.out);
+  check_refused(run_saccade(tiny.path, {"config", "tiny.yaml", "model.heads=2", "--strict"}),
+                "--strict: override 'model.heads=2': model.heads is not used");
+  const Result study = run_saccade(tiny.path, {"config", "tiny.yaml", "seeds=3"});
+  check_done(study);
+  CHECK(study.out.starts_with("# The first of 3 runs of a study\n"));
+  CHECK(contains(study.out, "# varied: 1, 2, 3\n"));
+}
+
+TEST_CASE("settings are listed from the table") {
+  const TemporaryFolder folder;
+  const Result all = run_saccade(folder.path, {"settings"});
+  check_done(all);
+  for (const std::string& key : setting_keys()) {
+    CAPTURE(key);
+    CHECK(contains("\n" + all.out, "\n" + key + ": "));
+  }
+  const Result one = run_saccade(folder.path, {"settings", "model.heads"});
+  CHECK(one.out ==
+        "model.heads: 4\n    core attention; divides hidden_size\n"
+        "    allowed: an integer from 1 to 64\n    read with model.kind: recurrent\n"
+        "    read with model.core: attention\n");
+  CHECK(run_saccade(folder.path, {"settings", "lr"}).out.starts_with("training.learning_rate: "));
+  check_refused(run_saccade(folder.path, {"settings", "headz"}),
+                "'headz': no setting has that in its key or meaning; the nearest key is ");
+  const auto document = nlohmann::json::parse(run_saccade(folder.path, {"settings", "--json"}).out);
+  CHECK(document.size() == setting_keys().size());
+}
+
+TEST_CASE("presets are listed with their first sentence") {
+  const TemporaryFolder folder;
+  const Result list = run_saccade(folder.path, {"presets"});
+  check_done(list);
+  CHECK(contains(list.out, "\nquickstart          Synthetic digits, nothing to download"));
+  const auto document = nlohmann::json::parse(run_saccade(folder.path, {"presets", "--json"}).out);
+  for (const auto& preset : document) {
+    CAPTURE(preset["name"]);
+    CHECK(preset["about"].get<std::string>().size() > 20);
+  }
+}
+
+TEST_CASE("the completion of bash knows verbs, options, settings and presets") {
+  const TemporaryFolder folder;
+  const Result script = run_saccade(folder.path, {"completion", "bash"});
+  check_done(script);
+  put_bytes(folder.path / "saccade.bash", script.out);
+  const auto completed = [&](const std::string& line) {
+    put_bytes(folder.path / "ask.bash", "source ./saccade.bash\ncompopt() { :; }\nCOMP_WORDS=(" +
+                                            line +
+                                            ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_saccade\n"
+                                            "printf '%s\\n' \"${COMPREPLY[@]}\"\n");
+    return Program(folder.path, {"/bin/bash", "--norc", "ask.bash"}).finish().out;
+  };
+  CHECK(completed("saccade rec") == "record\n");
+  CHECK(completed("saccade run quick") == "quickstart\n");
+  CHECK(completed("saccade run x.yaml --dry") == "--dry-run\n");
+  CHECK(completed("saccade run x.yaml training.learning") == "training.learning_rate=\n");
+}
+
+TEST_CASE("the completions of zsh and fish and the manual have every verb and option") {
+  const TemporaryFolder folder;
+  for (const Words& arguments : {Words{"completion", "zsh"}, {"completion", "fish"}, {"man"}}) {
+    CAPTURE(arguments.back());
+    const Result text = run_saccade(folder.path, arguments);
+    check_done(text);
+    for (const Verb& verb : verbs()) {
+      CHECK(contains(text.out, verb.name));
+      for (const Option& option : verb.options)
+        if (option.name.starts_with("--") && option.name.find('-', 2) == std::string::npos)
+          CHECK(contains(text.out, option.name.substr(2)));
+    }
+  }
+  check_refused(run_saccade(folder.path, {"completion", "tcsh"}),
+                "unknown shell 'tcsh'; allowed: bash, zsh, fish");
+}
+
+}  // namespace saccade
