@@ -58,7 +58,7 @@ OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
   if (fs::is_directory(there)) fail("is a folder; a file is to be written there");
   if (fs::exists(there) && !force) fail("exists already and is left as it is; " + advice);
   beside_ = target_;
-  beside_.replace_filename(target_.stem().string() + ".part" + target_.extension().string());
+  beside_.replace_filename(target_.stem().string() + kPart + target_.extension().string());
   errno = 0;
   if (!std::ofstream(beside_, std::ios::binary)) fail("cannot be written: " + system_reason());
 }

@@ -9,6 +9,9 @@ namespace saccade {
 /// happens the place holds what it held before or the whole new file.
 class OutputFile {
  public:
+  /// Behind the stem of a file that is being written: "film.part.mp4".
+  static constexpr const char* kPart = ".part";
+
   /// Throws InputError if there is something at `target` already (unless `force`; a folder is never
   /// replaced), with what can be done about it, or if nothing can be written there.
   OutputFile(std::filesystem::path target, bool force,

@@ -103,7 +103,9 @@ void find_below(const fs::path& folder, std::vector<fs::path>& runs) {
 }  // namespace
 
 bool is_finished(const RunFolder& folder) {
-  if (!fs::exists(folder.summary())) return false;
+  std::error_code none;
+  const std::uintmax_t size = fs::file_size(folder.summary(), none);
+  if (none || size == 0) return false;  // versions before 0.2 could be ended while they wrote it
   const RunDocument summary(folder.summary(), kMostFacts);
   return summary.has("status") && summary.text("status") == "finished";
 }

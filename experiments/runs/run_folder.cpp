@@ -112,9 +112,27 @@ fs::path default_run_folder(const Config& config, const std::vector<std::string>
 bool RunFolder::exists() const {
   std::error_code error;
   if (!fs::is_directory(path_, error)) return fs::exists(path_, error);
+  const bool stillborn = is_stillborn();
   return std::ranges::any_of(fs::directory_iterator(path_), [&](const fs::directory_entry& entry) {
-    return entry.path() != path_ / kLockFile && entry.path() != failure();
+    return entry.path() != path_ / kLockFile && entry.path() != failure() &&
+           !(stillborn && is_made(entry.path()));
   });
+}
+
+bool RunFolder::is_made(const fs::path& file) const {
+  const fs::path made[] = {path_ / "checkpoints", path_ / "config.yaml", path_ / "command.txt",
+                           path_ / "meta.json", metrics()};
+  return std::ranges::find(made, file) != std::end(made);
+}
+
+// create() begins with the folder of checkpoints; rows come after the first of these.
+bool RunFolder::is_stillborn() const {
+  if (!fs::is_directory(path_ / "checkpoints") || fs::exists(last_checkpoint()) ||
+      fs::exists(best_checkpoint()))
+    return false;
+  std::ifstream rows(metrics());
+  std::string line;
+  return !(std::getline(rows, line) && std::getline(rows, line));
 }
 
 void RunFolder::require_new() const {
@@ -125,23 +143,17 @@ void RunFolder::require_new() const {
         path_.string()));
 }
 
-void RunFolder::remove_stillborn() const {
-  const fs::path made[] = {path_ / "checkpoints", path_ / "config.yaml", path_ / "command.txt",
-                           path_ / "meta.json", metrics()};
-  if (!fs::is_directory(made[0]) || fs::exists(last_checkpoint()) ||
-      !read_metrics(metrics()).empty())
-    return;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path_))
-    if (std::ranges::find(made, entry.path()) == std::end(made) &&
-        entry.path() != path_ / kLockFile && entry.path() != failure())
-      return;
-  for (const fs::path& each : made) fs::remove_all(each);
+void RunFolder::remove_unfinished_recordings() const {
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(recordings(), none))
+    if (entry.path().stem().extension() == OutputFile::kPart) fs::remove(entry.path());
 }
 
 void RunFolder::create(const Config& config, const std::string& command,
                        const std::string& meta) const {
   require_new();
   std::error_code error;
+  fs::remove_all(path_ / "checkpoints", error);  // what was begun there is none
   fs::create_directories(path_ / "checkpoints", error);
   if (error)
     throw InputError(
@@ -160,14 +172,14 @@ MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) : pat
   std::ifstream old(path);
   std::string kept = header() + "\n";
   std::string line;
-  std::getline(old, line);  // the header
-  while (std::getline(old, line)) {
+  std::getline(old, line);                         // the header
+  while (std::getline(old, line) && !old.eof()) {  // a last line without its end was broken off
     if (std::strtoll(line.c_str(), nullptr, 10) > keep_episodes) continue;
     kept += line + "\n";
     elapsed_ = std::strtod(line.c_str() + line.rfind(',') + 1, nullptr);
   }
   old.close();
-  write_text(path, kept);
+  replace_text(path, kept);
   file_.open(path, std::ios::app);
 }
 

@@ -51,18 +51,21 @@ class RunFolder {
   std::filesystem::path failure() const { return path_ / "failed.txt"; }
 
   /// Whether there is anything at the path. A folder with nothing of a run in it, as a lock and the
-  /// word of a failure are not, is as good as none.
+  /// word of a failure are not, is as good as none; so is what create() made of a run that was
+  /// ended by force before its first checkpoint.
   bool exists() const;
   /// Throws InputError if there is something already.
   void require_new() const;
-  /// Removes what create() made of a run that was ended before its first checkpoint, by force:
-  /// there is nothing to go on from. Any other folder is left as it is.
-  void remove_stillborn() const;
+  /// Removes what a run that was ended by force had begun to film.
+  void remove_unfinished_recordings() const;
   /// Makes the folder with config.yaml, command.txt, meta.json and an empty metrics.csv. Throws
   /// InputError if there is something already or it cannot be written.
   void create(const Config& config, const std::string& command, const std::string& meta) const;
 
  private:
+  bool is_made(const std::filesystem::path& file) const;  // by create()
+  bool is_stillborn() const;
+
   std::filesystem::path path_;
 };
 

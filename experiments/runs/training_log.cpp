@@ -43,7 +43,7 @@ MetricsLines::MetricsLines(const fs::path& path, std::int64_t keep_episodes) : p
     for (std::string line; std::getline(old, line);)
       if (is_kept(line, keep_episodes)) kept += line + "\n";
   }
-  write_text(path, kept);
+  replace_text(path, kept);
   file_.open(path, std::ios::app);
 }
 

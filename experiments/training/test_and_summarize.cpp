@@ -37,7 +37,7 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const Trainin
   std::vector<std::string> class_names;
   for (int label = 0; label < task.model.num_classes(); ++label)
     class_names.push_back(task.class_name(label));
-  write_text(folder.details(), to_details(report, class_names));
+  replace_text(folder.details(), to_details(report, class_names));
   replace_text(folder.summary(), summary.dump(2) + "\n");
   progress.note(fmt::format("\n{}\n{}\n", to_table(report, task.model), folder.path().string()));
 }

@@ -126,6 +126,7 @@ void Training::resume() {
 void Training::open_log() {
   log_ = std::make_unique<TrainingLog>(folder_, task_.config.log, episodes() > 0 ? episodes() : -1);
   elapsed_before_ = log_->elapsed();
+  folder_.remove_unfinished_recordings();
   if (episodes() == 0 && task_.config.record.every > 0) record();
 }
 
@@ -308,7 +309,6 @@ bool train_in(const Config& config, const RunFolder& folder, const TrainingReque
   std::optional<Training> training;
   ranks.each([&] {
     if (ranks.first()) {
-      if (request.resume) folder.remove_stillborn();
       resumes = request.resume && folder.exists();
       if (!resumes) folder.require_new();  // before the data are read
       std::filesystem::remove(folder.failure());

@@ -77,6 +77,33 @@ TEST_CASE("a run that was killed goes on from its last checkpoint") {
         without_times(Csv(whole / "metrics.csv")));
 }
 
+TEST_CASE("a row that was broken off is dropped, and so are recordings") {
+  const TinyExperiment tiny;
+  const fs::path whole = tiny.train("whole");
+  RunOptions options = tiny.options("killed");
+  CHECK_FALSE(run_stopped(options));
+  const std::string rows = bytes_of(options.out / "metrics.csv");
+  put_bytes(options.out / "metrics.csv", rows + "1");
+  fs::create_directories(options.out / "recordings");
+  put_bytes(options.out / "recordings/episodes-16.part.gif", "GIF8");
+  put_bytes(options.out / "recordings/episodes-00.gif", "GIF8");
+  CHECK(run(resumed(options), false));
+  CHECK(without_times(Csv(options.out / "metrics.csv")) ==
+        without_times(Csv(whole / "metrics.csv")));
+  CHECK_FALSE(fs::exists(options.out / "recordings/episodes-16.part.gif"));
+  CHECK(fs::exists(options.out / "recordings/episodes-00.gif"));
+}
+
+TEST_CASE("a summary that is empty is that of a run that has not ended") {
+  const TinyExperiment tiny;
+  RunOptions options = tiny.options("out");
+  CHECK(run(options, false));
+  const auto summary = without_times(read_json(options.out / "summary.json"));
+  put_bytes(options.out / "summary.json", "");
+  CHECK(run(resumed(options), false));
+  CHECK(without_times(read_json(options.out / "summary.json")) == summary);
+}
+
 TEST_CASE("resuming what is finished only tests again") {
   const TinyExperiment tiny;
   const fs::path folder = tiny.train("out");

@@ -187,6 +187,37 @@ TEST_CASE("a run that was ended by force before its first checkpoint begins anew
   CHECK(bytes_of(options.out / kLast) == bytes_of(whole / kLast));
 }
 
+TEST_CASE("wherever a run was ended before its first checkpoint, the folder can be used again") {
+  const TinyExperiment tiny;
+  const std::string checkpoint = bytes_of(tiny.train("whole") / kLast);
+  for (const bool resume : {false, true})
+    for (int files = 0; files <= 5; ++files) {
+      CAPTURE(resume);
+      CAPTURE(files);
+      RunOptions options = tiny.options(fmt::format("out-{}-{}", resume, files));
+      options.resume = resume;
+      fs::create_directories(options.out / "checkpoints");
+      const char* const begun[] = {"config.yaml", "command.txt", "meta.json", "metrics.csv",
+                                   "checkpoints/last.safetensors.part"};
+      for (int i = 0; i < files; ++i) put_bytes(options.out / begun[i], "");
+      CHECK(run(options, false));
+      CHECK(bytes_of(options.out / kLast) == checkpoint);
+      CHECK_FALSE(fs::exists(options.out / begun[4]));
+    }
+}
+
+TEST_CASE("a folder without a checkpoint that holds more than a run begins with is left as it is") {
+  const TinyExperiment tiny;
+  RunOptions options = tiny.options("mine");
+  fs::create_directories(options.out);
+  put_bytes(options.out / "config.yaml", "name: mine");
+  CHECK(contains(fault(options), "exists already"));
+  fs::create_directories(options.out / "checkpoints");
+  put_bytes(options.out / kBest, "weights");
+  CHECK(contains(fault(options), "exists already"));
+  CHECK(bytes_of(options.out / "config.yaml") == "name: mine");
+}
+
 TEST_CASE("a folder that exists is noticed before the data are read") {
   const TinyExperiment tiny;
   tiny.train("out");
