@@ -61,10 +61,11 @@ AGENTS = {
         "model.glimpse_kernel": 3,
     },
     "pixels scaled, of candidates": {"data.mean": 0.2, "data.deviation": 0.5, **SOFT_GRID},
-    "pixels scaled, whole": {
+    "whole, pixels scaled": {
         "data.mean": 0.2,
         "data.deviation": 0.5,
         "attention.glimpse.kind": "whole",
+        "attention.glimpse.order": "at_once",
     },
     "pixels scaled, cnn": {"data.mean": 0.2, "data.deviation": 0.5, "model.kind": "cnn"},
     "spread": {"attention.glimpse.std": 0.3, "attention.glimpse.spread": 1},
