@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <iterator>
 
 #include "nn/error.h"
@@ -11,10 +12,13 @@
 namespace saccade {
 namespace {
 
-constexpr const char* kFormat = "saccade checkpoint 1";
+constexpr const char* kFormat = "saccade checkpoint ";  // and its version
+constexpr int kVersion = 1;
+constexpr std::int64_t kMostUpdates = 1'000'000'000'000'000;
 constexpr const char* kAveraged = "ema/";
 constexpr const char* kFirst = "optimizer.first/";
 constexpr const char* kSecond = "optimizer.second/";
+constexpr const char* kMoments = "optimizer.";
 
 void add_block(std::vector<NamedTensor>& tensors, const ParameterLayout& layout,
                const std::string& prefix, std::span<const float> block) {
@@ -47,7 +51,7 @@ void save_checkpoint(const std::filesystem::path& path, const Learner& learner,
   add_block(tensors, layout, kFirst, flat(learner.optimizer.first));
   add_block(tensors, layout, kSecond, flat(learner.optimizer.second));
 
-  std::map<std::string, std::string> metadata{{"format", kFormat},
+  std::map<std::string, std::string> metadata{{"format", kFormat + std::to_string(kVersion)},
                                               {"config", config_yaml},
                                               {"updates", std::to_string(learner.updates())},
                                               {"average_reward", exact(learner.average_reward)}};
@@ -57,14 +61,44 @@ void save_checkpoint(const std::filesystem::path& path, const Learner& learner,
 
 Checkpoint::Checkpoint(const std::filesystem::path& path)
     : path_(path), file_(read_safetensors(path)) {
+  check_format();
+  check_finite();
+}
+
+void Checkpoint::check_format() const {
   const auto format = file_.metadata.find("format");
-  if (format == file_.metadata.end() || format->second != kFormat)
-    throw InputError(fmt::format("{}: not a checkpoint of this program ('{}' expected as format)",
-                                 path.string(), kFormat));
+  const std::string said = format == file_.metadata.end() ? "" : format->second;
+  int version = 0;
+  if (said.starts_with(kFormat))
+    std::from_chars(said.data() + std::string_view(kFormat).size(), said.data() + said.size(),
+                    version);
+  if (version > kVersion)
+    throw NewerCheckpoint(fmt::format(
+        "{}: is of a later version of this program ('{}'; this one reads '{}{}'): read it with "
+        "that one",
+        path_.string(), said, kFormat, kVersion));
+  if (version < 1)
+    throw InputError(fmt::format("{}: not a checkpoint of this program ('{}{}' expected as format)",
+                                 path_.string(), kFormat, kVersion));
+}
+
+void Checkpoint::check_finite() const {
+  for (const NamedTensor& tensor : file_.tensors)
+    if (!tensor.name.starts_with(kMoments) &&
+        !std::ranges::all_of(tensor.data, [](float x) { return std::isfinite(x); }))
+      throw InputError(
+          fmt::format("{}: '{}' has values that are not finite", path_.string(), tensor.name));
 }
 
 std::int64_t Checkpoint::updates() const {
-  return static_cast<std::int64_t>(from_exact(entry("updates")));
+  const std::string& text = entry("updates");
+  std::int64_t updates = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), updates);
+  if (error != std::errc{} || end != text.data() + text.size() || updates < 0 ||
+      updates > kMostUpdates)
+    throw InputError(
+        fmt::format("{}: updates: {}; allowed: 0 to {}", path_.string(), text, kMostUpdates));
+  return updates;
 }
 
 const std::string& Checkpoint::entry(const std::string& key) const {
@@ -92,6 +126,9 @@ void Checkpoint::restore(Learner& learner) const {
                                  path_.string(), file_.tensors.size(), expected));
   const double reward = from_exact(entry("average_reward"));
   const std::int64_t count = updates();
+  if (count > learner.total_updates())
+    throw InputError(fmt::format("{}: updates: {}; this training makes {}", path_.string(), count,
+                                 learner.total_updates()));
   for (const auto& [prefix, block] : blocks)
     if (block->size() > 0) copy(*block, layout, prefix);
   learner.average_reward = reward;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/learning/learner.h"
+#include "nn/error.h"
 #include "nn/safetensors.h"
 
 namespace saccade {
@@ -85,20 +86,27 @@ struct SharedParameters {
   std::vector<std::string> both, model_only, checkpoint_only;
 };
 
+/// A checkpoint that only a later version of this program reads.
+struct NewerCheckpoint : InputError {
+  using InputError::InputError;
+};
+
 /// A checkpoint that was read and found whole.
 class Checkpoint {
  public:
-  /// Throws InputError naming the path and the fault: missing, truncated, altered, or not a
-  /// checkpoint of this program.
+  /// Throws InputError naming the path and the fault: missing, truncated, altered (its checksum is
+  /// verified), not a checkpoint of this program, a weight that is not finite; NewerCheckpoint.
   explicit Checkpoint(const std::filesystem::path& path);
 
   const std::string& config_yaml() const { return entry("config"); }
+  /// In [0, 10^15]. Throws InputError if the entry says anything else.
   std::int64_t updates() const;
   /// A note of the caller; throws InputError if there is none of that name.
   const std::string& note(const std::string& name) const { return entry("note." + name); }
 
   /// Copies the whole state. Throws InputError naming the first parameter that the file lacks or
-  /// has in another shape, or the number of tensors where it has too many, before anything changes.
+  /// has in another shape, the number of tensors where it has too many, or more updates than the
+  /// learner makes, before anything changes.
   void restore(Learner& learner) const;
   /// Copies the averaged weights alone, as evaluation uses them. Throws as restore() does.
   void restore_averaged(Tensor<1>& parameters, const ParameterLayout& layout) const;
@@ -113,6 +121,8 @@ class Checkpoint {
 
  private:
   const std::string& entry(const std::string& key) const;
+  void check_format() const;
+  void check_finite() const;
   void check_shapes(const ParameterLayout& layout, const std::string& prefix) const;
   void check_shape(const NamedTensor& tensor, const Parameter& parameter) const;
   void copy(Tensor<1>& block, const ParameterLayout& layout, const std::string& prefix) const;

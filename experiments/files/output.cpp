@@ -46,6 +46,11 @@ class Descriptor {
   int file_;
 };
 
+bool is_synced(const fs::path& path) {
+  const Descriptor file(path);
+  return file.is_open() && file.sync();
+}
+
 }  // namespace
 
 OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
@@ -70,8 +75,7 @@ OutputFile::~OutputFile() {
 
 void OutputFile::commit() {
   errno = 0;
-  const Descriptor file(beside_);
-  if (!file.is_open() || !file.sync()) cannot_be_written(target_);
+  if (!is_synced(beside_)) cannot_be_written(target_);
   if (std::rename(beside_.c_str(), target_.c_str()) != 0) cannot_be_written(target_);
   beside_.clear();
 }
@@ -88,6 +92,11 @@ std::string write_fault(const fs::path& path) {
   if (!file.is_open() || !file.append(kBlock.data(), kBlock.size()) || !file.sync())
     return system_reason();
   return "the system gave no reason";
+}
+
+void sync_file(const fs::path& path) {
+  errno = 0;
+  if (!is_synced(path)) cannot_be_written(path);
 }
 
 void write_text(const fs::path& path, const std::string& text) {

@@ -37,6 +37,9 @@ class OutputFile {
 /// lengthening it.
 std::string write_fault(const std::filesystem::path& path);
 
+/// Has the system write the file to the disk, or throws as cannot_be_written().
+void sync_file(const std::filesystem::path& path);
+
 /// Writes a whole file, over what is there, or throws as cannot_be_written().
 void write_text(const std::filesystem::path& path, const std::string& text);
 /// The same for a file that others may be reading: it is as it was or whole, whatever happens.

@@ -127,12 +127,20 @@ bool RunFolder::is_made(const fs::path& file) const {
 
 // create() begins with the folder of checkpoints; rows come after the first of these.
 bool RunFolder::is_stillborn() const {
-  if (!fs::is_directory(path_ / "checkpoints") || fs::exists(last_checkpoint()) ||
-      fs::exists(best_checkpoint()))
+  const auto checkpoints = {last_checkpoint(), previous_checkpoint(), best_checkpoint()};
+  if (!fs::is_directory(path_ / "checkpoints") ||
+      std::ranges::any_of(checkpoints, [](const fs::path& path) { return fs::exists(path); }))
     return false;
   std::ifstream rows(metrics());
   std::string line;
   return !(std::getline(rows, line) && std::getline(rows, line));
+}
+
+void RunFolder::require_no_links() const {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path_))
+    if (entry.is_symlink())
+      throw InputError(fmt::format("{}: a symbolic link in a run folder is not followed",
+                                   entry.path().string()));
 }
 
 void RunFolder::require_new() const {
@@ -141,6 +149,25 @@ void RunFolder::require_new() const {
         "{}: exists already and is left as it is; --resume goes on from it, --out DIR chooses "
         "another folder",
         path_.string()));
+}
+
+void RunFolder::keep_last_checkpoint() const {
+  if (!fs::exists(last_checkpoint())) return;
+  fs::path beside = previous_checkpoint();
+  beside += ".tmp";
+  std::error_code error;
+  fs::remove(beside, error);
+  fs::create_hard_link(last_checkpoint(), beside, error);
+  if (error) fs::copy_file(last_checkpoint(), beside, error);  // where a file has one name only
+  if (!error) fs::rename(beside, previous_checkpoint(), error);
+  if (error)
+    throw std::runtime_error(
+        fmt::format("{}: cannot be written: {}", previous_checkpoint().string(), error.message()));
+}
+
+void RunFolder::set_damaged_checkpoint_aside() const {
+  std::error_code none;
+  fs::rename(last_checkpoint(), path_ / "checkpoints/damaged.safetensors", none);
 }
 
 void RunFolder::remove_unfinished_recordings() const {

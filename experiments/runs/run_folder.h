@@ -31,8 +31,9 @@ std::filesystem::path default_run_folder(const Config& config,
                                          const std::vector<std::string>& overrides);
 
 /// The files of one run. A folder holds config.yaml (every value), command.txt (as typed),
-/// meta.json (what it ran on), metrics.csv, checkpoints/last.safetensors and best.safetensors, at
-/// its end summary.json and test.json, and where they are asked for recordings/, metrics.jsonl and
+/// meta.json (what it ran on), metrics.csv, checkpoints/last.safetensors, previous.safetensors
+/// (what was the last one before, should that be damaged) and best.safetensors, at its end
+/// summary.json and test.json, and where they are asked for recordings/, metrics.jsonl and
 /// events.out.tfevents.saccade. While it is trained there is a lock beside them (folder_lock.h),
 /// and failed.txt after a training that failed.
 class RunFolder {
@@ -41,6 +42,9 @@ class RunFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path last_checkpoint() const { return path_ / "checkpoints/last.safetensors"; }
+  std::filesystem::path previous_checkpoint() const {
+    return path_ / "checkpoints/previous.safetensors";
+  }
   std::filesystem::path best_checkpoint() const { return path_ / "checkpoints/best.safetensors"; }
   std::filesystem::path metrics() const { return path_ / "metrics.csv"; }
   std::filesystem::path metrics_lines() const { return path_ / "metrics.jsonl"; }
@@ -54,8 +58,16 @@ class RunFolder {
   /// word of a failure are not, is as good as none; so is what create() made of a run that was
   /// ended by force before its first checkpoint.
   bool exists() const;
+  /// Throws InputError naming a symbolic link in the folder, by which files of others would be read
+  /// or written.
+  void require_no_links() const;
   /// Throws InputError if there is something already.
   void require_new() const;
+  /// The last checkpoint becomes the previous one, too, until another is written. At no moment is
+  /// either missing. Throws std::runtime_error naming the file and the reason.
+  void keep_last_checkpoint() const;
+  /// Renames what is there for the last checkpoint to damaged.safetensors.
+  void set_damaged_checkpoint_aside() const;
   /// Removes what a run that was ended by force had begun to film.
   void remove_unfinished_recordings() const;
   /// Makes the folder with config.yaml, command.txt, meta.json and an empty metrics.csv. Throws

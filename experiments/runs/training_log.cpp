@@ -55,9 +55,13 @@ void MetricsLines::append(const MetricsRow& row) {
 
 TrainingLog::TrainingLog(const RunFolder& folder, const LogConfig& config,
                          std::int64_t keep_episodes)
-    : table_(folder.metrics(), keep_episodes) {
-  if (config.jsonl) lines_.emplace(folder.metrics_lines(), keep_episodes);
-  if (config.tensorboard) events_.emplace(folder.events(), keep_episodes);
+    : files_{folder.metrics()}, table_(folder.metrics(), keep_episodes) {
+  if (config.jsonl) lines_.emplace(files_.emplace_back(folder.metrics_lines()), keep_episodes);
+  if (config.tensorboard) events_.emplace(files_.emplace_back(folder.events()), keep_episodes);
+}
+
+void TrainingLog::sync() const {
+  for (const fs::path& file : files_) sync_file(file);
 }
 
 void TrainingLog::append(const MetricsRow& row) {

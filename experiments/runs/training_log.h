@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <vector>
 
 #include "experiments/files/event_file.h"
 #include "experiments/runs/run_folder.h"
@@ -36,10 +37,14 @@ class TrainingLog {
   /// A recording (.png, .gif), which TensorBoard shows under `recording`.
   void show(std::int64_t episodes, const std::filesystem::path& recording);
 
+  /// Has the system write what was appended to the disk. Throws as write_text().
+  void sync() const;
+
   /// time/elapsed of the last row that was kept; 0 without one.
   double elapsed() const { return table_.elapsed(); }
 
  private:
+  std::vector<std::filesystem::path> files_;
   MetricsFile table_;
   std::optional<MetricsLines> lines_;
   std::optional<EventFile> events_;

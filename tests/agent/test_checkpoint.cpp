@@ -246,17 +246,57 @@ TEST_CASE("a whole file of other contents is refused") {
 
   // The right tensors, but a counter that is none.
   save_checkpoint(saved.file, trained.learner, "", {});
-  for (const char* counter : {"updates", "average_reward"}) {
+  const std::string bounds = "; allowed: 0 to 1000000000000000";
+  const struct {
+    std::string counter, text, fault;
+  } counters[] = {
+      {"average_reward", "many", "'many' in the checkpoint is not a number"},
+      {"updates", "many", "updates: many" + bounds},
+      {"updates", "", "updates: " + bounds},
+      {"updates", "-1", "updates: -1" + bounds},
+      {"updates", "1.5", "updates: 1.5" + bounds},
+      {"updates", "1e3", "updates: 1e3" + bounds},
+      {"updates", "99999999999999999999", "updates: 99999999999999999999" + bounds},
+      {"updates", "1000000000000000", "updates: 1000000000000000; this training makes "}};
+  for (const auto& [counter, text, fault] : counters) {
     CAPTURE(counter);
+    CAPTURE(text);
     const SafetensorsFile file = read_safetensors(saved.path / "x.safetensors");
     auto metadata = file.metadata;
-    metadata[counter] = "many";
+    metadata[counter] = text;
     write_safetensors(saved.path / "y", file.tensors, metadata);
     Trained other(config_of("rnn", "adam"));
     const std::string before = state_of(other.learner);
-    CHECK(message_of<InputError>([&] { Checkpoint(saved.path / "y").restore(other.learner); }) ==
-          "'many' in the checkpoint is not a number");
+    const std::string message =
+        message_of<InputError>([&] { Checkpoint(saved.path / "y").restore(other.learner); });
+    CHECK(message.find(fault) != std::string::npos);
     CHECK((state_of(other.learner) == before));
+  }
+}
+
+TEST_CASE("a checkpoint of a later version is refused by name") {
+  const Trained trained(config_of("rnn", "adam"), 1);
+  const SavedCheckpoint saved(trained.learner);
+  write_safetensors(saved.file, {}, {{"format", "saccade checkpoint 12"}});
+  CHECK(saved.without_path(message_of<NewerCheckpoint>([&] { Checkpoint{saved.file}; })) ==
+        "is of a later version of this program ('saccade checkpoint 12'; this one reads 'saccade "
+        "checkpoint 1'): read it with that one");
+}
+
+TEST_CASE("weights that are not finite are refused") {
+  const Trained trained(config_of("rnn", "adam"), 1);
+  for (const float value :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    const SavedCheckpoint saved(trained.learner);
+    {
+      SafetensorsFile file = read_safetensors(saved.file);
+      const NamedTensor& tensor = file.find("ema/core.weight");
+      file.storage[static_cast<std::size_t>(tensor.data.data() - file.storage.data())] = value;
+      write_safetensors(saved.path / "y", file.tensors, file.metadata);
+    }
+    fs::rename(saved.path / "y", saved.file);
+    CHECK(saved.without_path(message_of<InputError>([&] { Checkpoint{saved.file}; })) ==
+          "'ema/core.weight' has values that are not finite");
   }
 }
 

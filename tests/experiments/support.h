@@ -75,6 +75,7 @@ inline bool contains(const std::string& text, const std::string& part) {
 
 // In a run folder.
 inline const std::string kLast = "checkpoints/last.safetensors";
+inline const std::string kPrevious = "checkpoints/previous.safetensors";
 inline const std::string kBest = "checkpoints/best.safetensors";
 
 // ---- A task that takes milliseconds ----

@@ -1,8 +1,11 @@
 // A run that was interrupted: what it goes on from, and what it refuses to go on from.
 #include <doctest/doctest.h>
 
+#include <functional>
+
 #include "agent/learning/checkpoint.h"
 #include "experiments/verbs/run.h"
+#include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {
@@ -180,10 +183,82 @@ TEST_CASE("another configuration or other data cannot be resumed") {
   CHECK_FALSE(run_stopped(options));
 }
 
+TEST_CASE("where the last checkpoint is damaged, the one before is gone on from") {
+  const TinyExperiment tiny;
+  const fs::path whole = tiny.train("whole");
+  const std::function<void(std::string&)> damages[] = {
+      [](std::string& bytes) { bytes.clear(); },
+      [](std::string& bytes) { bytes.resize(bytes.size() - 100); },
+      [](std::string& bytes) { bytes[bytes.size() - 100] ^= 1; },
+      [](std::string& bytes) { bytes.assign(bytes.size(), '\0'); }};
+  for (const auto& damage : damages) {
+    RunOptions options = tiny.options("out");
+    for (int n = 0; n < 5; ++n) {
+      CHECK_FALSE(run_stopped(options));
+      options.resume = true;
+    }
+    const fs::path last = options.out / kLast, previous = options.out / kPrevious;
+    REQUIRE(Checkpoint(previous).updates() == 4);
+    std::string bytes = bytes_of(last);
+    damage(bytes);
+    put_bytes(last, bytes);
+    const std::string good = bytes_of(previous);
+    const Program::Result result =
+        run_saccade(tiny.path, {"run", tiny.yaml.string(), "--resume", "--out", "out"});
+    CHECK(result.code == 0);
+    CHECK(contains(result.out, "out/checkpoints/last.safetensors: "));
+    CHECK(contains(result.out, "; goes on from out/checkpoints/previous.safetensors, 4 updates\n"));
+    CHECK((bytes_of(options.out / "checkpoints/damaged.safetensors") == bytes));
+    CHECK((bytes_of(last) == bytes_of(whole / kLast)));
+    CHECK((bytes_of(options.out / kBest) == bytes_of(whole / kBest)));
+    CHECK(without_times(Csv(options.out / "metrics.csv")) ==
+          without_times(Csv(whole / "metrics.csv")));
+    fs::remove_all(options.out);
+  }
+}
+
+TEST_CASE("a last checkpoint of a later version is not passed over, nor are two that are damaged") {
+  const TinyExperiment tiny;
+  RunOptions options = tiny.options("out");
+  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_stopped(resumed(options)));
+  const fs::path last = options.out / kLast;
+  const std::string good = bytes_of(last);
+  write_safetensors(last, {}, {{"format", "saccade checkpoint 2"}});
+  const auto before = contents(options.out);
+  CHECK(contains(fault(resumed(options)), "is of a later version of this program"));
+  CHECK(contents(options.out) == before);
+
+  // Nothing is changed.
+  put_bytes(last, "");
+  put_bytes(options.out / kPrevious, "");
+  CHECK(contains(fault(resumed(options)), "previous.safetensors: no safetensors file"));
+  CHECK(bytes_of(last).empty());
+}
+
+TEST_CASE("a run folder with a symbolic link in it is not written to") {
+  const TinyExperiment tiny;
+  const RunOptions options = tiny.options("out");
+  CHECK_FALSE(run_stopped(options));
+  put_bytes(tiny.path / "mine", "mine");
+  for (const char* name : {"metrics.csv", "summary.json", "checkpoints/last.safetensors.tmp",
+                           "checkpoints/previous.safetensors.tmp", "recordings"}) {
+    CAPTURE(name);
+    const fs::path link = options.out / name;
+    fs::remove(link);
+    fs::create_symlink(tiny.path / "mine", link);
+    CHECK(contains(fault(resumed(options)),
+                   link.string() + ": a symbolic link in a run folder is not followed"));
+    fs::remove(link);
+  }
+  CHECK(bytes_of(tiny.path / "mine") == "mine");
+}
+
 TEST_CASE("a checkpoint that is cut, altered or of another model is not resumed") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");
   CHECK_FALSE(run_stopped(options));
+  fs::remove(options.out / kPrevious);
   options.resume = true;
   const fs::path last = options.out / kLast;
   const std::string good = bytes_of(last);

@@ -31,7 +31,7 @@ TEST_CASE("a run folder has every file of the design, with its columns and keys"
   std::set<std::string> files;
   for (const auto& [path, bytes] : contents(folder)) files.insert(path);
   CHECK(files == std::set<std::string>{"config.yaml", "command.txt", "meta.json", "metrics.csv",
-                                       "summary.json", "test.json", kLast, kBest});
+                                       "summary.json", "test.json", kLast, kPrevious, kBest});
   CHECK(bytes_of(folder / "config.yaml") == to_yaml(read_config(tiny.yaml)));
   CHECK(Checkpoint(folder / kBest).config_yaml() == to_yaml(read_config(tiny.yaml)));
   CHECK(bytes_of(folder / "command.txt") == "saccade run tiny.yaml --out out\n");
@@ -260,7 +260,10 @@ TEST_CASE("a loss that is not finite ends the run and keeps the last good checkp
   CHECK(message.starts_with(fmt::format("update {}: the ", checkpoint.updates())));
   CHECK((contains(message, "loss is ") || contains(message, "gradient norm is ")));
   CHECK((contains(message, "inf;") || contains(message, "nan;")));
-  CHECK(message.ends_with("; the last good checkpoint is " + (options.out / kLast).string()));
+  CHECK(
+      contains(message, "; the last good checkpoint is " + (options.out / kLast).string() + "\n"));
+  CHECK(contains(message, "init_from=" + (options.out / kBest).string() +
+                              " training.learning_rate=2.5 --out DIR"));
   for (const NamedTensor& tensor : read_safetensors(options.out / kLast).tensors) {
     CAPTURE(tensor.name);
     CHECK(std::ranges::all_of(tensor.data, [](float x) { return std::isfinite(x); }));

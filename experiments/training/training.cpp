@@ -1,0 +1,221 @@
+#include "experiments/training/training.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/pictures/recording.h"
+#include "experiments/runs/trained.h"
+#include "nn/error.h"
+#include "nn/name_table.h"
+
+namespace saccade {
+
+std::string Training::warm_start() {
+  const std::string& source = task_.config.init_from;
+  if (source.empty()) return "";
+  SharedParameters names;
+  try {
+    names = Checkpoint(find_checkpoint(source))
+                .copy_shared(learner_.parameters, learner_.model().layout());
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("init_from: {}", error.what()));
+  }
+  learner_.optimizer.averaged = learner_.parameters;
+  const auto list = [](const std::vector<std::string>& all) {
+    return all.empty() ? "none" : join(all);
+  };
+  return fmt::format("init_from {}: {} parameters copied\n  begin anew: {}\n  not used: {}\n",
+                     source, names.both.size(), list(names.model_only),
+                     list(names.checkpoint_only));
+}
+
+Checkpoint Training::newest_checkpoint(std::string& word) const {
+  try {
+    return Checkpoint(folder_.last_checkpoint());
+  } catch (const NewerCheckpoint&) {
+    throw;
+  } catch (const InputError& fault) {
+    if (!std::filesystem::exists(folder_.previous_checkpoint())) throw;
+    Checkpoint previous(folder_.previous_checkpoint());
+    word = fmt::format("{}; goes on from {}, {} updates\n", fault.what(),
+                       folder_.previous_checkpoint().string(), previous.updates());
+    return previous;
+  }
+}
+
+std::string Training::resume() {
+  std::string word;
+  const Checkpoint checkpoint = newest_checkpoint(word);
+  const Config saved = parse_config(checkpoint.config_yaml(), folder_.last_checkpoint().string());
+  if (const std::vector<Difference> changed = differences(saved, task_.config); !changed.empty())
+    throw InputError(fmt::format(
+        "{}: was saved with another configuration: {}: {} there, {} now; resume with the same file "
+        "and overrides",
+        folder_.last_checkpoint().string(), changed[0].key, changed[0].first, changed[0].second));
+  const std::string data = nlohmann::json(task_.digits.checksums).dump();
+  if (checkpoint.note("data") != data)
+    throw InputError(fmt::format("{}: was trained on other data: checksums {} there, {} now",
+                                 folder_.last_checkpoint().string(), checkpoint.note("data"),
+                                 data));
+  checkpoint.restore(learner_);
+  window_ = loss_sums_of(checkpoint.note("window"));
+  best_error_ = from_exact(checkpoint.note("best_error"));
+  best_episodes_ = static_cast<std::int64_t>(from_exact(checkpoint.note("best_episodes")));
+  if (!word.empty()) folder_.set_damaged_checkpoint_aside();
+  open_log();
+  return word;
+}
+
+// Before the first update there is nothing to keep, and the first recording is made.
+void Training::open_log() {
+  log_ = std::make_unique<TrainingLog>(folder_, task_.config.log, episodes() > 0 ? episodes() : -1);
+  elapsed_before_ = log_->elapsed();
+  folder_.remove_unfinished_recordings();
+  if (episodes() == 0 && task_.config.record.every > 0) record();
+}
+
+void Training::share_state() {
+  Optimizer& optimizer = learner_.optimizer;
+  for (Tensor<1>* block :
+       {&learner_.parameters, &optimizer.averaged, &optimizer.first, &optimizer.second})
+    ranks_.broadcast(flat(*block));
+  ranks_.broadcast(std::span(&optimizer.updates, 1));
+  ranks_.broadcast(std::span(&learner_.average_reward, 1));
+  ranks_.broadcast(std::span(&window_, 1));
+  ranks_.broadcast(std::span(&best_error_, 1));
+  ranks_.broadcast(std::span(&best_episodes_, 1));
+}
+
+void Training::rescue() const {
+  if (ranks_.first() && whole_) save_last();
+}
+
+// A checkpoint is younger than no row that it goes on from, also after a power failure.
+void Training::save_last() const {
+  log_->sync();
+  folder_.keep_last_checkpoint();
+  save(folder_.last_checkpoint());
+}
+
+void Training::save(const std::filesystem::path& path) const {
+  save_checkpoint(path, learner_, config_yaml_,
+                  {{"window", to_note(window_)},
+                   {"best_error", exact(best_error_)},
+                   {"best_episodes", std::to_string(best_episodes_)},
+                   {"data", nlohmann::json(task_.digits.checksums).dump()}});
+}
+
+bool Training::train(const std::atomic<bool>& stop) {
+  const Config& config = task_.config;
+  progress_.begin(learner_.total_updates() * config.agent.training.batch_size);
+  while (learner_.updates() < learner_.total_updates()) {
+    const std::int64_t before = episodes();
+    const Clock::time_point begin = Clock::now();
+    const UpdateReport report = learner_.step();
+    whole_ = false;
+    window_seconds_ += seconds_since(begin);
+    window_timed_episodes_ += report.sums.episodes;
+    window_ += report.sums;
+
+    const bool last = learner_.updates() == learner_.total_updates();
+    const auto due = [&](std::int64_t every) {
+      return last || before / every != episodes() / every;
+    };
+    progress_.update(episodes(), window_timed_episodes_ / window_seconds_,
+                     window_.errors / window_.episodes);
+    // Before the row, behind which this state may be saved: a resumed run records no earlier ones.
+    if (ranks_.first() && config.record.every > 0 && due(config.record.every)) record();
+    if (due(config.log.every) || due(config.evaluation.every))
+      log(report, due(config.evaluation.every));
+    whole_ = true;
+    if (ranks_.any(stop) && !last) {
+      progress_.finish();
+      rescue();
+      return false;
+    }
+  }
+  progress_.finish();
+  return true;
+}
+
+void Training::log(const UpdateReport& report, bool evaluate_now) {
+  const double n = window_.episodes;
+  const double rate = window_timed_episodes_ / window_seconds_;
+  const double error = window_.errors / n;
+  MetricsRow row;
+  row["episodes"] = static_cast<double>(episodes());
+  row["train/loss"] = window_.loss() / n;
+  for (const LossTerm& term : loss_terms())
+    if (term.metric != nullptr) row[Metric::named(term.metric)] = window_.*term.sum / n;
+  row["train/grad_norm"] = report.gradient_norm;
+  row["train/learning_rate"] = report.learning_rate;
+  row["train/location_std"] = report.location_std;
+  row["train/temperature"] = report.temperature;
+  row["time/episodes_per_second"] = rate;
+  std::string text;
+  if (evaluate_now) {
+    evaluate(row);
+    text = fmt::format("valid {:.2f} %  on digit {:.1f} %", 100 * row["valid/error"],
+                       100 * row["attention/on_target"]);
+  }
+  row["time/elapsed"] = elapsed();
+  if (ranks_.first()) log_->append(row);
+  progress_.line(episodes(), rate, error, text);
+  progress_.row(row);
+  window_ = {};
+  window_seconds_ = window_timed_episodes_ = 0.0;
+  if (evaluate_now && ranks_.first()) {
+    if (best_episodes_ == episodes()) save(folder_.best_checkpoint());
+    save_last();
+  }
+}
+
+// On the validation scenes, by the averaged weights; the best so far are to be kept.
+void Training::evaluate(MetricsRow& row) {
+  const Evaluation valid =
+      validator_.run(flat(learner_.optimizer.averaged), {.progress = learner_.progress()});
+  row["valid/error"] = valid.error;
+  row["attention/on_target"] = valid.on_target;
+  row["attention/border"] = valid.border;
+  row["attention/distance"] = valid.distance;
+  row["attention/coverage"] = valid.coverage;
+  if (task_.model.answer().spells) row["valid/symbol_error"] = valid.symbol_error;
+  if (task_.model.answer().attends) row["attention/on_answer"] = valid.on_answer;
+  if (valid.error < best_error_) {
+    best_error_ = valid.error;
+    best_episodes_ = episodes();
+  }
+}
+
+// TensorBoard shows no .mp4: it gets the same film as a .gif.
+void Training::record() const {
+  const std::filesystem::path film = record(task_.config.record.format);
+  if (!task_.config.log.tensorboard) return;
+  log_->show(episodes(), film.extension() == ".mp4" ? record("gif") : film);
+}
+
+// How the averaged weights look at validation scenes now. A resumed run makes the same files again.
+std::filesystem::path Training::record(const std::string& format) const {
+  const RecordConfig& config = task_.config.record;
+  std::filesystem::create_directories(folder_.recordings());
+  const RecordedAgent agent{fmt::format("{} after {} episodes", task_.config.name, episodes()),
+                            task_,
+                            flat(learner_.optimizer.averaged),
+                            Split::valid,
+                            task_.config.evaluation,
+                            learner_.progress()};
+  const std::int64_t last = learner_.total_updates() * task_.config.agent.training.batch_size;
+  const std::filesystem::path target =
+      folder_.recordings() /
+      fmt::format("episodes-{:0{}}.{}", episodes(), std::to_string(last).size(), format);
+  write_recording({&agent, 1},
+                  {.target = target,
+                   .force = true,
+                   .scenes = config.scenes,
+                   .seed = task_.config.evaluation.seed},
+                  /*stop=*/false);
+  return target;
+}
+
+}  // namespace saccade

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "agent/learning/checkpoint.h"
+#include "agent/learning/learner.h"
+#include "experiments/evaluation/evaluator.h"
+#include "experiments/runs/run_folder.h"
+#include "experiments/runs/training_log.h"
+#include "experiments/task/task.h"
+#include "experiments/training/progress.h"
+#include "experiments/training/test_and_summarize.h"
+#include "nn/clock.h"
+
+namespace saccade {
+
+/// One training in its folder, from its first or resumed update to its last.
+class Training {
+ public:
+  Training(const Task& task, const RunFolder& folder, Workers& workers, Ranks& ranks,
+           Progress& progress)
+      : task_(task),
+        config_yaml_(to_yaml(task.config)),
+        folder_(folder),
+        ranks_(ranks),
+        learner_(task.model, task.environments(Split::train), task.config.seed, workers, ranks),
+        validator_(task.model, task.environments(Split::valid), task.config.evaluation.scenes,
+                   task.config.evaluation.seed, workers, ranks),
+        progress_(progress) {}
+
+  /// Begins with the weights of `init_from`, where there is one, and says what it took.
+  std::string warm_start();
+  /// Saves the state before the first update, so that there is always one to resume from.
+  void begin() {
+    save(folder_.last_checkpoint());
+    open_log();
+  }
+  /// Goes on from the last checkpoint, or from the one before where that is damaged; says so.
+  std::string resume();
+  /// Gives all ranks the state that the first one begins with.
+  void share_state();
+  /// Saves the state after the last whole update, where this rank writes.
+  void rescue() const;
+  bool train(const std::atomic<bool>& stop);
+
+  std::int64_t episodes() const { return learner_.episodes(); }
+  double elapsed() const { return elapsed_before_ + seconds_since(start_); }
+  TrainingFigures figures() const { return {episodes(), best_episodes_, best_error_, elapsed()}; }
+
+ private:
+  Checkpoint newest_checkpoint(std::string& word) const;
+  void save(const std::filesystem::path& path) const;
+  void save_last() const;
+  void log(const UpdateReport& report, bool evaluate);
+  void evaluate(MetricsRow& row);
+  void open_log();
+  void record() const;
+  std::filesystem::path record(const std::string& format) const;
+
+  const Task& task_;
+  const std::string config_yaml_;
+  const RunFolder& folder_;
+  Ranks& ranks_;
+  Learner learner_;
+  Evaluator validator_;
+  Progress& progress_;
+  std::unique_ptr<TrainingLog> log_;  // of the first rank
+  bool whole_ = true;                 // whether the state is that after an update
+
+  LossSums window_;                   // since the last row of metrics.csv
+  double window_seconds_ = 0.0;       // of training, evaluation apart
+  double window_timed_episodes_ = 0;  // of this process: a resumed window began in another
+  double elapsed_before_ = 0.0;       // up to the last row of the processes before this one
+  Clock::time_point start_ = Clock::now();
+  double best_error_ = std::numeric_limits<double>::infinity();
+  std::int64_t best_episodes_ = 0;
+};
+
+}  // namespace saccade
