@@ -11,6 +11,7 @@
 #include "nn/error.h"
 #include "nn/name_table.h"
 #include "nn/parallel.h"
+#include "nn/printable.h"
 #include "nn/random.h"
 
 namespace saccade {
@@ -58,8 +59,11 @@ bool has_image_suffix(const fs::path& path) {
 
 std::vector<std::string> find_classes(const fs::path& folder) {
   std::vector<std::string> names;
-  for (const fs::path& path : sorted_entries(folder, is_folder))
+  for (const fs::path& path : sorted_entries(folder, is_folder)) {
     names.push_back(path.filename().string());
+    if (!is_utf8(names.back()))
+      throw InputError(fmt::format("{}: the name of a class is no UTF-8", path.string()));
+  }
   if (names.size() < 2)
     throw InputError(fmt::format(
         "{}: found {} class folders ({}); needed: at least 2, each with the images of one class",

@@ -5,11 +5,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <thread>
 
 #include "experiments/verbs/command_line.h"
 #include "nn/error.h"
 #include "nn/join_ranks.h"
+#include "nn/printable.h"
 
 namespace {
 
@@ -42,7 +45,7 @@ const std::atomic<bool>& await_stop_signals() {
 
 // An error without a message is told by another rank.
 void tell(const std::exception& error) {
-  if (*error.what() != '\0') fmt::print(stderr, "saccade: {}\n", error.what());
+  if (*error.what() != '\0') fmt::print(stderr, "saccade: {}\n", saccade::printable(error.what()));
 }
 
 }  // namespace
@@ -68,6 +71,11 @@ int main(int argc, char** argv) {
   } catch (const saccade::InputError& error) {
     tell(error);
     return kBadInput;
+  } catch (const std::bad_alloc&) {
+    tell(std::runtime_error(
+        "out of memory: the system refused more; smaller agents, batches (training.batch_size) and "
+        "canvases need less, and so do fewer threads (--threads) and jobs (--jobs)"));
+    return kFailed;
   } catch (const std::exception& error) {
     tell(error);
     return kFailed;

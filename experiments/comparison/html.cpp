@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "nn/printable.h"
+
 namespace saccade {
 namespace {
 
@@ -28,7 +30,7 @@ std::string table_html(const Cells& header, const std::vector<Cells>& rows, std:
 
 std::string html_escaped(std::string_view text) {
   std::string escaped;
-  for (const char c : text) switch (c) {
+  for (const char c : printable(text)) switch (c) {
       case '&':
         escaped += "&amp;";
         break;

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "experiments/comparison/controls.h"
 #include "experiments/files/metrics.h"
 #include "nn/clock.h"
+#include "nn/printable.h"
 
 namespace saccade {
 namespace {
@@ -192,10 +194,20 @@ Json tries_json(const Comparison& comparison, const Variant& v) {
   return tries;
 }
 
-std::string markdown_cell(const std::string& text) {
+// As text: not the end of a cell or line, nor HTML, nor code.
+std::string markdown_escaped(const std::string& text) {
   std::string escaped;
-  for (const char c : text) escaped += c == '|' ? "\\|" : std::string(1, c);
+  for (const char c : printable(text)) {
+    if (std::string_view("|<>&`\\").find(c) != std::string_view::npos) escaped += '\\';
+    escaped += c == '\n' ? ' ' : c;
+  }
   return escaped;
+}
+
+std::string code_line(const std::string& text) {
+  std::string line = "    ";
+  for (const char c : printable(text)) line += c == '\n' ? std::string("\\n") : std::string(1, c);
+  return line + "\n";
 }
 
 }  // namespace
@@ -222,7 +234,7 @@ std::string to_table(const Comparison& comparison) {
 std::string to_markdown(const Comparison& comparison) {
   std::string text, rule;
   for (const std::string& sentence : idle_attention(comparison))
-    text += fmt::format("**{}**\n\n", sentence);
+    text += fmt::format("**{}**\n\n", markdown_escaped(sentence));
   const std::vector<Column> columns = columns_of(comparison);
   for (const Column& column : columns) {
     text += fmt::format("| {} ", column.title);
@@ -231,12 +243,13 @@ std::string to_markdown(const Comparison& comparison) {
   text += "|\n" + rule + "|\n";
   for (const Variant& v : comparison.variants) {
     for (const Column& column : columns)
-      text += fmt::format("| {} ", markdown_cell(column.text(v)));
+      text += fmt::format("| {} ", markdown_escaped(column.text(v)));
     text += "|\n";
   }
-  for (const std::string& line : remarks(comparison)) text += fmt::format("\n- {}", line);
+  for (const std::string& line : remarks(comparison))
+    text += fmt::format("\n- {}", markdown_escaped(line));
   text += "\n\nMade by:\n\n";
-  for (const std::string& command : comparison.commands) text += fmt::format("    {}\n", command);
+  for (const std::string& command : comparison.commands) text += code_line(command);
   return text;
 }
 
@@ -286,7 +299,7 @@ std::string to_json(const Comparison& comparison) {
     document["left_out"].push_back({{"folder", out.folder.string()}, {"reason", out.reason}});
   if (!comparison.tuned_by.empty()) document["tuned_by"] = comparison.tuned_by;
   document["commands"] = comparison.commands;
-  return document.dump(2) + "\n";
+  return document.dump(2, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace saccade

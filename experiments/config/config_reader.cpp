@@ -9,6 +9,7 @@
 #include "experiments/config/study_run.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
+#include "nn/printable.h"
 
 namespace saccade {
 namespace {
@@ -89,6 +90,7 @@ std::string ConfigReader::place(const YAML::Mark& mark) const {
 }
 
 std::vector<YAML::Node> ConfigReader::load(const std::string& text) const {
+  if (!is_utf8(text)) fail(YAML::Mark(), "is no UTF-8");
   try {
     return YAML::LoadAll(text);
   } catch (const YAML::Exception& error) {

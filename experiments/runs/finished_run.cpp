@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 
 #include "experiments/files/input.h"
 #include "experiments/runs/run_document.h"
@@ -90,14 +91,27 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   return inside;
 }
 
-void find_below(const fs::path& folder, std::vector<fs::path>& runs) {
+// The runs of a study, which are inside its folder.
+void find_listed(const fs::path& folder, std::vector<fs::path>& runs) {
+  std::ifstream study(folder / kStudyFile);
+  for (std::string line; std::getline(study, line);) {
+    const fs::path run = fs::path(line).lexically_normal();
+    if (run.empty() || run.is_absolute() || *run.begin() == "..")
+      throw InputError(
+          fmt::format("{}: '{}' is no folder inside", (folder / kStudyFile).string(), line));
+    runs.push_back(folder / run);
+  }
+}
+
+// `seen` ends what symbolic links would make go round.
+void find_below(const fs::path& folder, std::set<fs::path>& seen, std::vector<fs::path>& runs) {
+  if (!seen.insert(fs::canonical(folder)).second) return;
   if (is_run(folder)) {
     if (std::ranges::find(runs, folder) == runs.end()) runs.push_back(folder);
     return;
   }
-  std::ifstream study(folder / kStudyFile);
-  for (std::string line; std::getline(study, line);) runs.push_back(folder / line);
-  for (const fs::path& inside : folders_in(folder)) find_below(inside, runs);
+  find_listed(folder, runs);
+  for (const fs::path& inside : folders_in(folder)) find_below(inside, seen, runs);
 }
 
 }  // namespace
@@ -113,6 +127,7 @@ bool is_finished(const RunFolder& folder) {
 FinishedRun read_trained_run(const fs::path& path) {
   const RunFolder folder(path);
   if (!is_run(path)) throw InputError(fmt::format("{}: is no run folder", path.string()));
+  folder.require_no_links();
   if (!is_finished(folder)) throw InputError(fmt::format("{}: is not finished", path.string()));
   FinishedRun run;
   run.folder = path;
@@ -160,7 +175,8 @@ std::vector<fs::path> find_runs(const fs::path& said) {
   if (!fs::is_directory(folder))
     throw InputError(fmt::format("{}: no such folder", folder.string()));
   std::vector<fs::path> runs;
-  find_below(folder.lexically_normal(), runs);
+  std::set<fs::path> seen;
+  find_below(folder.lexically_normal(), seen, runs);
   if (runs.empty())
     throw InputError(fmt::format(
         "{}: neither a run folder (no config.yaml) nor a study (none below)", folder.string()));

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "nn/printable.h"
+
 namespace saccade {
 namespace {
 
@@ -30,7 +32,7 @@ void show(const std::string& text) {
 
 RunProgress::RunProgress(Screen screen) : screen_(std::move(screen)) {}
 
-void RunProgress::note(const std::string& text) { screen_.write(text); }
+void RunProgress::note(const std::string& text) { screen_.write(printable(text)); }
 
 void RunProgress::update(std::int64_t episodes, double rate, double error) {
   if (!screen_.terminal) return;

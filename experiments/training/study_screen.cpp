@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include "nn/printable.h"
+
 namespace saccade {
 namespace {
 
@@ -45,8 +47,8 @@ class StudyScreen::Row final : public Progress {
   const int run_;
 };
 
-StudyScreen::StudyScreen(std::string name, std::vector<std::int64_t> episodes)
-    : name_(std::move(name)),
+StudyScreen::StudyScreen(const std::string& name, std::vector<std::int64_t> episodes)
+    : name_(printable(name)),
       episodes_(std::move(episodes)),
       terminal_(screen_of(stdout).terminal),
       left_(std::accumulate(episodes_.begin(), episodes_.end(), 0.0)) {}
@@ -54,7 +56,7 @@ StudyScreen::StudyScreen(std::string name, std::vector<std::int64_t> episodes)
 std::unique_ptr<Progress> StudyScreen::begin_run(int run, const std::string& label,
                                                  const RunFolder&) {
   const std::lock_guard guard(mutex_);
-  running_[run].label = label;
+  running_[run].label = printable(label);
   return std::make_unique<Row>(*this, run);
 }
 
@@ -82,7 +84,7 @@ void StudyScreen::end_run(int run, const std::string& text, Ending ending) {
   failed_ += ending == Ending::failed;
   const std::string time =
       ending == Ending::trained ? "  " + clock_time(seconds_since(training.start)) : "";
-  const std::string line = fmt::format("{}  {}{}\n", name, text, time);
+  const std::string line = fmt::format("{}  {}{}\n", name, printable(text), time);
   if (terminal_)
     draw(line);
   else if (ending != Ending::stopped)

@@ -9,6 +9,7 @@
 
 #include "experiments/training/progress.h"
 #include "nn/clock.h"
+#include "nn/printable.h"
 
 namespace saccade {
 
@@ -17,13 +18,13 @@ namespace saccade {
 class StudyScreen final : public StudyProgress {
  public:
   /// `episodes`: of each run.
-  StudyScreen(std::string name, std::vector<std::int64_t> episodes);
+  StudyScreen(const std::string& name, std::vector<std::int64_t> episodes);
 
   std::unique_ptr<Progress> begin_run(int run, const std::string& label,
                                       const RunFolder& folder) override;
   void end_run(int run, const std::string& text, Ending ending) override;
   void end_study() override;
-  void note(const std::string& text) override { show(text); }
+  void note(const std::string& text) override { show(printable(text)); }
 
  private:
   class Row;

@@ -173,9 +173,8 @@ Verb compare_verb() {
           .call =
               [options](const Call& call) {
                 options->command = call.command;
-                fmt::print("{}", with_progress("compared and filmed", [&](const Told& told) {
-                             return compare(*options, told);
-                           }));
+                say(with_progress("compared and filmed",
+                                  [&](const Told& told) { return compare(*options, told); }));
                 return Ending::done;
               },
           .examples = {"saccade compare runs/quickstart --force",

@@ -150,7 +150,7 @@ Verb completion_verb() {
           .options = {{"shell", shell.get(), "bash, zsh, fish", Option::kRequired}},
           .call =
               [shell](const Call&) {
-                fmt::print("{}", completion(*shell, verbs()));
+                say(completion(*shell, verbs()));
                 return Ending::done;
               },
           .examples = {"source <(saccade completion bash)",

@@ -109,7 +109,7 @@ Ending call_preview(DataLine& line) {
   line.preview.out = line.out;
   line.preview.scenes = line.scenes.value_or(line.preview.scenes);
   line.preview.force = line.force;
-  fmt::print("{}", preview(line.preview));
+  say(preview(line.preview));
   return Ending::done;
 }
 

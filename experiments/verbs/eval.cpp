@@ -69,9 +69,8 @@ Verb eval_verb() {
                       threads_option(&options->threads)},
           .call =
               [options](const Call&) {
-                fmt::print("{}", with_progress("test scenes", [&](const Told& told) {
-                             return eval(*options, told);
-                           }));
+                say(with_progress("test scenes",
+                                  [&](const Told& told) { return eval(*options, told); }));
                 return Ending::done;
               },
           .examples = {"saccade eval runs/quickstart/base/seed-1 --episodes 20000",

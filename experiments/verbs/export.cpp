@@ -86,7 +86,7 @@ Verb export_verb() {
                   force_option(&options->force)},
       .call =
           [options](const Call&) {
-            fmt::print("{}", export_agent(*options));
+            say(export_agent(*options));
             return Ending::done;
           },
       .examples = {"saccade export soft60 --onnx agent.onnx --unrolled",

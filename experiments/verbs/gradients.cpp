@@ -322,9 +322,8 @@ Verb gradients_verb() {
                       threads_option(&options->threads)},
           .call =
               [options](const Call&) {
-                fmt::print("{}", with_progress("draws", [&](const Told& told) {
-                             return gradients(*options, told);
-                           }));
+                say(with_progress("draws",
+                                  [&](const Told& told) { return gradients(*options, told); }));
                 return Ending::done;
               },
           .examples = {"saccade gradients runs/quickstart/base/seed-1 --scenes 32 --samples 64",

@@ -65,7 +65,7 @@ Verb manual_verb() {
           .options = {},
           .call =
               [](const Call&) {
-                fmt::print("{}", manual(verbs()));
+                say(manual(verbs()));
                 return Ending::done;
               },
           .examples = {"saccade man | man -l -", "saccade man > saccade.1"}};

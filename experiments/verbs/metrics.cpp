@@ -57,7 +57,7 @@ Verb metrics_verb() {
                       json_option(&line->json)},
           .call =
               [line](const Call&) {
-                fmt::print("{}", list_metrics(line->pattern, line->json));
+                say(list_metrics(line->pattern, line->json));
                 return Ending::done;
               },
           .examples = {"saccade metrics on_target", "saccade metrics --json"}};

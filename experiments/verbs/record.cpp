@@ -148,7 +148,7 @@ Verb record_verb() {
               fmt::print(stderr, "stopped; nothing was written\n");
               return Ending::stopped;
             }
-            fmt::print("{}", written);
+            say(written);
             return Ending::done;
           },
       .examples = {"saccade record soft60 cluttered60 --out both.mp4",

@@ -18,6 +18,7 @@
 #include "experiments/verbs/warn_unused.h"
 #include "nn/clock.h"
 #include "nn/error.h"
+#include "nn/printable.h"
 
 namespace saccade {
 namespace {
@@ -142,7 +143,7 @@ Ending call_run(RunLine& line, const Call& call) {
   line.options.command = call.command;
   if (line.dry_run) {
     require_one_rank("run --dry-run");
-    fmt::print("{}", plan(line.options));
+    say(plan(line.options));
     return Ending::done;
   }
   const std::atomic<bool>& stop = call.stop_flag();
@@ -151,7 +152,7 @@ Ending call_run(RunLine& line, const Call& call) {
   ranks.part();
   if (done) return Ending::done;
   if (ranks.first())
-    fmt::print(stderr, "stopped and saved; go on with: {}{}\n", call.command,
+    fmt::print(stderr, "stopped and saved; go on with: {}{}\n", printable(call.command),
                line.options.resume ? "" : " --resume");
   return Ending::stopped;
 }

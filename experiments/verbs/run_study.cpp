@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +19,7 @@
 #include "experiments/training/study_training.h"
 #include "experiments/verbs/compare.h"
 #include "nn/error.h"
+#include "nn/printable.h"
 
 namespace saccade {
 namespace {
@@ -36,6 +38,23 @@ void compare_runs(const Study& study, const fs::path& folder, const StudyOutcome
                                      .command = options.command});
   progress.note("\n" + table);
 }
+
+// Tells nothing but why runs failed.
+class ErrorsOnly final : public StudyProgress {
+ public:
+  std::unique_ptr<Progress> begin_run(int run, const std::string& label,
+                                      const RunFolder& folder) override {
+    labels_[run] = label;
+    return StudyProgress::begin_run(run, label, folder);
+  }
+  void end_run(int run, const std::string& text, Ending ending) override {
+    if (ending == Ending::failed)
+      fmt::print(stderr, "saccade: {}: {}\n", printable(labels_[run]), printable(text));
+  }
+
+ private:
+  std::map<int, std::string> labels_;
+};
 
 // "2 runs are still being trained by process 12 on host h, ...; who ends the last compares them"
 std::string word_on_others(const std::vector<Holder>& held) {
@@ -101,8 +120,8 @@ bool run_study(const Study& study, const RunOptions& options, StudyProgress& pro
 bool run_study_on_screen(const Study& study, const RunOptions& options,
                          const std::atomic<bool>& stop) {
   if (options.quiet) {
-    StudyProgress silent;
-    return run_study(study, options, silent, stop);
+    ErrorsOnly errors;
+    return run_study(study, options, errors, stop);
   }
   std::vector<std::int64_t> episodes;
   for (const StudyRun& run : study.runs) episodes.push_back(run.config.agent.training.episodes);

@@ -130,9 +130,8 @@ Verb saliency_verb() {
                       force_option(&options->force)},
           .call =
               [options](const Call&) {
-                fmt::print("{}", with_progress("scenes", [&](const Told& told) {
-                             return saliency(*options, told);
-                           }));
+                say(with_progress("scenes",
+                                  [&](const Told& told) { return saliency(*options, told); }));
                 return Ending::done;
               },
           .examples = {"saccade saliency runs/quickstart/base/seed-1 --out maps",

@@ -123,8 +123,7 @@ Verb settings_verb() {
                        "A JSON schema of all of them, by which editors complete and check"}},
           .call =
               [line](const Call&) {
-                fmt::print("{}", line->schema ? settings_schema()
-                                              : list_settings(line->pattern, line->json));
+                say(line->schema ? settings_schema() : list_settings(line->pattern, line->json));
                 return Ending::done;
               },
           .examples = {"saccade settings glimpse.std", "saccade settings --schema > schema.json"}};
@@ -143,7 +142,7 @@ Verb config_verb() {
           .call =
               [line](const Call&) {
                 if (line->strict) line->options.unused = Unused::refused;
-                fmt::print("{}", show_config(line->options));
+                fmt::print("{}", show_config(line->options));  // to be read again
                 return Ending::done;
               },
           .examples = {"saccade config quickstart model.core=gru",
@@ -157,7 +156,7 @@ Verb presets_verb() {
           .options = {json_option(json.get())},
           .call =
               [json](const Call&) {
-                fmt::print("{}", list_presets(*json));
+                say(list_presets(*json));
                 return Ending::done;
               },
           .examples = {"saccade presets", "saccade presets --json"}};

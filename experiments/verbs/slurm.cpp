@@ -134,7 +134,7 @@ Verb slurm_verb() {
                   {"--submit", &options->submit, "Submit it, too"}},
       .call =
           [options](const Call&) {
-            fmt::print("{}", slurm(*options));
+            say(slurm(*options));
             return Ending::done;
           },
       .examples = {"saccade slurm experiments/hard_vs_soft.yaml --jobs 20",

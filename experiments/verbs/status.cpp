@@ -90,7 +90,8 @@ std::string to_json(const Listed& listed, const std::vector<RunStatus>& runs) {
     if (!run.message.empty()) one["message"] = run.message;
     document["runs"].push_back(one);
   }
-  return document.dump(2) + "\n";
+  return document.dump(2, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace
@@ -113,7 +114,7 @@ Verb status_verb() {
                       json_option(&options->json)},
           .call =
               [options](const Call&) {
-                fmt::print("{}", status(*options));
+                say(status(*options));
                 return Ending::done;
               },
           .examples = {"saccade status runs/hard_vs_soft", "saccade status hard_vs_soft --json"}};

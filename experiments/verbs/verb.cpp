@@ -4,6 +4,7 @@
 
 #include "nn/error.h"
 #include "nn/join_ranks.h"
+#include "nn/printable.h"
 
 namespace saccade {
 
@@ -13,6 +14,8 @@ std::vector<Verb> verbs() {
           slurm_verb(),      settings_verb(), config_verb(), presets_verb(), metrics_verb(),
           completion_verb(), manual_verb()};
 }
+
+void say(const std::string& text) { fmt::print("{}", printable(text)); }
 
 void require_one_rank(const std::string& verb) {
   const Launch started = launch();

@@ -84,6 +84,9 @@ struct Verb {
   std::vector<std::string> examples;  // of the help, as typed
 };
 
+/// Prints to the standard output, as printable() has it.
+void say(const std::string& text);
+
 /// Throws InputError where this process is one of several ranks, which would all do the same work.
 void require_one_rank(const std::string& verb);
 

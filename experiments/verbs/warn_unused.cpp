@@ -9,6 +9,7 @@
 
 #include "experiments/config/unused_settings.h"
 #include "nn/error.h"
+#include "nn/printable.h"
 
 namespace saccade {
 
@@ -19,7 +20,8 @@ void warn_of_unused(std::span<const Config* const> configs, Unused unused) {
   const std::vector<std::string> lines = to_lines(settings);
   if (unused == Unused::refused)
     throw InputError(fmt::format("--strict: {}", fmt::join(lines, "; ")));
-  for (const std::string& line : lines) fmt::print(stderr, "saccade: warning: {}\n", line);
+  for (const std::string& line : lines)
+    fmt::print(stderr, "saccade: warning: {}\n", printable(line));
 }
 
 }  // namespace saccade

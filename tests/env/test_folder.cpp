@@ -54,6 +54,15 @@ TEST_CASE("a folder of images is read by class") {
   CHECK(read_folder(folder.path, 0).train.images == digits.train.images);
 }
 
+TEST_CASE("the name of a class is text, before anything is trained on it") {
+  TemporaryFolder folder;
+  write_classes(folder.path, {"caf\xc3\xa9", "th\xe9"}, 12);
+  check_contains(folder_fault(folder.path), {"th\xe9: the name of a class is no UTF-8"});
+  fs::rename(folder.path / "th\xe9", folder.path / "th\xc3\xa9");
+  CHECK(read_folder(folder.path, 0).class_names ==
+        std::vector<std::string>{"caf\xc3\xa9", "th\xc3\xa9"});
+}
+
 TEST_CASE("a folder may have its own test images") {
   TemporaryFolder folder;
   write_classes(folder.path / "train", {"a", "b"}, 5);

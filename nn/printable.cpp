@@ -1,0 +1,67 @@
+#include "nn/printable.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace saccade {
+namespace {
+
+struct Character {
+  std::uint32_t code;
+  std::size_t bytes;
+};
+
+// The character that the text, which is not empty, begins with; none if that is no UTF-8.
+std::optional<Character> first_character(std::string_view text) {
+  const auto byte = [&](std::size_t n) { return static_cast<std::uint8_t>(text[n]); };
+  if (byte(0) < 0x80) return Character{byte(0), 1};
+  const std::size_t bytes = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
+  if (byte(0) < 0xC2 || byte(0) > 0xF4 || text.size() < bytes) return std::nullopt;
+  std::uint32_t code = byte(0) & (0x7FU >> bytes);
+  for (std::size_t n = 1; n < bytes; ++n) {
+    if ((byte(n) & 0xC0) != 0x80) return std::nullopt;
+    code = code << 6 | (byte(n) & 0x3FU);
+  }
+  constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kLeast[bytes] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
+    return std::nullopt;
+  return Character{code, bytes};
+}
+
+bool is_harmless(std::uint32_t code) {
+  const bool is_control =
+      (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7F && code <= 0x9F);
+  const bool turns = code == 0x061C || code == 0x200E || code == 0x200F ||
+                     (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+  return !is_control && !turns;
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::optional<Character> character = first_character(text);
+    if (!character) return false;
+    text.remove_prefix(character->bytes);
+  }
+  return true;
+}
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const std::optional<Character> character = first_character(text);
+    const std::string_view bytes = text.substr(0, character ? character->bytes : 1);
+    if (character && is_harmless(character->code))
+      shown += bytes;
+    else
+      for (const char byte : bytes)
+        shown += fmt::format("\\x{:02x}", static_cast<std::uint8_t>(byte));
+    text.remove_prefix(bytes.size());
+  }
+  return shown;
+}
+
+}  // namespace saccade

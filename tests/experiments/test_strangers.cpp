@@ -1,0 +1,107 @@
+// Text of strangers - names, classes, paths - gets nowhere that it was not let.
+#include <doctest/doctest.h>
+
+#include "nn/printable.h"
+#include "tests/experiments/program.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kEscape = "\x1b]0;owned\x07";
+const std::string kScript = "<script>alert(1)</script>";
+
+void check_harmless(const Program::Result& result, const std::vector<int>& codes) {
+  INFO("said: " << printable(result.out) << printable(result.err));
+  CHECK(std::ranges::find(codes, result.code) != codes.end());
+  CHECK(result.out == printable(result.out));
+  CHECK(result.err == printable(result.err));
+}
+
+TEST_CASE("a run and its comparison in folders whose names are hostile") {
+  const TinyExperiment tiny;
+  const std::string names[] = {"th\xe9", kEscape + "\xe2\x80\xaegpj\nb|<b>&'\"`$(touch mine)`",
+                               std::string(200, 'n')};
+  for (const std::string& name : names) {
+    CAPTURE(printable(name));
+    const auto call = [&](const CommandWords& words) { return run_saccade(tiny.path, words); };
+    check_harmless(call({"run", tiny.yaml.string(), "--out", name}), {0});
+    check_harmless(call({"run", tiny.yaml.string(), "--out", name}), {2});
+    check_harmless(call({"eval", name}), {0});
+    check_harmless(call({"record", name, "--out", name + ".gif"}), {0});
+    check_harmless(call({"compare", name}), {0});
+    check_harmless(call({"compare", name, name + "-none"}), {2});
+    const fs::path comparison = tiny.path / name / "comparison";
+    const std::string page = bytes_of(comparison / "report.html");
+    CHECK(is_utf8(page));
+    CHECK_FALSE(contains(page, "<b>&"));
+    CHECK_FALSE(contains(page, "\x1b"));
+    for (const std::string& line : split(bytes_of(comparison / "compare.md"), '\n'))
+      CHECK((line.starts_with("    ") || !contains(line, "<b>")));  // unless it is code
+    const Program::Result status = call({"status", name, "--json"});
+    check_harmless(status, {0});
+    CHECK_FALSE(nlohmann::json::parse(status.out, nullptr, false).is_discarded());
+    CHECK_FALSE(fs::exists(tiny.path / "mine"));
+  }
+}
+
+TEST_CASE("settings of strangers are refused or kept as text") {
+  const TinyExperiment tiny;
+  for (const std::string& name :
+       {std::string("../out"), std::string("/tmp/out"), std::string("..")})
+    check_harmless(run_saccade(tiny.path, {"run", tiny.yaml.string(), "name=" + name}), {2});
+  const std::string texts[] = {"th\xe9", kEscape, std::string(10000, 'n'), "\xe2\x80\xaegpj"};
+  for (const std::string& text : texts)
+    for (const std::string key : {"name", "data.path", "init_from", "model.core", "no.such.key"}) {
+      CAPTURE(key);
+      check_harmless(
+          run_saccade(tiny.path, {"run", tiny.yaml.string(), key + "=" + text, "--out", "out"}),
+          {0, 1, 2});
+      fs::remove_all(tiny.path / "out");
+    }
+  CHECK_FALSE(fs::exists(tiny.path.parent_path() / "out"));
+  CHECK_FALSE(fs::exists("/tmp/out"));
+}
+
+TEST_CASE("a variant that is named in HTML is shown as it is written") {
+  const TinyExperiment tiny;
+  const Program::Result run = run_saccade(
+      tiny.path, {"run", tiny.yaml.string(), "variant='" + kScript + "'", "--out", "out"});
+  INFO(run.err);
+  if (run.code == 0) {
+    check_harmless(run_saccade(tiny.path, {"compare", "out"}), {0});
+    for (const char* file : {"report.html", "compare.md"})
+      CHECK_FALSE(contains(bytes_of(tiny.path / "out/comparison" / file), "<script>alert"));
+  } else {
+    check_harmless(run, {2});
+  }
+}
+
+TEST_CASE("a study's list of runs names folders inside it") {
+  const TinyExperiment tiny;
+  tiny.train("study/base/seed-1");
+  tiny.train("other");
+  for (const std::string& line : {std::string("../other"), (tiny.path / "other").string(),
+                                  std::string("base/../../other"), std::string("")}) {
+    CAPTURE(line);
+    put_bytes(tiny.path / "study/study.txt", line + "\n");
+    const Program::Result result = run_saccade(tiny.path, {"compare", "study", "--force"});
+    check_harmless(result, {2});
+    CHECK(contains(result.err, "study.txt: '" + line + "' is no folder inside"));
+  }
+  put_bytes(tiny.path / "study/study.txt", "base/seed-1\n");
+  fs::create_directory_symlink(tiny.path / "study", tiny.path / "study/round");
+  fs::create_directory_symlink(tiny.path / "study", tiny.path / "study/round2");
+  check_harmless(run_saccade(tiny.path, {"compare", "study", "--force"}), {0});
+
+  // A film of a run that is somebody's secret would go into the page.
+  put_bytes(tiny.path / "secret", "secret");
+  fs::create_directory_symlink(tiny.path, tiny.path / "study/base/seed-1/recordings");
+  const Program::Result result = run_saccade(tiny.path, {"compare", "study", "--force"});
+  CHECK(contains(result.out + result.err, "a symbolic link in a run folder is not followed"));
+}
+
+}  // namespace
+}  // namespace saccade

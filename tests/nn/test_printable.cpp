@@ -1,0 +1,54 @@
+#include "nn/printable.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace saccade {
+namespace {
+
+TEST_CASE("text is UTF-8 or it is not") {
+  for (const std::string text : {"", "plain", "caf\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x91\x81",
+                                 "\xf4\x8f\xbf\xbf", "\xed\x9f\xbf", "\xee\x80\x80"}) {
+    CAPTURE(printable(text));
+    CHECK(is_utf8(text));
+  }
+  const std::string faults[] = {
+      "\xff",              // no such byte
+      "\x80",              // goes on with nothing
+      "caf\xc3",           // cut
+      "\xe2\x82",          // cut
+      "\xc3(",             // does not go on
+      "\xc0\xaf",          // overlong
+      "\xe0\x80\xaf",      // overlong
+      "\xf0\x80\x80\xaf",  // overlong
+      "\xed\xa0\x80",      // a surrogate
+      "\xf4\x90\x80\x80",  // beyond the last character
+  };
+  for (const std::string& text : faults) {
+    CAPTURE(printable(text));
+    CHECK_FALSE(is_utf8(text));
+  }
+}
+
+TEST_CASE("what a terminal would obey is shown as its bytes") {
+  CHECK(printable("a\tb\nc\xc3\xa9") == "a\tb\nc\xc3\xa9");
+  CHECK(printable("\x1b[31mred\x07\x7f\r") == "\\x1b[31mred\\x07\\x7f\\x0d");
+  CHECK(printable(std::string("a\0b", 3)) == "a\\x00b");
+  CHECK(printable("\xc2\x9b"
+                  "31m") ==
+        "\\xc2\\x9b"
+        "31m");  // CSI in one character
+  CHECK(printable("\xe2\x80\xae"
+                  "gpj") ==
+        "\\xe2\\x80\\xae"
+        "gpj");  // right to left
+  CHECK(printable("no\xff"
+                  "n") ==
+        "no\\xff"
+        "n");
+  CHECK(printable("\xc3\xc3\xa9") == "\\xc3\xc3\xa9");  // a cut character hides none
+}
+
+}  // namespace
+}  // namespace saccade
