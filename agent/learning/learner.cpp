@@ -7,6 +7,7 @@
 
 #include "nn/error.h"
 #include "nn/layers.h"
+#include "nn/memory.h"
 #include "nn/profile.h"
 
 namespace saccade {
@@ -22,6 +23,26 @@ std::vector<RateRange> rates_of(const TrainingConfig& training, const ParameterL
     rates.push_back({p.offset, p.offset + p.size(), factor});
   }
   return rates;
+}
+
+// How many there are, if the settings fit and the memory is there for what a training by so many
+// ranks takes for certain: the parameters, their averages and moments, a gradient for each lane,
+// and of each episode its canvas, features and states. Else throws InputError.
+std::size_t affordable_parameters(const Model& model, int ranks) {
+  check_learning(model.config());
+  const TrainingConfig& training = model.config().training;
+  const int lanes = std::max(1, training.batch_size / training.lane_size / ranks);
+  const auto floats = static_cast<double>(model.layout().size());
+  const double episode = static_cast<double>(sizeof(float)) * 2 * model.num_glimpses() *
+                             (model.look().feature_size + model.state_size()) +
+                         model.canvas().pixels();
+  const double episodes = static_cast<double>(lanes) * training.lane_size;
+  require_memory(sizeof(float) * floats * (4 + lanes) + episodes * episode,
+                 fmt::format("a model of {} parameters, trained in {} lanes of {} episodes",
+                             model.layout().size(), lanes, training.lane_size),
+                 "less takes a smaller model.hidden_size and other widths, training.batch_size, "
+                 "attention.glimpse.num_glimpses and scene.canvas");
+  return model.layout().size();
 }
 
 }  // namespace
@@ -135,14 +156,13 @@ double Lane::mean_entropy() const {
 
 Learner::Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
                  Workers& workers, Ranks& ranks)
-    : parameters(zeros<1>(model.layout().size())),
+    : parameters(zeros<1>(affordable_parameters(model, ranks.count()))),
       optimizer(model.config().training.optimizer, model.layout().size(),
                 rates_of(model.config().training, model.layout())),
       model_(model),
       workers_(workers),
       ranks_(ranks),
       seed_(seed) {
-  check_learning(model.config());
   const TrainingConfig& training = model.config().training;
   const int rollouts = model.config().reinforce.rollouts;
   total_updates_ = (training.episodes + training.batch_size - 1) / training.batch_size;

@@ -79,7 +79,7 @@ class Lane {
 class Learner {
  public:
   /// Keeps references to `model`, `workers` and `ranks`. Draws the initial weights. Throws
-  /// InputError where there are more ranks than lanes.
+  /// InputError where there are more ranks than lanes, or less memory than this takes for certain.
   Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
           Workers& workers, Ranks& ranks = alone());
 

@@ -29,8 +29,7 @@ constexpr double kMaxEpisodes = 4e9;
 // The largest integer that every reader of JSON and YAML keeps exact: 2^53 - 1.
 constexpr double kMaxSeed = 9'007'199'254'740'991;
 
-constexpr Interval closed(double low, double high) { return {low, high}; }        // [low, high]
-constexpr Interval above(double low, double high) { return {low, high, false}; }  // (low, high]
+constexpr Interval closed(double low, double high) { return {low, high}; }  // [low, high]
 constexpr Interval below(double low, double high) {
   return {low, high, true, false};
 }  // [low, high)
@@ -108,7 +107,7 @@ std::vector<Setting> settings(Config& c) {
       {"attention.glimpse.kind", &glimpse.kind, glimpse_kinds(), "who chooses the next location"},
       {"attention.glimpse.num_glimpses", &glimpse.num_glimpses, closed(1, 256), "in an episode"},
       {"attention.glimpse.first", &glimpse.first, first_glimpses(), "the first location"},
-      {"attention.glimpse.std", &glimpse.std, above(0, 4), "of the policy, in half canvases"},
+      {"attention.glimpse.std", &glimpse.std, closed(1e-4, 4), "of the policy, in half canvases"},
       {"attention.glimpse.learn_std", &glimpse.learn_std, {}, "train the std as well"},
       {"attention.glimpse.spread", &glimpse.spread, closed(0, 4),
        "of its deterministic pass, in std"},
@@ -121,7 +120,7 @@ std::vector<Setting> settings(Config& c) {
       {"attention.glimpse.score_hidden", &glimpse.score_hidden, kWidth,
        "inside additive, location_free"},
       {"attention.glimpse.expect", &glimpse.expect, expectations(), "soft_grid: the mean of what"},
-      {"attention.glimpse.temperature", &glimpse.temperature, above(0, 1000), "of grid kinds"},
+      {"attention.glimpse.temperature", &glimpse.temperature, closed(1e-4, 1000), "of grid kinds"},
       {"attention.glimpse.entropy", &glimpse.entropy, kWeight, "soft_grid: weight of its bonus"},
       {"attention.glimpse.coverage", &glimpse.coverage, kWeight, "soft_grid: of the penalty"},
       {"attention.glimpse.row_penalty", &glimpse.row_penalty, kWeight, "soft_grid: likewise"},
@@ -133,9 +132,9 @@ std::vector<Setting> settings(Config& c) {
       {"attention.glimpse.size", &glimpse.size, closed(0, 2048), "whole: to shrink to; 0: as is"},
       {"attention.glimpse.order", &glimpse.order, reading_orders(), "whole: of what is read"},
       {"attention.input.kind", &input.kind, input_kinds(), "gate on what the core reads"},
-      {"attention.input.alpha", &input.alpha, above(0, 1000), "gate: sharpness of its softmax"},
+      {"attention.input.alpha", &input.alpha, closed(1e-4, 1000), "gate: sharpness of its softmax"},
       {"attention.input.learn_alpha", &input.learn_alpha, {}, "gate: train alpha as well"},
-      {"attention.input.gain", &input.gain, above(0, 8192), "gate: times the gated input"},
+      {"attention.input.gain", &input.gain, closed(1e-4, 8192), "gate: times the gated input"},
       {"attention.hidden.kind", &hidden.kind, hidden_kinds(), "attention over h_1 .. h_T"},
       {"attention.hidden.query", &hidden.query, hidden_queries(), "attend: what asks"},
       {"attention.hidden.output", &hidden.output, hidden_outputs(), "attend: what is read"},
@@ -170,9 +169,10 @@ std::vector<Setting> settings(Config& c) {
       {"training.batch_size", &training.batch_size, closed(1, 65536), "episodes in an update"},
       {"training.lane_size", &training.lane_size, closed(1, 65536), "episodes a thread takes"},
       {"training.optimizer", &optimizer.optimizer, optimizers(), "the update rule"},
-      {"training.learning_rate", &optimizer.learning_rate, above(0, 10), "after the warm-up"},
-      {"training.locator_factor", &training.locator_factor, above(0, 1000), "times learning_rate"},
-      {"training.baseline_factor", &training.baseline_factor, above(0, 1000),
+      {"training.learning_rate", &optimizer.learning_rate, closed(1e-12, 10), "after the warm-up"},
+      {"training.locator_factor", &training.locator_factor, closed(1e-6, 1000),
+       "times learning_rate"},
+      {"training.baseline_factor", &training.baseline_factor, closed(1e-6, 1000),
        "times learning_rate"},
       {"training.schedule", &optimizer.schedule, learning_rate_schedules(), "of learning_rate"},
       {"training.warmup", &optimizer.warmup, below(0, 1), "share of the training"},
@@ -182,7 +182,7 @@ std::vector<Setting> settings(Config& c) {
       {"training.momentum", &optimizer.momentum, kDecay, "sgd"},
       {"training.beta1", &optimizer.beta1, kDecay, "adam, adamw"},
       {"training.beta2", &optimizer.beta2, kDecay, "adam, adamw"},
-      {"training.epsilon", &optimizer.epsilon, above(0, 1), "adam, adamw"},
+      {"training.epsilon", &optimizer.epsilon, closed(1e-30, 1), "adam, adamw"},
       {"training.max_grad_norm", &optimizer.max_grad_norm, closed(0, 1e6), "0: no clipping"},
       {"training.ema", &optimizer.ema, kDecay, "decay of the averaged weights; 0: the last ones"},
       {"training.classifier_weight", &training.classifier_weight, kWeight, "at the last step"},

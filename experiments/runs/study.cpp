@@ -274,6 +274,8 @@ std::optional<Study> parse_study(const std::string& text, const std::string& ori
   const StudyKeys keys(text, origin, overrides);
   if (!keys.vary && !keys.seeds && !keys.tuned_by) return std::nullopt;
   const Variants variants = keys.vary ? list_variants(*keys.vary) : Variants(1);
+  if (keys.seeds && variants.size() * list_seeds(*keys.seeds).size() > kMaxRuns)
+    keys.seeds->fail(keys.seeds->node, fmt::format("seeds: more than {} runs", kMaxRuns));
   if (keys.seeds)
     for (const std::string& override : overrides)
       if (override.starts_with("seed="))

@@ -17,6 +17,7 @@
 #include "experiments/task/shared_digits.h"
 #include "experiments/training/train.h"
 #include "nn/error.h"
+#include "nn/memory.h"
 #include "nn/parallel.h"
 
 namespace saccade {
@@ -39,14 +40,6 @@ std::vector<std::string> labels_of(const Study& study) {
   for (std::size_t i = 0; i < labels.size(); ++i)
     labels[i] += fmt::format("{}seed {}", labels[i].empty() ? "" : ", ", configs[i]->seed);
   return labels;
-}
-
-std::int64_t available_memory() {
-  std::ifstream info("/proc/meminfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.starts_with("MemAvailable:"))
-      return 1024 * std::strtoll(line.c_str() + line.find(':') + 1, nullptr, 10);
-  return std::numeric_limits<std::int64_t>::max();
 }
 
 // What failed before is tried again, but not by each task of an array job that comes after.

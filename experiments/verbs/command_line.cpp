@@ -15,6 +15,16 @@
 namespace saccade {
 namespace {
 
+// What the library would take for a number near 2^64.
+std::string fault_of_natural_number(const std::string& text) {
+  const bool natural = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return natural ? "" : fmt::format("'{}'; allowed: an integer from 0 on", text);
+}
+
+std::string fault_of_text(const std::string& text) {
+  return text.empty() ? "''; allowed: anything but nothing" : "";
+}
+
 void add(CLI::App& app, const Option& option) {
   std::visit(
       [&](auto* value) {
@@ -26,6 +36,12 @@ void add(CLI::App& app, const Option& option) {
             added->check(CLI::Range(range->least, range->most));
           else if (std::get<Option::Need>(option.bound) == Option::kRequired)
             added->required();
+          using Value = std::remove_pointer_t<decltype(value)>;
+          if constexpr (std::is_same_v<Value, std::optional<std::uint64_t>>)
+            added->check(fault_of_natural_number);
+          if constexpr (std::is_same_v<Value, std::string> ||
+                        std::is_same_v<Value, std::filesystem::path>)
+            added->check(fault_of_text);
         }
       },
       option.value);

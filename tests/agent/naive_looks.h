@@ -92,14 +92,14 @@ inline Row distribution(const World& world, const Parameters& p, const Scene& sc
 
 // ---- A window of Gaussian filters ----
 
-/// One row of F_X or F_Y on a canvas side of `size` pixels.
+/// One row of F_X or F_Y on a canvas side of `size` pixels, divided by that of the nearest pixel:
+/// far outside the canvas all are 0 in double precision.
 inline Row filter(int size, double centre, double variance) {
   Row f(size);
+  const auto exponent = [&](double a) { return (a - centre) * (a - centre) / (2.0 * variance); };
+  const double least = exponent(std::clamp(std::nearbyint(centre), 1.0, size * 1.0));
   double sum = 0.0;
-  for (int a = 0; a < size; ++a) {
-    const double distance = a + 1 - centre;
-    sum += f[a] = std::exp(-distance * distance / (2.0 * variance));
-  }
+  for (int a = 0; a < size; ++a) sum += f[a] = std::exp(least - exponent(a + 1));
   return map(f, [&](double z) { return z / sum; });
 }
 

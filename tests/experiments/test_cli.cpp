@@ -52,6 +52,9 @@ TEST_CASE("bad usage is refused with one message and exit code 2") {
   check({"run", "tiny.yaml", "--out"}, "--out: ");
   check({"eval", "out", "--episodes", "many"}, "--episodes: ");
   check({"record"}, "run_dirs is required");
+  check({"record", "out", "--out", "x.gif", "--only", ""}, "--only: ''; allowed: ");
+  for (const char* seed : {"-1", "", "1.5", "1e3"})
+    check({"record", "out", "--out", "x.gif", "--seed", seed}, fmt::format("--seed: '{}'", seed));
   check({"compare"}, "folders is required");
   check({"bench", "tiny.yaml", "--seconds", "0"}, "--seconds 0: allowed: ");
   check({"bench", "tiny.yaml", "--seconds", "long"}, "Could not convert: --seconds = long");
@@ -179,13 +182,38 @@ TEST_CASE("Ctrl-C stops a study, and the same command goes on") {
   CHECK(contains(result.out, "tiny: 60 of 60 runs done, "));
 }
 
-TEST_CASE("--quiet prints nothing") {
+TEST_CASE("what cannot have its memory is refused before it is taken") {
+  const TinyExperiment tiny;
+  const Words words = {"run",
+                       "tiny.yaml",
+                       "model.hidden_size=8192",
+                       "model.feature_size=8192",
+                       "training.batch_size=65536",
+                       "training.lane_size=1",
+                       "--out",
+                       "out"};
+  const Result result = run_saccade(tiny.path, words);
+  CHECK(result.code == 2);
+  CHECK(contains(result.err, "parameters, trained in 65536 lanes of 1 episodes needs at least "));
+  CHECK(contains(result.err, " GB, and "));
+  CHECK_FALSE(fs::exists(tiny.path / "out"));
+}
+
+TEST_CASE("--quiet prints nothing, but why runs of a study failed") {
   const TinyExperiment tiny;
   const Result result =
       run_saccade(tiny.path, {"run", "tiny.yaml", "--quiet", "--threads", "2", "--out", "out"});
   check_done(result);
   CHECK(result.out == "");
   CHECK(fs::exists(tiny.path / "out/summary.json"));
+
+  const Result study = run_saccade(
+      tiny.path, {"run", "tiny.yaml", "--quiet", "seeds=2", "init_from=none", "--out", "study"});
+  CHECK(study.code == 1);
+  CHECK(study.out == "");
+  CHECK(contains(study.err, "saccade: seed 1: failed: init_from: none: no run folder"));
+  CHECK(contains(study.err, "saccade: seed 2: failed: init_from: none: no run folder"));
+  CHECK(contains(study.err, "saccade: 2 of 2 runs failed; the same command tries them again\n"));
 }
 
 TEST_CASE("--json prints one document") {

@@ -112,7 +112,7 @@ TEST_CASE("to_yaml and back gives the same configuration") {
       "model: {core: lstm, hidden_size: 7}\n"
       "attention: {glimpse: {first: learned, std: {from: 0.3, to: 0.05, over: 0.6}}}\n"
       "reinforce: {rollouts: 4, advantage: leave_one_out, weight: 0.1}\n"
-      "training: {episodes: 123456789, learning_rate: 1.0e-06, epsilon: 1e-300}\n");
+      "training: {episodes: 123456789, learning_rate: 1.0e-06, epsilon: 1e-30}\n");
   CHECK(config.agent.training.optimizer.final_learning_rate == 0.01 * 1e-6);
   CHECK(config.scene.num_distractors == 0);
   check_equal(parse(to_yaml(config)), config);
@@ -252,7 +252,7 @@ TEST_CASE("a repeated key names both lines") {
 TEST_CASE("a value of the wrong type names what is allowed") {
   CHECK(message("training:\n  learning_rate: fast\n") ==
         "x.yaml:2:18: training.learning_rate: 'fast' is not a number; "
-        "allowed: a number > 0 and <= 10");
+        "allowed: a number >= 1e-12 and <= 10");
   CHECK(message("training: {batch_size: 1e3}\n") ==
         "x.yaml:1:24: training.batch_size: '1e3' is not an integer; "
         "allowed: an integer from 1 to 65536");
@@ -287,7 +287,7 @@ TEST_CASE("a value of the wrong type names what is allowed") {
 TEST_CASE("a value out of its range names the range") {
   CHECK(message("training: {learning_rate: 0}") ==
         "x.yaml:1:27: training.learning_rate: '0' is out of range; "
-        "allowed: a number > 0 and <= 10");
+        "allowed: a number >= 1e-12 and <= 10");
   CHECK(message("training: {ema: 1}") ==
         "x.yaml:1:17: training.ema: '1' is out of range; allowed: a number >= 0 and < 1");
   CHECK(message("retina: {scales: 7}") ==
@@ -329,7 +329,7 @@ TEST_CASE("a std is a number or a ramp") {
   const auto std_message = [](const std::string& value) {
     const std::string text = message("attention: {glimpse: {std: " + value + "}}");
     const std::string end =
-        "; allowed: a number > 0 and <= 4, or {from, to, over}: two such numbers and a share > 0 "
+        "; allowed: a number >= 0.0001 and <= 4, or {from, to, over}: two such numbers and a share > 0 "
         "and <= 1";
     INFO("message: " << text);
     REQUIRE(text.ends_with(end));
@@ -357,7 +357,7 @@ TEST_CASE("an override is key.path=value") {
                "override 'training=5': 'training' is a section; its keys: episodes, ");
   check_starts(override_message("attention.glimpse.std.from=1"),
                "override 'attention.glimpse.std.from=1': attention.glimpse.std is no section; "
-               "allowed: a number > 0 and <= 4, or {from, to, over}");
+               "allowed: a number >= 0.0001 and <= 4, or {from, to, over}");
   check_starts(override_message("scene.canvas=[1"), "override 'scene.canvas=[1': not valid YAML: ");
   check_starts(override_message("seed="), "override 'seed=': seed: no value; allowed: ");
 }

@@ -218,7 +218,7 @@ TEST_CASE("a gate is as sharp as a number above 0, on an agent with a core") {
     CHECK(
         override_message("attention.input.alpha=" + value) ==
         fmt::format("override 'attention.input.alpha={0}': attention.input.alpha: '{0}' is out of "
-                    "range; allowed: a number > 0 and <= 1000",
+                    "range; allowed: a number >= 0.0001 and <= 1000",
                     value));
   check_starts(message("", {"attention.input.kind=gate", "model.kind=cnn"}),
                "override 'attention.input.kind=gate': attention.input.kind: gate needs");
@@ -229,7 +229,7 @@ TEST_CASE("a temperature is a number above 0, or a ramp of such") {
     return message("attention: {glimpse: {kind: soft_grid, temperature: " + value + "}}");
   };
   const std::string allowed =
-      "; allowed: a number > 0 and <= 1000, or {from, to, over}: two such numbers and a share > 0 "
+      "; allowed: a number >= 0.0001 and <= 1000, or {from, to, over}: two such numbers and a share > 0 "
       "and <= 1";
   for (const std::string value : {"0", "-1", "1001"})
     CHECK(temperature_message(value) ==

@@ -178,6 +178,8 @@ TEST_CASE("a study that cannot be is refused with its place") {
   const std::string many =
       fmt::format("vary: [{}, {}]\n", list("training.ema"), list("training.learning_rate"));
   CHECK(contains(fault(many), "vary: more than 10000 variants"));
+  CHECK(contains(fault("vary: {training.learning_rate: [0.1, 0.2]}\nseeds: 5001\n"),
+                 "seeds: more than 10000 runs"));
   CHECK(contains(fault("tuned_by: training.ema\n"),
                  "tiny.yaml:12:11: tuned_by: 'training.ema' is not varied; allowed: a key that "
                  "every variant of vary has, or a list of them"));

@@ -1,0 +1,219 @@
+// A value for every setting with which it matters, and what gives it something to say.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <opencv2/imgcodecs.hpp>
+#include <string>
+#include <vector>
+
+namespace saccade {
+
+using Overrides = std::vector<std::string>;
+
+// What a moved setting must change. All but `weights` leave every weight as it was.
+enum class Shows {
+  weights,  // of the last checkpoint: the network, its first values, or a step of training
+  test,     // what the test says: it is about the evaluation alone
+  rows,     // the rows of metrics.csv: it is about when something is measured
+  films,    // the pictures in the run folder: it is about what is drawn
+  files,    // which files the run folder has: it is about what is written
+  folder,   // where a run is kept
+};
+
+struct Move {
+  std::string key, value;
+  Overrides with = {};  // what gives the setting something to say, in both runs
+  Shows shows = Shows::weights;
+};
+
+inline const Overrides kSoft = {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
+                                "attention.glimpse.stride=4"};
+inline const Overrides kContent = {"attention.glimpse.kind=soft_grid",
+                                   "attention.glimpse.grid=[2, 3]", "attention.glimpse.stride=4",
+                                   "attention.glimpse.addressing=content"};
+inline const Overrides kConv = {"model.glimpse_network=conv", "model.glimpse_kernel=3"};
+inline const Overrides kContext = {"model.context=thumbnail", "model.context_size=12"};
+inline const Overrides kWhole = {"attention.glimpse.kind=whole"};
+inline const Overrides kGate = {"attention.input.kind=gate"};
+inline const Overrides kAttend = {"attention.hidden.kind=attend"};
+inline const Overrides kLocal = {"attention.hidden.kind=attend", "attention.hidden.area=local"};
+inline const Overrides kSelf = {"attention.hidden.kind=self", "attention.hidden.penalty=0.1"};
+inline const Overrides kWide = {"scene.canvas=[13, 40]", "scene.num_digits=2"};
+inline const Overrides kWords = {"scene.kind=transcribe", "scene.canvas=[13, 40]",
+                                 "scene.num_digits=2", "decoder.hidden_size=5"};
+// Long enough that answers differ from scene to scene.
+inline const Overrides kLearned = {"training.episodes=960", "evaluation.scenes=400",
+                                   "attention.glimpse.std=1"};
+inline const Overrides kLearnedWords = {
+    "scene.kind=transcribe",  "scene.canvas=[13, 40]", "scene.num_digits=2",
+    "decoder.hidden_size=5",  "scene.min_digits=1",    "training.learning_rate=0.01",
+    "training.episodes=3200", "evaluation.every=3200", "evaluation.scenes=2000"};
+inline const Overrides kText = {"scene.kind=digits_to_words", "scene.num_distractors=0",
+                                "attention.glimpse.kind=whole", "decoder.hidden_size=5"};
+inline const Overrides kCatch = {"scene.kind=catch", "scene.canvas=[8, 9]",
+                                 "scene.num_distractors=0", "attention.glimpse.num_glimpses=7"};
+inline const Overrides kCnn = {"model.kind=cnn", "model.channels=[2, 3]", "model.kernel_size=3"};
+inline const Overrides kMlp = {"model.kind=mlp"};
+inline const Overrides kAttention = {"model.core=attention", "model.heads=2"};
+inline const Overrides kSgd = {"training.optimizer=sgd"};
+inline const Overrides kFilms = {"record.every=32", "record.format=gif"};
+
+inline std::vector<Move> moves() {
+  return {
+      {"name", "another", {}, Shows::folder},
+      {"variant", "another", {}, Shows::folder},
+      {"seed", "2"},
+      {"data.source", "folder"},
+      {"data.size", "5", {"data.source=folder"}},
+      {"data.mean", "0.3"},
+      {"data.deviation", "0.4"},
+      {"data.augmentation.rotation", "30"},
+      {"data.augmentation.scale", "0.5"},
+      {"data.augmentation.shear", "0.5"},
+      {"data.augmentation.shift", "2"},
+      {"data.augmentation.elastic", "2"},
+      {"scene.kind", "centered", {"scene.num_distractors=0"}},
+      {"scene.canvas", "[14, 15]"},
+      {"scene.num_digits", "2", {"scene.canvas=[13, 40]"}},
+      {"scene.min_digits", "1", kWords},
+      {"scene.label", "pair", kWide},
+      {"scene.num_distractors", "2"},
+      {"scene.distractor_size", "4"},
+      {"scene.max_number", "99", kText},
+      {"scene.border", "2"},
+      {"retina.patch_size", "5"},
+      {"retina.scales", "1"},
+      {"retina.scale_factor", "3"},
+      {"retina.pooling", "max"},
+      {"model.kind", "mlp"},
+      {"model.core", "gru"},
+      {"model.hidden_size", "7"},
+      {"model.heads", "3", kAttention},
+      {"model.depth", "2", kAttention},
+      {"model.glimpse_network", "conv", {"model.glimpse_kernel=3"}},
+      {"model.glimpse_filters", "5", kConv},
+      {"model.glimpse_kernel", "2", kConv},
+      {"model.glimpse_stride", "1", kConv},
+      {"model.glimpse_hidden", "6"},
+      {"model.location_hidden", "5"},
+      {"model.feature_size", "9"},
+      {"model.locator_hidden", "6"},
+      {"model.context", "thumbnail", {"model.context_size=12"}},
+      {"model.context_size", "13", kContext},
+      {"model.context_hidden", "6", kContext},
+      {"model.canvas_hidden", "6", kMlp},
+      {"model.channels", "[2, 4]", kCnn},
+      {"model.kernel_size", "5", kCnn},
+      {"attention.glimpse.kind", "soft_gaussian"},
+      {"attention.glimpse.num_glimpses", "4"},
+      {"attention.glimpse.first", "center"},
+      {"attention.glimpse.std", "0.3"},
+      {"attention.glimpse.learn_std", "true", {"attention.glimpse.std=0.3"}},
+      {"attention.glimpse.spread", "1", {"attention.glimpse.std=1"}, Shows::test},
+      {"attention.glimpse.grid", "[3, 3]", kSoft},
+      {"attention.glimpse.stride", "3", kSoft},
+      {"attention.glimpse.tiles", "[1, 3]", kSoft},
+      {"attention.glimpse.addressing", "location", kSoft},
+      {"attention.glimpse.score", "additive", kContent},
+      {"attention.glimpse.score_hidden",
+       "9",
+       {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
+        "attention.glimpse.stride=4", "attention.glimpse.addressing=content",
+        "attention.glimpse.score=additive"}},
+      {"attention.glimpse.expect", "pixels", kSoft},
+      {"attention.glimpse.temperature", "0.5", kSoft},
+      {"attention.glimpse.entropy", "0.5", kSoft},
+      {"attention.glimpse.coverage", "0.5", kSoft},
+      {"attention.glimpse.row_penalty", "0.5", kSoft},
+      {"attention.glimpse.filters", "4", {"attention.glimpse.kind=soft_gaussian"}},
+      {"attention.glimpse.detach_state", "false", {"attention.glimpse.kind=soft_point"}},
+      {"attention.glimpse.size", "[5, 6]", kWhole},
+      {"attention.glimpse.order", "at_once", kWhole},
+      {"attention.input.kind", "gate"},
+      {"attention.input.alpha", "2", kGate},
+      {"attention.input.learn_alpha", "true", kGate},
+      {"attention.input.gain", "3", kGate},
+      {"attention.hidden.kind", "mean"},
+      {"attention.hidden.query", "mean", kAttend},
+      {"attention.hidden.output", "context", kAttend},
+      {"attention.hidden.score", "additive", kAttend},
+      {"attention.hidden.score_hidden", "9", kSelf},
+      {"attention.hidden.area", "local", kAttend},
+      {"attention.hidden.position",
+       "predicted",
+       {"attention.hidden.kind=attend", "attention.hidden.area=local",
+        "attention.hidden.position=current"}},
+      {"attention.hidden.window", "1", kLocal},
+      {"attention.hidden.mask", "011", {"attention.hidden.kind=mean"}},
+      {"attention.hidden.hops", "2", kSelf},
+      {"attention.hidden.penalty", "0.5", kSelf},
+      {"decoder.core", "lstm", kWords},
+      {"decoder.hidden_size", "6", kWords},
+      {"reinforce.rollouts", "2"},
+      {"reinforce.advantage", "learned"},
+      {"reinforce.critic", "mlp", {"reinforce.advantage=learned"}},
+      {"reinforce.critic_hidden", "7", {"reinforce.advantage=gae", "reinforce.critic=privileged"}},
+      {"reinforce.reward", "probability"},
+      {"reinforce.weight", "0.5"},
+      {"reinforce.entropy",
+       "0.1",
+       {"attention.glimpse.learn_std=true", "attention.glimpse.std=0.3"}},
+      {"reinforce.baseline_weight", "0.5", {"reinforce.advantage=learned"}},
+      {"reinforce.estimator", "both"},
+      {"reinforce.shared_baseline", "true", {"reinforce.advantage=learned"}},
+      {"reinforce.constant", "0.25", {"reinforce.advantage=constant"}},
+      {"reinforce.trace", "0.5", {"reinforce.reward=gain"}},
+      {"reinforce.discount", "0.5", kCatch},
+      {"reinforce.action_entropy", "0.5", kCatch},
+      {"reinforce.ema_decay", "0.5"},
+      {"training.episodes", "80"},
+      {"training.batch_size", "32"},
+      // Sums of floats have the order of the lanes.
+      {"training.lane_size", "8"},
+      {"training.optimizer", "sgd"},
+      {"training.learning_rate", "0.01"},
+      {"training.locator_factor", "2"},
+      {"training.baseline_factor", "2", {"reinforce.advantage=learned"}},
+      {"training.schedule", "constant"},
+      {"training.warmup", "0.5"},
+      {"training.final_learning_rate", "0.01"},
+      {"training.weight_decay", "0.1", kSgd},
+      {"training.momentum", "0.5", kSgd},
+      {"training.beta1", "0.5"},
+      {"training.beta2", "0.5"},
+      {"training.epsilon", "0.1"},
+      {"training.max_grad_norm", "0.01"},
+      {"training.ema", "0.1"},
+      {"training.classifier_weight", "0.5"},
+      {"training.step_loss", "0.5"},
+      {"evaluation.every", "16", {}, Shows::rows},
+      {"evaluation.scenes", "50", {}, Shows::test},
+      {"evaluation.seed", "778", {}, Shows::test},
+      {"evaluation.rollouts", "1", kLearned, Shows::test},
+      {"evaluation.beam", "1", kLearnedWords, Shows::test},
+      {"log.every", "16", {}, Shows::rows},
+      {"log.jsonl", "true", {}, Shows::files},
+      {"log.tensorboard", "true", {}, Shows::files},
+      {"record.every", "32", {}, Shows::films},
+      {"record.scenes", "2", kFilms, Shows::films},
+      {"record.format", "png", kFilms, Shows::films},
+  };
+}
+
+// Both the IDX files and the images of a folder, so that one path serves both sources.
+inline void write_images(const std::filesystem::path& folder) {
+  for (const std::string part : {"train", "test"})
+    for (const std::string label : {"a", "b", "c"})
+      for (int i = 0; i < 10; ++i) {
+        std::filesystem::create_directories(folder / part / label);
+        cv::Mat image(6, 6, CV_8UC1);
+        for (int pixel = 0; pixel < 36; ++pixel)
+          image.data[pixel] = static_cast<unsigned char>((pixel * (label[0] - 'a' + 2) + i) % 256);
+        REQUIRE(cv::imwrite((folder / part / label / fmt::format("{}.png", i)).string(), image));
+      }
+}
+
+}  // namespace saccade
