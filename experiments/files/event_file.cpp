@@ -122,7 +122,7 @@ std::uint32_t masked_crc32c_of(std::string_view bytes) {
 EventFile::EventFile(const fs::path& path, std::int64_t keep_step) : path_(path) {
   const std::uint64_t kept = bytes_to_keep(path, keep_step);
   if (kept > 0) fs::resize_file(path, kept);
-  file_.open(path, std::ios::binary | (kept > 0 ? std::ios::app : std::ios::trunc));
+  file_ = open_to_append(path, /*anew=*/kept == 0);
   if (kept > 0) return;
   Event event = event_of(0);
   event.set_file_version(kVersion);

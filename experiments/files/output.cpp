@@ -99,6 +99,13 @@ void sync_file(const fs::path& path) {
   if (!is_synced(path)) cannot_be_written(path);
 }
 
+std::ofstream open_to_append(const fs::path& path, bool anew) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary | (anew ? std::ios::trunc : std::ios::app));
+  if (!file) cannot_be_written(path);
+  return file;
+}
+
 void write_text(const fs::path& path, const std::string& text) {
   errno = 0;
   std::ofstream file(path, std::ios::binary);

@@ -160,6 +160,7 @@ void RunFolder::keep_last_checkpoint() const {
   fs::create_hard_link(last_checkpoint(), beside, error);
   if (error) fs::copy_file(last_checkpoint(), beside, error);  // where a file has one name only
   if (!error) fs::rename(beside, previous_checkpoint(), error);
+  if (!error) fs::remove(beside, error);  // two names of one file are not renamed
   if (error)
     throw std::runtime_error(
         fmt::format("{}: cannot be written: {}", previous_checkpoint().string(), error.message()));
@@ -207,7 +208,7 @@ MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) : pat
   }
   old.close();
   replace_text(path, kept);
-  file_.open(path, std::ios::app);
+  file_ = open_to_append(path);
 }
 
 void MetricsFile::append(const MetricsRow& row) {

@@ -44,7 +44,7 @@ MetricsLines::MetricsLines(const fs::path& path, std::int64_t keep_episodes) : p
       if (is_kept(line, keep_episodes)) kept += line + "\n";
   }
   replace_text(path, kept);
-  file_.open(path, std::ios::app);
+  file_ = open_to_append(path);
 }
 
 void MetricsLines::append(const MetricsRow& row) {

@@ -217,6 +217,17 @@ TEST_CASE("where the last checkpoint is damaged, the one before is gone on from"
   }
 }
 
+TEST_CASE("a run that was killed between the two names of its last checkpoint leaves no third") {
+  const TinyExperiment tiny;
+  RunOptions options = tiny.options("out");
+  CHECK_FALSE(run_stopped(options));
+  fs::remove(options.out / kPrevious);
+  fs::create_hard_link(options.out / kLast, options.out / kPrevious);
+  CHECK(run(resumed(options), false));
+  CHECK(Checkpoint(options.out / kPrevious).updates() < Checkpoint(options.out / kLast).updates());
+  CHECK_FALSE(fs::exists(options.out / (kPrevious + ".tmp")));
+}
+
 TEST_CASE("a last checkpoint of a later version is not passed over, nor are two that are damaged") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");
