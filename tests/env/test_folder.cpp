@@ -6,6 +6,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <set>
 
+#include "tests/env/check_contains.h"
 #include "tests/env/digit_files.h"
 
 namespace saccade {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include "tests/env/check_contains.h"
 #include "tests/env/digit_files.h"
 
 namespace saccade {

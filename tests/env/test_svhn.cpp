@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "tests/env/check_contains.h"
 #include "tests/env/photo_files.h"
 
 namespace saccade {
