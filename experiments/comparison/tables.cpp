@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "experiments/comparison/controls.h"
+#include "experiments/files/json_text.h"
 #include "experiments/files/metrics.h"
 #include "nn/clock.h"
 
@@ -286,7 +287,7 @@ std::string to_json(const Comparison& comparison) {
     document["left_out"].push_back({{"folder", out.folder.string()}, {"reason", out.reason}});
   if (!comparison.tuned_by.empty()) document["tuned_by"] = comparison.tuned_by;
   document["commands"] = comparison.commands;
-  return document.dump(2) + "\n";
+  return json_text(document, 2) + "\n";
 }
 
 }  // namespace saccade

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <zip.h>
 
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -43,10 +43,10 @@ xt::xarray<T> npy_array(const std::string& bytes) {
                                         [](double a, std::size_t b) { return a * double(b); });
   const std::size_t found = bytes.size() - kBegin - header.size();
   if (needed != static_cast<double>(found))
-    throw InputError(fmt::format("{} bytes, but {} values need {:.0f}", found,
-                                 fmt::join(shape, " x "), needed));
+    throw InputError(
+        fmt::format("{} bytes, but {} values need {:.0f}", found, fmt::join(shape, " x "), needed));
   xt::xarray<T> array = xt::xarray<T>::from_shape(shape);
-  std::memcpy(array.data(), bytes.data() + kBegin + size, found);
+  std::copy_n(bytes.data() + bytes.size() - found, found, reinterpret_cast<char*>(array.data()));
   return array;
 }
 
@@ -59,7 +59,8 @@ struct ReadNpz {
         zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &error), zip_discard);
     if (!archive) throw InputError(path.string() + ": no zip file");
     const auto fail = [&](const std::string& name) {
-      throw InputError(fmt::format("{}: '{}' is no .npy file that can be read", path.string(), name));
+      throw InputError(
+          fmt::format("{}: '{}' is no .npy file that can be read", path.string(), name));
     };
     const std::uintmax_t most = std::filesystem::file_size(path);
     for (zip_int64_t i = 0; i < zip_get_num_entries(archive.get(), 0); ++i) {
