@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <fstream>
-
 #include "env/digits.h"
+#include "env/open_file.h"
 #include "nn/error.h"
 
 namespace saccade {
@@ -14,27 +13,18 @@ constexpr std::size_t kCifarSide = 32, kCifarChannels = 3, kCifarClasses = 10;
 constexpr std::size_t kPlane = kCifarSide * kCifarSide;       // the pixels of one channel
 constexpr std::size_t kRecord = 1 + kCifarChannels * kPlane;  // label, red, green, blue
 
-std::ifstream open_batch(const fs::path& path) {
-  std::error_code ignored;
-  std::ifstream file;
-  if (fs::is_regular_file(path, ignored)) file.open(path, std::ios::binary);
-  if (!file.is_open())
-    throw InputError(path.string() +
-                     ": missing, or cannot be opened; needed: this file of the binary version");
-  return file;
-}
-
 /// Appends the records of a batch.
 void append_batch(const fs::path& path, std::vector<std::uint8_t>& records) {
-  std::ifstream file = open_batch(path);
+  std::ifstream file = open_file(path);
   const std::uintmax_t size = fs::file_size(path);
   if (size == 0 || size % kRecord != 0)
     throw InputError(fmt::format("{}: {} bytes; needed: images of {} bytes each{}", path.string(),
                                  size, kRecord, size == 0 ? "" : ", so that it is truncated"));
   const std::size_t first = records.size();
   records.resize(first + size);
+  errno = 0;
   file.read(reinterpret_cast<char*>(records.data() + first), static_cast<std::streamsize>(size));
-  if (!file) throw InputError(path.string() + ": cannot be read");
+  if (!file) throw InputError(path.string() + ": cannot be read: " + system_reason());
   for (std::size_t at = first; at < records.size(); at += kRecord)
     if (records[at] >= kCifarClasses)
       throw InputError(fmt::format("{}: label {} of image {}; allowed: 0 to {}", path.string(),
@@ -64,7 +54,7 @@ std::vector<std::string> read_names(const fs::path& path) {
   if (!fs::exists(path, ignored))
     return {"airplane", "automobile", "bird",  "cat",  "deer",
             "dog",      "frog",       "horse", "ship", "truck"};
-  std::ifstream file(path);
+  std::ifstream file = open_file(path);
   std::vector<std::string> names;
   for (std::string name; file >> name;) names.push_back(name);
   if (names.size() != kCifarClasses)

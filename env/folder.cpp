@@ -2,12 +2,16 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
+#include <optional>
 
 #include "env/digits.h"
 #include "env/image_cache.h"
+#include "env/open_file.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
 #include "nn/parallel.h"
@@ -100,28 +104,80 @@ cv::Mat resize(const cv::Mat& pixels, int size) {
   return resized;
 }
 
-/// 8 bit, grey or BGR without alpha, upright; empty if the file is no image.
+/// Rows times columns as the head of a PNG or JPEG file says; nothing where it is neither. What a
+/// file is, its first bytes say and not its name.
+std::optional<double> declared_pixels(std::ifstream& file) {
+  using Bytes = std::array<std::uint8_t, 8>;
+  constexpr Bytes kPng = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+  constexpr std::array<std::uint8_t, 3> kJpeg = {0xff, 0xd8, 0xff};
+  const auto take = [&](auto bytes) {  // so many, or zeros
+    bytes.fill(0);
+    file.read(reinterpret_cast<char*>(bytes.data()), bytes.size());
+    return bytes;
+  };
+  const auto word = [](std::uint8_t high, std::uint8_t low) { return 256.0 * high + low; };
+  const Bytes mark = take(Bytes());
+  if (mark == kPng) {
+    take(Bytes());  // size and name of the first chunk
+    const Bytes sides = take(Bytes());
+    return (word(sides[0], sides[1]) * 65536.0 + word(sides[2], sides[3])) *
+           (word(sides[4], sides[5]) * 65536.0 + word(sides[6], sides[7]));
+  }
+  if (!std::equal(kJpeg.begin(), kJpeg.end(), mark.begin())) return std::nullopt;
+  file.clear();
+  file.seekg(2);
+  while (file) {  // segments: 0xff, kind, bytes that follow with these two
+    const auto segment = take(std::array<std::uint8_t, 4>());
+    const int kind = segment[1];
+    const bool is_frame =
+        kind >= 0xc0 && kind <= 0xcf && kind != 0xc4 && kind != 0xc8 && kind != 0xcc;
+    if (segment[0] != 0xff) break;
+    if (is_frame) {
+      const auto sides = take(std::array<std::uint8_t, 5>());  // bits, rows, cols
+      return word(sides[1], sides[2]) * word(sides[3], sides[4]);
+    }
+    file.seekg(static_cast<std::streamoff>(word(segment[2], segment[3])) - 2, std::ios::cur);
+  }
+  return 0.0;  // which decodes to nothing
+}
+
+/// 8 bit, grey or BGR without alpha, upright.
 cv::Mat decode(const fs::path& path, int size) {
   constexpr double k16To8Bit = 1.0 / 257;
+  constexpr double kMostPixels = 1 << 26;  // half a gigabyte where each has 8 bytes
+  const auto fail = [&](const std::string& fault) {
+    throw InputError(fmt::format("{}: {}", path.string(), fault));
+  };
+  std::ifstream file = open_file(path);
+  const std::optional<double> declared = declared_pixels(file);
+  if (!declared) fail("is neither PNG nor JPEG, whatever its name; allowed: these");
+  if (*declared > kMostPixels)
+    fail(fmt::format("{:.0f} pixels; allowed: at most {:.0f}", *declared, kMostPixels));
   cv::Mat pixels;
   try {
     pixels = cv::imread(path.string(), cv::IMREAD_ANYCOLOR | cv::IMREAD_ANYDEPTH);
   } catch (const cv::Exception&) {
-    return {};
+    pixels.release();
   }
   if (pixels.depth() == CV_16U) pixels.convertTo(pixels, CV_8U, k16To8Bit);
-  if (pixels.empty() || pixels.depth() != CV_8U) return {};
+  if (pixels.empty() || pixels.depth() != CV_8U) fail("cannot be decoded; allowed: PNG and JPEG");
   return size > 0 ? resize(pixels, size) : pixels;
 }
 
+/// Throws what is wrong with the first of those that cannot be read.
 std::vector<Image> read_images(const std::vector<ImageFile>& files, int size, Workers& workers) {
   std::vector<Image> images(files.size());
+  std::vector<std::string> faults(files.size());
   workers.for_each(static_cast<int>(files.size()), [&](int i) {
-    images[i] = {files[i].path.string(), files[i].label, decode(files[i].path, size)};
+    images[i] = {files[i].path.string(), files[i].label, {}};
+    try {
+      images[i].pixels = decode(files[i].path, size);
+    } catch (const InputError& error) {
+      faults[i] = error.what();
+    }
   });
-  for (const Image& image : images)
-    if (image.pixels.empty())
-      throw InputError(fmt::format("{}: cannot be decoded; allowed: PNG and JPEG", image.path));
+  for (const std::string& fault : faults)
+    if (!fault.empty()) throw InputError(fault);
   return images;
 }
 

@@ -43,64 +43,94 @@ std::string find_file(const fs::path& folder, const std::string& name) {
       fmt::format("{}: missing; needed: this file or {}.gz", (folder / name).string(), name));
 }
 
-/// The whole file, decompressed if it is a gzip file; zlib reads others as they are.
-std::vector<std::uint8_t> read_bytes(const std::string& path) {
-  constexpr unsigned kBlock = 1U << 20;
-  errno = 0;
-  const gzFile file = gzopen(path.c_str(), "rb");
-  if (file == nullptr) throw InputError(path + ": cannot be opened: " + system_reason());
-  gzbuffer(file, kBlock);
-  std::vector<std::uint8_t> bytes;
-  int count = 0;
-  do {
-    const std::size_t size = bytes.size();
-    bytes.resize(size + kBlock);
-    count = gzread(file, bytes.data() + size, kBlock);
-    bytes.resize(size + std::max(count, 0));
-  } while (count > 0);
-  int code = Z_OK;
-  gzerror(file, &code);
-  gzclose(file);
-  if (code == Z_BUF_ERROR)
-    throw InputError(fmt::format("{}: truncated: the gzip stream breaks off after {} bytes", path,
-                                 bytes.size()));
-  if (code != Z_OK)
-    throw InputError(
-        fmt::format("{}: cannot be read: corrupt gzip data after {} bytes", path, bytes.size()));
-  return bytes;
-}
+/// The bytes of a file one after the other, decompressed if it is a gzip file; zlib reads others as
+/// they are.
+class Unpacked {
+ public:
+  explicit Unpacked(const std::string& path) : path_(path) {
+    errno = 0;
+    file_ = gzopen(path.c_str(), "rb");
+    if (file_ == nullptr) throw InputError(path + ": cannot be opened: " + system_reason());
+  }
+  ~Unpacked() { gzclose(file_); }
+  Unpacked(const Unpacked&) = delete;
+  Unpacked& operator=(const Unpacked&) = delete;
 
-/// `allowed` are the magics that the file may have.
+  /// Appends so many bytes, or those that are left.
+  void read(std::vector<std::uint8_t>& bytes, std::size_t count) {
+    constexpr std::size_t kMostAtOnce = 1U << 30;
+    const std::size_t end = bytes.size() + count;
+    std::size_t size = bytes.size();
+    bytes.resize(end);
+    for (int got = 1; got > 0 && size < end;) {
+      got = gzread(file_, bytes.data() + size,
+                   static_cast<unsigned>(std::min(end - size, kMostAtOnce)));
+      size += std::max(got, 0);
+    }
+    bytes.resize(size);
+    check(size);
+  }
+
+  /// No more bytes than these can be in the file.
+  double most_bytes() const {
+    constexpr double kMostRatio = 1032.0;  // of deflate
+    return static_cast<double>(fs::file_size(path_)) * (gzdirect(file_) ? 1.0 : kMostRatio);
+  }
+
+ private:
+  void check(std::size_t size) const {
+    int code = Z_OK;
+    gzerror(file_, &code);
+    if (code == Z_BUF_ERROR)
+      throw InputError(
+          fmt::format("{}: truncated: the gzip stream breaks off after {} bytes", path_, size));
+    if (code != Z_OK)
+      throw InputError(
+          fmt::format("{}: cannot be read: corrupt gzip data after {} bytes", path_, size));
+  }
+
+  std::string path_;
+  gzFile file_;
+};
+
+/// `allowed` are the magics that the file may have. What its header says is held against the size
+/// of the file before there is memory for it, and nothing behind that is read.
 IdxFile read_file(const fs::path& folder, const std::string& name,
                   const std::vector<std::uint32_t>& allowed) {
   IdxFile file;
   file.path = find_file(folder, name);
-  file.bytes = read_bytes(file.path);
-  const auto word = [&](std::size_t i) -> std::uint32_t {  // big-endian
-    if (file.bytes.size() < 4 * (i + 1))
+  Unpacked unpacked(file.path);
+  const auto next_word = [&]() -> std::uint32_t {  // big-endian
+    unpacked.read(file.bytes, 4);
+    if (file.bytes.size() % 4 != 0 || file.bytes.size() == file.header)
       file.fail(fmt::format("truncated: {} bytes, not even a header", file.bytes.size()));
-    const std::uint8_t* byte = file.bytes.data() + 4 * i;
+    const std::uint8_t* byte = file.bytes.data() + file.header;
+    file.header = file.bytes.size();
     return std::uint32_t{byte[0]} << 24 | std::uint32_t{byte[1]} << 16 |
            std::uint32_t{byte[2]} << 8 | std::uint32_t{byte[3]};
   };
-  const std::uint32_t magic = word(0);
+  const std::uint32_t magic = next_word();
   if (std::find(allowed.begin(), allowed.end(), magic) == allowed.end())
     file.fail(fmt::format("magic {:#010x} is not that of an IDX file of {}; allowed: {:#010x}",
                           magic, allowed.front() == kLabels ? "labels" : "images",
                           fmt::join(allowed, " or ")));
-  for (std::size_t i = 1; i <= (magic & 0xff); ++i) file.shape.push_back(word(i));
-  file.header = 4 * (1 + file.shape.size());
+  for (std::size_t i = 1; i <= (magic & 0xff); ++i) file.shape.push_back(next_word());
 
   // In floating point, so that absurd dimensions do not overflow.
   const double expected =
       std::accumulate(file.shape.begin(), file.shape.end(), 1.0, std::multiplies<>());
-  const double found = static_cast<double>(file.values().size());
   if (expected == 0)
     file.fail(fmt::format("empty: its dimensions are {}", fmt::join(file.shape, " x ")));
-  if (expected != found)
-    file.fail(fmt::format("{}: dimensions {} need {:.0f} bytes after the header, found {:.0f}",
-                          found < expected ? "truncated" : "trailing bytes",
-                          fmt::join(file.shape, " x "), expected, found));
+  const double most = unpacked.most_bytes();
+  if (expected <= most) unpacked.read(file.bytes, static_cast<std::size_t>(expected) + 1);
+  const double found = static_cast<double>(file.values().size());
+  if (expected > most || expected != found)
+    file.fail(fmt::format("{}: dimensions {} need {:.0f} bytes after the header, found {}",
+                          found > expected ? "trailing bytes" : "truncated",
+                          fmt::join(file.shape, " x "), expected,
+                          found > expected   ? "more"
+                          : expected <= most ? fmt::format("{:.0f}", found)
+                                             : fmt::format("at most {:.0f}", most)));
   return file;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "experiments/comparison/controls.h"
+#include "experiments/files/json_text.h"
 #include "experiments/files/metrics.h"
 #include "nn/clock.h"
 #include "nn/printable.h"
@@ -299,7 +300,7 @@ std::string to_json(const Comparison& comparison) {
     document["left_out"].push_back({{"folder", out.folder.string()}, {"reason", out.reason}});
   if (!comparison.tuned_by.empty()) document["tuned_by"] = comparison.tuned_by;
   document["commands"] = comparison.commands;
-  return document.dump(2, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + "\n";
+  return json_text(document, 2) + "\n";
 }
 
 }  // namespace saccade

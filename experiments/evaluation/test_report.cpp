@@ -1,4 +1,5 @@
 #include "experiments/evaluation/test_report.h"
+#include "experiments/files/json_text.h"
 
 #include <fmt/format.h>
 
@@ -114,7 +115,7 @@ std::string to_details(const TestReport& report, const std::vector<std::string>&
   put("attention/look_map", {{"rows", e.details.map.rows},
                              {"cols", e.details.map.cols},
                              {"weights", e.details.look_map}});
-  return details.dump() + "\n";
+  return json_text(details) + "\n";
 }
 
 }  // namespace saccade

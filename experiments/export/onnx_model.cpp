@@ -8,6 +8,7 @@
 
 #include "experiments/export/operations.h"
 #include "experiments/export/parts.h"
+#include "experiments/files/json_text.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
 #include "saccade_version.h"
@@ -226,7 +227,7 @@ void put_metadata(Graph& graph, const Task& task) {
   for (int c = 0; c < task.model.num_classes(); ++c) classes.push_back(task.class_name(c));
   graph.set_metadata("saccade.version", SACCADE_VERSION);
   graph.set_metadata("saccade.config", to_yaml(task.config));
-  graph.set_metadata("saccade.classes", nlohmann::json(classes).dump());
+  graph.set_metadata("saccade.classes", json_text(nlohmann::json(classes)));
   graph.set_metadata("saccade.num_glimpses", std::to_string(task.model.num_glimpses()));
 }
 

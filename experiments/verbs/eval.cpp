@@ -9,6 +9,7 @@
 
 #include "experiments/evaluation/attention_weights.h"
 #include "experiments/evaluation/test_report.h"
+#include "experiments/files/json_text.h"
 #include "experiments/files/output.h"
 #include "experiments/runs/trained.h"
 #include "nn/error.h"
@@ -51,7 +52,7 @@ std::string eval(const EvalOptions& options, const Told& told) {
   const auto put = [&](Metric metric, const auto& value) { document[metric.name()] = value; };
   for (const auto& [metric, value] : to_metrics(report, task.model)) put(metric, value);
   put("attention/on_target_by_glimpse", report.deterministic().on_target_by_glimpse);
-  return document.dump(2) + "\n";
+  return json_text(document, 2) + "\n";
 }
 
 Verb eval_verb() {

@@ -15,6 +15,7 @@
 #include "agent/learning/reinforce.h"
 #include "agent/rollout.h"
 #include "attention/categorical.h"
+#include "experiments/files/json_text.h"
 #include "experiments/runs/trained.h"
 #include "nn/error.h"
 
@@ -305,7 +306,7 @@ std::string gradients(const GradientsOptions& options, const Told& told) {
   }
   if (exact)
     document["exact"] = against_exact(trained, options, locators, workers, average_reward, drawn);
-  return options.json ? document.dump(2) + "\n" : to_table(document);
+  return options.json ? json_text(document, 2) + "\n" : to_table(document);
 }
 
 Verb gradients_verb() {

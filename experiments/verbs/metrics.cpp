@@ -1,4 +1,5 @@
 #include "experiments/files/metrics.h"
+#include "experiments/files/json_text.h"
 
 #include <fmt/format.h>
 
@@ -40,7 +41,7 @@ std::string list_metrics(const std::string& pattern, bool json) {
   }
   if (document.empty())
     throw InputError(fmt::format("'{}': no metric has that in its name or meaning", pattern));
-  return json ? document.dump(2) + "\n" : text;
+  return json ? json_text(document, 2) + "\n" : text;
 }
 
 }  // namespace

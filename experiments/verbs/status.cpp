@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "experiments/files/json_text.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_status.h"
 #include "experiments/verbs/run_study.h"
@@ -90,8 +91,7 @@ std::string to_json(const Listed& listed, const std::vector<RunStatus>& runs) {
     if (!run.message.empty()) one["message"] = run.message;
     document["runs"].push_back(one);
   }
-  return document.dump(2, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace) +
-         "\n";
+  return json_text(document, 2) + "\n";
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -55,14 +53,6 @@ struct IdxFolder : TemporaryFolder {
     return message_of<InputError>([this] { read_idx(path, {}); });
   }
 };
-
-inline void check_contains(const std::string& message, const std::vector<std::string>& words) {
-  for (const std::string& word : words) {
-    CAPTURE(message);
-    CAPTURE(word);
-    CHECK(message.find(word) != std::string::npos);
-  }
-}
 
 inline std::string load_fault(const DataConfig& config) {
   return message_of<InputError>([&] { load_digits(config); });

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "tests/env/check_contains.h"
 #include "tests/env/photo_files.h"
 
 namespace saccade {
@@ -56,7 +57,7 @@ TEST_CASE("a bad file of CIFAR-10 is named with its fault") {
   fs::remove(third);
   check_contains(folder.fault(), {third.string(), "missing"});
   fs::create_directory(third);
-  check_contains(folder.fault(), {third.string(), "missing"});
+  check_contains(folder.fault(), {third.string(), "no regular file"});
 }
 
 }  // namespace

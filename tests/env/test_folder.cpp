@@ -2,10 +2,13 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <iterator>
 #include <opencv2/imgcodecs.hpp>
 #include <set>
 
+#include "tests/env/check_contains.h"
 #include "tests/env/digit_files.h"
 
 namespace saccade {
@@ -22,6 +25,21 @@ void write_classes(const fs::path& folder, const std::vector<std::string>& class
     for (int i = 0; i < count; ++i)
       write_image(folder / classes[label] / fmt::format("{}.png", i),
                   cv::Mat(5, 4, CV_8UC1, cv::Scalar(40.0 * static_cast<double>(1 + label) + i)));
+}
+
+/// Puts other bytes at a place of a file.
+void set_bytes(const fs::path& path, std::size_t place, const Bytes& bytes) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(static_cast<std::streamoff>(place));
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+}
+
+/// Where a JPEG file says its size.
+std::size_t frame_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  return bytes.find("\xff\xc0");
 }
 
 std::string folder_fault(const fs::path& folder, int size = 0) {
@@ -116,7 +134,33 @@ TEST_CASE("a bad folder is named with its fault") {
   SUBCASE("a file that is no image") {
     write_classes(folder.path, {"a", "b"}, 3);
     write(folder.path / "b" / "page.jpg", {'<', 'h', 't', 'm', 'l', '>'});
-    check_contains(folder_fault(folder.path), {"page.jpg", "cannot be decoded"});
+    check_contains(folder_fault(folder.path), {"page.jpg", "neither PNG nor JPEG"});
+  }
+  SUBCASE("another image format under the name of one that is read") {
+    write_classes(folder.path, {"a", "b"}, 3);
+    write_image(folder.path / "x.bmp", cv::Mat(5, 4, CV_8UC1, cv::Scalar(0)));
+    fs::rename(folder.path / "x.bmp", folder.path / "b" / "x.png");
+    check_contains(folder_fault(folder.path), {"x.png", "neither PNG nor JPEG"});
+  }
+  SUBCASE("an image that is broken") {
+    write_classes(folder.path, {"a", "b"}, 3);
+    fs::resize_file(folder.path / "a" / "1.png", 20);
+    check_contains(folder_fault(folder.path), {"1.png", "cannot be decoded"});
+  }
+  SUBCASE("a pipe") {
+    write_classes(folder.path, {"a", "b"}, 3);
+    REQUIRE(mkfifo((folder.path / "a" / "pipe.png").c_str(), 0600) == 0);
+    check_contains(folder_fault(folder.path), {"pipe.png", "no regular file"});
+  }
+  SUBCASE("an image that says that it is a huge one") {
+    write_classes(folder.path, {"a", "b"}, 3);
+    const fs::path png = folder.path / "a" / "1.png", jpeg = folder.path / "a" / "0.jpg";
+    set_bytes(png, 16, {0, 0, 0xff, 0xff, 0, 1, 0, 0});  // behind mark, size and name of the chunk
+    check_contains(folder_fault(folder.path), {"1.png", "4294901760 pixels", "67108864"});
+    fs::remove(png);
+    write_image(jpeg, cv::Mat(5, 4, CV_8UC1, cv::Scalar(0)));
+    set_bytes(jpeg, frame_of(jpeg) + 5, {0xff, 0xff, 0x80, 0});  // behind mark, size and bits
+    check_contains(folder_fault(folder.path), {"0.jpg", "2147450880 pixels"});
   }
   SUBCASE("sizes that differ") {
     write_classes(folder.path, {"a", "b"}, 3);

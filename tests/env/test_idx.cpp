@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include "tests/env/check_contains.h"
 #include "tests/env/digit_files.h"
 
 namespace saccade {
@@ -109,13 +110,27 @@ TEST_CASE("a bad IDX file is named with its fault") {
     Bytes longer = good;
     longer.push_back(0);
     write(images, longer);
-    check_contains(folder.fault(), {images.string(), "trailing", "72", "73"});
+    check_contains(folder.fault(), {images.string(), "trailing", "72", "more"});
   }
   SUBCASE("absurd dimensions") {
     Bytes absurd = good;
     std::fill(absurd.begin() + 4, absurd.begin() + 16, std::uint8_t{0xff});
     write(images, absurd);
     check_contains(folder.fault(), {images.string(), "truncated", "4294967295"});
+  }
+  SUBCASE("absurd dimensions of a gzip file") {
+    fs::remove(images);
+    Bytes absurd = good;
+    absurd[4] = 0x10;
+    write_gz(compressed, absurd);
+    check_contains(folder.fault(), {compressed.string(), "truncated", "268435468", "at most"});
+  }
+  SUBCASE("a gzip file that unpacks to far more than its header says") {
+    fs::remove(images);
+    Bytes bomb = good;
+    bomb.resize(100'000'000);
+    write_gz(compressed, bomb);
+    check_contains(folder.fault(), {compressed.string(), "trailing", "72", "more"});
   }
   SUBCASE("truncated gzip") {
     fs::remove(images);

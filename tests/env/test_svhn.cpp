@@ -1,7 +1,10 @@
 #include <doctest/doctest.h>
 
+#include <sys/stat.h>
+
 #include <cstring>
 
+#include "tests/env/check_contains.h"
 #include "tests/env/photo_files.h"
 
 namespace saccade {
@@ -105,7 +108,42 @@ TEST_CASE("a file of SVHN that cannot be unpacked is told") {
   const SvhnFolder folder;
   Bytes bytes = mat_file({mat_compressed(kX), mat_compressed(kY)});
   bytes[128 + 8] ^= 0x55;  // where the compressed X begins
-  folder.check_fault(bytes, {"X"});
+  folder.check_fault(bytes, {"cannot be unpacked"});
+}
+
+TEST_CASE("what a file of SVHN says of its sizes is held against what it has") {
+  const SvhnFolder folder;
+  const Bytes x = mat_variable("X", kMatUint8, {32, 32, 3, 2'000'000}, svhn_pixels(2));
+  folder.check_fault(mat_file({x, kY}), {"X is 32 x 32 x 3 x 2000000", "has 6144 bytes"});
+  folder.check_fault(mat_file({mat_compressed(x), kY}), {"has 6144 bytes", "needed: 6144000000"});
+  Bytes longer = kX;
+  longer[kX.size() - 6144 - 1] = 0x70;  // the size of the pixels
+  folder.check_fault(mat_file({longer, kY}), {"a part of 1879054336 bytes", "allowed"});
+  folder.check_fault(mat_file({mat_compressed(longer), kY}), {"a part of 1879054336 bytes"});
+}
+
+TEST_CASE("MAT files of SVHN of many blocks are unpacked") {
+  const SvhnFolder folder;
+  const int count = 300;
+  Bytes pixels = svhn_pixels(count);
+  std::uint32_t state = 1;
+  for (std::uint8_t& pixel : pixels)  // what deflate cannot make small
+    pixel = static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24);
+  const Bytes y = mat_variable("y", kMatUint8, {count, 1}, svhn_labels(count));
+  write(folder.path / kSvhnFiles[1],
+        mat_file({mat_compressed(y),
+                  mat_compressed(mat_variable("X", kMatUint8, {32, 32, 3, count}, pixels))}));
+  const RawDigits digits = read_svhn(folder.path);
+  for (const int n : {0, 1, 150, 299})
+    CHECK(digits.test.images(n, 3, 2, 1) == pixels[((n * 3 + 1) * 32 + 2) * 32 + 3]);
+  CHECK(digits.test.labels(299) == 0);
+}
+
+TEST_CASE("a pipe is no file of SVHN") {
+  const SvhnFolder folder;
+  fs::remove(folder.path / kSvhnFiles[0]);
+  REQUIRE(mkfifo((folder.path / kSvhnFiles[0]).c_str(), 0600) == 0);
+  check_contains(folder.fault(), {kSvhnFiles[0], "no regular file"});
 }
 
 }  // namespace

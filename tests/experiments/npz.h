@@ -1,38 +1,83 @@
 #pragma once
 
-#include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <zip.h>
 
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
+#include <numeric>
 #include <sstream>
 #include <string>
 #include <vector>
 #include <xtensor/xarray.hpp>
 
+#include "nn/error.h"
+
 namespace saccade {
 
-/// An .npz file as numpy would find it: name -> the bytes of its .npy.
+using Shape = std::vector<std::size_t>;
+
+/// The array in the bytes of an .npy file: version 1.0 of the format, little-endian, row by row.
+/// Throws InputError for other ones.
+template <class T>
+xt::xarray<T> npy_array(const std::string& bytes) {
+  constexpr std::size_t kBegin = 10;  // of the header: behind the mark, the version and its size
+  if (bytes.size() < kBegin || !bytes.starts_with("\x93NUMPY\x01"))
+    throw InputError("no .npy file of version 1.0");
+  const std::size_t size =
+      static_cast<unsigned char>(bytes[8]) + 256 * static_cast<unsigned char>(bytes[9]);
+  const std::string header = bytes.substr(kBegin, size);
+  const std::string type = std::is_same_v<T, float> ? "'<f4'" : "'<i4'";
+  const std::size_t open = header.find('('), close = header.find(')', open);
+  if (header.find("'descr': " + type) == header.npos || close == header.npos ||
+      header.find("'fortran_order': False") == header.npos)
+    throw InputError(fmt::format("not the header of an array of {}: {}", type, header));
+  std::istringstream numbers(header.substr(open + 1, close - open - 1));
+  Shape shape;
+  for (std::size_t n = 0; numbers >> n; numbers.ignore(1)) shape.push_back(n);
+  // In floating point, so that absurd sizes do not overflow.
+  const double needed = std::accumulate(shape.begin(), shape.end(), double{sizeof(T)},
+                                        [](double a, std::size_t b) { return a * double(b); });
+  const std::size_t found = bytes.size() - kBegin - header.size();
+  if (needed != static_cast<double>(found))
+    throw InputError(
+        fmt::format("{} bytes, but {} values need {:.0f}", found, fmt::join(shape, " x "), needed));
+  xt::xarray<T> array = xt::xarray<T>::from_shape(shape);
+  std::copy_n(bytes.data() + bytes.size() - found, found, reinterpret_cast<char*>(array.data()));
+  return array;
+}
+
+/// An .npz file as numpy would find it: name -> the bytes of its .npy, not compressed. Throws
+/// InputError for other ones.
 struct ReadNpz {
   explicit ReadNpz(const std::filesystem::path& path) {
     int error = 0;
-    zip_t* archive = zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &error);
-    REQUIRE_MESSAGE(archive != nullptr, path.string());
-    for (zip_int64_t i = 0; i < zip_get_num_entries(archive, 0); ++i) {
+    const std::unique_ptr<zip_t, decltype(&zip_discard)> archive(
+        zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &error), zip_discard);
+    if (!archive) throw InputError(path.string() + ": no zip file");
+    const auto fail = [&](const std::string& name) {
+      throw InputError(
+          fmt::format("{}: '{}' is no .npy file that can be read", path.string(), name));
+    };
+    const std::uintmax_t most = std::filesystem::file_size(path);
+    for (zip_int64_t i = 0; i < zip_get_num_entries(archive.get(), 0); ++i) {
+      const auto index = static_cast<zip_uint64_t>(i);
       zip_stat_t facts;
-      REQUIRE(zip_stat_index(archive, static_cast<zip_uint64_t>(i), 0, &facts) == 0);
-      CHECK(facts.comp_method == ZIP_CM_STORE);
-      std::string bytes(facts.size, '\0');
-      zip_file_t* file = zip_fopen_index(archive, static_cast<zip_uint64_t>(i), 0);
-      REQUIRE(zip_fread(file, bytes.data(), bytes.size()) ==
-              static_cast<zip_int64_t>(bytes.size()));
-      zip_fclose(file);
+      if (zip_stat_index(archive.get(), index, 0, &facts) != 0) fail(std::to_string(i));
       const std::string name = facts.name;
-      REQUIRE(name.ends_with(".npy"));
+      if (!name.ends_with(".npy") || facts.comp_method != ZIP_CM_STORE || facts.size > most)
+        fail(name);
+      std::string bytes(facts.size, '\0');
+      const std::unique_ptr<zip_file_t, decltype(&zip_fclose)> file(
+          zip_fopen_index(archive.get(), index, 0), zip_fclose);
+      if (!file || zip_fread(file.get(), bytes.data(), bytes.size()) !=
+                       static_cast<zip_int64_t>(bytes.size()))
+        fail(name);
       npy[name.substr(0, name.size() - 4)] = bytes;
     }
-    zip_discard(archive);
   }
 
   std::vector<std::string> names() const {
@@ -40,32 +85,13 @@ struct ReadNpz {
     for (const auto& [name, bytes] : npy) all.push_back(name);
     return all;
   }
-  /// Version 1.0 of the format, little-endian, row by row.
   template <class T = float>
   xt::xarray<T> get(const std::string& name) const {
-    const std::string& bytes = npy.at(name);
-    REQUIRE(bytes.starts_with("\x93NUMPY\x01"));
-    constexpr std::size_t kBegin = 10;
-    const std::size_t size =
-        static_cast<unsigned char>(bytes[8]) + 256 * static_cast<unsigned char>(bytes[9]);
-    const std::string header = bytes.substr(kBegin, size);
-    const std::string type = std::is_same_v<T, float> ? "'<f4'" : "'<i4'";
-    REQUIRE(header.find("'descr': " + type) != std::string::npos);
-    REQUIRE(header.find("'fortran_order': False") != std::string::npos);
-    const std::size_t open = header.find('(') + 1;
-    std::istringstream numbers(header.substr(open, header.find(')') - open));
-    std::vector<std::size_t> shape;
-    for (std::size_t n; numbers >> n; numbers.ignore(1)) shape.push_back(n);
-    xt::xarray<T> array = xt::xarray<T>::from_shape(shape);
-    REQUIRE(bytes.size() == kBegin + size + array.size() * sizeof(T));
-    std::memcpy(array.data(), bytes.data() + kBegin + size, array.size() * sizeof(T));
-    return array;
+    return npy_array<T>(npy.at(name));
   }
 
   std::map<std::string, std::string> npy;
 };
-
-using Shape = std::vector<std::size_t>;
 
 template <class Array>
 Shape shape_of(const Array& array) {

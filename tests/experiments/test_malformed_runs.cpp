@@ -5,6 +5,7 @@
 
 #include "experiments/comparison/chart.h"
 #include "experiments/comparison/gather.h"
+#include "experiments/comparison/tables.h"
 #include "experiments/runs/run_status.h"
 #include "experiments/training/study_training.h"
 #include "tests/experiments/program.h"
@@ -83,6 +84,14 @@ TEST_CASE("a test.json whose sizes and values do not fit is named and left out")
   CHECK(tiny.reason("test.json", "") == "is no JSON object");
   CHECK(tiny.reason("test.json", R"({"class_names": )" + std::string(100000, '[')) ==
         "is no JSON object");
+}
+
+TEST_CASE("what is no UTF-8 in a run is replaced in JSON") {
+  const GoodAndBad tiny;
+  put_bytes(tiny.bad / "command.txt", "saccade run caf\xe9.yaml\n");
+  const Comparison both = gather(std::vector{tiny.good, tiny.bad});
+  const Json document = Json::parse(to_json(both));
+  CHECK(document.at("commands").at(1) == "saccade run caf\xef\xbf\xbd.yaml");
 }
 
 TEST_CASE("a test with other sizes than that of its variant is left out") {
