@@ -10,10 +10,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } folder;
   fuzz::Input input(data, size);
   const std::size_t choice = input.choose(3);
-  const std::filesystem::path file =
-      folder.path / (choice == 0   ? "batches.meta.txt"
-                     : choice == 1 ? kCifar10Files.front()
-                                   : kCifar10Files.back());
+  const std::filesystem::path file = folder.path / (choice == 0   ? "batches.meta.txt"
+                                                    : choice == 1 ? kCifar10Files.front()
+                                                                  : kCifar10Files.back());
   fuzz::put_file(file, input.rest());
   fuzz::takes([&] { read_cifar10(folder.path); });
   std::filesystem::remove(folder.path / "batches.meta.txt");
