@@ -1,9 +1,11 @@
 #include "experiments/config/config_reader.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
 
 #include "experiments/config/setting_names.h"
 #include "experiments/config/study_run.h"
@@ -19,6 +21,25 @@ std::string describe(const YAML::Node& node) {
   return node.IsMap() ? "a section" : node.IsSequence() ? "a list" : "an empty value";
 }
 
+// Where documents begin.
+class Documents final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override { starts.push_back(mark); }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+  std::vector<YAML::Mark> starts;
+};
+
 }  // namespace
 
 ConfigReader::ConfigReader(Config& config)
@@ -30,10 +51,8 @@ void ConfigReader::read_file(const std::string& text, const std::string& origin,
   source_ = origin;
   study_ = study;
   source_has_lines_ = true;
-  const std::vector<YAML::Node> documents = load(text);
-  if (documents.size() > 1)
-    fail(documents[1].Mark(), "a second YAML document ('---'); allowed: one");
-  if (!documents.empty()) read_section(documents[0], "", documents[0].Mark());
+  const YAML::Node document = load(text);
+  read_section(document, "", document.Mark());
 }
 
 void ConfigReader::read_override(const std::string& text) {
@@ -57,8 +76,7 @@ void ConfigReader::read_assignment(const Assignment& assignment) {
            fmt::format("{} is no section; allowed: {}", setting.key, allowed_values(setting)));
   const Setting* setting = find(key);
   if (setting == nullptr) fail_unknown(nowhere, key);
-  const std::vector<YAML::Node> values = load(assignment.value);
-  read_setting(values.empty() ? YAML::Node() : values[0], *setting, nowhere);
+  read_setting(load(assignment.value), *setting, nowhere);
 }
 
 bool is_study_key(const std::string& key) {
@@ -89,10 +107,18 @@ std::string ConfigReader::place(const YAML::Mark& mark) const {
   return fmt::format("{}:{}:{}", source_, mark.line + 1, mark.column + 1);
 }
 
-std::vector<YAML::Node> ConfigReader::load(const std::string& text) const {
+// The first document. YAML::LoadAll goes round for ever over some texts that are none.
+YAML::Node ConfigReader::load(const std::string& text) const {
   if (!is_utf8(text)) fail(YAML::Mark(), "is no UTF-8");
   try {
-    return YAML::LoadAll(text);
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    Documents documents;
+    while (documents.starts.size() < 2 && parser.HandleNextDocument(documents)) {
+    }
+    if (documents.starts.size() > 1)
+      fail(documents.starts[1], "a second YAML document ('---'); allowed: one");
+    return YAML::Load(text);
   } catch (const YAML::Exception& error) {
     fail(error.mark, "not valid YAML: " + error.msg);
   }

@@ -32,7 +32,7 @@ class ConfigReader {
   bool is_section(const std::string& key) const;
   std::string keys_of(const std::string& section) const;
   std::string place(const YAML::Mark& mark) const;
-  std::vector<YAML::Node> load(const std::string& text) const;
+  YAML::Node load(const std::string& text) const;
 
   void read_section(const YAML::Node& node, const std::string& section, const YAML::Mark& mark);
   void read_setting(const YAML::Node& node, const Setting& setting, const YAML::Mark& mark);

@@ -38,6 +38,10 @@ xt::xarray<T> npy_array(const std::string& bytes) {
   std::istringstream numbers(header.substr(open + 1, close - open - 1));
   Shape shape;
   for (std::size_t n = 0; numbers >> n; numbers.ignore(1)) shape.push_back(n);
+  // Also beside a 0: strides are products of them.
+  for (const std::size_t n : shape)
+    if (n > bytes.size())
+      throw InputError(fmt::format("a side of {}, of {} bytes", n, bytes.size()));
   // In floating point, so that absurd sizes do not overflow.
   const double needed = std::accumulate(shape.begin(), shape.end(), double{sizeof(T)},
                                         [](double a, std::size_t b) { return a * double(b); });
