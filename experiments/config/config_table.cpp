@@ -169,7 +169,7 @@ std::vector<Setting> settings(Config& c) {
       {"training.batch_size", &training.batch_size, closed(1, 65536), "episodes in an update"},
       {"training.lane_size", &training.lane_size, closed(1, 65536), "episodes a thread takes"},
       {"training.optimizer", &optimizer.optimizer, optimizers(), "the update rule"},
-      {"training.learning_rate", &optimizer.learning_rate, closed(1e-12, 10), "after the warm-up"},
+      {"training.learning_rate", &optimizer.learning_rate, closed(1e-30, 10), "after the warm-up"},
       {"training.locator_factor", &training.locator_factor, closed(1e-6, 1000),
        "times learning_rate"},
       {"training.baseline_factor", &training.baseline_factor, closed(1e-6, 1000),

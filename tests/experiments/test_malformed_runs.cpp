@@ -127,8 +127,8 @@ TEST_CASE("a metrics.csv that is not whole or has no possible numbers is named a
   const auto reason = [&](const std::string& bytes) { return tiny.reason("metrics.csv", bytes); };
   CHECK(reason("") == "is empty");
   CHECK(reason("episodes\n64\n") == "line 1 has no column 'time/elapsed'");
-  CHECK(reason(table.substr(0, table.size() - 20)).starts_with("line 7 has 2"));
-  CHECK(contains(reason(table.substr(0, table.size() - 30)), " cells; allowed: 22, one a column"));
+  CHECK(reason(table.substr(0, table.rfind(','))) ==
+        "line 7 has 21 cells; allowed: 22, one a column");
   const auto row = [&](const char* error, const char* seconds) {
     const std::vector<std::string> columns = split(header.substr(0, header.size() - 1), ',');
     std::string line = "64";

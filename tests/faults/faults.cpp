@@ -1,5 +1,5 @@
 // A library to be preloaded (LD_PRELOAD): the n-th call of a kind on a file below a folder fails,
-// as on a full or broken disk, or ends the process. scripts/try-faults and scripts/torture use it.
+// as on a full or broken disk, or ends the process. scripts/torture uses it.
 //
 //   SACCADE_FAULT=<call>:<n>:<action>[+]   call: open, write, fsync, rename, link, mmap; n from 1
 //   on
