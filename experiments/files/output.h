@@ -41,8 +41,8 @@ std::string write_fault(const std::filesystem::path& path);
 /// Has the system write the file to the disk, or throws as cannot_be_written().
 void sync_file(const std::filesystem::path& path);
 
-/// Opens a file to be appended to, after what is there or, with `anew`, from its beginning. Throws as
-/// cannot_be_written().
+/// Opens a file to be appended to, after what is there or, with `anew`, from its beginning. Throws
+/// as cannot_be_written().
 std::ofstream open_to_append(const std::filesystem::path& path, bool anew = false);
 
 /// Writes a whole file, over what is there, or throws as cannot_be_written().

@@ -329,7 +329,8 @@ TEST_CASE("a std is a number or a ramp") {
   const auto std_message = [](const std::string& value) {
     const std::string text = message("attention: {glimpse: {std: " + value + "}}");
     const std::string end =
-        "; allowed: a number >= 0.0001 and <= 4, or {from, to, over}: two such numbers and a share > 0 "
+        "; allowed: a number >= 0.0001 and <= 4, or {from, to, over}: two such numbers and a share "
+        "> 0 "
         "and <= 1";
     INFO("message: " << text);
     REQUIRE(text.ends_with(end));

@@ -229,7 +229,8 @@ TEST_CASE("a temperature is a number above 0, or a ramp of such") {
     return message("attention: {glimpse: {kind: soft_grid, temperature: " + value + "}}");
   };
   const std::string allowed =
-      "; allowed: a number >= 0.0001 and <= 1000, or {from, to, over}: two such numbers and a share > 0 "
+      "; allowed: a number >= 0.0001 and <= 1000, or {from, to, over}: two such numbers and a "
+      "share > 0 "
       "and <= 1";
   for (const std::string value : {"0", "-1", "1001"})
     CHECK(temperature_message(value) ==
