@@ -1,10 +1,11 @@
 #include "experiments/evaluation/test_report.h"
-#include "experiments/files/json_text.h"
 
 #include <fmt/format.h>
 
 #include <atomic>
 #include <nlohmann/json.hpp>
+
+#include "experiments/files/json_text.h"
 
 namespace saccade {
 namespace {

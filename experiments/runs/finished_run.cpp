@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "experiments/files/input.h"
 #include "experiments/runs/run_document.h"
@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 // Sizes that no run has.
 constexpr std::size_t kMostGlimpses = 2048, kMostDataFiles = 100;
-constexpr int kMostMapSide = 2048;  // of a canvas
+constexpr int kMostMapSide = 2048;              // of a canvas
+constexpr std::uintmax_t kMostStudy = 8 << 20;  // bytes of a list of runs
 
 // A share with its ends, where all three are there.
 std::optional<SceneShare> scene_share(const RunDocument& summary, Metric metric) {
@@ -93,12 +94,13 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
 
 // The runs of a study, which are inside its folder.
 void find_listed(const fs::path& folder, std::vector<fs::path>& runs) {
-  std::ifstream study(folder / kStudyFile);
+  const fs::path file = folder / kStudyFile;
+  if (!fs::exists(file)) return;
+  std::istringstream study(read_text(file, kMostStudy));
   for (std::string line; std::getline(study, line);) {
     const fs::path run = fs::path(line).lexically_normal();
     if (run.empty() || run.is_absolute() || *run.begin() == "..")
-      throw InputError(
-          fmt::format("{}: '{}' is no folder inside", (folder / kStudyFile).string(), line));
+      throw InputError(fmt::format("{}: '{}' is no folder inside", file.string(), line));
     runs.push_back(folder / run);
   }
 }

@@ -1,5 +1,6 @@
 // Text of strangers - names, classes, paths - gets nowhere that it was not let.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include "nn/printable.h"
 #include "tests/experiments/program.h"
@@ -91,6 +92,10 @@ TEST_CASE("a study's list of runs names folders inside it") {
     check_harmless(result, {2});
     CHECK(contains(result.err, "study.txt: '" + line + "' is no folder inside"));
   }
+  fs::remove(tiny.path / "study/study.txt");
+  REQUIRE(mkfifo((tiny.path / "study/study.txt").c_str(), 0600) == 0);  // nobody writes into it
+  check_harmless(run_saccade(tiny.path, {"compare", "study", "--force"}), {2});
+  fs::remove(tiny.path / "study/study.txt");
   put_bytes(tiny.path / "study/study.txt", "base/seed-1\n");
   fs::create_directory_symlink(tiny.path / "study", tiny.path / "study/round");
   fs::create_directory_symlink(tiny.path / "study", tiny.path / "study/round2");
