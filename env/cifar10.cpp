@@ -24,7 +24,7 @@ void append_batch(const fs::path& path, std::vector<std::uint8_t>& records) {
   records.resize(first + size);
   errno = 0;
   file.read(reinterpret_cast<char*>(records.data() + first), static_cast<std::streamsize>(size));
-  if (!file) throw InputError(path.string() + ": cannot be read: " + system_reason());
+  if (!file) throw_refused(path.string() + ": cannot be read");
   for (std::size_t at = first; at < records.size(); at += kRecord)
     if (records[at] >= kCifarClasses)
       throw InputError(fmt::format("{}: label {} of image {}; allowed: 0 to {}", path.string(),

@@ -167,17 +167,17 @@ cv::Mat decode(const fs::path& path, int size) {
 /// Throws what is wrong with the first of those that cannot be read.
 std::vector<Image> read_images(const std::vector<ImageFile>& files, int size, Workers& workers) {
   std::vector<Image> images(files.size());
-  std::vector<std::string> faults(files.size());
+  std::vector<std::exception_ptr> faults(files.size());
   workers.for_each(static_cast<int>(files.size()), [&](int i) {
     images[i] = {files[i].path.string(), files[i].label, {}};
     try {
       images[i].pixels = decode(files[i].path, size);
-    } catch (const InputError& error) {
-      faults[i] = error.what();
+    } catch (const std::runtime_error&) {
+      faults[i] = std::current_exception();
     }
   });
-  for (const std::string& fault : faults)
-    if (!fault.empty()) throw InputError(fault);
+  for (const std::exception_ptr& fault : faults)
+    if (fault) std::rethrow_exception(fault);
   return images;
 }
 

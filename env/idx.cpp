@@ -50,7 +50,7 @@ class Unpacked {
   explicit Unpacked(const std::string& path) : path_(path) {
     errno = 0;
     file_ = gzopen(path.c_str(), "rb");
-    if (file_ == nullptr) throw InputError(path + ": cannot be opened: " + system_reason());
+    if (file_ == nullptr) throw_refused(path + ": cannot be opened");
   }
   ~Unpacked() { gzclose(file_); }
   Unpacked(const Unpacked&) = delete;
@@ -84,6 +84,7 @@ class Unpacked {
     if (code == Z_BUF_ERROR)
       throw InputError(
           fmt::format("{}: truncated: the gzip stream breaks off after {} bytes", path_, size));
+    if (code == Z_ERRNO) throw_refused(path_ + ": cannot be read");
     if (code != Z_OK)
       throw InputError(
           fmt::format("{}: cannot be read: corrupt gzip data after {} bytes", path_, size));
@@ -186,7 +187,7 @@ void write_file(const fs::path& path, std::uint32_t magic, std::span<const std::
   file.write(reinterpret_cast<const char*>(values.data()),
              static_cast<std::streamsize>(values.size()));
   file.close();
-  if (!file) throw std::runtime_error(path.string() + ": cannot be written: " + system_reason());
+  if (!file) throw_refused(path.string() + ": cannot be written");
 }
 
 void write_split(const fs::path& folder, const DigitSet& set, const char* images,

@@ -98,7 +98,7 @@ class ElementBytes {
     if (size > packed_left_) fail("an array that ends before its last value");
     packed_left_ -= size;
     file_.read(static_cast<char*>(to), static_cast<std::streamsize>(size));
-    if (!file_) fail("cannot be read");
+    if (!file_) throw_refused("cannot be read");
   }
   void refill() {  // where there is more
     const std::size_t size = std::min<std::uint64_t>(block_.size(), packed_left_);
@@ -251,6 +251,8 @@ std::map<std::string, MatArray> read_mat(const fs::path& path, std::span<const s
     return read_arrays(file, fs::file_size(path), names);
   } catch (const InputError& error) {
     throw InputError(path.string() + ": " + error.what());
+  } catch (const std::runtime_error& error) {  // of the system
+    throw std::runtime_error(path.string() + ": " + error.what());
   }
 }
 

@@ -9,8 +9,8 @@
 
 namespace saccade {
 
-/// A file of a data set. Throws InputError unless it is there, can be opened and is a regular file:
-/// of a pipe somebody would wait for bytes that never come.
+/// A file of a data set. Throws InputError unless it is there and is a regular file (of a pipe
+/// somebody would wait for bytes that never come), and as throw_refused() unless it can be opened.
 inline std::ifstream open_file(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
@@ -19,7 +19,7 @@ inline std::ifstream open_file(const std::filesystem::path& path) {
     throw InputError(path.string() + ": is no regular file");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(path.string() + ": cannot be opened: " + system_reason());
+  if (!file) throw_refused(path.string() + ": cannot be opened");
   return file;
 }
 

@@ -17,6 +17,7 @@
 
 #include "nn/check.h"
 #include "nn/error.h"
+#include "nn/system_reason.h"
 
 namespace saccade {
 namespace {
@@ -89,16 +90,12 @@ std::string make_header(std::span<const NamedTensor> tensors, Metadata metadata)
   return std::string(reinterpret_cast<const char*>(&size), sizeof size) + json;
 }
 
-[[noreturn]] void throw_errno(const std::string& what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
-
 // An open file or folder.
 class Descriptor {
  public:
   Descriptor(const std::filesystem::path& path, int flags)
       : descriptor_(open(path.c_str(), flags, 0666)) {
-    if (descriptor_ < 0) throw_errno(path.string());
+    if (descriptor_ < 0) throw_refused(path.string());
   }
   ~Descriptor() { close(descriptor_); }
   Descriptor(const Descriptor&) = delete;
@@ -109,13 +106,13 @@ class Descriptor {
     while (size > 0) {
       const ssize_t written = write(descriptor_, next, size);
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) throw_errno("write");
+      if (written < 0) throw_refused("write");
       next += written;
       size -= static_cast<std::size_t>(written);
     }
   }
   void sync() {
-    if (fsync(descriptor_) != 0) throw_errno("sync");
+    if (fsync(descriptor_) != 0) throw_refused("sync");
   }
 
  private:
@@ -151,7 +148,8 @@ void write_and_rename(const std::filesystem::path& path, const std::string& head
 
 // ---- Reading ----
 
-// These throw InputError without the path; read_safetensors adds it.
+// These throw InputError without the path; read_safetensors adds it. What the system refuses has
+// it.
 
 struct Entry {
   NamedTensor tensor;
@@ -219,11 +217,12 @@ Metadata read_metadata(const nlohmann::json& header) {
 SafetensorsFile read_file(const std::filesystem::path& path) {
   std::error_code error;
   const std::size_t file_size = std::filesystem::file_size(path, error);
-  if (error) throw InputError("cannot be read: " + error.message());
+  if (error) throw_refused(path.string() + ": cannot be read", error.value());
+  errno = 0;
   std::ifstream stream(path, std::ios::binary);
   const auto read = [&](void* target, std::size_t size) {
     if (!stream.read(static_cast<char*>(target), static_cast<std::streamsize>(size)))
-      throw InputError("cannot be read: " + std::generic_category().message(errno));
+      throw_refused(path.string() + ": cannot be read");
   };
 
   std::uint64_t header_size = 0;

@@ -37,7 +37,8 @@ struct SafetensorsFile {
 void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
                        std::map<std::string, std::string> metadata);
 
-/// Throws InputError naming the path and the fault: missing, truncated, no such format, a tensor
+/// Throws as throw_refused() where it cannot be read, and InputError naming the path and the fault:
+/// truncated, no such format, a tensor
 /// that is not float32, or contents that do not match the `crc32` entry. A file without that entry,
 /// as other programs write it, is not checked against it.
 SafetensorsFile read_safetensors(const std::filesystem::path& path);

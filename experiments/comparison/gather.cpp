@@ -66,7 +66,7 @@ class Grouping {
     try {
       if (!is_finished(RunFolder(folder))) return leave_out(folder, "not finished");
       run = read_trained_run(folder);
-    } catch (const InputError& error) {
+    } catch (const std::runtime_error& error) {
       return leave_out(folder, error.what());
     }
     if (const std::string why =
@@ -146,7 +146,7 @@ void read_tests(std::vector<Tuned>& variants, std::vector<LeftOut>& left_out) {
         if (!tested.empty()) require_same_sizes(tested[0], run);
         classes = std::max(classes, run.class_names.size());
         tested.push_back(std::move(run));
-      } catch (const InputError& error) {
+      } catch (const std::runtime_error& error) {
         left_out.push_back({run.folder, error.what()});
       }
     }

@@ -28,7 +28,7 @@ std::string sha256_of(const std::filesystem::path& path) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
   if (!good || file.bad() || EVP_DigestFinal_ex(context.get(), digest.data(), &size) != 1)
-    throw std::runtime_error(path.string() + ": cannot be read: " + system_reason());
+    throw_refused(path.string() + ": cannot be read");
   std::string text;
   for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
   return text;

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "nn/error.h"
@@ -24,16 +24,19 @@ std::string read_text(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path, ignored)) cannot_be_read(path, "it is a folder");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) cannot_be_read(path, system_reason());
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) cannot_be_read(path, system_reason());
+  if (!file) throw_refused(path.string() + ": cannot be read");
+  std::string text;
+  std::array<char, 1 << 16> block;
+  while (file.read(block.data(), block.size()) || file.gcount() > 0)
+    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
+  if (file.bad()) throw_refused(path.string() + ": cannot be read");
   return text;
 }
 
 std::string read_text(const std::filesystem::path& path, std::uintmax_t most_bytes) {
   std::error_code error;
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);  // of plain files alone
-  if (error) cannot_be_read(path, error.message());
+  if (error) throw_refused(path.string() + ": cannot be read", error.value());
   if (bytes > most_bytes)
     cannot_be_read(path, fmt::format("it has {} bytes; allowed: at most {}", bytes, most_bytes));
   return read_text(path);

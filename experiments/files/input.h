@@ -6,7 +6,7 @@
 
 namespace saccade {
 
-/// A whole file. Throws InputError naming it and why it cannot be read.
+/// A whole file. Throws as throw_refused(), naming it and why it cannot be read.
 std::string read_text(const std::filesystem::path& path);
 /// The same of a file that anyone may have made: one of more than `most_bytes`, or no plain file,
 /// is refused before anything is read.

@@ -23,7 +23,7 @@ namespace {
 // A file that is open for writing, at its end.
 class Descriptor {
  public:
-  explicit Descriptor(const fs::path& path) : file_(open(path.c_str(), O_WRONLY | O_APPEND)) {}
+  explicit Descriptor(const fs::path& path) : file_(open(path.c_str(), O_RDWR | O_APPEND)) {}
   ~Descriptor() {
     if (file_ >= 0) close(file_);
   }
@@ -41,6 +41,13 @@ class Descriptor {
     return true;
   }
   bool sync() const { return fsync(file_) == 0; }
+  bool can_be_read() const {
+    std::array<char, 1 << 16> block;
+    ssize_t bytes = lseek(file_, 0, SEEK_SET);
+    while (bytes >= 0 && (bytes = read(file_, block.data(), block.size())) > 0) continue;
+    return bytes == 0;
+  }
+  bool close_it() { return close(std::exchange(file_, -1)) == 0; }
 
  private:
   int file_;
@@ -65,7 +72,7 @@ OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
   beside_ = target_;
   beside_.replace_filename(target_.stem().string() + kPart + target_.extension().string());
   errno = 0;
-  if (!std::ofstream(beside_, std::ios::binary)) fail("cannot be written: " + system_reason());
+  if (!std::ofstream(beside_, std::ios::binary)) cannot_be_written(target_);
 }
 
 OutputFile::~OutputFile() {
@@ -81,15 +88,15 @@ void OutputFile::commit() {
 }
 
 void cannot_be_written(const fs::path& path) {
-  throw std::runtime_error(
-      fmt::format("{}: cannot be written: {}", path.string(), system_reason()));
+  throw_refused(path.string() + ": cannot be written");
 }
 
 std::string write_fault(const fs::path& path) {
   constexpr std::array<char, 1 << 16> kBlock{};
   errno = 0;
-  const Descriptor file(path);
-  if (!file.is_open() || !file.append(kBlock.data(), kBlock.size()) || !file.sync())
+  Descriptor file(path);
+  if (!file.is_open() || !file.append(kBlock.data(), kBlock.size()) || !file.sync() ||
+      !file.can_be_read() || !file.close_it())
     return system_reason();
   return "the system gave no reason";
 }

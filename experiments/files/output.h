@@ -14,7 +14,7 @@ class OutputFile {
   static constexpr const char* kPart = ".part";
 
   /// Throws InputError if there is something at `target` already (unless `force`; a folder is never
-  /// replaced), with what can be done about it, or if nothing can be written there.
+  /// replaced), with what can be done about it, and as cannot_be_written().
   OutputFile(std::filesystem::path target, bool force,
              const std::string& advice = "--force writes over it, --out names another file");
   /// What was not committed is removed.
@@ -32,10 +32,10 @@ class OutputFile {
   std::filesystem::path target_, beside_;
 };
 
-/// Throws std::runtime_error naming the file and the system's reason (errno).
+/// Throws as throw_refused(), naming the file, the system's reason for what was asked of it last.
 [[noreturn]] void cannot_be_written(const std::filesystem::path& path);
-/// Why the file takes no more, for those who write without being told: asks the system by
-/// lengthening it.
+/// Why the file takes no more or cannot be read back, for those who are not told: asks the system
+/// by lengthening it.
 std::string write_fault(const std::filesystem::path& path);
 
 /// Has the system write the file to the disk, or throws as cannot_be_written().

@@ -27,10 +27,9 @@ class Gif final : public VideoFile {
     if (std::max(shape.rows, shape.cols) > kMaxSide)
       throw InputError(fmt::format("{}: a GIF has at most {} pixels a side, not {} x {}",
                                    path.string(), kMaxSide, shape.cols, shape.rows));
-    int error = 0;
-    file_ = EGifOpenFileName(path.c_str(), false, &error);
-    if (file_ == nullptr)
-      throw InputError(fmt::format("{}: cannot be written: {}", path.string(), reason(error)));
+    errno = 0;
+    file_ = EGifOpenFileName(path.c_str(), false, nullptr);
+    if (file_ == nullptr) cannot_be_written(path);
     EGifSetGifVersion(file_, true);
     check(EGifPutScreenDesc(file_, shape.cols, shape.rows, 8, 0, nullptr));
     put_endless_loop();
@@ -62,16 +61,11 @@ class Gif final : public VideoFile {
   }
 
   void close() override {
-    int error = 0;
     GifFileType* file = std::exchange(file_, nullptr);
-    if (EGifCloseFile(file, &error) != GIF_OK || !is_whole()) fail();
+    if (EGifCloseFile(file, nullptr) != GIF_OK || !is_whole()) fail();
   }
 
  private:
-  static std::string reason(int error) {
-    const char* words = GifErrorString(error);
-    return words != nullptr ? words : fmt::format("error {}", error);
-  }
   [[noreturn]] void fail() const {
     throw std::runtime_error(
         fmt::format("{}: cannot be written: {}", path_.string(), write_fault(path_)));

@@ -18,16 +18,12 @@
 #include <system_error>
 #include <thread>
 
+#include "nn/system_reason.h"
+
 namespace saccade {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail(const fs::path& path, const std::string& why) {
-  throw InputError(fmt::format("{}: {}", path.string(), why));
-}
-
-std::string reason(int error) { return std::generic_category().message(error); }
 
 // Returns the uppermost folder that was not there; nothing where all were.
 fs::path make_folders(const fs::path& folder) {
@@ -37,7 +33,7 @@ fs::path make_folders(const fs::path& folder) {
        above = above.parent_path())
     made = above;
   fs::create_directories(folder, error);
-  if (error) fail(folder, "the folder cannot be made: " + error.message());
+  if (error) throw_refused(folder.string() + ": the folder cannot be made", error.value());
   return made;
 }
 
@@ -56,7 +52,7 @@ Try try_lock(int file, const fs::path& path, int flags) {
   while (flock(file, flags) != 0) {
     if (errno == EINTR) continue;
     if (errno == ESTALE) return Try::again;  // removed on another host
-    if (errno != EWOULDBLOCK) fail(path, "cannot be locked: " + reason(errno));
+    if (errno != EWOULDBLOCK) throw_refused(path.string() + ": cannot be locked");
     if (flock(file, LOCK_SH | LOCK_NB) != 0) return Try::held;
     flock(file, LOCK_UN);
     return Try::again;
@@ -70,7 +66,7 @@ int take(const fs::path& path, int flags, fs::path& made) {
     if (const fs::path first = make_folders(path.parent_path()); !first.empty()) made = first;
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (file < 0 && errno == ENOENT) continue;  // who held it removed the folder
-    if (file < 0) fail(path, "cannot be written: " + reason(errno));
+    if (file < 0) throw_refused(path.string() + ": cannot be written");
     Try tried;
     try {
       tried = try_lock(file, path, flags);

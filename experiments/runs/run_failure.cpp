@@ -2,19 +2,29 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
-
+#include "experiments/files/input.h"
 #include "experiments/files/output.h"
 #include "experiments/runs/folder_lock.h"
+#include "nn/error.h"
 
 namespace saccade {
+namespace {
+
+constexpr std::uintmax_t kLongestText = 1 << 20;
+
+}  // namespace
 
 std::optional<RunFailure> read_failure(const RunFolder& folder) {
-  std::ifstream file(folder.failure());
-  RunFailure failure;
-  if (!std::getline(file, failure.origin)) return std::nullopt;
-  failure.message.assign(std::istreambuf_iterator<char>(file), {});
+  std::string text;
+  try {
+    text = read_text(folder.failure(), kLongestText);
+  } catch (const InputError&) {  // there is none
+    return std::nullopt;
+  }
+  const std::size_t line = text.find('\n');
+  if (text.empty()) return std::nullopt;
+  RunFailure failure{.origin = text.substr(0, line), .message = {}};
+  if (line != text.npos) failure.message = text.substr(line + 1);
   failure.message.erase(failure.message.find_last_not_of('\n') + 1);
   return failure;
 }

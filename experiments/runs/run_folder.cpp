@@ -15,6 +15,7 @@
 #include "experiments/files/output.h"
 #include "experiments/runs/folder_lock.h"
 #include "nn/error.h"
+#include "nn/system_reason.h"
 #include "saccade_version.h"
 
 namespace saccade {
@@ -161,9 +162,7 @@ void RunFolder::keep_last_checkpoint() const {
   if (error) fs::copy_file(last_checkpoint(), beside, error);  // where a file has one name only
   if (!error) fs::rename(beside, previous_checkpoint(), error);
   if (!error) fs::remove(beside, error);  // two names of one file are not renamed
-  if (error)
-    throw std::runtime_error(
-        fmt::format("{}: cannot be written: {}", previous_checkpoint().string(), error.message()));
+  if (error) throw_refused(previous_checkpoint().string() + ": cannot be written", error.value());
 }
 
 void RunFolder::set_damaged_checkpoint_aside() const {
@@ -183,17 +182,11 @@ void RunFolder::create(const Config& config, const std::string& command,
   std::error_code error;
   fs::remove_all(path_ / "checkpoints", error);  // what was begun there is none
   fs::create_directories(path_ / "checkpoints", error);
-  if (error)
-    throw InputError(
-        fmt::format("{}: the folder cannot be made: {}", path_.string(), error.message()));
-  try {
-    write_text(path_ / "config.yaml", to_yaml(config));
-    write_text(path_ / "command.txt", command + "\n");
-    write_text(path_ / "meta.json", meta + "\n");
-    write_text(metrics(), header() + "\n");
-  } catch (const std::runtime_error& failure) {
-    throw InputError(failure.what());
-  }
+  if (error) throw_refused(path_.string() + ": the folder cannot be made", error.value());
+  write_text(path_ / "config.yaml", to_yaml(config));
+  write_text(path_ / "command.txt", command + "\n");
+  write_text(path_ / "meta.json", meta + "\n");
+  write_text(metrics(), header() + "\n");
 }
 
 MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) : path_(path) {

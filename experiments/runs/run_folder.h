@@ -71,7 +71,7 @@ class RunFolder {
   /// Removes what a run that was ended by force had begun to film.
   void remove_unfinished_recordings() const;
   /// Makes the folder with config.yaml, command.txt, meta.json and an empty metrics.csv. Throws
-  /// InputError if there is something already or it cannot be written.
+  /// InputError if there is something already, and as throw_refused().
   void create(const Config& config, const std::string& command, const std::string& meta) const;
 
  private:

@@ -25,7 +25,7 @@ void read_progress(RunStatus& status, const RunFolder& folder) {
     };
     if (last.contains("episodes")) status.share = std::min(1.0, value("episodes") / all);
     if (last.contains("train/error")) status.error = value("train/error");
-  } catch (const InputError&) {
+  } catch (const std::runtime_error&) {
     return;  // being written at this moment
   }
 }
@@ -56,7 +56,7 @@ RunStatus status_of(const RunFolder& folder) {
       status.state = RunStatus::State::done;
       return status;
     }
-  } catch (const InputError& fault) {  // what is there cannot be read
+  } catch (const std::runtime_error& fault) {  // what is there cannot be read
     status.state = RunStatus::State::failed;
     status.message = fault.what();
     return status;

@@ -4,10 +4,10 @@
 
 #include <cerrno>
 #include <cmath>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "experiments/files/input.h"
 #include "experiments/files/output.h"
 
 namespace saccade {
@@ -72,8 +72,7 @@ void TrainingLog::append(const MetricsRow& row) {
 
 void TrainingLog::show(std::int64_t episodes, const fs::path& recording) {
   if (!events_) return;
-  std::ifstream file(recording, std::ios::binary);
-  events_->add_picture(episodes, "recording", {std::istreambuf_iterator<char>(file), {}});
+  events_->add_picture(episodes, "recording", read_text(recording));
 }
 
 }  // namespace saccade

@@ -15,6 +15,7 @@
 #include "experiments/pictures/video.h"
 #include "experiments/verbs/record.h"
 #include "nn/error.h"
+#include "nn/system_reason.h"
 
 namespace saccade {
 namespace {
@@ -56,9 +57,7 @@ class Outputs {
       if (!fs::exists(each)) made_.push_back(each);
     std::error_code error;
     fs::create_directories(charts_, error);
-    if (error)
-      throw InputError(
-          fmt::format("{}: the folder cannot be made: {}", folder_.string(), error.message()));
+    if (error) throw_refused(folder_.string() + ": the folder cannot be made", error.value());
   }
   ~Outputs() {
     files_.clear();

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/files/input.h"
 #include "experiments/files/output.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/folder_lock.h"
@@ -86,13 +85,8 @@ void write_study_file(const fs::path& folder, const Study& study) {
     lines += run.folder_in(folder).lexically_relative(folder).string() + "\n";
   const StudyLock lock(folder);
   const fs::path path = folder / kStudyFile;
-  std::ifstream old(path, std::ios::binary);
-  if (old && std::string(std::istreambuf_iterator<char>(old), {}) == lines) return;
-  try {
-    replace_text(path, lines);
-  } catch (const std::runtime_error& failure) {
-    throw InputError(failure.what());
-  }
+  if (fs::exists(path) && read_text(path) == lines) return;
+  replace_text(path, lines);
 }
 
 bool run_study(const Study& study, const RunOptions& options, StudyProgress& progress,

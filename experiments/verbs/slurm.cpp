@@ -108,11 +108,7 @@ std::string slurm(const SlurmOptions& options) {
   const fs::path folder = folder_of(study, options.out);
   write_study_file(folder, study);  // so that `saccade status` knows the runs
   const fs::path file = folder / "slurm.sh";
-  try {
-    replace_text(file, script(options, study, folder));
-  } catch (const std::runtime_error& failure) {
-    throw InputError(failure.what());
-  }
+  replace_text(file, script(options, study, folder));
   if (options.submit) submit(file);
   return options.submit ? fmt::format("saccade status {}\n", shell_word(folder.string()))
                         : fmt::format("sbatch {}\n", shell_word(file.string()));

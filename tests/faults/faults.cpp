@@ -1,13 +1,14 @@
 // A library to be preloaded (LD_PRELOAD): the n-th call of a kind on a file below a folder fails,
 // as on a full or broken disk, or ends the process. scripts/torture uses it.
 //
-//   SACCADE_FAULT=<call>:<n>:<action>[+]   call: open, write, fsync, rename, link, mmap; n from 1
-//   on
-//     action  ENOSPC, EIO, EDQUOT, EINTR: the call fails so; short: half is written, and the rest
+//   SACCADE_FAULT=<call>:<n>:<action>[+]
+//     call    one of kNames, with its like: "open" is openat and fopen, too; n from 1 on
+//     action  ENOSPC, EIO, EDQUOT, EINTR: the call fails so, a close after it closed; short: half
 //     is
-//             for the caller; kill: half of a write is written, or nothing else is done, and the
-//             process is gone; killed: likewise, after the whole call. With + all later calls fail.
-//   SACCADE_FAULT_BELOW=<folder>           calls on other files are not counted
+//             written or read, and the rest is for the caller; kill: half of a write is written, or
+//             nothing else is done, and the process is gone; killed: likewise, after the whole
+//             call. With + all later calls fail.
+//   SACCADE_FAULT_BELOW=<folder>[:...]     calls on other files are not counted
 //   SACCADE_FAULT_LOG=<file>               gets "delivered <call> <path>" and at the end
 //                                          "<call> <count>" of each
 #include <dlfcn.h>
@@ -17,6 +18,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -26,12 +28,27 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <sstream>
 #include <string>
+#include <vector>
 
 namespace {
 
-enum Call { kOpen, kWrite, kFsync, kRename, kLink, kMmap, kCalls };
-const char* const kNames[kCalls] = {"open", "write", "fsync", "rename", "link", "mmap"};
+enum Call {
+  kOpen,
+  kRead,
+  kWrite,
+  kFsync,
+  kClose,
+  kTruncate,
+  kRename,
+  kLink,
+  kMkdir,
+  kMmap,
+  kCalls
+};
+const char* const kNames[kCalls] = {"open",     "read",   "write", "fsync", "close",
+                                    "truncate", "rename", "link",  "mkdir", "mmap"};
 
 std::atomic<int> counts[kCalls];
 
@@ -48,11 +65,14 @@ void log_line(const std::string& line) {
 
 struct Plan {
   int call = kCalls, n = 0;
-  std::string action, below;
+  std::string action;
+  std::vector<std::string> below;
   bool goes_on = false;
 
   Plan() {
-    if (const char* folder = std::getenv("SACCADE_FAULT_BELOW")) below = std::string(folder) + "/";
+    const char* list = std::getenv("SACCADE_FAULT_BELOW");
+    std::istringstream folders(list == nullptr ? "" : list);
+    for (std::string folder; std::getline(folders, folder, ':');) below.push_back(folder + "/");
     const char* said = std::getenv("SACCADE_FAULT");
     if (said == nullptr) return;
     const std::string text = said;
@@ -63,6 +83,9 @@ struct Plan {
     action = text.substr(second + 1);
     goes_on = action.ends_with('+');
     if (goes_on) action.pop_back();
+  }
+  bool counts_on(const std::string& path) const {
+    return std::ranges::any_of(below, [&](const auto& folder) { return path.starts_with(folder); });
   }
   ~Plan() {
     for (int c = 0; c < kCalls; ++c)
@@ -82,10 +105,11 @@ std::string path_of(int file) {
   return size < 0 ? "" : std::string(path, static_cast<std::size_t>(size));
 }
 
-std::string absolute(const char* path) {
+std::string absolute(const char* path, int folder = AT_FDCWD) {
   if (path[0] == '/') return path;
-  char folder[PATH_MAX];
-  return getcwd(folder, sizeof folder) == nullptr ? path : std::string(folder) + "/" + path;
+  if (folder != AT_FDCWD) return path_of(folder) + "/" + path;
+  char here[PATH_MAX];
+  return getcwd(here, sizeof here) == nullptr ? path : std::string(here) + "/" + path;
 }
 
 enum class Fault { none, fails, is_short, ends, ends_after };
@@ -93,7 +117,7 @@ enum class Fault { none, fails, is_short, ends, ends_after };
 // What is to happen to this call; sets errno where it fails.
 Fault fault(Call call, const std::string& path) {
   const int before = errno;
-  if (!path.starts_with(plan().below)) return Fault::none;
+  if (!plan().counts_on(path)) return Fault::none;
   const int n = ++counts[call];
   if (call != plan().call || n < plan().n || (n > plan().n && !plan().goes_on)) return Fault::none;
   log_line(std::string("delivered ") + kNames[call] + " " + path + "\n");
@@ -130,28 +154,36 @@ Result whole(Call call, const std::string& path, Result failed, Do&& call_it) {
   return result;
 }
 
-// One that may be done in part; `write_some(size)` writes so much.
+// One that may be done in part; `some(size)` writes or reads so much.
 template <class Result, class Do>
-Result parted(int file, std::size_t size, Result failed, Do&& write_some) {
-  const Fault what = fault(kWrite, path_of(file));
+Result parted(Call call, int file, std::size_t size, Result failed, Do&& some) {
+  const Fault what = fault(call, path_of(file));
   if (what == Fault::fails) return failed;
   const bool half = what == Fault::is_short || what == Fault::ends;
-  const Result result = write_some(half ? (size + 1) / 2 : size);
+  const Result result = some(half ? (size + 1) / 2 : size);
   if (what == Fault::ends || what == Fault::ends_after) end();
   return result;
 }
 
-// Whether a buffered write may reach the file: the first on it, and then once a block.
-bool reaches(const std::string& path, std::size_t bytes) {
+// Of a close, which is done whatever it says.
+int ending(Fault what, int result, int why) {
+  if (what == Fault::ends || what == Fault::ends_after) end();
+  if (what != Fault::fails) return result;
+  errno = why;
+  return EOF;
+}
+
+// Whether a buffered write or read may reach the file: the first on it, and then once a block.
+bool reaches(Call call, const std::string& path, std::size_t bytes) {
   constexpr std::size_t kBlock = 4096;
   static std::mutex mutex;
-  static std::string last;
-  static std::size_t buffered = 0;
+  static std::string last[kCalls];
+  static std::size_t buffered[kCalls];
   const std::lock_guard guard(mutex);
-  buffered += bytes;
-  if (path == last && buffered < kBlock) return false;
-  last = path;
-  buffered = 0;
+  buffered[call] += bytes;
+  if (path == last[call] && buffered[call] < kBlock) return false;
+  last[call] = path;
+  buffered[call] = 0;
   return true;
 }
 
@@ -161,44 +193,81 @@ mode_t mode_of(int flags, va_list arguments) {
 
 }  // namespace
 
+// What a call of glibc with another name for large files does is the same.
+#define SACCADE_OPEN(name)                                                                    \
+  int name(const char* path, int flags, ...) {                                                \
+    va_list arguments;                                                                        \
+    va_start(arguments, flags);                                                               \
+    const mode_t mode = mode_of(flags, arguments);                                            \
+    va_end(arguments);                                                                        \
+    return whole(kOpen, absolute(path), -1,                                                   \
+                 [&] { return next<int(const char*, int, ...)>(#name)(path, flags, mode); }); \
+  }
+#define SACCADE_OPENAT(name)                                                          \
+  int name(int folder, const char* path, int flags, ...) {                            \
+    va_list arguments;                                                                \
+    va_start(arguments, flags);                                                       \
+    const mode_t mode = mode_of(flags, arguments);                                    \
+    va_end(arguments);                                                                \
+    return whole(kOpen, absolute(path, folder), -1, [&] {                             \
+      return next<int(int, const char*, int, ...)>(#name)(folder, path, flags, mode); \
+    });                                                                               \
+  }
+#define SACCADE_FOPEN(name)                                                                 \
+  FILE* name(const char* path, const char* mode) {                                          \
+    return whole(kOpen, absolute(path), static_cast<FILE*>(nullptr),                        \
+                 [&] { return next<FILE*(const char*, const char*)>(#name)(path, mode); }); \
+  }
+#define SACCADE_PART(name, call, bytes_type)                                   \
+  ssize_t name(int file, bytes_type bytes, size_t size) {                      \
+    return parted<ssize_t>(call, file, size, -1, [&](std::size_t part) {       \
+      return next<ssize_t(int, bytes_type, size_t)>(#name)(file, bytes, part); \
+    });                                                                        \
+  }
+#define SACCADE_PART_AT(name, call, bytes_type)                                               \
+  ssize_t name(int file, bytes_type bytes, size_t size, off_t offset) {                       \
+    return parted<ssize_t>(call, file, size, -1, [&](std::size_t part) {                      \
+      return next<ssize_t(int, bytes_type, size_t, off_t)>(#name)(file, bytes, part, offset); \
+    });                                                                                       \
+  }
+#define SACCADE_SYNC(name)                                                                \
+  int name(int file) {                                                                    \
+    return whole(kFsync, path_of(file), -1, [&] { return next<int(int)>(#name)(file); }); \
+  }
+#define SACCADE_TRUNCATE(name)                                              \
+  int name(int file, off_t size) {                                          \
+    return whole(kTruncate, path_of(file), -1,                              \
+                 [&] { return next<int(int, off_t)>(#name)(file, size); }); \
+  }
+#define SACCADE_TWO_NAMES(name, call)                                                   \
+  int name(const char* from, const char* to) {                                          \
+    return whole(call, absolute(to), -1,                                                \
+                 [&] { return next<int(const char*, const char*)>(#name)(from, to); }); \
+  }
+
 extern "C" {
 
-int open(const char* path, int flags, ...) {
-  va_list arguments;
-  va_start(arguments, flags);
-  const mode_t mode = mode_of(flags, arguments);
-  va_end(arguments);
-  return whole(kOpen, absolute(path), -1,
-               [&] { return next<int(const char*, int, ...)>("open")(path, flags, mode); });
-}
-
-int open64(const char* path, int flags, ...) {
-  va_list arguments;
-  va_start(arguments, flags);
-  const mode_t mode = mode_of(flags, arguments);
-  va_end(arguments);
-  return whole(kOpen, absolute(path), -1,
-               [&] { return next<int(const char*, int, ...)>("open64")(path, flags, mode); });
-}
-
-FILE* fopen(const char* path, const char* mode) {
-  return whole(kOpen, absolute(path), static_cast<FILE*>(nullptr),
-               [&] { return next<FILE*(const char*, const char*)>("fopen")(path, mode); });
-}
-
-FILE* fopen64(const char* path, const char* mode) {
-  return whole(kOpen, absolute(path), static_cast<FILE*>(nullptr),
-               [&] { return next<FILE*(const char*, const char*)>("fopen64")(path, mode); });
-}
-
-ssize_t write(int file, const void* bytes, size_t size) {
-  return parted<ssize_t>(file, size, -1, [&](std::size_t part) {
-    return next<ssize_t(int, const void*, size_t)>("write")(file, bytes, part);
-  });
-}
+SACCADE_OPEN(open)
+SACCADE_OPEN(open64)
+SACCADE_OPENAT(openat)
+SACCADE_OPENAT(openat64)
+SACCADE_FOPEN(fopen)
+SACCADE_FOPEN(fopen64)
+SACCADE_PART(read, kRead, void*)
+SACCADE_PART(write, kWrite, const void*)
+SACCADE_PART_AT(pread, kRead, void*)
+SACCADE_PART_AT(pread64, kRead, void*)
+SACCADE_PART_AT(pwrite, kWrite, const void*)
+SACCADE_PART_AT(pwrite64, kWrite, const void*)
+SACCADE_SYNC(fsync)
+SACCADE_SYNC(fdatasync)
+SACCADE_TRUNCATE(ftruncate)
+SACCADE_TRUNCATE(ftruncate64)
+SACCADE_TWO_NAMES(rename, kRename)
+SACCADE_TWO_NAMES(link, kLink)
 
 ssize_t writev(int file, const iovec* parts, int count) {
-  return parted<ssize_t>(file, 2, -1, [&](std::size_t part) {
+  return parted<ssize_t>(kWrite, file, 2, -1, [&](std::size_t part) {
     return part == 2 ? next<ssize_t(int, const iovec*, int)>("writev")(file, parts, count)
                      : next<ssize_t(int, const void*, size_t)>("write")(file, parts[0].iov_base,
                                                                         (parts[0].iov_len + 1) / 2);
@@ -209,23 +278,35 @@ size_t fwrite(const void* bytes, size_t size, size_t count, FILE* stream) {
   const auto write_some = [&](std::size_t part) {
     return next<size_t(const void*, size_t, size_t, FILE*)>("fwrite")(bytes, size, part, stream);
   };
-  return reaches(path_of(fileno(stream)), size * count)
-             ? parted<size_t>(fileno(stream), count, 0, write_some)
+  return reaches(kWrite, path_of(fileno(stream)), size * count)
+             ? parted<size_t>(kWrite, fileno(stream), count, 0, write_some)
              : write_some(count);
 }
 
-int fsync(int file) {
-  return whole(kFsync, path_of(file), -1, [&] { return next<int(int)>("fsync")(file); });
+// Fewer than were asked for are an error or the end: there is no short one.
+size_t fread(void* bytes, size_t size, size_t count, FILE* stream) {
+  const std::string path = path_of(fileno(stream));
+  if (reaches(kRead, path, size * count) && plan().action != "short" &&
+      fault(kRead, path) == Fault::fails)
+    return 0;
+  return next<size_t(void*, size_t, size_t, FILE*)>("fread")(bytes, size, count, stream);
 }
 
-int rename(const char* from, const char* to) {
-  return whole(kRename, absolute(to), -1,
-               [&] { return next<int(const char*, const char*)>("rename")(from, to); });
+int close(int file) {
+  const Fault what = fault(kClose, path_of(file));
+  const int why = errno, result = next<int(int)>("close")(file);
+  return ending(what, result, why);
 }
 
-int link(const char* from, const char* to) {
-  return whole(kLink, absolute(to), -1,
-               [&] { return next<int(const char*, const char*)>("link")(from, to); });
+int fclose(FILE* stream) {
+  const Fault what = fault(kClose, path_of(fileno(stream)));
+  const int why = errno, result = next<int(FILE*)>("fclose")(stream);
+  return ending(what, result, why);
+}
+
+int mkdir(const char* path, mode_t mode) {
+  return whole(kMkdir, absolute(path), -1,
+               [&] { return next<int(const char*, mode_t)>("mkdir")(path, mode); });
 }
 
 void* mmap(void* address, size_t size, int protection, int flags, int file, off_t offset) {

@@ -1,0 +1,28 @@
+#include "nn/system_reason.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <system_error>
+
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+constexpr std::array kFaultsOfPlaces = {EACCES, EEXIST, EINVAL,       EISDIR,  ELOOP,
+                                        ENOENT, EPERM,  ENAMETOOLONG, ENOTDIR, EROFS};
+
+}  // namespace
+
+std::string system_reason(int error) {
+  return error == 0 ? "the system gave no reason" : std::generic_category().message(error);
+}
+
+void throw_refused(const std::string& what, int error) {
+  const std::string message = what + ": " + system_reason(error);
+  if (std::ranges::find(kFaultsOfPlaces, error) != kFaultsOfPlaces.end()) throw InputError(message);
+  throw std::runtime_error(message);
+}
+
+}  // namespace saccade
