@@ -4,10 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
+#include <cstdint>
+#include <exception>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <optional>
+#include <span>
+#include <stdexcept>
 
 #include "env/digits.h"
 #include "env/image_cache.h"
@@ -17,6 +22,7 @@
 #include "nn/parallel.h"
 #include "nn/printable.h"
 #include "nn/random.h"
+#include "nn/system_reason.h"
 
 namespace saccade {
 namespace {
@@ -104,41 +110,52 @@ cv::Mat resize(const cv::Mat& pixels, int size) {
   return resized;
 }
 
-/// Rows times columns as the head of a PNG or JPEG file says; nothing where it is neither. What a
-/// file is, its first bytes say and not its name.
-std::optional<double> declared_pixels(std::ifstream& file) {
-  using Bytes = std::array<std::uint8_t, 8>;
-  constexpr Bytes kPng = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+double word(const std::uint8_t* bytes) { return 256.0 * bytes[0] + bytes[1]; }
+
+/// Rows times columns of the largest frame that any bytes of a JPEG file could declare. Decoders
+/// find frames behind bytes that are no segments at all, each in its own way.
+double most_pixels_of_jpeg(std::span<const std::uint8_t> bytes) {
+  constexpr std::size_t kFrame = 10;  // 0xff, kind, size, bits, rows, cols, components
+  double most = 0.0;
+  for (std::size_t i = 0; i + kFrame <= bytes.size(); ++i) {
+    const std::uint8_t *head = &bytes[i], kind = head[1];
+    const bool is_frame = head[0] == 0xff && kind >= 0xc0 && kind <= 0xcf && kind != 0xc4 &&
+                          kind != 0xc8 && kind != 0xcc;
+    if (is_frame && word(head + 2) == 8.0 + 3.0 * head[9] && head[4] == 8)
+      most = std::max(most, word(head + 5) * word(head + 7));
+  }
+  return most;
+}
+
+/// Rows times columns as a PNG or JPEG file says; nothing where it is neither. What a file is, its
+/// first bytes say and not its name.
+std::optional<double> declared_pixels(std::span<const std::uint8_t> bytes) {
+  constexpr std::array<std::uint8_t, 8> kPng = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
   constexpr std::array<std::uint8_t, 3> kJpeg = {0xff, 0xd8, 0xff};
-  const auto take = [&](auto bytes) {  // so many, or zeros
-    bytes.fill(0);
-    file.read(reinterpret_cast<char*>(bytes.data()), bytes.size());
-    return bytes;
+  constexpr std::size_t kPngSides =
+      16;  // behind the mark, the size and the name of the first chunk
+  const auto begins_with = [&](const auto& mark) {
+    return bytes.size() >= mark.size() && std::equal(mark.begin(), mark.end(), bytes.begin());
   };
-  const auto word = [](std::uint8_t high, std::uint8_t low) { return 256.0 * high + low; };
-  const Bytes mark = take(Bytes());
-  if (mark == kPng) {
-    take(Bytes());  // size and name of the first chunk
-    const Bytes sides = take(Bytes());
-    return (word(sides[0], sides[1]) * 65536.0 + word(sides[2], sides[3])) *
-           (word(sides[4], sides[5]) * 65536.0 + word(sides[6], sides[7]));
-  }
-  if (!std::equal(kJpeg.begin(), kJpeg.end(), mark.begin())) return std::nullopt;
-  file.clear();
-  file.seekg(2);
-  while (file) {  // segments: 0xff, kind, bytes that follow with these two
-    const auto segment = take(std::array<std::uint8_t, 4>());
-    const int kind = segment[1];
-    const bool is_frame =
-        kind >= 0xc0 && kind <= 0xcf && kind != 0xc4 && kind != 0xc8 && kind != 0xcc;
-    if (segment[0] != 0xff) break;
-    if (is_frame) {
-      const auto sides = take(std::array<std::uint8_t, 5>());  // bits, rows, cols
-      return word(sides[1], sides[2]) * word(sides[3], sides[4]);
-    }
-    file.seekg(static_cast<std::streamoff>(word(segment[2], segment[3])) - 2, std::ios::cur);
-  }
-  return 0.0;  // which decodes to nothing
+  if (begins_with(kJpeg)) return most_pixels_of_jpeg(bytes);
+  if (!begins_with(kPng)) return std::nullopt;
+  if (bytes.size() < kPngSides + 8) return 0.0;  // which decodes to nothing
+  const std::uint8_t* sides = &bytes[kPngSides];
+  return (word(sides) * 65536.0 + word(sides + 2)) * (word(sides + 4) * 65536.0 + word(sides + 6));
+}
+
+std::vector<std::uint8_t> read_bytes(const fs::path& path) {
+  constexpr std::uintmax_t kMostBytes = 1 << 29;  // as many as the pixels may have
+  std::ifstream file = open_file(path);
+  const std::uintmax_t size = fs::file_size(path);
+  if (size > kMostBytes)
+    throw InputError(
+        fmt::format("{}: {} bytes; allowed: at most {}", path.string(), size, kMostBytes));
+  std::vector<std::uint8_t> bytes(size);
+  errno = 0;
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!file) throw_refused(path.string() + ": cannot be read");
+  return bytes;
 }
 
 /// 8 bit, grey or BGR without alpha, upright.
@@ -148,14 +165,14 @@ cv::Mat decode(const fs::path& path, int size) {
   const auto fail = [&](const std::string& fault) {
     throw InputError(fmt::format("{}: {}", path.string(), fault));
   };
-  std::ifstream file = open_file(path);
-  const std::optional<double> declared = declared_pixels(file);
+  const std::vector<std::uint8_t> bytes = read_bytes(path);
+  const std::optional<double> declared = declared_pixels(bytes);
   if (!declared) fail("is neither PNG nor JPEG, whatever its name; allowed: these");
   if (*declared > kMostPixels)
     fail(fmt::format("{:.0f} pixels; allowed: at most {:.0f}", *declared, kMostPixels));
   cv::Mat pixels;
   try {
-    pixels = cv::imread(path.string(), cv::IMREAD_ANYCOLOR | cv::IMREAD_ANYDEPTH);
+    pixels = cv::imdecode(bytes, cv::IMREAD_ANYCOLOR | cv::IMREAD_ANYDEPTH);
   } catch (const cv::Exception&) {
     pixels.release();
   }

@@ -148,8 +148,7 @@ void write_and_rename(const std::filesystem::path& path, const std::string& head
 
 // ---- Reading ----
 
-// These throw InputError without the path; read_safetensors adds it. What the system refuses has
-// it.
+// These throw without the path; read_safetensors adds it.
 
 struct Entry {
   NamedTensor tensor;
@@ -217,12 +216,12 @@ Metadata read_metadata(const nlohmann::json& header) {
 SafetensorsFile read_file(const std::filesystem::path& path) {
   std::error_code error;
   const std::size_t file_size = std::filesystem::file_size(path, error);
-  if (error) throw_refused(path.string() + ": cannot be read", error.value());
+  if (error) throw_refused("cannot be read", error.value());
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   const auto read = [&](void* target, std::size_t size) {
     if (!stream.read(static_cast<char*>(target), static_cast<std::streamsize>(size)))
-      throw_refused(path.string() + ": cannot be read");
+      throw_refused("cannot be read");
   };
 
   std::uint64_t header_size = 0;
@@ -280,6 +279,8 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
     return read_file(path);
   } catch (const InputError& error) {
     throw InputError(path.string() + ": " + error.what());
+  } catch (const std::runtime_error& error) {  // of the system
+    throw std::runtime_error(path.string() + ": " + error.what());
   }
 }
 

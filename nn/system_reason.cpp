@@ -10,8 +10,8 @@
 namespace saccade {
 namespace {
 
-constexpr std::array kFaultsOfPlaces = {EACCES, EEXIST, EINVAL,       EISDIR,  ELOOP,
-                                        ENOENT, EPERM,  ENAMETOOLONG, ENOTDIR, EROFS};
+constexpr std::array kFaultsOfPlaces = {EACCES, EEXIST,       EINVAL,  EISDIR,     ELOOP, ENOENT,
+                                        EPERM,  ENAMETOOLONG, ENOTDIR, EOPNOTSUPP, EROFS};
 
 }  // namespace
 
