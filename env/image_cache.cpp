@@ -1,13 +1,14 @@
 #include "env/image_cache.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <stdlib.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <random>
 #include <system_error>
 
 namespace saccade {
@@ -138,8 +139,8 @@ void ImageCache::write(const RawDigits& digits) const {
   if (path_.empty()) return;
   std::error_code ignored;
   fs::create_directories(path_.parent_path(), ignored);
-  std::string beside = path_.string() + ".XXXXXX";
-  const int file = mkstemp(beside.data());
+  const std::string beside = fmt::format("{}.{:08x}", path_.string(), std::random_device()());
+  const int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) return;
   CheckedOut out(file);
   out.put(kMark.data(), kMark.size());

@@ -64,7 +64,7 @@ Try try_lock(int file, const fs::path& path, int flags) {
 int take(const fs::path& path, int flags, fs::path& made) {
   while (true) {
     if (const fs::path first = make_folders(path.parent_path()); !first.empty()) made = first;
-    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0 && errno == ENOENT) continue;  // who held it removed the folder
     if (file < 0) throw_refused(path.string() + ": cannot be written");
     Try tried;

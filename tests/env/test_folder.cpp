@@ -35,12 +35,20 @@ void set_bytes(const fs::path& path, std::size_t place, const Bytes& bytes) {
              static_cast<std::streamsize>(bytes.size()));
 }
 
-/// Where a JPEG file says its size.
-std::size_t frame_of(const fs::path& path) {
+std::string bytes_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  return bytes.find("\xff\xc0");
+  return {std::istreambuf_iterator<char>(file), {}};
 }
+
+/// Puts more bytes before a place of a file.
+void insert_bytes(const fs::path& path, std::size_t place, const Bytes& more) {
+  std::string bytes = bytes_of(path);
+  bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(place), more.begin(), more.end());
+  write(path, Bytes(bytes.begin(), bytes.end()));
+}
+
+/// Where a JPEG file says its size.
+std::size_t frame_of(const fs::path& path) { return bytes_of(path).find("\xff\xc0"); }
 
 std::string folder_fault(const fs::path& folder, int size = 0) {
   return message_of<InputError>([&] { read_folder(folder, size); });
@@ -117,6 +125,15 @@ TEST_CASE("images of a folder become RGB, 8 bit and of one size") {
   check_contains(folder_fault(folder.path), {folder.path.string(), "data.size", "rows x cols"});
 }
 
+TEST_CASE("bytes that fill up between the segments of a JPEG file are passed over") {
+  TemporaryFolder folder;
+  write_classes(folder.path, {"a", "b"}, 3);
+  const fs::path jpeg = folder.path / "a" / "0.jpg";
+  write_image(jpeg, cv::Mat(5, 4, CV_8UC1, cv::Scalar(0)));
+  insert_bytes(jpeg, frame_of(jpeg), {0xff, 0xff, 0xff});
+  CHECK_NOTHROW(read_folder(folder.path, 0));
+}
+
 TEST_CASE("a bad folder is named with its fault") {
   TemporaryFolder folder;
   SUBCASE("not there") {
@@ -160,6 +177,8 @@ TEST_CASE("a bad folder is named with its fault") {
     fs::remove(png);
     write_image(jpeg, cv::Mat(5, 4, CV_8UC1, cv::Scalar(0)));
     set_bytes(jpeg, frame_of(jpeg) + 5, {0xff, 0xff, 0x80, 0});  // behind mark, size and bits
+    check_contains(folder_fault(folder.path), {"0.jpg", "2147450880 pixels"});
+    insert_bytes(jpeg, 2, {0xff, 0xe0, 0, 0});  // an empty segment, behind which decoders go on
     check_contains(folder_fault(folder.path), {"0.jpg", "2147450880 pixels"});
   }
   SUBCASE("sizes that differ") {

@@ -80,6 +80,28 @@ TEST_CASE("a variant that is named in HTML is shown as it is written") {
   }
 }
 
+TEST_CASE("files and folders are as open to others as the user's umask says") {
+  const TinyExperiment tiny;
+  const std::string saccade = SACCADE_BINARY;
+  const auto call = [&](const std::string& words) {
+    const auto result =
+        Program(tiny.path, {"/bin/sh", "-c", "umask 027; exec " + saccade + " " + words}).finish();
+    INFO(result.err);
+    REQUIRE(result.code == 0);
+  };
+  call(
+      "run tiny.yaml record.every=64 record.format=gif log.tensorboard=true log.jsonl=true "
+      "--out out/run");
+  call("compare out/run --out out/page");
+  call("record out/run --out out/film.mp4 --scenes 1");
+  call("eval out/run --weights out/weights.npz");
+  call("export out/run --onnx out/a.onnx --npz out/a.npz --agent out/a");
+  for (const auto& entry : fs::recursive_directory_iterator(tiny.path / "out")) {
+    CAPTURE(entry.path().string());
+    CHECK(static_cast<int>(entry.status().permissions()) == (entry.is_directory() ? 0750 : 0640));
+  }
+}
+
 TEST_CASE("a study's list of runs names folders inside it") {
   const TinyExperiment tiny;
   tiny.train("study/base/seed-1");
