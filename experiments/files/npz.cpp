@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <zip.h>
 
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -10,6 +11,8 @@
 #include <utility>
 #include <xtensor/xadapt.hpp>
 #include <xtensor/xnpy.hpp>
+
+#include "experiments/files/output.h"
 
 namespace saccade {
 namespace {
@@ -56,14 +59,14 @@ NpzArray int_array(std::string name, std::vector<std::size_t> shape, int value) 
 }
 
 void write_npz(const std::filesystem::path& path, std::vector<NpzArray> arrays) {
-  int code = 0;
+  errno = 0;
   std::unique_ptr<zip_t, decltype(&zip_discard)> archive(
-      zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code), &zip_discard);
+      zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr), &zip_discard);
+  if (!archive) cannot_be_written(path);
   const auto fail = [&] {
-    const std::string why = archive ? zip_strerror(archive.get()) : fmt::format("zip {}", code);
-    throw std::runtime_error(fmt::format("{}: cannot be written: {}", path.string(), why));
+    throw std::runtime_error(
+        fmt::format("{}: cannot be written: {}", path.string(), zip_strerror(archive.get())));
   };
-  if (!archive) fail();
   std::vector<std::string> files;  // as they lie in the archive, until it is closed
   files.reserve(arrays.size());
   for (NpzArray& array : arrays) {

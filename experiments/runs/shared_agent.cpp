@@ -8,23 +8,59 @@
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/trained.h"
 #include "nn/error.h"
+#include "nn/system_reason.h"
 
 namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder that is filled beside its place and moved there whole, or else removed.
+class NewFolder {
+ public:
+  explicit NewFolder(const fs::path& place)
+      : path_((place.has_filename() ? place : place.parent_path()).string() + OutputFile::kPart) {
+    remove();  // what was broken off
+  }
+  ~NewFolder() { remove(); }
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+
+  const fs::path& path() const { return path_; }
+  void move_to(const fs::path& place) const {
+    std::error_code error;
+    fs::rename(path_, place, error);
+    if (error) throw_refused(place.string() + ": cannot be made", error.value());
+  }
+
+ private:
+  void remove() const {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  fs::path path_;
+};
+
+}  // namespace
 
 void write_shared_agent(const std::filesystem::path& run_folder,
                         const std::filesystem::path& folder) {
-  const RunFolder run(find_run_folder(run_folder)), shared(folder);
+  const RunFolder run(find_run_folder(run_folder));
   if (!is_finished(run))
     throw InputError(fmt::format("{}: no finished run; its test comes at the end of `saccade run`",
                                  run.path().string()));
-  if (std::filesystem::exists(folder))
+  if (fs::exists(folder))
     throw InputError(fmt::format("{}: exists already; allowed: a new folder", folder.string()));
+  const NewFolder beside(folder);
+  const RunFolder shared(beside.path());
   const Checkpoint checkpoint(find_checkpoint(run.path()));
-  std::filesystem::create_directories(shared.best_checkpoint().parent_path());
+  fs::create_directories(shared.best_checkpoint().parent_path());
   for (const char* name :
        {"config.yaml", "command.txt", "meta.json", "metrics.csv", "summary.json", "test.json"})
-    write_text(folder / name, read_text(run.path() / name));
+    replace_text(beside.path() / name, read_text(run.path() / name));
   checkpoint.write_averaged(shared.best_checkpoint());
+  beside.move_to(folder);
 }
 
 }  // namespace saccade

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections.abc import Collection
 
 import numpy as np
@@ -22,6 +23,14 @@ def as_integer(name: str, value: object, low: int, high: int) -> int:
     if not low <= number <= high:
         raise InputError(f"{name}: {number}; allowed: {low} to {high}")
     return number
+
+
+def as_path(name: str, value: str | os.PathLike[str]) -> str:
+    """A path, or a name in place of one."""
+    path = os.fspath(value)
+    if not isinstance(path, str) or "\0" in path:
+        raise InputError(f"{name}: {path!r}; allowed: text without null characters")
+    return path
 
 
 def as_seed(value: object) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _saccade
-from ._arguments import MAX_SCENES, as_integer, as_seed
+from ._arguments import MAX_SCENES, as_integer, as_path, as_seed
 from ._arrays import as_array, as_images, as_labels
 from ._saccade import InputError
 
@@ -132,7 +132,7 @@ class Agent:
     """A trained agent. See `load`."""
 
     def __init__(self, path: str | os.PathLike[str], *, threads: int = 0) -> None:
-        self.path = os.fspath(path)
+        self.path = as_path("path", path)
         self._threads = as_integer("threads", threads, 0, 1024)
         self._agent = _saccade.Agent(self.path, self._threads)
         self._facts: dict[str, Any] = self._agent.facts

@@ -35,8 +35,8 @@ def record(
     names: one for each agent, by default the folders'; fps: glimpses a second.
     """
     players = [agents] if isinstance(agents, Agent) else list(agents)
-    if not players:
-        raise InputError("agents: none; allowed: one and more")
+    if not players or not all(isinstance(player, Agent) for player in players):
+        raise InputError(f"agents: {agents!r}; allowed: one and more, as saccade.load gives them")
     if names is None:
         names = [pathlib.Path(agent.path).name for agent in players]
     if len(names) != len(players):

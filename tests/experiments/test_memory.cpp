@@ -2,14 +2,16 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdlib>
 
 #include "experiments/config/config_reader.h"
 #include "experiments/training/train.h"
 #include "tests/experiments/support.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/allocator_interface.h>
+#if defined(__SANITIZE_ADDRESS__)  // which has an allocator of its own; its header is not
+                                   // everywhere
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 #else
 #include <malloc.h>
 #endif
