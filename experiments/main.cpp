@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -13,6 +14,7 @@
 #include "nn/error.h"
 #include "nn/join_ranks.h"
 #include "nn/printable.h"
+#include "nn/system_reason.h"
 
 namespace {
 
@@ -48,6 +50,14 @@ void tell(const std::exception& error) {
   if (*error.what() != '\0') fmt::print(stderr, "saccade: {}\n", saccade::printable(error.what()));
 }
 
+saccade::Ending call_verb(const saccade::Verb& verb, const saccade::Call& call) {
+  try {
+    return verb.call(call);
+  } catch (const std::filesystem::filesystem_error& error) {
+    saccade::throw_refused(error);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -65,7 +75,7 @@ int main(int argc, char** argv) {
     const saccade::Call call{.command = saccade::typed(argc, argv),
                              .stop_flag = await_stop_signals,
                              .join_ranks = join_ranks};
-    const saccade::Ending ending = verb->call(call);
+    const saccade::Ending ending = call_verb(*verb, call);
     std::fflush(stdout);
     return ending == saccade::Ending::done ? kDone : kInterrupted;
   } catch (const saccade::InputError& error) {

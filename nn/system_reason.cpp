@@ -25,4 +25,8 @@ void throw_refused(const std::string& what, int error) {
   throw std::runtime_error(message);
 }
 
+void throw_refused(const std::filesystem::filesystem_error& error) {
+  throw_refused(error.path1().string(), error.code().value());
+}
+
 }  // namespace saccade

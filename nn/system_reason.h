@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cerrno>
+#include <filesystem>
 #include <string>
 
 namespace saccade {
@@ -13,5 +14,8 @@ std::string system_reason(int error = errno);
 /// one is not there, not theirs, no file or badly named. Else std::runtime_error: the disk is full
 /// or broken, there are too many files open.
 [[noreturn]] void throw_refused(const std::string& what, int error = errno);
+
+/// The same of what std::filesystem threw: "<path>: <the reason>".
+[[noreturn]] void throw_refused(const std::filesystem::filesystem_error& error);
 
 }  // namespace saccade

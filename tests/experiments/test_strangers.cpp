@@ -80,6 +80,21 @@ TEST_CASE("a variant that is named in HTML is shown as it is written") {
   }
 }
 
+TEST_CASE("a path that no file could have is refused by every verb") {
+  const TinyExperiment tiny;
+  const std::string path(10000, 'n');
+  for (const CommandWords& words :
+       {CommandWords{"run", "tiny.yaml", "--out", path}, CommandWords{"run", path},
+        CommandWords{"eval", path}, CommandWords{"compare", path}, CommandWords{"status", path},
+        CommandWords{"record", path, "--out", "a.gif"},
+        CommandWords{"export", path, "--npz", "a.npz"}}) {
+    CAPTURE(words[0]);
+    const Program::Result result = run_saccade(tiny.path, words);
+    check_harmless(result, {2});
+    CHECK_FALSE(contains(result.err, "filesystem error"));
+  }
+}
+
 TEST_CASE("files and folders are as open to others as the user's umask says") {
   const TinyExperiment tiny;
   const std::string saccade = SACCADE_BINARY;
