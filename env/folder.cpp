@@ -132,8 +132,7 @@ double most_pixels_of_jpeg(std::span<const std::uint8_t> bytes) {
 std::optional<double> declared_pixels(std::span<const std::uint8_t> bytes) {
   constexpr std::array<std::uint8_t, 8> kPng = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
   constexpr std::array<std::uint8_t, 3> kJpeg = {0xff, 0xd8, 0xff};
-  constexpr std::size_t kPngSides =
-      16;  // behind the mark, the size and the name of the first chunk
+  constexpr std::size_t kPngSides = 16;  // behind the mark, size and name of the first chunk
   const auto begins_with = [&](const auto& mark) {
     return bytes.size() >= mark.size() && std::equal(mark.begin(), mark.end(), bytes.begin());
   };

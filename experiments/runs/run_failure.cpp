@@ -10,7 +10,7 @@
 namespace saccade {
 namespace {
 
-constexpr std::uintmax_t kLongestText = 1 << 20;
+constexpr std::uintmax_t kLongestText = 1 << 20;  // bytes
 
 }  // namespace
 

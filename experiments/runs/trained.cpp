@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <system_error>
 #include <vector>
 
 #include "experiments/config/setting_names.h"
@@ -15,8 +14,7 @@
 namespace saccade {
 
 std::filesystem::path find_run_folder(const std::filesystem::path& said) {
-  std::error_code ignored;  // of names that no file could have
-  if (std::filesystem::exists(said, ignored)) return said;
+  if (std::filesystem::exists(said)) return said;
   const std::filesystem::path shipped = shipped_agent(said.string());
   return shipped.empty() ? said : shipped;
 }
@@ -37,9 +35,8 @@ std::string word_on_agents(const std::filesystem::path& said) {
 std::filesystem::path find_checkpoint(const std::filesystem::path& run_folder) {
   if (run_folder.extension() == ".safetensors") return run_folder;
   const RunFolder folder(find_run_folder(run_folder));
-  std::error_code ignored;
   for (const auto& path : {folder.best_checkpoint(), folder.last_checkpoint()})
-    if (std::filesystem::exists(path, ignored)) return path;
+    if (std::filesystem::exists(path)) return path;
   throw InputError(fmt::format("{}: no run folder with a checkpoint (looked for {}){}",
                                run_folder.string(), folder.best_checkpoint().string(),
                                word_on_agents(run_folder)));
