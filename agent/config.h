@@ -63,10 +63,11 @@ struct TrainingConfig {
   int batch_size = 256;                // B: episodes in an update, a multiple of lane_size
   int lane_size = 64;                  // episodes that one thread takes at a time
   OptimizerConfig optimizer;
-  double locator_factor = 1.0;     // factor on the learning rate of locator.<..>, > 0
-  double baseline_factor = 1.0;    // of baseline.<..>, > 0
-  double classifier_weight = 1.0;  // of the cross-entropy at the last step, >= 0
-  double step_loss = 0.0;          // of the mean cross-entropy of the earlier steps, >= 0
+  double locator_factor = 1.0;      // factor on the learning rate of locator.<..>, > 0
+  double baseline_factor = 1.0;     // of baseline.<..>, > 0
+  std::vector<std::string> freeze;  // beginnings of parameter names, as "core", that never change
+  double classifier_weight = 1.0;   // of the cross-entropy at the last step, >= 0
+  double step_loss = 0.0;           // of the mean cross-entropy of the earlier steps, >= 0
 };
 
 /// Everything that defines an agent and its learning.

@@ -227,4 +227,6 @@ bool digits_come_from_files(const std::string& source) {
   return sources().at(source).path != Path::unused;
 }
 
+bool digits_can_be_resized(const std::string& source) { return sources().at(source).resizes; }
+
 }  // namespace saccade

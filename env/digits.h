@@ -62,6 +62,8 @@ Digits load_digits(const DataConfig& config);
 std::vector<std::string> digit_sources();
 /// Whether a source reads data.path; another makes its digits.
 bool digits_come_from_files(const std::string& source);
+/// Whether a source reads data.size.
+bool digits_can_be_resized(const std::string& source);
 
 // The sources. A new one is one file and one line in the table of digits.cpp, which says what of
 // data.* it takes.

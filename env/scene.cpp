@@ -45,10 +45,6 @@ const SceneMaker::Kind& kind_of_digits(const std::string& name) {
   return kinds().at(name);
 }
 
-bool has_clutter(const std::string& name) {
-  return find_task_kind(name).has_digits && kinds().at(name).clutter;
-}
-
 bool has_label(const std::string& name) {
   return find_task_kind(name).has_digits && kinds().at(name).question == Question::label;
 }
@@ -140,6 +136,10 @@ void check_count(const SceneConfig& config, const SceneMaker::Kind& kind) {
 }
 
 }  // namespace
+
+bool has_clutter(const std::string& name) {
+  return find_task_kind(name).has_digits && kinds().at(name).clutter;
+}
 
 std::vector<std::string> scene_kinds() { return kinds().names(); }
 std::vector<std::string> scene_labels() { return labellings().names(); }

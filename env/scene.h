@@ -39,6 +39,8 @@ void check(const SceneConfig& config);
 /// `transcribe` (digits from left to right over distractors: which are they?). The kinds of scenes
 /// with digits; env/task_kinds.h has the others as well.
 std::vector<std::string> scene_kinds();
+/// Whether scenes of a task have distractors.
+bool has_clutter(const std::string& kind);
 /// `sum` (9 n + 1 classes for n sets of 10 classes), `pair` (unordered pair of two digits: 55).
 std::vector<std::string> scene_labels();
 

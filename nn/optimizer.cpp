@@ -137,6 +137,10 @@ double Optimizer::reduce(Workers& workers, std::span<Tensor<1>* const> gradients
         for (std::size_t i = begin; i < end; ++i) sum[i] += other[i];
       }
     }
+    for (const RateRange& rate : rates_)
+      if (rate.factor == 0.0 && rate.begin < end && rate.end > begin)
+        std::fill(gradients[0]->data() + std::max(begin, rate.begin),
+                  gradients[0]->data() + std::min(end, rate.end), 0.0F);
     chunk_squares_[chunk].sum = sum_of_squares(gradients[0]->data() + begin, end - begin);
   });
   double total = 0.0;

@@ -32,7 +32,8 @@ void check(const OptimizerConfig& config);
 /// `adam` (Kingma and Ba 2015), `adamw` (Loshchilov and Hutter 2019), `sgd` (with momentum).
 std::vector<std::string> optimizers();
 
-/// Parameters begin .. end - 1 of a block, which learn at `factor` times the learning rate.
+/// Parameters begin .. end - 1 of a block, which learn at `factor` times the learning rate. Those
+/// of factor 0 stay, and their gradient does not count in the norm.
 struct RateRange {
   std::size_t begin, end;
   double factor;

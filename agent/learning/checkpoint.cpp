@@ -29,6 +29,10 @@ void add_block(std::vector<NamedTensor>& tensors, const ParameterLayout& layout,
                        block.subspan(p.offset, p.size())});
 }
 
+std::vector<std::size_t> shape_of(const Parameter& p) {
+  return {static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.cols)};
+}
+
 }  // namespace
 
 std::string exact(double value) { return fmt::format("{}", value); }
@@ -154,20 +158,22 @@ SharedParameters Checkpoint::copy_shared(Tensor<1>& parameters,
   for (const NamedTensor& tensor : file_.tensors)
     if (tensor.name.starts_with(kAveraged))
       names.checkpoint_only.push_back(tensor.name.substr(std::string(kAveraged).size()));
-  std::vector<const Parameter*> shared;
   for (const Parameter& p : layout.parameters()) {
     const auto found = std::ranges::find(names.checkpoint_only, p.name);
     if (found == names.checkpoint_only.end()) {
       names.model_only.push_back(p.name);
       continue;
     }
-    check_shape(file_.find(kAveraged + p.name), p);
     names.checkpoint_only.erase(found);
+    const NamedTensor& tensor = file_.find(kAveraged + p.name);
+    if (tensor.shape != shape_of(p)) {
+      names.reshaped.push_back(fmt::format("{}: ({}) there, ({}, {}) here", p.name,
+                                           fmt::join(tensor.shape, ", "), p.rows, p.cols));
+      continue;
+    }
     names.both.push_back(p.name);
-    shared.push_back(&p);
+    std::ranges::copy(tensor.data, parameters.data() + p.offset);
   }
-  for (const Parameter* p : shared)
-    std::ranges::copy(file_.find(kAveraged + p->name).data, parameters.data() + p->offset);
   return names;
 }
 
@@ -182,9 +188,7 @@ void Checkpoint::check_shapes(const ParameterLayout& layout, const std::string& 
 }
 
 void Checkpoint::check_shape(const NamedTensor& tensor, const Parameter& p) const {
-  const std::vector<std::size_t> expected{static_cast<std::size_t>(p.rows),
-                                          static_cast<std::size_t>(p.cols)};
-  if (tensor.shape != expected)
+  if (tensor.shape != shape_of(p))
     throw InputError(fmt::format("{}: '{}' is ({}), but this model has ({}, {})", path_.string(),
                                  tensor.name, fmt::join(tensor.shape, ", "), p.rows, p.cols));
 }

@@ -80,10 +80,11 @@ void save_checkpoint(const std::filesystem::path& path, const Learner& learner,
                      const std::string& config_yaml,
                      const std::map<std::string, std::string>& notes);
 
-/// The names of the parameters of a model and of a checkpoint: those that both have, and those that
-/// one has alone.
+/// The names of the parameters of a model and of a checkpoint: those that both have in one shape,
+/// those that one has alone, and those whose shapes differ: "classifier.weight: (128, 10) there,
+/// (128, 4) here".
 struct SharedParameters {
-  std::vector<std::string> both, model_only, checkpoint_only;
+  std::vector<std::string> both, model_only, checkpoint_only, reshaped;
 };
 
 /// A checkpoint that only a later version of this program reads.
@@ -115,8 +116,7 @@ class Checkpoint {
   /// that is needed of a trained agent, and nothing to go on training from.
   void write_averaged(const std::filesystem::path& path) const;
 
-  /// Copies the averaged weights of every parameter that both have by name. Throws InputError
-  /// naming a parameter whose shapes differ, before anything changes.
+  /// Copies the averaged weights of every parameter that both have by name and shape.
   SharedParameters copy_shared(Tensor<1>& parameters, const ParameterLayout& layout) const;
 
  private:

@@ -8,16 +8,43 @@
 #include "nn/error.h"
 #include "nn/layers.h"
 #include "nn/memory.h"
+#include "nn/name_table.h"
 #include "nn/profile.h"
 
 namespace saccade {
 namespace {
 
-// Where parts of a model learn at another rate than the rest.
+// Whether a parameter belongs to a part of the model: "locator", "locator.context".
+bool is_of(const Parameter& p, const std::string& part) {
+  return p.name == part || p.name.starts_with(part + ".");
+}
+
+void check_frozen(const std::vector<std::string>& frozen, const ParameterLayout& layout) {
+  for (const std::string& part : frozen) {
+    if (std::ranges::any_of(layout.parameters(),
+                            [&](const Parameter& p) { return is_of(p, part); }))
+      continue;
+    std::vector<std::string> parts;
+    for (const Parameter& p : layout.parameters())
+      if (const std::string first = p.name.substr(0, p.name.find('.'));
+          std::ranges::find(parts, first) == parts.end())
+        parts.push_back(first);
+    throw InputError(
+        fmt::format("training.freeze: '{}' is no part of this model; allowed: {}, and parts of "
+                    "them by their names in the checkpoint",
+                    part, join(parts)));
+  }
+}
+
+// Where parts of a model learn at another rate than the rest, or not at all.
 std::vector<RateRange> rates_of(const TrainingConfig& training, const ParameterLayout& layout) {
+  check_frozen(training.freeze, layout);
   std::vector<RateRange> rates;
   for (const Parameter& p : layout.parameters()) {
-    const double factor = p.name.starts_with("locator.")    ? training.locator_factor
+    const bool frozen = std::ranges::any_of(
+        training.freeze, [&](const std::string& part) { return is_of(p, part); });
+    const double factor = frozen                            ? 0.0
+                          : p.name.starts_with("locator.")  ? training.locator_factor
                           : p.name.starts_with("baseline.") ? training.baseline_factor
                                                             : 1.0;
     rates.push_back({p.offset, p.offset + p.size(), factor});

@@ -39,6 +39,17 @@ struct RecordConfig {
   std::string format = "gif";  // a name of recording_formats()
 };
 
+/// A setting that was given and that the chosen kinds do not read. It is left out: it has its
+/// default.
+struct UnusedSetting {
+  std::string key;
+  std::string place;      // where it was given
+  std::string needs;      // "model.core: attention, not lstm"
+  bool replaced = false;  // the file's kinds read it, those of the overrides do not
+
+  bool operator==(const UnusedSetting&) const = default;
+};
+
 /// One experiment. A YAML file says only what differs from these defaults.
 struct Config {
   std::string name = "unnamed";
@@ -55,16 +66,17 @@ struct Config {
   LogConfig log;
   RecordConfig record;
 
-  /// Where each setting was given that was: "file.yaml:7:3" or "override 'key=value'". What the
-  /// file says of kinds that it has itself and an override replaced, nobody is to blame for: it is
-  /// left out.
+  /// Where each setting was given that was: "file.yaml:7:3" or "override 'key=value'".
   std::map<std::string, std::string> given;
+  /// What was given and left out, which is not in `given`.
+  std::vector<UnusedSetting> unused;
 };
 
 /// Reads a YAML file, or the preset of that name, and then `key.path=value` overrides, in their
-/// order, and settles the values that depend on others (final_learning_rate where it was not given,
-/// no distractors where the scene has none). Throws InputError with file:line:column (or the
-/// override), the key, the value, what is allowed and, for an unknown key, the nearest valid one.
+/// order, settles the values that depend on others (final_learning_rate where it was not given, no
+/// distractors where the scene has none), and leaves out what the chosen kinds do not read. Throws
+/// InputError with file:line:column (or the override), the key, the value, what is allowed and, for
+/// an unknown key, the nearest valid one.
 Config read_config(const std::filesystem::path& path, std::span<const std::string> overrides = {});
 
 /// The same from the text of a file; `origin` stands for the file's name in messages.

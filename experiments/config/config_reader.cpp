@@ -221,6 +221,16 @@ void ConfigReader::read(const YAML::Node& node, const Setting& setting,
   }
 }
 
+void ConfigReader::read(const YAML::Node& node, const Setting& setting,
+                        std::vector<std::string>& field) const {
+  if (!node.IsSequence()) reject(node, setting, "is not a list");
+  field.clear();
+  for (const YAML::Node& one : node) {
+    if (!one.IsScalar() || !is_word(one.Scalar())) reject(one, setting, "is no such name");
+    field.push_back(one.Scalar());
+  }
+}
+
 void ConfigReader::read(const YAML::Node& node, const Setting& setting, Ramp& field) const {
   constexpr Interval kShare = {.low = 0.0, .high = 1.0, .with_low = false};
   const Interval& range = std::get<Interval>(setting.allowed);

@@ -43,6 +43,7 @@ class ConfigReader {
   void read(const YAML::Node& node, const Setting& setting, std::string& field) const;
   void read(const YAML::Node& node, const Setting& setting, std::array<int, 2>& field) const;
   void read(const YAML::Node& node, const Setting& setting, std::vector<double>& field) const;
+  void read(const YAML::Node& node, const Setting& setting, std::vector<std::string>& field) const;
   void read(const YAML::Node& node, const Setting& setting, Ramp& field) const;
   double number(const YAML::Node& node, const Setting& setting, const Interval& range) const;
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
+#include <utility>
 
 #include "agent/looking/looking.h"
 #include "env/task_kinds.h"
 #include "experiments/config/config_table.h"
+#include "experiments/config/unused_settings.h"
 #include "nn/error.h"
 
 // The rules are those of the library: each stands where the thing is that it is about. Here they
@@ -68,21 +70,17 @@ void resolve_actions(const Config& config, const TaskKind& task, const GivenKeys
           {"attention.glimpse.num_glimpses", "scene.canvas", "scene.kind"},
           fmt::format("attention.glimpse.num_glimpses: {} ends before {}; allowed: {} and more",
                       agent.glimpse.num_glimpses, task.event, least));
-  require(agent.reinforce.reward == "correct", given, {"reinforce.reward", "scene.kind"},
-          fmt::format("reinforce.reward: {} has no effect with scene.kind: {}, which pays "
-                      "itself; allowed: correct",
-                      agent.reinforce.reward, name));
 }
 
 // What a text asks of the agent that reads it.
 void resolve_text(const Config& config, const GivenKeys& given) {
   const AgentConfig& agent = config.agent;
+  require(agent.model.kind == "recurrent", given, {"model.kind", "scene.kind"},
+          fmt::format("model.kind: {} cannot read a text; allowed: recurrent", agent.model.kind));
   require(agent.glimpse.kind == "whole", given, {"attention.glimpse.kind", "scene.kind"},
           fmt::format("attention.glimpse.kind: {} cannot look at scene.kind: {}, a text; allowed: "
                       "whole",
                       agent.glimpse.kind, config.scene.kind));
-  require(agent.model.kind == "recurrent", given, {"model.kind", "scene.kind"},
-          fmt::format("model.kind: {} cannot read a text; allowed: recurrent", agent.model.kind));
 }
 
 // A scan walks the tiles of as many digits as it has glimpses.
@@ -102,10 +100,16 @@ void resolve_task(const Config& config, const GivenKeys& given) {
   if (task.is_text) resolve_text(config, given);
 }
 
+// Gives a setting the value that the same one of another table has.
+void assign(const Setting& setting, const Setting& from) {
+  std::visit([&](auto* field) { *field = *std::get<decltype(field)>(from.field); }, setting.field);
+}
+
 }  // namespace
 
 // What nobody said is what the rest implies.
-void settle(Config& config, const GivenKeys& given) {
+void settle(Config& config) {
+  const GivenKeys& given = config.given;
   SceneConfig scene = config.scene;
   settle(scene);
   if (!given.contains("scene.num_distractors"))
@@ -121,8 +125,31 @@ void settle(Config& config, const GivenKeys& given) {
     optimizer.final_learning_rate = 0.01 * optimizer.learning_rate;
 }
 
-void resolve(Config& config, const GivenKeys& given) {
-  settle(config, given);
+// What is left out may have been what another setting needed, and what is settled follows from what
+// is left.
+void leave_out_unused(Config& config) {
+  Config defaults;
+  const std::vector<Setting> table = settings(config), default_table = settings(defaults);
+  while (true) {
+    Config settled = config;
+    settle(settled);
+    const std::vector<UnusedSetting> unused = unused_settings(settled);
+    if (unused.empty()) {
+      config = std::move(settled);
+      return;
+    }
+    for (const UnusedSetting& setting : unused) {
+      const auto at = std::ranges::find(table, setting.key, &Setting::key) - table.begin();
+      assign(table[at], default_table[at]);
+      config.given.erase(setting.key);
+      config.unused.push_back(setting);
+    }
+  }
+}
+
+void resolve(Config& config) {
+  leave_out_unused(config);
+  const GivenKeys& given = config.given;
   at_its_place(given, [&] {
     check(config.data);
     check(config.scene);

@@ -174,6 +174,7 @@ std::vector<Setting> settings(Config& c) {
        "times learning_rate"},
       {"training.baseline_factor", &training.baseline_factor, closed(1e-6, 1000),
        "times learning_rate"},
+      {"training.freeze", &training.freeze, {}, "parts that keep their first weights: [core]"},
       {"training.schedule", &optimizer.schedule, learning_rate_schedules(), "of learning_rate"},
       {"training.warmup", &optimizer.warmup, below(0, 1), "share of the training"},
       {"training.final_learning_rate", &optimizer.final_learning_rate, closed(0, 10), "at the end"},
@@ -235,6 +236,9 @@ struct Describe {
   std::string operator()(const std::vector<double>*) const {
     return number() + ", or a list of such numbers, one for each channel";
   }
+  std::string operator()(const std::vector<std::string>*) const {
+    return "a list of the beginnings of parameter names, as [core, glimpse]";
+  }
   std::string operator()(const Ramp*) const {
     return number() + ", or {from, to, over}: two such numbers and a share > 0 and <= 1";
   }
@@ -286,6 +290,12 @@ bool is_word(const std::string& text) {
   return !text.empty() && text.size() <= 100 && alphanumeric(text[0]) &&
          std::all_of(text.begin(), text.end(),
                      [&](char c) { return alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+bool takes_list(const Setting& setting) {
+  return std::holds_alternative<std::array<int, 2>*>(setting.field) ||
+         std::holds_alternative<std::vector<double>*>(setting.field) ||
+         std::holds_alternative<std::vector<std::string>*>(setting.field);
 }
 
 std::string allowed_values(const Setting& setting) {

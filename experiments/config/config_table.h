@@ -36,11 +36,14 @@ using Names = std::vector<std::string>;
 struct Setting {
   std::string key;  // the full path, "training.learning_rate"
   std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, std::string*,
-               std::array<int, 2>*, std::vector<double>*, Ramp*>
+               std::array<int, 2>*, std::vector<double>*, std::vector<std::string>*, Ramp*>
       field;
   std::variant<std::monostate, Interval, Names, Text> allowed;
   std::string about;  // one line, for people
 };
+
+/// Whether one value of it is a list.
+bool takes_list(const Setting& setting);
 
 /// Every setting there is, bound to the fields of `config`, in the order of the documentation and
 /// the keys of a section together. Reading, messages, overrides and to_yaml all run from this
@@ -65,10 +68,14 @@ std::vector<std::string> section_names(const std::vector<Setting>& table);
 using GivenKeys = std::map<std::string, std::string>;
 
 /// Settles the values that depend on others.
-void settle(Config& config, const GivenKeys& given);
+void settle(Config& config);
 
-/// Does that, and asks the library whether the settings fit each
-/// other. Throws its InputError behind the place of the first setting it names that was given.
-void resolve(Config& config, const GivenKeys& given);
+/// Settles, and gives the settings that the chosen kinds do not read their defaults: from `given`
+/// they go to `unused`.
+void leave_out_unused(Config& config);
+
+/// Does that, and asks the library whether the settings fit each other. Throws its InputError
+/// behind the place of the first setting it names that was given.
+void resolve(Config& config);
 
 }  // namespace saccade

@@ -38,6 +38,9 @@ struct Write {
     if (field->size() == 1) return fmt::format("{}", field->front());
     return fmt::format("[{}]", fmt::join(*field, ", "));
   }
+  std::string operator()(const std::vector<std::string>* field) const {
+    return fmt::format("[{}]", fmt::join(*field, ", "));
+  }
   std::string operator()(const Ramp* field) const {
     const auto& [from, to, over] = *field;
     if (from == to && over == 1.0) return fmt::format("{}", from);

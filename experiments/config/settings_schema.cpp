@@ -48,6 +48,9 @@ struct SchemaOf {
     schema["anyOf"].push_back({{"type", "array"}, {"items", number()}, {"minItems", 1}});
     return with_default(schema, field->front());
   }
+  Json operator()(const std::vector<std::string>* field) const {
+    return {{"type", "array"}, {"items", {{"type", "string"}}}, {"default", *field}};
+  }
   Json operator()(const double* field) const { return with_default(number(), *field); }
   Json operator()(const Ramp* field) const {
     const Json share = bounds("number", {.low = 0.0, .high = 1.0, .with_low = false});

@@ -1,16 +1,21 @@
 #include "experiments/config/unused_settings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 
+#include "agent/answering/reward.h"
 #include "agent/learning/reinforce.h"
 #include "agent/looking/location_estimator.h"
 #include "agent/looking/looking.h"
 #include "agent/model.h"
+#include "env/digits.h"
+#include "env/scene.h"
 #include "env/task_kinds.h"
 #include "experiments/config/config_table.h"
 #include "nn/name_table.h"
@@ -45,14 +50,19 @@ Condition other_than(const std::string& setting, const std::string& value) {
           [setting, value](const Values& given) { return given.of.at(setting) != value; }};
 }
 
+// The names of which something is true.
+template <class Trait>
+Condition names_that(const std::string& setting, const Strings& names, const Trait& trait) {
+  Strings values;
+  std::ranges::copy_if(names, std::back_inserter(values), trait);
+  return one_of(setting, values);
+}
+
 // The kinds of a table of which something is true.
 template <class Kind, class Trait>
 Condition those_that(const std::string& setting, const Strings& names,
                      const Kind& (*find)(const std::string&), const Trait& trait) {
-  Strings values;
-  for (const std::string& name : names)
-    if (trait(find(name))) values.push_back(name);
-  return one_of(setting, values);
+  return names_that(setting, names, [&](const std::string& name) { return trait(find(name)); });
 }
 
 template <class Trait>
@@ -64,23 +74,35 @@ Condition tasks_that(const Trait& trait) {
   return those_that("scene.kind", task_kinds(), find_task_kind, trait);
 }
 
+Condition either(const Condition& one, const Condition& other) {
+  return {one.setting, fmt::format("{} (or {}: {})", one.needs, other.setting, other.needs),
+          [one, other](const Values& given) { return one.holds(given) || other.holds(given); }};
+}
+
+Condition advantages_that(bool Advantage::*trait) {
+  return those_that("reinforce.advantage", advantage_estimators(), find_advantage,
+                    [trait](const Advantage& kind) { return kind.*trait; });
+}
+
 // What learns by REINFORCE: a place of a look, or an action.
 Condition reinforce() {
-  Condition looks =
-      glimpses_that([](const GlimpseKind& kind) { return kind.learning == Learning::reinforce; });
-  Condition acts = tasks_that([](const TaskKind& task) { return task.moves(); });
-  return {looks.setting, looks.needs + fmt::format(" (or {}: {})", acts.setting, acts.needs),
-          [looks, acts](const Values& given) { return looks.holds(given) || acts.holds(given); }};
+  return either(
+      glimpses_that([](const GlimpseKind& kind) { return kind.learning == Learning::reinforce; }),
+      tasks_that([](const TaskKind& task) { return task.moves(); }));
+}
+
+// What the entropy bonus can move: the probabilities of candidates, or a std that is learned.
+Condition learned_entropy() {
+  return either(glimpses_that([](const GlimpseKind& kind) {
+                  return kind.learning == Learning::reinforce && !kind.has_std;
+                }),
+                one_of("attention.glimpse.learn_std", {"true"}));
 }
 
 // Whether a look is placed by what can be derived.
 Condition derived_place() {
-  Condition kinds = one_of("attention.glimpse.kind", {"soft_gaussian", "soft_point"});
-  return {kinds.setting, kinds.needs + " (or reinforce.estimator: pathwise, both)",
-          [kinds](const Values& given) {
-            return kinds.holds(given) ||
-                   find_location_estimator(given.config.agent.reinforce.estimator).by_path;
-          }};
+  return either(one_of("attention.glimpse.kind", {"soft_gaussian", "soft_point"}),
+                one_of("reinforce.estimator", {"pathwise", "both"}));
 }
 
 // What reads which settings. Keys that end in a dot stand for a section. A setting that has several
@@ -94,6 +116,7 @@ std::vector<Reading> make_readings() {
   const auto with_digits = tasks_that([](const TaskKind& task) { return task.has_digits; });
   const auto texts = tasks_that([](const TaskKind& task) { return task.is_text; });
   const auto actions = tasks_that([](const TaskKind& task) { return task.moves(); });
+  const auto answers = tasks_that([](const TaskKind& task) { return !task.moves(); });
   const auto sequences =
       tasks_that([](const TaskKind& task) { return task.answer == AnswerKind::sequence; });
   const auto recurrent = one_of("model.kind", {"recurrent"});
@@ -106,13 +129,16 @@ std::vector<Reading> make_readings() {
   });
   const auto locators =
       glimpses_that([](const GlimpseKind& kind) { return kind.can_have_context; });
-  const auto baselines = those_that("reinforce.advantage", advantage_estimators(), find_advantage,
-                                    [](const Advantage& kind) { return kind.reads_baseline; });
+  const auto baselines = advantages_that(&Advantage::reads_baseline);
+  const auto rewards_by_step = those_that("reinforce.reward", reward_kinds(), find_reward,
+                                          [](const RewardKind& kind) { return kind.by_step; });
   const auto adam = one_of("training.optimizer", {"adam", "adamw"});
   return {
       {{"data."}, with_digits},
-      {{"data.size"}, one_of("data.source", {"folder"})},
+      {{"data.path"}, names_that("data.source", digit_sources(), digits_come_from_files)},
+      {{"data.size"}, names_that("data.source", digit_sources(), digits_can_be_resized)},
       {{"scene.num_digits", "scene.min_digits", "scene.label"}, with_digits},
+      {{"scene.num_distractors"}, names_that("scene.kind", task_kinds(), has_clutter)},
       {{"scene.distractor_size"}, other_than("scene.num_distractors", "0")},
       {{"scene.max_number"}, texts},
 
@@ -123,7 +149,7 @@ std::vector<Reading> make_readings() {
       {{"model.core", "model.hidden_size", "model.heads", "model.depth", "model.glimpse_network",
         "model.glimpse_filters", "model.glimpse_kernel", "model.glimpse_stride",
         "model.glimpse_hidden", "model.location_hidden", "model.feature_size",
-        "model.locator_hidden", "model.context_size", "model.context_hidden"},
+        "model.locator_hidden", "model.context", "model.context_size", "model.context_hidden"},
        recurrent},
       {{"model.heads", "model.depth"}, one_of("model.core", {"attention"})},
       {{"model.glimpse_network", "model.glimpse_hidden", "model.location_hidden",
@@ -131,8 +157,9 @@ std::vector<Reading> make_readings() {
        glimpses},
       {{"model.glimpse_filters", "model.glimpse_kernel", "model.glimpse_stride"},
        one_of("model.glimpse_network", {"conv"})},
-      {{"model.locator_hidden"}, locators},
-      {{"model.locator_hidden"}, other_than("attention.glimpse.addressing", "content")},
+      {{"model.locator_hidden", "model.context"}, locators},
+      {{"model.locator_hidden", "model.context"},
+       other_than("attention.glimpse.addressing", "content")},
       {{"model.context_size", "model.context_hidden"}, other_than("model.context", "none")},
       {{"model.canvas_hidden"}, one_of("model.kind", {"mlp"})},
       {{"model.channels", "model.kernel_size"}, one_of("model.kind", {"cnn"})},
@@ -165,6 +192,7 @@ std::vector<Reading> make_readings() {
       {{"attention.input.alpha", "attention.input.learn_alpha", "attention.input.gain"},
        other_than("attention.input.kind", "none")},
 
+      {{"attention.hidden."}, answers},
       {{"attention.hidden.query", "attention.hidden.output", "attention.hidden.score",
         "attention.hidden.area", "attention.hidden.position", "attention.hidden.window"},
        one_of("attention.hidden.kind", {"attend"})},
@@ -181,6 +209,12 @@ std::vector<Reading> make_readings() {
         "reinforce.constant", "reinforce.trace", "reinforce.discount", "reinforce.action_entropy",
         "reinforce.ema_decay", "reinforce.weight"},
        reinforce()},
+      {{"reinforce.estimator"}, recurrent},
+      {{"reinforce.estimator"},
+       glimpses_that([](const GlimpseKind& kind) { return kind.has_path; })},
+      {{"reinforce.reward"}, answers},
+      {{"reinforce.entropy"}, learned_entropy()},
+      {{"reinforce.trace"}, either(rewards_by_step, advantages_that(&Advantage::traces))},
       {{"reinforce.critic_hidden"}, other_than("reinforce.critic", "linear")},
       {{"reinforce.critic", "reinforce.critic_hidden", "reinforce.baseline_weight",
         "reinforce.shared_baseline", "training.baseline_factor"},
@@ -212,21 +246,35 @@ bool is_about(const Reading& reading, const std::string& key) {
   });
 }
 
+// A reading of the setting that does not hold; nullptr where it is read.
+const Reading* unmet_reading(const std::string& key, const Values& values) {
+  const auto unmet = std::ranges::find_if(readings(), [&](const Reading& reading) {
+    return is_about(reading, key) && !reading.by.holds(values);
+  });
+  return unmet == readings().end() ? nullptr : &*unmet;
+}
+
 }  // namespace
 
+std::set<std::string> unread_settings(const Config& config) {
+  const Values values{config};
+  std::set<std::string> keys;
+  for (const auto& [key, value] : values.of)
+    if (unmet_reading(key, values) != nullptr) keys.insert(key);
+  return keys;
+}
+
 std::vector<UnusedSetting> unused_settings(const Config& config) {
-  static const std::map<std::string, std::string> anyway = values_of(Config());
+  static const std::map<std::string, std::string> defaults = values_of(Config());
   if (config.given.empty()) return {};
   const Values values{config};
   std::vector<UnusedSetting> unused;
   for (const std::string& key : setting_keys()) {
     const auto given = config.given.find(key);
-    if (given == config.given.end() || values.of.at(key) == anyway.at(key)) continue;
-    const auto missing = std::ranges::find_if(readings(), [&](const Reading& reading) {
-      return is_about(reading, key) && !reading.by.holds(values);
-    });
-    if (missing == readings().end()) continue;
-    const Condition& by = missing->by;
+    if (given == config.given.end() || values.of.at(key) == defaults.at(key)) continue;
+    const Reading* unmet = unmet_reading(key, values);
+    if (unmet == nullptr) continue;
+    const Condition& by = unmet->by;
     unused.push_back(
         {key, given->second,
          fmt::format("{}: {}, not {}", by.setting, by.needs, values.of.at(by.setting))});
@@ -234,17 +282,13 @@ std::vector<UnusedSetting> unused_settings(const Config& config) {
   return unused;
 }
 
-std::vector<UnusedSetting> unused_settings(std::span<const Config* const> configs) {
+std::vector<UnusedSetting> unused_in_all(std::span<const Config* const> configs) {
   std::vector<UnusedSetting> unused;
   std::set<std::string> told, read;
   for (const Config* config : configs) {
-    std::set<std::string> here;
-    for (UnusedSetting& setting : unused_settings(*config)) {
-      here.insert(setting.key);
-      if (told.insert(setting.key).second) unused.push_back(std::move(setting));
-    }
-    for (const auto& [key, place] : config->given)
-      if (!here.contains(key)) read.insert(key);
+    for (const UnusedSetting& setting : config->unused)
+      if (told.insert(setting.key).second) unused.push_back(setting);
+    for (const auto& [key, place] : config->given) read.insert(key);
   }
   std::erase_if(unused, [&](const UnusedSetting& setting) { return read.contains(setting.key); });
   return unused;
@@ -252,12 +296,24 @@ std::vector<UnusedSetting> unused_settings(std::span<const Config* const> config
 
 std::vector<std::string> to_lines(const std::vector<UnusedSetting>& unused) {
   constexpr std::size_t kMost = 8;
-  std::vector<std::string> lines;
-  for (std::size_t i = 0; i < std::min(unused.size(), kMost); ++i)
-    lines.push_back(fmt::format("{}: {} is not used; it needs {}", unused[i].place, unused[i].key,
-                                unused[i].needs));
-  if (unused.size() > kMost)
-    lines.push_back(fmt::format("{} more settings are not used", unused.size() - kMost));
+  std::vector<std::string> lines, replaced;
+  for (const UnusedSetting& setting : unused) {
+    if (setting.replaced)
+      replaced.push_back(setting.key);
+    else
+      lines.push_back(fmt::format("{}: {} is not used; it needs {}", setting.place, setting.key,
+                                  setting.needs));
+  }
+  if (lines.size() > kMost) {
+    const std::size_t more = lines.size() - kMost;
+    lines.resize(kMost);
+    lines.push_back(fmt::format("{} more settings are not used", more));
+  }
+  if (!replaced.empty())
+    lines.push_back(
+        fmt::format("left out of the file, since the overrides choose what does not "
+                    "read it: {}",
+                    fmt::join(replaced, ", ")));
   return lines;
 }
 

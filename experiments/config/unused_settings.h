@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,23 +9,17 @@
 
 namespace saccade {
 
-/// A setting that was given and that nothing reads.
-struct UnusedSetting {
-  std::string key;
-  std::string place;  // where it was given
-  std::string needs;  // "model.core: attention, not lstm"
+/// The settings that the chosen kinds do not read, whether they were given or not.
+std::set<std::string> unread_settings(const Config& config);
 
-  bool operator==(const UnusedSetting&) const = default;
-};
-
-/// What was given, is not what it would be anyway, and is not read by the kinds that were chosen;
-/// in the order of the documentation.
+/// Those of them that were given and are not at their defaults, in the order of the documentation.
 std::vector<UnusedSetting> unused_settings(const Config& config);
 
-/// Of the runs of a study: what none of those reads that it was given to.
-std::vector<UnusedSetting> unused_settings(std::span<const Config* const> configs);
+/// Of the runs of a study: what was left out of all of them.
+std::vector<UnusedSetting> unused_in_all(std::span<const Config* const> configs);
 
-/// A line each, for people; of many the first few.
+/// A line each, for people; of many the first few. Settings of the file that do not go with the
+/// overrides share a line.
 std::vector<std::string> to_lines(const std::vector<UnusedSetting>& unused);
 
 /// What has to be so for a setting to be read ("model.core: attention"); nothing of one that always

@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <set>
 
+#include "experiments/config/unused_settings.h"
+
 namespace saccade {
 namespace {
 
@@ -45,12 +47,15 @@ bool makes_variants(const std::string& key) {
 
 std::vector<std::string> differing_keys(std::span<const Config* const> configs,
                                         std::span<const std::string> ignored) {
-  std::set<std::string> found;
-  for (const Config* config : configs)
-    for (const Difference& d : differences(*configs[0], *config)) found.insert(d.key);
+  std::map<std::string, std::set<std::string>> values;  // of those that read the key
+  for (const Config* config : configs) {
+    const std::set<std::string> unread = unread_settings(*config);
+    for (const auto& [key, value] : values_of(*config))
+      if (!unread.contains(key)) values[key].insert(value);
+  }
   std::vector<std::string> keys;
   for (const std::string& key : setting_keys())
-    if (found.contains(key) && makes_variants(key) &&
+    if (values[key].size() > 1 && makes_variants(key) &&
         std::ranges::find(ignored, key) == ignored.end())
       keys.push_back(key);
   return keys;

@@ -20,8 +20,8 @@ std::string task_difference(const Config& first,
 /// place (`name`, `variant`, `seed`, `data.path`, `log.*`, `record.*`).
 bool makes_variants(const std::string& key);
 
-/// The keys that make variants in which configurations differ, in the order of the documentation,
-/// but for `ignored` ones.
+/// The keys that make variants and in which those configurations differ that read them, in the
+/// order of the documentation, but for `ignored` ones.
 std::vector<std::string> differing_keys(std::span<const Config* const> configs,
                                         std::span<const std::string> ignored = {});
 

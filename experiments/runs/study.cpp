@@ -204,6 +204,23 @@ std::vector<std::string> list_tuned_keys(const Said& tuned_by, const Variants& v
   throw InputError(place + ": seed has no effect with seeds; allowed: one of the two");
 }
 
+// What "key=a,b" or "key=[a, b]" lists for a setting that takes one value, and "key=[a, b],[c, d]"
+// for one that takes a list; nothing of an override that gives one value.
+std::optional<YAML::Node> listed_values(const std::string& override) {
+  Config config;
+  const std::vector<Setting> table = settings(config);
+  const std::size_t equals = std::min(override.find('='), override.size() - 1);
+  const auto setting = std::ranges::find(table, override.substr(0, equals), &Setting::key);
+  if (setting == table.end() || std::holds_alternative<Text>(setting->allowed)) return std::nullopt;
+  try {
+    const YAML::Node values = YAML::Load("[" + override.substr(equals + 1) + "]");
+    if (values.size() > 1) return values;
+    if (values.size() == 1 && values[0].IsSequence() && !takes_list(*setting)) return values[0];
+  } catch (const YAML::Exception&) {  // the reader of configurations says what is wrong
+  }
+  return std::nullopt;
+}
+
 // Takes what is the study's from the file, and then from overrides, which are removed.
 struct StudyKeys {
   StudyKeys(const std::string& text, const std::string& origin,
@@ -221,11 +238,12 @@ struct StudyKeys {
     if (seeds && file["seed"]) refuse_seed(seeds->place(file["seed"]));
     std::erase_if(overrides, [&](const std::string& override) {
       return take(vary, "vary=", override) || take(seeds, "seeds=", override) ||
-             take(tuned_by, "tuned_by=", override);
+             take(tuned_by, "tuned_by=", override) || take_list(override);
     });
   }
 
   std::optional<Said> vary, seeds, tuned_by;
+  std::vector<Variants> lists;  // of overrides that list values of a setting, in their order
 
  private:
   static bool take(std::optional<Said>& said, const std::string& key, const std::string& override) {
@@ -238,6 +256,15 @@ struct StudyKeys {
     }
     return true;
   }
+
+  bool take_list(const std::string& override) {
+    const std::optional<YAML::Node> values = listed_values(override);
+    if (!values) return false;
+    const Said said{*values, "override '" + override + "'", false};
+    const YAML::Node key(override.substr(0, override.find('=')));
+    lists.push_back(values_of_key(key, *values, said));
+    return true;
+  }
 };
 
 void refuse_overridden(const Assignments& variant, const std::vector<std::string>& overrides) {
@@ -247,6 +274,14 @@ void refuse_overridden(const Assignments& variant, const std::vector<std::string
         throw InputError(
             fmt::format("override '{}': {} is varied at {}; vary={{...}} replaces that", override,
                         assignment.key, assignment.place));
+}
+
+// Whether a variant assigns what its other settings do not read.
+bool is_left_out(const Assignments& variant, const Config& config) {
+  return std::ranges::any_of(variant, [&](const Assignment& assignment) {
+    return std::ranges::find(config.unused, assignment.key, &UnusedSetting::key) !=
+           config.unused.end();
+  });
 }
 
 }  // namespace
@@ -272,8 +307,11 @@ std::optional<Study> parse_study(const std::string& text, const std::string& ori
                                  const std::vector<std::string>& given_overrides) {
   std::vector<std::string> overrides = given_overrides;
   const StudyKeys keys(text, origin, overrides);
-  if (!keys.vary && !keys.seeds && !keys.tuned_by) return std::nullopt;
-  const Variants variants = keys.vary ? list_variants(*keys.vary) : Variants(1);
+  if (!keys.vary && !keys.seeds && !keys.tuned_by && keys.lists.empty()) return std::nullopt;
+  std::vector<Variants> lists = keys.lists;
+  if (keys.vary) lists.insert(lists.begin(), list_variants(*keys.vary));
+  refuse_shared_keys(lists);
+  const Variants variants = combinations(lists, keys.vary.value_or(Said{{}, origin, false}));
   if (keys.seeds && variants.size() * list_seeds(*keys.seeds).size() > kMaxRuns)
     keys.seeds->fail(keys.seeds->node, fmt::format("seeds: more than {} runs", kMaxRuns));
   if (keys.seeds)
@@ -302,9 +340,11 @@ std::optional<Study> parse_study(const std::string& text, const std::string& ori
       StudyRun run{.folder = {}, .config = parse_study_run(text, origin, assignments, overrides)};
       run.folder = run_folder_below(run.config, words);
       run.former_folder = former_run_folder_below(run.config, former_words);
-      if (!folders.insert(run.folder).second)
+      if (!folders.insert(run.folder).second) {
+        if (is_left_out(own, run.config)) return;  // another value of what it does not read
         throw InputError(fmt::format("{}: two variants would share the folder {}",
-                                     keys.vary->place(keys.vary->node), run.folder.string()));
+                                     own.front().place, run.folder.string()));
+      }
       study.runs.push_back(std::move(run));
     };
     if (!keys.seeds)

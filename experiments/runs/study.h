@@ -47,6 +47,9 @@ struct StudyRun {
 ///         - {attention.glimpse.kind: soft_grid, attention.glimpse.entropy: 0.01}
 ///       - [{training.learning_rate: 0.001}, {training.learning_rate: 0.002}]
 ///     tuned_by: training.learning_rate                  # or a list: what the rest is tuned by
+///
+/// An override that lists values (attention.glimpse.kind=hard_gaussian,soft_grid) varies its key,
+/// too, and makes a study of any file.
 struct Study {
   std::string name;
   std::vector<StudyRun> runs;  // the first variant's seeds, then the next one's: the last key or

@@ -207,7 +207,8 @@ void StudyTraining::train_one(Taken& taken, Workers& workers) {
   std::string text;
   try {
     const bool done =
-        train(config(taken.run), it.folder, {.resume = true, .command = request_.command},
+        train(config(taken.run), it.folder,
+              {.resume = true, .command = request_.command, .strict = request_.strict},
               {*taken.lock, workers, digits_}, *taken.progress, stop_);
     text = done ? outcome(it.folder) : "stopped and saved";
     if (!done) {

@@ -18,6 +18,7 @@ struct StudyRequest {
   int jobs = 0;                  // runs at once; 0: see default_jobs
   int threads = 0;               // that they divide; 0: every processor this process may use
   std::string command;           // as typed, for command.txt
+  bool strict = false;           // see TrainingRequest
 };
 
 /// What came of it.

@@ -86,7 +86,7 @@ bool train_in(const Config& config, const RunFolder& folder, const TrainingReque
     if (resumes) {
       word = training->resume();
     } else {
-      word = training->warm_start();
+      word = training->warm_start(request.strict);
       folder.create(config, request.command,
                     meta_json(ranks.count(), workers.threads(), task.digits.checksums));
       training->begin();

@@ -1,17 +1,17 @@
 #include "experiments/training/training.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/trained.h"
 #include "nn/error.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 
-std::string Training::warm_start() {
+std::string Training::warm_start(bool strict) {
   const std::string& source = task_.config.init_from;
   if (source.empty()) return "";
   SharedParameters names;
@@ -21,13 +21,18 @@ std::string Training::warm_start() {
   } catch (const InputError& error) {
     throw InputError(fmt::format("init_from: {}", error.what()));
   }
+  if (names.both.empty())
+    throw InputError(fmt::format("init_from: {} has no parameter that fits this model", source));
+  if (strict && !names.reshaped.empty())
+    throw InputError(fmt::format("--strict: init_from: {} has parameters of other shapes: {}",
+                                 source, fmt::join(names.reshaped, "; ")));
   learner_.optimizer.averaged = learner_.parameters;
-  const auto list = [](const std::vector<std::string>& all) {
-    return all.empty() ? "none" : join(all);
+  const auto line = [](const char* what, const std::vector<std::string>& all) {
+    return all.empty() ? "" : fmt::format("  {}: {}\n", what, fmt::join(all, ", "));
   };
-  return fmt::format("init_from {}: {} parameters copied\n  begin anew: {}\n  not used: {}\n",
-                     source, names.both.size(), list(names.model_only),
-                     list(names.checkpoint_only));
+  return fmt::format("init_from {}: {} parameters copied\n", source, names.both.size()) +
+         line("begin anew, since their shapes differ", names.reshaped) +
+         line("begin anew", names.model_only) + line("not used", names.checkpoint_only);
 }
 
 Checkpoint Training::newest_checkpoint(std::string& word) const {

@@ -32,8 +32,9 @@ class Training {
                    task.config.evaluation.seed, workers, ranks),
         progress_(progress) {}
 
-  /// Begins with the weights of `init_from`, where there is one, and says what it took.
-  std::string warm_start();
+  /// Begins with the weights of `init_from` that fit, where there is one, and says what it took.
+  /// Throws InputError where none fits or, if `strict`, one has another shape.
+  std::string warm_start(bool strict);
   /// Saves the state before the first update, so that there is always one to resume from.
   void begin() {
     save(folder_.last_checkpoint());

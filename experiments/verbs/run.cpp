@@ -88,7 +88,10 @@ bool run(const RunOptions& options, const std::atomic<bool>& stop, Ranks& ranks)
                                                  ? std::make_unique<Progress>()
                                                  : std::make_unique<RunProgress>();
   return train(config, folder,
-               {.resume = options.resume, .threads = options.threads, .command = options.command},
+               {.resume = options.resume,
+                .threads = options.threads,
+                .command = options.command,
+                .strict = options.strict},
                *progress, stop, ranks);
 }
 
@@ -103,6 +106,7 @@ std::string plan(const RunOptions& options) {
         options.out.empty() ? default_run_folder(config, options.overrides) : options.out;
     study = Study{config.name, {{folder, std::move(config)}}};
   }
+  warn_of_unused(configs_of(*study), unused(options, alone()));
 
   std::map<std::string, double> seconds_of;  // configuration but for the seed -> of a whole run
   std::string text;
@@ -182,7 +186,7 @@ Verb run_verb() {
                   {"--dry-run", &line->dry_run, "List the runs and how long they will take"}},
       .call = [line](const Call& call) { return call_run(*line, call); },
       .joins_ranks = true,
-      .examples = {"saccade run quickstart attention.glimpse.kind=soft_grid",
+      .examples = {"saccade run quickstart attention.glimpse.kind=hard_gaussian,soft_grid",
                    "saccade run experiments/hard_vs_soft.yaml --jobs 2 --resume"}};
 }
 

@@ -97,7 +97,8 @@ bool run_study(const Study& study, const RunOptions& options, StudyProgress& pro
                                            {.folder = folder,
                                             .jobs = options.jobs.value_or(0),
                                             .threads = options.threads,
-                                            .command = options.command},
+                                            .command = options.command,
+                                            .strict = options.strict},
                                            progress, stop);
   if (outcome.stopped) return false;
   if (!outcome.held.empty()) {

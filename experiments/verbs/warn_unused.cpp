@@ -15,7 +15,7 @@ namespace saccade {
 
 void warn_of_unused(std::span<const Config* const> configs, Unused unused) {
   if (unused == Unused::passed_over) return;
-  const std::vector<UnusedSetting> settings = unused_settings(configs);
+  const std::vector<UnusedSetting> settings = unused_in_all(configs);
   if (settings.empty()) return;
   const std::vector<std::string> lines = to_lines(settings);
   if (unused == Unused::refused)

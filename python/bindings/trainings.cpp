@@ -127,9 +127,9 @@ struct Said {
 
 std::vector<std::string> unused_lines(const Said& said) {
   if (const std::optional<Study> study = said.study())
-    return to_lines(unused_settings(configs_of(*study)));
+    return to_lines(unused_in_all(configs_of(*study)));
   return to_lines(
-      unused_settings(parse_study_run(said.text, said.origin, said.assignments, said.overrides)));
+      parse_study_run(said.text, said.origin, said.assignments, said.overrides).unused);
 }
 
 fs::path train_run(const Said& said, const std::optional<fs::path>& out, bool resume, int threads,

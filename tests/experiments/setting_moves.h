@@ -177,6 +177,7 @@ inline std::vector<Move> moves() {
       {"training.learning_rate", "0.01"},
       {"training.locator_factor", "2"},
       {"training.baseline_factor", "2", {"reinforce.advantage=learned"}},
+      {"training.freeze", "[core]"},
       {"training.schedule", "constant"},
       {"training.warmup", "0.5"},
       {"training.final_learning_rate", "0.01"},

@@ -44,6 +44,46 @@ TEST_CASE("a study is every combination with every seed, the last key fastest") 
   for (const StudyRun& run : runs) CHECK(run.config.agent.training.episodes == 32);
 }
 
+TEST_CASE("an override that lists values varies its key, of any file") {
+  const TinyExperiment tiny;
+  const auto folders = [&](const std::vector<std::string>& overrides) {
+    std::vector<std::string> names;
+    if (const auto study = read_study(tiny.yaml, overrides))
+      for (const StudyRun& run : study->runs) names.push_back(run.folder.string());
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  const Names kinds = {"glimpse.kind=hard_gaussian/seed-1", "glimpse.kind=soft_point/seed-1"};
+  CHECK(folders({"attention.glimpse.kind=hard_gaussian,soft_point"}) == kinds);
+  CHECK(folders({"attention.glimpse.kind=[hard_gaussian, soft_point]"}) == kinds);
+  CHECK(folders({"attention.glimpse.kind=hard_gaussian"}) == Names{});
+  CHECK(folders({"retina.patch_size=3,5", "model.core=rnn,gru"}).size() == 4);
+  CHECK(folders({"retina.patch_size=3,5", "seeds=2"}).size() == 4);
+  // What is a list itself is one value.
+  CHECK(folders({"scene.canvas=[14, 15]"}) == Names{});
+  CHECK(folders({"data.mean=[0.1]"}) == Names{});
+  CHECK(folders({"scene.canvas=[14, 15],[13, 13]"}).size() == 2);
+  CHECK(folders({"attention.glimpse.std={from: 0.3, to: 0.1}"}) == Names{});
+  CHECK(folders({"attention.glimpse.std={from: 0.3, to: 0.1},0.2"}).size() == 2);
+  CHECK(folders({"data.path=a,b"}) == Names{});
+
+  const TinyStudy study(kTwoByTwo);
+  CHECK(study.runs({"retina.patch_size=3,5"}).size() == 16);
+  CHECK(contains(fault_of(study, {"model.core=lstm,rnn"}), "model.core stands in two lists"));
+  CHECK(contains(message_of<InputError>([&] { read_study(tiny.yaml, {"seed=1,2"}); }),
+                 "seeds: [...] varies seeds"));
+  CHECK(contains(message_of<InputError>([&] { read_study(tiny.yaml, {"model.core=rnn,rnn"}); }),
+                 "share the folder"));
+}
+
+TEST_CASE("of values that the other settings of a variant do not read there is one run") {
+  const TinyExperiment tiny;
+  const auto study = read_study(tiny.yaml, {"attention.glimpse.kind=hard_gaussian,center",
+                                            "reinforce.reward=correct,gain,probability"});
+  REQUIRE(study);
+  CHECK(study->runs.size() == 4);
+}
+
 TEST_CASE("variants can be listed, each with the settings that belong together") {
   const TinyStudy tiny(R"(vary:
   - {attention.glimpse.kind: hard_gaussian, attention.glimpse.std: {from: 0.3, to: 0.1}}

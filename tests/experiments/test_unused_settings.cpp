@@ -23,22 +23,23 @@ std::vector<std::string> keys_of(const std::vector<UnusedSetting>& unused) {
 
 std::vector<std::string> unused_in(const std::string& text,
                                    const std::vector<std::string>& overrides = {}) {
-  return keys_of(unused_settings(parse_config(text, "x.yaml", overrides)));
+  return keys_of(parse_config(text, "x.yaml", overrides).unused);
 }
 
 std::vector<std::string> unused_in_study(const std::string& text,
                                          const std::vector<std::string>& overrides = {}) {
   const auto study = parse_study(text, "x.yaml", {}, overrides);
   REQUIRE(study);
-  return keys_of(unused_settings(configs_of(*study)));
+  return keys_of(unused_in_all(configs_of(*study)));
 }
 
 using Keys = std::vector<std::string>;
 
 TEST_CASE("a setting that the chosen kinds do not read is told, with its place and what it needs") {
   const std::vector<UnusedSetting> unused =
-      unused_settings(parse_config("model: {core: lstm,\n  heads: 2}\n", "x.yaml",
-                                   std::vector<std::string>{"attention.hidden.score=dot"}));
+      parse_config("model: {core: lstm,\n  heads: 2}\n", "x.yaml",
+                   std::vector<std::string>{"attention.hidden.score=dot"})
+          .unused;
   REQUIRE(unused.size() == 2);
   CHECK(unused[0] == UnusedSetting{"model.heads", "x.yaml:2:3", "model.core: attention, not lstm"});
   CHECK(unused[1] == UnusedSetting{"attention.hidden.score",
@@ -53,13 +54,26 @@ TEST_CASE("what is as it would be anyway is not told") {
   CHECK(unused_in("") == Keys{});
 }
 
-TEST_CASE("what an override replaced is not told of the file, only what it says itself") {
+TEST_CASE("what is left out has its default, and so has what only that would read") {
+  const Config config = parse_config(
+      "model: {context: thumbnail, context_size: 14}\nattention: {glimpse: {kind: soft_grid}}\n",
+      "x.yaml");
+  CHECK(config.agent.model.context == "none");
+  CHECK(config.agent.model.context_size == ModelConfig().context_size);
+  CHECK(keys_of(config.unused) == Keys{"model.context", "model.context_size"});
+  CHECK(config.given.size() == 1);
+}
+
+TEST_CASE("what the file says of a kind that an override replaced shares a line") {
   const std::string hard = "attention: {glimpse: {std: 0.3}}\nreinforce: {trace: 1, constant: 0.2}";
   const std::string soft = "attention.glimpse.kind=soft_point";
   CHECK(unused_in(hard) == Keys{"reinforce.constant"});
-  CHECK(unused_in(hard, {soft}) == Keys{"reinforce.constant"});
-  CHECK(unused_in(hard, {soft, "attention.glimpse.std=0.2"}) ==
-        Keys{"attention.glimpse.std", "reinforce.constant"});
+  const Config config = parse_config(hard, "x.yaml", std::vector<std::string>{soft});
+  CHECK(keys_of(config.unused) == Keys{"attention.glimpse.std", "reinforce.constant"});
+  CHECK(to_lines(config.unused).back() ==
+        "left out of the file, since the overrides choose what does not read it: "
+        "attention.glimpse.std");
+  CHECK(to_lines(config.unused).size() == 2);
 }
 
 TEST_CASE("of a study what no variant reads that has it") {
@@ -72,18 +86,16 @@ TEST_CASE("of a study what no variant reads that has it") {
                         " {model.core: attention, model.heads: 8}]") == Keys{});
 }
 
-TEST_CASE("no preset has one, as a file or with the kinds that the README switches to") {
+TEST_CASE("no preset has one") {
   const std::vector<std::string> names = shipped_experiments();
   REQUIRE(names.size() > 20);
   for (const std::string& name : names) {
     CAPTURE(name);
     if (const auto study = read_study(name, {}))
-      CHECK(keys_of(unused_settings(configs_of(*study))) == Keys{});
+      CHECK(keys_of(unused_in_all(configs_of(*study))) == Keys{});
     else
-      CHECK(keys_of(unused_settings(read_config(name))) == Keys{});
+      CHECK(keys_of(read_config(name).unused) == Keys{});
   }
-  const std::vector<std::string> soft = {"attention.glimpse.kind=soft_grid"};
-  CHECK(keys_of(unused_settings(read_config("quickstart", soft))) == Keys{});
 }
 
 TEST_CASE("many are told in few lines") {

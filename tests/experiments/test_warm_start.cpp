@@ -11,7 +11,9 @@ namespace {
 const std::vector<std::string> kGrid = {"attention.glimpse.grid=[2, 3]",
                                         "attention.glimpse.stride=4"};
 
-std::vector<std::string> with(std::vector<std::string> overrides, const std::string& more) {
+using Overrides = std::vector<std::string>;
+
+Overrides with(Overrides overrides, const std::string& more) {
   overrides.push_back(more);
   return overrides;
 }
@@ -47,18 +49,53 @@ TEST_CASE("a hard agent begins with what it shares with a trained soft one") {
   CHECK(contains(bytes_of(hard / "config.yaml"), "init_from: " + soft.string()));
 }
 
-TEST_CASE("a warm start that cannot be is refused before a folder is made") {
+TEST_CASE("what has another shape begins anew and is named, and --strict refuses it") {
   const TinyExperiment tiny;
   const auto source = tiny.train("source");
+  const Overrides overrides = {"init_from=" + source.string(), "model.feature_size=9",
+                               "training.freeze=[glimpse.what]"};
+  const auto other = tiny.train("other", overrides);
+  const SafetensorsFile warm = read_safetensors(other / kLast);
+  const SafetensorsFile from = read_safetensors(source / kBest);
+  CHECK(std::ranges::equal(warm.find("glimpse.what.weight").data,
+                           from.find("ema/glimpse.what.weight").data));
+
+  RunOptions options = tiny.options("strict", overrides);
+  options.strict = true;
+  const std::string message = message_of<InputError>([&] { run(options, false); });
+  CHECK(contains(message, "--strict: init_from: "));
+  CHECK(contains(message, "glimpse.joint.weight: ("));
+  CHECK(!std::filesystem::exists(tiny.path / "strict"));
+}
+
+TEST_CASE("frozen parts stay as they were, and the rest learns as if they had no gradient") {
+  const TinyExperiment tiny;
+  const auto first = tiny.train("first");
+  for (const std::string optimizer : {"adam", "adamw", "sgd"}) {
+    const auto run =
+        tiny.train(optimizer, {"init_from=" + first.string(), "training.freeze=[core, glimpse]",
+                               "training.weight_decay=0.1", "training.optimizer=" + optimizer});
+    const SafetensorsFile source = read_safetensors(first / kBest);
+    for (const NamedTensor& tensor : read_safetensors(run / kLast).tensors) {
+      CAPTURE(tensor.name);
+      if (tensor.name.starts_with("core.") || tensor.name.starts_with("glimpse."))
+        CHECK(std::ranges::equal(tensor.data, source.find("ema/" + tensor.name).data));
+      else if (tensor.name.starts_with("classifier."))
+        CHECK_FALSE(std::ranges::equal(tensor.data, source.find("ema/" + tensor.name).data));
+    }
+  }
+}
+
+TEST_CASE("a warm start that cannot be is refused before a folder is made") {
+  const TinyExperiment tiny;
   const auto fault = [&](const std::vector<std::string>& overrides) {
     const std::string message =
         message_of<InputError>([&] { run(tiny.options("other", overrides), false); });
     CHECK(!std::filesystem::exists(tiny.path / "other"));
     return message;
   };
-  const std::string other_shape = fault({"init_from=" + source.string(), "model.feature_size=9"});
-  CHECK(contains(other_shape, "init_from: "));
-  CHECK(contains(other_shape, "glimpse.joint.weight"));
+  CHECK(contains(fault({"training.freeze=[cor]"}),
+                 "training.freeze: 'cor' is no part of this model; allowed: glimpse, core, "));
   CHECK(contains(fault({"init_from=" + (tiny.path / "nowhere").string()}), "init_from: "));
 }
 

@@ -1,0 +1,89 @@
+// One key switches every preset between all ways of looking.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "agent/learning/learner.h"
+#include "agent/looking/looking.h"
+#include "env/task_kinds.h"
+#include "experiments/config/preset.h"
+#include "experiments/config/unused_settings.h"
+#include "experiments/runs/study.h"
+#include "experiments/task/task.h"
+#include "experiments/verbs/run.h"
+#include "nn/parallel.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+using Overrides = std::vector<std::string>;
+
+// The presets of one run that are answered with a class, whatever their world is made of.
+std::vector<std::string> single_presets() {
+  std::vector<std::string> names;
+  for (const Preset& preset : presets())
+    if (!read_study(preset.name, {}) &&
+        find_task_kind(read_config(preset.name).scene.kind).answer == AnswerKind::one_class)
+      names.push_back(preset.name);
+  return names;
+}
+
+Overrides switched_to(const std::string& kind) { return {"attention.glimpse.kind=" + kind}; }
+
+// Two updates of two scenes, of digits that need no files.
+void check_trains(const std::string& preset, const std::string& kind) {
+  Overrides overrides = switched_to(kind);
+  overrides.insert(overrides.end(), {"data.source=synthetic", "training.batch_size=2",
+                                     "training.lane_size=2", "training.episodes=4"});
+  const Task task(read_config(preset, overrides));
+  Workers workers(1);
+  Learner learner(task.model, task.environments(Split::train), 1, workers);
+  for (int update = 0; update < 2; ++update) CHECK(std::isfinite(learner.step().sums.classifier));
+}
+
+}  // namespace
+
+TEST_CASE("every preset of one run trains with every kind of glimpses") {
+  const std::vector<std::string> presets = single_presets();
+  REQUIRE(presets.size() >= 14);
+  REQUIRE(glimpse_kinds().size() >= 10);
+  for (const std::string& preset : presets)
+    for (const std::string& kind : glimpse_kinds()) {
+      CAPTURE(preset);
+      CAPTURE(kind);
+      check_trains(preset, kind);
+    }
+}
+
+TEST_CASE("what the other kind does not read is left out in one line, which --strict refuses") {
+  const Config config = read_config("cluttered60", switched_to("soft_grid"));
+  CHECK(config.agent.glimpse.spread == 0.0);
+  CHECK(config.agent.model.context == "none");
+  CHECK(to_lines(config.unused) ==
+        Overrides{"left out of the file, since the overrides choose what does not read it: "
+                  "model.context, attention.glimpse.std, attention.glimpse.spread, "
+                  "reinforce.reward, reinforce.trace"});
+  CHECK(differences(config, parse_config(to_yaml(config), "again")).empty());
+
+  for (const bool dry_run : {false, true}) {
+    const TemporaryFolder folder;
+    RunOptions options;
+    options.config = "cluttered60";
+    options.overrides = switched_to("soft_grid");
+    options.out = folder.path / "run";
+    options.strict = true;
+    const std::atomic<bool> stop = false;
+    CHECK(contains(
+        message_of<InputError>([&] { dry_run ? (void)plan(options) : (void)run(options, stop); }),
+        "--strict: left out of the file"));
+  }
+}
+
+TEST_CASE("a control has its own first look where the preset learns one") {
+  for (const std::string kind : {"random", "center", "scan", "oracle"})
+    CHECK(read_config("cluttered60", switched_to(kind)).agent.glimpse.first ==
+          GlimpseConfig().first);
+}
+
+}  // namespace saccade
