@@ -9,6 +9,7 @@
 #include "experiments/config/preset.h"
 #include "experiments/config/unused_settings.h"
 #include "experiments/runs/study.h"
+#include "experiments/task/shared_digits.h"
 #include "experiments/task/task.h"
 #include "experiments/verbs/run.h"
 #include "nn/parallel.h"
@@ -32,11 +33,11 @@ std::vector<std::string> single_presets() {
 Overrides switched_to(const std::string& kind) { return {"attention.glimpse.kind=" + kind}; }
 
 // Two updates of two scenes, of digits that need no files.
-void check_trains(const std::string& preset, const std::string& kind) {
+void check_trains(const std::string& preset, const std::string& kind, SharedDigits& digits) {
   Overrides overrides = switched_to(kind);
   overrides.insert(overrides.end(), {"data.source=synthetic", "training.batch_size=2",
                                      "training.lane_size=2", "training.episodes=4"});
-  const Task task(read_config(preset, overrides));
+  const Task task(read_config(preset, overrides), &digits);
   Workers workers(1);
   Learner learner(task.model, task.environments(Split::train), 1, workers);
   for (int update = 0; update < 2; ++update) CHECK(std::isfinite(learner.step().sums.classifier));
@@ -48,11 +49,12 @@ TEST_CASE("every preset of one run trains with every kind of glimpses") {
   const std::vector<std::string> presets = single_presets();
   REQUIRE(presets.size() >= 14);
   REQUIRE(glimpse_kinds().size() >= 10);
+  SharedDigits digits;
   for (const std::string& preset : presets)
     for (const std::string& kind : glimpse_kinds()) {
       CAPTURE(preset);
       CAPTURE(kind);
-      check_trains(preset, kind);
+      check_trains(preset, kind, digits);
     }
 }
 
