@@ -91,8 +91,10 @@ class Program {
 
 using CommandWords = std::vector<std::string>;
 
+std::string saccade_binary();
+
 inline CommandWords saccade_words(CommandWords arguments) {
-  arguments.insert(arguments.begin(), SACCADE_BINARY);
+  arguments.insert(arguments.begin(), saccade_binary());
   return arguments;
 }
 

@@ -394,7 +394,7 @@ TEST_CASE("a stop leaves nothing behind") {
     CHECK(record({.run_folders = {run}, .out = tiny.path / name}, true).empty());
   CHECK(contents(tiny.path) == before);
 
-  Program program(tiny.path, {SACCADE_BINARY, "record", "out", "--scenes", "1000000"});
+  Program program(tiny.path, {saccade_binary(), "record", "out", "--scenes", "1000000"});
   while (!fs::exists(run / "recording.part.mp4")) std::this_thread::yield();
   program.send(SIGINT);
   const Program::Result result = program.finish();
@@ -408,7 +408,7 @@ TEST_CASE("without a codec the program says what works, and makes a GIF by itsel
   tiny.train("out");
   const TemporaryVariable without_ffmpeg("OPENCV_VIDEOIO_PRIORITY_FFMPEG", "0");
   const auto recorded = [&](std::vector<std::string> words) {
-    words.insert(words.begin(), {SACCADE_BINARY, "record", "out", "--scenes", "1"});
+    words.insert(words.begin(), {saccade_binary(), "record", "out", "--scenes", "1"});
     return Program(tiny.path, words).finish();
   };
   const Program::Result refused = recorded({"--out", "a.mp4"});

@@ -97,7 +97,7 @@ TEST_CASE("a path that no file could have is refused by every verb") {
 
 TEST_CASE("files and folders are as open to others as the user's umask says") {
   const TinyExperiment tiny;
-  const std::string saccade = SACCADE_BINARY;
+  const std::string saccade = saccade_binary();
   const auto call = [&](const std::string& words) {
     const auto result =
         Program(tiny.path, {"/bin/sh", "-c", "umask 027; exec " + saccade + " " + words}).finish();

@@ -1,0 +1,3 @@
+#include "tests/experiments/program.h"
+
+std::string saccade::saccade_binary() { return SACCADE_BINARY; }
