@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "env/scene_layout.h"
 #include "env/task_kinds.h"
@@ -180,6 +181,14 @@ void check(const SceneConfig& config) {
     throw InputError(fmt::format("scene.border: {} pixels; allowed: 0 and more", config.border));
 }
 
+std::int64_t distinct_scenes(const SceneConfig& config, int digits) {
+  if (!find_task_kind(config.kind).has_digits ||
+      kinds().at(config.kind).layout != Layout::side_by_side || has_clutter(config.kind) ||
+      config.min_digits > 0)
+    return 0;
+  return std::lcm(std::int64_t{digits}, std::int64_t{config.num_digits}) / config.num_digits;
+}
+
 Region to_region(const Box& box, int canvas_cols, int canvas_rows) {
   const auto cols = static_cast<float>(canvas_cols), rows = static_cast<float>(canvas_rows);
   return {.x = static_cast<float>(2 * box.x + box.width) / cols - 1.0F,
@@ -243,6 +252,7 @@ SceneFacts SceneMaker::make(std::uint64_t number, Buffer& buffer) const {
     add_digit(index, facts.boxes[k], distortion, buffer);
     facts.regions[k] = to_region(facts.boxes[k], cols(), rows());
     facts.classes[k] = digits_.labels(index);
+    if (k == 0) facts.source = index;
   }
   set_answer(facts);
   return facts;

@@ -97,7 +97,13 @@ struct SceneFacts {
   std::array<bool, kMaxDigits> is_answer{};  // digits that decide the label
   std::array<int, kMaxSymbols> symbols{};    // what is to be said, end mark included
   int num_symbols = 0;                       // 0 where the answer is no sequence
+  int source = -1;  // what other scenes may show again: the index of the first digit in its set, or
+                    // the number in words; -1: nothing is shown twice
 };
+
+/// Scenes 0, 1, ... that differ, where the digits in their order are all there is to a scene and
+/// are shown again after so many; 0: no two are the same.
+std::int64_t distinct_scenes(const SceneConfig& config, int digits);
 
 /// The parts of a canvas: rows x cols equal tiles, row by row from the upper left.
 struct TileGrid {

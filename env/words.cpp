@@ -119,6 +119,7 @@ int WordsEnvironment::pick_number(std::uint64_t scene) const {
 
 SceneFacts WordsEnvironment::describe(int number) const {
   SceneFacts facts;
+  facts.source = number;
   facts.num_digits = facts.length = count_digits(number);
   for (int k = facts.length - 1, rest = number; k >= 0; --k, rest /= 10) {
     facts.boxes[k] = {.x = 0, .y = k, .width = canvas().cols, .height = 1};

@@ -191,6 +191,8 @@ std::vector<Setting> settings(Config& c) {
 
       {"evaluation.every", &c.evaluation.every, closed(1, kMaxEpisodes), "training episodes"},
       {"evaluation.scenes", &c.evaluation.scenes, closed(1, 1e7), "in an evaluation"},
+      {"evaluation.draws", &c.evaluation.draws, closed(1, 1000),
+       "of the test: how often its digits are placed anew"},
       {"evaluation.seed", &c.evaluation.seed, closed(0, kMaxSeed), "of the scenes"},
       {"evaluation.rollouts", &c.evaluation.rollouts, closed(1, 1000), "passes that are averaged"},
       {"evaluation.beam", &c.evaluation.beam, closed(1, 100), "sequences: width of the search"},

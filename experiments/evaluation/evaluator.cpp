@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "experiments/evaluation/coverage.h"
+#include "experiments/evaluation/share_interval.h"
 #include "experiments/evaluation/tally.h"
-#include "experiments/evaluation/wilson_interval.h"
 #include "nn/layers.h"
 
 namespace saccade {
@@ -62,8 +62,11 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
   result.scenes = scenes_;
   result.on_target_by_glimpse.assign(steps, 0.0);
   double symbols = 0.0;
+  std::vector<float> errors;
+  std::vector<int> sources;
   for (const Tally& tally : tallies_) {
-    result.error += tally.errors;
+    errors.insert(errors.end(), tally.errors.begin(), tally.errors.end());
+    sources.insert(sources.end(), tally.sources.begin(), tally.sources.end());
     result.symbol_error += tally.edits;
     symbols += tally.symbols;
     result.on_answer += tally.on_answer;
@@ -74,7 +77,6 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
     for (int t = 0; t < steps; ++t) result.on_target_by_glimpse[t] += tally.on_target[t];
   }
   const double episodes = static_cast<double>(scenes_) * request.passes;
-  result.error /= scenes_;
   result.coverage /= episodes;
   result.on_answer /= episodes;
   if (symbols > 0.0) result.symbol_error /= symbols;
@@ -84,7 +86,11 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
     share /= episodes;
     result.on_target += share / steps;
   }
-  wilson_interval(result.error, scenes_, result.error_low, result.error_high);
+  const ShareInterval error = share_interval(errors, sources);
+  result.error = error.share;
+  result.error_low = error.low;
+  result.error_high = error.high;
+  result.images = error.groups;
   if (request.details) result.details = details();
   return result;
 }
@@ -122,6 +128,7 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
   const int count = std::min(kScenesAtATime, scenes_ - first);
   Tally& tally = tallies_[chunk];
   tally = Tally(steps);
+  tally.errors.assign(count, 0.0F);
   const bool classes = model_.answer().classifies;
   const int reads = model_.answer().outputs;
   Tensor<2> mean_probability = zeros<2>(kScenesAtATime, model_.num_classes());
@@ -145,7 +152,7 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
       if (classes)
         for (int c = 0; c < p.cols; ++c) mean_probability(b, c) += p(b, c);
       else
-        tally.errors += static_cast<double>(rollout.answer->error(b)) / request.passes;
+        tally.errors[b] += rollout.answer->error(b) / static_cast<float>(request.passes);
       tally.add_said(model_, rollout, b);
       for (int t = 0; t < steps; ++t) {
         tally.add_look(t, rollout.facts(t, b), rollout.look->gaze(t, b));
@@ -157,10 +164,12 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
   if (request.details) tally.add_details(model_, rollout, count);
   for (int b = 0; request.attention != nullptr && b < count; ++b)
     request.attention->record(rollout, b, first + b);
-  if (!classes) return;
-  for (int b = 0; b < count; ++b)
-    tally.errors +=
-        most_probable(&mean_probability(b, 0), model_.num_classes()) != rollout.answer->truth(b)[0];
+  for (int b = 0; b < count; ++b) {
+    tally.sources.push_back(rollout.environment->facts()[b].source);
+    if (classes)
+      tally.errors[b] = most_probable(&mean_probability(b, 0), model_.num_classes()) !=
+                        rollout.answer->truth(b)[0];
+  }
 }
 
 }  // namespace saccade

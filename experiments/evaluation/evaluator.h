@@ -43,8 +43,9 @@ struct EvaluationDetails {
 /// What an evaluation found. Shares are in [0, 1].
 struct Evaluation {
   int scenes = 0;
+  int images = 0;  // that they show: fewer where some show the same digit
   double error = 0.0;
-  double error_low = 0.0, error_high = 0.0;  // 95 % Wilson interval
+  double error_low = 0.0, error_high = 0.0;  // 95 % interval: see share_interval
   double on_target = 0.0;                    // weight of the looks inside a digit's box
   std::vector<double> on_target_by_glimpse;  // (T)
   double border = 0.0;    // weight of the looks at the edge: |x| or |y| of 0.98 and more

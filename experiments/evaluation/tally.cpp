@@ -102,8 +102,10 @@ namespace {
 // Of a Tally or of one that is const.
 template <class AnyTally, class Visit>
 void visit_members(AnyTally& tally, const Visit& visit) {
-  for (auto* sum : {&tally.errors, &tally.edits, &tally.symbols, &tally.on_answer, &tally.border,
-                    &tally.distance, &tally.coverage, &tally.entropy})
+  visit(tally.errors);
+  visit(tally.sources);
+  for (auto* sum : {&tally.edits, &tally.symbols, &tally.on_answer, &tally.border, &tally.distance,
+                    &tally.coverage, &tally.entropy})
     visit(std::span(sum, 1));
   visit(tally.on_target);
   visit(tally.errors_by_glimpse);

@@ -15,7 +15,8 @@ int most_probable(const float* p, int classes);
 
 /// Sums over the scenes of a chunk and all their passes.
 struct Tally {
-  double errors = 0;
+  std::vector<float> errors;  // of each scene
+  std::vector<int> sources;   // what it shows: SceneFacts::source
   double edits = 0.0, symbols = 0.0;
   double on_answer = 0.0;
   double border = 0.0;

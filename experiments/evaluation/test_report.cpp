@@ -64,9 +64,12 @@ int test_passes(const Model& model, const EvaluationConfig& config) {
 std::string to_table(const TestReport& report, const Model& model) {
   const bool looks = model.look().looks;
   const bool sequences = model.answer().spells, acts = model.answer().acts;
-  std::string table = fmt::format("  {:<28}{:>10}   95 % interval",
-                                  fmt::format("test, {} scenes", report.deterministic().scenes),
-                                  acts ? "missed" : "error");
+  const Evaluation& first = report.deterministic();
+  const std::string scenes = first.images > 0 && first.images < first.scenes
+                                 ? fmt::format("test, {} scenes of {}", first.scenes, first.images)
+                                 : fmt::format("test, {} scenes", first.scenes);
+  std::string table =
+      fmt::format("  {:<28}{:>10}   95 % interval", scenes, acts ? "missed" : "error");
   if (sequences) table += "     by symbol";
   table += !looks ? "\n" : acts ? "       on ball\n" : "      on digit\n";
   for (const auto& [label, metric, request, e] : report.passes) {
@@ -84,6 +87,7 @@ std::string to_table(const TestReport& report, const Model& model) {
 MetricValues to_metrics(const TestReport& report, const Model& model) {
   MetricValues metrics;
   metrics["test/scenes"] = report.deterministic().scenes;
+  metrics["test/images"] = report.deterministic().images;
   for (const auto& [label, metric, request, e] : report.passes) {
     metrics[metric] = e.error;
     metrics[metric.low()] = e.error_low;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "nn/error.h"
 
@@ -79,6 +80,18 @@ std::string Task::spoken(std::span<const int> labels) const {
 EnvironmentFactory Task::environments(Split split) const {
   if (split == Split::train) return factory(split, config.seed, /*scenes=*/0);
   return environments(split, config.evaluation);
+}
+
+int Task::test_scenes(const EvaluationConfig& evaluation) const {
+  const std::int64_t drawn = std::int64_t{evaluation.scenes} * evaluation.draws;
+  if (drawn > std::numeric_limits<int>::max())
+    throw InputError(
+        fmt::format("evaluation.draws: {} of evaluation.scenes: {} are {} scenes; "
+                    "allowed: {}",
+                    evaluation.draws, evaluation.scenes, drawn, std::numeric_limits<int>::max()));
+  const std::int64_t distinct =
+      kind.has_digits ? distinct_scenes(config.scene, digits.test.size()) : 0;
+  return static_cast<int>(distinct > 0 ? std::min(drawn, distinct) : drawn);
 }
 
 EnvironmentFactory Task::environments(Split split, const EvaluationConfig& evaluation) const {

@@ -52,6 +52,9 @@ class Task {
   /// The validation or test scenes of another evaluation: its seed draws them, and which digits
   /// they show where they are fewer than the digits (see TaskKind::make).
   EnvironmentFactory environments(Split split, const EvaluationConfig& evaluation) const;
+  /// Scenes of a test: so many draws of evaluation.scenes, of which the first are those of a single
+  /// draw; no scene twice, where the digits are all there is to one.
+  int test_scenes(const EvaluationConfig& evaluation) const;
 
  private:
   EnvironmentFactory factory(Split split, std::uint64_t seed, int scenes) const;

@@ -19,8 +19,8 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const Trainin
   });
   ranks.broadcast(flat(weights));
   const EvaluationConfig& evaluation = task.config.evaluation;
-  Evaluator tester(task.model, task.environments(Split::test), evaluation.scenes, evaluation.seed,
-                   workers, ranks);
+  Evaluator tester(task.model, task.environments(Split::test), task.test_scenes(evaluation),
+                   evaluation.seed, workers, ranks);
   const TestReport report = test_agent(task.model, flat(weights), tester, evaluation);
   if (!ranks.first()) return;
 

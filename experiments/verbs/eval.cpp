@@ -36,11 +36,13 @@ std::string eval(const EvalOptions& options, const Told& told) {
   const Task& task = trained.task;
   EvaluationConfig evaluation = task.config.evaluation;
   if (options.scenes > 0) evaluation.scenes = options.scenes;
+  if (options.draws > 0) evaluation.draws = options.draws;
+  const int scenes = task.test_scenes(evaluation);
   Workers workers(options.threads);
   std::optional<AttentionWeights> attention;
-  if (weights_file) attention.emplace(task.model, evaluation.scenes);
-  Evaluator tester(task.model, task.environments(Split::test, evaluation), evaluation.scenes,
-                   evaluation.seed, workers);
+  if (weights_file) attention.emplace(task.model, scenes);
+  Evaluator tester(task.model, task.environments(Split::test, evaluation), scenes, evaluation.seed,
+                   workers);
   const TestReport report = test_agent(task.model, flat(trained.weights), tester, evaluation,
                                        attention ? &*attention : nullptr, told);
   if (attention) {
@@ -62,6 +64,9 @@ Verb eval_verb() {
           .options = {run_folder_option(&options->run_folder),
                       data_option(&options->data),
                       {"--episodes", &options->scenes, "Test scenes", Range{1, 100'000'000}},
+                      {"--draws", &options->draws,
+                       "Draws of them for the same digits (default: as evaluation.draws says)",
+                       Range{1, 1000}},
                       json_option(&options->json),
                       {"--weights", &options->weights,
                        "A new .npz file: the attention of the deterministic pass, scene by scene "
@@ -74,7 +79,7 @@ Verb eval_verb() {
                                   [&](const Told& told) { return eval(*options, told); }));
                 return Ending::done;
               },
-          .examples = {"saccade eval runs/quickstart/base/seed-1 --episodes 20000",
+          .examples = {"saccade eval runs/quickstart/base/seed-1 --draws 5",
                        "saccade eval soft60 --weights attention.npz"}};
 }
 

@@ -11,6 +11,7 @@ namespace saccade {
 struct EvalOptions {
   std::filesystem::path run_folder;
   int scenes = 0;  // 0: as the run's configuration says
+  int draws = 0;   // likewise
   bool json = false;
   std::filesystem::path weights = {};  // .npz of all attention to write; empty: none
   int threads = 0;

@@ -155,17 +155,20 @@ void bind_runs(nb::module_& m) {
   m.def("find_runs", &find_runs, "folder"_a, "The run folders at or below a folder.");
   m.def(
       "evaluate",
-      [](const fs::path& folder, std::optional<int> episodes, int threads) {
+      [](const fs::path& folder, std::optional<int> episodes, std::optional<int> draws,
+         int threads) {
         require_allowed(eval_verb(), "--episodes", episodes);
+        require_allowed(eval_verb(), "--draws", draws);
         require_allowed_threads(threads);
         return computed([&](auto&) {
           return eval({.run_folder = folder,
                        .scenes = episodes.value_or(0),
+                       .draws = draws.value_or(0),
                        .json = true,
                        .threads = threads});
         });
       },
-      "folder"_a, "episodes"_a.none(), "threads"_a, "`saccade eval --json`");
+      "folder"_a, "episodes"_a.none(), "draws"_a.none(), "threads"_a, "`saccade eval --json`");
   m.def(
       "compare",
       [](std::vector<fs::path> folders, const std::string& tuned_by,

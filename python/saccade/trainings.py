@@ -99,14 +99,17 @@ def study(
         return Study(_saccade.train_study(said, _path(out), jobs, threads, command, listener))
 
 
-def evaluate(run: PathLike, episodes: int | None = None, threads: int = 0) -> dict[str, Any]:
+def evaluate(
+    run: PathLike, episodes: int | None = None, threads: int = 0, draws: int | None = None
+) -> dict[str, Any]:
     """Tests the best checkpoint of a run (its last, where there is no best yet) on the test set, as
     `saccade eval` does. Returns the figures by the names of the metrics, shares in [0, 1].
 
     run: a run, or its folder.
     episodes: test scenes; by default as the run's configuration says.
+    draws: so many draws of them, for the same digits; by default likewise.
     """
-    figures: dict[str, Any] = json.loads(_saccade.evaluate(Path(run), episodes, threads))
+    figures: dict[str, Any] = json.loads(_saccade.evaluate(Path(run), episodes, draws, threads))
     return figures
 
 

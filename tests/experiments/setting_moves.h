@@ -192,6 +192,7 @@ inline std::vector<Move> moves() {
       {"training.step_loss", "0.5"},
       {"evaluation.every", "16", {}, Shows::rows},
       {"evaluation.scenes", "50", {}, Shows::test},
+      {"evaluation.draws", "3", {}, Shows::test},
       {"evaluation.seed", "778", {}, Shows::test},
       {"evaluation.rollouts", "1", kLearned, Shows::test},
       {"evaluation.beam", "1", kLearnedWords, Shows::test},

@@ -132,7 +132,7 @@ TEST_CASE("a run prints plain lines where the output is no terminal, then the ta
   CHECK(contains(result.out, "\n\n" + table.out + "\n" + lines[rows + 10] + "\n"));
   CHECK(lines[rows + 10] == "runs/tiny/evaluation.rollouts=3/seed-1");
   CHECK(bytes_of(tiny.path / lines[rows + 10] / "command.txt") ==
-        saccade_binary() " run tiny.yaml evaluation.rollouts=3\n");
+        saccade_binary() + " run tiny.yaml evaluation.rollouts=3\n");
 }
 
 TEST_CASE("a study prints a line a run and one for the whole, then the comparison") {

@@ -27,7 +27,7 @@ TEST_CASE("eval finds the figures of the run's summary, for any number of thread
   const nlohmann::json summary = read_json(folder / "summary.json");
   for (const int threads : {1, 2, 4}) {
     const nlohmann::json document = eval_json(folder, 0, threads);
-    CHECK(document.size() == 26);
+    CHECK(document.size() == 27);
     for (const auto& [key, value] : document.items()) {
       CAPTURE(key);
       CHECK((key.starts_with("test/") || key.starts_with("attention/")));

@@ -1,5 +1,5 @@
 #include "experiments/evaluation/evaluator.h"
-#include "experiments/evaluation/wilson_interval.h"
+#include "experiments/evaluation/share_interval.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,6 +68,57 @@ TEST_CASE("wilson_interval gives the published values") {
   wilson_interval(1.0, 1, low, high);
   CHECK(low == doctest::Approx(0.2065).epsilon(1e-4));
   CHECK(high == 1.0);
+}
+
+TEST_CASE("an interval of repeated images is over the images") {
+  double low = 0.0, high = 0.0;
+  const auto check = [&](const std::vector<float>& errors, const std::vector<int>& sources,
+                         double trials, int groups) {
+    const ShareInterval found = share_interval(errors, sources);
+    wilson_interval(found.share, trials, low, high);
+    CHECK(found.low == doctest::Approx(low));
+    CHECK(found.high == doctest::Approx(high));
+    CHECK(found.groups == groups);
+  };
+  // 26 of 50 images are wrong, each shown 200 times, as it is or with its scenes in disorder.
+  std::vector<float> errors;
+  std::vector<int> sources, alone;
+  for (int i = 0; i < 10'000; ++i) {
+    sources.push_back(i % 50);
+    errors.push_back(i % 50 < 26 ? 1.0F : 0.0F);
+    alone.push_back(-1);
+  }
+  check(errors, sources, 50, 50);
+  CHECK(low == doctest::Approx(0.385).epsilon(1e-3));
+  CHECK(high == doctest::Approx(0.652).epsilon(1e-3));
+  check(errors, alone, 10'000, 10'000);
+  std::iota(alone.begin(), alone.end(), 0);
+  check(errors, alone, 10'000, 10'000);
+  // Errors that have nothing to do with the image: as many trials as scenes.
+  for (int i = 0; i < 10'000; ++i) errors[i] = i / 50 % 2 == 0 ? 1.0F : 0.0F;
+  check(errors, sources, 10'000, 50);
+  // Without an error nothing is known of how alike they are.
+  check(std::vector<float>(10'000, 0.0F), sources, 50, 50);
+}
+
+TEST_CASE("draws show the same digits at other places, and identical scenes are shown once") {
+  const TinyTask tiny;
+  const int digits = tiny.task.digits.test.size();
+  EvaluationConfig evaluation = tiny.task.config.evaluation;
+  evaluation.scenes = digits;
+  CHECK(tiny.task.test_scenes(evaluation) == digits);
+  evaluation.draws = 3;
+  CHECK(tiny.task.test_scenes(evaluation) == 3 * digits);
+  const Evaluation found = tiny.evaluate(3 * digits, 2);
+  CHECK(found.scenes == 3 * digits);
+  CHECK(found.images == digits);
+
+  const TinyTask centered({"scene.kind=centered", "scene.num_distractors=0"});
+  CHECK(centered.task.test_scenes(evaluation) == digits);
+  const TinyTask pairs({"scene.kind=centered", "scene.num_distractors=0", "scene.num_digits=2",
+                        "scene.canvas=[13, 40]"});
+  evaluation.scenes = 10'000;
+  CHECK(pairs.task.test_scenes(evaluation) == digits / (digits % 2 == 0 ? 2 : 1));
 }
 
 TEST_CASE("an evaluation does not depend on the number of workers, and repeats") {
@@ -154,10 +205,9 @@ TEST_CASE("the deterministic pass counts what one batch of all scenes does") {
     for (int b = 0; b < 250; ++b) errors += batch->answer->said(b)[0] != batch->answer->truth(b)[0];
     CHECK(found.error == doctest::Approx(errors / 250.0));
     CHECK(found.error > 0.0);
-    double low = 0.0, high = 0.0;
-    wilson_interval(errors / 250.0, 250, low, high);
-    CHECK(found.error_low == doctest::Approx(low));
-    CHECK(found.error_high == doctest::Approx(high));
+    CHECK(found.images < 250);
+    CHECK(found.error_low < found.error);
+    CHECK(found.error_high >= found.error);
     Looks looks;
     looks.add(*batch, kRows, kCols);
     check_looks(found, looks);
