@@ -76,8 +76,8 @@ class HiddenAttention {
                        std::span<const float> parameters) const = 0;
 
   /// Takes doutput (B, R) of the read after step t and adds to dvalues. With a `scale` above 0 it
-  /// adds the gradient of the read's penalty times `scale` and returns that penalty, summed over the
-  /// episodes; with 0 the penalty is left out.
+  /// adds the gradient of the read's penalty times `scale` and returns that penalty, summed over
+  /// the episodes; with 0 the penalty is left out.
   virtual double backward(Matrix dvalues, HiddenMemory& memory, int t, ConstMatrix doutput,
                           ConstMatrix values, float scale,
                           std::span<const float> parameters) const = 0;

@@ -122,8 +122,7 @@ class ClassAnswer final : public Answer {
     const Matrix dstates = matrix(core_.dstate);
     for (int t = steps - 1; t >= first; --t)
       penalty += parts_.hidden->backward(dstates, memory_, t, saccade::step(dreads_, t),
-                                         core_.states(), t == steps - 1 ? scale : 0.0F,
-                                         parameters);
+                                         core_.states(), t == steps - 1 ? scale : 0.0F, parameters);
     parts_.hidden->finish(gradient, dstates, memory_, first, core_.states(), parameters);
     return penalty;
   }

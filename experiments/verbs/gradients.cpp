@@ -54,10 +54,9 @@ double standard_error(const std::vector<std::vector<float>>& gradients, const No
   const auto n = static_cast<double>(gradients.size());
   std::vector<double> without;
   for (std::size_t draw = 0; draw < gradients.size(); ++draw) {
-    const double mean_square =
-        (n * n * noise.mean_norm * noise.mean_norm -
-         2.0 * n * product(gradients[draw], noise.mean) + squares[draw]) /
-        ((n - 1.0) * (n - 1.0));
+    const double mean_square = (n * n * noise.mean_norm * noise.mean_norm -
+                                2.0 * n * product(gradients[draw], noise.mean) + squares[draw]) /
+                               ((n - 1.0) * (n - 1.0));
     without.push_back(signal_to_noise_of(mean_square, sum_of_squares - squares[draw], n - 1.0));
   }
   const double mean = std::accumulate(without.begin(), without.end(), 0.0) / n;
@@ -295,9 +294,8 @@ std::string to_table(const nlohmann::ordered_json& document) {
       document["samples"].get<int>(), document["critic"].get<std::string>(), "advantage", "|mean|",
       "variance", "signal to noise, 95 % interval");
   for (const auto& [name, row] : document["estimators"].items())
-    table +=
-        fmt::format("  {:<16}{:>14.3e}{:>14.3e}   {}\n", name, row["mean_norm"].get<double>(),
-                    row["variance"].get<double>(), signal_word(row));
+    table += fmt::format("  {:<16}{:>14.3e}{:>14.3e}   {}\n", name, row["mean_norm"].get<double>(),
+                         row["variance"].get<double>(), signal_word(row));
   if (!document.contains("exact")) return table;
   table += fmt::format(
       "\n  last glimpse alone, against the exact gradient |g*| = {:.3e}\n"
