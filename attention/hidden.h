@@ -75,8 +75,9 @@ class HiddenAttention {
   virtual void forward(Matrix output, HiddenMemory& memory, int t, ConstMatrix values,
                        std::span<const float> parameters) const = 0;
 
-  /// Takes doutput (B, R) of the read after step t and adds to dvalues. Returns the penalty, summed
-  /// over the episodes, and adds its gradient times `scale` as well.
+  /// Takes doutput (B, R) of the read after step t and adds to dvalues. With a `scale` above 0 it
+  /// adds the gradient of the read's penalty times `scale` and returns that penalty, summed over
+  /// the episodes; with 0 the penalty is left out.
   virtual double backward(Matrix dvalues, HiddenMemory& memory, int t, ConstMatrix doutput,
                           ConstMatrix values, float scale,
                           std::span<const float> parameters) const = 0;

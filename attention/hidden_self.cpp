@@ -100,7 +100,7 @@ class HiddenSelf final : public HiddenAttention {
           if (a(hop, k) != 0.0F)
             add_weighted_rows(dstates.row(k), &a(hop, k), dm.row_range(hop, 1));
       }
-      if (penalty_ > 0.0)
+      if (penalty_ > 0.0 && scale > 0.0F)
         penalty += penalty_ * row_penalty(da, a, static_cast<float>(penalty_) * scale);
       softmax_backward(da, da, a, 1.0F);
       for (int hop = 0; hop < hops_; ++hop)

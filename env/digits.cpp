@@ -219,10 +219,13 @@ Digits load_digits(const DataConfig& config) {
           .valid = part(raw.train, total - valid, valid),
           .test = std::move(raw.test),
           .class_names = std::move(raw.class_names),
+          .valid_origin = std::move(raw.valid_origin),
+          .test_origin = std::move(raw.test_origin),
           .checksums = std::move(raw.checksums)};
 }
 
 std::vector<std::string> digit_sources() { return sources().names(); }
+bool digits_are_own(const std::string& source) { return sources().at(source).path == Path::needed; }
 bool digits_come_from_files(const std::string& source) {
   return sources().at(source).path != Path::unused;
 }

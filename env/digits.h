@@ -44,7 +44,8 @@ struct Digits {
   DigitSet train;
   DigitSet valid;
   DigitSet test;
-  std::vector<std::string> class_names;  // (classes)
+  std::vector<std::string> class_names;   // (classes)
+  std::string valid_origin, test_origin;  // where those digits are from, in words
   // CRC-32 as 8 hex digits. IDX: file name -> of its bytes, decompressed; others: "train" (with
   // validation) and "test" -> of the pixels.
   std::map<std::string, std::string> checksums;
@@ -60,6 +61,8 @@ Digits load_digits(const DataConfig& config);
 
 /// The names that data.source takes.
 std::vector<std::string> digit_sources();
+/// Whether a source reads images of the user's own: it needs data.path.
+bool digits_are_own(const std::string& source);
 /// Whether a source reads data.path; another makes its digits.
 bool digits_come_from_files(const std::string& source);
 /// Whether a source reads data.size.
@@ -73,6 +76,8 @@ struct RawDigits {
   DigitSet train;
   DigitSet test;
   std::vector<std::string> class_names;
+  // Where those digits are from, in words.
+  std::string valid_origin = "the last of the training file", test_origin = "the test file";
   std::map<std::string, std::string> checksums;  // empty: load_digits takes those of the pixels
 };
 

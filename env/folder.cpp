@@ -294,6 +294,9 @@ RawDigits read_folder(const fs::path& folder, int size, const fs::path& cache) {
     kept.write(*digits);
   }
   digits->class_names = names;
+  digits->valid_origin =
+      has_test ? "drawn at random from the folder train" : "drawn at random from the rest";
+  digits->test_origin = has_test ? "the folder test" : "a sixth of all, drawn at random";
   return *std::move(digits);
 }
 

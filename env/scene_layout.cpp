@@ -54,6 +54,15 @@ void place_left_to_right(const SceneConfig& config, RandomStream& stream, std::s
   }
 }
 
+// What makes digits fit: a larger canvas, or images of a folder made so small.
+std::string what_fits(int rows, int cols, int most) {
+  std::string text = fmt::format("needed: scene.canvas of at least {} x {}", rows, cols);
+  if (most > 0)
+    text += fmt::format(
+        ", or smaller digits (images of a folder are resized by data.size: {} or less)", most);
+  return text;
+}
+
 }  // namespace
 
 TileGrid tile_grid(int count) {
@@ -74,17 +83,21 @@ void check_layout(Layout layout, const SceneConfig& config, Box digit) {
     if (rows / grid.rows < digit.height + margin || cols / grid.cols < digit.width + margin)
       throw InputError(fmt::format(
           "scene.canvas: {} x {} with scene.num_digits: {} and scene.border: {} has {} x {} tiles "
-          "of {} x {} pixels, too small for digits of {} x {}; needed: at least {} x {}",
+          "of {} x {} pixels, too small for digits of {} x {}; {}",
           rows, cols, count, config.border, grid.rows, grid.cols, rows / grid.rows,
-          cols / grid.cols, digit.height, digit.width, grid.rows * (digit.height + margin),
-          grid.cols * (digit.width + margin)));
+          cols / grid.cols, digit.height, digit.width,
+          what_fits(grid.rows * (digit.height + margin), grid.cols * (digit.width + margin),
+                    std::min(rows / grid.rows, cols / grid.cols) - margin)));
     return;
   }
   const int beside = layout == Layout::anywhere ? 1 : count;  // digits that share no column
-  if (digit.height > rows - 2 * config.border || digit.width * beside > cols - 2 * config.border)
+  const int margin = 2 * config.border, free_rows = rows - margin, free_cols = cols - margin;
+  if (digit.height > free_rows || digit.width * beside > free_cols)
     throw InputError(fmt::format(
-        "scene.canvas: {} x {} with scene.border: {} leaves no room for {} digit(s) of {} x {}",
-        rows, cols, config.border, count, digit.height, digit.width));
+        "scene.canvas: {} x {} with scene.border: {} leaves no room for {} digit(s) of {} x {}; {}",
+        rows, cols, config.border, count, digit.height, digit.width,
+        what_fits(digit.height + margin, digit.width * beside + margin,
+                  std::min(free_rows, free_cols / beside))));
 }
 
 void place_digits(Layout layout, const SceneConfig& config, Box digit, RandomStream& stream,

@@ -106,7 +106,9 @@ class ClassAnswer final : public Answer {
   }
 
  private:
-  // From the logits of the steps from `first` on to the states; the penalty weighs `scale`.
+  // From the logits of the steps from `first` on to the states. The penalty counts once: it is that
+  // of the last read, from which the answer comes, and weighs `scale`. (Earlier reads have fewer
+  // states than hops, so that no weights could satisfy it.)
   double reads_backward(std::span<float> gradient, int first, float scale,
                         std::span<const float> parameters) {
     const int steps = core_.steps, batch = core_.episodes();
@@ -120,7 +122,7 @@ class ClassAnswer final : public Answer {
     const Matrix dstates = matrix(core_.dstate);
     for (int t = steps - 1; t >= first; --t)
       penalty += parts_.hidden->backward(dstates, memory_, t, saccade::step(dreads_, t),
-                                         core_.states(), scale, parameters);
+                                         core_.states(), t == steps - 1 ? scale : 0.0F, parameters);
     parts_.hidden->finish(gradient, dstates, memory_, first, core_.states(), parameters);
     return penalty;
   }

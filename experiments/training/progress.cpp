@@ -12,17 +12,18 @@ namespace saccade {
 namespace {
 
 constexpr std::chrono::milliseconds kRedraw{200};
-double seconds_left(std::int64_t episodes, std::int64_t total, double per_second) {
-  return per_second > 0.0 ? static_cast<double>(total - episodes) / per_second : 0.0;
+
+double seconds_left(std::int64_t episodes, const RunWork& work, double per_second) {
+  return per_second > 0.0 ? (all_work(work) - work_done(work, episodes)) / per_second : 0.0;
 }
 
 }  // namespace
 
-std::string training_figures(std::int64_t episodes, std::int64_t total, double per_second,
+std::string training_figures(std::int64_t episodes, const RunWork& work, double per_second,
                              double error) {
   return fmt::format("{:>3} %  {:>10} episodes  {:>6.0f}/s  error {:>5.2f} %  left {}",
-                     100 * episodes / std::max<std::int64_t>(total, 1), episodes, per_second,
-                     100 * error, clock_time(seconds_left(episodes, total, per_second)));
+                     100 * episodes / std::max<std::int64_t>(work.episodes, 1), episodes,
+                     per_second, 100 * error, clock_time(seconds_left(episodes, work, per_second)));
 }
 
 void show(const std::string& text) {
@@ -32,7 +33,10 @@ void show(const std::string& text) {
 
 RunProgress::RunProgress(Screen screen) : screen_(std::move(screen)) {}
 
-void RunProgress::note(const std::string& text) { screen_.write(printable(text)); }
+void RunProgress::note(const std::string& text) {
+  test_bar_.reset();
+  screen_.write(printable(text));
+}
 
 void RunProgress::update(std::int64_t episodes, double rate, double error) {
   if (!screen_.terminal) return;
@@ -40,18 +44,18 @@ void RunProgress::update(std::int64_t episodes, double rate, double error) {
   if (bar_shown_ && now - last_draw_ < kRedraw) return;
   last_draw_ = now;
   bar_shown_ = true;
-  const std::int64_t total = std::max<std::int64_t>(total_, 1);
+  const std::int64_t total = std::max<std::int64_t>(work_.episodes, 1);
   std::string text =
       fmt::format("{:>3} %  {:.0f}/s  error {:.2f} %", 100 * episodes / total, rate, 100 * error);
   if (valid_error_) text += fmt::format("  valid {:.2f} %", 100 * *valid_error_);
-  text += fmt::format("  left {}", clock_time(seconds_left(episodes, total_, rate)));
+  text += fmt::format("  left {}", clock_time(seconds_left(episodes, work_, rate)));
   const double share = static_cast<double>(episodes) / static_cast<double>(total);
   screen_.write(kClearLine + with_bar(text, share, screen_.columns()));
 }
 
 void RunProgress::line(std::int64_t episodes, double rate, double error, const std::string& text) {
   screen_.write(fmt::format("{}{}{}{}\n", bar_shown_ ? kClearLine : "",
-                            training_figures(episodes, total_, rate, error),
+                            training_figures(episodes, work_, rate, error),
                             text.empty() ? "" : "  ", text));
   bar_shown_ = false;
 }
@@ -64,5 +68,7 @@ void RunProgress::finish() {
   if (bar_shown_) screen_.write(kClearLine);
   bar_shown_ = false;
 }
+
+Told RunProgress::testing() { return test_bar_.emplace("final test", screen_).told(); }
 
 }  // namespace saccade

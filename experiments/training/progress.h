@@ -7,6 +7,7 @@
 
 #include "experiments/files/progress_bar.h"
 #include "experiments/runs/run_folder.h"
+#include "experiments/training/run_work.h"
 
 namespace saccade {
 
@@ -15,7 +16,7 @@ class Progress {
  public:
   virtual ~Progress() = default;
 
-  virtual void begin(std::int64_t /*total_episodes*/) {}
+  virtual void begin(const RunWork& /*work*/) {}
   /// Text for people, with its line ends.
   virtual void note(const std::string& /*text*/) {}
   /// After every update: cheap.
@@ -27,25 +28,30 @@ class Progress {
   virtual void row(const MetricsRow& /*row*/) {}
   /// No update follows.
   virtual void finish() {}
+  /// The final test begins. What is returned is told of its scenes, by any thread.
+  virtual Told testing() { return nullptr; }
 };
 
 /// One training: on a terminal a bar that renews itself - the share that is done, the rate, the
-/// error, the last one on the validation scenes, the time left -, and lines that stay.
+/// error, the last one on the validation scenes, the time left with the final test -, and lines
+/// that stay; a bar of the final test.
 class RunProgress final : public Progress {
  public:
   explicit RunProgress(Screen screen = screen_of(stdout));
 
-  void begin(std::int64_t total_episodes) override { total_ = total_episodes; }
+  void begin(const RunWork& work) override { work_ = work; }
   void note(const std::string& text) override;
   void update(std::int64_t episodes, double per_second, double error) override;
   void line(std::int64_t episodes, double per_second, double error,
             const std::string& text) override;
   void row(const MetricsRow& row) override;
   void finish() override;
+  Told testing() override;
 
  private:
   const Screen screen_;
-  std::int64_t total_ = 0;
+  RunWork work_;
+  std::optional<ProgressBar> test_bar_;
   std::optional<double> valid_error_;
   bool bar_shown_ = false;
   Clock::time_point last_draw_;
@@ -74,7 +80,7 @@ class StudyProgress {
 };
 
 /// "43 %  215040 episodes  5120/s  error  9.21 %  left 0:56"
-std::string training_figures(std::int64_t episodes, std::int64_t total, double per_second,
+std::string training_figures(std::int64_t episodes, const RunWork& work, double per_second,
                              double error);
 /// Writes text to standard output now.
 void show(const std::string& text);

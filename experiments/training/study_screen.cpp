@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "nn/printable.h"
@@ -34,12 +33,12 @@ class StudyScreen::Row final : public Progress {
  public:
   Row(StudyScreen& screen, int run) : screen_(screen), run_(run) {}
 
-  void begin(std::int64_t total_episodes) override {
-    const std::lock_guard guard(screen_.mutex_);
-    screen_.running_.at(run_).total = total_episodes;
-  }
+  void begin(const RunWork& work) override { screen_.begin(run_, work); }
   void update(std::int64_t episodes, double per_second, double error) override {
     screen_.update(run_, episodes, per_second, error);
+  }
+  Told testing() override {
+    return [this](std::int64_t scenes, std::int64_t total) { screen_.test(run_, scenes, total); };
   }
 
  private:
@@ -49,9 +48,9 @@ class StudyScreen::Row final : public Progress {
 
 StudyScreen::StudyScreen(const std::string& name, std::vector<std::int64_t> episodes)
     : name_(printable(name)),
-      episodes_(std::move(episodes)),
+      runs_(static_cast<int>(episodes.size())),
       terminal_(screen_of(stdout).terminal),
-      left_(std::accumulate(episodes_.begin(), episodes_.end(), 0.0)) {}
+      work_(std::move(episodes)) {}
 
 std::unique_ptr<Progress> StudyScreen::begin_run(int run, const std::string& label,
                                                  const RunFolder&) {
@@ -60,14 +59,33 @@ std::unique_ptr<Progress> StudyScreen::begin_run(int run, const std::string& lab
   return std::make_unique<Row>(*this, run);
 }
 
+void StudyScreen::begin(int run, const RunWork& work) {
+  const std::lock_guard guard(mutex_);
+  running_.at(run).work = work;
+  work_.begin(run, work);
+}
+
 void StudyScreen::update(int run, std::int64_t episodes, double per_second, double error) {
   const std::lock_guard guard(mutex_);
   Training& training = running_.at(run);
-  if (training.first < 0) training.first = episodes;
-  training.now = episodes;
+  training.episodes = episodes;
   training.per_second = per_second;
   training.error = error;
+  work_.update(run, episodes);
   first_training_ = std::min(first_training_, training.start);
+  redraw();
+}
+
+void StudyScreen::test(int run, std::int64_t scenes, std::int64_t total) {
+  const std::lock_guard guard(mutex_);
+  Training& training = running_.at(run);
+  training.tested =
+      std::max(training.tested, static_cast<double>(scenes) / static_cast<double>(total));
+  work_.test(run, scenes);
+  redraw();
+}
+
+void StudyScreen::redraw() {
   if (terminal_ && Clock::now() - last_draw_ >= kBetweenDraws) draw("");
 }
 
@@ -76,10 +94,9 @@ void StudyScreen::end_run(int run, const std::string& text, Ending ending) {
   const std::string name = name_of(run);
   const Training training = running_.at(run);
   running_.erase(run);
-  if (training.first >= 0) trained_ += static_cast<double>(training.now - training.first);
   if (ending != Ending::stopped) {
     ++ended_;
-    left_ -= static_cast<double>(episodes_[static_cast<std::size_t>(run)]);
+    work_.end(run);
   }
   failed_ += ending == Ending::failed;
   const std::string time =
@@ -111,11 +128,7 @@ void StudyScreen::draw(const std::string& lines) {
       ++rows;
       break;
     }
-    const std::string figures =
-        training.first < 0
-            ? "begins"
-            : training_figures(training.now, training.total, training.per_second, training.error);
-    text += cut(name_of(run) + "  " + figures, size.ws_col) + "\n";
+    text += cut(name_of(run) + "  " + figures(training), size.ws_col) + "\n";
     ++rows;
   }
   text += cut(whole(), size.ws_col) + "\r";
@@ -123,24 +136,25 @@ void StudyScreen::draw(const std::string& lines) {
   show(text);
 }
 
+std::string StudyScreen::figures(const Training& training) {
+  if (training.tested >= 0.0) return fmt::format("final test, {:.0f} %", 100 * training.tested);
+  if (training.episodes < 0) return "begins";
+  return training_figures(training.episodes, training.work, training.per_second, training.error);
+}
+
 std::string StudyScreen::name_of(int run) const {
-  return fmt::format("{:>4}/{}  {}", run + 1, episodes_.size(), running_.at(run).label);
+  return fmt::format("{:>4}/{}  {}", run + 1, runs_, running_.at(run).label);
 }
 
 std::string StudyScreen::whole() const {
-  const int all = static_cast<int>(episodes_.size());
-  std::string text = fmt::format("{}: {} of {} runs done", name_, ended_, all);
+  std::string text = fmt::format("{}: {} of {} runs done", name_, ended_, runs_);
   if (failed_ > 0) text += fmt::format(", {} failed", failed_);
   text += fmt::format(", {} so far", clock_time(seconds_since(start_)));
-  double left = left_, trained = trained_;
-  for (const auto& [run, training] : running_) {
-    left -= static_cast<double>(training.now);
-    if (training.first >= 0) trained += static_cast<double>(training.now - training.first);
-  }
   constexpr double kFirstGuess = 2.0;  // seconds, until which a rate says little
-  const double seconds = trained > 0.0 ? seconds_since(first_training_) : 0.0;
-  if (ended_ < all && seconds > kFirstGuess)
-    text += fmt::format(", about {} left", clock_time(left * seconds / trained));
+  const double done = work_.done();
+  const double seconds = done > 0.0 ? seconds_since(first_training_) : 0.0;
+  if (ended_ < runs_ && seconds > kFirstGuess)
+    text += fmt::format(", about {} left", clock_time(work_.left() * seconds / done));
   return text;
 }
 

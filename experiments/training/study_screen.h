@@ -30,25 +30,30 @@ class StudyScreen final : public StudyProgress {
   class Row;
   struct Training {
     std::string label;
-    std::int64_t total = 0, first = -1, now = 0;  // episodes: all, here, done
+    RunWork work;
+    std::int64_t episodes = -1;  // trained; -1: none yet
     double per_second = 0.0, error = 0.0;
+    double tested = -1.0;  // share of the final test; -1: it has not begun
     Clock::time_point start = Clock::now();
   };
 
+  void begin(int run, const RunWork& work);
   void update(int run, std::int64_t episodes, double per_second, double error);
+  void test(int run, std::int64_t scenes, std::int64_t total);
+  void redraw();
   void draw(const std::string& lines);
   std::string name_of(int run) const;
+  static std::string figures(const Training& training);
   std::string whole() const;
 
   const std::string name_;
-  const std::vector<std::int64_t> episodes_;
+  const int runs_;
   const bool terminal_;
 
   std::mutex mutex_;
   std::map<int, Training> running_;
   int ended_ = 0, failed_ = 0;
-  double left_ = 0.0;     // episodes of the runs that have not ended
-  double trained_ = 0.0;  // episodes, here, of those that have
+  StudyWork work_;
   Clock::time_point start_ = Clock::now(), last_draw_;
   Clock::time_point first_training_ = Clock::time_point::max();
 };

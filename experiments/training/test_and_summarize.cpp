@@ -6,9 +6,21 @@
 
 #include "agent/learning/checkpoint.h"
 #include "experiments/evaluation/test_report.h"
+#include "experiments/evaluation/wilson_interval.h"
 #include "experiments/files/output.h"
 
 namespace saccade {
+
+std::string overfitting_word(double train_error, double valid_error, int valid_images) {
+  constexpr double kGap = 0.05, kFactor = 2.0;
+  double low = 0.0, high = 0.0;
+  wilson_interval(valid_error, valid_images, low, high);
+  if (!(low > train_error + kGap && low > kFactor * train_error)) return "";
+  return fmt::format(
+      "It overfits: {:.1f} % error on the training images, {:.1f} % on the {} validation images.\n"
+      "  More images, data.augmentation or fewer training.episodes may help.\n",
+      100 * train_error, 100 * valid_error, valid_images);
+}
 
 void test_and_summarize(const Task& task, const RunFolder& folder, const TrainingFigures& training,
                         Workers& workers, Ranks& ranks, Progress& progress) {
@@ -21,7 +33,8 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const Trainin
   const EvaluationConfig& evaluation = task.config.evaluation;
   Evaluator tester(task.model, task.environments(Split::test), task.test_scenes(evaluation),
                    evaluation.seed, workers, ranks);
-  const TestReport report = test_agent(task.model, flat(weights), tester, evaluation);
+  const TestReport report = test_agent(task.model, flat(weights), tester, evaluation,
+                                       /*attention=*/nullptr, progress.testing());
   if (!ranks.first()) return;
 
   nlohmann::ordered_json summary{{"status", "finished"}};
@@ -39,7 +52,12 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const Trainin
     class_names.push_back(task.class_name(label));
   replace_text(folder.details(), to_details(report, class_names));
   replace_text(folder.summary(), summary.dump(2) + "\n");
-  progress.note(fmt::format("\n{}\n{}\n", to_table(report, task.model), folder.path().string()));
+  const std::string overfits =
+      task.kind.has_digits
+          ? overfitting_word(training.train_error, training.best_error, task.digits.valid.size())
+          : "";
+  progress.note(
+      fmt::format("\n{}\n{}{}\n", to_table(report, task.model), overfits, folder.path().string()));
 }
 
 }  // namespace saccade

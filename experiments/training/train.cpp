@@ -7,6 +7,7 @@
 #include "agent/answering/reward.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/run_folder.h"
+#include "experiments/task/data_summary.h"
 #include "experiments/task/task.h"
 #include "experiments/training/same_run.h"
 #include "experiments/training/test_and_summarize.h"
@@ -98,6 +99,8 @@ bool train_in(const Config& config, const RunFolder& folder, const TrainingReque
                             task.model.gflop_per_episode() * 1e3,
                             ranks.alone() ? "" : fmt::format("{} ranks of ", ranks.count()),
                             workers.threads(), folder.path().string()));
+  if (task.kind.has_digits && digits_are_own(config.data.source))
+    progress.note(data_summary(config, task.digits));
   progress.note(word_on_rewards(config.agent, task.model));
   if (!train_watched(*training, config, folder, stop, ranks)) return false;
   test_and_summarize(task, folder, training->figures(), workers, ranks, progress);

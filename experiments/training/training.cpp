@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/evaluation/test_report.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/trained.h"
 #include "nn/error.h"
@@ -111,9 +112,18 @@ void Training::save(const std::filesystem::path& path) const {
                    {"data", nlohmann::json(task_.digits.checksums).dump()}});
 }
 
+RunWork Training::work() const {
+  const EvaluationConfig& evaluation = task_.config.evaluation;
+  const std::int64_t all = learner_.total_updates() * task_.config.agent.training.batch_size;
+  const std::int64_t evaluations = (all + evaluation.every - 1) / evaluation.every;
+  return {.episodes = all,
+          .validated = evaluations * evaluation.scenes,
+          .tested = std::int64_t{test_passes(task_.model, evaluation)} * evaluation.scenes};
+}
+
 bool Training::train(const std::atomic<bool>& stop) {
   const Config& config = task_.config;
-  progress_.begin(learner_.total_updates() * config.agent.training.batch_size);
+  progress_.begin(work());
   while (learner_.updates() < learner_.total_updates()) {
     const std::int64_t before = episodes();
     const Clock::time_point begin = Clock::now();
@@ -148,6 +158,7 @@ void Training::log(const UpdateReport& report, bool evaluate_now) {
   const double n = window_.episodes;
   const double rate = window_timed_episodes_ / window_seconds_;
   const double error = window_.errors / n;
+  train_error_ = error;
   MetricsRow row;
   row["episodes"] = static_cast<double>(episodes());
   row["train/loss"] = window_.loss() / n;

@@ -50,7 +50,10 @@ class Training {
 
   std::int64_t episodes() const { return learner_.episodes(); }
   double elapsed() const { return elapsed_before_ + seconds_since(start_); }
-  TrainingFigures figures() const { return {episodes(), best_episodes_, best_error_, elapsed()}; }
+  RunWork work() const;
+  TrainingFigures figures() const {
+    return {episodes(), best_episodes_, best_error_, train_error_, elapsed()};
+  }
 
  private:
   Checkpoint newest_checkpoint(std::string& word) const;
@@ -79,6 +82,7 @@ class Training {
   Clock::time_point start_ = Clock::now();
   double best_error_ = std::numeric_limits<double>::infinity();
   std::int64_t best_episodes_ = 0;
+  double train_error_ = std::numeric_limits<double>::quiet_NaN();  // of the last row, written here
 };
 
 }  // namespace saccade

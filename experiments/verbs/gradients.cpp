@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <vector>
 
 #include "agent/answering/reward.h"
@@ -24,28 +25,68 @@ namespace {
 
 // Over the draws of the policy's noise.
 struct Noise {
-  double mean_norm = 0.0;        // |mean g|
-  double variance = 0.0;         // tr Cov(g)
-  double signal_to_noise = 0.0;  // |E g|^2 / tr Cov(g), both unbiased
+  double mean_norm = 0.0;  // |mean g|
+  double variance = 0.0;   // tr Cov(g)
+  // |E g|^2 / tr Cov(g), both unbiased, so that the estimate of a small one may be negative, and
+  // its 95 % interval
+  double signal_to_noise = 0.0, low = 0.0, high = 0.0;
   std::vector<double> mean;
 };
 
+// Of n draws with |mean g|^2 and the sum of |g|^2.
+double variance_of(double mean_square, double squares, double n) {
+  return (squares - n * mean_square) / (n - 1.0);
+}
+double signal_to_noise_of(double mean_square, double squares, double n) {
+  const double variance = variance_of(mean_square, squares, n);
+  return variance > 0.0 ? mean_square / variance - 1.0 / n : 0.0;
+}
+
+double product(std::span<const float> g, const std::vector<double>& mean) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < g.size(); ++i) sum += g[i] * mean[i];
+  return sum;
+}
+
+// The standard error of signal_to_noise_of by the jackknife: each draw is left out in turn.
+double standard_error(const std::vector<std::vector<float>>& gradients, const Noise& noise,
+                      const std::vector<double>& squares, double sum_of_squares) {
+  const auto n = static_cast<double>(gradients.size());
+  std::vector<double> without;
+  for (std::size_t draw = 0; draw < gradients.size(); ++draw) {
+    const double mean_square = (n * n * noise.mean_norm * noise.mean_norm -
+                                2.0 * n * product(gradients[draw], noise.mean) + squares[draw]) /
+                               ((n - 1.0) * (n - 1.0));
+    without.push_back(signal_to_noise_of(mean_square, sum_of_squares - squares[draw], n - 1.0));
+  }
+  const double mean = std::accumulate(without.begin(), without.end(), 0.0) / n;
+  double sum = 0.0;
+  for (const double one : without) sum += (one - mean) * (one - mean);
+  return std::sqrt(sum * (n - 1.0) / n);
+}
+
 Noise measure(const std::vector<std::vector<float>>& gradients) {
+  constexpr double kDeviations = 1.96;  // of a normal distribution, to either side of 95 %
   const auto count = static_cast<double>(gradients.size());
   Noise noise;
   noise.mean.assign(gradients.front().size(), 0.0);
-  double squares = 0.0;
-  for (const std::vector<float>& g : gradients)
+  std::vector<double> squares;  // of each draw
+  for (const std::vector<float>& g : gradients) {
+    squares.push_back(0.0);
     for (std::size_t i = 0; i < g.size(); ++i) {
       noise.mean[i] += g[i] / count;
-      squares += static_cast<double>(g[i]) * g[i];
+      squares.back() += static_cast<double>(g[i]) * g[i];
     }
+  }
+  const double sum_of_squares = std::accumulate(squares.begin(), squares.end(), 0.0);
   double mean_square = 0.0;
   for (const double m : noise.mean) mean_square += m * m;
   noise.mean_norm = std::sqrt(mean_square);
-  noise.variance = (squares - count * mean_square) / (count - 1.0);
-  const double signal = std::max(0.0, mean_square - noise.variance / count);
-  noise.signal_to_noise = noise.variance > 0.0 ? signal / noise.variance : 0.0;
+  noise.variance = variance_of(mean_square, sum_of_squares, count);
+  noise.signal_to_noise = signal_to_noise_of(mean_square, sum_of_squares, count);
+  const double reach = kDeviations * standard_error(gradients, noise, squares, sum_of_squares);
+  noise.low = std::max(0.0, noise.signal_to_noise - reach);
+  noise.high = std::max(0.0, noise.signal_to_noise + reach);
   return noise;
 }
 
@@ -238,17 +279,23 @@ nlohmann::ordered_json against_exact(const Trained& trained, const GradientsOpti
   return report;
 }
 
+// Draws in which the signal cannot be told from 0 say only how large it is at most.
+std::string signal_word(const nlohmann::ordered_json& row) {
+  const double low = row["signal_to_noise_low"], high = row["signal_to_noise_high"];
+  if (low == 0.0) return fmt::format("below {:.4f}", high);
+  return fmt::format("{:.4f} [{:.4f}, {:.4f}]", row["signal_to_noise"].get<double>(), low, high);
+}
+
 std::string to_table(const nlohmann::ordered_json& document) {
   std::string table = fmt::format(
       "  locator's gradient, {} scenes x {} rollouts, {} draws, reinforce.critic: {}\n  "
-      "{:<16}{:>14}{:>14}{:>18}\n",
+      "{:<16}{:>14}{:>14}   {}\n",
       document["scenes"].get<int>(), document["rollouts"].get<int>(),
       document["samples"].get<int>(), document["critic"].get<std::string>(), "advantage", "|mean|",
-      "variance", "signal to noise");
+      "variance", "signal to noise, 95 % interval");
   for (const auto& [name, row] : document["estimators"].items())
-    table +=
-        fmt::format("  {:<16}{:>14.3e}{:>14.3e}{:>18.4f}\n", name, row["mean_norm"].get<double>(),
-                    row["variance"].get<double>(), row["signal_to_noise"].get<double>());
+    table += fmt::format("  {:<16}{:>14.3e}{:>14.3e}   {}\n", name, row["mean_norm"].get<double>(),
+                         row["variance"].get<double>(), signal_word(row));
   if (!document.contains("exact")) return table;
   table += fmt::format(
       "\n  last glimpse alone, against the exact gradient |g*| = {:.3e}\n"
@@ -302,7 +349,9 @@ std::string gradients(const GradientsOptions& options, const Told& told) {
     const Noise noise = measure(all[e]);
     document["estimators"][estimators[e]] = {{"mean_norm", noise.mean_norm},
                                              {"variance", noise.variance},
-                                             {"signal_to_noise", noise.signal_to_noise}};
+                                             {"signal_to_noise", noise.signal_to_noise},
+                                             {"signal_to_noise_low", noise.low},
+                                             {"signal_to_noise_high", noise.high}};
   }
   if (exact)
     document["exact"] = against_exact(trained, options, locators, workers, average_reward, drawn);
@@ -318,7 +367,7 @@ Verb gradients_verb() {
                       {"--scenes", &options->scenes, "Test scenes (default 64)", Range{1, 4096}},
                       {"--rollouts", &options->rollouts, "A scene (default 4)", Range{2, 256}},
                       {"--samples", &options->samples, "Draws of the policy (default 128)",
-                       Range{2, 100'000}},
+                       Range{3, 100'000}},
                       json_option(&options->json),
                       threads_option(&options->threads)},
           .call =

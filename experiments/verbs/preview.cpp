@@ -7,6 +7,7 @@
 #include "experiments/files/output.h"
 #include "experiments/pictures/scene_sheet.h"
 #include "experiments/runs/study.h"
+#include "experiments/task/data_summary.h"
 #include "experiments/task/task.h"
 #include "nn/error.h"
 
@@ -51,7 +52,8 @@ std::string preview(const PreviewOptions& options) {
   write_text(file.path(), to_png(scene_sheet(task, options.scenes)));
   file.commit();
   const std::string path = options.out.string() + "\n";
-  return task.kind.has_digits ? path + scale_of(task.digits.train) : path;
+  if (!task.kind.has_digits) return path;
+  return path + data_summary(task.config, task.digits) + scale_of(task.digits.train);
 }
 
 }  // namespace saccade

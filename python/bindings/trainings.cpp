@@ -43,9 +43,9 @@ class Listener final : public Progress {
   Listener(nb::handle python, const OnCaller& on_caller, std::atomic<bool>& stop, fs::path folder)
       : python_(python), on_caller_(on_caller), stop_(stop), folder_(std::move(folder)) {}
 
-  void begin(std::int64_t total_episodes) override {
+  void begin(const RunWork& work) override {
     episodes_ = 0;
-    tell("begin", total_episodes);
+    tell("begin", work.episodes);
   }
   void note(const std::string& text) override {
     if (!text.empty()) tell("note", text);

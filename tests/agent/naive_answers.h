@@ -126,7 +126,7 @@ inline AnswerLoss answer_loss(const AgentConfig& config, const Parameters& p,
     const double weight = t == steps ? training.classifier_weight
                                      : training.step_loss / static_cast<double>(steps - 1);
     loss.classifier -= weight * classify(p, read.output)[truth.label];
-    loss.penalty += read.penalty;
+    if (t == steps) loss.penalty = read.penalty;
   }
   return loss;
 }

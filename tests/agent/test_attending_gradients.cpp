@@ -143,5 +143,15 @@ TEST_CASE("each loss reaches the gate and the read of the states as the comment 
   }
 }
 
+TEST_CASE("the penalty of the rows counts once, whether answers after earlier looks are trained") {
+  AgentConfig config = busy_config("rnn");
+  config.hidden = {.kind = "self", .attend = {.score_hidden = 6}, .hops = 2, .penalty = 0.3};
+  config.training.step_loss = 0.0;
+  const double once = Played(config).sums.penalty;
+  CHECK(once > 0.0);
+  config.training.step_loss = 0.4;
+  CHECK(Played(config).sums.penalty == once);
+}
+
 }  // namespace
 }  // namespace saccade

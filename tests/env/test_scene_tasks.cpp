@@ -259,9 +259,12 @@ TEST_CASE("a bag or a transcript that cannot be made is refused by the name of i
         "scene.min_digits: 4 is more than scene.num_digits: 3; allowed: 0 to 3");
   CHECK(bag({15, 18}, 5) ==
         "scene.canvas: 15 x 18 with scene.num_digits: 5 and scene.border: 0 has 2 x 3 tiles of 7 x "
-        "6 pixels, too small for digits of 8 x 6; needed: at least 16 x 18");
+        "6 pixels, too small for digits of 8 x 6; needed: scene.canvas of at least 16 x 18, or "
+        "smaller digits "
+        "(images of a folder are resized by data.size: 6 or less)");
   CHECK(bag({16, 17}, 5).find("scene.canvas: 16 x 17") == 0);
-  CHECK(bag({19, 24}, 5, 0, 1).find("needed: at least 20 x 24") != std::string::npos);
+  CHECK(bag({19, 24}, 5, 0, 1).find("needed: scene.canvas of at least 20 x 24") !=
+        std::string::npos);
   CHECK(bag({16, 18}, 5) == "nothing thrown");
   CHECK(bag({20, 24}, 5, 0, 1) == "nothing thrown");
   CHECK(bag({60, 60}, 16, 16) == "nothing thrown");
@@ -277,8 +280,11 @@ TEST_CASE("a bag or a transcript that cannot be made is refused by the name of i
   };
   CHECK(transcribe({20, 100}, 0) == "scene.num_digits: 0; allowed: 1 to 16");
   CHECK(transcribe({20, 100}, 17) == "scene.num_digits: 17; allowed: 1 to 16");
-  CHECK(transcribe({20, 29}, 5) ==
-        "scene.canvas: 20 x 29 with scene.border: 0 leaves no room for 5 digit(s) of 8 x 6");
+  CHECK(
+      transcribe({20, 29}, 5) ==
+      "scene.canvas: 20 x 29 with scene.border: 0 leaves no room for 5 digit(s) of 8 x 6; "
+      "needed: scene.canvas of at least 8 x 30, or smaller digits (images of a folder are resized "
+      "by data.size: 5 or less)");
   CHECK(transcribe({7, 100}, 5).find("scene.canvas: 7 x 100") == 0);
   CHECK(transcribe({20, 31}, 5, 0, 1).find("scene.border: 1") != std::string::npos);
   CHECK(transcribe({20, 100}, 5, 6).find("scene.min_digits: 6") == 0);

@@ -28,7 +28,9 @@ TEST_CASE("the gradient report tells the estimators apart, for any number of thr
     CAPTURE(name);
     const nlohmann::json& row = one["estimators"][name];
     CHECK(row["mean_norm"].get<double>() > 0.0);
-    CHECK(row["signal_to_noise"].get<double>() >= 0.0);
+    const double signal = row["signal_to_noise"], low = row["signal_to_noise_low"];
+    CHECK(low >= 0.0);
+    CHECK(row["signal_to_noise_high"].get<double>() >= std::max(low, signal));
   }
   // A baseline near the mean reward takes most of the variance of no baseline away.
   const double none = one["estimators"]["none"]["variance"];
@@ -39,6 +41,37 @@ TEST_CASE("the gradient report tells the estimators apart, for any number of thr
   two.threads = 3;
   CHECK(report(two) == one);
   CHECK(contains(gradients(options), "leave_one_out"));
+}
+
+TEST_CASE("a signal that so few draws cannot tell from 0 has an upper end, not the value 0") {
+  const TinyExperiment tiny;
+  const auto folder = tiny.train("out", {"reinforce.reward=probability"});
+  GradientsOptions options{.run_folder = folder, .scenes = 6, .samples = 3, .rollouts = 2};
+  const nlohmann::json few = report(options);
+  const std::string table = gradients(options);
+  CHECK_FALSE(contains(table, " 0.0000\n"));
+  bool any = false;
+  for (const std::string& name : advantage_estimators()) {
+    CAPTURE(name);
+    const nlohmann::json& row = few["estimators"][name];
+    if (row["signal_to_noise_low"] != 0.0) continue;
+    any = true;
+    CHECK(contains(table, fmt::format("below {:.4f}", row["signal_to_noise_high"].get<double>())));
+  }
+  CHECK(any);
+
+  // The more draws, the narrower the interval, about the same signal.
+  options.samples = 300;
+  const nlohmann::json many = report(options);
+  options.samples = 1200;
+  const nlohmann::json more = report(options);
+  const auto width = [](const nlohmann::json& row) {
+    return row["signal_to_noise_high"].get<double>() - row["signal_to_noise_low"].get<double>();
+  };
+  const nlohmann::json &wide = many["estimators"]["none"], &narrow = more["estimators"]["none"];
+  CHECK(width(narrow) < width(wide));
+  CHECK(narrow["signal_to_noise"].get<double>() < wide["signal_to_noise_high"].get<double>());
+  CHECK(narrow["signal_to_noise"].get<double>() > wide["signal_to_noise_low"].get<double>());
 }
 
 TEST_CASE("every estimator's mean is the exact gradient, within its noise") {

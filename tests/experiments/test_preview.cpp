@@ -3,11 +3,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <opencv2/imgcodecs.hpp>
 
 #include "experiments/config/config.h"
 #include "experiments/pictures/scene_sheet.h"
+#include "experiments/training/test_and_summarize.h"
+#include "experiments/training/train.h"
 #include "nn/error.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/experiments/config_messages.h"
@@ -130,7 +133,10 @@ TEST_CASE("saccade data preview writes a sheet, and never over what is there") {
   };
   const Program::Result done = run({"scene.num_distractors=0", "--out", "sheet.png"});
   check_done(done);
-  check_starts(done.out, "sheet.png\ndata.mean=[0.");
+  check_starts(done.out,
+               "sheet.png\ndata: 80 images of 6 x 6 pixels, grey, 3 classes (0 27, 1 27, 2 26)\n"
+               "  50 for training, 10 for validation (the last of the training file), 20 for the "
+               "test (the test file)\ndata.mean=[0.");
   CHECK(contains(done.out, "] data.deviation=[0."));
   const cv::Mat sheet = cv::imread((tiny.path / "sheet.png").string());
   // 13 x 15 pixels as 12 x 12 squares; two scales of 4 pixels as 17.
@@ -147,6 +153,69 @@ TEST_CASE("saccade data preview writes a sheet, and never over what is there") {
   CHECK(contents(tiny.path) == before);
   check_done(run({"--out", "sheet.png", "--scenes", "1", "--force"}));
   CHECK(cv::imread((tiny.path / "sheet.png").string()).rows == 14 + 20 + 13 * 12 + 14);
+}
+
+// 12 images a class and a file that is no image, of so many pixels a side.
+void write_images(const fs::path& folder, int side) {
+  for (const char* name : {"cat", "dog"}) {
+    fs::create_directories(folder / name);
+    put_bytes(folder / name / "notes.txt", "no image");
+    for (int n = 0; n < 12; ++n)
+      cv::imwrite((folder / name / fmt::format("{}.png", n)).string(),
+                  cv::Mat(side, side, CV_8UC1, cv::Scalar(20 * n)));
+  }
+}
+
+TEST_CASE("what was read of a folder of images is said as a run begins") {
+  struct Notes : Progress {
+    void note(const std::string& text) override { all += text; }
+    std::string all;
+  };
+  const TemporaryVariable cache("XDG_CACHE_HOME", "");
+  const TinyExperiment tiny;
+  write_images(tiny.path / "pets", 8);
+  const auto said = [&](const std::string& out, std::vector<std::string> overrides) {
+    overrides.push_back("data.source=folder");
+    overrides.push_back("data.path=" + (tiny.path / "pets").string());
+    Notes notes;
+    CHECK(train(read_config(tiny.yaml, overrides), RunFolder(tiny.path / out), {.threads = 1},
+                notes, /*stop=*/false));
+    return notes.all;
+  };
+  CHECK(contains(said("a", {}),
+                 "data: 24 images of 8 x 8 pixels, grey, 2 classes (cat 12, dog 12)\n"
+                 "  17 for training, 3 for validation (drawn at random from the rest), 4 for the "
+                 "test (a sixth of all, drawn at random)\n"));
+  CHECK(contains(said("b", {"data.size=5"}), "24 images of 5 x 5 pixels (resized: data.size)"));
+  fs::create_directories(tiny.path / "split");
+  fs::rename(tiny.path / "pets", tiny.path / "split" / "train");
+  fs::rename(tiny.path / "split", tiny.path / "pets");
+  write_images(tiny.path / "pets" / "test", 8);
+  CHECK(contains(said("c", {}),
+                 "20 for training, 4 for validation (drawn at random from the "
+                 "folder train), 24 for the test (the folder test)\n"));
+}
+
+TEST_CASE("a folder whose images do not fit the canvas says what to set") {
+  const TemporaryVariable cache("XDG_CACHE_HOME", "");
+  const TinyExperiment tiny;
+  write_images(tiny.path / "pets", 64);
+  const auto result = run_saccade(
+      tiny.path, {"run", "tiny.yaml", "data.source=folder", "data.path=pets", "--out", "a"});
+  check_refused(result,
+                "scene.canvas: 13 x 15 with scene.border: 0 leaves no room for 1 digit(s) of 64 x "
+                "64; needed: scene.canvas of at least 64 x 64, or smaller digits (images of a "
+                "folder are resized by data.size: 13 or less)");
+}
+
+TEST_CASE("an agent that overfits is told so, where the validation images can tell") {
+  CHECK(overfitting_word(0.008, 0.54, 50) ==
+        "It overfits: 0.8 % error on the training images, 54.0 % on the 50 validation images.\n"
+        "  More images, data.augmentation or fewer training.episodes may help.\n");
+  CHECK(overfitting_word(0.30, 0.54, 10'000) == "");  // not twice
+  CHECK(overfitting_word(0.01, 0.05, 10'000) == "");  // nor a gap of 5 points
+  CHECK(overfitting_word(0.008, 0.5, 2) == "");       // two images tell little
+  CHECK(overfitting_word(std::nan(""), 0.54, 50) == "");
 }
 
 }  // namespace

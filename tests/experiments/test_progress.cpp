@@ -99,15 +99,16 @@ TEST_CASE("nothing is shown of quick work, nor where there is no terminal") {
 TEST_CASE("a training's line renews itself, with the last error on the validation scenes") {
   FakeTerminal terminal;
   RunProgress progress(terminal.screen());
-  progress.begin(2000);
+  progress.begin({.episodes = 2000});
   progress.update(500, 100.0, 0.25);
   CHECK(terminal.taken() == kClearLine + bar_of(6, 18) + "  25 %  100/s  error 25.00 %  left 0:15");
   terminal.pass(100);
   progress.update(600, 100.0, 0.25);
   CHECK(terminal.taken().empty());
   progress.line(1000, 100.0, 0.125, "valid 9.50 %");
-  CHECK(terminal.taken() ==
-        std::string(kClearLine) + training_figures(1000, 2000, 100.0, 0.125) + "  valid 9.50 %\n");
+  CHECK(terminal.taken() == std::string(kClearLine) +
+                                training_figures(1000, {.episodes = 2000}, 100.0, 0.125) +
+                                "  valid 9.50 %\n");
   MetricsRow row;
   row["valid/error"] = 0.095;
   progress.row(row);
@@ -120,15 +121,63 @@ TEST_CASE("a training's line renews itself, with the last error on the validatio
   CHECK(terminal.taken() == kClearLine);
 }
 
+TEST_CASE("the time left has the evaluations and the final test in it") {
+  const RunWork work{.episodes = 2000, .validated = 400, .tested = 1600};
+  FakeTerminal terminal;
+  RunProgress progress(terminal.screen());
+  progress.begin(work);
+  progress.update(1000, 100.0, 0.25);  // 10 s, and 200 + 1600 scenes at half a hundredth each
+  CHECK(contains(terminal.taken(), "left 0:19"));
+  progress.line(2000, 100.0, 0.125, "");
+  CHECK(
+      contains(terminal.taken(), "100 %        2000 episodes     100/s  error 12.50 %  left 0:08"));
+  progress.finish();
+
+  const Told test = progress.testing();
+  test(0, 1600);
+  terminal.pass(2000);
+  test(400, 1600);
+  CHECK(contains(terminal.taken(), "25 %  final test  left 0:06"));
+  progress.note("the table\n");
+  CHECK(terminal.taken() == std::string(kClearLine) + "the table\n");
+}
+
+TEST_CASE("what is left of a study is counted with the evaluations and tests of all its runs") {
+  const RunWork work{.episodes = 100, .validated = 40, .tested = 160};
+  CHECK(all_work(work) == 200);
+  StudyWork study({100, 100, 300, 100});
+  CHECK(study.left() == 600);  // nothing else is known yet
+  study.begin(0, work);
+  study.begin(1, work);
+  CHECK(study.left() == 1200);
+  CHECK(study.done() == 0);
+  study.update(0, 50);  // goes on from there
+  CHECK(study.done() == 0);
+  CHECK(study.left() == 1140);
+  study.update(0, 100);
+  CHECK(study.done() == 60);
+  CHECK(study.left() == 1080);
+  study.test(0, 100);
+  study.test(0, 80);  // a thread that comes late
+  CHECK(study.left() == 1030);
+  study.test(0, 160);
+  study.end(0);
+  CHECK(study.left() == 1000);
+  CHECK(study.done() == 140);
+  study.end(3);  // was finished before
+  CHECK(study.left() == 800);
+}
+
 TEST_CASE("a training that is piped has plain lines alone") {
   FakeTerminal terminal;
   RunProgress progress(terminal.screen(/*terminal=*/false));
-  progress.begin(2000);
+  progress.begin({.episodes = 2000});
   progress.note("begins\n");
   progress.update(500, 100.0, 0.25);
   progress.line(1000, 100.0, 0.125, "");
   progress.finish();
-  CHECK(terminal.written == "begins\n" + training_figures(1000, 2000, 100.0, 0.125) + "\n");
+  CHECK(terminal.written ==
+        "begins\n" + training_figures(1000, {.episodes = 2000}, 100.0, 0.125) + "\n");
 }
 
 TEST_CASE("the verbs tell how far they are, up to all") {

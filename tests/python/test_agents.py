@@ -190,7 +190,7 @@ def test_saliency_is_the_derivative(runs: dict[str, pathlib.Path]) -> None:
 
 
 def test_gradients_are_told(runs: dict[str, pathlib.Path]) -> None:
-    told = saccade.load(runs["points"]).gradients(scenes=4, samples=2, rollouts=2)
+    told = saccade.load(runs["points"]).gradients(scenes=4, samples=3, rollouts=2)
     assert {"none", "learned", "leave_one_out"} <= set(told["estimators"])
     assert told["estimators"]["learned"]["variance"] > 0
     with pytest.raises(saccade.InputError, match="does not learn by REINFORCE"):

@@ -252,7 +252,7 @@ def test_what_cannot_be_compared_is_named(tmp_path, study):
 def test_gradients_as_json(study):
     document = json.loads(_saccade.gradients(study.runs[0].path, scenes=4, samples=4, rollouts=2))
     assert document["scenes"] == 4 and set(document["estimators"]) >= {"learned", "none"}
-    with pytest.raises(saccade.InputError, match="samples: 1; allowed: 2 to 100000"):
+    with pytest.raises(saccade.InputError, match="samples: 1; allowed: 3 to 100000"):
         _saccade.gradients(study.runs[0].path, samples=1)
     with pytest.raises(saccade.InputError, match="does not learn by REINFORCE"):
         _saccade.gradients(study.runs[2].path)

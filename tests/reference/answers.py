@@ -69,11 +69,9 @@ class OneClass(Answering):
     def losses(self, p, advantages):
         loss = torch.stack([cross_entropy(l, self.label, reduction="sum") for l in self.logits])
         classifier = self.s["training.classifier_weight"] * loss[-1]
-        penalty = self.penalties[-1]
         if self.s["training.step_loss"] > 0:
             classifier = classifier + self.s["training.step_loss"] * loss[:-1].mean()
-            penalty = sum(self.penalties)
-        return classifier, 0.0, penalty
+        return classifier, 0.0, self.penalties[-1]
 
 
 class Sequence(Answering):
