@@ -25,16 +25,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the uppermost folder that was not there; nothing where all were.
-fs::path make_folders(const fs::path& folder) {
-  fs::path made;
+// How often folders that vanish while they are made are made again. Each time somebody else let go
+// of his lock; only a path below which nothing can be made, as in /proc, needs so many.
+constexpr int kMostTries = 10'000;
+
+// The uppermost folder that is not there; nothing where all are.
+fs::path first_missing(const fs::path& folder) {
+  fs::path missing;
   std::error_code error;
   for (fs::path above = folder; !above.empty() && !fs::exists(above, error);
        above = above.parent_path())
-    made = above;
-  fs::create_directories(folder, error);
+    missing = above;
+  return missing;
+}
+
+// Makes the folders that are not there. Whoever lets go of a lock removes those that he made: they
+// can vanish meanwhile. `made` becomes the uppermost that was ever missing.
+void make_folders(const fs::path& folder, fs::path& made) {
+  std::error_code error;
+  for (int i = 0; i < kMostTries; ++i) {
+    const fs::path missing = first_missing(folder);
+    if (made.empty() || (!missing.empty() && missing.native().size() < made.native().size()))
+      made = missing;
+    fs::create_directories(folder, error);
+    // EEXIST: it was there, and when it was looked at it was not.
+    const bool vanished = error.value() == ENOENT || error.value() == EEXIST;
+    if (!vanished) break;
+  }
   if (error) throw_refused(folder.string() + ": the folder cannot be made", error.value());
-  return made;
 }
 
 // Whether the open file is still the one at the path, which who held it before may have removed.
@@ -62,10 +80,11 @@ Try try_lock(int file, const fs::path& path, int flags) {
 
 // The locked file; -1 where it is held. Folders that are not there are made.
 int take(const fs::path& path, int flags, fs::path& made) {
-  while (true) {
-    if (const fs::path first = make_folders(path.parent_path()); !first.empty()) made = first;
+  for (int tries = 0;;) {
+    make_folders(path.parent_path(), made);
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0 && errno == ENOENT) continue;  // who held it removed the folder
+    // Who held it removed the folder.
+    if (file < 0 && errno == ENOENT && ++tries < kMostTries) continue;
     if (file < 0) throw_refused(path.string() + ": cannot be written");
     Try tried;
     try {

@@ -125,6 +125,20 @@ TEST_CASE("of many at once exactly one has the lock") {
   CHECK(taken > 0);
 }
 
+TEST_CASE("a folder that vanishes while it is made is made again") {
+  const LockedFolder folder;
+  std::atomic<int> letting_go{3};
+  const auto hold_own = [&](const std::string& name) {
+    for (int i = 0; i < 400; ++i) const RunLock lock(folder.path / "study/base" / name, "");
+    --letting_go;
+  };
+  std::thread one(hold_own, "seed-1"), two(hold_own, "seed-2"), three(hold_own, "seed-3");
+  while (letting_go > 0) const RunLock lock(folder.path / "study/base/seed-4", "");
+  one.join();
+  two.join();
+  three.join();
+}
+
 TEST_CASE("what belongs to a study is written by one after the other") {
   const TemporaryFolder folder;
   int count = 0;  // guarded by the lock alone
@@ -148,6 +162,11 @@ TEST_CASE("a lock that cannot be is named") {
   put_bytes(folder.path / "file", "");
   CHECK(message_of<InputError>([&] { RunLock(folder.path / "file/out", ""); }) ==
         (folder.path / "file/out").string() + ": the folder cannot be made: Not a directory");
+  fs::create_symlink(folder.path / "none/none", folder.path / "link");  // these never come to be
+  CHECK(contains(message_of<InputError>([&] { RunLock(folder.path / "link/out", ""); }),
+                 "/link/out: the folder cannot be made: "));
+  CHECK(contains(message_of<InputError>([&] { RunLock("/proc/none/out", ""); }),
+                 "/proc/none/out: the folder cannot be made: No such file or directory"));
   fs::create_directories(folder.path / "out/lock");
   CHECK(message_of<InputError>([&] { RunLock(folder.path / "out", ""); }) ==
         (folder.path / "out/lock").string() + ": cannot be written: Is a directory");
