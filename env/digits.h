@@ -45,7 +45,7 @@ struct Digits {
   DigitSet valid;
   DigitSet test;
   std::vector<std::string> class_names;   // (classes)
-  std::string valid_origin, test_origin;  // where those digits are from, in words
+  std::string valid_origin = {}, test_origin = {};  // where those digits are from, in words
   // CRC-32 as 8 hex digits. IDX: file name -> of its bytes, decompressed; others: "train" (with
   // validation) and "test" -> of the pixels.
   std::map<std::string, std::string> checksums;

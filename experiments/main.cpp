@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
@@ -22,16 +24,30 @@ enum ExitCode { kDone = 0, kFailed = 1, kBadInput = 2, kInterrupted = 130 };
 
 std::atomic<bool> stop_requested{false};
 
-// SIGINT, SIGTERM and SIGUSR1 are blocked in every thread and awaited in one of their own: a
+// A standard stream that is closed becomes one that leads nowhere: else the first file that is
+// opened, metrics.csv, would get its number and all that is printed.
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDWR) != stream) std::_Exit(kFailed);
+}
+
+// SIGINT, SIGTERM, SIGHUP (of a terminal that is gone; unless it is ignored, as nohup has it) and
+// SIGUSR1 are blocked in every thread and awaited in one of their own: a
 // handler, however small, that ran on a thread inside one of oneDNN's matrix products was seen to
 // corrupt the heap. The first signal asks for a clean end; a second one ends the program at once,
-// but for SIGUSR1, by which schedulers give notice of a SIGTERM to come.
+// but for SIGUSR1, by which schedulers give notice of a SIGTERM to come. SIGPIPE comes of a write
+// of this program's own to who reads no more, on the thread that writes: it asks as SIGUSR1 does.
 const std::atomic<bool>& await_stop_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGUSR1);
+  if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN)
+    std::signal(SIGHUP, SIG_IGN);
+  else
+    sigaddset(&signals, SIGHUP);
+  std::signal(SIGPIPE, [](int) { kill(getpid(), SIGUSR1); });
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before there are other threads: they inherit it
   std::thread([signals] {
     for (int requests = 0; requests < 2;) {
@@ -47,7 +63,9 @@ const std::atomic<bool>& await_stop_signals() {
 
 // An error without a message is told by another rank.
 void tell(const std::exception& error) {
-  if (*error.what() != '\0') fmt::print(stderr, "saccade: {}\n", saccade::printable(error.what()));
+  if (*error.what() == '\0') return;
+  const std::string line = fmt::format("saccade: {}\n", saccade::printable(error.what()));
+  std::fputs(line.c_str(), stderr);  // nobody may be there to read it
 }
 
 saccade::Ending call_verb(const saccade::Verb& verb, const saccade::Call& call) {
@@ -61,6 +79,7 @@ saccade::Ending call_verb(const saccade::Verb& verb, const saccade::Call& call) 
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_streams();
   std::signal(SIGXFSZ, SIG_IGN);          // a file that may not grow is told as a full disk is
   std::unique_ptr<saccade::Ranks> ranks;  // left last: who ends first may end the others
   try {
@@ -76,8 +95,10 @@ int main(int argc, char** argv) {
                              .stop_flag = await_stop_signals,
                              .join_ranks = join_ranks};
     const saccade::Ending ending = call_verb(*verb, call);
-    std::fflush(stdout);
-    return ending == saccade::Ending::done ? kDone : kInterrupted;
+    if (ending != saccade::Ending::done) return kInterrupted;
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw std::runtime_error("standard output: cannot be written: " + saccade::system_reason());
+    return kDone;
   } catch (const saccade::InputError& error) {
     tell(error);
     return kBadInput;

@@ -253,6 +253,7 @@ SafetensorsFile read_file(const std::filesystem::path& path) {
       throw InputError(
           fmt::format("altered: its crc32 is {}, but it says {}", actual, found->second));
     file.metadata.erase(found);
+    file.has_checksum = true;
   }
   return file;
 }

@@ -21,6 +21,7 @@ struct SafetensorsFile {
   std::map<std::string, std::string> metadata;  // without `crc32`
   std::vector<NamedTensor> tensors;             // in the order of the file, views of `storage`
   std::vector<float> storage;
+  bool has_checksum = false;  // which held
 
   SafetensorsFile() = default;
   SafetensorsFile(SafetensorsFile&&) = default;  // a copy's tensors would view the original

@@ -84,6 +84,8 @@ void Checkpoint::check_format() const {
   if (version < 1)
     throw InputError(fmt::format("{}: not a checkpoint of this program ('{}{}' expected as format)",
                                  path_.string(), kFormat, kVersion));
+  if (!file_.has_checksum)
+    throw InputError(path_.string() + ": altered: it has no crc32, as every checkpoint has");
 }
 
 void Checkpoint::check_finite() const {

@@ -10,8 +10,8 @@
 
 namespace saccade {
 
-/// A figure over seeds and where it may well lie: a 95 % bootstrap interval. With one seed there is
-/// none: `known` is false and both ends are the figure.
+/// A figure over seeds and where it may well lie: a 95 % interval. With one seed there is none:
+/// `known` is false and both ends are the figure.
 struct Estimate {
   double value = 0.0;
   double low = 0.0;

@@ -42,7 +42,7 @@ std::vector<Control> controls_of(const Runs& runs, const Estimate& error) {
       if (const auto found = run.controls.find(metric); found != run.controls.end())
         errors.push_back(found->second.value);
     if (errors.size() < runs.size()) continue;
-    const Estimate mean = estimate_mean(errors);
+    const Estimate mean = estimate_share(errors);
     const bool beaten = runs.size() > 1
                             ? clearly_less(error, mean)
                             : clearly_less(runs[0].error_over_scenes, runs[0].controls.at(metric));

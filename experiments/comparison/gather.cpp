@@ -164,8 +164,6 @@ void add_commands(const std::vector<Runs>& configurations, std::vector<std::stri
 
 // ---- Figures ----
 
-constexpr int kBandResamples = 2000;  // there are many of them, and they are only drawn
-
 // `value(run, i)` for i in 0 .. count - 1, over the runs.
 template <class Value>
 std::vector<Estimate> estimates(const Runs& runs, std::size_t count, const Value& value) {
@@ -174,7 +172,7 @@ std::vector<Estimate> estimates(const Runs& runs, std::size_t count, const Value
   for (std::size_t i = 0; i < count; ++i) {
     std::ranges::transform(runs, of_runs.begin(),
                            [&](const FinishedRun& r) { return value(r, i); });
-    all.push_back(estimate_mean(of_runs, kBandResamples));
+    all.push_back(estimate_share(of_runs));
   }
   return all;
 }
@@ -239,7 +237,7 @@ void add_figures(Variant& variant, const Runs& runs, std::size_t classes) {
     variant.seeds.push_back(run.config.seed);
     variant.errors.push_back(run.error);
   }
-  variant.mean = estimate_mean(variant.errors);
+  variant.mean = estimate_share(variant.errors);
   variant.interquartile_mean = estimate_interquartile_mean(variant.errors);
   variant.controls = controls_of(runs, variant.mean);
   variant.episodes = runs[0].episodes;
@@ -252,7 +250,7 @@ void add_figures(Variant& variant, const Runs& runs, std::size_t classes) {
   if (variant.looks) {
     std::vector<double> on_target;
     for (const FinishedRun& run : runs) on_target.push_back(*run.on_target);
-    variant.on_target = estimate_mean(on_target);
+    variant.on_target = estimate_share(on_target);
     variant.on_target_by_glimpse =
         estimates(runs, runs[0].on_target_by_glimpse.size(),
                   [](const FinishedRun& r, std::size_t t) { return r.on_target_by_glimpse[t]; });

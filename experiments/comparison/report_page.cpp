@@ -124,8 +124,11 @@ std::string summary_of(const Comparison& comparison) {
                   counted(comparison.variants.size(), "variant"), counted(runs, "run"),
                   grouped(comparison.scenes));
   if (any_known)
-    text += fmt::format(" Intervals are of 95 %, by a bootstrap over seeds with {} resamples.",
-                        grouped(comparison.resamples));
+    text += fmt::format(
+        " Intervals are of 95 % over seeds: Student's t of means, and of the "
+        "interquartile mean (IQM) and P(better) the bootstrap of rliable with {} "
+        "resamples, too narrow for a few seeds.",
+        grouped(comparison.resamples));
   if (!all_known) text += " A variant with one seed has no interval.";
   return text;
 }

@@ -7,14 +7,21 @@
 
 namespace saccade {
 
-/// Figures over the runs of a variant as Agarwal et al., "Deep Reinforcement Learning at the Edge
-/// of the Statistical Precipice", NeurIPS 2021 (rliable), give them: 95 % percentile intervals of a
-/// bootstrap over runs, stratified by variant: the runs of each are resampled among themselves. The
-/// resamples are seeded, so that the same runs give the same interval.
-constexpr int kResamples = 50'000;
+/// The 0.975 quantile of Student's t distribution with `degrees` >= 1 of freedom.
+double student_t(int degrees);
 
-/// Mean of `values` (>= 1); its interval where there are two and more.
-Estimate estimate_mean(std::span<const double> values, int resamples = kResamples);
+/// Mean of `values` (>= 1), and where there are two and more its 95 % interval: Student's t, which
+/// holds with a few runs, too. (Of normally distributed errors the percentile bootstrap covers 75 %
+/// with 3 runs, 84 with 5 and 90 with 10.)
+Estimate estimate_mean(std::span<const double> values);
+/// The same of shares: the interval ends at 0 and 1.
+Estimate estimate_share(std::span<const double> values);
+
+/// What follows is as Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical
+/// Precipice", NeurIPS 2021 (rliable), give it: 95 % percentile intervals of a bootstrap over runs,
+/// stratified by variant: the runs of each are resampled among themselves. The resamples are
+/// seeded, so that the same runs give the same interval.
+constexpr int kResamples = 50'000;
 
 /// Mean of the middle half: a quarter of the values, rounded down, is left out at each end.
 double interquartile_mean(std::vector<double> values);

@@ -110,9 +110,13 @@ std::vector<std::string> remarks(const Comparison& comparison) {
   std::vector<std::string> lines = {
       fmt::format(
           "Test error on {} scenes, single deterministic pass, and [its 95 % interval] over "
-          "seeds: percentile bootstrap, {} resamples, stratified by variant.",
-          comparison.scenes, comparison.resamples),
-      "IQM: interquartile mean. To the first: difference of the error to the first variant, paired "
+          "seeds: Student's t.",
+          comparison.scenes),
+      fmt::format("IQM: interquartile mean, with the interval of rliable (Agarwal et al. 2021): "
+                  "percentile bootstrap, {} resamples, stratified by variant; too narrow for a few "
+                  "seeds.",
+                  comparison.resamples),
+      "To the first: difference of the error to the first variant, paired "
       "by seed, in points. P(better): that a run has less error than one of the first variant.",
       "Shuffled, centre, random: the error of the same weights made to look where they do in "
       "another scene, at the centre, at random.",

@@ -111,7 +111,7 @@ Try held_by(const Runs& runs, const std::vector<std::uint64_t>& seeds, Keys keys
     one.folders.push_back(run.folder);
     if (std::ranges::find(seeds, run.config.seed) != seeds.end()) errors.push_back(run.valid_error);
   }
-  one.valid_error = estimate_mean(errors);
+  one.valid_error = estimate_share(errors);
   return one;
 }
 

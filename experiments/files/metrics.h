@@ -64,7 +64,7 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"attention/on_target_by_glimpse", "share", kInSummary | kInDetails, "(T)"},
     {"attention/on_target_random", "share", kInSummary | kOnScreen, "of random looks"},
     // On the test scenes, by the checkpoint that was best on the validation scenes; _low and _high
-    // are a 95 % interval: Wilson's over the images, and in a comparison the bootstrap's
+    // are a 95 % interval: Wilson's over the images, and in a comparison Student's t over seeds
     {"test/scenes", "scenes", kInSummary | kOnScreen, ""},
     {"test/images", "images", kInSummary | kOnScreen,
      "that the scenes show; the interval is over these"},

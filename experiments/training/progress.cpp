@@ -27,7 +27,7 @@ std::string training_figures(std::int64_t episodes, const RunWork& work, double 
 }
 
 void show(const std::string& text) {
-  fmt::print("{}", text);
+  std::fputs(text.c_str(), stdout);  // nobody may be there to read it: that ends no training
   std::fflush(stdout);
 }
 

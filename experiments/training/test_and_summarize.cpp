@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/learning/checkpoint.h"
+#include "experiments/evaluation/share_interval.h"
 #include "experiments/evaluation/test_report.h"
-#include "experiments/evaluation/wilson_interval.h"
 #include "experiments/files/output.h"
 
 namespace saccade {

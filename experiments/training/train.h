@@ -15,9 +15,9 @@ namespace saccade {
 
 struct TrainingRequest {
   bool resume = false;
-  int threads = 0;      // 0: every processor this process may use
-  std::string command;  // as typed, for command.txt
-  bool strict = false;  // no init_from of which parameters have other shapes
+  int threads = 0;           // 0: every processor this process may use
+  std::string command = {};  // as typed, for command.txt
+  bool strict = false;       // no init_from of which parameters have other shapes
 };
 
 /// What trainings that go side by side have in common.

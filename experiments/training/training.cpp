@@ -43,7 +43,15 @@ Checkpoint Training::newest_checkpoint(std::string& word) const {
     throw;
   } catch (const InputError& fault) {
     if (!std::filesystem::exists(folder_.previous_checkpoint())) throw;
-    Checkpoint previous(folder_.previous_checkpoint());
+    Checkpoint previous = [&] {
+      try {
+        return Checkpoint(folder_.previous_checkpoint());
+      } catch (const NewerCheckpoint&) {
+        throw;
+      } catch (const InputError& other) {
+        throw InputError(fmt::format("{}; and {}", fault.what(), other.what()));
+      }
+    }();
     word = fmt::format("{}; goes on from {}, {} updates\n", fault.what(),
                        folder_.previous_checkpoint().string(), previous.updates());
     return previous;

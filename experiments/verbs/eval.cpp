@@ -59,28 +59,29 @@ std::string eval(const EvalOptions& options, const Told& told) {
 
 Verb eval_verb() {
   const auto options = std::make_shared<EvalOptions>();
-  return {.name = "eval",
-          .about = "Test the best checkpoint of a run",
-          .options = {run_folder_option(&options->run_folder),
-                      data_option(&options->data),
-                      {"--episodes", &options->scenes, "Test scenes", Range{1, 100'000'000}},
-                      {"--draws", &options->draws,
-                       "Draws of them for the same digits (default: as evaluation.draws says)",
-                       Range{1, 1000}},
-                      json_option(&options->json),
-                      {"--weights", &options->weights,
-                       "A new .npz file: the attention of the deterministic pass, scene by scene "
-                       "(locations, glimpse_weights or windows, gate, hidden, alignment, core; "
-                       "labels, answers, errors)"},
-                      threads_option(&options->threads)},
-          .call =
-              [options](const Call&) {
-                say(with_progress("test scenes",
-                                  [&](const Told& told) { return eval(*options, told); }));
-                return Ending::done;
-              },
-          .examples = {"saccade eval runs/quickstart/base/seed-1 --draws 5",
-                       "saccade eval soft60 --weights attention.npz"}};
+  return {
+      .name = "eval",
+      .about = "Test the best checkpoint of a run",
+      .options = {run_folder_option(&options->run_folder),
+                  data_option(&options->data),
+                  {"--episodes", &options->scenes, "Test scenes", Range{1, 100'000'000}},
+                  {"--draws", &options->draws,
+                   "Draws of them, of the same digits where all are shown (default: as in the run)",
+                   Range{1, 1000}},
+                  json_option(&options->json),
+                  {"--weights", &options->weights,
+                   "A new .npz file: the attention of the deterministic pass, scene by scene "
+                   "(locations, glimpse_weights or windows, gate, hidden, alignment, core; "
+                   "labels, answers, errors)"},
+                  threads_option(&options->threads)},
+      .call =
+          [options](const Call&) {
+            say(with_progress("test scenes",
+                              [&](const Told& told) { return eval(*options, told); }));
+            return Ending::done;
+          },
+      .examples = {"saccade eval runs/quickstart/base/seed-1 --draws 5",
+                   "saccade eval soft60 --weights attention.npz"}};
 }
 
 }  // namespace saccade

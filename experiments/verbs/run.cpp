@@ -156,8 +156,10 @@ Ending call_run(RunLine& line, const Call& call) {
   ranks.part();
   if (done) return Ending::done;
   if (ranks.first())
-    fmt::print(stderr, "stopped and saved; go on with: {}{}\n", printable(call.command),
-               line.options.resume ? "" : " --resume");
+    std::fputs(fmt::format("stopped and saved; go on with: {}{}\n", printable(call.command),
+                           line.options.resume ? "" : " --resume")
+                   .c_str(),
+               stderr);
   return Ending::stopped;
 }
 

@@ -51,27 +51,36 @@ exit $code
 
 void check(const SlurmOptions& options) {
   if (options.sbatch.empty()) return;
-  if (!options.sbatch.starts_with('-') || options.sbatch.find('\n') != std::string::npos)
+  if (!options.sbatch.starts_with('-') || options.sbatch.find_first_of("\n\r") != std::string::npos)
     throw InputError(
         fmt::format("--sbatch '{}': allowed: options of sbatch on one line, as \"--partition=long "
                     "--time=2:00:00\"",
                     options.sbatch));
 }
 
+// A word as the shell and sbatch read it on one line. Throws InputError for a control character:
+// behind a new line in a comment of sbatch stands a command.
+std::string script_word(const std::string& text) {
+  if (std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+    throw InputError(fmt::format(
+        "'{}' has a control character; none is allowed in what goes into a batch script", text));
+  return shell_word(text);
+}
+
 std::string script(const SlurmOptions& options, const Study& study, const fs::path& folder) {
-  std::string words = shell_word(options.config.string());
-  for (const std::string& word : options.overrides) words += " " + shell_word(word);
-  words += " --out " + shell_word(folder.string());
+  std::string words = script_word(options.config.string());
+  for (const std::string& word : options.overrides) words += " " + script_word(word);
+  words += " --out " + script_word(folder.string());
   const char* data = std::getenv("SACCADE_DATA");
   return fmt::format(
-      kScript, fmt::arg("name", shell_word(study.name)), fmt::arg("last", options.jobs - 1),
+      kScript, fmt::arg("name", script_word(study.name)), fmt::arg("last", options.jobs - 1),
       fmt::arg("log",
-               shell_word((fs::absolute(folder) / "slurm-%a.log").lexically_normal().string())),
+               script_word((fs::absolute(folder) / "slurm-%a.log").lexically_normal().string())),
       fmt::arg("sbatch", options.sbatch.empty() ? "" : "#SBATCH " + options.sbatch + "\n"),
-      fmt::arg("here", shell_word(fs::current_path().string())),
+      fmt::arg("here", script_word(fs::current_path().string())),
       fmt::arg("environment",
-               data == nullptr ? "" : "export SACCADE_DATA=" + shell_word(data) + "\n"),
-      fmt::arg("program", shell_word(fs::read_symlink("/proc/self/exe").string())),
+               data == nullptr ? "" : "export SACCADE_DATA=" + script_word(data) + "\n"),
+      fmt::arg("program", script_word(fs::read_symlink("/proc/self/exe").string())),
       fmt::arg("words", words));
 }
 
@@ -106,9 +115,10 @@ std::string slurm(const SlurmOptions& options) {
   check(options);
   const Study study = require_study(options.config, options.overrides);
   const fs::path folder = folder_of(study, options.out);
+  const std::string text = script(options, study, folder);
   write_study_file(folder, study);  // so that `saccade status` knows the runs
   const fs::path file = folder / "slurm.sh";
-  replace_text(file, script(options, study, folder));
+  replace_text(file, text);
   if (options.submit) submit(file);
   return options.submit ? fmt::format("saccade status {}\n", shell_word(folder.string()))
                         : fmt::format("sbatch {}\n", shell_word(file.string()));

@@ -224,6 +224,8 @@ TEST_CASE("a file that is missing, cut or altered is refused") {
   std::string altered = bytes;
   altered[bytes.size() - 2] ^= 0x10;  // the last weight
   CHECK(fault_of(altered).starts_with("altered: its crc32 is "));
+  altered[bytes.find("crc32") + 4] ^= 1;  // and what would have told it
+  CHECK(fault_of(altered) == "altered: it has no crc32, as every checkpoint has");
 
   put_bytes(saved.file, bytes);
   CHECK(message_of<InputError>([&] { Checkpoint{saved.file}; }) == "nothing thrown");

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/experiments/support.h"
@@ -64,6 +65,9 @@ class Program {
   }
 
   void send(int signal) const { kill(pid_, signal); }
+
+  /// Nobody reads standard output any more.
+  void stop_reading() { close(std::exchange(out_, -1)); }
 
   /// Reads all that it writes and waits for its end.
   Result finish() {

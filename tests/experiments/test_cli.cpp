@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "experiments/config/config.h"
+#include "experiments/verbs/command_line.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 
@@ -119,19 +120,19 @@ TEST_CASE("a run prints plain lines where the output is no terminal, then the ta
   CHECK_FALSE(contains(result.out, "\r"));
   const Words lines = split(result.out, '\n');
   const std::size_t rows = kTinyRows.size();
-  REQUIRE(lines.size() == rows + 12);
-  CHECK(lines[0].starts_with("tiny: "));
+  REQUIRE(lines.size() == rows + 14);
+  CHECK(lines[0].starts_with("tiny: "));  // and two of what was read
   for (std::size_t row = 0; row < rows; ++row) {
-    CAPTURE(lines[1 + row]);
-    CHECK(contains(lines[1 + row], " " + kTinyRows[row] + " episodes "));
-    CHECK(contains(lines[1 + row], "  valid ") ==
+    CAPTURE(lines[3 + row]);
+    CHECK(contains(lines[3 + row], " " + kTinyRows[row] + " episodes "));
+    CHECK(contains(lines[3 + row], "  valid ") ==
           (std::ranges::count(kTinyEvaluations, kTinyRows[row]) > 0));
   }
-  const Result table = run_saccade(tiny.path, {"eval", lines[rows + 10]});
+  const Result table = run_saccade(tiny.path, {"eval", lines[rows + 12]});
   check_done(table);
-  CHECK(contains(result.out, "\n\n" + table.out + "\n" + lines[rows + 10] + "\n"));
-  CHECK(lines[rows + 10] == "runs/tiny/evaluation.rollouts=3/seed-1");
-  CHECK(bytes_of(tiny.path / lines[rows + 10] / "command.txt") ==
+  CHECK(contains(result.out, "\n\n" + table.out + "\n" + lines[rows + 12] + "\n"));
+  CHECK(lines[rows + 12] == "runs/tiny/evaluation.rollouts=3/seed-1");
+  CHECK(bytes_of(tiny.path / lines[rows + 12] / "command.txt") ==
         saccade_binary() + " run tiny.yaml evaluation.rollouts=3\n");
 }
 
@@ -252,8 +253,8 @@ TEST_CASE("a run that fails exits with 1") {
   CHECK(contains(result.err, "; the last good checkpoint is "));
 }
 
-TEST_CASE("Ctrl-C, SIGTERM and SIGUSR1 save and say how to go on, again and again") {
-  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
+TEST_CASE("Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save and say how to go on, again and again") {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     CAPTURE(signal);
     const TinyExperiment tiny;
     // Far more lines than the pipe takes, which holds the program up until they are read; and a
@@ -267,7 +268,7 @@ TEST_CASE("Ctrl-C, SIGTERM and SIGUSR1 save and say how to go on, again and agai
     for (int stops = 0; stops < 5; ++stops) {
       CAPTURE(stops);
       Program program(tiny.path, words);
-      program.read_line();  // what is trained
+      for (int line = 0; line < 3; ++line) program.read_line();  // what is trained, on what
       CHECK(contains(program.read_line(), " episodes "));
       program.send(signal);
       if (signal == SIGUSR1) program.send(SIGTERM);  // of which it was the notice
@@ -283,6 +284,51 @@ TEST_CASE("Ctrl-C, SIGTERM and SIGUSR1 save and say how to go on, again and agai
     CHECK((bytes_of(tiny.path / "out" / kBest) == bytes_of(tiny.path / "whole" / kBest)));
     CHECK(without_times(Csv(tiny.path / "out/metrics.csv")) ==
           without_times(Csv(tiny.path / "whole/metrics.csv")));
+  }
+}
+
+TEST_CASE("a training that nobody reads any more saves as one that is asked to stop") {
+  const TinyExperiment tiny;
+  const Words overrides = {"training.episodes=12800", "log.every=16"};
+  tiny.train("whole", overrides);
+  Words words = saccade_words({"run", "tiny.yaml", "--out", "out"});
+  words.insert(words.end(), overrides.begin(), overrides.end());
+  Program program(tiny.path, words);
+  CHECK(contains(program.read_line(), "tiny: "));
+  program.stop_reading();
+  words = {"/bin/sh", "-c", "exec " + command_to_go_on(program.finish())};
+  check_done(Program(tiny.path, words).finish());
+  CHECK((bytes_of(tiny.path / "out" / kLast) == bytes_of(tiny.path / "whole" / kLast)));
+}
+
+TEST_CASE("a training goes on where SIGHUP is ignored, as nohup has it") {
+  const TinyExperiment tiny;
+  const std::string command = shell_word(saccade_binary()) +
+                              " run tiny.yaml --out out training.episodes=12800 log.every=16";
+  Program program(tiny.path, {"/bin/sh", "-c", "trap '' HUP; exec " + command});
+  CHECK(contains(program.read_line(), "tiny: "));
+  program.send(SIGHUP);
+  check_done(program.finish());
+}
+
+TEST_CASE("closed standard streams are no files of the run") {
+  const TinyExperiment tiny;
+  tiny.train("whole");
+  const std::string run = "exec " + shell_word(saccade_binary()) + " run tiny.yaml --out out";
+  const Result closed = Program(tiny.path, {"/bin/sh", "-c", run + " <&- >&- 2>&-"}).finish();
+  CHECK(closed.code == 0);
+  CHECK(without_times(Csv(tiny.path / "out/metrics.csv")) ==
+        without_times(Csv(tiny.path / "whole/metrics.csv")));
+}
+
+TEST_CASE("output that cannot be written is no success") {
+  const TinyExperiment tiny;
+  for (const std::string words : {"settings", "presets", "metrics", "config tiny.yaml"}) {
+    CAPTURE(words);
+    const std::string command = shell_word(saccade_binary()) + " " + words + " > /dev/full";
+    const Result full = Program(tiny.path, {"/bin/sh", "-c", "exec " + command}).finish();
+    CHECK(full.code == 1);
+    CHECK(contains(full.err, "No space left on device"));
   }
 }
 

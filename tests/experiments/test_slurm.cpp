@@ -2,7 +2,9 @@
 #include "experiments/verbs/slurm.h"
 
 #include <doctest/doctest.h>
+
 #include <sys/stat.h>
+#include <sstream>
 
 #include <cstdlib>
 #include <fstream>
@@ -133,6 +135,23 @@ TEST_CASE("a script that cannot be is refused with one message and exit code 2")
   SlurmOptions options = options_of(tiny);
   options.sbatch = "--time=1\nrm -r /none";
   CHECK(message_of<InputError>([&] { slurm(options); }).starts_with("--sbatch '--time=1\nrm"));
+  // Whatever byte a path has: it is quoted or refused, and no command that stands in it is run.
+  for (int byte = 1; byte < 256; ++byte) {
+    CAPTURE(byte);
+    options = options_of(tiny);
+    options.out =
+        tiny.path / ("a" + std::string(1, static_cast<char>(byte)) + "touch X #'`$(touch X)");
+    if (byte < 0x20 || byte == 0x7f) {
+      CHECK(contains(message_of<InputError>([&] { slurm(options); }), "has a control character"));
+      continue;
+    }
+    if (byte == '/') continue;  // a folder in a folder
+    slurm(options);
+    const std::string script = bytes_of(options.out / "slurm.sh");
+    std::istringstream lines(script);
+    for (std::string line; std::getline(lines, line);) CHECK_FALSE(line.starts_with("touch"));
+    fs::remove_all(options.out);
+  }
   CHECK(contents(tiny.path) == before);
 }
 

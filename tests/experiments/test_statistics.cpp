@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "nn/random.h"
+
 namespace saccade {
 
 TEST_CASE("the interquartile mean leaves out a quarter at each end, rounded down") {
@@ -26,24 +28,45 @@ TEST_CASE("one value has no interval") {
 
 TEST_CASE("the bootstrap of two values is the binomial distribution of their resamples") {
   // Means of two resamples of {0, 1}: 0, 1/2, 1 with 1/4, 1/2, 1/4.
-  const Estimate e = estimate_mean(std::vector{0.0, 1.0});
+  const Estimate e = estimate_interquartile_mean(std::vector{0.0, 1.0});
   CHECK(e.known);
   CHECK(e.value == 0.5);
   CHECK(e.low == 0.0);
   CHECK(e.high == 1.0);
 }
 
-TEST_CASE("the interval of a mean is about 1.96 standard errors wide at each side") {
-  std::vector<double> values;
-  for (int i = 0; i < 200; ++i) values.push_back(std::sin(1.0 + i * 0.7));
-  double mean = 0.0, square = 0.0;
-  for (const double v : values) mean += v / 200.0;
-  for (const double v : values) square += (v - mean) * (v - mean) / 200.0;
-  const double error = std::sqrt(square / 200.0);
-  const Estimate e = estimate_mean(values, 20'000);
-  CHECK(e.value == doctest::Approx(mean));
-  CHECK((mean - e.low) / error == doctest::Approx(1.96).epsilon(0.02));
-  CHECK((e.high - mean) / error == doctest::Approx(1.96).epsilon(0.02));
+TEST_CASE("the interval of a mean is Student's") {
+  // scipy.stats.t.ppf(0.975, n)
+  for (const auto& [degrees, expected] : {std::pair{1, 12.7062},
+                                          {2, 4.30265},
+                                          {4, 2.77645},
+                                          {20, 2.08596},
+                                          {21, 2.07961},
+                                          {30, 2.04227},
+                                          {100, 1.98397},
+                                          {10'000, 1.96020}})
+    CHECK(student_t(degrees) == doctest::Approx(expected).epsilon(2e-5));
+  const Estimate e = estimate_mean(std::vector{1.0, 2.0, 3.0});
+  CHECK(e.value == 2.0);
+  CHECK(e.low == doctest::Approx(2.0 - 4.30265 / std::sqrt(3.0)));
+  CHECK(e.high == doctest::Approx(2.0 + 4.30265 / std::sqrt(3.0)));
+}
+
+TEST_CASE("of a few runs the interval of the mean covers the truth as often as it says") {
+  constexpr int kTrials = 4000;
+  for (const int runs : {3, 5, 10}) {
+    CAPTURE(runs);
+    int covered = 0;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      RandomStream stream(1, Purpose::bootstrap, runs, trial);
+      std::vector<double> errors(runs);
+      for (double& error : errors) error = stream.normal();
+      const Estimate e = estimate_mean(errors);
+      covered += e.low < 0.0 && e.high > 0.0;
+    }
+    CHECK(covered > 0.935 * kTrials);
+    CHECK(covered < 0.965 * kTrials);
+  }
 }
 
 TEST_CASE("the same runs give the same interval, in any number of calls") {
