@@ -12,26 +12,22 @@ namespace {
 
 std::vector<TestPass> passes_of(const Model& model, const EvaluationConfig& config) {
   std::vector<TestPass> passes;
-  const auto add = [&](std::string label, Metric metric, PassRequest request) {
-    passes.push_back({std::move(label), metric, request, {}});
+  const auto add = [&](Metric metric, PassRequest request) {
+    passes.push_back({label_of(metric, config), metric, request, {}});
   };
-  add("single deterministic pass", "test/error", {.details = true});
+  add("test/error", {.details = true});
   const LookTraits& look = model.look();
-  if (model.answer().spells)
-    add(fmt::format("beam search, {} hypotheses", config.beam), "test/error_beam",
-        {.beam = config.beam});
+  if (model.answer().spells) add("test/error_beam", {.beam = config.beam});
   if (!look.looks) return passes;
   if (look.samples) {
-    add("one sampled pass", "test/error_sampled", {.readout = Readout::sample});
+    add("test/error_sampled", {.readout = Readout::sample});
     if (model.answer().classifies)
-      add(fmt::format("mean of {} sampled passes", config.rollouts), "test/error_averaged",
-          {.readout = Readout::sample, .passes = config.rollouts});
+      add("test/error_averaged", {.readout = Readout::sample, .passes = config.rollouts});
   }
-  if (look.expects)
-    add("most probable glimpse alone", "test/error_argmax", {.readout = Readout::argmax});
-  add("shuffled locations", "test/error_shuffled", {.shuffled = true});
-  add("centre policy, same weights", "test/error_center", {.policy = find_policy("center")});
-  add("random policy, same weights", "test/error_random", {.policy = find_policy("random")});
+  if (look.expects) add("test/error_argmax", {.readout = Readout::argmax});
+  add("test/error_shuffled", {.shuffled = true});
+  add("test/error_center", {.policy = find_policy("center")});
+  add("test/error_random", {.policy = find_policy("random")});
   return passes;
 }
 
@@ -61,27 +57,57 @@ int test_passes(const Model& model, const EvaluationConfig& config) {
   return count;
 }
 
-std::string to_table(const TestReport& report, const Model& model) {
-  const bool looks = model.look().looks;
-  const bool sequences = model.answer().spells, acts = model.answer().acts;
-  const Evaluation& first = report.deterministic();
-  const std::string scenes = first.images > 0 && first.images < first.scenes
-                                 ? fmt::format("test, {} scenes of {}", first.scenes, first.images)
-                                 : fmt::format("test, {} scenes", first.scenes);
-  std::string table =
-      fmt::format("  {:<28}{:>10}   95 % interval", scenes, acts ? "missed" : "error");
-  if (sequences) table += "     by symbol";
-  table += !looks ? "\n" : acts ? "       on ball\n" : "      on digit\n";
-  for (const auto& [label, metric, request, e] : report.passes) {
-    table += fmt::format("  {:<28}{:>8.2f} %   [{:.2f}, {:.2f}]", label, 100 * e.error,
-                         100 * e.error_low, 100 * e.error_high);
-    if (sequences) table += fmt::format("   {:>8.2f} %", 100 * e.symbol_error);
-    table += looks ? fmt::format("   {:>10.1f} %\n", 100 * e.on_target) : "\n";
+std::string label_of(Metric pass, const EvaluationConfig& config) {
+  if (pass == "test/error") return "single deterministic pass";
+  if (pass == "test/error_beam") return fmt::format("beam search, {} hypotheses", config.beam);
+  if (pass == "test/error_sampled") return "one sampled pass";
+  if (pass == "test/error_averaged")
+    return fmt::format("mean of {} sampled passes", config.rollouts);
+  if (pass == "test/error_argmax") return "most probable glimpse alone";
+  if (pass == "test/error_shuffled") return "shuffled locations";
+  if (pass == "test/error_center") return "centre policy, same weights";
+  return "random policy, same weights";
+}
+
+std::string to_text(const TestTable& table) {
+  const std::string scenes = table.images > 0 && table.images < table.scenes
+                                 ? fmt::format("test, {} scenes of {}", table.scenes, table.images)
+                                 : fmt::format("test, {} scenes", table.scenes);
+  std::string text =
+      fmt::format("  {:<28}{:>10}   95 % interval", scenes, table.acts ? "missed" : "error");
+  if (table.spells) text += "     by symbol";
+  text += !table.looks ? "\n" : table.acts ? "       on ball\n" : "      on digit\n";
+  for (const TestTable::Line& line : table.lines) {
+    std::string row = fmt::format("  {:<28}{:>8.2f} %   [{:.2f}, {:.2f}]", line.label,
+                                  100 * line.error, 100 * line.low, 100 * line.high);
+    if (table.spells)
+      row += line.symbol_error ? fmt::format("   {:>8.2f} %", 100 * *line.symbol_error)
+                               : std::string(13, ' ');
+    if (line.on_target) row += fmt::format("   {:>10.1f} %", 100 * *line.on_target);
+    text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
   }
-  if (model.answer().attends && looks)
-    table += fmt::format("  attention over states: {:.1f} % on the answer\n",
-                         100 * report.deterministic().on_answer);
-  return table;
+  if (table.on_answer)
+    text +=
+        fmt::format("  attention over states: {:.1f} % on the answer\n", 100 * *table.on_answer);
+  return text;
+}
+
+std::string to_table(const TestReport& report, const Model& model) {
+  const Evaluation& first = report.deterministic();
+  TestTable table{.scenes = first.scenes,
+                  .images = first.images,
+                  .acts = model.answer().acts,
+                  .spells = model.answer().spells,
+                  .looks = model.look().looks,
+                  .lines = {},
+                  .on_answer = {}};
+  for (const auto& [label, metric, request, e] : report.passes) {
+    TestTable::Line& line = table.lines.emplace_back(label, e.error, e.error_low, e.error_high);
+    if (table.spells) line.symbol_error = e.symbol_error;
+    if (table.looks) line.on_target = e.on_target;
+  }
+  if (model.answer().attends && table.looks) table.on_answer = first.on_answer;
+  return to_text(table);
 }
 
 MetricValues to_metrics(const TestReport& report, const Model& model) {

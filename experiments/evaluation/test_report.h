@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,7 +41,29 @@ TestReport test_agent(const Model& model, std::span<const float> parameters, Eva
 /// Passes over the test scenes that test_agent makes.
 int test_passes(const Model& model, const EvaluationConfig& config);
 
-/// The report as a table for the screen, in per cent.
+/// The passes of a test by the metric of their error, in the order of its table.
+inline constexpr std::array<Metric, 8> kPasses = {
+    "test/error",        "test/error_beam",     "test/error_sampled", "test/error_averaged",
+    "test/error_argmax", "test/error_shuffled", "test/error_center",  "test/error_random"};
+/// What the screen calls a pass.
+std::string label_of(Metric pass, const EvaluationConfig& config);
+
+/// What the screen shows of a test. Shares are fractions.
+struct TestTable {
+  struct Line {
+    std::string label;
+    double error, low, high;
+    std::optional<double> symbol_error, on_target;  // what is not known is left blank
+  };
+  int scenes = 0, images = 0;                        // images: 0 where that was not kept
+  bool acts = false, spells = false, looks = false;  // the agent
+  std::vector<Line> lines;
+  std::optional<double> on_answer;
+};
+/// In per cent.
+std::string to_text(const TestTable& table);
+
+/// The report as such a table.
 std::string to_table(const TestReport& report, const Model& model);
 
 /// What summary.json gets of it, shares as fractions: test/error, test/error_low, ...; of sequences

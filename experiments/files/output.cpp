@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "experiments/files/sync.h"
 #include "nn/error.h"
 #include "nn/system_reason.h"
 
@@ -85,6 +86,7 @@ void OutputFile::commit() {
   if (!is_synced(beside_)) cannot_be_written(target_);
   if (std::rename(beside_.c_str(), target_.c_str()) != 0) cannot_be_written(target_);
   beside_.clear();
+  sync_folder(target_.parent_path());
 }
 
 void cannot_be_written(const fs::path& path) {

@@ -24,8 +24,8 @@ class OutputFile {
 
   /// Where to write: the same folder and suffix under another name. An empty file is there.
   const std::filesystem::path& path() const { return beside_; }
-  /// Moves the file to its place, once the system has it whole. Throws std::runtime_error naming it
-  /// and the reason, and leaves what is there.
+  /// Moves the file to its place, once the disk has it whole, and has its name written there, too.
+  /// Throws std::runtime_error naming it and the reason, and leaves what is there.
   void commit();
 
  private:

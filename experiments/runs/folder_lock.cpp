@@ -8,13 +8,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 
@@ -63,6 +66,19 @@ bool is_at(int file, const fs::path& path) {
          open.st_dev == there.st_dev && open.st_ino == there.st_ino;
 }
 
+// Of flock() on a file system without locks, such as an NFS without its daemon or Lustre without
+// `-o flock`.
+constexpr std::array kNoLocks = {ENOLCK, ENOSYS, EOPNOTSUPP};
+
+[[noreturn]] void cannot_be_locked(const fs::path& path, int error) {
+  const std::string what = path.string() + ": cannot be locked";
+  if (std::ranges::find(kNoLocks, error) == kNoLocks.end()) throw_refused(what, error);
+  throw InputError(
+      fmt::format("{}: {}; this file system has no locks, without which two trainings could write "
+                  "into one folder: choose a folder elsewhere by --out",
+                  what, system_reason(error)));
+}
+
 enum class Try { taken, held, again };
 
 // `flags` of flock(). A shared lock is nobody's but find_holder's, who looks for a moment.
@@ -70,7 +86,7 @@ Try try_lock(int file, const fs::path& path, int flags) {
   while (flock(file, flags) != 0) {
     if (errno == EINTR) continue;
     if (errno == ESTALE) return Try::again;  // removed on another host
-    if (errno != EWOULDBLOCK) throw_refused(path.string() + ": cannot be locked");
+    if (errno != EWOULDBLOCK) cannot_be_locked(path, errno);
     if (flock(file, LOCK_SH | LOCK_NB) != 0) return Try::held;
     flock(file, LOCK_UN);
     return Try::again;
@@ -82,6 +98,8 @@ Try try_lock(int file, const fs::path& path, int flags) {
 int take(const fs::path& path, int flags, fs::path& made) {
   for (int tries = 0;;) {
     make_folders(path.parent_path(), made);
+    std::error_code none;
+    const bool is_new = !fs::exists(path, none);
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     // Who held it removed the folder.
     if (file < 0 && errno == ENOENT && ++tries < kMostTries) continue;
@@ -91,12 +109,23 @@ int take(const fs::path& path, int flags, fs::path& made) {
       tried = try_lock(file, path, flags);
     } catch (...) {
       close(file);
+      if (is_new) std::remove(path.c_str());
       throw;
     }
     if (tried == Try::taken) return file;
     close(file);
     if (tried == Try::held) return -1;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+// The folders from `folder` up to `made`, as far as they are empty.
+void remove_made(fs::path folder, const fs::path& made) {
+  std::error_code ignored;
+  for (; !made.empty(); folder = folder.parent_path()) {
+    const bool left = fs::exists(folder, ignored) &&
+                      (!fs::is_empty(folder, ignored) || !fs::remove(folder, ignored));
+    if (left || folder == made) break;
   }
 }
 
@@ -148,7 +177,12 @@ HeldError::HeldError(const fs::path& folder, Holder by)
 
 RunLock::RunLock(const fs::path& folder, const std::string& command) : folder_(folder) {
   const fs::path path = folder / kLockFile;
-  file_ = take(path, LOCK_EX | LOCK_NB, made_);
+  try {
+    file_ = take(path, LOCK_EX | LOCK_NB, made_);
+  } catch (...) {
+    remove_made(folder_, made_);
+    throw;
+  }
   if (file_ < 0) throw HeldError(folder, read_holder(path));
   // A file system that takes no word of ours shows at the first file of the run, too.
   const Holder me = this_process(command);
@@ -158,12 +192,21 @@ RunLock::RunLock(const fs::path& folder, const std::string& command) : folder_(f
 }
 
 RunLock::~RunLock() {
+  const bool own = is_own();
   std::error_code ignored;
-  fs::remove(folder_ / kLockFile, ignored);  // before it is free: nobody else's is removed
+  if (own) fs::remove(folder_ / kLockFile, ignored);  // before it is free: nobody else's is removed
   close(file_);
-  for (fs::path folder = folder_; !made_.empty(); folder = folder.parent_path()) {
-    if (!fs::is_empty(folder, ignored) || !fs::remove(folder, ignored) || folder == made_) break;
-  }
+  if (own) remove_made(folder_, made_);
+}
+
+bool RunLock::is_own() const { return is_at(file_, folder_ / kLockFile); }
+
+void RunLock::require_own() const {
+  if (!is_own())
+    throw std::runtime_error(
+        fmt::format("{}: was removed or replaced while this run was being trained in it (its lock "
+                    "is another one or gone); nothing more is written there",
+                    folder_.string()));
 }
 
 std::optional<Holder> find_holder(const fs::path& folder) {
@@ -184,7 +227,7 @@ StudyLock::StudyLock(const fs::path& folder) : path_(folder / ".lock") {
 
 StudyLock::~StudyLock() {
   std::error_code ignored;
-  fs::remove(path_, ignored);
+  if (is_at(file_, path_)) fs::remove(path_, ignored);
   close(file_);
 }
 

@@ -38,12 +38,20 @@ inline const char* const kLockFile = "lock";
 class RunLock {
  public:
   /// Makes the folder where there is none. Throws HeldError where it is held, by another process or
-  /// this one, and InputError where there can be no such file.
+  /// this one, and InputError where there can be no such file or the file system has no locks.
   RunLock(const std::filesystem::path& folder, const std::string& command);
-  /// Leaves neither the file behind nor folders that it made and nobody has put anything in.
+  /// Leaves neither the file behind nor folders that it made and nobody has put anything in, and
+  /// leaves alone what is not its own any more.
   ~RunLock();
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
+
+  /// Whether the folder and its lock are still those that this one holds. They are not when
+  /// somebody has removed, renamed or replaced them.
+  bool is_own() const;
+  /// Throws std::runtime_error where they are not. To be asked before anything is written there by
+  /// its path.
+  void require_own() const;
 
  private:
   std::filesystem::path folder_;

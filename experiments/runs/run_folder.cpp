@@ -3,16 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 
 #include "env/digits.h"
 #include "experiments/config/setting_names.h"
 #include "experiments/files/output.h"
+#include "experiments/files/sync.h"
 #include "experiments/runs/folder_lock.h"
 #include "nn/error.h"
 #include "nn/system_reason.h"
@@ -35,6 +41,46 @@ std::string header() {
   std::string line;
   for (const Metric column : columns()) line += (line.empty() ? "" : ",") + column.name();
   return line;
+}
+
+constexpr const char* kMetricsBefore = "metrics.before";
+
+// How names begin of files that were being written in a run folder when their writer was ended
+// (metrics.part.csv), and of those in its folder of checkpoints (last.safetensors.tmp).
+constexpr auto kHalfFiles =
+    std::to_array<std::string_view>({"config.part.", "command.part.", "meta.part.", "metrics.part.",
+                                     "summary.part.", "test.part.", "failed.part."});
+constexpr auto kHalfCheckpoints = std::to_array<std::string_view>(
+    {"last.safetensors.", "previous.safetensors.", "best.safetensors."});
+
+bool begins_as_any(const std::string& name, std::span<const std::string_view> beginnings) {
+  return std::ranges::any_of(
+      beginnings, [&](std::string_view beginning) { return name.starts_with(beginning); });
+}
+
+// What a run says of itself, in the order of create().
+constexpr std::array kWords = {"config.yaml", "command.txt", "meta.json"};
+
+std::array<std::string, kWords.size()> words_of(const Config& config, const std::string& command,
+                                                const std::string& meta) {
+  return {to_yaml(config), command + "\n", meta + "\n"};
+}
+
+// Whether a file is missing, empty or nothing but zeros: a power failure can leave its size alone.
+bool is_lost(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::all_of(std::istreambuf_iterator<char>(file), {}, [](char c) { return c == '\0'; });
+}
+
+// None where there is no such folder, or no more.
+std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
+  std::vector<fs::directory_entry> entries;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    entries.push_back(*at);
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw_refused(folder.string() + ": cannot be read", error.value());
+  return entries;
 }
 
 std::string processor_name() {
@@ -113,28 +159,39 @@ fs::path default_run_folder(const Config& config, const std::vector<std::string>
 bool RunFolder::exists() const {
   std::error_code error;
   if (!fs::is_directory(path_, error)) return fs::exists(path_, error);
-  const bool stillborn = is_stillborn();
-  return std::ranges::any_of(fs::directory_iterator(path_), [&](const fs::directory_entry& entry) {
-    return entry.path() != path_ / kLockFile && entry.path() != failure() &&
-           !(stillborn && is_made(entry.path()));
+  const bool begun = is_begun();
+  return std::ranges::any_of(entries_of(path_), [&](const fs::directory_entry& entry) {
+    if (entry.is_symlink()) return true;
+    const std::string name = entry.path().filename();
+    return name != kLockFile && entry.path() != failure() && !begins_as_any(name, kHalfFiles) &&
+           !(begun && is_beginning(entry.path()));
   });
 }
 
-bool RunFolder::is_made(const fs::path& file) const {
-  const fs::path made[] = {path_ / "checkpoints", path_ / "config.yaml", path_ / "command.txt",
-                           path_ / "meta.json", metrics()};
-  return std::ranges::find(made, file) != std::end(made);
+// Whether create() was here and no checkpoint is. Versions before 0.2 could be ended while they
+// made the folder of checkpoints anew.
+bool RunFolder::is_begun() const {
+  std::error_code error;
+  if (!fs::is_directory(path_ / "checkpoints", error))
+    return fs::exists(path_ / "command.txt", error) && fs::exists(path_ / "meta.json", error);
+  return std::ranges::all_of(
+      entries_of(path_ / "checkpoints"), [&](const fs::directory_entry& entry) {
+        return !entry.is_symlink() && begins_as_any(entry.path().filename(), kHalfCheckpoints);
+      });
 }
 
-// create() begins with the folder of checkpoints; rows come after the first of these.
-bool RunFolder::is_stillborn() const {
-  const auto checkpoints = {last_checkpoint(), previous_checkpoint(), best_checkpoint()};
-  if (!fs::is_directory(path_ / "checkpoints") ||
-      std::ranges::any_of(checkpoints, [](const fs::path& path) { return fs::exists(path); }))
-    return false;
-  std::ifstream rows(metrics());
-  std::string line;
-  return !(std::getline(rows, line) && std::getline(rows, line));
+// Whether a run may have it that has no checkpoint.
+bool RunFolder::is_beginning(const fs::path& entry) const {
+  const fs::path beginnings[] = {path_ / "checkpoints",
+                                 path_ / "config.yaml",
+                                 path_ / "command.txt",
+                                 path_ / "meta.json",
+                                 metrics(),
+                                 metrics_lines(),
+                                 events(),
+                                 recordings()};
+  return std::ranges::find(beginnings, entry) != std::end(beginnings) ||
+         entry.filename().string().starts_with(kMetricsBefore);
 }
 
 void RunFolder::require_no_links() const {
@@ -159,7 +216,8 @@ void RunFolder::keep_last_checkpoint() const {
   std::error_code error;
   fs::remove(beside, error);
   fs::create_hard_link(last_checkpoint(), beside, error);
-  if (error) fs::copy_file(last_checkpoint(), beside, error);  // where a file has one name only
+  if (error && fs::copy_file(last_checkpoint(), beside, error))  // where a file has one name only
+    sync_file(beside);
   if (!error) fs::rename(beside, previous_checkpoint(), error);
   if (!error) fs::remove(beside, error);  // two names of one file are not renamed
   if (error) throw_refused(previous_checkpoint().string() + ": cannot be written", error.value());
@@ -170,23 +228,53 @@ void RunFolder::set_damaged_checkpoint_aside() const {
   fs::rename(last_checkpoint(), path_ / "checkpoints/damaged.safetensors", none);
 }
 
-void RunFolder::remove_unfinished_recordings() const {
+void RunFolder::remove_left_overs() const {
   std::error_code none;
-  for (const fs::directory_entry& entry : fs::directory_iterator(recordings(), none))
-    if (entry.path().stem().extension() == OutputFile::kPart) fs::remove(entry.path());
+  for (const fs::directory_entry& entry : entries_of(path_))
+    if (begins_as_any(entry.path().filename(), kHalfFiles)) fs::remove(entry.path(), none);
+  for (const fs::directory_entry& entry : entries_of(path_ / "checkpoints"))
+    if (begins_as_any(entry.path().filename(), kHalfCheckpoints)) fs::remove(entry.path(), none);
+  for (const fs::directory_entry& entry : entries_of(recordings()))
+    if (entry.path().stem().extension() == OutputFile::kPart) fs::remove(entry.path(), none);
 }
 
+std::optional<fs::path> RunFolder::set_metrics_aside() const {
+  std::string line;
+  if (std::ifstream rows(metrics()); !(std::getline(rows, line) && std::getline(rows, line)))
+    return std::nullopt;
+  fs::path aside;
+  for (int number = 1; aside.empty() || fs::exists(aside); ++number)
+    aside = path_ / fmt::format("{}{}.csv", kMetricsBefore,
+                                number == 1 ? "" : "-" + std::to_string(number));
+  std::error_code error;
+  fs::rename(metrics(), aside, error);
+  if (error) throw_refused(aside.string() + ": cannot be written", error.value());
+  return aside;
+}
+
+// The folder of checkpoints comes first: by it is_begun() knows its own.
 void RunFolder::create(const Config& config, const std::string& command,
                        const std::string& meta) const {
   require_new();
+  remove_left_overs();
   std::error_code error;
-  fs::remove_all(path_ / "checkpoints", error);  // what was begun there is none
   fs::create_directories(path_ / "checkpoints", error);
   if (error) throw_refused(path_.string() + ": the folder cannot be made", error.value());
-  write_text(path_ / "config.yaml", to_yaml(config));
-  write_text(path_ / "command.txt", command + "\n");
-  write_text(path_ / "meta.json", meta + "\n");
-  write_text(metrics(), header() + "\n");
+  sync_folder_and_parents(path_);
+  const auto texts = words_of(config, command, meta);
+  for (std::size_t i = 0; i < kWords.size(); ++i) replace_text(path_ / kWords[i], texts[i]);
+  replace_text(metrics(), header() + "\n");
+}
+
+bool RunFolder::has_lost() const {
+  return std::ranges::any_of(kWords, [&](const char* name) { return is_lost(path_ / name); });
+}
+
+void RunFolder::restore_lost(const Config& config, const std::string& command,
+                             const std::string& meta) const {
+  const auto texts = words_of(config, command, meta);
+  for (std::size_t i = 0; i < kWords.size(); ++i)
+    if (is_lost(path_ / kWords[i])) replace_text(path_ / kWords[i], texts[i]);
 }
 
 MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) : path_(path) {

@@ -54,9 +54,9 @@ class RunFolder {
   std::filesystem::path recordings() const { return path_ / "recordings"; }
   std::filesystem::path failure() const { return path_ / "failed.txt"; }
 
-  /// Whether there is anything at the path. A folder with nothing of a run in it, as a lock and the
-  /// word of a failure are not, is as good as none; so is what create() made of a run that was
-  /// ended by force before its first checkpoint.
+  /// Whether there is anything at the path. A folder with nothing of a run in it, as a lock, the
+  /// word of a failure and half-written files are not, is as good as none. So is one that create()
+  /// made and that has no checkpoint, since a run cannot go on from it.
   bool exists() const;
   /// Throws InputError naming a symbolic link in the folder, by which files of others would be read
   /// or written.
@@ -68,15 +68,25 @@ class RunFolder {
   void keep_last_checkpoint() const;
   /// Renames what is there for the last checkpoint to damaged.safetensors.
   void set_damaged_checkpoint_aside() const;
-  /// Removes what a run that was ended by force had begun to film.
-  void remove_unfinished_recordings() const;
-  /// Makes the folder with config.yaml, command.txt, meta.json and an empty metrics.csv. Throws
-  /// InputError if there is something already, and as throw_refused().
+  /// Removes what a run that was ended by force had begun to write and to film.
+  void remove_left_overs() const;
+  /// Rows of a run that has no checkpoint are kept as metrics.before.csv, or metrics.before-2.csv
+  /// and so on. Returns where; nothing without such rows.
+  std::optional<std::filesystem::path> set_metrics_aside() const;
+  /// Makes the folder with config.yaml, command.txt, meta.json and an empty metrics.csv, which stay
+  /// through a power failure. Throws InputError if there is something already, and as
+  /// throw_refused().
   void create(const Config& config, const std::string& command, const std::string& meta) const;
+  /// Writes config.yaml, command.txt and meta.json where they are missing or have lost their
+  /// contents, as in a power failure under a version before 0.2.
+  void restore_lost(const Config& config, const std::string& command,
+                    const std::string& meta) const;
+  /// Whether there is such a file.
+  bool has_lost() const;
 
  private:
-  bool is_made(const std::filesystem::path& file) const;  // by create()
-  bool is_stillborn() const;
+  bool is_begun() const;
+  bool is_beginning(const std::filesystem::path& entry) const;
 
   std::filesystem::path path_;
 };

@@ -40,6 +40,8 @@ const char* name_of(RunStatus::State state) {
       return "running";
     case RunStatus::State::failed:
       return "failed";
+    case RunStatus::State::stopped:
+      return "stopped";
     case RunStatus::State::waiting:
       break;
   }
@@ -68,6 +70,8 @@ RunStatus status_of(const RunFolder& folder) {
   } else if (const std::optional<RunFailure> failure = read_failure(folder)) {
     status.state = RunStatus::State::failed;
     status.message = failure->message;
+  } else if (fs::exists(folder.last_checkpoint()) || fs::exists(folder.previous_checkpoint())) {
+    status.state = RunStatus::State::stopped;
   }
   return status;
 }

@@ -16,7 +16,8 @@ struct RunStatus {
     done,
     running,
     failed,   // its last training, and nobody is trying again; or what it left cannot be read
-    waiting,  // for somebody to train it: it has not begun, or was stopped
+    stopped,  // it has a checkpoint to go on from, and nobody does
+    waiting,  // it has not begun
   };
 
   std::filesystem::path folder;
@@ -27,7 +28,7 @@ struct RunStatus {
   std::string message;           // failed: why
 };
 
-/// "done", "running", "failed", "waiting"
+/// "done", "running", "failed", "stopped", "waiting"
 const char* name_of(RunStatus::State state);
 
 /// Reads it without being in the way of who trains.

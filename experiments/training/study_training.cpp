@@ -15,6 +15,7 @@
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_failure.h"
 #include "experiments/task/shared_digits.h"
+#include "experiments/training/finished.h"
 #include "experiments/training/train.h"
 #include "nn/error.h"
 #include "nn/memory.h"
@@ -219,7 +220,7 @@ void StudyTraining::train_one(Taken& taken, Workers& workers) {
     state = State::failed;
     ending = Ending::failed;
     text = fmt::format("failed: {}", error.what());
-    keep_failure(it.folder, error.what());
+    if (taken.lock->is_own()) keep_failure(it.folder, error.what());
   }
   taken.lock.reset();  // before the next run is looked for: see run()
   taken.progress.reset();
@@ -240,17 +241,6 @@ int default_jobs(int runs, int threads, std::int64_t memory) {
   constexpr std::int64_t kEach = std::int64_t{512} << 20;  // more than any preset takes
   const std::int64_t room = std::max<std::int64_t>(1, memory / kEach);
   return static_cast<int>(std::max<std::int64_t>(1, std::min<std::int64_t>({runs, threads, room})));
-}
-
-bool is_done(const RunFolder& folder, const Config& config) {
-  if (!is_finished(folder)) return false;
-  const std::vector<Difference> changed =
-      differences(read_config(folder.path() / "config.yaml"), config);
-  if (changed.empty()) return true;
-  throw InputError(
-      fmt::format("{}: has a finished run with another configuration: {}: {} there, {} "
-                  "now; another name or --out keeps both",
-                  folder.path().string(), changed[0].key, changed[0].first, changed[0].second));
 }
 
 }  // namespace saccade

@@ -41,8 +41,4 @@ StudyOutcome train_study(const Study& study, const StudyRequest& request, StudyP
 /// of one thread never waits for another, while there are runs and `memory` (bytes) for them.
 int default_jobs(int runs, int threads, std::int64_t memory);
 
-/// Whether there is nothing left to do. Throws InputError where the folder has a finished run of
-/// another configuration.
-bool is_done(const RunFolder& folder, const Config& config);
-
 }  // namespace saccade

@@ -22,8 +22,9 @@ std::string overfitting_word(double train_error, double valid_error, int valid_i
       100 * train_error, 100 * valid_error, valid_images);
 }
 
-void test_and_summarize(const Task& task, const RunFolder& folder, const TrainingFigures& training,
-                        Workers& workers, Ranks& ranks, Progress& progress) {
+void test_and_summarize(const Task& task, const RunFolder& folder, const RunLock* lock,
+                        const TrainingFigures& training, Workers& workers, Ranks& ranks,
+                        Progress& progress) {
   Tensor<1> weights = zeros<1>(task.model.layout().size());
   ranks.each([&] {
     if (ranks.first())
@@ -50,6 +51,7 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const Trainin
   std::vector<std::string> class_names;
   for (int label = 0; label < task.model.num_classes(); ++label)
     class_names.push_back(task.class_name(label));
+  lock->require_own();
   replace_text(folder.details(), to_details(report, class_names));
   replace_text(folder.summary(), summary.dump(2) + "\n");
   const std::string overfits =

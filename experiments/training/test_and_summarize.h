@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "experiments/runs/folder_lock.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/task/task.h"
 #include "experiments/training/progress.h"
@@ -25,8 +26,9 @@ struct TrainingFigures {
 std::string overfitting_word(double train_error, double valid_error, int valid_images);
 
 /// Reads the test set, once, by the checkpoint that was best on the validation scenes. The first
-/// rank writes test.json and summary.json, and notes the table.
-void test_and_summarize(const Task& task, const RunFolder& folder, const TrainingFigures& training,
-                        Workers& workers, Ranks& ranks, Progress& progress);
+/// rank, which has the lock of the folder, writes test.json and summary.json, and notes the table.
+void test_and_summarize(const Task& task, const RunFolder& folder, const RunLock* lock,
+                        const TrainingFigures& training, Workers& workers, Ranks& ranks,
+                        Progress& progress);
 
 }  // namespace saccade

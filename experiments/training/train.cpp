@@ -6,9 +6,11 @@
 
 #include "agent/answering/reward.h"
 #include "experiments/pictures/recording.h"
+#include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/task/data_summary.h"
 #include "experiments/task/task.h"
+#include "experiments/training/finished.h"
 #include "experiments/training/same_run.h"
 #include "experiments/training/test_and_summarize.h"
 #include "experiments/training/training.h"
@@ -59,10 +61,28 @@ bool train_watched(Training& training, const Config& config, const RunFolder& fo
   }
 }
 
-// What threads and digits there are is given; the folder is held by the first rank.
-bool train_in(const Config& config, const RunFolder& folder, const TrainingRequest& request,
-              Workers& workers, SharedDigits& digits, Progress& progress,
-              const std::atomic<bool>& stop, Ranks& ranks) {
+// Whether it has come to its end already; says so, and what it found.
+bool shows_finished(const Config& config, const RunFolder& folder, const TrainingRequest& request,
+                    int threads, Progress& progress, Ranks& ranks) {
+  bool finished = false;
+  ranks.each([&] {
+    if (!ranks.first() || !request.resume || !folder.exists()) return;
+    folder.require_no_links();
+    if (!is_finished(folder)) return;
+    restore_lost_files(folder, config, request.command, ranks.count(), threads);
+    finished = is_done(folder, config);
+    progress.note(fmt::format(
+        "{} is finished: nothing is left to train or to test. What it found:\n\n{}\n{}\n",
+        config.name, table_of_finished(folder, config), folder.path().string()));
+  });
+  return ranks.any(finished);
+}
+
+// What threads and digits there are is given; the folder is held by the first rank, by `lock`.
+bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock,
+              const TrainingRequest& request, Workers& workers, SharedDigits& digits,
+              Progress& progress, const std::atomic<bool>& stop, Ranks& ranks) {
+  if (shows_finished(config, folder, request, workers.threads(), progress, ranks)) return true;
   bool resumes = false;
   std::optional<Task> made;
   std::optional<Training> training;
@@ -77,19 +97,25 @@ bool train_in(const Config& config, const RunFolder& folder, const TrainingReque
     }
     made.emplace(config, &digits);
     if (config.record.every > 0) require_format(config.record.format, "record.format");
-    training.emplace(*made, folder, workers, ranks, progress);
+    training.emplace(*made, folder, lock, workers, ranks, progress);
   });
   const Task& task = *made;
   require_same_run(ranks, config, task.digits.checksums);
   std::string word;
   ranks.each([&] {
     if (!ranks.first()) return;
+    const std::string meta = meta_json(ranks.count(), workers.threads(), task.digits.checksums);
     if (resumes) {
       word = training->resume();
+      folder.restore_lost(config, request.command, meta);
     } else {
       word = training->warm_start(request.strict);
-      folder.create(config, request.command,
-                    meta_json(ranks.count(), workers.threads(), task.digits.checksums));
+      lock->require_own();
+      if (const auto aside = folder.set_metrics_aside())
+        word +=
+            fmt::format("{}: had no checkpoint to go on from and begins anew; its rows are in {}\n",
+                        folder.path().string(), aside->string());
+      folder.create(config, request.command, meta);
       training->begin();
     }
   });
@@ -103,7 +129,7 @@ bool train_in(const Config& config, const RunFolder& folder, const TrainingReque
     progress.note(data_summary(config, task.digits));
   progress.note(word_on_rewards(config.agent, task.model));
   if (!train_watched(*training, config, folder, stop, ranks)) return false;
-  test_and_summarize(task, folder, training->figures(), workers, ranks, progress);
+  test_and_summarize(task, folder, lock, training->figures(), workers, ranks, progress);
   return true;
 }
 
@@ -119,12 +145,14 @@ bool train(const Config& config, const RunFolder& folder, const TrainingRequest&
   });
   Workers workers(request.threads);
   SharedDigits digits;
-  return train_in(config, folder, request, workers, digits, progress, stop, ranks);
+  return train_in(config, folder, lock ? &*lock : nullptr, request, workers, digits, progress, stop,
+                  ranks);
 }
 
 bool train(const Config& config, const RunFolder& folder, const TrainingRequest& request,
            const SharedParts& parts, Progress& progress, const std::atomic<bool>& stop) {
-  return train_in(config, folder, request, parts.workers, parts.digits, progress, stop, alone());
+  return train_in(config, folder, &parts.lock, request, parts.workers, parts.digits, progress, stop,
+                  alone());
 }
 
 }  // namespace saccade

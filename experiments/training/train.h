@@ -30,8 +30,9 @@ struct SharedParts {
 /// Trains, evaluates on the schedule and tests at the end, writing the run folder. Returns true
 /// when the training is done; false when `stop` became true, after saving. With `resume` it goes on
 /// from last.safetensors, or begins where there is nothing yet; a run that was stopped and resumed
-/// ends with the same bytes as one that was not. Throws HeldError where the folder is being trained
-/// in by somebody else.
+/// ends with the same bytes as one that was not. Of a finished run nothing is done again: its table
+/// is told. Throws HeldError where the folder is being trained in by somebody else, and
+/// std::runtime_error where it is removed or replaced meanwhile: RunLock::require_own().
 ///
 /// Several ranks train it together, with the bytes of one. The first alone reads and writes the
 /// folder and is told of; `stop` of any rank stops all after the same update. Throws LostRank on

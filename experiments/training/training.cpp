@@ -85,7 +85,7 @@ std::string Training::resume() {
 void Training::open_log() {
   log_ = std::make_unique<TrainingLog>(folder_, task_.config.log, episodes() > 0 ? episodes() : -1);
   elapsed_before_ = log_->elapsed();
-  folder_.remove_unfinished_recordings();
+  folder_.remove_left_overs();
   if (episodes() == 0 && task_.config.record.every > 0) record();
 }
 
@@ -107,12 +107,14 @@ void Training::rescue() const {
 
 // A checkpoint is younger than no row that it goes on from, also after a power failure.
 void Training::save_last() const {
+  lock_->require_own();
   log_->sync();
   folder_.keep_last_checkpoint();
   save(folder_.last_checkpoint());
 }
 
 void Training::save(const std::filesystem::path& path) const {
+  lock_->require_own();
   save_checkpoint(path, learner_, config_yaml_,
                   {{"window", to_note(window_)},
                    {"best_error", exact(best_error_)},
@@ -214,6 +216,7 @@ void Training::evaluate(MetricsRow& row) {
 
 // TensorBoard shows no .mp4: it gets the same film as a .gif.
 void Training::record() const {
+  lock_->require_own();
   const std::filesystem::path film = record(task_.config.record.format);
   if (!task_.config.log.tensorboard) return;
   log_->show(episodes(), film.extension() == ".mp4" ? record("gif") : film);

@@ -9,6 +9,7 @@
 #include "agent/learning/checkpoint.h"
 #include "agent/learning/learner.h"
 #include "experiments/evaluation/evaluator.h"
+#include "experiments/runs/folder_lock.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/runs/training_log.h"
 #include "experiments/task/task.h"
@@ -21,11 +22,13 @@ namespace saccade {
 /// One training in its folder, from its first or resumed update to its last.
 class Training {
  public:
-  Training(const Task& task, const RunFolder& folder, Workers& workers, Ranks& ranks,
-           Progress& progress)
+  /// `lock` is that of the folder, on the rank that writes; else null.
+  Training(const Task& task, const RunFolder& folder, const RunLock* lock, Workers& workers,
+           Ranks& ranks, Progress& progress)
       : task_(task),
         config_yaml_(to_yaml(task.config)),
         folder_(folder),
+        lock_(lock),
         ranks_(ranks),
         learner_(task.model, task.environments(Split::train), task.config.seed, workers, ranks),
         validator_(task.model, task.environments(Split::valid), task.config.evaluation.scenes,
@@ -68,6 +71,7 @@ class Training {
   const Task& task_;
   const std::string config_yaml_;
   const RunFolder& folder_;
+  const RunLock* const lock_;
   Ranks& ranks_;
   Learner learner_;
   Evaluator validator_;

@@ -11,6 +11,7 @@
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/study.h"
 #include "experiments/task/task.h"
+#include "experiments/training/finished.h"
 #include "experiments/training/progress.h"
 #include "experiments/training/study_training.h"
 #include "experiments/training/train.h"
@@ -122,15 +123,15 @@ std::string plan(const RunOptions& options) {
     const auto [seconds, is_new] = seconds_of.emplace(to_yaml(any_seed), 0.0);
     if (is_new) seconds->second = estimate_seconds(run.config, options.threads);
 
+    const bool begun = folder.exists();
     const std::vector<MetricsRow> rows = read_metrics(folder.metrics());
-    const double done = rows.empty() ? 0.0 : rows.back().at("episodes");
+    const double done = rows.empty() || !begun ? 0.0 : rows.back().at("episodes");
     const double left =
         seconds->second *
         std::max(0.0, 1.0 - done / static_cast<double>(run.config.agent.training.episodes));
     total += left;
-    text +=
-        fmt::format("  {:<60} about {}{}\n", folder.path().string(), clock_time(left),
-                    folder.exists() ? fmt::format(", to be resumed at {:.0f} episodes", done) : "");
+    text += fmt::format("  {:<60} about {}{}\n", folder.path().string(), clock_time(left),
+                        begun ? fmt::format(", to be resumed at {:.0f} episodes", done) : "");
   }
   return fmt::format("{}: {} runs, about {} in all\n{}", study->name, study->runs.size(),
                      clock_time(total), text);

@@ -21,7 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using State = RunStatus::State;
 
-constexpr std::array kStates = {State::done, State::running, State::failed, State::waiting};
+constexpr std::array kStates = {State::done, State::running, State::failed, State::stopped,
+                                State::waiting};
 
 struct Listed {
   fs::path study;
@@ -43,7 +44,7 @@ Listed list_runs(const StatusOptions& options) {
 }
 
 std::string counts(const std::vector<RunStatus>& runs) {
-  std::string text = fmt::format("{} runs", runs.size());
+  std::string text = fmt::format("{} {}", runs.size(), runs.size() == 1 ? "run" : "runs");
   const char* before = ": ";
   for (const State state : kStates)
     if (const auto count = std::ranges::count(runs, state, &RunStatus::state); count > 0)
@@ -63,12 +64,20 @@ std::string line_of(const RunStatus& run) {
   return text.empty() ? name_of(run.state) : fmt::format("{:<8}{}", name_of(run.state), text);
 }
 
+// The path of a run below its study; its own name where it is all that was asked for.
+std::string name_in(const fs::path& study, const fs::path& run) {
+  const fs::path below = run.lexically_normal().lexically_relative(study.lexically_normal());
+  if (below != "." && !below.empty()) return below.string();
+  const fs::path whole = fs::absolute(run).lexically_normal();
+  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+}
+
 std::string to_table(const Listed& listed, const std::vector<RunStatus>& runs) {
   std::string text = fmt::format("{}: {}\n", listed.study.string(), counts(runs));
   std::vector<std::string> names;
   std::size_t width = 0;
   for (const RunStatus& run : runs) {
-    names.push_back(run.folder.lexically_relative(listed.study).string());
+    names.push_back(name_in(listed.study, run.folder));
     width = std::max(width, names.back().size());
   }
   for (std::size_t i = 0; i < runs.size(); ++i)
@@ -105,19 +114,20 @@ std::string status(const StatusOptions& options) {
 
 Verb status_verb() {
   const auto options = std::make_shared<StatusOptions>();
-  return {.name = "status",
-          .about = "How the runs of a study stand: done, running, failed, waiting",
-          .options = {{"study", &options->study, "Study: its folder or its file (YAML)",
-                       Option::kRequired},
-                      overrides_option(&options->overrides),
-                      {"--out", &options->out, "With the file: the folder that run was told"},
-                      json_option(&options->json)},
-          .call =
-              [options](const Call&) {
-                say(status(*options));
-                return Ending::done;
-              },
-          .examples = {"saccade status runs/hard_vs_soft", "saccade status hard_vs_soft --json"}};
+  return {
+      .name = "status",
+      .about = "How a run or the runs of a study stand: done, running, failed, stopped, waiting",
+      .options = {{"study", &options->study, "Study: its folder or its file (YAML)",
+                   Option::kRequired},
+                  overrides_option(&options->overrides),
+                  {"--out", &options->out, "With the file: the folder that run was told"},
+                  json_option(&options->json)},
+      .call =
+          [options](const Call&) {
+            say(status(*options));
+            return Ending::done;
+          },
+      .examples = {"saccade status runs/hard_vs_soft", "saccade status hard_vs_soft --json"}};
 }
 
 }  // namespace saccade

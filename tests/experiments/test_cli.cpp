@@ -94,7 +94,8 @@ TEST_CASE("bad configurations and data are refused with one message and exit cod
   }
   check({"run", "tiny.yaml", "--out", "out"}, "out: exists already and is left as it is");
   check({"run", "tiny.yaml", "--out", "tiny.yaml/out"}, "tiny.yaml/out: the folder cannot be made");
-  check({"run", "tiny.yaml", "--out", "out", "--resume", "seed=2"}, "out/checkpoints/last.");
+  check({"run", "tiny.yaml", "--out", "out", "--resume", "seed=2"},
+        "out: has a finished run with another configuration: seed: 1 there, 2 now");
   check({"eval", "data"}, "data: no run folder with a checkpoint");
   check({"record", "data"}, "data: no run folder with a checkpoint");
   check({"record", "out", "--out", "looks.bmp"}, "looks.bmp: ");

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +15,13 @@
 #include "experiments/runs/run_failure.h"
 #include "experiments/runs/run_folder.h"
 #include "tests/experiments/support.h"
+
+// In place of the C library's: fails where a test has a file system without locks.
+static std::atomic<int> flock_error{0};
+extern "C" int flock(int file, int operation) {
+  errno = flock_error;
+  return flock_error != 0 ? -1 : static_cast<int>(syscall(SYS_flock, file, operation));
+}
 
 namespace saccade {
 namespace {
@@ -170,6 +179,45 @@ TEST_CASE("a lock that cannot be is named") {
   fs::create_directories(folder.path / "out/lock");
   CHECK(message_of<InputError>([&] { RunLock(folder.path / "out", ""); }) ==
         (folder.path / "out/lock").string() + ": cannot be written: Is a directory");
+}
+
+TEST_CASE("a lock that was replaced is no more one's own, and is left to its owner") {
+  const LockedFolder folder;
+  auto mine = std::make_unique<RunLock>(folder.run, "mine");
+  CHECK(mine->is_own());
+  mine->require_own();
+  fs::remove_all(folder.path / "study");
+  CHECK_FALSE(mine->is_own());
+  const RunLock theirs(folder.run, "theirs");
+  CHECK_FALSE(mine->is_own());
+  CHECK(contains(message_of<std::runtime_error>([&] { mine->require_own(); }),
+                 folder.run.string() + ": was removed or replaced while "));
+  mine.reset();
+  CHECK(theirs.is_own());
+  REQUIRE(find_holder(folder.run));
+  CHECK(find_holder(folder.run)->command == "theirs");
+}
+
+TEST_CASE("a file system without locks is told, and nothing is left there") {
+  const LockedFolder folder;
+  for (const int error : {ENOLCK, ENOSYS, EOPNOTSUPP}) {
+    flock_error = error;
+    const std::string said = message_of<InputError>([&] { RunLock(folder.run, ""); });
+    CHECK(said.starts_with((folder.run / kLockFile).string() + ": cannot be locked: "));
+    CHECK(contains(said, "; this file system has no locks, "));
+    CHECK(fs::is_empty(folder.path));
+  }
+  flock_error = EIO;
+  CHECK(contains(message_of<std::runtime_error>([&] { RunLock(folder.run, ""); }),
+                 "lock: cannot be locked: Input/output error"));
+  CHECK(fs::is_empty(folder.path));
+
+  // A lock that was there, as of a process that was killed, stays.
+  fs::create_directories(folder.run);
+  put_bytes(folder.run / kLockFile, "somebody\n");
+  CHECK(contains(message_of<std::runtime_error>([&] { RunLock(folder.run, ""); }), "locked"));
+  CHECK(bytes_of(folder.run / kLockFile) == "somebody\n");
+  flock_error = 0;
 }
 
 TEST_CASE("a failure is kept until it is tried again, in folders of runs alone") {

@@ -7,7 +7,7 @@
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/tables.h"
 #include "experiments/runs/run_status.h"
-#include "experiments/training/study_training.h"
+#include "experiments/training/finished.h"
 #include "tests/experiments/program.h"
 
 namespace saccade {

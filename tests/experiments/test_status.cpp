@@ -46,7 +46,7 @@ struct Standing : TinyStudy {
 
 }  // namespace
 
-TEST_CASE("the runs of a study are done, running, failed or waiting") {
+TEST_CASE("the runs of a study are done, running, failed, stopped or waiting") {
   const Standing tiny;
   const auto check = [&](int number, RunStatus::State state, double share) {
     CAPTURE(number);
@@ -64,7 +64,7 @@ TEST_CASE("the runs of a study are done, running, failed or waiting") {
   const Csv metrics(tiny.folder(2) / "metrics.csv");
   CHECK(*running.error == doctest::Approx(std::stod(metrics.column.at("train/error").back())));
   check(3, RunStatus::State::failed, 0.0);
-  check(4, RunStatus::State::waiting, 80.0 / 192);
+  check(4, RunStatus::State::stopped, 80.0 / 192);
   check(5, RunStatus::State::waiting, 0.0);
 }
 
@@ -75,11 +75,12 @@ TEST_CASE("status is a table or a document, of a folder or of a file, and change
   check_done(table);
   const std::vector<std::string> lines = split(table.out, '\n');
   REQUIRE(lines.size() == 7);
-  CHECK(lines[0] == "study: 5 runs: 1 done, 1 running, 1 failed, 2 waiting");
+  CHECK(lines[0] == "study: 5 runs: 1 done, 1 running, 1 failed, 1 stopped, 1 waiting");
   CHECK(lines[1].starts_with("  base/seed-1  done     100 %  error "));
   CHECK(lines[2].starts_with("  base/seed-2  running   42 %  error "));
   CHECK(contains(lines[2], fmt::format(" % in training  process {} on host ", getpid())));
   CHECK(lines[3] == "  base/seed-3  failed    no luck");
+  CHECK(lines[4].starts_with("  base/seed-4  stopped   42 %  error "));
   CHECK(lines[5] == "  base/seed-5  waiting");
   check_done(run_saccade(tiny.path, {"status", "tiny.yaml", "--out", "study"}));
   CHECK(run_saccade(tiny.path, {"status", "tiny.yaml", "--out", "study"}).out == table.out);
@@ -87,17 +88,31 @@ TEST_CASE("status is a table or a document, of a folder or of a file, and change
   const Program::Result said = run_saccade(tiny.path, {"status", "study", "--json"});
   check_done(said);
   const nlohmann::json document = nlohmann::json::parse(said.out);
-  CHECK(document.at("waiting") == 2);
+  CHECK(document.at("waiting") == 1);
+  CHECK(document.at("stopped") == 1);
   REQUIRE(document.at("runs").size() == 5);
   CHECK(document.at("runs")[0].at("test/error").is_number());
   CHECK(document.at("runs")[1].at("holder").at("command") == "saccade run");
   CHECK(document.at("runs")[2].at("message") == "no luck\nat all");
-  CHECK(document.at("runs")[3].at("status") == "waiting");
+  CHECK(document.at("runs")[3].at("status") == "stopped");
   CHECK(contents(tiny.path) == before);
 
   const Program::Result none = run_saccade(tiny.path, {"status", "tiny.yaml", "seeds=2"});
   check_done(none);
   CHECK(none.out.starts_with("runs/tiny: 2 runs: 2 waiting\n"));
+}
+
+TEST_CASE("the status of a single run has its name") {
+  const TinyExperiment tiny;
+  CHECK_FALSE(run(tiny.options("mine"), /*stop=*/true));
+  for (const std::string folder : {"mine", "./mine/", "mine/."}) {
+    const Program::Result result = run_saccade(tiny.path, {"status", folder});
+    check_done(result);
+    CHECK(result.out == folder + ": 1 run: 1 stopped\n  mine  stopped\n");
+  }
+  const Program::Result inside = run_saccade(tiny.path / "mine", {"status", "."});
+  check_done(inside);
+  CHECK(inside.out == ".: 1 run: 1 stopped\n  mine  stopped\n");
 }
 
 TEST_CASE("what is no study has no status") {

@@ -1,0 +1,84 @@
+#include "experiments/training/finished.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "agent/learning/checkpoint.h"
+#include "experiments/evaluation/test_report.h"
+#include "experiments/runs/finished_run.h"
+#include "experiments/runs/run_document.h"
+#include "experiments/runs/trained.h"
+#include "nn/error.h"
+
+namespace saccade {
+namespace {
+
+void require_same(const RunFolder& folder, const Config& there, const Config& config) {
+  const std::vector<Difference> changed = differences(there, config);
+  if (changed.empty()) return;
+  throw InputError(
+      fmt::format("{}: has a finished run with another configuration: {}: {} there, {} "
+                  "now; another name or --out keeps both",
+                  folder.path().string(), changed[0].key, changed[0].first, changed[0].second));
+}
+
+std::map<std::string, std::string> checksums_of(const Checkpoint& checkpoint) {
+  const nlohmann::json data = nlohmann::json::parse(checkpoint.note("data"), nullptr, false);
+  std::map<std::string, std::string> checksums;
+  if (data.is_object())
+    for (const auto& [file, checksum] : data.items())
+      if (checksum.is_string()) checksums[file] = checksum;
+  return checksums;
+}
+
+std::optional<double> share(const RunDocument& summary, Metric metric) {
+  if (!summary.has_number(metric)) return std::nullopt;
+  return summary.number(metric);
+}
+
+}  // namespace
+
+bool is_done(const RunFolder& folder, const Config& config) {
+  if (!is_finished(folder) || folder.has_lost()) return false;
+  require_same(folder, read_config(folder.path() / "config.yaml"), config);
+  return true;
+}
+
+std::string table_of_finished(const RunFolder& folder, const Config& config) {
+  const RunDocument summary(folder.summary(), kMostFacts);
+  TestTable table{.scenes = static_cast<int>(share(summary, "test/scenes").value_or(0)),
+                  .images = static_cast<int>(share(summary, "test/images").value_or(0)),
+                  .acts = summary.has_number("test/earned"),
+                  .spells = summary.has_number("test/symbol_error"),
+                  .looks = summary.has_number("attention/on_target"),
+                  .lines = {},
+                  .on_answer = share(summary, "attention/on_answer")};
+  for (const Metric pass : kPasses) {
+    const std::optional<double> error = share(summary, pass);
+    if (!error) continue;
+    TestTable::Line& line = table.lines.emplace_back(label_of(pass, config.evaluation), *error,
+                                                     share(summary, pass.low()).value_or(*error),
+                                                     share(summary, pass.high()).value_or(*error));
+    if (pass == "test/error") {
+      line.symbol_error = share(summary, "test/symbol_error");
+      line.on_target = share(summary, "attention/on_target");
+    }
+    if (pass == "test/error_beam") line.symbol_error = share(summary, "test/symbol_error_beam");
+    if (pass == "test/error_random") line.on_target = share(summary, "attention/on_target_random");
+  }
+  return to_text(table);
+}
+
+void restore_lost_files(const RunFolder& folder, const Config& config, const std::string& command,
+                        int ranks, int threads) {
+  if (!folder.has_lost()) return;
+  const std::filesystem::path path = find_checkpoint(folder.path());
+  const Checkpoint checkpoint(path);
+  require_same(folder, parse_config(checkpoint.config_yaml(), path.string()), config);
+  folder.restore_lost(config, command, meta_json(ranks, threads, checksums_of(checkpoint)));
+}
+
+}  // namespace saccade
