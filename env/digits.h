@@ -44,7 +44,7 @@ struct Digits {
   DigitSet train;
   DigitSet valid;
   DigitSet test;
-  std::vector<std::string> class_names;   // (classes)
+  std::vector<std::string> class_names;             // (classes)
   std::string valid_origin = {}, test_origin = {};  // where those digits are from, in words
   // CRC-32 as 8 hex digits. IDX: file name -> of its bytes, decompressed; others: "train" (with
   // validation) and "test" -> of the pixels.

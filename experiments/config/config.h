@@ -20,7 +20,7 @@ namespace saccade {
 struct EvaluationConfig {
   std::int64_t every = 2'000'000;  // training episodes between evaluations
   int scenes = 10'000;             // fewer than digits: of digits drawn at random by the seed
-  int draws = 1;           // of the test, of so many scenes each, for the same digits
+  int draws = 1;                   // of the test, of so many scenes each, for the same digits
   std::uint64_t seed = 777;
   int rollouts = 10;  // passes that test/error_averaged averages
   int beam = 4;       // hypotheses of a decoder's beam search, for test/error_beam

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 class Part {
  public:
   explicit Part(const fs::path& target) : path_(target.string() + ".part") {
-    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (file_ < 0) fail("cannot be written");
     if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
       const int error = errno;

@@ -21,10 +21,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A file that is open for writing, at its end.
+// A file that is open for writing, at its end. A symbolic link is not followed: somebody may have
+// laid it where a file of this program is to be.
 class Descriptor {
  public:
-  explicit Descriptor(const fs::path& path) : file_(open(path.c_str(), O_RDWR | O_APPEND)) {}
+  explicit Descriptor(const fs::path& path, int flags = 0)
+      : file_(open(path.c_str(), O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | flags, 0666)) {}
   ~Descriptor() {
     if (file_ >= 0) close(file_);
   }
@@ -54,6 +56,13 @@ class Descriptor {
   int file_;
 };
 
+// Throws InputError for a symbolic link.
+void require_no_link(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_symlink(fs::symlink_status(path, error)))
+    throw InputError(path.string() + ": is a symbolic link, which is not followed");
+}
+
 bool is_synced(const fs::path& path) {
   const Descriptor file(path);
   return file.is_open() && file.sync();
@@ -72,8 +81,10 @@ OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
   if (fs::exists(there) && !force) fail("exists already and is left as it is; " + advice);
   beside_ = target_;
   beside_.replace_filename(target_.stem().string() + kPart + target_.extension().string());
+  // Whatever has the name is left over or a stranger's: it goes, and the file is a new one.
+  fs::remove(beside_, error);
   errno = 0;
-  if (!std::ofstream(beside_, std::ios::binary)) cannot_be_written(target_);
+  if (!Descriptor(beside_, O_CREAT | O_EXCL).is_open()) cannot_be_written(target_);
 }
 
 OutputFile::~OutputFile() {
@@ -109,6 +120,7 @@ void sync_file(const fs::path& path) {
 }
 
 std::ofstream open_to_append(const fs::path& path, bool anew) {
+  require_no_link(path);
   errno = 0;
   std::ofstream file(path, std::ios::binary | (anew ? std::ios::trunc : std::ios::app));
   if (!file) cannot_be_written(path);
@@ -116,6 +128,7 @@ std::ofstream open_to_append(const fs::path& path, bool anew) {
 }
 
 void write_text(const fs::path& path, const std::string& text) {
+  require_no_link(path);
   errno = 0;
   std::ofstream file(path, std::ios::binary);
   file << text << std::flush;

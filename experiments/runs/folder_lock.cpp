@@ -100,7 +100,7 @@ int take(const fs::path& path, int flags, fs::path& made) {
     make_folders(path.parent_path(), made);
     std::error_code none;
     const bool is_new = !fs::exists(path, none);
-    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     // Who held it removed the folder.
     if (file < 0 && errno == ENOENT && ++tries < kMostTries) continue;
     if (file < 0) throw_refused(path.string() + ": cannot be written");
@@ -211,7 +211,7 @@ void RunLock::require_own() const {
 
 std::optional<Holder> find_holder(const fs::path& folder) {
   const fs::path path = folder / kLockFile;
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (file < 0) return std::nullopt;
   const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   const Holder holder = held ? read_holder(path) : Holder{};

@@ -195,10 +195,13 @@ bool RunFolder::is_beginning(const fs::path& entry) const {
 }
 
 void RunFolder::require_no_links() const {
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path_))
-    if (entry.is_symlink())
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(path_, error), end; !error && entry != end;
+       entry.increment(error))
+    if (entry->is_symlink())
       throw InputError(fmt::format("{}: a symbolic link in a run folder is not followed",
-                                   entry.path().string()));
+                                   entry->path().string()));
+  if (error) throw_refused(path_.string() + ": cannot be read", error.value());
 }
 
 void RunFolder::require_new() const {

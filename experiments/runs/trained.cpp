@@ -35,8 +35,11 @@ std::string word_on_agents(const std::filesystem::path& said) {
 std::filesystem::path find_checkpoint(const std::filesystem::path& run_folder) {
   if (run_folder.extension() == ".safetensors") return run_folder;
   const RunFolder folder(find_run_folder(run_folder));
-  for (const auto& path : {folder.best_checkpoint(), folder.last_checkpoint()})
+  for (const auto& path : {folder.best_checkpoint(), folder.last_checkpoint()}) {
+    if (std::filesystem::is_symlink(std::filesystem::symlink_status(path)))
+      throw InputError(path.string() + ": a symbolic link in a run folder is not followed");
     if (std::filesystem::exists(path)) return path;
+  }
   throw InputError(fmt::format("{}: no run folder with a checkpoint (looked for {}){}",
                                run_folder.string(), folder.best_checkpoint().string(),
                                word_on_agents(run_folder)));

@@ -140,7 +140,11 @@ bool train(const Config& config, const RunFolder& folder, const TrainingRequest&
   std::optional<RunLock> lock;
   ranks.each([&] {
     if (!ranks.first()) return;
-    if (!request.resume) folder.require_new();  // before even a lock is written there
+    // Before even a lock is written there.
+    if (!request.resume)
+      folder.require_new();
+    else if (std::filesystem::is_directory(folder.path()))
+      folder.require_no_links();
     lock.emplace(folder.path(), request.command);
   });
   Workers workers(request.threads);

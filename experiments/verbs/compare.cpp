@@ -53,8 +53,11 @@ void require_free(const std::vector<fs::path>& files, bool force) {
 class Outputs {
  public:
   explicit Outputs(const fs::path& folder) : folder_(folder), charts_(folder / "charts") {
-    for (const fs::path& each : {folder_, charts_})
+    for (const fs::path& each : {folder_, charts_}) {
+      if (fs::is_symlink(fs::symlink_status(each)))
+        throw InputError(each.string() + ": is a symbolic link, which is not followed");
       if (!fs::exists(each)) made_.push_back(each);
+    }
     std::error_code error;
     fs::create_directories(charts_, error);
     if (error) throw_refused(folder_.string() + ": the folder cannot be made", error.value());

@@ -128,8 +128,7 @@ struct Said {
 std::vector<std::string> unused_lines(const Said& said) {
   if (const std::optional<Study> study = said.study())
     return to_lines(unused_in_all(configs_of(*study)));
-  return to_lines(
-      parse_study_run(said.text, said.origin, said.assignments, said.overrides).unused);
+  return to_lines(parse_study_run(said.text, said.origin, said.assignments, said.overrides).unused);
 }
 
 fs::path train_run(const Said& said, const std::optional<fs::path>& out, bool resume, int threads,

@@ -214,7 +214,7 @@ TEST_CASE("an agent that overfits is told so, where the validation images can te
         "  More images, data.augmentation or fewer training.episodes may help.\n");
   CHECK(overfitting_word(0.30, 0.54, 10'000) == "");  // not twice
   CHECK(overfitting_word(0.01, 0.05, 10'000) == "");  // nor a gap of 5 points
-  CHECK(overfitting_word(0.05, 0.5, 2) == "");       // two images tell little
+  CHECK(overfitting_word(0.05, 0.5, 2) == "");        // two images tell little
   CHECK(overfitting_word(std::nan(""), 0.54, 50) == "");
 }
 

@@ -145,5 +145,57 @@ TEST_CASE("a study's list of runs names folders inside it") {
   CHECK(contains(result.out + result.err, "a symbolic link in a run folder is not followed"));
 }
 
+// A stranger's folder has links where files of the program are to be: what they lead to stays.
+TEST_CASE("no command writes through a link that somebody has laid") {
+  const TinyExperiment tiny;
+  tiny.train("run");
+  put_bytes(tiny.path / "study.yaml", bytes_of(tiny.yaml) + "seeds: 1\n");
+  const std::string quiet = "--quiet";
+  struct Case {
+    std::string link;
+    CommandWords words;
+  };
+  const Case cases[] = {
+      {"run/lock", {"run", "tiny.yaml", "--out", "run", "--resume", quiet}},
+      {"run/metrics.csv", {"run", "tiny.yaml", "--out", "run", "--resume", quiet}},
+      {"run/summary.part.json", {"run", "tiny.yaml", "--out", "run", "--resume", quiet}},
+      {"run/checkpoints/last.safetensors.tmp",
+       {"run", "tiny.yaml", "--out", "run", "--resume", quiet}},
+      {"s/study.part.txt", {"run", "study.yaml", "--out", "s", quiet}},
+      {"s/base/seed-1/failed.part.txt",
+       {"run", "study.yaml", "--out", "s", "init_from=/nothere", quiet}},
+      {"s/slurm.part.sh", {"slurm", "study.yaml", "--out", "s"}},
+      {"run/comparison/report.part.html", {"compare", "run"}},
+      {"run/comparison/compare.part.csv", {"compare", "run"}},
+      {"run/comparison/compare.part.md", {"compare", "run"}},
+      {"looks.part.gif", {"record", "run", "--out", "looks.gif", "--scenes", "1"}},
+      {"w.part.npz", {"eval", "run", "--weights", "w.npz", "--episodes", "20"}},
+      {"p.part.png", {"data", "preview", "tiny.yaml", "--out", "p.png"}},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.link);
+    const fs::path victim = tiny.path / "victim", link = tiny.path / one.link;
+    put_bytes(victim, "mine");
+    fs::create_directories(link.parent_path());
+    const bool there = fs::exists(link);
+    if (there) fs::rename(link, tiny.path / "aside");
+    fs::create_symlink(victim, link);
+    check_harmless(run_saccade(tiny.path, one.words), {0, 1, 2});
+    CHECK(bytes_of(victim) == "mine");
+    fs::remove(link);
+    if (there) fs::rename(tiny.path / "aside", link);
+    for (const char* made : {"s", "run/comparison", "looks.gif", "w.npz", "p.png"})
+      fs::remove_all(tiny.path / made);
+  }
+  // A folder that is a link, and weights that are somebody else's.
+  fs::create_directory(tiny.path / "elsewhere");
+  fs::create_directory_symlink(tiny.path / "elsewhere", tiny.path / "run/comparison");
+  check_harmless(run_saccade(tiny.path, {"compare", "run"}), {2});
+  CHECK(fs::is_empty(tiny.path / "elsewhere"));
+  fs::rename(tiny.path / "run" / kBest, tiny.path / "best");
+  fs::create_symlink(tiny.path / "best", tiny.path / "run" / kBest);
+  check_harmless(run_saccade(tiny.path, {"eval", "run"}), {2});
+}
+
 }  // namespace
 }  // namespace saccade

@@ -5,6 +5,7 @@ import pathlib
 import struct
 import subprocess
 import zlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -146,16 +147,30 @@ def factor(name: str) -> float:
     return 4 if name.endswith(".window.weight") else 1.5
 
 
+def crc32(header: dict[str, Any], numbers: np.ndarray) -> str:
+    """Of metadata and tensors in the order of their names, as nn/safetensors.cpp says."""
+    crc = 0
+    for key, value in sorted(header["__metadata__"].items()):
+        if key != "crc32":
+            crc = zlib.crc32(f"{key}\0{value}\0".encode(), crc)
+    for name in sorted(header.keys() - {"__metadata__"}):
+        begin, end = (place // 4 for place in header[name]["data_offsets"])
+        shape = ",".join(map(str, header[name]["shape"]))
+        crc = zlib.crc32(f"{name}\0{shape}\0".encode(), crc)
+        crc = zlib.crc32(numbers[begin:end].tobytes(), crc)
+    return f"{crc:08x}"
+
+
 def enlarge(checkpoint: pathlib.Path) -> None:
     """Weights that look about and tell what they see apart, as those of a short training do not."""
     old = checkpoint.read_bytes()
     size = struct.unpack("<Q", old[:8])[0]
     header = json.loads(old[8 : 8 + size])
-    del header["__metadata__"]["crc32"]
     numbers = np.frombuffer(old[8 + size :], np.float32).copy()
     for name, tensor in header.items():
         begin, end = (place // 4 for place in tensor.get("data_offsets", (0, 0)))
         numbers[begin:end] *= factor(name)
+    header["__metadata__"]["crc32"] = crc32(header, numbers)
     text = json.dumps(header).encode()
     checkpoint.write_bytes(struct.pack("<Q", len(text)) + text + numbers.tobytes())
 
