@@ -332,7 +332,7 @@ def test_what_is_there_is_left_as_it_is(tmp_path, whole):
     before = results(whole.path)
     with pytest.raises(saccade.InputError, match="exists already and is left as it is"):
         saccade.train("quickstart", SMALL, out=whole.path)
-    with pytest.raises(saccade.InputError, match="saved with another configuration: seed"):
+    with pytest.raises(saccade.InputError, match="with another configuration: seed: 1 there, 2 now"):
         saccade.train("quickstart", {**SMALL, "seed": 2}, out=whole.path, resume=True)
     assert results(whole.path) == before
 
