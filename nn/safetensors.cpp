@@ -135,7 +135,8 @@ void write_and_rename(const std::filesystem::path& path, const std::string& head
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   std::filesystem::path beside = path;
   beside += ".tmp";
-  Descriptor file(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
+  std::filesystem::remove(beside);  // a left-over, or a link to a file of somebody's
+  Descriptor file(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC);
   TemporaryFile temporary{beside};
   file.write_all(header.data(), header.size());
   for (const NamedTensor& tensor : tensors)

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
+#include <fstream>
 #include <stdexcept>
 
 #include "experiments/files/output.h"
@@ -119,10 +119,10 @@ std::uint32_t masked_crc32c_of(std::string_view bytes) {
   return (crc >> 15 | crc << 17) + 0xA282EAD8U;
 }
 
-EventFile::EventFile(const fs::path& path, std::int64_t keep_step) : path_(path) {
+EventFile::EventFile(const fs::path& path, std::int64_t keep_step) {
   const std::uint64_t kept = bytes_to_keep(path, keep_step);
   if (kept > 0) fs::resize_file(path, kept);
-  file_ = open_to_append(path, /*anew=*/kept == 0);
+  file_ = AppendedFile(path, /*anew=*/kept == 0);
   if (kept > 0) return;
   Event event = event_of(0);
   event.set_file_version(kVersion);
@@ -150,9 +150,7 @@ void EventFile::add_picture(std::int64_t step, const std::string& tag, const std
 
 void EventFile::append(const std::string& message) {
   const std::string length = little_endian(message.size(), 8);
-  errno = 0;
-  file_ << length + checksum(length) + message + checksum(message) << std::flush;
-  if (!file_) cannot_be_written(path_);
+  file_.append(length + checksum(length) + message + checksum(message));
 }
 
 }  // namespace saccade

@@ -2,12 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "experiments/files/metrics.h"
+#include "experiments/files/output.h"
 
 namespace saccade {
 
@@ -32,11 +32,13 @@ class EventFile {
   /// others.
   void add_picture(std::int64_t step, const std::string& tag, const std::string& encoded);
 
+  /// As AppendedFile.
+  void sync() const { file_.sync(); }
+
  private:
   void append(const std::string& message);
 
-  std::filesystem::path path_;
-  std::ofstream file_;
+  AppendedFile file_;
 };
 
 }  // namespace saccade

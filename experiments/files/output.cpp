@@ -2,13 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
-#include <system_error>
+#include <random>
 #include <utility>
 
 #include "experiments/files/sync.h"
@@ -21,52 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A file that is open for writing, at its end. A symbolic link is not followed: somebody may have
-// laid it where a file of this program is to be.
-class Descriptor {
- public:
-  explicit Descriptor(const fs::path& path, int flags = 0)
-      : file_(open(path.c_str(), O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | flags, 0666)) {}
-  ~Descriptor() {
-    if (file_ >= 0) close(file_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  bool is_open() const { return file_ >= 0; }
-  bool append(const char* bytes, std::size_t count) const {
-    while (count > 0) {
-      const ssize_t written = write(file_, bytes, count);
-      if (written <= 0) return false;
-      bytes += written;
-      count -= static_cast<std::size_t>(written);
-    }
-    return true;
-  }
-  bool sync() const { return fsync(file_) == 0; }
-  bool can_be_read() const {
-    std::array<char, 1 << 16> block;
-    ssize_t bytes = lseek(file_, 0, SEEK_SET);
-    while (bytes >= 0 && (bytes = read(file_, block.data(), block.size())) > 0) continue;
-    return bytes == 0;
-  }
-  bool close_it() { return close(std::exchange(file_, -1)) == 0; }
-
- private:
-  int file_;
-};
-
-// Throws InputError for a symbolic link.
-void require_no_link(const fs::path& path) {
-  std::error_code error;
-  if (fs::is_symlink(fs::symlink_status(path, error)))
-    throw InputError(path.string() + ": is a symbolic link, which is not followed");
-}
-
-bool is_synced(const fs::path& path) {
-  const Descriptor file(path);
-  return file.is_open() && file.sync();
-}
+constexpr std::size_t kDigits = 8;  // hexadecimal, of a name beside
 
 }  // namespace
 
@@ -79,12 +33,14 @@ OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
   const fs::file_status there = fs::status(target_, error);
   if (fs::is_directory(there)) fail("is a folder; a file is to be written there");
   if (fs::exists(there) && !force) fail("exists already and is left as it is; " + advice);
-  beside_ = target_;
-  beside_.replace_filename(target_.stem().string() + kPart + target_.extension().string());
-  // Whatever has the name is left over or a stranger's: it goes, and the file is a new one.
-  fs::remove(beside_, error);
-  errno = 0;
-  if (!Descriptor(beside_, O_CREAT | O_EXCL).is_open()) cannot_be_written(target_);
+  remove_left_overs(target_.parent_path());
+  do {
+    beside_ = name_beside(target_);
+    errno = 0;
+    file_ = Descriptor(beside_, O_RDWR | O_CREAT | O_EXCL);
+    if (!file_.is_open() && errno != EEXIST) cannot_be_written(target_);
+    // Another one may have taken it for a left-over before it was locked.
+  } while (!file_.is_open() || (file_.lock() && !file_.is_at(beside_)));
 }
 
 OutputFile::~OutputFile() {
@@ -94,21 +50,68 @@ OutputFile::~OutputFile() {
 
 void OutputFile::commit() {
   errno = 0;
-  if (!is_synced(beside_)) cannot_be_written(target_);
-  if (std::rename(beside_.c_str(), target_.c_str()) != 0) cannot_be_written(target_);
+  const Descriptor written(beside_, O_RDONLY);
+  if (!written.is_open() || !written.sync() || std::rename(beside_.c_str(), target_.c_str()) != 0)
+    cannot_be_written(target_);
   beside_.clear();
   sync_folder(target_.parent_path());
 }
 
+fs::path name_beside(const fs::path& target) {
+  std::random_device random;
+  fs::path beside = target;
+  beside.replace_filename(fmt::format("{}{}.{:08x}{}", target.stem().string(), OutputFile::kPart,
+                                      random(), target.extension().string()));
+  return beside;
+}
+
+bool is_name_beside(const std::string& name) {
+  const std::string before = std::string(OutputFile::kPart) + ".";
+  const std::size_t part = name.rfind(before);
+  if (part == name.npos) return false;
+  const std::size_t digits = part + before.size(), end = digits + kDigits;
+  return name.size() >= end && (name.size() == end || name[end] == '.') &&
+         name.find_first_not_of("0123456789abcdef", digits) >= end;
+}
+
+void remove_left_overs(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
+       !error && entry != end; entry.increment(error)) {
+    const fs::path& path = entry->path();
+    if (!is_name_beside(path.filename().string())) continue;
+    const Descriptor file(path, O_RDONLY);
+    if (file.is_open() && file.lock()) fs::remove_all(path, error);
+  }
+}
+
+AppendedFile::AppendedFile(fs::path path, bool anew) : path_(std::move(path)) {
+  errno = 0;
+  file_ = Descriptor(path_, O_WRONLY | O_APPEND | O_CREAT | (anew ? O_TRUNC : 0));
+  if (!file_.is_open()) cannot_be_written(path_);
+}
+
+void AppendedFile::append(std::string_view bytes) {
+  errno = 0;
+  if (!file_.write_all(bytes)) cannot_be_written(path_);
+}
+
+void AppendedFile::sync() const {
+  errno = 0;
+  if (!file_.sync()) cannot_be_written(path_);
+}
+
 void cannot_be_written(const fs::path& path) {
+  if (errno == ELOOP)
+    throw InputError(path.string() + ": is a symbolic link, which is not followed");
   throw_refused(path.string() + ": cannot be written");
 }
 
 std::string write_fault(const fs::path& path) {
   constexpr std::array<char, 1 << 16> kBlock{};
   errno = 0;
-  Descriptor file(path);
-  if (!file.is_open() || !file.append(kBlock.data(), kBlock.size()) || !file.sync() ||
+  Descriptor file(path, O_RDWR | O_APPEND);
+  if (!file.is_open() || !file.write_all({kBlock.data(), kBlock.size()}) || !file.sync() ||
       !file.can_be_read() || !file.close_it())
     return system_reason();
   return "the system gave no reason";
@@ -116,26 +119,15 @@ std::string write_fault(const fs::path& path) {
 
 void sync_file(const fs::path& path) {
   errno = 0;
-  if (!is_synced(path)) cannot_be_written(path);
+  const Descriptor file(path, O_RDONLY);
+  if (!file.is_open() || !file.sync()) cannot_be_written(path);
 }
 
-std::ofstream open_to_append(const fs::path& path, bool anew) {
-  require_no_link(path);
-  errno = 0;
-  std::ofstream file(path, std::ios::binary | (anew ? std::ios::trunc : std::ios::app));
-  if (!file) cannot_be_written(path);
-  return file;
+void write_text(const fs::path& path, std::string_view text) {
+  AppendedFile(path, /*anew=*/true).append(text);
 }
 
-void write_text(const fs::path& path, const std::string& text) {
-  require_no_link(path);
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  file << text << std::flush;
-  if (!file) cannot_be_written(path);
-}
-
-void replace_text(const fs::path& path, const std::string& text) {
+void replace_text(const fs::path& path, std::string_view text) {
   OutputFile file(path, /*force=*/true);
   write_text(file.path(), text);
   file.commit();

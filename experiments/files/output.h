@@ -1,16 +1,20 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 #include <string>
+#include <string_view>
+
+#include "experiments/files/descriptor.h"
 
 namespace saccade {
 
 /// A file that is written beside its place and moved there when it is whole, so that whatever
-/// happens the place holds what it held before or the whole new file.
+/// happens the place holds what it held before or the whole new file. Several that are written at
+/// once for one place do not disturb each other: the last one stays. It is a new file under a name
+/// that nobody can foresee, so that no link leads elsewhere, and locked while it is written.
 class OutputFile {
  public:
-  /// Behind the stem of a file that is being written: "film.part.mp4".
+  /// Behind the stem of a file that is being written: "film.part.0f93ab21.mp4".
   static constexpr const char* kPart = ".part";
 
   /// Throws InputError if there is something at `target` already (unless `force`; a folder is never
@@ -30,9 +34,36 @@ class OutputFile {
 
  private:
   std::filesystem::path target_, beside_;
+  Descriptor file_;  // at `beside_`
 };
 
-/// Throws as throw_refused(), naming the file, the system's reason for what was asked of it last.
+/// A new name beside `target` for what is written there until it is whole.
+std::filesystem::path name_beside(const std::filesystem::path& target);
+bool is_name_beside(const std::string& name);
+/// Removes what writers who were ended by force have left in a folder under such names. What is
+/// still written is known by its lock.
+void remove_left_overs(const std::filesystem::path& folder);
+
+/// A file that grows.
+class AppendedFile {
+ public:
+  AppendedFile() = default;
+  /// Opens it, after what is there or, with `anew`, from its beginning; makes it where it is not
+  /// there. Throws as cannot_be_written().
+  explicit AppendedFile(std::filesystem::path path, bool anew = false);
+
+  /// Hands the bytes to the system, or throws as cannot_be_written().
+  void append(std::string_view bytes);
+  /// Has the system write them to the disk, or throws as cannot_be_written().
+  void sync() const;
+
+ private:
+  std::filesystem::path path_;
+  Descriptor file_;
+};
+
+/// Throws InputError for a symbolic link, which is not followed; else as throw_refused(), naming
+/// the file, the system's reason for what was asked of it last.
 [[noreturn]] void cannot_be_written(const std::filesystem::path& path);
 /// Why the file takes no more or cannot be read back, for those who are not told: asks the system
 /// by lengthening it.
@@ -41,13 +72,9 @@ std::string write_fault(const std::filesystem::path& path);
 /// Has the system write the file to the disk, or throws as cannot_be_written().
 void sync_file(const std::filesystem::path& path);
 
-/// Opens a file to be appended to, after what is there or, with `anew`, from its beginning. Throws
-/// as cannot_be_written().
-std::ofstream open_to_append(const std::filesystem::path& path, bool anew = false);
-
 /// Writes a whole file, over what is there, or throws as cannot_be_written().
-void write_text(const std::filesystem::path& path, const std::string& text);
+void write_text(const std::filesystem::path& path, std::string_view text);
 /// The same for a file that others may be reading: it is as it was or whole, whatever happens.
-void replace_text(const std::filesystem::path& path, const std::string& text);
+void replace_text(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace saccade

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
+#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -45,11 +45,8 @@ std::string header() {
 
 constexpr const char* kMetricsBefore = "metrics.before";
 
-// How names begin of files that were being written in a run folder when their writer was ended
-// (metrics.part.csv), and of those in its folder of checkpoints (last.safetensors.tmp).
-constexpr auto kHalfFiles =
-    std::to_array<std::string_view>({"config.part.", "command.part.", "meta.part.", "metrics.part.",
-                                     "summary.part.", "test.part.", "failed.part."});
+// How names begin of files that were being written in the folder of checkpoints when their writer
+// was ended (last.safetensors.tmp).
 constexpr auto kHalfCheckpoints = std::to_array<std::string_view>(
     {"last.safetensors.", "previous.safetensors.", "best.safetensors."});
 
@@ -163,7 +160,7 @@ bool RunFolder::exists() const {
   return std::ranges::any_of(entries_of(path_), [&](const fs::directory_entry& entry) {
     if (entry.is_symlink()) return true;
     const std::string name = entry.path().filename();
-    return name != kLockFile && entry.path() != failure() && !begins_as_any(name, kHalfFiles) &&
+    return name != kLockFile && entry.path() != failure() && !is_name_beside(name) &&
            !(begun && is_beginning(entry.path()));
   });
 }
@@ -233,12 +230,9 @@ void RunFolder::set_damaged_checkpoint_aside() const {
 
 void RunFolder::remove_left_overs() const {
   std::error_code none;
-  for (const fs::directory_entry& entry : entries_of(path_))
-    if (begins_as_any(entry.path().filename(), kHalfFiles)) fs::remove(entry.path(), none);
   for (const fs::directory_entry& entry : entries_of(path_ / "checkpoints"))
     if (begins_as_any(entry.path().filename(), kHalfCheckpoints)) fs::remove(entry.path(), none);
-  for (const fs::directory_entry& entry : entries_of(recordings()))
-    if (entry.path().stem().extension() == OutputFile::kPart) fs::remove(entry.path(), none);
+  for (const fs::path& folder : {path_, recordings()}) saccade::remove_left_overs(folder);
 }
 
 std::optional<fs::path> RunFolder::set_metrics_aside() const {
@@ -280,7 +274,7 @@ void RunFolder::restore_lost(const Config& config, const std::string& command,
     if (is_lost(path_ / kWords[i])) replace_text(path_ / kWords[i], texts[i]);
 }
 
-MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) : path_(path) {
+MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) {
   std::ifstream old(path);
   std::string kept = header() + "\n";
   std::string line;
@@ -292,7 +286,7 @@ MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) : pat
   }
   old.close();
   replace_text(path, kept);
-  file_ = open_to_append(path);
+  file_ = AppendedFile(path);
 }
 
 void MetricsFile::append(const MetricsRow& row) {
@@ -305,9 +299,7 @@ void MetricsFile::append(const MetricsRow& row) {
     if (column != "episodes") line += ',';
     if (found != row.end()) line += fmt::format("{:.8g}", found->second);
   }
-  errno = 0;
-  file_ << line << '\n' << std::flush;
-  if (!file_) cannot_be_written(path_);
+  file_.append(line + "\n");
 }
 
 std::string meta_json(int ranks, int threads, const std::map<std::string, std::string>& checksums) {

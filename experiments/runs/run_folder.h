@@ -10,6 +10,7 @@
 
 #include "experiments/config/config.h"
 #include "experiments/files/metrics.h"
+#include "experiments/files/output.h"
 #include "experiments/runs/kept_metrics.h"
 
 namespace saccade {
@@ -101,13 +102,13 @@ class MetricsFile {
 
   /// Throws std::logic_error for a metric that is not written in metrics.csv.
   void append(const MetricsRow& row);
+  void sync() const { file_.sync(); }
 
   /// time/elapsed of the last row that was kept; 0 without one.
   double elapsed() const { return elapsed_; }
 
  private:
-  std::filesystem::path path_;
-  std::ofstream file_;
+  AppendedFile file_;
   double elapsed_ = 0.0;
 };
 

@@ -1,6 +1,8 @@
 #include "experiments/runs/shared_agent.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "agent/learning/checkpoint.h"
 #include "experiments/files/input.h"
@@ -19,10 +21,18 @@ namespace fs = std::filesystem;
 class NewFolder {
  public:
   explicit NewFolder(const fs::path& place)
-      : path_((place.has_filename() ? place : place.parent_path()).string() + OutputFile::kPart) {
-    remove();  // what was broken off
+      : path_(name_beside(place.has_filename() ? place : place.parent_path())) {
+    saccade::remove_left_overs(path_.parent_path());
+    errno = 0;
+    fs::create_directories(path_.parent_path().empty() ? "." : path_.parent_path());
+    if (mkdir(path_.c_str(), 0777) != 0) cannot_be_written(place);
+    folder_ = Descriptor(path_, O_RDONLY | O_DIRECTORY);
+    folder_.lock();
   }
-  ~NewFolder() { remove(); }
+  ~NewFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
 
@@ -34,12 +44,8 @@ class NewFolder {
   }
 
  private:
-  void remove() const {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-
   fs::path path_;
+  Descriptor folder_;
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -36,7 +36,7 @@ bool is_kept(const std::string& line, std::int64_t keep_episodes) {
 
 }  // namespace
 
-MetricsLines::MetricsLines(const fs::path& path, std::int64_t keep_episodes) : path_(path) {
+MetricsLines::MetricsLines(const fs::path& path, std::int64_t keep_episodes) {
   std::string kept;
   {
     std::ifstream old(path);
@@ -44,24 +44,22 @@ MetricsLines::MetricsLines(const fs::path& path, std::int64_t keep_episodes) : p
       if (is_kept(line, keep_episodes)) kept += line + "\n";
   }
   replace_text(path, kept);
-  file_ = open_to_append(path);
+  file_ = AppendedFile(path);
 }
 
-void MetricsLines::append(const MetricsRow& row) {
-  errno = 0;
-  file_ << json_of(row) << '\n' << std::flush;
-  if (!file_) cannot_be_written(path_);
-}
+void MetricsLines::append(const MetricsRow& row) { file_.append(json_of(row) + "\n"); }
 
 TrainingLog::TrainingLog(const RunFolder& folder, const LogConfig& config,
                          std::int64_t keep_episodes)
-    : files_{folder.metrics()}, table_(folder.metrics(), keep_episodes) {
-  if (config.jsonl) lines_.emplace(files_.emplace_back(folder.metrics_lines()), keep_episodes);
-  if (config.tensorboard) events_.emplace(files_.emplace_back(folder.events()), keep_episodes);
+    : table_(folder.metrics(), keep_episodes) {
+  if (config.jsonl) lines_.emplace(folder.metrics_lines(), keep_episodes);
+  if (config.tensorboard) events_.emplace(folder.events(), keep_episodes);
 }
 
 void TrainingLog::sync() const {
-  for (const fs::path& file : files_) sync_file(file);
+  table_.sync();
+  if (lines_) lines_->sync();
+  if (events_) events_->sync();
 }
 
 void TrainingLog::append(const MetricsRow& row) {

@@ -2,9 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <vector>
 
 #include "experiments/files/event_file.h"
 #include "experiments/runs/run_folder.h"
@@ -18,10 +16,10 @@ class MetricsLines {
   /// As MetricsFile does: rows beyond `keep_episodes`, and what is no whole row, are dropped first.
   MetricsLines(const std::filesystem::path& path, std::int64_t keep_episodes);
   void append(const MetricsRow& row);
+  void sync() const { file_.sync(); }
 
  private:
-  std::filesystem::path path_;
-  std::ofstream file_;
+  AppendedFile file_;
 };
 
 /// What a training says while it goes on: the rows of metrics.csv, and the same in metrics.jsonl
@@ -37,14 +35,13 @@ class TrainingLog {
   /// A recording (.png, .gif), which TensorBoard shows under `recording`.
   void show(std::int64_t episodes, const std::filesystem::path& recording);
 
-  /// Has the system write what was appended to the disk. Throws as write_text().
+  /// Has the system write what was appended to the disk. Throws as AppendedFile.
   void sync() const;
 
   /// time/elapsed of the last row that was kept; 0 without one.
   double elapsed() const { return table_.elapsed(); }
 
  private:
-  std::vector<std::filesystem::path> files_;
   MetricsFile table_;
   std::optional<MetricsLines> lines_;
   std::optional<EventFile> events_;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "env/digits.h"
+#include "experiments/files/output.h"
 #include "experiments/verbs/run.h"
 #include "nn/error.h"
 #include "tests/support.h"
@@ -38,6 +40,13 @@ inline std::map<std::string, std::string> contents(const std::filesystem::path& 
     if (entry.is_regular_file())
       files[entry.path().lexically_relative(folder).string()] = bytes_of(entry.path());
   return files;
+}
+
+/// Whether something is being written in the folder itself.
+inline bool has_name_beside(const std::filesystem::path& folder) {
+  return std::ranges::any_of(std::filesystem::directory_iterator(folder), [](const auto& entry) {
+    return is_name_beside(entry.path().filename());
+  });
 }
 
 inline nlohmann::json read_json(const std::filesystem::path& path) {

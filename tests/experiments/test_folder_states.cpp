@@ -169,22 +169,22 @@ TEST_CASE("a folder without a checkpoint has nothing to lose: a run begins there
       {"killed while its first files were written",
        [&](const fs::path& out) {
          fs::create_directories(out / "checkpoints");
-         put_bytes(out / "config.part.yaml", "name: ti");
+         put_bytes(out / "config.part.0123abcd.yaml", "name: ti");
        }},
       {"killed while its last ones were",
        [&](const fs::path& out) {
          begin(out);
          fs::create_directory(out / "checkpoints");
-         put_bytes(out / "metrics.part.csv", "epi");
-         put_bytes(out / "metrics.part.jsonl", "");
+         put_bytes(out / "metrics.part.0123abcd.csv", "epi");
+         put_bytes(out / "metrics.part.0123abcd.jsonl", "");
          put_bytes(out / "metrics.jsonl", "");
          fs::create_directory(out / "recordings");
-         put_bytes(out / "recordings/episodes-000.part.gif", "GIF8");
+         put_bytes(out / "recordings/episodes-000.part.0123abcd.gif", "GIF8");
        }},
       {"killed while it said that it had failed",
        [&](const fs::path& out) {
          fs::create_directories(out);
-         put_bytes(out / "failed.part.txt", "process 1 on");
+         put_bytes(out / "failed.part.0123abcd.txt", "process 1 on");
        }},
   };
   for (const bool resume : {false, true})
@@ -268,9 +268,9 @@ TEST_CASE("a study goes on where a run of it was ended as it said why it had fai
   const TinyStudy tiny("seeds: 2\n");
   const fs::path folder = tiny.path / "study" / tiny.runs()[1].folder;
   fs::create_directories(folder);
-  put_bytes(folder / "failed.part.txt", "process 1 on host h");
+  put_bytes(folder / "failed.part.0123abcd.txt", "process 1 on host h");
   put_bytes(folder / kLockFile, "process 1 on host h");
-  put_bytes(tiny.path / "study/study.part.txt", "base/se");
+  put_bytes(tiny.path / "study/study.part.0123abcd.txt", "base/se");
   put_bytes(tiny.path / "study/.lock", "");
   CHECK(run(tiny.options("study"), false));
   CHECK(is_finished(RunFolder(folder)));

@@ -158,19 +158,18 @@ TEST_CASE("no command writes through a link that somebody has laid") {
   const Case cases[] = {
       {"run/lock", {"run", "tiny.yaml", "--out", "run", "--resume", quiet}},
       {"run/metrics.csv", {"run", "tiny.yaml", "--out", "run", "--resume", quiet}},
-      {"run/summary.part.json", {"run", "tiny.yaml", "--out", "run", "--resume", quiet}},
+      {"run/summary.json", {"run", "tiny.yaml", "--out", "run", "--resume", quiet}},
       {"run/checkpoints/last.safetensors.tmp",
        {"run", "tiny.yaml", "--out", "run", "--resume", quiet}},
-      {"s/study.part.txt", {"run", "study.yaml", "--out", "s", quiet}},
-      {"s/base/seed-1/failed.part.txt",
+      {"s/study.txt", {"run", "study.yaml", "--out", "s", quiet}},
+      {"s/base/seed-1/failed.txt",
        {"run", "study.yaml", "--out", "s", "init_from=/nothere", quiet}},
-      {"s/slurm.part.sh", {"slurm", "study.yaml", "--out", "s"}},
-      {"run/comparison/report.part.html", {"compare", "run"}},
-      {"run/comparison/compare.part.csv", {"compare", "run"}},
-      {"run/comparison/compare.part.md", {"compare", "run"}},
-      {"looks.part.gif", {"record", "run", "--out", "looks.gif", "--scenes", "1"}},
-      {"w.part.npz", {"eval", "run", "--weights", "w.npz", "--episodes", "20"}},
-      {"p.part.png", {"data", "preview", "tiny.yaml", "--out", "p.png"}},
+      {"s/slurm.sh", {"slurm", "study.yaml", "--out", "s"}},
+      {"run/comparison/report.html", {"compare", "run", "--force"}},
+      {"run/comparison/compare.csv", {"compare", "run", "--force"}},
+      {"looks.gif", {"record", "run", "--out", "looks.gif", "--scenes", "1", "--force"}},
+      {"w.npz", {"eval", "run", "--weights", "w.npz", "--episodes", "20"}},
+      {"p.png", {"data", "preview", "tiny.yaml", "--out", "p.png", "--force"}},
   };
   for (const Case& one : cases) {
     CAPTURE(one.link);

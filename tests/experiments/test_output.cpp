@@ -1,0 +1,101 @@
+// Files that are written beside their place: by several at once, over links, and what is left.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <set>
+
+#include "experiments/files/output.h"
+#include "experiments/runs/shared_agent.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kAdvice = "--force writes over it, --out names another file";
+
+TEST_CASE("several that are written at once for one place do not disturb each other") {
+  const TemporaryFolder folder;
+  const fs::path target = folder.path / "film.gif";
+  {
+    OutputFile one(target, /*force=*/false), two(target, /*force=*/false);
+    CHECK(one.path() != two.path());
+    for (const OutputFile* file : {&one, &two}) {
+      CHECK(file->path().parent_path() == folder.path);
+      CHECK(file->path().extension() == ".gif");
+      CHECK(is_name_beside(file->path().filename()));
+    }
+    write_text(one.path(), "one");
+    write_text(two.path(), "two");
+    two.commit();
+    CHECK(bytes_of(target) == "two");
+    one.commit();
+    CHECK(bytes_of(target) == "one");
+    OutputFile(target, /*force=*/true);  // not committed
+  }
+  CHECK(contents(folder.path) == std::map<std::string, std::string>{{"film.gif", "one"}});
+}
+
+TEST_CASE("what writers have left goes, what is written and what is the user's stays") {
+  const TemporaryFolder folder;
+  const auto put = [&](const std::string& name) { put_bytes(folder.path / name, name); };
+  const std::set<std::string> left = {"film.part.0123abcd.gif", "other.part.00000000.csv",
+                                      "noun.part.ffffffff"};
+  const std::set<std::string> mine = {"film.part.gif",           "film.part.2.gif",
+                                      "film.part.0123abc.gif",   "film.part.0123ABCD.gif",
+                                      "film.part.0123abcde.gif", "a.part.b"};
+  for (const std::string& name : left) put(name);
+  for (const std::string& name : mine) put(name);
+  fs::create_directory(folder.path / "agent.part.0123abcd");
+  put("agent.part.0123abcd/config.yaml");
+  const OutputFile written(folder.path / "data.csv", /*force=*/false);
+  const OutputFile another(folder.path / "film.gif", /*force=*/false);
+  CHECK(fs::exists(written.path()));
+  for (const std::string& name : left) CHECK_FALSE(fs::exists(folder.path / name));
+  for (const std::string& name : mine) CHECK(bytes_of(folder.path / name) == name);
+  CHECK_FALSE(fs::exists(folder.path / "agent.part.0123abcd"));
+}
+
+TEST_CASE("nothing is written through a link") {
+  const TemporaryFolder folder;
+  const fs::path victim = folder.path / "victim", link = folder.path / "link.csv";
+  put_bytes(victim, "mine");
+  fs::create_symlink(victim, link);
+  const std::string fault = link.string() + ": is a symbolic link, which is not followed";
+  CHECK(message_of<InputError>([&] { write_text(link, "theirs"); }) == fault);
+  CHECK(message_of<InputError>([&] { AppendedFile(link).append("theirs"); }) == fault);
+  CHECK(message_of<InputError>([&] { sync_file(link); }) == fault);
+  CHECK(bytes_of(victim) == "mine");
+  CHECK(contains(message_of<InputError>([&] { OutputFile(link, /*force=*/false); }),
+                 "exists already and is left as it is; " + kAdvice));
+  replace_text(link, "new");  // the link goes
+  CHECK(bytes_of(victim) == "mine");
+  CHECK_FALSE(fs::is_symlink(link));
+  CHECK(bytes_of(link) == "new");
+}
+
+TEST_CASE("a pipe that nobody reads is refused, not waited for") {
+  const TemporaryFolder folder;
+  const fs::path pipe = folder.path / "rows.csv";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(contains(message_of<std::exception>([&] { AppendedFile(pipe).append("row"); }),
+                 pipe.string() + ": cannot be written: "));
+}
+
+TEST_CASE("a file that grows keeps what is there, unless it begins anew") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path / "rows.csv";
+  AppendedFile(path).append("one\n");
+  AppendedFile file(path);
+  file.append("two\n");
+  file.sync();
+  CHECK(bytes_of(path) == "one\ntwo\n");
+  AppendedFile(path, /*anew=*/true).append("three\n");
+  CHECK(bytes_of(path) == "three\n");
+}
+
+}  // namespace
+}  // namespace saccade
