@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "nn/stop.h"
+
 namespace saccade {
 namespace {
 
@@ -60,10 +62,13 @@ Workers::~Workers() {
 void Workers::run(int count, const void* context, Call call) {
   const int threads = part_;
   if (!arena_ || arena_->threads != threads) arena_ = std::make_unique<Arena>(threads);
-  arena_->arena.execute([&] {
-    tbb::parallel_for(
-        0, count, 1, [&](int i) { call(handoff_, context, i); }, tbb::simple_partitioner());
-  });
+  const std::atomic<bool>* const stop = StopScope::current();
+  const auto item = [&](int i) {
+    const StopScope scope(stop);  // of the thread that happens to run it
+    stop_if_asked();
+    call(handoff_, context, i);
+  };
+  arena_->arena.execute([&] { tbb::parallel_for(0, count, 1, item, tbb::simple_partitioner()); });
 }
 
 }  // namespace saccade

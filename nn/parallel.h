@@ -44,7 +44,8 @@ class Workers {
   int threads() const { return part_; }
 
   /// Calls body(i) once for each i in 0 .. count - 1 and returns when all are done. The first
-  /// exception that a body throws reaches the caller.
+  /// exception that a body throws reaches the caller. Where the caller is asked to stop (see
+  /// stop.h), no further item begins and Stopped is thrown.
   template <class Body>
   void for_each(int count, const Body& body) {
     handoff_.store(0, std::memory_order_release);

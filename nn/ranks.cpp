@@ -89,6 +89,7 @@ void Ranks::throw_together(const Failure& failure) {
       texts(failure.kind == 0 ? std::string() : failure.kind + failure.text);
   const auto failed = std::ranges::find_if(all, [](const auto& text) { return !text.empty(); });
   if (failed == all.end()) return;
+  if (failed->front() == 's') throw Stopped{};
   part();
   std::string message = failed->substr(1);
   if (std::ranges::count(all, std::string()) > 0)

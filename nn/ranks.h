@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nn/error.h"
+#include "nn/stop.h"
 
 namespace saccade {
 
@@ -75,8 +76,8 @@ class Ranks {
   /// The text of each rank.
   std::vector<std::string> texts(const std::string& mine);
 
-  /// Calls `body`, which calls no other rank, and throws what any of them threw on all: InputError
-  /// or std::runtime_error, whose message is empty but on the first rank.
+  /// Calls `body`, which calls no other rank, and throws what any of them threw on all: Stopped,
+  /// or InputError or std::runtime_error, whose message is empty but on the first rank.
   template <class Body>
   void each(const Body& body) {
     if (alone()) return body();
@@ -87,6 +88,8 @@ class Ranks {
       failure = {'i', error.what()};
     } catch (const std::exception& error) {
       failure = {'e', error.what()};
+    } catch (const Stopped&) {
+      failure = {'s', ""};
     }
     throw_together(failure);
   }
@@ -106,7 +109,7 @@ class Ranks {
 
  private:
   struct Failure {
-    char kind = 0;  // 'i': InputError, 'e': another, 0: none
+    char kind = 0;  // 'i': InputError, 'e': another, 's': Stopped, 0: none
     std::string text;
   };
   void throw_together(const Failure& failure);

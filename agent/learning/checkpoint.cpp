@@ -45,6 +45,26 @@ double from_exact(const std::string& text) {
   return value;
 }
 
+namespace {
+
+std::string exact(const std::vector<double>& values) {
+  return fmt::format("{}", fmt::join(values, " "));
+}
+
+// One for each step. Checkpoints of 0.2 and before have one for all.
+std::vector<double> averages_of(const std::string& text, std::size_t steps) {
+  std::vector<double> values;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) values.push_back(from_exact(word));
+  if (values.size() == 1) values.assign(steps, values[0]);
+  if (values.size() != steps)
+    throw InputError(fmt::format("average_reward: {} numbers in the checkpoint; allowed: {}",
+                                 values.size(), steps));
+  return values;
+}
+
+}  // namespace
+
 void save_checkpoint(const std::filesystem::path& path, const Learner& learner,
                      const std::string& config_yaml,
                      const std::map<std::string, std::string>& notes) {
@@ -58,7 +78,7 @@ void save_checkpoint(const std::filesystem::path& path, const Learner& learner,
   std::map<std::string, std::string> metadata{{"format", kFormat + std::to_string(kVersion)},
                                               {"config", config_yaml},
                                               {"updates", std::to_string(learner.updates())},
-                                              {"average_reward", exact(learner.average_reward)}};
+                                              {"average_reward", exact(learner.average_returns)}};
   for (const auto& [name, text] : notes) metadata["note." + name] = text;
   write_safetensors(path, tensors, std::move(metadata));
 }
@@ -130,14 +150,15 @@ void Checkpoint::restore(Learner& learner) const {
   if (file_.tensors.size() != expected)
     throw InputError(fmt::format("{}: {} tensors, but this model and optimiser have {}",
                                  path_.string(), file_.tensors.size(), expected));
-  const double reward = from_exact(entry("average_reward"));
+  const std::vector<double> returns =
+      averages_of(entry("average_reward"), learner.average_returns.size());
   const std::int64_t count = updates();
   if (count > learner.total_updates())
     throw InputError(fmt::format("{}: updates: {}; this training makes {}", path_.string(), count,
                                  learner.total_updates()));
   for (const auto& [prefix, block] : blocks)
     if (block->size() > 0) copy(*block, layout, prefix);
-  learner.average_reward = reward;
+  learner.average_returns = returns;
   optimizer.updates = count;
 }
 

@@ -18,7 +18,7 @@ namespace saccade {
 ///
 /// Every tensor is float32 (rows, cols), row-major, and is multiplied from the right: y = x W + b,
 /// b (1, cols). Without a prefix are the weights that training goes on from; evaluation, pictures
-/// and `init_from` read `ema/`. Metadata: "format", "config", "updates", "average_reward",
+/// and `init_from` read `ema/`. Metadata: "format", "config", "updates", "average_reward" (T),
 /// "note.<name>".
 ///
 /// The parameters, where the agent has the part, each `x.weight` but those of scores and gates with
@@ -102,6 +102,7 @@ class Checkpoint {
   const std::string& config_yaml() const { return entry("config"); }
   /// In [0, 10^15]. Throws InputError if the entry says anything else.
   std::int64_t updates() const;
+  bool has_note(const std::string& name) const { return file_.metadata.contains("note." + name); }
   /// A note of the caller; throws InputError if there is none of that name.
   const std::string& note(const std::string& name) const { return entry("note." + name); }
 

@@ -94,12 +94,12 @@ Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
 }
 
 LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& request,
-                   float average_reward, int batch_size) {
+                   std::span<const double> average_returns, int batch_size) {
   const ReinforceConfig& reinforce = model_.config().reinforce;
   {
     const StageScope scope(Stage::forward_elementwise);
     rollout_.run(parameters, request);
-    estimate_advantages(parameters, average_reward);
+    estimate_advantages(parameters, average_returns);
   }
   const StageScope scope(Stage::backward_elementwise);
   const Credit credit{.advantages = matrix(advantages_),
@@ -126,7 +126,15 @@ LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& requ
   return sums;
 }
 
-void Lane::estimate_advantages(std::span<const float> parameters, float average_reward) {
+void Lane::sum_returns(std::span<double> sums) const {
+  for (std::size_t t = 0; t < sums.size(); ++t) {
+    sums[t] = 0.0;
+    for (int b = 0; b < rollout_.episodes(); ++b) sums[t] += returns_(t, b);
+  }
+}
+
+void Lane::estimate_advantages(std::span<const float> parameters,
+                               std::span<const double> average_returns) {
   const ReinforceConfig& reinforce = model_.config().reinforce;
   const Trace trace = trace_of(reinforce, model_.answer().acts);
   rollout_.answer->earned(matrix(earned_));
@@ -139,7 +147,7 @@ void Lane::estimate_advantages(std::span<const float> parameters, float average_
                                             .baselines = matrix(baselines_),
                                             .rollouts = reinforce.rollouts,
                                             .constant = static_cast<float>(reinforce.constant),
-                                            .average_reward = average_reward,
+                                            .average_returns = average_returns,
                                             .earned = matrix(earned_),
                                             .discount = trace.discount,
                                             .trace = trace.of_advantage});
@@ -195,6 +203,7 @@ Learner::Learner(const Model& model, const EnvironmentFactory& environments, std
   total_updates_ = (training.episodes + training.batch_size - 1) / training.batch_size;
   model.layout().initialize(flat(parameters), seed);
   optimizer.averaged = parameters;
+  average_returns.assign(model.num_glimpses(), 0.0);
   const int lanes = training.batch_size / training.lane_size;
   if (ranks.count() > lanes)
     throw InputError(fmt::format(
@@ -207,6 +216,8 @@ Learner::Learner(const Model& model, const EnvironmentFactory& environments, std
     gradients_.push_back(&lanes_.back()->gradient);
   }
   lane_sums_.resize(lanes);
+  if (find_advantage(model.config().reinforce.advantage).averages)
+    lane_returns_.resize(static_cast<std::size_t>(lanes) * model.num_glimpses());
   if (!ranks.alone()) gradient_sum_.emplace(ranks, lanes, parameters.size());
 }
 
@@ -226,8 +237,11 @@ UpdateReport Learner::step() {
         .first_episode = static_cast<std::uint32_t>(first_episode),
         .progress = progress(),
         .classify_every_step = training.step_loss > 0.0};
-    lane_sums_[lane] = lanes_[i]->run(flat(parameters), request, static_cast<float>(average_reward),
-                                      training.batch_size);
+    lane_sums_[lane] =
+        lanes_[i]->run(flat(parameters), request, average_returns, training.batch_size);
+    if (!lane_returns_.empty())
+      lanes_[i]->sum_returns(
+          std::span(lane_returns_).subspan(lane * average_returns.size(), average_returns.size()));
   });
   ranks_.gather(std::span(lane_sums_), static_cast<int>(lane_sums_.size()));
 
@@ -245,10 +259,20 @@ UpdateReport Learner::step() {
   report.gradient_norm = optimizer.step(workers_, flat(parameters), gradients, progress());
   check_finite(report.sums, report.gradient_norm);
 
-  const double decay = model_.config().reinforce.ema_decay;
-  const double reward = report.sums.reward / report.sums.episodes;
-  average_reward = update == 0 ? reward : decay * average_reward + (1.0 - decay) * reward;
+  if (!lane_returns_.empty()) average(report.sums.episodes);
   return report;
+}
+
+// After an update: what followed each step in it, with what followed in those before.
+void Learner::average(double episodes) {
+  ranks_.gather(std::span(lane_returns_), static_cast<int>(lane_sums_.size()));
+  const double decay = updates() == 1 ? 0.0 : model_.config().reinforce.ema_decay;
+  const std::size_t steps = average_returns.size();
+  for (std::size_t t = 0; t < steps; ++t) {
+    double sum = 0.0;
+    for (std::size_t at = t; at < lane_returns_.size(); at += steps) sum += lane_returns_[at];
+    average_returns[t] = decay * average_returns[t] + (1.0 - decay) * (sum / episodes);
+  }
 }
 
 std::int64_t Learner::episodes() const { return updates() * model_.config().training.batch_size; }

@@ -50,15 +50,19 @@ class Lane {
   Lane(const Model& model, std::unique_ptr<Environment> environment);
 
   /// Plays its episodes and writes `gradient`, that of the mean loss over a batch of `batch_size`.
+  /// `average_returns` as in AdvantageRequest.
   LossSums run(std::span<const float> parameters, const RolloutRequest& request,
-               float average_reward, int batch_size);
+               std::span<const double> average_returns, int batch_size);
+  /// Writes (T): the sum of what followed each step, over the episodes.
+  void sum_returns(std::span<double> sums) const;
 
   const Rollout& rollout() const { return rollout_; }
 
   Tensor<1> gradient;  // one block of the layout
 
  private:
-  void estimate_advantages(std::span<const float> parameters, float average_reward);
+  void estimate_advantages(std::span<const float> parameters,
+                           std::span<const double> average_returns);
   double baseline_backward(std::span<const float> parameters, float scale);
   double mean_entropy() const;
 
@@ -95,12 +99,13 @@ class Learner {
   std::int64_t total_updates() const { return total_updates_; }
   double progress() const;
 
-  Tensor<1> parameters;         // one block of the layout
-  Optimizer optimizer;          // with the averaged weights
-  double average_reward = 0.0;  // moving average, for advantage `ema`
+  Tensor<1> parameters;                 // one block of the layout
+  Optimizer optimizer;                  // with the averaged weights
+  std::vector<double> average_returns;  // (T), for advantage `ema`; else 0
 
  private:
   void check_finite(const LossSums& sums, double gradient_norm) const;
+  void average(double episodes);
 
   const Model& model_;
   Workers& workers_;
@@ -113,6 +118,7 @@ class Learner {
   std::optional<GradientSum> gradient_sum_;   // where there are ranks
   // Of all lanes, a cache line each: those that end side by side write no shared one.
   std::vector<LossSums, LineAllocator<LossSums>> lane_sums_;
+  std::vector<double> lane_returns_;  // (lanes, T), sums, where they are averaged
 };
 
 }  // namespace saccade

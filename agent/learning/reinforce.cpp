@@ -11,21 +11,24 @@
 namespace saccade {
 namespace {
 
-void subtract(Matrix advantages, ConstMatrix returns, float baseline) {
-  for (int a = 0; a < advantages.rows; ++a)
-    for (int b = 0; b < advantages.cols; ++b) advantages(a, b) = returns(a, b) - baseline;
+// baseline(t)
+template <class Baseline>
+void subtract(Matrix advantages, ConstMatrix returns, const Baseline& baseline) {
+  for (int t = 0; t < advantages.rows; ++t)
+    for (int b = 0; b < advantages.cols; ++b) advantages(t, b) = returns(t, b) - baseline(t);
 }
 
 void none(Matrix advantages, const AdvantageRequest& request) {
-  subtract(advantages, request.returns, 0.0F);
+  subtract(advantages, request.returns, [](int) { return 0.0F; });
 }
 
 void constant_baseline(Matrix advantages, const AdvantageRequest& request) {
-  subtract(advantages, request.returns, request.constant);
+  subtract(advantages, request.returns, [&](int) { return request.constant; });
 }
 
 void ema(Matrix advantages, const AdvantageRequest& request) {
-  subtract(advantages, request.returns, request.average_reward);
+  subtract(advantages, request.returns,
+           [&](int t) { return static_cast<float>(request.average_returns[t]); });
 }
 
 void learned(Matrix advantages, const AdvantageRequest& request) {
@@ -63,7 +66,7 @@ const NameTable<Advantage>& estimators() {
       "reinforce.advantage",
       {{"none", {.estimate = none}},
        {"constant", {.estimate = constant_baseline}},
-       {"ema", {.estimate = ema}},
+       {"ema", {.estimate = ema, .averages = true}},
        {"learned", {.estimate = learned, .reads_baseline = true}},
        {"leave_one_out", {.estimate = leave_one_out, .min_rollouts = 2}},
        {"gae", {.estimate = gae, .reads_baseline = true, .traces = true}}}};

@@ -15,7 +15,8 @@ struct AdvantageRequest {
   ConstMatrix baselines;  // (T, B): b_t of the baseline network, read as a constant
   int rollouts = 1;       // M episodes in a row share a scene
   float constant = 0.0F;
-  float average_reward = 0.0F;  // moving average over earlier updates
+  // (T): of the returns of each step, moving averages over earlier updates; of `ema`
+  std::span<const double> average_returns = {};
   // Of `gae`:
   ConstMatrix earned = {};  // (T, B): r_t
   float discount = 1.0F;    // of a reward, a step later
@@ -28,13 +29,15 @@ struct Advantage {
   /// depend on the action (Williams 1992).
   void (*estimate)(Matrix advantages, const AdvantageRequest& request) = nullptr;
   bool reads_baseline = false;  // of the baseline network, which then learns
+  bool averages = false;        // the returns of earlier updates
   int min_rollouts = 1;         // M, of the same scene
   bool traces = false;          // reinforce.trace is a part of it, not of the returns
 };
 
-/// `none` (R), `constant` (R - c), `ema` (less the moving average of earlier rewards), `learned`
-/// (less the baseline network's b_t), `leave_one_out` (less the mean return of the other rollouts
-/// of the same scene; Kool et al. 2019), `gae` (sum_k (discount trace)^k d_{t+k} of the errors
+/// `none` (R), `constant` (R - c), `ema` (less the moving average of the earlier returns of the
+/// same step: with reinforce.reward: gain less follows a later one), `learned` (less the baseline
+/// network's b_t), `leave_one_out` (less the mean return of the other rollouts of the same scene;
+/// Kool et al. 2019), `gae` (sum_k (discount trace)^k d_{t+k} of the errors
 /// d_t = r_t + discount b_{t+1} - b_t, b_T = 0: generalised advantage estimation, Schulman et al.
 /// 2016, equation 16; with trace 1 it is `learned`). Throws InputError listing the names.
 const Advantage& find_advantage(const std::string& name);

@@ -11,6 +11,7 @@
 #include "experiments/comparison/tuning.h"
 #include "experiments/config/variants.h"
 #include "nn/error.h"
+#include "nn/stop.h"
 
 namespace saccade {
 namespace {
@@ -303,6 +304,7 @@ Comparison gather(std::span<const fs::path> folders, std::span<const std::string
   const std::vector<std::string> labels = variant_labels(configs, tuned_by);
   comparison.variants.resize(tuned.size());
   for (std::size_t i = 0; i < tuned.size(); ++i) {
+    stop_if_asked();
     if (told) told(static_cast<std::int64_t>(i), static_cast<std::int64_t>(tuned.size()));
     Variant& variant = comparison.variants[i];
     variant.label = labels[i];

@@ -7,6 +7,7 @@
 #include "experiments/evaluation/share_interval.h"
 #include "experiments/evaluation/tally.h"
 #include "nn/layers.h"
+#include "nn/stop.h"
 
 namespace saccade {
 namespace {
@@ -51,9 +52,11 @@ Evaluator::~Evaluator() = default;
 Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& request) {
   const int players = static_cast<int>(rollouts_.size());
   const Share chunks = ranks_.share(static_cast<int>(tallies_.size()));
-  workers_.for_each(players, [&](int player) {
-    for (int chunk = chunks.begin + player; chunk < chunks.end; chunk += players)
-      play(*rollouts_[player], chunk, parameters, request);
+  ranks_.each([&] {
+    workers_.for_each(players, [&](int player) {
+      for (int chunk = chunks.begin + player; chunk < chunks.end; chunk += players)
+        play(*rollouts_[player], chunk, parameters, request);
+    });
   });
   if (!ranks_.alone()) gather_tallies();
 
@@ -134,6 +137,7 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
   Tensor<2> mean_probability = zeros<2>(kScenesAtATime, model_.num_classes());
 
   for (int pass = 0; pass < request.passes; ++pass) {
+    stop_if_asked();
     RolloutRequest rollout_request = RolloutRequest::of_scenes(first, seed_, pass);
     rollout_request.progress = request.progress;
     rollout_request.readout = request.readout;

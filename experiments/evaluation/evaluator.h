@@ -76,7 +76,8 @@ class Evaluator {
 
   int scenes() const { return scenes_; }
 
-  /// The same on all ranks. What is recorded of attention is of one rank alone.
+  /// The same on all ranks. What is recorded of attention is of one rank alone. Throws Stopped on
+  /// all ranks where any is asked to stop (nn/stop.h).
   Evaluation run(std::span<const float> parameters, const PassRequest& request);
 
  private:

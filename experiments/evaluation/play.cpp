@@ -6,6 +6,7 @@
 
 #include "experiments/evaluation/evaluator.h"
 #include "nn/layers.h"
+#include "nn/stop.h"
 
 namespace saccade {
 namespace {
@@ -33,6 +34,7 @@ AttentionWeights play(const Model& model, std::span<const float> parameters,
     Rollout& rollout = *rollouts[player];
     Tensor<3> locations = zeros<3>(model.num_glimpses(), kScenesAtATime, 2);
     for (int chunk = player; chunk < chunks; chunk += players) {
+      stop_if_asked();
       const int first = chunk * kScenesAtATime;
       RolloutRequest rollout_request = RolloutRequest::of_scenes(first, request.seed, request.pass);
       rollout_request.readout = request.readout;

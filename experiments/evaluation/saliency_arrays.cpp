@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "nn/error.h"
+#include "nn/stop.h"
 
 namespace saccade {
 namespace {
@@ -89,6 +90,7 @@ std::vector<NpzArray> saliency_arrays(const Model& model, std::span<const float>
   SaliencyArrays arrays(jacobian, scenes, static_cast<int>(outputs.size()));
   std::vector<int> chosen(kTracedAtATime);
   for (int first = 0; first < scenes; first += kTracedAtATime) {
+    stop_if_asked();
     RolloutRequest request = RolloutRequest::of_scenes(first, seed);
     request.readout = Readout::deterministic;
     jacobian.run(parameters, request);

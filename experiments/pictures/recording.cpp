@@ -16,6 +16,7 @@
 #include "experiments/pictures/video.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
+#include "nn/stop.h"
 
 namespace saccade {
 namespace {
@@ -73,7 +74,7 @@ using DrawScene = std::function<void(int n, std::span<const Episode> episodes)>;
 
 // Plays chunk after chunk and hands on the scenes that are asked for.
 Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequest& request,
-                      const std::atomic<bool>& stop, const DrawScene& draw) {
+                      const DrawScene& draw) {
   std::vector<std::unique_ptr<FilmedAgent>> players;
   for (const RecordedAgent& agent : agents)
     players.push_back(std::make_unique<FilmedAgent>(agent, request.seed));
@@ -89,7 +90,7 @@ Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequ
     players[0]->play(first);
     bool others_played = false;
     for (int b = 0; b < kChunk && result.scenes < request.scenes; ++b, ++result.scanned) {
-      if (stop) return result;
+      stop_if_asked();
       if (!wanted(b)) continue;
       for (std::size_t i = 1; i < players.size() && !others_played; ++i) players[i]->play(first);
       others_played = true;
@@ -103,7 +104,6 @@ Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequ
     throw InputError(fmt::format("--only {}: there is none among the first {} scenes",
                                  request.only == RecordedScenes::right ? "right" : "wrong",
                                  result.scanned));
-  result.finished = true;
   return result;
 }
 
@@ -144,18 +144,18 @@ class PanelGrid {
 };
 
 Recording write_video(std::span<const RecordedAgent> agents, const RecordingRequest& request,
-                      const std::filesystem::path& path, const std::atomic<bool>& stop) {
+                      const std::filesystem::path& path) {
   const PanelGrid grid(agents, request.dark ? kDarkTheme : kLightTheme);
   const auto video =
       open_video(path, {.rows = grid.rows(), .cols = grid.cols(), .fps = request.fps});
   const Recording result =
-      play_scenes(agents, request, stop, [&](int, std::span<const Episode> episodes) {
+      play_scenes(agents, request, [&](int, std::span<const Episode> episodes) {
         const int last = grid.num_steps() - 1;
         for (int t = 0; t <= last; ++t) video->add(grid.frame(episodes, t, /*verdict=*/false));
         const Picture verdict = grid.frame(episodes, last, /*verdict=*/true);
         for (int i = 0; i < kVerdictFrames; ++i) video->add(verdict);
       });
-  if (result.finished) video->close();
+  video->close();
   return result;
 }
 
@@ -167,7 +167,7 @@ Picture cropped(const Picture& picture, int rows) {
 }
 
 Recording write_sheet(std::span<const RecordedAgent> agents, const RecordingRequest& request,
-                      const std::filesystem::path& path, const std::atomic<bool>& stop) {
+                      const std::filesystem::path& path) {
   std::vector<EpisodeStrip> strips;
   std::vector<LegendEntry> legend;
   int scene_rows = 0, cols = 0;  // of all agents' strips
@@ -188,14 +188,13 @@ Recording write_sheet(std::span<const RecordedAgent> agents, const RecordingRequ
 
   Picture sheet(static_cast<int>(rows), cols, kPaper);
   const Recording result =
-      play_scenes(agents, request, stop, [&](int n, std::span<const Episode> episodes) {
+      play_scenes(agents, request, [&](int n, std::span<const Episode> episodes) {
         int top = kSheetMargin + n * scene_rows;
         for (std::size_t i = 0; i < strips.size(); ++i) {
           sheet.paste(strips[i].strip(episodes[i], n + 1), {kSheetMargin, top});
           top += strips[i].rows() + kSheetMargin;
         }
       });
-  if (!result.finished) return result;
   const int end = kSheetMargin + result.scenes * scene_rows;
   draw_legend(sheet, legend, {kSheetMargin, end}, cols - 2 * kSheetMargin);
   const std::string png = to_png(cropped(sheet, end + below));
@@ -218,16 +217,15 @@ void require_format(const std::string& format, const std::string& where) {
                     where, format, join(videos)));
 }
 
-Recording write_recording(std::span<const RecordedAgent> agents, const RecordingRequest& request,
-                          const std::atomic<bool>& stop) {
+Recording write_recording(std::span<const RecordedAgent> agents, const RecordingRequest& request) {
   if (!(request.fps >= kLeastFps && request.fps <= kMostFps))
     throw InputError(fmt::format("--fps {}: allowed: {} to {}", request.fps, kLeastFps, kMostFps));
   const std::string format = format_of(request.target);
   require_format(format, request.target.string());
   OutputFile output(request.target, request.force);
   const Recording result =
-      (format == "png" ? write_sheet : write_video)(agents, request, output.path(), stop);
-  if (result.finished) output.commit();
+      (format == "png" ? write_sheet : write_video)(agents, request, output.path());
+  output.commit();
   return result;
 }
 

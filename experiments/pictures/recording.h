@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -42,9 +41,8 @@ struct RecordingRequest {
 
 /// What was recorded.
 struct Recording {
-  bool finished = false;  // false: it was stopped, and nothing was written
-  int scenes = 0;         // in the file
-  int scanned = 0;        // that were played to find them
+  int scenes = 0;   // in the file
+  int scanned = 0;  // that were played to find them
 };
 
 /// So many scenes are played to find those that are asked for.
@@ -58,13 +56,13 @@ void require_format(const std::string& format, const std::string& where);
 /// writes how they look: a video (.mp4, .gif) of one frame for each glimpse and two of the verdict,
 /// the agents side by side; or a contact sheet (.png) of a row for each scene and agent, a column
 /// for each glimpse, and a legend below. The memory it takes does not depend on the number of
-/// scenes (a sheet is one picture, though). Stops at the next scene when `stop` becomes true.
+/// scenes (a sheet is one picture, though). Throws Stopped at the next scene where it is asked to
+/// stop (nn/stop.h), and leaves no file then.
 ///
 /// Throws InputError for a suffix, a target, a number of scenes or a codec that cannot be, and if
 /// there is no scene of the kind asked for among kMaxScanned, and std::runtime_error for a file
 /// that is not whole when it is read back; what was there is left then. The same agents and request
 /// give the same bytes of .gif and .png.
-Recording write_recording(std::span<const RecordedAgent> agents, const RecordingRequest& request,
-                          const std::atomic<bool>& stop);
+Recording write_recording(std::span<const RecordedAgent> agents, const RecordingRequest& request);
 
 }  // namespace saccade

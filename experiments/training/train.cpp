@@ -15,6 +15,7 @@
 #include "experiments/training/test_and_summarize.h"
 #include "experiments/training/training.h"
 #include "nn/error.h"
+#include "nn/stop.h"
 
 namespace saccade {
 namespace {
@@ -86,7 +87,7 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
   bool resumes = false;
   std::optional<Task> made;
   std::optional<Training> training;
-  ranks.each([&] {
+  const auto prepare = [&] {
     if (ranks.first()) {
       resumes = request.resume && folder.exists();
       if (resumes)
@@ -98,7 +99,8 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
     made.emplace(config, &digits);
     if (config.record.every > 0) require_format(config.record.format, "record.format");
     training.emplace(*made, folder, lock, workers, ranks, progress);
-  });
+  };
+  if (!unless_stopped(stop, [&] { ranks.each(prepare); })) return false;
   const Task& task = *made;
   require_same_run(ranks, config, task.digits.checksums);
   std::string word;
@@ -129,8 +131,9 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
     progress.note(data_summary(config, task.digits));
   progress.note(word_on_rewards(config.agent, task.model));
   if (!train_watched(*training, config, folder, stop, ranks)) return false;
-  test_and_summarize(task, folder, lock, training->figures(), workers, ranks, progress);
-  return true;
+  return unless_stopped(stop, [&] {
+    test_and_summarize(task, folder, lock, training->figures(), workers, ranks, progress);
+  });
 }
 
 }  // namespace

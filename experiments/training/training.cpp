@@ -9,8 +9,34 @@
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/trained.h"
 #include "nn/error.h"
+#include "nn/stop.h"
 
 namespace saccade {
+namespace {
+
+// A checkpoint has it where the last row lacked its evaluation.
+const std::string kRowNote = "row";
+
+std::string to_note(const MetricsRow& row) {
+  nlohmann::json note;
+  for (const auto& [metric, value] : row) note[metric.name()] = exact(value);
+  return note.dump();
+}
+
+std::optional<MetricsRow> row_of_note(const Checkpoint& checkpoint) {
+  if (!checkpoint.has_note(kRowNote)) return std::nullopt;
+  const std::string& note = checkpoint.note(kRowNote);
+  MetricsRow row;
+  const auto values = nlohmann::json::parse(note, /*cb=*/nullptr, /*allow_exceptions=*/false);
+  for (const auto& [name, value] : values.items()) {
+    if (!Metric::exists(name) || !value.is_string())
+      throw InputError(fmt::format("the checkpoint's note '{}' is no row: {}", kRowNote, note));
+    row[Metric::named(name)] = from_exact(value);
+  }
+  return row;
+}
+
+}  // namespace
 
 std::string Training::warm_start(bool strict) {
   const std::string& source = task_.config.init_from;
@@ -76,6 +102,7 @@ std::string Training::resume() {
   window_ = loss_sums_of(checkpoint.note("window"));
   best_error_ = from_exact(checkpoint.note("best_error"));
   best_episodes_ = static_cast<std::int64_t>(from_exact(checkpoint.note("best_episodes")));
+  unevaluated_ = row_of_note(checkpoint);
   if (!word.empty()) folder_.set_damaged_checkpoint_aside();
   open_log();
   return word;
@@ -83,7 +110,8 @@ std::string Training::resume() {
 
 // Before the first update there is nothing to keep, and the first recording is made.
 void Training::open_log() {
-  log_ = std::make_unique<TrainingLog>(folder_, task_.config.log, episodes() > 0 ? episodes() : -1);
+  const std::int64_t keep = episodes() > 0 ? episodes() - (unevaluated_ ? 1 : 0) : -1;
+  log_ = std::make_unique<TrainingLog>(folder_, task_.config.log, keep);
   elapsed_before_ = log_->elapsed();
   folder_.remove_left_overs();
   if (episodes() == 0 && task_.config.record.every > 0) record();
@@ -95,10 +123,11 @@ void Training::share_state() {
        {&learner_.parameters, &optimizer.averaged, &optimizer.first, &optimizer.second})
     ranks_.broadcast(flat(*block));
   ranks_.broadcast(std::span(&optimizer.updates, 1));
-  ranks_.broadcast(std::span(&learner_.average_reward, 1));
+  ranks_.broadcast(std::span(learner_.average_returns));
   ranks_.broadcast(std::span(&window_, 1));
   ranks_.broadcast(std::span(&best_error_, 1));
   ranks_.broadcast(std::span(&best_episodes_, 1));
+  if (ranks_.any(unevaluated_.has_value()) && !unevaluated_) unevaluated_.emplace();
 }
 
 void Training::rescue() const {
@@ -115,11 +144,13 @@ void Training::save_last() const {
 
 void Training::save(const std::filesystem::path& path) const {
   lock_->require_own();
-  save_checkpoint(path, learner_, config_yaml_,
-                  {{"window", to_note(window_)},
-                   {"best_error", exact(best_error_)},
-                   {"best_episodes", std::to_string(best_episodes_)},
-                   {"data", nlohmann::json(task_.digits.checksums).dump()}});
+  std::map<std::string, std::string> notes = {
+      {"window", to_note(window_)},
+      {"best_error", exact(best_error_)},
+      {"best_episodes", std::to_string(best_episodes_)},
+      {"data", nlohmann::json(task_.digits.checksums).dump()}};
+  if (unevaluated_) notes[kRowNote] = to_note(*unevaluated_);
+  save_checkpoint(path, learner_, config_yaml_, notes);
 }
 
 RunWork Training::work() const {
@@ -134,7 +165,8 @@ RunWork Training::work() const {
 bool Training::train(const std::atomic<bool>& stop) {
   const Config& config = task_.config;
   progress_.begin(work());
-  while (learner_.updates() < learner_.total_updates()) {
+  bool stopped = unevaluated_ && !log_unless_stopped(stop);
+  while (!stopped && learner_.updates() < learner_.total_updates()) {
     const std::int64_t before = episodes();
     const Clock::time_point begin = Clock::now();
     const UpdateReport report = learner_.step();
@@ -151,24 +183,27 @@ bool Training::train(const std::atomic<bool>& stop) {
                      window_.errors / window_.episodes);
     // Before the row, behind which this state may be saved: a resumed run records no earlier ones.
     if (ranks_.first() && config.record.every > 0 && due(config.record.every)) record();
-    if (due(config.log.every) || due(config.evaluation.every))
-      log(report, due(config.evaluation.every));
-    whole_ = true;
-    if (ranks_.any(stop) && !last) {
-      progress_.finish();
-      rescue();
-      return false;
+    if (due(config.evaluation.every)) {
+      unevaluated_ = row_of(report);
+      stopped = !log_unless_stopped(stop);
+    } else if (due(config.log.every)) {
+      log(row_of(report), /*evaluate_now=*/false);
     }
+    whole_ = true;
+    stopped |= ranks_.any(stop) && !last;
   }
   progress_.finish();
-  return true;
+  if (stopped) rescue();
+  return !stopped;
 }
 
-void Training::log(const UpdateReport& report, bool evaluate_now) {
+bool Training::log_unless_stopped(const std::atomic<bool>& stop) {
+  return unless_stopped(stop, [&] { log(*unevaluated_, /*evaluate_now=*/true); });
+}
+
+// All but the evaluation, and the time.
+MetricsRow Training::row_of(const UpdateReport& report) {
   const double n = window_.episodes;
-  const double rate = window_timed_episodes_ / window_seconds_;
-  const double error = window_.errors / n;
-  train_error_ = error;
   MetricsRow row;
   row["episodes"] = static_cast<double>(episodes());
   row["train/loss"] = window_.loss() / n;
@@ -178,16 +213,23 @@ void Training::log(const UpdateReport& report, bool evaluate_now) {
   row["train/learning_rate"] = report.learning_rate;
   row["train/location_std"] = report.location_std;
   row["train/temperature"] = report.temperature;
-  row["time/episodes_per_second"] = rate;
+  row["time/episodes_per_second"] = window_timed_episodes_ / window_seconds_;
+  return row;
+}
+
+void Training::log(MetricsRow row, bool evaluate_now) {
   std::string text;
   if (evaluate_now) {
     evaluate(row);
+    unevaluated_.reset();
     text = fmt::format("valid {:.2f} %  on digit {:.1f} %", 100 * row["valid/error"],
                        100 * row["attention/on_target"]);
   }
   row["time/elapsed"] = elapsed();
   if (ranks_.first()) log_->append(row);
-  progress_.line(episodes(), rate, error, text);
+  const double error = window_.errors / window_.episodes;
+  train_error_ = error;
+  progress_.line(episodes(), row["time/episodes_per_second"], error, text);
   progress_.row(row);
   window_ = {};
   window_seconds_ = window_timed_episodes_ = 0.0;
@@ -236,12 +278,10 @@ std::filesystem::path Training::record(const std::string& format) const {
   const std::filesystem::path target =
       folder_.recordings() /
       fmt::format("episodes-{:0{}}.{}", episodes(), std::to_string(last).size(), format);
-  write_recording({&agent, 1},
-                  {.target = target,
-                   .force = true,
-                   .scenes = config.scenes,
-                   .seed = task_.config.evaluation.seed},
-                  /*stop=*/false);
+  write_recording({&agent, 1}, {.target = target,
+                                .force = true,
+                                .scenes = config.scenes,
+                                .seed = task_.config.evaluation.seed});
   return target;
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "agent/learning/checkpoint.h"
@@ -49,6 +50,8 @@ class Training {
   void share_state();
   /// Saves the state after the last whole update, where this rank writes.
   void rescue() const;
+  /// Whether it came to its last update and row before `stop` was heard: after an update, or in an
+  /// evaluation, which a resumed training makes then.
   bool train(const std::atomic<bool>& stop);
 
   std::int64_t episodes() const { return learner_.episodes(); }
@@ -62,7 +65,9 @@ class Training {
   Checkpoint newest_checkpoint(std::string& word) const;
   void save(const std::filesystem::path& path) const;
   void save_last() const;
-  void log(const UpdateReport& report, bool evaluate);
+  MetricsRow row_of(const UpdateReport& report);
+  void log(MetricsRow row, bool evaluate);
+  bool log_unless_stopped(const std::atomic<bool>& stop);
   void evaluate(MetricsRow& row);
   void open_log();
   void record() const;
@@ -87,6 +92,8 @@ class Training {
   double best_error_ = std::numeric_limits<double>::infinity();
   std::int64_t best_episodes_ = 0;
   double train_error_ = std::numeric_limits<double>::quiet_NaN();  // of the last row, written here
+  // The row of the last update, which still lacks its evaluation. On the first rank it is whole.
+  std::optional<MetricsRow> unevaluated_;
 };
 
 }  // namespace saccade

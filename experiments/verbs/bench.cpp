@@ -213,22 +213,21 @@ std::string bench(const BenchOptions& options, const Told& told) {
 
 Verb bench_verb() {
   const auto options = std::make_shared<BenchOptions>();
-  return {
-      .name = "bench",
-      .about = "Measure the speed of an experiment",
-      .options = {config_option(&options->config),
-                  overrides_option(&options->overrides),
-                  {"--seconds", &options->seconds, "How long in all (default 10)"},
-                  threads_option(&options->threads),
-                  {"--profile", &options->profile, "And where the time goes, stage by stage"},
-                  json_option(&options->json)},
-      .call =
-          [options](const Call&) {
-            say(with_progress("measured", [&](const Told& told) { return bench(*options, told); }));
-            return Ending::done;
-          },
-      .examples = {"saccade bench cluttered60 --profile",
-                   "saccade bench ram60 training.batch_size=1024 --seconds 4 --json"}};
+  return {.name = "bench",
+          .about = "Measure the speed of an experiment",
+          .options = {config_option(&options->config),
+                      overrides_option(&options->overrides),
+                      {"--seconds", &options->seconds, "How long in all (default 10)"},
+                      threads_option(&options->threads),
+                      {"--profile", &options->profile, "And where the time goes, stage by stage"},
+                      json_option(&options->json)},
+          .call =
+              [options](const Call& call) {
+                return say_unless_stopped(call, "measured",
+                                          [&](const Told& told) { return bench(*options, told); });
+              },
+          .examples = {"saccade bench cluttered60 --profile",
+                       "saccade bench ram60 training.batch_size=1024 --seconds 4 --json"}};
 }
 
 }  // namespace saccade

@@ -107,10 +107,10 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
     if (options.run_folders.size() < kRecordedAgents)
       options.run_folders.push_back(variant.folders[0]);
   try {
-    record(options, /*stop=*/false, told);
+    record(options, told);
     options.out = dark->path();
     options.dark = true;
-    record(options, /*stop=*/false, told);
+    record(options, told);
   } catch (const std::exception& error) {
     comparison.left_out.push_back({options.dark ? dark_of(file) : file, error.what()});
     return std::nullopt;
@@ -175,9 +175,9 @@ Verb compare_verb() {
           .call =
               [options](const Call& call) {
                 options->command = call.command;
-                say(with_progress("compared and filmed",
-                                  [&](const Told& told) { return compare(*options, told); }));
-                return Ending::done;
+                return say_unless_stopped(call, "compared and filmed", [&](const Told& told) {
+                  return compare(*options, told);
+                });
               },
           .examples = {"saccade compare runs/quickstart --force",
                        "saccade compare soft60 cluttered60 --out two"}};

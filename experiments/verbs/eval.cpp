@@ -75,10 +75,9 @@ Verb eval_verb() {
                    "labels, answers, errors)"},
                   threads_option(&options->threads)},
       .call =
-          [options](const Call&) {
-            say(with_progress("test scenes",
-                              [&](const Told& told) { return eval(*options, told); }));
-            return Ending::done;
+          [options](const Call& call) {
+            return say_unless_stopped(call, "test scenes",
+                                      [&](const Told& told) { return eval(*options, told); });
           },
       .examples = {"saccade eval runs/quickstart/base/seed-1 --draws 5",
                    "saccade eval soft60 --weights attention.npz"}};

@@ -19,6 +19,7 @@
 #include "experiments/files/json_text.h"
 #include "experiments/runs/trained.h"
 #include "nn/error.h"
+#include "nn/stop.h"
 
 namespace saccade {
 namespace {
@@ -134,10 +135,13 @@ class LocatorGradient {
     model_.baseline->forward(b, critic_, rollout_, parameters_);
   }
 
-  float mean_reward() const {
-    float sum = 0.0F;
-    for (int b = 0; b < rollout_.episodes(); ++b) sum += returns_(0, b);
-    return sum / static_cast<float>(rollout_.episodes());
+  /// (T): of what followed each step.
+  std::vector<double> mean_returns() const {
+    std::vector<double> means(steps(), 0.0);
+    for (int t = 0; t < steps(); ++t)
+      for (int b = 0; b < rollout_.episodes(); ++b)
+        means[t] += returns_(t, b) / static_cast<double>(rollout_.episodes());
+    return means;
   }
   /// Of the episodes (B): what the last decision is credited with.
   std::span<const float> last_returns() const {
@@ -145,13 +149,14 @@ class LocatorGradient {
   }
 
   /// The locator's gradient of what was played, by an estimator; only glimpses from `first` on.
-  std::vector<float> gradient(const std::string& estimator, float average_reward, int first = 0) {
+  std::vector<float> gradient(const std::string& estimator, std::span<const double> average_returns,
+                              int first = 0) {
     find_advantage(estimator).estimate(
         matrix(advantages_), {.returns = matrix(returns_),
                               .baselines = matrix(baselines_),
                               .rollouts = rollouts_,
                               .constant = static_cast<float>(model_.config().reinforce.constant),
-                              .average_reward = average_reward,
+                              .average_returns = average_returns,
                               .earned = matrix(earned_),
                               .discount = trace_.discount,
                               .trace = trace_.of_advantage});
@@ -196,16 +201,17 @@ using Samples = std::vector<std::vector<std::vector<float>>>;  // (estimator, dr
 // `drawn` is told of it.
 template <class Play>
 Samples sample(std::vector<std::unique_ptr<LocatorGradient>>& locators, Workers& workers, int draws,
-               float average_reward, int first, const std::function<void()>& drawn,
-               const Play& play) {
+               std::span<const double> average_returns, int first,
+               const std::function<void()>& drawn, const Play& play) {
   const std::vector<std::string> estimators = advantage_estimators();
   Samples samples(estimators.size(), std::vector<std::vector<float>>(draws));
   const int count = static_cast<int>(locators.size());
   workers.for_each(count, [&](int p) {
     for (int draw = p; draw < draws; draw += count) {
+      stop_if_asked();
       play(*locators[p], draw);
       for (std::size_t e = 0; e < estimators.size(); ++e)
-        samples[e][draw] = locators[p]->gradient(estimators[e], average_reward, first);
+        samples[e][draw] = locators[p]->gradient(estimators[e], average_returns, first);
       drawn();
     }
   });
@@ -230,6 +236,7 @@ std::vector<double> enumerate(LocatorGradient& locator, int candidates, const Te
   const int last = locator.steps() - 1;
   std::vector<double> exact;
   for (int k = 0; k < candidates; ++k) {
+    stop_if_asked();
     const Tensor<3> actions = with_last(prefix, [k](int) { return k; });
     locator.play(0, &actions);
     const int batch = locator.rollout().episodes();
@@ -247,7 +254,7 @@ std::vector<double> enumerate(LocatorGradient& locator, int candidates, const Te
 // The last glimpse alone, all earlier ones fixed: each estimator against the exact gradient.
 nlohmann::ordered_json against_exact(const Trained& trained, const GradientsOptions& options,
                                      std::vector<std::unique_ptr<LocatorGradient>>& locators,
-                                     Workers& workers, float average_reward,
+                                     Workers& workers, std::span<const double> average_returns,
                                      const std::function<void()>& drawn) {
   const int candidates = trained.task.model.look().num_candidates;
   LocatorGradient& locator = *locators.front();
@@ -264,7 +271,7 @@ nlohmann::ordered_json against_exact(const Trained& trained, const GradientsOpti
     one.play(number, &actions);
   };
   const Samples samples =
-      sample(locators, workers, options.samples, average_reward, last, drawn, play_last);
+      sample(locators, workers, options.samples, average_returns, last, drawn, play_last);
 
   nlohmann::ordered_json report{{"norm", norm(exact)}};
   const std::vector<std::string> estimators = advantage_estimators();
@@ -328,13 +335,13 @@ std::string gradients(const GradientsOptions& options, const Told& told) {
   // `ema` is what the agent earned before: on other scenes, so that it knows nothing of these
   // draws.
   locators.front()->play(0, nullptr, options.scenes);
-  const float average_reward = locators.front()->mean_reward();
+  const std::vector<double> average_returns = locators.front()->mean_returns();
 
   nlohmann::ordered_json document{{"scenes", options.scenes},
                                   {"rollouts", options.rollouts},
                                   {"samples", options.samples},
                                   {"critic", model.config().reinforce.critic},
-                                  {"average_reward", average_reward}};
+                                  {"average_returns", average_returns}};
   const std::vector<std::string> estimators = advantage_estimators();
   const bool exact = model.look().num_candidates > 0;
   const std::int64_t total = std::int64_t{options.samples} * (exact ? 2 : 1);
@@ -343,7 +350,7 @@ std::string gradients(const GradientsOptions& options, const Told& told) {
     if (told) told(++done, total);
   };
   if (told) told(0, total);
-  const Samples all = sample(locators, workers, options.samples, average_reward, 0, drawn,
+  const Samples all = sample(locators, workers, options.samples, average_returns, 0, drawn,
                              [](LocatorGradient& locator, int draw) { locator.play(draw); });
   for (std::size_t e = 0; e < estimators.size(); ++e) {
     const Noise noise = measure(all[e]);
@@ -354,7 +361,7 @@ std::string gradients(const GradientsOptions& options, const Told& told) {
                                              {"signal_to_noise_high", noise.high}};
   }
   if (exact)
-    document["exact"] = against_exact(trained, options, locators, workers, average_reward, drawn);
+    document["exact"] = against_exact(trained, options, locators, workers, average_returns, drawn);
   return options.json ? json_text(document, 2) + "\n" : to_table(document);
 }
 
@@ -371,10 +378,9 @@ Verb gradients_verb() {
                       json_option(&options->json),
                       threads_option(&options->threads)},
           .call =
-              [options](const Call&) {
-                say(with_progress("draws",
-                                  [&](const Told& told) { return gradients(*options, told); }));
-                return Ending::done;
+              [options](const Call& call) {
+                return say_unless_stopped(
+                    call, "draws", [&](const Told& told) { return gradients(*options, told); });
               },
           .examples = {"saccade gradients runs/quickstart/base/seed-1 --scenes 32 --samples 64",
                        "saccade gradients cluttered60 --json"}};

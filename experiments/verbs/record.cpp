@@ -84,7 +84,7 @@ std::vector<std::string> agent_names(std::span<const Config* const> configs,
   return names;
 }
 
-std::string record(const RecordOptions& options, const std::atomic<bool>& stop, const Told& told) {
+std::string record(const RecordOptions& options, const Told& told) {
   const fs::path target = options.out.empty() ? default_target(options.run_folders) : options.out;
   const bool sheet = target.extension() == ".png";
   const RecordedScenes only = which(options.only);
@@ -104,17 +104,14 @@ std::string record(const RecordOptions& options, const std::atomic<bool>& stop, 
     agents.push_back({names[i], runs[i]->task, flat(runs[i]->weights), Split::test, evaluation});
 
   const int wanted = options.scenes.value_or(sheet ? kSheetScenes : kVideoScenes);
-  const Recording written = write_recording(agents,
-                                            {.target = target,
-                                             .force = options.force,
-                                             .scenes = wanted,
-                                             .seed = evaluation.seed,
-                                             .only = only,
-                                             .fps = options.fps,
-                                             .dark = options.dark,
-                                             .told = told},
-                                            stop);
-  if (!written.finished) return "";
+  const Recording written = write_recording(agents, {.target = target,
+                                                     .force = options.force,
+                                                     .scenes = wanted,
+                                                     .seed = evaluation.seed,
+                                                     .only = only,
+                                                     .fps = options.fps,
+                                                     .dark = options.dark,
+                                                     .told = told});
   std::string text = target.string() + "\n";
   if (written.scenes < wanted)
     text += fmt::format("{} scenes of {} are {}\n", written.scenes, written.scanned, options.only);
@@ -141,15 +138,8 @@ Verb record_verb() {
                   force_option(&options->force)},
       .call =
           [options](const Call& call) {
-            const std::atomic<bool>& stop = call.stop_flag();
-            const std::string written = with_progress(
-                "scenes", [&](const Told& told) { return record(*options, stop, told); });
-            if (written.empty()) {
-              fmt::print(stderr, "stopped; nothing was written\n");
-              return Ending::stopped;
-            }
-            say(written);
-            return Ending::done;
+            return say_unless_stopped(call, "scenes",
+                                      [&](const Told& told) { return record(*options, told); });
           },
       .examples = {"saccade record soft60 cluttered60 --out both.mp4",
                    "saccade record runs/quickstart/base/seed-1 --out mistakes.gif --only wrong"}};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -30,13 +29,11 @@ struct RecordOptions {
 /// Records where trained agents look at test scenes, side by side. Without `out` the file is
 /// recording.mp4 in the run folder, or in the working folder for several runs and for a trained
 /// agent by name (.gif where there is no encoder of H.264). Returns what to print: the path, and
-/// how many scenes were found where they are fewer than asked for; nothing if `stop` ended it,
-/// which leaves no file.
+/// how many scenes were found where they are fewer than asked for.
 ///
 /// Throws InputError for a folder that is no run, runs of different tasks (scene.*, data.source,
 /// data.size, the data's checksums), and whatever write_recording refuses.
-std::string record(const RecordOptions& options, const std::atomic<bool>& stop,
-                   const Told& told = nullptr);
+std::string record(const RecordOptions& options, const Told& told = nullptr);
 
 /// Short and distinct names for agents: their variant_labels(), or where these are not distinct the
 /// ends of their folders' paths.

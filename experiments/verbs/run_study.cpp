@@ -19,6 +19,7 @@
 #include "experiments/verbs/compare.h"
 #include "nn/error.h"
 #include "nn/printable.h"
+#include "nn/stop.h"
 
 namespace saccade {
 namespace {
@@ -103,8 +104,10 @@ bool run_study(const Study& study, const RunOptions& options, StudyProgress& pro
   if (outcome.stopped) return false;
   if (!outcome.held.empty()) {
     progress.note(word_on_others(outcome.held));
-  } else if (!outcome.finished.empty()) {
-    compare_runs(study, folder, outcome, options, progress);
+  } else if (!outcome.finished.empty() && !unless_stopped(stop, [&] {
+               compare_runs(study, folder, outcome, options, progress);
+             })) {
+    return false;
   }
   if (outcome.failed > 0)
     throw std::runtime_error(fmt::format("{} of {} runs failed; the same command tries them again",

@@ -16,6 +16,7 @@
 #include "experiments/pictures/saliency_picture.h"
 #include "experiments/runs/trained.h"
 #include "nn/error.h"
+#include "nn/stop.h"
 
 namespace saccade {
 namespace {
@@ -73,6 +74,7 @@ void write_saliency(const Task& task, std::span<const float> weights,
   drawn.draw_scales(sheet, {kMargin, end});
   const int step = model.answer().spells ? model.num_glimpses() - 1 : outputs.back();
   for (int first = 0; first < options.scenes; first += kChunk) {
+    stop_if_asked();
     if (told) told(first, options.scenes);
     RolloutRequest request = RolloutRequest::of_scenes(first, evaluation.seed);
     request.readout = Readout::deterministic;
@@ -129,10 +131,9 @@ Verb saliency_verb() {
                        "the last; every symbol)"},
                       force_option(&options->force)},
           .call =
-              [options](const Call&) {
-                say(with_progress("scenes",
-                                  [&](const Told& told) { return saliency(*options, told); }));
-                return Ending::done;
+              [options](const Call& call) {
+                return say_unless_stopped(
+                    call, "scenes", [&](const Told& told) { return saliency(*options, told); });
               },
           .examples = {"saccade saliency runs/quickstart/base/seed-1 --out maps",
                        "saccade saliency soft60 --out maps --scenes 4 --step 2"}};

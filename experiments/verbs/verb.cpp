@@ -5,6 +5,7 @@
 #include "nn/error.h"
 #include "nn/join_ranks.h"
 #include "nn/printable.h"
+#include "nn/stop.h"
 
 namespace saccade {
 
@@ -16,6 +17,17 @@ std::vector<Verb> verbs() {
 }
 
 void say(const std::string& text) { fmt::print("{}", printable(text)); }
+
+Ending say_unless_stopped(const Call& call, const std::string& what,
+                          const std::function<std::string(const Told&)>& work) {
+  std::string text;
+  if (!unless_stopped(call.stop_flag(), [&] { text = with_progress(what, work); })) {
+    fmt::print(stderr, "stopped; nothing was written\n");
+    return Ending::stopped;
+  }
+  say(text);
+  return Ending::done;
+}
 
 void require_one_rank(const std::string& verb) {
   const Launch started = launch();

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "experiments/files/progress_bar.h"
 #include "nn/ranks.h"
 
 namespace saccade {
@@ -86,6 +87,11 @@ struct Verb {
 
 /// Prints to the standard output, as printable() has it.
 void say(const std::string& text);
+
+/// Does work(told), whose progress is shown meanwhile, and says what it returns. Where a signal
+/// asks it to stop (nn/stop.h), it says that nothing was written instead.
+Ending say_unless_stopped(const Call& call, const std::string& what,
+                          const std::function<std::string(const Told&)>& work);
 
 /// Throws InputError where this process is one of several ranks, which would all do the same work.
 void require_one_rank(const std::string& verb);

@@ -189,7 +189,7 @@ class Agent {
   nb::dict play_in(const EnvironmentFactory& environments, const PlayRequest& request) {
     std::vector<NpzArray> arrays;
     require_threads();
-    compute_until_stopped([&](std::atomic<bool>&) {
+    compute_until_stopped([&] {
       arrays = play(task_->model, flat(weights_), environments, request, workers_).take();
     });
     return to_dict(std::move(arrays));
@@ -201,7 +201,7 @@ class Agent {
     const std::vector<int> outputs = followed_outputs(task_->model, step, "step");
     std::vector<NpzArray> arrays;
     require_threads();
-    compute_until_stopped([&](std::atomic<bool>&) {
+    compute_until_stopped([&] {
       arrays = saliency_arrays(task_->model, flat(weights_), environments, scenes, seed, outputs);
     });
     return to_dict(std::move(arrays));
@@ -241,11 +241,10 @@ void record(const std::vector<Agent*>& agents, const std::vector<std::string>& n
     filmed.push_back(agents[i]->filmed(names[i], canvases, evaluation));
   }
   require_threads();
-  compute_until_stopped([&](std::atomic<bool>& stop) {
+  compute_until_stopped([&] {
     write_recording(
         filmed,
-        {.target = target, .force = force, .scenes = scenes, .seed = evaluation.seed, .fps = fps},
-        stop);
+        {.target = target, .force = force, .scenes = scenes, .seed = evaluation.seed, .fps = fps});
   });
 }
 

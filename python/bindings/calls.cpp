@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "nn/stop.h"
+
 namespace saccade::python {
 
 namespace nb = nanobind;
@@ -112,8 +114,8 @@ class Computation {
 
 }  // namespace
 
-void compute_until_stopped(const std::function<void(std::atomic<bool>& stop)>& body) {
-  Computation().run([&](std::atomic<bool>& stop, const OnCaller&) { body(stop); });
+void compute_until_stopped(const std::function<void()>& body) {
+  Computation().run([&](std::atomic<bool>& stop, const OnCaller&) { unless_stopped(stop, body); });
 }
 
 void compute_until_stopped(

@@ -32,17 +32,17 @@ auto compute(const Body& body) {
   return body();
 }
 
-/// body(stop) on a thread of its own, while this one handles signals: where a handler raises, as
-/// that of Ctrl-C does, `stop` becomes true, and that exception leaves once body has returned. One
+/// body() on a thread of its own, while this one handles signals: where a handler raises, as that
+/// of Ctrl-C does, body is asked to stop (nn/stop.h), and that exception leaves once it has. One
 /// that body throws comes first.
-void compute_until_stopped(const std::function<void(std::atomic<bool>& stop)>& body);
+void compute_until_stopped(const std::function<void()>& body);
 
 /// Does a piece of work on the thread that began the computation, which has the interpreter then,
 /// and comes back when it is done. Any thread of the computation may call it.
 using OnCaller = std::function<void(const std::function<void()>& work)>;
 
-/// The same for a body that has something to tell meanwhile: what its work on the calling thread
-/// throws is as what a handler raises. After that no more work is done.
+/// The same for a body that has something to tell meanwhile and reads `stop` itself: what its work
+/// on the calling thread throws is as what a handler raises. After that no more work is done.
 void compute_until_stopped(
     const std::function<void(std::atomic<bool>& stop, const OnCaller& on_caller)>& body);
 

@@ -112,7 +112,7 @@ template <class Work>
 std::string computed(const Work& work) {
   require_threads();
   std::string text;
-  compute_until_stopped([&](std::atomic<bool>& stop) { text = work(stop); });
+  compute_until_stopped([&] { text = work(); });
   return text;
 }
 
@@ -160,7 +160,7 @@ void bind_runs(nb::module_& m) {
         require_allowed(eval_verb(), "--episodes", episodes);
         require_allowed(eval_verb(), "--draws", draws);
         require_allowed_threads(threads);
-        return computed([&](auto&) {
+        return computed([&] {
           return eval({.run_folder = folder,
                        .scenes = episodes.value_or(0),
                        .draws = draws.value_or(0),
@@ -180,7 +180,7 @@ void bind_runs(nb::module_& m) {
                                      .json = true,
                                      .force = force,
                                      .command = command};
-        std::string json = computed([&](auto&) { return compare(options); });
+        std::string json = computed([&] { return compare(options); });
         return std::pair(std::move(json), report_of(options));
       },
       "folders"_a, "tuned_by"_a, "out"_a.none(), "force"_a, "command"_a,
@@ -189,7 +189,7 @@ void bind_runs(nb::module_& m) {
       "comparison",
       [](const std::vector<fs::path>& folders, const std::vector<std::string>& tuned_by) {
         require_some(folders);
-        return computed([&](auto&) { return to_json(gather(folders, tuned_by)); });
+        return computed([&] { return to_json(gather(folders, tuned_by)); });
       },
       "folders"_a, "tuned_by"_a, "The same document without any file.");
   m.def(
@@ -200,7 +200,7 @@ void bind_runs(nb::module_& m) {
         require_allowed(verb, "--samples", samples);
         require_allowed(verb, "--rollouts", rollouts);
         require_allowed_threads(threads);
-        return computed([&](auto&) {
+        return computed([&] {
           return gradients({.run_folder = folder,
                             .scenes = scenes,
                             .samples = samples,
@@ -224,7 +224,7 @@ void bind_runs(nb::module_& m) {
                                     .only = only,
                                     .fps = fps,
                                     .force = force};
-        return computed([&](std::atomic<bool>& stop) { return record(options, stop); });
+        return computed([&] { return record(options); });
       },
       "folders"_a, "out"_a, "scenes"_a = nb::none(), "seed"_a = nb::none(), "only"_a = "",
       "fps"_a = 3.0, "force"_a = false,

@@ -107,7 +107,8 @@ inline naive::World read_world(const Played& played, Environment& environment) {
 
   const double temperature =
       model.looking->exploration_at(0.0, flat(played.parameters)).temperature;
-  naive::World world{model.config(), model.canvas(), {}, temperature, kAverageReward, {}};
+  naive::World world{
+      model.config(), model.canvas(), {}, temperature, average_returns(model.num_glimpses()), {}};
   world.patch_size = model.look().picture_side;
   world.scales = model.look().pictures;
   world.std = played.std;
@@ -164,7 +165,8 @@ inline void check_forward(const Played& played, const std::vector<naive::Play>& 
 template <class Complete>
 void check_point_lane(const Played& played, Complete&& complete) {
   naive::Parameters p = naive::read_parameters(flat(played.parameters), played.model.layout());
-  naive::Batch batch{played.model.config(), played.std, kAverageReward,
+  naive::Batch batch{played.model.config(), played.std,
+                     average_returns(played.model.num_glimpses()),
                      naive::read_episodes(played.lane.rollout())};
   std::vector<naive::Truth> truths;
   for (int b = 0; b < kEpisodes; ++b) {

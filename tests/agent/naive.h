@@ -124,8 +124,8 @@ inline Row mean(const Parameters& p, int t, const Row& h, const Row& thumbnail) 
 /// One batch of episodes and what else the loss depends on.
 struct Batch {
   const AgentConfig& config;
-  double std;             // where it is not learned
-  double average_reward;  // of advantage `ema`
+  double std;           // where it is not learned
+  Row average_returns;  // (T), of advantage `ema`
   std::vector<Episode> episodes;
 
   int steps() const { return config.glimpse.num_glimpses; }
@@ -149,7 +149,7 @@ inline Detached detach(const Batch& batch, const Parameters& p) {
   for (std::size_t b = 0; b < batch.episodes.size(); ++b) {
     all.advantages.emplace_back();
     for (int t = 0; t < batch.steps(); ++t)
-      all.advantages[b].push_back(advantage(batch.config, batch.average_reward, all.outcomes, b, t,
+      all.advantages[b].push_back(advantage(batch.config, batch.average_returns, all.outcomes, b, t,
                                             !batch.episodes[b].truth.actions.empty()));
   }
   return all;

@@ -217,13 +217,13 @@ struct Outcomes {
 };
 
 /// Of step t of episode b.
-inline double advantage(const AgentConfig& config, double average_reward, const Outcomes& all,
+inline double advantage(const AgentConfig& config, const Row& average_returns, const Outcomes& all,
                         std::size_t b, std::size_t t, bool acts) {
   const ReinforceConfig& reinforce = config.reinforce;
   const double own = all.returns[b][t];
   if (reinforce.advantage == "none") return own;
   if (reinforce.advantage == "constant") return own - reinforce.constant;
-  if (reinforce.advantage == "ema") return own - average_reward;
+  if (reinforce.advantage == "ema") return own - average_returns[t];
   if (reinforce.advantage == "learned") return own - all.baselines[b][t];
   if (reinforce.advantage == "gae") {
     const double discount = acts ? reinforce.discount : 1.0;

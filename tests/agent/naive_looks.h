@@ -31,7 +31,7 @@ struct World {
   CanvasSize canvas;
   std::vector<Row> places;  // (G, 2)
   double temperature;
-  double average_reward;  // of advantage `ema`
+  Row average_returns;  // (T), of advantage `ema`
   std::vector<Scene> scenes;
   int patch_size = 0, scales = 0;  // of the retina, where there is one; its factor is 2
   double std = 0.0;                // of the Gaussian, where it is not learned
@@ -313,7 +313,7 @@ inline Constants constants(const World& world, const Parameters& p) {
   for (std::size_t b = 0; b < world.scenes.size(); ++b) {
     all.advantages.emplace_back();
     for (std::size_t t = 0; t + 1 < all.plays[b].states.size(); ++t)
-      all.advantages[b].push_back(advantage(world.config, world.average_reward, all.outcomes, b, t,
+      all.advantages[b].push_back(advantage(world.config, world.average_returns, all.outcomes, b, t,
                                             !world.scenes[b].truth.actions.empty()));
   }
   return all;

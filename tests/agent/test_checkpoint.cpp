@@ -109,7 +109,7 @@ void check_round_trip(const AgentConfig& config, const Sight& sight = kTinySight
   CHECK(checkpoint.updates() == 7);
   checkpoint.restore(other.learner);
   CHECK(other.learner.updates() == 7);
-  CHECK(other.learner.average_reward == trained.learner.average_reward);
+  CHECK(other.learner.average_returns == trained.learner.average_returns);
   save_checkpoint(saved.path / "again", other.learner, "name: tiny\n", kNotes);
   CHECK((bytes_of(saved.path / "again") == bytes_of(saved.file)));
 
@@ -253,6 +253,7 @@ TEST_CASE("a whole file of other contents is refused") {
     std::string counter, text, fault;
   } counters[] = {
       {"average_reward", "many", "'many' in the checkpoint is not a number"},
+      {"average_reward", "1 2 3 4 5", "average_reward: 5 numbers in the checkpoint; allowed: "},
       {"updates", "many", "updates: many" + bounds},
       {"updates", "", "updates: " + bounds},
       {"updates", "-1", "updates: -1" + bounds},

@@ -191,8 +191,8 @@ std::string play(const Episode& episode) {
   Lane lane(model, episode.task.environments(kEpisodes, 1));
   const LossSums sums =
       lane.run(flat(parameters),
-               {.first_scene = episode.first_scene, .seed = 5, .classify_every_step = true}, 0.0F,
-               kEpisodes);
+               {.first_scene = episode.first_scene, .seed = 5, .classify_every_step = true},
+               std::vector<double>(model.num_glimpses()), kEpisodes);
   if (episode.is_point()) check_well_conditioned(lane.rollout(), episode.task.sight.canvas);
   if (episode.task.sight.answer != AnswerKind::actions)
     check_clear(lane.rollout().answer->probabilities);

@@ -23,7 +23,7 @@ struct Snapshot {
       : blocks{learner.parameters, learner.optimizer.averaged, learner.optimizer.first,
                learner.optimizer.second},
         updates(learner.updates()),
-        average_reward(learner.average_reward) {}
+        average_returns(learner.average_returns) {}
 
   void restore(Learner& learner) const {
     learner.parameters = blocks[0];
@@ -31,7 +31,7 @@ struct Snapshot {
     learner.optimizer.first = blocks[2];
     learner.optimizer.second = blocks[3];
     learner.optimizer.updates = updates;
-    learner.average_reward = average_reward;
+    learner.average_returns = average_returns;
   }
 
   /// Bit by bit: 0 and -0 differ, a not-a-number equals itself.
@@ -41,12 +41,12 @@ struct Snapshot {
     };
     for (std::size_t i = 0; i < blocks.size(); ++i)
       if (!std::ranges::equal(blocks[i], other.blocks[i], same_bits)) return false;
-    return updates == other.updates && average_reward == other.average_reward;
+    return updates == other.updates && average_returns == other.average_returns;
   }
 
   std::vector<Tensor<1>> blocks;
   std::int64_t updates;
-  double average_reward;
+  std::vector<double> average_returns;
 };
 
 Snapshot train(const AgentConfig& config, std::uint64_t seed, int threads, int updates,
@@ -183,7 +183,8 @@ TEST_CASE("a learner that takes over another's state goes on with the same bits"
 }
 
 TEST_CASE("a report says what the update did") {
-  const AgentConfig config = tiny_config();
+  AgentConfig config = tiny_config();
+  config.reinforce.advantage = "ema";
   const Model model(config, kTinySight);
   Workers workers(1);
   Learner learner(model, tiny_environment, 1, workers);
@@ -197,12 +198,34 @@ TEST_CASE("a report says what the update did") {
     CHECK(report.gradient_norm > 0.0);
     const double reward = report.sums.reward / 32;
     average_reward = n == 0 ? reward : 0.9 * average_reward + 0.1 * reward;
-    CHECK(learner.average_reward == doctest::Approx(average_reward));
+    for (const double average :
+         learner.average_returns)  // the reward of the end follows every step
+      CHECK(average == doctest::Approx(average_reward));
     CHECK(report.location_std == doctest::Approx(0.3));
     CHECK(report.learning_rate == doctest::Approx(learner.optimizer.learning_rate(n / 100.0)));
   }
   CHECK(learner.updates() == 50);
   CHECK(learner.episodes() == 1600);
+}
+
+TEST_CASE("each step has its own average return") {
+  AgentConfig config = tiny_config();
+  config.reinforce.advantage = "ema";
+  config.reinforce.reward = "gain";
+  config.training.step_loss = 0.5;
+  const Model model(config, kTinySight);
+  Workers workers(2);
+  Learner learner(model, tiny_environment, 1, workers);
+  for (int n = 0; n < 30; ++n) learner.step();
+  REQUIRE(learner.average_returns.size() >= 2);
+  // Of `gain` the returns add up: less is left to be gained after the later looks.
+  CHECK(learner.average_returns.front() > 2 * std::abs(learner.average_returns.back()));
+
+  config.reinforce.advantage = "none";
+  const Model other(config, kTinySight);
+  Learner averages_nothing(other, tiny_environment, 1, workers);
+  averages_nothing.step();
+  for (const double average : averages_nothing.average_returns) CHECK(average == 0.0);
 }
 
 TEST_CASE("a batch that cannot be cut into lanes is refused") {

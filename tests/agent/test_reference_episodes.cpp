@@ -176,13 +176,14 @@ TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it
     }
     const bool acts = sight_of(fixture).answer == AnswerKind::actions;
     Lane lane(model, std::make_unique<ReplayEnvironment>(fixture));
-    const LossSums sums = lane.run(flat(parameters),
-                                   {.progress = 0.0,
-                                    .readout = acts ? Readout::deterministic : Readout::training,
-                                    .replay = fixture.has("action") ? &action : nullptr,
-                                    .classify_every_step = true},
-                                   static_cast<float>(fixture.number("request.average_reward")),
-                                   static_cast<int>(fixture.number("request.batch_size")));
+    const LossSums sums = lane.run(
+        flat(parameters),
+        {.progress = 0.0,
+         .readout = acts ? Readout::deterministic : Readout::training,
+         .replay = fixture.has("action") ? &action : nullptr,
+         .classify_every_step = true},
+        std::vector<double>(model.num_glimpses(), fixture.number("request.average_reward")),
+        static_cast<int>(fixture.number("request.batch_size")));
     check_forward(fixture, lane.rollout());
     check_sums(fixture, sums);
     fixture.check_gradients(lane.gradient, model.layout());

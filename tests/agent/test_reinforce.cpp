@@ -20,13 +20,14 @@ namespace {
 TEST_CASE("advantages by hand") {
   Tensor<2> returns = {{1.0F, 0.0F, 0.5F, 0.25F}, {1.0F, 0.0F, 0.5F, 0.25F}};
   Tensor<2> baselines = {{0.5F, 0.25F, 0.5F, -1.0F}, {0.0F, 1.0F, 0.75F, 0.25F}};
+  std::vector<double> average_returns = {0.25, 0.25};
   const auto advantages = [&](const std::string& name, int rollouts) {
     Tensor<2> result = zeros<2>(2, 4);
     find_advantage(name).estimate(matrix(result), {.returns = matrix(returns),
                                                    .baselines = matrix(baselines),
                                                    .rollouts = rollouts,
                                                    .constant = 0.5F,
-                                                   .average_reward = 0.25F});
+                                                   .average_returns = average_returns});
     return result;
   };
   const auto both = [](std::array<float, 4> row) {  // the same for both actions
@@ -42,6 +43,9 @@ TEST_CASE("advantages by hand") {
                        both({0.75F, -7.0F / 12.0F, 1.0F / 12.0F, -0.25F})) < 1e-6);
 
   returns = {{1.0F, 0.0F, 0.5F, 0.25F}, {0.5F, 1.0F, 0.0F, 0.0F}};  // of each action its own
+  average_returns = {0.5, 0.25};
+  CHECK(advantages("ema", 1) ==
+        Tensor<2>{{0.5F, -0.5F, 0.0F, -0.25F}, {0.25F, 0.75F, -0.25F, -0.25F}});
   CHECK(advantages("constant", 1) ==
         Tensor<2>{{0.5F, -0.5F, 0.0F, -0.25F}, {0.0F, 0.5F, -0.5F, -0.5F}});
   CHECK(advantages("learned", 1) ==
@@ -143,10 +147,11 @@ std::vector<float> expected_gradient(AgentConfig config, const std::string& adva
   CriticMemory critic = model.baseline->make_memory(2, kPairs);
   model.baseline->forward({baselines.data(), rollout.core.rows(), 1, 1}, critic, rollout,
                           flat(parameters));
+  const std::vector<double> average_returns = {0.4, 0.3};
   find_advantage(advantage).estimate(matrix(advantages), {.returns = matrix(returns),
                                                           .baselines = matrix(baselines),
                                                           .constant = 0.3F,
-                                                          .average_reward = 0.4F,
+                                                          .average_returns = average_returns,
                                                           .earned = matrix(earned),
                                                           .trace = decay.of_advantage});
   for (int b = 0; b < kPairs; ++b) {
@@ -310,11 +315,11 @@ TEST_CASE("the mean of many REINFORCE gradients is the gradient of the expected 
         flat(std::as_const(lane.gradient)), find_parameter(model.layout(), "locator.log_std"));
 
     Average ours, unclamped, clamped;
-    double average_reward = 0.0;  // of earlier updates, for `ema`
+    std::vector<double> average_returns = {0.0};  // of earlier updates, for `ema`
     for (std::uint32_t update = 0; update < kUpdates; ++update) {
-      const LossSums sums = lane.run(flat(parameters), {.seed = 3, .update = update},
-                                     static_cast<float>(average_reward), kBatch);
-      average_reward = 0.9 * average_reward + 0.1 * sums.reward / kBatch;
+      const LossSums sums =
+          lane.run(flat(parameters), {.seed = 3, .update = update}, average_returns, kBatch);
+      average_returns[0] = 0.9 * average_returns[0] + 0.1 * sums.reward / kBatch;
       ours.add({-first[0], -first[1], -log_std[0]});  // the loss is minus the reward
       unclamped.add(gradient_at(lane.rollout().look->actions, lane.rollout()));
       clamped.add(gradient_at(lane.rollout().look->locations, lane.rollout()));

@@ -37,7 +37,7 @@ std::vector<std::function<void()>> calls(const TinyExperiment& tiny, const fs::p
             said.evaluation = eval({.run_folder = agent, .scenes = 300, .threads = 2});
           },
           [&said, &tiny, agent, out] {
-            record({.run_folders = {agent}, .out = tiny.path / out / "film.gif"}, false);
+            record({.run_folders = {agent}, .out = tiny.path / out / "film.gif"});
             said.film = bytes_of(tiny.path / out / "film.gif");
           }};
 }

@@ -214,7 +214,7 @@ int count_path(const cv::Mat& sheet) {
 void check_sheet(const Task& task, const fs::path& folder, int looks_drawn) {
   const auto sheet = [&](int scenes) {
     const fs::path out = folder / fmt::format("{}.png", scenes);
-    record({.run_folders = {folder}, .out = out, .scenes = scenes}, false);
+    record({.run_folders = {folder}, .out = out, .scenes = scenes});
     return cv::imread(out.string());
   };
   const cv::Mat one = sheet(1), two = sheet(2);
@@ -230,7 +230,7 @@ void check_sheet(const Task& task, const fs::path& folder, int looks_drawn) {
 
 void check_video(const fs::path& folder, int looks) {
   const fs::path out = folder / "a.gif";
-  record({.run_folders = {folder}, .out = out, .scenes = 1}, false);
+  record({.run_folders = {folder}, .out = out, .scenes = 1});
   const std::vector<Picture> frames = read_gif(out).frames;
   REQUIRE(static_cast<int>(frames.size()) == looks + 2);  // two of the verdict
   for (int t = 0; t < looks; ++t) {  // each look changes the picture, and so does the verdict

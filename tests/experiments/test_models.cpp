@@ -44,7 +44,7 @@ TEST_CASE("an agent is filmed by its name, into the working folder or as told") 
   options.run_folders = {"quickstart", "quickstart_soft"};
   options.out = folder.path / "both.png";
   options.scenes = 1;
-  CHECK(record(options, false) == options.out.string() + "\n");
+  CHECK(record(options) == options.out.string() + "\n");
   CHECK(std::filesystem::file_size(options.out) > 1000);
 }
 

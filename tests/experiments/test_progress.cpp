@@ -208,7 +208,7 @@ TEST_CASE("the verbs tell how far they are, up to all") {
   });
   CHECK(drawn == Pairs{{0, 5}, {1, 5}, {2, 5}, {3, 5}, {4, 5}, {5, 5}});
   const Pairs filmed = heard([&](const Told& told) {
-    record({.run_folders = {run}, .out = tiny.path / "a.png", .scenes = 2}, false, told);
+    record({.run_folders = {run}, .out = tiny.path / "a.png", .scenes = 2}, told);
   });
   CHECK(filmed == Pairs{{0, 2}, {1, 2}, {2, 2}});
   const Pairs followed = heard([&](const Told& told) {

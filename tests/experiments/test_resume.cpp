@@ -1,9 +1,12 @@
 // A run that was interrupted: what it goes on from, and what it refuses to go on from.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <functional>
 
 #include "agent/learning/checkpoint.h"
+#include "experiments/training/train.h"
 #include "experiments/verbs/run.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
@@ -20,6 +23,35 @@ RunOptions resumed(RunOptions options) {
   options.resume = true;
   return options;
 }
+
+// Trains on, without a screen, and sets `stop` at one moment.
+bool run_until(const RunOptions& options, Progress& progress, const std::atomic<bool>& stop) {
+  return train(read_config(options.config, options.overrides), RunFolder(options.out),
+               {.resume = options.resume, .threads = 2, .command = options.command}, progress,
+               stop);
+}
+
+// Stops as the update is made that ends so many episodes.
+struct StopsAt : Progress {
+  explicit StopsAt(std::int64_t episodes) : at(episodes) {}
+  void update(std::int64_t episodes, double, double) override { stop = stop || episodes == at; }
+  std::int64_t at;
+  std::atomic<bool> stop = false;
+};
+
+// Stops in the final test, after so many scenes.
+struct StopsInTest : Progress {
+  explicit StopsInTest(std::int64_t scenes) : at(scenes) {}
+  Told testing() override {
+    return [this](std::int64_t done, std::int64_t) {
+      tested = std::max(tested.load(), done);
+      stop = stop || done >= at;
+    };
+  }
+  std::int64_t at;
+  std::atomic<std::int64_t> tested = 0;
+  std::atomic<bool> stop = false;
+};
 
 std::string fault(const RunOptions& options) {
   return message_of<InputError>([&] { run(options, false); });
@@ -61,6 +93,55 @@ TEST_CASE("a run that is stopped and resumed ends as one that was not") {
   }
 }
 
+TEST_CASE("a run that is stopped in an evaluation makes it when it goes on") {
+  const TinyExperiment tiny;
+  const fs::path whole = tiny.train("whole");
+  const Csv rows(whole / "metrics.csv");
+  RunOptions options = tiny.options("stopped");
+  int stops = 0;
+  for (std::size_t row = 0; row < rows.column.at("episodes").size(); ++row) {
+    if (rows.column.at("valid/error")[row].empty()) continue;
+    ++stops;
+    StopsAt at(std::stoll(rows.column.at("episodes")[row]));
+    CAPTURE(at.at);
+    CHECK_FALSE(run_until(options, at, at.stop));
+    CHECK(Checkpoint(options.out / kLast).has_note("row"));
+    const Csv now(options.out / "metrics.csv");
+    CHECK(now.column.at("episodes").size() == row);  // those before it
+    options.resume = true;
+    // Whoever is killed between the row and the checkpoint writes the row again.
+    const std::string pending = bytes_of(options.out / kLast);
+    StopsAt next(at.at + 16);
+    run_until(options, next, next.stop);
+    put_bytes(options.out / kLast, pending);
+    fs::remove(options.out / "summary.json");
+  }
+  CHECK(stops >= 2);
+  CHECK(run(options, false));
+  CHECK((bytes_of(options.out / kLast) == bytes_of(whole / kLast)));
+  CHECK((bytes_of(options.out / kBest) == bytes_of(whole / kBest)));
+  CHECK(without_times(Csv(options.out / "metrics.csv")) == without_times(rows));
+  CHECK(without_times(read_json(options.out / "summary.json")) ==
+        without_times(read_json(whole / "summary.json")));
+}
+
+TEST_CASE("a run that is stopped in its final test goes on to it") {
+  const TinyExperiment tiny;
+  const std::vector<std::string> overrides = {"evaluation.scenes=1000"};
+  const fs::path whole = tiny.train("whole", overrides);
+  RunOptions options = tiny.options("stopped", overrides);
+  StopsInTest stops(100);
+  CHECK_FALSE(run_until(options, stops, stops.stop));
+  CHECK(stops.tested >= 100);
+  CHECK(stops.tested < 1000);
+  CHECK_FALSE(fs::exists(options.out / "summary.json"));
+  CHECK((bytes_of(options.out / kLast) == bytes_of(whole / kLast)));
+  options.resume = true;
+  CHECK(run(options, false));
+  CHECK(without_times(read_json(options.out / "summary.json")) ==
+        without_times(read_json(whole / "summary.json")));
+}
+
 TEST_CASE("a run that was killed goes on from its last checkpoint") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
@@ -88,12 +169,12 @@ TEST_CASE("a row that was broken off is dropped, and so are recordings") {
   const std::string rows = bytes_of(options.out / "metrics.csv");
   put_bytes(options.out / "metrics.csv", rows + "1");
   fs::create_directories(options.out / "recordings");
-  put_bytes(options.out / "recordings/episodes-16.part.gif", "GIF8");
+  put_bytes(options.out / "recordings/episodes-16.part.0123abcd.gif", "GIF8");
   put_bytes(options.out / "recordings/episodes-00.gif", "GIF8");
   CHECK(run(resumed(options), false));
   CHECK(without_times(Csv(options.out / "metrics.csv")) ==
         without_times(Csv(whole / "metrics.csv")));
-  CHECK_FALSE(fs::exists(options.out / "recordings/episodes-16.part.gif"));
+  CHECK_FALSE(fs::exists(options.out / "recordings/episodes-16.part.0123abcd.gif"));
   CHECK(fs::exists(options.out / "recordings/episodes-00.gif"));
 }
 

@@ -1,0 +1,76 @@
+// Every command that takes long is asked to stop: it does, at the next scene or draw, and leaves no
+// file.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "experiments/verbs/bench.h"
+#include "experiments/verbs/compare.h"
+#include "experiments/verbs/eval.h"
+#include "experiments/verbs/gradients.h"
+#include "experiments/verbs/record.h"
+#include "experiments/verbs/saliency.h"
+#include "nn/stop.h"
+#include "tests/experiments/program.h"
+#include "tests/experiments/support.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST_CASE("a command that is asked to stop does, and leaves nothing behind") {
+  const TinyExperiment tiny;
+  const fs::path run = tiny.train("out");
+  const struct {
+    std::string name;
+    std::function<void(const Told&)> call;
+  } commands[] = {
+      {"eval",
+       [&](const Told& told) {
+         eval({.run_folder = run, .scenes = 400, .weights = tiny.path / "a.npz"}, told);
+       }},
+      {"gradients", [&](const Told& told) { gradients({.run_folder = run}, told); }},
+      {"compare", [&](const Told& told) { compare({.folders = {run}}, told); }},
+      {"record .gif",
+       [&](const Told& told) { record({.run_folders = {run}, .out = tiny.path / "a.gif"}, told); }},
+      {"record .png",
+       [&](const Told& told) { record({.run_folders = {run}, .out = tiny.path / "a.png"}, told); }},
+      {"saliency",
+       [&](const Told& told) {
+         saliency({.run_folder = run, .out = tiny.path, .scenes = 32}, told);
+       }},
+      {"bench", [&](const Told& told) { bench({.config = tiny.yaml, .seconds = 0.2}, told); }},
+  };
+  const auto before = contents(tiny.path);
+  for (const auto& [name, call] : commands) {
+    CAPTURE(name);
+    // From the first word on that it gives of itself, whichever thread that is on.
+    std::atomic<bool> stop = false;
+    CHECK_FALSE(unless_stopped(stop, [&] { call([&](auto, auto) { stop = true; }); }));
+    CHECK(stop);
+    CHECK(contents(tiny.path) == before);
+  }
+}
+
+TEST_CASE("Ctrl-C ends a test that would last for hours, with 130") {
+  const TinyExperiment tiny;
+  tiny.train("out");
+  const auto before = contents(tiny.path);
+  Program program(tiny.path, saccade_words({"eval", "out", "--episodes", "1000000", "--weights",
+                                            "weights.npz"}));
+  while (!has_name_beside(tiny.path)) std::this_thread::yield();  // it hears from here on
+  program.send(SIGINT);
+  const Program::Result result = program.finish();
+  CHECK(result.code == 130);
+  CHECK(result.out == "");
+  CHECK(result.err == "stopped; nothing was written\n");
+  CHECK(contents(tiny.path) == before);
+}
+
+}  // namespace
+}  // namespace saccade
