@@ -31,10 +31,15 @@ check-format:
 	clang-format --dry-run --Werror $$(git ls-files '*.h' '*.cpp')
 
 # The site, as build/docs/index.html.
-docs: build
-	python3 -m venv build/docs-venv
-	build/docs-venv/bin/pip install --quiet --disable-pip-version-check -r docs/requirements.txt
-	build/docs-venv/bin/mkdocs build --quiet --config-file docs/mkdocs.yml
+docs: DEPS += --docs
+docs: build build/docs-venv/ready
+	NO_MKDOCS_2_WARNING=1 build/docs-venv/bin/python -m mkdocs build --quiet --config-file docs/mkdocs.yml
+
+# Begun anew where an earlier call was stopped in the midst of it.
+build/docs-venv/ready: docs/requirements.txt | deps
+	python3 -m venv --clear build/docs-venv
+	build/docs-venv/bin/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
+	touch $@
 
 clean:
 	rm -rf build

@@ -1,5 +1,5 @@
-"""What mkdocs does besides: formulas as MathML, reference pages from the program's own tables, and pages from what the
-repository says elsewhere: its front page from README.md, how things are added from CONTRIBUTING.md."""
+"""What mkdocs does besides: formulas as MathML, reference pages from the program's own tables, pages from what the repository
+says elsewhere (README.md, CONTRIBUTING.md, CHANGELOG.md, models/README.md), the version, and where pages are edited."""
 
 import html
 import json
@@ -13,6 +13,12 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = os.environ.get("SACCADE_PROGRAM", str(ROOT / "build/release/saccade"))
+SOURCES = {  # of pages, in the repository
+    "index.md": "README.md",
+    "adding.md": "CONTRIBUTING.md",
+    "changes.md": "CHANGELOG.md",
+    "models.md": "models/README.md",
+}
 METRICS_OF = re.compile(r"<!-- metrics in (\S+) -->")
 COMMENT_OF = re.compile(r"<!-- comment of (\S+) -->")
 CODE = re.compile(r"(^(?: {4}|\t)[^\n]*$|```.*?```|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
@@ -79,10 +85,11 @@ def comment_of(header: str) -> str:
     return "\n".join(["```text", *lines, "```"])
 
 
-def front() -> str:
-    """README.md, whose links lead from the root of the repository."""
-    text = (ROOT / "README.md").read_text()
-    text = text.replace("](docs/pages/", "](").replace("](CONTRIBUTING.md)", "](adding.md)")
+def linked(text: str) -> str:
+    """Links from the root of the repository as links between pages."""
+    text = text.replace("](docs/pages/", "](")
+    for page, source in SOURCES.items():
+        text = text.replace(f"]({source})", f"]({page})")
     return re.sub(r"\[([^\]]*)\]\((LICENSE|CITATION\.cff)\)", r"\1", text)  # files that the site has not
 
 
@@ -92,10 +99,32 @@ def adding() -> str:
     return f"# Add things\n\n{recipes[1]}"
 
 
+def repository() -> str | None:
+    """Its address on the web: as CITATION.cff says, or else where this clone is from."""
+    said = re.search(r'^repository-code: "?([^"\s]+)', (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    origin = subprocess.run(["git", "-C", ROOT, "config", "remote.origin.url"], capture_output=True, text=True).stdout
+    url = said[1] if said else re.sub(r"^(?:ssh://)?git@([^:/]+)[:/]", r"https://\1/", origin.strip())
+    found = re.fullmatch(r"https://(?:[^@/]*@)?(.+?)(?:\.git)?/?", url)
+    return found and f"https://{found[1]}"
+
+
+def on_config(config):
+    config.site_name += " " + (ROOT / "VERSION").read_text().strip()
+    config.theme.static_templates.discard("404.html")  # is for servers
+    if url := repository():
+        config.edit_uri = f"{url}/edit/main/docs/pages/"
+        config.extra["social"] = [{"icon": "fontawesome/brands/git-alt", "link": url, "name": "Repository"}]
+
+
 def on_files(files, config):
-    reference = {f"reference/{write.__name__}.md": write for write in (verbs, settings, metrics)}
-    for name, write in (reference | {"index.md": front, "adding.md": adding}).items():
-        files.append(File.generated(config, name, content=write()))
+    pages = {f"reference/{write.__name__}.md": write() for write in (verbs, settings, metrics)}
+    for name, source in SOURCES.items():
+        pages[name] = adding() if name == "adding.md" else linked((ROOT / source).read_text())
+    for name, content in pages.items():
+        file = File.generated(config, name, content=content)
+        if name in SOURCES:
+            file.edit_uri = f"../../{SOURCES[name]}"
+        files.append(file)
     return files
 
 

@@ -1,0 +1,18 @@
+"""What mkdocstrings reads in the docstrings of the package: a line "name: what it is" is an item, and "<name>" is no tag."""
+
+import re
+
+import griffe
+
+ITEM = re.compile(r"(?:(?<=[.:\n]\n)|^  )([a-z_]+(?:, [a-z_]+)*(?: \([^:\n]*\))?): ", re.MULTILINE)  # not amid a sentence
+
+
+def as_markdown(text: str) -> str:
+    text = re.sub(r"(`[^`]*`)|<", lambda match: match[1] or "&lt;", text)
+    return ITEM.sub(r"\n- **\1**: ", text)
+
+
+class Items(griffe.Extension):
+    def on_object(self, *, obj: griffe.Object, **_: object) -> None:
+        if obj.docstring:
+            obj.docstring.value = as_markdown(obj.docstring.value)
