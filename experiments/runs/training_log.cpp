@@ -9,6 +9,7 @@
 
 #include "experiments/files/input.h"
 #include "experiments/files/output.h"
+#include "experiments/files/sync.h"
 
 namespace saccade {
 namespace {
@@ -58,6 +59,7 @@ TrainingLog::TrainingLog(const RunFolder& folder, const LogConfig& config,
     : files_{folder.metrics()}, table_(folder.metrics(), keep_episodes) {
   if (config.jsonl) lines_.emplace(files_.emplace_back(folder.metrics_lines()), keep_episodes);
   if (config.tensorboard) events_.emplace(files_.emplace_back(folder.events()), keep_episodes);
+  sync_folder(folder.path());  // the name of the events; those of the others last
 }
 
 void TrainingLog::sync() const {
