@@ -9,6 +9,7 @@
 
 #include "experiments/files/input.h"
 #include "experiments/files/output.h"
+#include "experiments/files/sync.h"
 
 namespace saccade {
 namespace {
@@ -54,6 +55,7 @@ TrainingLog::TrainingLog(const RunFolder& folder, const LogConfig& config,
     : table_(folder.metrics(), keep_episodes) {
   if (config.jsonl) lines_.emplace(folder.metrics_lines(), keep_episodes);
   if (config.tensorboard) events_.emplace(folder.events(), keep_episodes);
+  sync_folder(folder.path());  // the name of the events; those of the others last
 }
 
 void TrainingLog::sync() const {

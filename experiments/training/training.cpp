@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/evaluation/test_report.h"
+#include "experiments/files/sync.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/trained.h"
 #include "nn/error.h"
@@ -267,7 +268,8 @@ void Training::record() const {
 // How the averaged weights look at validation scenes now. A resumed run makes the same files again.
 std::filesystem::path Training::record(const std::string& format) const {
   const RecordConfig& config = task_.config.record;
-  std::filesystem::create_directories(folder_.recordings());
+  // Its name is to last as long as the checkpoints, after which no earlier recording is made again.
+  if (std::filesystem::create_directories(folder_.recordings())) sync_folder(folder_.path());
   const RecordedAgent agent{fmt::format("{} after {} episodes", task_.config.name, episodes()),
                             task_,
                             flat(learner_.optimizer.averaged),

@@ -11,26 +11,23 @@
 //   SACCADE_FAULT_BELOW=<folder>[:...]     calls on other files are not counted
 //   SACCADE_FAULT_LOG=<file>               gets "delivered <call> <path>" and at the end
 //                                          "<call> <count>" of each
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "preload.h"
 
 namespace {
 
@@ -52,15 +49,8 @@ const char* const kNames[kCalls] = {"open",     "read",   "write", "fsync", "clo
 
 std::atomic<int> counts[kCalls];
 
-// Not by what is replaced below.
 void log_line(const std::string& line) {
-  const char* path = std::getenv("SACCADE_FAULT_LOG");
-  if (path == nullptr) return;
-  const int file = static_cast<int>(
-      syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (file < 0) return;
-  syscall(SYS_write, file, line.data(), line.size());
-  syscall(SYS_close, file);
+  if (const char* path = std::getenv("SACCADE_FAULT_LOG")) append_to(path, line);
 }
 
 struct Plan {
@@ -98,20 +88,6 @@ const Plan& plan() {
   return the_plan;
 }
 
-std::string path_of(int file) {
-  char path[PATH_MAX];
-  const ssize_t size =
-      readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), path, sizeof path);
-  return size < 0 ? "" : std::string(path, static_cast<std::size_t>(size));
-}
-
-std::string absolute(const char* path, int folder = AT_FDCWD) {
-  if (path[0] == '/') return path;
-  if (folder != AT_FDCWD) return path_of(folder) + "/" + path;
-  char here[PATH_MAX];
-  return getcwd(here, sizeof here) == nullptr ? path : std::string(here) + "/" + path;
-}
-
 enum class Fault { none, fails, is_short, ends, ends_after };
 
 // What is to happen to this call; sets errno where it fails.
@@ -136,11 +112,6 @@ Fault fault(Call call, const std::string& path) {
 [[noreturn]] void end() {
   kill(getpid(), SIGKILL);
   for (;;) pause();
-}
-
-template <class Function>
-Function* next(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
 // A call that is done or not.
@@ -185,10 +156,6 @@ bool reaches(Call call, const std::string& path, std::size_t bytes) {
   last[call] = path;
   buffered[call] = 0;
   return true;
-}
-
-mode_t mode_of(int flags, va_list arguments) {
-  return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
 }
 
 }  // namespace
