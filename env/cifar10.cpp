@@ -15,8 +15,8 @@ constexpr std::size_t kRecord = 1 + kCifarChannels * kPlane;  // label, red, gre
 
 /// Appends the records of a batch.
 void append_batch(const fs::path& path, std::vector<std::uint8_t>& records) {
-  std::ifstream file = open_file(path);
-  const std::uintmax_t size = fs::file_size(path);
+  InputFile file = open_file(path);
+  const std::uintmax_t size = file.size();
   if (size == 0 || size % kRecord != 0)
     throw InputError(fmt::format("{}: {} bytes; needed: images of {} bytes each{}", path.string(),
                                  size, kRecord, size == 0 ? "" : ", so that it is truncated"));
@@ -54,7 +54,7 @@ std::vector<std::string> read_names(const fs::path& path) {
   if (!fs::exists(path, ignored))
     return {"airplane", "automobile", "bird",  "cat",  "deer",
             "dog",      "frog",       "horse", "ship", "truck"};
-  std::ifstream file = open_file(path);
+  InputFile file = open_file(path);
   std::vector<std::string> names;
   for (std::string name; file >> name;) names.push_back(name);
   if (names.size() != kCifarClasses)

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <exception>
-#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <optional>
@@ -145,8 +144,8 @@ std::optional<double> declared_pixels(std::span<const std::uint8_t> bytes) {
 
 std::vector<std::uint8_t> read_bytes(const fs::path& path) {
   constexpr std::uintmax_t kMostBytes = 1 << 29;  // as many as the pixels may have
-  std::ifstream file = open_file(path);
-  const std::uintmax_t size = fs::file_size(path);
+  InputFile file = open_file(path);
+  const std::uintmax_t size = file.size();
   if (size > kMostBytes)
     throw InputError(
         fmt::format("{}: {} bytes; allowed: at most {}", path.string(), size, kMostBytes));

@@ -1,13 +1,17 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <fstream>
 #include <functional>
+#include <new>
 #include <numeric>
 
 #include "env/digits.h"
 #include "nn/error.h"
+#include "nn/input_file.h"
 #include "nn/system_reason.h"
 
 namespace saccade {
@@ -37,7 +41,8 @@ std::string find_file(const fs::path& folder, const std::string& name) {
   std::error_code ignored;
   for (const char* suffix : {"", ".gz"}) {
     const fs::path path = folder / (name + suffix);
-    if (fs::is_regular_file(path, ignored)) return path.string();
+    const fs::file_status status = fs::status(path, ignored);
+    if (fs::exists(status) && !fs::is_directory(status)) return path.string();
   }
   throw InputError(
       fmt::format("{}: missing; needed: this file or {}.gz", (folder / name).string(), name));
@@ -48,9 +53,15 @@ std::string find_file(const fs::path& folder, const std::string& name) {
 class Unpacked {
  public:
   explicit Unpacked(const std::string& path) : path_(path) {
-    errno = 0;
-    file_ = gzopen(path.c_str(), "rb");
-    if (file_ == nullptr) throw_refused(path + ": cannot be opened");
+    const InputFile file(path);
+    size_ = static_cast<double>(file.size());
+    const int descriptor = fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
+    if (descriptor < 0) throw_refused(path + ": cannot be read");
+    file_ = gzdopen(descriptor, "rb");
+    if (file_ == nullptr) {
+      close(descriptor);
+      throw std::bad_alloc();
+    }
   }
   ~Unpacked() { gzclose(file_); }
   Unpacked(const Unpacked&) = delete;
@@ -74,7 +85,7 @@ class Unpacked {
   /// No more bytes than these can be in the file.
   double most_bytes() const {
     constexpr double kMostRatio = 1032.0;  // of deflate
-    return static_cast<double>(fs::file_size(path_)) * (gzdirect(file_) ? 1.0 : kMostRatio);
+    return size_ * (gzdirect(file_) ? 1.0 : kMostRatio);
   }
 
  private:
@@ -91,6 +102,7 @@ class Unpacked {
   }
 
   std::string path_;
+  double size_;  // bytes of the file
   gzFile file_;
 };
 

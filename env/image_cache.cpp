@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <memory>
 #include <random>
+#include <stdexcept>
 #include <system_error>
+
+#include "nn/input_file.h"
 
 namespace saccade {
 namespace {
@@ -65,7 +68,7 @@ class CheckedOut {
 /// Reads them back.
 class CheckedIn {
  public:
-  explicit CheckedIn(const fs::path& path) : file_(path, std::ios::binary) {}
+  explicit CheckedIn(std::istream& file) : file_(file) {}
 
   bool get(void* data, std::size_t size) {
     file_.read(static_cast<char*>(data), static_cast<std::streamsize>(size));
@@ -80,9 +83,18 @@ class CheckedIn {
   }
 
  private:
-  std::ifstream file_;
+  std::istream& file_;
   uLong crc_ = 0;
 };
+
+// Null where there is nothing to read: the images are decoded again.
+std::unique_ptr<InputFile> open_if_readable(const fs::path& path) {
+  try {
+    return InputFile::if_there(path);
+  } catch (const std::runtime_error&) {
+    return nullptr;
+  }
+}
 
 void put_set(CheckedOut& out, const DigitSet& set) {
   out.put(set.labels.data(), set.labels.size() * sizeof(int));
@@ -115,10 +127,10 @@ ImageCache::ImageCache(const fs::path& cache, const std::string& source, std::st
 
 std::optional<RawDigits> ImageCache::read() const {
   if (path_.empty()) return {};
-  std::error_code error;
-  const std::uint64_t size = fs::file_size(path_, error);
-  if (error) return {};
-  CheckedIn in(path_);
+  const std::unique_ptr<InputFile> file = open_if_readable(path_);
+  if (!file) return {};
+  const std::uint64_t size = file->size();
+  CheckedIn in(*file);
   std::array<char, kMark.size()> mark{};
   std::uint64_t key_size = 0;
   if (!in.get(mark.data(), mark.size()) || mark != kMark) return {};

@@ -7,8 +7,8 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <fstream>
 #include <functional>
+#include <istream>
 #include <new>
 #include <numeric>
 #include <optional>
@@ -49,7 +49,7 @@ struct Tag {
 /// The bytes of one element of a file, one after the other, unpacked if they are compressed.
 class ElementBytes {
  public:
-  ElementBytes(std::ifstream& file, const Tag& tag)
+  ElementBytes(std::istream& file, const Tag& tag)
       : file_(file), packed_left_(tag.size), packed_(tag.type == kCompressed) {
     if (packed_ && inflateInit(&stream_) != Z_OK) throw std::bad_alloc();
   }
@@ -107,7 +107,7 @@ class ElementBytes {
     stream_.avail_in = static_cast<uInt>(size);
   }
 
-  std::ifstream& file_;
+  std::istream& file_;
   std::uint64_t packed_left_;  // bytes of the file
   const bool packed_;
   std::uint64_t taken_ = 0;
@@ -191,7 +191,7 @@ std::optional<std::pair<std::string, MatArray>> read_array(ElementBytes& element
   return std::pair(name, std::move(array));
 }
 
-std::map<std::string, MatArray> read_arrays(std::ifstream& file, std::uint64_t file_size,
+std::map<std::string, MatArray> read_arrays(std::istream& file, std::uint64_t file_size,
                                             std::span<const std::string> names) {
   std::map<std::string, MatArray> arrays;
   const auto tag_at = [&](std::uint64_t at) {
@@ -246,9 +246,9 @@ double MatArray::value(std::size_t index) const {
 }
 
 std::map<std::string, MatArray> read_mat(const fs::path& path, std::span<const std::string> names) {
-  std::ifstream file = open_file(path);
+  InputFile file = open_file(path);
   try {
-    return read_arrays(file, fs::file_size(path), names);
+    return read_arrays(file, file.size(), names);
   } catch (const InputError& error) {
     throw InputError(path.string() + ": " + error.what());
   } catch (const std::runtime_error& error) {  // of the system

@@ -64,7 +64,8 @@ const std::atomic<bool>& await_stop_signals() {
 // An error without a message is told by another rank.
 void tell(const std::exception& error) {
   if (*error.what() == '\0') return;
-  const std::string line = fmt::format("saccade: {}\n", saccade::printable(error.what()));
+  const std::string line =
+      fmt::format("saccade: {}\n", saccade::printable(saccade::abridged_message(error.what())));
   std::fputs(line.c_str(), stderr);  // nobody may be there to read it
 }
 

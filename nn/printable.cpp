@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -38,6 +39,14 @@ bool is_harmless(std::uint32_t code) {
   return !is_control && !turns;
 }
 
+// Where the character begins that a byte belongs to. What is no UTF-8 is cut anywhere.
+std::size_t character_at(std::string_view text, std::size_t byte) {
+  constexpr std::size_t kMostBytes = 4;
+  for (std::size_t back = 0; back < kMostBytes && back <= byte; ++back)
+    if ((static_cast<std::uint8_t>(text[byte - back]) & 0xC0) != 0x80) return byte - back;
+  return byte;
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view text) {
@@ -47,6 +56,20 @@ bool is_utf8(std::string_view text) {
     text.remove_prefix(character->bytes);
   }
   return true;
+}
+
+std::string abridged(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  const std::size_t characters = static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<std::uint8_t>(c) & 0xC0) != 0x80; }));
+  const std::string_view begin = text.substr(0, character_at(text, most - most / 4));
+  const std::string_view end = text.substr(character_at(text, text.size() - most / 4));
+  return fmt::format("{}... ({} characters) ...{}", begin, characters, end);
+}
+
+std::string abridged_message(std::string_view text) {
+  constexpr std::size_t kMost = 10'000;
+  return abridged(text, kMost);
 }
 
 std::string printable(std::string_view text) {

@@ -9,7 +9,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstdint>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -17,6 +16,8 @@
 
 #include "nn/check.h"
 #include "nn/error.h"
+#include "nn/input_file.h"
+#include "nn/printable.h"
 #include "nn/system_reason.h"
 
 namespace saccade {
@@ -214,12 +215,9 @@ Metadata read_metadata(const nlohmann::json& header) {
   return metadata;
 }
 
-SafetensorsFile read_file(const std::filesystem::path& path) {
-  std::error_code error;
-  const std::size_t file_size = std::filesystem::file_size(path, error);
-  if (error) throw_refused("cannot be read", error.value());
+SafetensorsFile read_file(InputFile& stream) {
+  const std::size_t file_size = stream.size();
   errno = 0;
-  std::ifstream stream(path, std::ios::binary);
   const auto read = [&](void* target, std::size_t size) {
     if (!stream.read(static_cast<char*>(target), static_cast<std::streamsize>(size)))
       throw_refused("cannot be read");
@@ -277,10 +275,11 @@ void write_safetensors(const std::filesystem::path& path, std::span<const NamedT
 }
 
 SafetensorsFile read_safetensors(const std::filesystem::path& path) {
+  InputFile stream(path);
   try {
-    return read_file(path);
+    return read_file(stream);
   } catch (const InputError& error) {
-    throw InputError(path.string() + ": " + error.what());
+    throw InputError(path.string() + ": " + abridged_message(error.what()));
   } catch (const std::runtime_error& error) {  // of the system
     throw std::runtime_error(path.string() + ": " + error.what());
   }

@@ -4,26 +4,33 @@
 #include "experiments/config/config_table.h"
 #include "experiments/config/preset.h"
 #include "experiments/config/study_run.h"
-#include "experiments/files/input.h"
 
 namespace saccade {
 namespace {
 
-Config parse(const std::string& text, const std::string& origin, StudyKeys study,
-             std::span<const Assignment> assignments, std::span<const std::string> overrides) {
+// What a file says, without assignments and overrides.
+Config read_text_of(const std::string& text, const std::string& origin, StudyKeys study) {
   Config config;
   ConfigReader reader(config);
   reader.read_file(text, origin, study);
-  Config file = config;
-  file.given = reader.given();
-  leave_out_unused(file);
+  config.given = reader.given();
+  return config;
+}
+
+// The configuration of a file with assignments and overrides over it.
+Config finish(const Config& file, std::span<const Assignment> assignments,
+              std::span<const std::string> overrides) {
+  Config config = file;
+  ConfigReader reader(config);
   for (const Assignment& assignment : assignments) reader.read_assignment(assignment);
   for (const std::string& override : overrides) reader.read_override(override);
   config.given = reader.given();
   resolve(config);
+  Config alone = file;
+  leave_out_unused(alone);
   for (UnusedSetting& setting : config.unused) {
-    const auto read = file.given.find(setting.key);
-    setting.replaced = read != file.given.end() && read->second == setting.place;
+    const auto read = alone.given.find(setting.key);
+    setting.replaced = read != alone.given.end() && read->second == setting.place;
   }
   return config;
 }
@@ -32,18 +39,26 @@ Config parse(const std::string& text, const std::string& origin, StudyKeys study
 
 Config read_config(const std::filesystem::path& path, std::span<const std::string> overrides) {
   const std::filesystem::path file = find_experiment(path);
-  return parse_config(read_text(file), file.string(), overrides);
+  return parse_config(read_config_text(file), file.string(), overrides);
 }
 
 Config parse_config(const std::string& text, const std::string& origin,
                     std::span<const std::string> overrides) {
-  return parse(text, origin, StudyKeys::refused, {}, overrides);
+  return finish(read_text_of(text, origin, StudyKeys::refused), {}, overrides);
+}
+
+StudyFile::StudyFile(const std::string& text, const std::string& origin)
+    : said_(read_text_of(text, origin, StudyKeys::passed_over)) {}
+
+Config StudyFile::run(std::span<const Assignment> assignments,
+                      std::span<const std::string> overrides) const {
+  return finish(said_, assignments, overrides);
 }
 
 Config parse_study_run(const std::string& text, const std::string& origin,
                        std::span<const Assignment> assignments,
                        std::span<const std::string> overrides) {
-  return parse(text, origin, StudyKeys::passed_over, assignments, overrides);
+  return StudyFile(text, origin).run(assignments, overrides);
 }
 
 }  // namespace saccade

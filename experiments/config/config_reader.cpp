@@ -1,14 +1,14 @@
 #include "experiments/config/config_reader.h"
 
 #include <fmt/format.h>
-#include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
+#include <climits>
 #include <optional>
-#include <sstream>
 
 #include "experiments/config/setting_names.h"
 #include "experiments/config/study_run.h"
+#include "experiments/config/yaml_text.h"
 #include "nn/error.h"
 #include "nn/name_table.h"
 #include "nn/printable.h"
@@ -17,33 +17,17 @@ namespace saccade {
 namespace {
 
 std::string describe(const YAML::Node& node) {
-  if (node.IsScalar()) return "'" + node.Scalar() + "'";
+  if (node.IsScalar()) return "'" + abridged(node.Scalar()) + "'";
   return node.IsMap() ? "a section" : node.IsSequence() ? "a list" : "an empty value";
 }
-
-// Where documents begin.
-class Documents final : public YAML::EventHandler {
- public:
-  void OnDocumentStart(const YAML::Mark& mark) override { starts.push_back(mark); }
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                const std::string&) override {}
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {}
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                  YAML::EmitterStyle::value) override {}
-  void OnMapEnd() override {}
-
-  std::vector<YAML::Mark> starts;
-};
 
 }  // namespace
 
 ConfigReader::ConfigReader(Config& config)
-    : table_(settings(config)), sections_(section_names(table_)), keys_(sections_) {
+    : table_(settings(config)),
+      sections_(section_names(table_)),
+      keys_(sections_),
+      given_(config.given) {
   for (const Setting& setting : table_) keys_.push_back(setting.key);
 }
 
@@ -51,12 +35,12 @@ void ConfigReader::read_file(const std::string& text, const std::string& origin,
   source_ = origin;
   study_ = study;
   source_has_lines_ = true;
-  const YAML::Node document = load(text);
+  const YAML::Node document = load_yaml(text, [&](const YAML::Mark& mark) { return place(mark); });
   read_section(document, "", document.Mark());
 }
 
 void ConfigReader::read_override(const std::string& text) {
-  const std::string place = "override '" + text + "'";
+  const std::string place = "override '" + abridged(text) + "'";
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
     throw InputError(place + ": allowed: key.path=value, for example training.learning_rate=0.001");
@@ -76,7 +60,8 @@ void ConfigReader::read_assignment(const Assignment& assignment) {
            fmt::format("{} is no section; allowed: {}", setting.key, allowed_values(setting)));
   const Setting* setting = find(key);
   if (setting == nullptr) fail_unknown(nowhere, key);
-  read_setting(load(assignment.value), *setting, nowhere);
+  const auto place_of = [&](const YAML::Mark& mark) { return place(mark); };
+  read_setting(load_yaml(assignment.value, place_of), *setting, nowhere);
 }
 
 bool is_study_key(const std::string& key) {
@@ -103,25 +88,7 @@ std::string ConfigReader::keys_of(const std::string& section) const {
 }
 
 std::string ConfigReader::place(const YAML::Mark& mark) const {
-  if (!source_has_lines_ || mark.is_null()) return source_;
-  return fmt::format("{}:{}:{}", source_, mark.line + 1, mark.column + 1);
-}
-
-// The first document. YAML::LoadAll goes round for ever over some texts that are none.
-YAML::Node ConfigReader::load(const std::string& text) const {
-  if (!is_utf8(text)) fail(YAML::Mark(), "is no UTF-8");
-  try {
-    std::istringstream stream(text);
-    YAML::Parser parser(stream);
-    Documents documents;
-    while (documents.starts.size() < 2 && parser.HandleNextDocument(documents)) {
-    }
-    if (documents.starts.size() > 1)
-      fail(documents.starts[1], "a second YAML document ('---'); allowed: one");
-    return YAML::Load(text);
-  } catch (const YAML::Exception& error) {
-    fail(error.mark, "not valid YAML: " + error.msg);
-  }
+  return place_in(source_, mark, source_has_lines_);
 }
 
 void ConfigReader::read_section(const YAML::Node& node, const std::string& section,
@@ -196,6 +163,9 @@ void ConfigReader::read(const YAML::Node& node, const Setting& setting, std::str
     }
   } else if (std::get<Text>(setting.allowed) != Text::path && !is_word(text)) {
     reject(node, setting, "cannot name a folder");
+  } else if (text.size() >= PATH_MAX) {
+    reject(node, setting,
+           fmt::format("has {} bytes, and a path at most {}", text.size(), PATH_MAX - 1));
   }
   field = text;
 }
@@ -269,7 +239,8 @@ void ConfigReader::fail(const YAML::Mark& mark, const std::string& message) cons
 }
 
 void ConfigReader::fail_unknown(const YAML::Mark& mark, const std::string& key) const {
-  fail(mark, fmt::format("unknown key '{}'; did you mean '{}'?", key, nearest_key(key, keys_)));
+  fail(mark,
+       fmt::format("unknown key '{}'; did you mean '{}'?", abridged(key), nearest_key(key, keys_)));
 }
 
 void ConfigReader::reject(const YAML::Node& node, const Setting& setting,

@@ -18,7 +18,7 @@ enum class StudyKeys { refused, passed_over };
 /// Writes what a file and overrides say into the fields that the table is bound to.
 class ConfigReader {
  public:
-  /// Binds the table to `config`, which outlives this.
+  /// Binds the table to `config`, which outlives this and says what was given before.
   explicit ConfigReader(Config& config);
 
   void read_file(const std::string& text, const std::string& origin, StudyKeys study);
@@ -32,7 +32,6 @@ class ConfigReader {
   bool is_section(const std::string& key) const;
   std::string keys_of(const std::string& section) const;
   std::string place(const YAML::Mark& mark) const;
-  YAML::Node load(const std::string& text) const;
 
   void read_section(const YAML::Node& node, const std::string& section, const YAML::Mark& mark);
   void read_setting(const YAML::Node& node, const Setting& setting, const YAML::Mark& mark);

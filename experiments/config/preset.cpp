@@ -42,10 +42,15 @@ std::filesystem::path find_experiment(const std::filesystem::path& said) {
                                join(names)));
 }
 
+std::string read_config_text(const std::filesystem::path& file) {
+  constexpr std::uintmax_t kMostBytes = 1 << 20;
+  return read_text(file, kMostBytes);
+}
+
 std::vector<Preset> presets() {
   std::vector<Preset> all;
   for (const std::string& name : shipped_experiments())
-    all.push_back({name, first_sentence(read_text(shipped_experiment(name)))});
+    all.push_back({name, first_sentence(read_config_text(shipped_experiment(name)))});
   return all;
 }
 

@@ -17,4 +17,7 @@ struct Preset {
 };
 std::vector<Preset> presets();
 
+/// The text of the file of a configuration. Throws as read_text(), also of more than a megabyte.
+std::string read_config_text(const std::filesystem::path& file);
+
 }  // namespace saccade

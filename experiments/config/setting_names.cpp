@@ -7,6 +7,9 @@
 namespace saccade {
 namespace {
 
+// In bytes. Longer words mean no name, and comparing them letter by letter would take long.
+constexpr std::size_t kLongestName = 100;
+
 std::string last_word(const std::string& key) { return key.substr(key.rfind('.') + 1); }
 std::string section_of(const std::string& key) {
   return key.substr(0, key.size() - last_word(key).size());
@@ -86,7 +89,8 @@ std::size_t letters_apart(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::string nearest_key(const std::string& key, const std::vector<std::string>& keys) {
+std::string nearest_key(const std::string& said, const std::vector<std::string>& keys) {
+  const std::string key = said.substr(0, kLongestName);
   if (const auto alias = aliases().find(key);
       alias != aliases().end() && std::ranges::find(keys, alias->second) != keys.end())
     return alias->second;
@@ -111,6 +115,7 @@ std::optional<std::string> meant_key(const std::string& word,
 
 std::optional<std::string> nearest_word(const std::string& word,
                                         const std::vector<std::string>& words) {
+  if (word.size() > kLongestName) return std::nullopt;
   std::optional<std::string> nearest;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;  // letters that are too many
   for (const std::string& candidate : words)

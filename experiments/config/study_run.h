@@ -17,8 +17,19 @@ struct Assignment {
 /// Whether a key belongs to a study and not to a run: `vary`, `seeds` and `tuned_by`.
 bool is_study_key(const std::string& key);
 
-/// One run of a study: the text of its file, where the keys of studies are passed over, then what
-/// makes this run, then overrides.
+/// What the file of a study says but for the keys of studies. It is read once for all the runs.
+class StudyFile {
+ public:
+  StudyFile(const std::string& text, const std::string& origin);
+
+  /// One run: the file, then what makes this run, then overrides.
+  Config run(std::span<const Assignment> assignments, std::span<const std::string> overrides) const;
+
+ private:
+  Config said_;
+};
+
+/// The same of one run alone.
 Config parse_study_run(const std::string& text, const std::string& origin,
                        std::span<const Assignment> assignments,
                        std::span<const std::string> overrides);

@@ -1,14 +1,14 @@
 #include "experiments/download/checksum.h"
-#include "nn/system_reason.h"
-
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
 #include <array>
-#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <vector>
+
+#include "nn/input_file.h"
+#include "nn/system_reason.h"
 
 namespace saccade {
 
@@ -16,9 +16,9 @@ std::string sha256_of(const std::filesystem::path& path) {
   constexpr std::size_t kBlock = 1U << 20;
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
                                                                         EVP_MD_CTX_free);
+  InputFile file(path);
   errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  bool good = file.is_open() && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
+  bool good = EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
   std::vector<char> block(kBlock);
   while (good && file) {
     file.read(block.data(), kBlock);

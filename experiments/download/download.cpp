@@ -13,6 +13,7 @@
 
 #include "experiments/download/checksum.h"
 #include "nn/error.h"
+#include "nn/input_file.h"
 
 namespace saccade {
 namespace {
@@ -23,8 +24,13 @@ namespace fs = std::filesystem;
 class Part {
  public:
   explicit Part(const fs::path& target) : path_(target.string() + ".part") {
-    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+                 0666);
     if (file_ < 0) fail("cannot be written");
+    if (!is_regular(file_)) {
+      close(file_);
+      not_a_regular_file(path_);
+    }
     if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
       const int error = errno;
       close(file_);
@@ -122,6 +128,9 @@ class NoPipeSignal {
   bool was_pending_ = false;
 };
 
+// In bytes a second, over the time of a stall. The slowest modem was faster.
+constexpr long kLeastSpeed = 1000;
+
 using Curl = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
 
 void allow_web_alone(CURL* curl) {
@@ -146,7 +155,7 @@ Curl make_curl(const std::string& url, Transfer& transfer, char* error, int stal
   curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl.get(), CURLOPT_USERAGENT, "saccade");
   curl_easy_setopt(curl.get(), CURLOPT_CONNECTTIMEOUT, kConnect);
-  curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_LIMIT, kLeastSpeed);
   curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_TIME, long{stall});
   curl_easy_setopt(curl.get(), CURLOPT_RESUME_FROM_LARGE, curl_off_t{transfer.part.size()});
   curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, error);
@@ -162,6 +171,7 @@ enum class Try {
   whole,       // the part is the file
   stopped,     // by the user
   broke_off,   // the part may be gone on with
+  too_slow,    // likewise
   other_file,  // what came is not the file; the part is empty again
   refused,     // nothing came
 };
@@ -180,6 +190,13 @@ Outcome judge(Part& part, const Download& file) {
   part.clear();
   return {Try::other_file,
           fmt::format("another file: its SHA-256 is {}, not {}", found, file.sha256)};
+}
+
+// Whether there was a connection to ask on.
+bool is_connected(CURL* curl) {
+  double seconds = 0.0;  // until then; 0: never
+  curl_easy_getinfo(curl, CURLINFO_PRETRANSFER_TIME, &seconds);
+  return seconds > 0.0;
 }
 
 /// Asks one place once for what is missing of the part.
@@ -216,11 +233,17 @@ Outcome ask(const std::string& url, const Download& file, Transfer& transfer, in
       if (status == kNoSuchRange) return another("it has no such rest of the file");
       return {Try::refused, fmt::format("HTTP status {}", status)};
     default:
+      if (code == CURLE_OPERATION_TIMEDOUT && is_connected(curl.get()))
+        return {Try::too_slow,
+                fmt::format("slower than {} bytes a second for {} s; what came is kept, and the "
+                            "same command goes on with it",
+                            kLeastSpeed, stall)};
       return {Try::broke_off, *error != '\0' ? error : curl_easy_strerror(code)};
   }
 }
 
-/// Asks one place as often as there is hope.
+/// Asks one place as often as there is hope: the whole takes at most kTimes stalls more than the
+/// file at kLeastSpeed, however a server spaces its bytes.
 Outcome try_place(const std::string& url, const Download& file, Transfer& transfer, int stall) {
   constexpr int kTimes = 20;  // that it may break off
   Outcome outcome{Try::refused};
@@ -229,8 +252,10 @@ Outcome try_place(const std::string& url, const Download& file, Transfer& transf
     outcome = ask(url, file, transfer, stall);
     // What was there before may be what was wrong.
     const bool from_anew = outcome.how == Try::other_file && before > 0;
-    const bool came = outcome.how == Try::broke_off && transfer.part.size() > before;
-    if (!from_anew && !came) break;
+    const std::int64_t came = transfer.part.size() - before;
+    const bool goes_on = (outcome.how == Try::broke_off && came > 0) ||
+                         (outcome.how == Try::too_slow && came >= kLeastSpeed * stall);
+    if (!from_anew && !goes_on) break;
   }
   return outcome;
 }

@@ -43,9 +43,9 @@ void check_url(const std::string& url, const std::string& what);
 /// Downloads a file. Until it is whole and its checksum right it is `target`.part, which a later
 /// call goes on with where a server can, also from another one; then it is moved to `target`, over
 /// what is there. A place that breaks off is asked for the rest as long as something comes; one
-/// that says no, has another file, sends more than was asked for or nothing for `stall` seconds is
-/// left for the next. Redirects are followed, to http and https alone. The environment's proxies
-/// are used, as by curl.
+/// that says no, has another file, sends more than was asked for, or for `stall` seconds less than
+/// 1000 bytes a second is left for the next (if it was fast before, it is asked for the rest).
+/// Redirects are followed, to http and https alone. The environment's proxies are used, as by curl.
 ///
 /// Returns whether it is there: false if `stop` ended it, which keeps the part. Throws InputError
 /// for a URL that is none, DownloadFailure with a line for each place and what is wrong there, and

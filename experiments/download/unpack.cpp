@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "experiments/files/output.h"
+#include "nn/input_file.h"
 #include "nn/name_table.h"
 
 namespace saccade {
@@ -46,11 +47,12 @@ void write_entry(archive* reader, const fs::path& path, const fs::path& target) 
 
 void unpack(const fs::path& path, const std::vector<std::string>& names, const fs::path& folder) {
   constexpr std::size_t kBlock = 1U << 16;
+  const InputFile file(path);
   const Reader reader(archive_read_new(), archive_read_free);
   archive_read_support_filter_gzip(reader.get());
   archive_read_support_format_tar(reader.get());
   archive_read_support_format_zip(reader.get());
-  if (archive_read_open_filename(reader.get(), path.c_str(), kBlock) != ARCHIVE_OK)
+  if (archive_read_open_fd(reader.get(), file.descriptor(), kBlock) != ARCHIVE_OK)
     fail(path, archive_error_string(reader.get()));
   std::vector<std::string> missing = names;
   archive_entry* entry = nullptr;

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <fstream>
+#include <memory>
 #include <stdexcept>
 
 #include "experiments/files/output.h"
+#include "nn/input_file.h"
 #include "tensorboard.pb.h"
 
 namespace saccade {
@@ -66,15 +67,14 @@ bool read_event(std::istream& file, std::uint64_t bytes_left, Event& event) {
 
 // How long the file is up to the first event that is not to be kept.
 std::uint64_t bytes_to_keep(const fs::path& path, std::int64_t keep_step) {
-  std::ifstream file(path, std::ios::binary);
+  const std::unique_ptr<InputFile> file = InputFile::if_there(path);
   if (!file) return 0;
-  const std::uint64_t size = fs::file_size(path);
   std::uint64_t kept = 0;
   Event event;
-  while (read_event(file, size - kept, event)) {
+  while (read_event(*file, file->size() - kept, event)) {
     const bool begins = event.what_case() == Event::kFileVersion;
     if (begins != (kept == 0) || (!begins && event.step() > keep_step)) break;
-    kept = static_cast<std::uint64_t>(file.tellg());
+    kept = static_cast<std::uint64_t>(file->tellg());
   }
   return kept;
 }

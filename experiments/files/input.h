@@ -6,10 +6,10 @@
 
 namespace saccade {
 
-/// A whole file. Throws as throw_refused(), naming it and why it cannot be read.
-std::string read_text(const std::filesystem::path& path);
-/// The same of a file that anyone may have made: one of more than `most_bytes`, or no plain file,
-/// is refused before anything is read.
-std::string read_text(const std::filesystem::path& path, std::uintmax_t most_bytes);
+/// More than any text or picture of a run has.
+inline constexpr std::uintmax_t kMostText = 1 << 30;
+
+/// A whole file. Throws as InputFile, and InputError if it has more than `most_bytes`.
+std::string read_text(const std::filesystem::path& path, std::uintmax_t most_bytes = kMostText);
 
 }  // namespace saccade

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <sstream>
 
+#include "experiments/config/preset.h"
 #include "experiments/files/input.h"
 #include "experiments/runs/run_document.h"
 #include "experiments/runs/trained.h"
 #include "nn/error.h"
+#include "nn/input_file.h"
+#include "nn/printable.h"
 
 namespace saccade {
 namespace {
@@ -100,7 +104,7 @@ void find_listed(const fs::path& folder, std::vector<fs::path>& runs) {
   for (std::string line; std::getline(study, line);) {
     const fs::path run = fs::path(line).lexically_normal();
     if (run.empty() || run.is_absolute() || *run.begin() == "..")
-      throw InputError(fmt::format("{}: '{}' is no folder inside", file.string(), line));
+      throw InputError(fmt::format("{}: '{}' is no folder inside", file.string(), abridged(line)));
     runs.push_back(folder / run);
   }
 }
@@ -119,9 +123,9 @@ void find_below(const fs::path& folder, std::set<fs::path>& seen, std::vector<fs
 }  // namespace
 
 bool is_finished(const RunFolder& folder) {
-  std::error_code none;
-  const std::uintmax_t size = fs::file_size(folder.summary(), none);
-  if (none || size == 0) return false;  // versions before 0.2 could be ended while they wrote it
+  const std::unique_ptr<InputFile> file = InputFile::if_there(folder.summary());
+  // Versions before 0.2 could be ended while they wrote it.
+  if (!file || file->size() == 0) return false;
   const RunDocument summary(folder.summary(), kMostFacts);
   return summary.has("status") && summary.text("status") == "finished";
 }
@@ -134,7 +138,7 @@ FinishedRun read_trained_run(const fs::path& path) {
   FinishedRun run;
   run.folder = path;
   run.config =
-      parse_config(read_text(path / "config.yaml", kMostFacts), (path / "config.yaml").string());
+      parse_config(read_config_text(path / "config.yaml"), (path / "config.yaml").string());
   run.command = read_text(path / "command.txt", kMostFacts);
   run.command.erase(run.command.find_last_not_of('\n') + 1);
   run.checksums =

@@ -16,11 +16,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
 
+#include "experiments/files/input.h"
+#include "nn/error.h"
+#include "nn/input_file.h"
 #include "nn/system_reason.h"
 
 namespace saccade {
@@ -100,10 +103,16 @@ int take(const fs::path& path, int flags, fs::path& made) {
     make_folders(path.parent_path(), made);
     std::error_code none;
     const bool is_new = !fs::exists(path, none);
-    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    const int file =
+        open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
     // Who held it removed the folder.
     if (file < 0 && errno == ENOENT && ++tries < kMostTries) continue;
+    if (file < 0 && errno == ENXIO) not_a_regular_file(path);  // a socket
     if (file < 0) throw_refused(path.string() + ": cannot be written");
+    if (!is_regular(file)) {  // who holds it is read there: of a pipe that would never end
+      close(file);
+      not_a_regular_file(path);
+    }
     Try tried;
     try {
       tried = try_lock(file, path, flags);
@@ -137,12 +146,18 @@ std::string user_name() {
   return found != nullptr ? found->pw_name : std::to_string(geteuid());
 }
 
+// Nobody where it cannot be read: the lock may have been let go of meanwhile.
 Holder read_holder(const fs::path& path) {
-  std::ifstream file(path);
+  constexpr std::uintmax_t kMostBytes = 4 << 20;  // a command can have so many
   Holder holder;
-  std::getline(file, holder.process);
-  std::getline(file, holder.since);
-  std::getline(file, holder.command);
+  try {
+    std::istringstream lines(read_text(path, kMostBytes));
+    std::getline(lines, holder.process);
+    std::getline(lines, holder.since);
+    std::getline(lines, holder.command);
+  } catch (const std::runtime_error&) {
+    return {};
+  }
   return holder;
 }
 
@@ -211,9 +226,9 @@ void RunLock::require_own() const {
 
 std::optional<Holder> find_holder(const fs::path& folder) {
   const fs::path path = folder / kLockFile;
-  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
-  const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const bool held = is_regular(file) && flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   const Holder holder = held ? read_holder(path) : Holder{};
   close(file);
   if (!held) return std::nullopt;

@@ -18,7 +18,7 @@ namespace saccade {
 // InputError with the file, the key, the value and what is allowed.
 
 /// Sizes that no run has, in bytes.
-inline constexpr std::uintmax_t kMostFacts = 1 << 20;     // config.yaml, command.txt, *.json but:
+inline constexpr std::uintmax_t kMostFacts = 1 << 20;     // command.txt, *.json but:
 inline constexpr std::uintmax_t kMostDetails = 32 << 20;  // test.json
 inline constexpr std::uintmax_t kMostMetrics = 64 << 20;  // metrics.csv
 

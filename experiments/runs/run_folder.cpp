@@ -7,6 +7,7 @@
 #include <cctype>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
@@ -21,6 +22,7 @@
 #include "experiments/files/sync.h"
 #include "experiments/runs/folder_lock.h"
 #include "nn/error.h"
+#include "nn/input_file.h"
 #include "nn/system_reason.h"
 #include "saccade_version.h"
 
@@ -65,8 +67,9 @@ std::array<std::string, kWords.size()> words_of(const Config& config, const std:
 
 // Whether a file is missing, empty or nothing but zeros: a power failure can leave its size alone.
 bool is_lost(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::all_of(std::istreambuf_iterator<char>(file), {}, [](char c) { return c == '\0'; });
+  const std::unique_ptr<InputFile> file = InputFile::if_there(path);
+  return !file ||
+         std::all_of(std::istreambuf_iterator<char>(*file), {}, [](char c) { return c == '\0'; });
 }
 
 // None where there is no such folder, or no more.
@@ -237,7 +240,8 @@ void RunFolder::remove_left_overs() const {
 
 std::optional<fs::path> RunFolder::set_metrics_aside() const {
   std::string line;
-  if (std::ifstream rows(metrics()); !(std::getline(rows, line) && std::getline(rows, line)))
+  if (const std::unique_ptr<InputFile> rows = InputFile::if_there(metrics());
+      !rows || !std::getline(*rows, line) || !std::getline(*rows, line))
     return std::nullopt;
   fs::path aside;
   for (int number = 1; aside.empty() || fs::exists(aside); ++number)
@@ -275,16 +279,17 @@ void RunFolder::restore_lost(const Config& config, const std::string& command,
 }
 
 MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) {
-  std::ifstream old(path);
+  std::unique_ptr<InputFile> old = InputFile::if_there(path);
   std::string kept = header() + "\n";
   std::string line;
-  std::getline(old, line);                         // the header
-  while (std::getline(old, line) && !old.eof()) {  // a last line without its end was broken off
+  if (old) std::getline(*old, line);  // the header
+  // A last line without its end was broken off.
+  while (old && std::getline(*old, line) && !old->eof()) {
     if (std::strtoll(line.c_str(), nullptr, 10) > keep_episodes) continue;
     kept += line + "\n";
     elapsed_ = std::strtod(line.c_str() + line.rfind(',') + 1, nullptr);
   }
-  old.close();
+  old.reset();
   replace_text(path, kept);
   file_ = AppendedFile(path);
 }

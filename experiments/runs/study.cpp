@@ -9,9 +9,10 @@
 
 #include "experiments/config/config_table.h"
 #include "experiments/config/preset.h"
-#include "experiments/files/input.h"
+#include "experiments/config/yaml_text.h"
 #include "experiments/runs/run_folder.h"
 #include "nn/error.h"
+#include "nn/printable.h"
 
 namespace saccade {
 namespace {
@@ -24,11 +25,7 @@ struct Said {
   std::string origin;  // a file, or "override '...'"
   bool has_lines = true;
 
-  std::string place(const YAML::Node& of) const {
-    const YAML::Mark mark = of.Mark();
-    if (!has_lines || mark.is_null()) return origin;
-    return fmt::format("{}:{}:{}", origin, mark.line + 1, mark.column + 1);
-  }
+  std::string place(const YAML::Node& of) const { return place_in(origin, of.Mark(), has_lines); }
   [[noreturn]] void fail(const YAML::Node& of, const std::string& message) const {
     throw InputError(place(of) + ": " + message);
   }
@@ -70,7 +67,7 @@ void name_variant(Variant& variant, const YAML::Node& name, const Said& vary) {
     vary.fail(name,
               fmt::format("vary: name: '{}' cannot name a folder; allowed: up to 100 letters, "
                           "digits, '.', '_' and '-', the first a letter or digit",
-                          to_text(name)));
+                          abridged(to_text(name))));
   variant.name = name.Scalar();
 }
 
@@ -99,7 +96,8 @@ Variants combinations(const std::vector<Variants>& lists, const Said& vary) {
 // A variant for each value of a key.
 Variants values_of_key(const YAML::Node& key, const YAML::Node& values, const Said& vary) {
   if (!values.IsSequence() || values.size() == 0)
-    vary.fail(key, fmt::format("vary: {}: allowed: a list of one value and more", to_text(key)));
+    vary.fail(key, fmt::format("vary: {}: allowed: a list of one value and more",
+                               abridged(to_text(key))));
   Variants variants;
   for (const YAML::Node& value : values)
     add_assignment(variants.emplace_back(), assignment(key, value, vary));
@@ -132,7 +130,7 @@ void refuse_shared_keys(const std::vector<Variants>& lists) {
           throw InputError(
               fmt::format("{}: vary: {} stands in two lists that are combined; "
                           "allowed: in one of them",
-                          a.place, a.key));
+                          a.place, abridged(a.key)));
 }
 
 Variants list_variants(const Said& vary) {
@@ -161,7 +159,7 @@ std::vector<std::string> list_seeds(const Said& seeds) {
   const auto fail = [&] {
     seeds.fail(seeds.node,
                fmt::format("seeds: '{}'; allowed: an integer from 1 to {}, or a list of seeds",
-                           to_text(seeds.node), kMaxRuns));
+                           abridged(to_text(seeds.node)), kMaxRuns));
   };
   std::vector<std::string> list;
   if (seeds.node.IsScalar()) {
@@ -190,7 +188,7 @@ std::vector<std::string> list_tuned_keys(const Said& tuned_by, const Variants& v
       if (std::ranges::none_of(variant.assignments, is_it))
         tuned_by.fail(node, fmt::format("tuned_by: '{}' is not varied; allowed: a key that every "
                                         "variant of vary has, or a list of them",
-                                        key));
+                                        abridged(key)));
     keys.push_back(key);
   };
   if (tuned_by.node.IsSequence())
@@ -204,11 +202,15 @@ std::vector<std::string> list_tuned_keys(const Said& tuned_by, const Variants& v
   throw InputError(place + ": seed has no effect with seeds; allowed: one of the two");
 }
 
+// As messages name it.
+std::string place_of(const std::string& override) {
+  return "override '" + abridged(override) + "'";
+}
+
 // What "key=a,b" or "key=[a, b]" lists for a setting that takes one value, and "key=[a, b],[c, d]"
 // for one that takes a list; nothing of an override that gives one value.
-std::optional<YAML::Node> listed_values(const std::string& override) {
-  Config config;
-  const std::vector<Setting> table = settings(config);
+std::optional<YAML::Node> listed_values(const std::string& override,
+                                        const std::vector<Setting>& table) {
   const std::size_t equals = std::min(override.find('='), override.size() - 1);
   const auto setting = std::ranges::find(table, override.substr(0, equals), &Setting::key);
   if (setting == table.end() || std::holds_alternative<Text>(setting->allowed)) return std::nullopt;
@@ -225,20 +227,18 @@ std::optional<YAML::Node> listed_values(const std::string& override) {
 struct StudyKeys {
   StudyKeys(const std::string& text, const std::string& origin,
             std::vector<std::string>& overrides) {
-    YAML::Node file;
-    try {
-      file = YAML::Load(text);
-    } catch (const YAML::Exception&) {
-      return;  // the reader of configurations says what is wrong
-    }
-    if (!file.IsMap()) return;
+    const YAML::Node file =
+        load_yaml(text, [&](const YAML::Mark& mark) { return place_in(origin, mark); });
+    if (!file.IsMap()) return;  // the reader of configurations says what is wrong
     if (file["vary"]) vary = {file["vary"], origin};
     if (file["seeds"]) seeds = {file["seeds"], origin};
     if (file["tuned_by"]) tuned_by = {file["tuned_by"], origin};
     if (seeds && file["seed"]) refuse_seed(seeds->place(file["seed"]));
+    Config config;
+    const std::vector<Setting> table = settings(config);
     std::erase_if(overrides, [&](const std::string& override) {
       return take(vary, "vary=", override) || take(seeds, "seeds=", override) ||
-             take(tuned_by, "tuned_by=", override) || take_list(override);
+             take(tuned_by, "tuned_by=", override) || take_list(override, table);
     });
   }
 
@@ -248,19 +248,16 @@ struct StudyKeys {
  private:
   static bool take(std::optional<Said>& said, const std::string& key, const std::string& override) {
     if (!override.starts_with(key)) return false;
-    const std::string place = "override '" + override + "'";
-    try {
-      said = {YAML::Load(override.substr(key.size())), place, false};
-    } catch (const YAML::Exception& error) {
-      throw InputError(place + ": not valid YAML: " + error.msg);
-    }
+    const std::string place = place_of(override);
+    said = {load_yaml(override.substr(key.size()), [&](const YAML::Mark&) { return place; }), place,
+            false};
     return true;
   }
 
-  bool take_list(const std::string& override) {
-    const std::optional<YAML::Node> values = listed_values(override);
+  bool take_list(const std::string& override, const std::vector<Setting>& table) {
+    const std::optional<YAML::Node> values = listed_values(override, table);
     if (!values) return false;
-    const Said said{*values, "override '" + override + "'", false};
+    const Said said{*values, place_of(override), false};
     const YAML::Node key(override.substr(0, override.find('=')));
     lists.push_back(values_of_key(key, *values, said));
     return true;
@@ -271,9 +268,8 @@ void refuse_overridden(const Assignments& variant, const std::vector<std::string
   for (const std::string& override : overrides)
     for (const Assignment& assignment : variant)
       if (override.starts_with(assignment.key + "="))
-        throw InputError(
-            fmt::format("override '{}': {} is varied at {}; vary={{...}} replaces that", override,
-                        assignment.key, assignment.place));
+        throw InputError(fmt::format("{}: {} is varied at {}; vary={{...}} replaces that",
+                                     place_of(override), assignment.key, assignment.place));
 }
 
 // Whether a variant assigns what its other settings do not read.
@@ -299,7 +295,7 @@ std::filesystem::path StudyRun::folder_in(const std::filesystem::path& study) co
 std::optional<Study> read_study(const std::filesystem::path& path,
                                 const std::vector<std::string>& overrides) {
   const std::filesystem::path file = find_experiment(path);
-  return parse_study(read_text(file), file.string(), {}, overrides);
+  return parse_study(read_config_text(file), file.string(), {}, overrides);
 }
 
 std::optional<Study> parse_study(const std::string& text, const std::string& origin,
@@ -318,11 +314,12 @@ std::optional<Study> parse_study(const std::string& text, const std::string& ori
     for (const std::string& override : overrides)
       if (override.starts_with("seed="))
         throw InputError(
-            fmt::format("override '{}': the study has seeds; seeds=[...] replaces them", override));
+            fmt::format("{}: the study has seeds; seeds=[...] replaces them", place_of(override)));
   if (keys.seeds)
     for (const Assignment& assignment : given)
       if (assignment.key == "seed") refuse_seed(assignment.place);
 
+  const StudyFile file(text, origin);
   Study study;
   if (keys.tuned_by) study.tuned_by = list_tuned_keys(*keys.tuned_by, variants);
   std::set<std::filesystem::path> folders;
@@ -337,7 +334,7 @@ std::optional<Study> parse_study(const std::string& text, const std::string& ori
       assignments.insert(assignments.end(), own.begin(), own.end());
       if (!variant.name.empty())
         assignments.push_back({"variant", variant.name, keys.vary->place(keys.vary->node)});
-      StudyRun run{.folder = {}, .config = parse_study_run(text, origin, assignments, overrides)};
+      StudyRun run{.folder = {}, .config = file.run(assignments, overrides)};
       run.folder = run_folder_below(run.config, words);
       run.former_folder = former_run_folder_below(run.config, former_words);
       if (!folders.insert(run.folder).second) {

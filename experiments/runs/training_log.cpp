@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "experiments/files/input.h"
 #include "experiments/files/output.h"
 #include "experiments/files/sync.h"
+#include "nn/input_file.h"
 
 namespace saccade {
 namespace {
@@ -40,8 +41,8 @@ bool is_kept(const std::string& line, std::int64_t keep_episodes) {
 MetricsLines::MetricsLines(const fs::path& path, std::int64_t keep_episodes) {
   std::string kept;
   {
-    std::ifstream old(path);
-    for (std::string line; std::getline(old, line);)
+    const std::unique_ptr<InputFile> old = InputFile::if_there(path);
+    for (std::string line; old && std::getline(*old, line);)
       if (is_kept(line, keep_episodes)) kept += line + "\n";
   }
   replace_text(path, kept);

@@ -14,8 +14,8 @@
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/tables.h"
 #include "experiments/config/config_table.h"
+#include "experiments/config/preset.h"
 #include "experiments/config/study_run.h"
-#include "experiments/files/input.h"
 #include "experiments/files/shipped.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/study.h"
@@ -75,7 +75,7 @@ std::vector<std::pair<std::string, nb::object>> config_items(const fs::path& pat
 
 // The settings in which a file, whatever it varies, differs from the defaults, as YAML.
 std::map<std::string, std::string> changed_settings(const fs::path& path) {
-  const Config said = parse_study_run(read_text(path), path.string(), {}, {});
+  const Config said = parse_study_run(read_config_text(path), path.string(), {}, {});
   std::map<std::string, std::string> changed;
   for (const Difference& difference : differences(Config{}, said))
     changed[difference.key] = difference.second;

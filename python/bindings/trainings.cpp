@@ -13,9 +13,9 @@
 #include <tuple>
 #include <utility>
 
+#include "experiments/config/preset.h"
 #include "experiments/config/study_run.h"
 #include "experiments/config/unused_settings.h"
-#include "experiments/files/input.h"
 #include "experiments/training/train.h"
 #include "experiments/verbs/run.h"
 #include "experiments/verbs/run_study.h"
@@ -113,7 +113,7 @@ struct Said {
   Said(const std::optional<std::string>& text_, std::string origin_,
        const std::vector<std::tuple<std::string, std::string, std::string>>& assignments_,
        std::vector<std::string> overrides_)
-      : text(text_ ? *text_ : read_text(origin_)),
+      : text(text_ ? *text_ : read_config_text(origin_)),
         origin(std::move(origin_)),
         overrides(std::move(overrides_)) {
     for (const auto& [key, value, place] : assignments_) assignments.push_back({key, value, place});

@@ -57,7 +57,7 @@ TEST_CASE("a bad file of CIFAR-10 is named with its fault") {
   fs::remove(third);
   check_contains(folder.fault(), {third.string(), "missing"});
   fs::create_directory(third);
-  check_contains(folder.fault(), {third.string(), "no regular file"});
+  check_contains(folder.fault(), {third.string(), "not a regular file"});
 }
 
 }  // namespace

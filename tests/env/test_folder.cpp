@@ -167,7 +167,7 @@ TEST_CASE("a bad folder is named with its fault") {
   SUBCASE("a pipe") {
     write_classes(folder.path, {"a", "b"}, 3);
     REQUIRE(mkfifo((folder.path / "a" / "pipe.png").c_str(), 0600) == 0);
-    check_contains(folder_fault(folder.path), {"pipe.png", "no regular file"});
+    check_contains(folder_fault(folder.path), {"pipe.png", "not a regular file"});
   }
   SUBCASE("an image that says that it is a huge one") {
     write_classes(folder.path, {"a", "b"}, 3);

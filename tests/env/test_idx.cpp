@@ -6,6 +6,7 @@
 
 #include "tests/env/check_contains.h"
 #include "tests/env/digit_files.h"
+#include "tests/special_files.h"
 
 namespace saccade {
 namespace {
@@ -93,6 +94,11 @@ TEST_CASE("a bad IDX file is named with its fault") {
   SUBCASE("missing") {
     fs::remove(images);
     check_contains(folder.fault(), {images.string(), "missing", ".gz"});
+  }
+  SUBCASE("a pipe") {
+    fs::remove(images);
+    const EmptyPipe pipe(images);
+    check_contains(folder.fault(), {images.string(), "not a regular file"});
   }
   SUBCASE("truncated") {
     write(images, Bytes(good.begin(), good.end() - 1));

@@ -7,6 +7,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "tests/env/digit_files.h"
+#include "tests/special_files.h"
 
 namespace saccade {
 namespace {
@@ -139,6 +140,19 @@ TEST_CASE("a damaged cache is none") {
   Bytes longer = whole;
   longer.push_back(0);
   check_none(longer);
+}
+
+TEST_CASE("a cache that is a pipe is none, and is replaced") {
+  const KeptImages kept;
+  const RawDigits digits = kept.read();
+  const fs::path path = kept.kept();
+  fs::remove(path);
+  {
+    const EmptyPipe pipe(path);
+    check_same(kept.read(), digits);
+    CHECK(fs::is_regular_file(path));
+  }
+  check_same(kept.read(), digits);
 }
 
 TEST_CASE("images are read where no cache can be written or read") {

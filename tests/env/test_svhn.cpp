@@ -143,7 +143,7 @@ TEST_CASE("a pipe is no file of SVHN") {
   const SvhnFolder folder;
   fs::remove(folder.path / kSvhnFiles[0]);
   REQUIRE(mkfifo((folder.path / kSvhnFiles[0]).c_str(), 0600) == 0);
-  check_contains(folder.fault(), {kSvhnFiles[0], "no regular file"});
+  check_contains(folder.fault(), {kSvhnFiles[0], "not a regular file"});
 }
 
 }  // namespace

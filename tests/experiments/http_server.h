@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -33,6 +34,7 @@ class HttpServer {
     std::optional<std::size_t> length = {};      // Content-Length, if not the body's
     std::optional<std::size_t> breaks_off = {};  // after so many bytes of the body
     bool holds = false;                          // the connection, until the other end leaves it
+    bool trickles = false;  // after that, a zero now and then, until the other end leaves it
   };
   using Answer = std::function<Reply(const Request&)>;
 
@@ -137,6 +139,9 @@ class HttpServer {
       if (count <= 0) return;
       sent += static_cast<std::size_t>(count);
     }
+    const char zero = 0;
+    while (reply.trickles && send(connection, &zero, 1, MSG_NOSIGNAL) == 1)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // 20 bytes a second, or fewer
     char ignored = 0;
     while (reply.holds && recv(connection, &ignored, 1, 0) > 0) continue;
   }

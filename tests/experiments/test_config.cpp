@@ -10,6 +10,8 @@
 #include "experiments/runs/study.h"
 #include "nn/name_table.h"
 #include "tests/experiments/config_messages.h"
+#include "tests/experiments/support.h"
+#include "tests/special_files.h"
 
 namespace saccade {
 namespace {
@@ -195,12 +197,63 @@ TEST_CASE("a file that cannot be read is named") {
   CHECK(message_of<InputError>([&] { read_config(missing); }) ==
         missing + ": cannot be read: No such file or directory");
   CHECK(message_of<InputError>([&] { read_config(folder.path); }) ==
-        folder.path.string() + ": cannot be read: it is a folder");
+        folder.path.string() + ": not a regular file");
 
   const std::filesystem::path file = folder.path / "x.yaml";
   std::ofstream(file) << "name: tiny\nsede: 3\n";
   CHECK(message_of<InputError>([&] { read_config(file); }) ==
         file.string() + ":2:1: unknown key 'sede'; did you mean 'seed'?");
+}
+
+TEST_CASE("what is no regular file is no configuration, and one of a megabyte is too large") {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path / "there.yaml";
+  const auto fault = [&](const std::filesystem::path& of) {
+    return message_of<InputError>([&] { read_config(of); });
+  };
+  for_each_special_file(path,
+                        [&] { CHECK(fault(path) == path.string() + ": not a regular file"); });
+  CHECK(fault("/dev/null") == "/dev/null: not a regular file");
+  const std::string comment = "#" + std::string((1 << 20) - 2, ' ') + "\n";
+  put_bytes(path, comment);
+  CHECK(fault(path) == "nothing thrown");
+  put_bytes(path, comment + "\n");
+  CHECK(fault(path) ==
+        path.string() + ": cannot be read: it has 1048577 bytes; allowed: at most 1048576");
+}
+
+TEST_CASE("a text has at most 50000 keys and values") {
+  const auto list = [](int values) {
+    std::string text = "seeds: [1";
+    for (int i = 1; i < values; ++i) text += ", " + std::to_string(i);
+    return text + "]\n";
+  };
+  std::string keys;
+  for (int i = 0; i < 25'000; ++i) keys += fmt::format("key{}: 1\n", i);
+  CHECK(contains(message(keys), "x.yaml:25000:"));
+  CHECK(contains(message(keys), ": more than 50000 keys and values; allowed: at most so many"));
+  CHECK(contains(message("no_such_key: 1\n"), "x.yaml:1:1: unknown key"));
+  CHECK(contains(message(list(49'997)), "makes this a study"));  // the list, its key and the file
+  CHECK(contains(message(list(49'998)), "more than 50000"));
+}
+
+TEST_CASE("of a long text a message has the beginning, the end and the length") {
+  const std::string name(1'000'000, 'a');
+  const std::string shown =
+      std::string(150, 'a') + "... (1000000 characters) ..." + std::string(50, 'a');
+  for (const char* key : {"name", "model.core", "seed", "scene.canvas", "training.learning_rate"}) {
+    CAPTURE(key);
+    const std::string fault = override_message(key + ("=" + name));
+    CHECK(fault.size() < 2'000);
+    CHECK(contains(fault, "characters) ..."));
+    CHECK(contains(fault, "'" + shown + "'"));
+  }
+  for (const std::string& text : {name, name + "=1", name + ": 1", "vary=" + name})
+    CHECK(override_message(text).size() < 1'000);
+  CHECK(contains(message("? " + name + "\n: 1\n"), "unknown key '" + shown + "'; did you mean"));
+  CHECK(contains(message("name: " + name + "\n"), "name: '" + shown + "' cannot name a folder"));
+  CHECK(message("model: {core: *" + name + "}\n").size() < 1'000);
+  CHECK(contains(message("data: {path: " + name + "}\n"), "has 1000000 bytes, and a path at most"));
 }
 
 TEST_CASE("what is no configuration is refused with its place") {

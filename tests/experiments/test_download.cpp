@@ -8,6 +8,7 @@
 #include "nn/error.h"
 #include "tests/experiments/http_server.h"
 #include "tests/experiments/support.h"
+#include "tests/special_files.h"
 
 namespace saccade {
 namespace {
@@ -253,6 +254,43 @@ TEST_CASE("a place that falls silent is left") {
   wanted.check_there();
   CHECK(silent.asked() == Asked{"/file", "/file from 2000"});
   CHECK(server.asked().front() == "/file from 2000");
+}
+
+// Nothing here is awaited by a clock: without the rule the download would go on until it is
+// stopped, after far more bytes than come within the time of the rule.
+TEST_CASE("a place that sends a few bytes a second is left") {
+  constexpr std::int64_t kFarTooMany = 2'000;  // 100 s of them
+  Wanted wanted;
+  HttpServer slow([&](const Request& request) {
+    Reply reply = HttpServer::file(request, wanted.bytes);
+    reply.breaks_off = 0;
+    reply.trickles = true;
+    return reply;
+  });
+  struct Stops final : DownloadProgress {
+    explicit Stops(std::atomic<bool>& flag) : stop(flag) {}
+    void update(std::int64_t bytes) override { stop = stop || bytes >= kFarTooMany; }
+    std::atomic<bool>& stop;
+  } stops(wanted.stop);
+  wanted.file.urls = {slow.url("/file")};
+  const std::string fault =
+      message_of<DownloadFailure>([&] { download(wanted.file, stops, wanted.stop, /*stall=*/2); });
+  CHECK(fault == "file cannot be had:\n  " + slow.url("/file") +
+                     ": slower than 1000 bytes a second for 2 s; what came is kept, and the same "
+                     "command goes on with it");
+  CHECK_FALSE(wanted.stop);
+  CHECK(slow.asked() == Asked{"/file"});  // not again
+  CHECK(fs::file_size(wanted.part()) > 0);
+  CHECK(fs::file_size(wanted.part()) < kFarTooMany);
+}
+
+TEST_CASE("what is downloaded grows in a regular file") {
+  Wanted wanted;
+  const HttpServer server = good(wanted);
+  const EmptyPipe pipe(wanted.part());
+  CHECK(message_of<InputError>([&] { wanted.get({server.url("/file")}); }) ==
+        wanted.part().string() + ": not a regular file");
+  CHECK(server.asked().empty());
 }
 
 TEST_CASE("a download that is stopped keeps what it has") {

@@ -15,6 +15,7 @@
 #include "experiments/runs/run_failure.h"
 #include "experiments/runs/run_folder.h"
 #include "tests/experiments/support.h"
+#include "tests/special_files.h"
 
 // In place of the C library's: fails where a test has a file system without locks.
 static std::atomic<int> flock_error{0};
@@ -53,6 +54,25 @@ TEST_CASE("one at a time trains in a folder, and who it is is told") {
   REQUIRE(holder);
   CHECK(holder->command == "saccade run x.yaml");
   CHECK(folder.fault() == message);  // who asked has changed nothing
+}
+
+TEST_CASE("a lock is a regular file") {
+  const LockedFolder folder;
+  fs::create_directories(folder.run);
+  const fs::path path = folder.run / kLockFile;
+  {
+    const EmptyPipe pipe(path);
+    CHECK(message_of<InputError>([&] { RunLock(folder.run, ""); }) ==
+          path.string() + ": not a regular file");
+    CHECK_FALSE(find_holder(folder.run));
+    CHECK(fs::is_fifo(path));
+  }
+  for_each_special_file(path, [&] {
+    CHECK(message_of<InputError>([&] { RunLock(folder.run, ""); }).starts_with(path.string()));
+    CHECK_FALSE(find_holder(folder.run));
+  });
+  const RunLock lock(folder.run, "");
+  CHECK(find_holder(folder.run));
 }
 
 TEST_CASE("a lock leaves nothing behind but what was put into its folder") {

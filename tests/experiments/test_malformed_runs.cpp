@@ -7,8 +7,11 @@
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/tables.h"
 #include "experiments/runs/run_status.h"
+#include "experiments/runs/training_log.h"
 #include "experiments/training/finished.h"
+#include "nn/safetensors.h"
 #include "tests/experiments/program.h"
+#include "tests/special_files.h"
 
 namespace saccade {
 namespace {
@@ -24,13 +27,19 @@ struct GoodAndBad : TinyExperiment {
   std::string reason(const std::string& file, const std::string& bytes) const {
     CAPTURE(file);
     put_bytes(bad / file, bytes);
+    const std::string said = reason(file);
+    put_bytes(bad / file, kept.at(file));
+    return said;
+  }
+
+  // The same of a file as it is.
+  std::string reason(const std::string& file) const {
     const Comparison both = gather(std::vector{good, bad});
     charts_of(both);
     CHECK(both.variants.size() == 1);
     CHECK(both.variants[0].folders == std::vector{good});
     CHECK(
         contains(message_of<InputError>([&] { gather(std::vector{bad}); }), "no run is finished"));
-    put_bytes(bad / file, kept.at(file));
     REQUIRE(both.left_out.size() == 1);
     CHECK(both.left_out[0].folder == bad);
     const std::string begin = (bad / file).string() + ": ";
@@ -177,6 +186,85 @@ TEST_CASE("a summary.json or meta.json with other types is named and left out") 
   CHECK(tiny.reason("meta.json", "/data_crc32/train", 5) == "'data_crc32': 5; allowed: texts");
   CHECK(contains(tiny.reason("command.txt", std::string(2 << 20, 'x')),
                  "cannot be read: it has 2097152 bytes; allowed: at most 1048576"));
+}
+
+TEST_CASE("a file of a run that is no regular file is named and left out") {
+  const GoodAndBad tiny;
+  for (const std::string file :
+       {"config.yaml", "command.txt", "meta.json", "metrics.csv", "summary.json", "test.json"}) {
+    CAPTURE(file);
+    fs::remove(tiny.bad / file);
+    for_each_special_file(tiny.bad / file, [&] {
+      CHECK(tiny.reason(file) == "not a regular file");
+      CHECK(status_of(RunFolder(tiny.bad)).state == RunStatus::State::failed);
+    });
+    fs::create_symlink("/dev/zero", tiny.bad / file);
+    CHECK(tiny.reason(file) == (file == "summary.json"  // which is looked at first
+                                    ? "not a regular file"
+                                    : "a symbolic link in a run folder is not followed"));
+    fs::remove(tiny.bad / file);
+    put_bytes(tiny.bad / file, tiny.kept.at(file));
+  }
+}
+
+TEST_CASE("what a training reads when it goes on has to be regular files") {
+  const TinyExperiment tiny;
+  tiny.train("run");
+  const fs::path run = tiny.path / "run";
+  RunFolder folder(run);
+  const auto refused = [](const fs::path& path) { return path.string() + ": not a regular file"; };
+  for (const std::string file : {"config.yaml", "command.txt", "meta.json"}) {
+    CAPTURE(file);
+    const std::string bytes = bytes_of(run / file);
+    fs::remove(run / file);
+    for_each_special_file(run / file, [&] {
+      CHECK(message_of<InputError>([&] { folder.has_lost(); }) == refused(run / file));
+    });
+    put_bytes(run / file, bytes);
+  }
+  for (const std::string& file : {kLast, kBest}) {
+    CAPTURE(file);
+    fs::remove(run / file);
+    for_each_special_file(run / file, [&] {
+      CHECK(message_of<InputError>([&] { read_safetensors(run / file); }) == refused(run / file));
+    });
+  }
+  const fs::path table = folder.metrics(), lines = folder.metrics_lines(), events = folder.events();
+  fs::remove(table);
+  for_each_special_file(table, [&] {
+    CHECK(message_of<InputError>([&] { MetricsFile(table, 0); }) == refused(table));
+    CHECK(message_of<InputError>([&] { folder.set_metrics_aside(); }) == refused(table));
+  });
+  for_each_special_file(lines, [&] {
+    CHECK(message_of<InputError>([&] { MetricsLines(lines, 0); }) == refused(lines));
+  });
+  for_each_special_file(events, [&] {
+    CHECK(message_of<InputError>([&] { EventFile(events, 0); }) == refused(events));
+  });
+}
+
+TEST_CASE("a training that goes on over a pipe ends with 2, and so does one of an endless file") {
+  const TinyExperiment tiny;
+  const fs::path run = tiny.train("run");
+  for (const char* file : {"summary.json", "metrics.csv"}) fs::remove(run / file);
+  {
+    const EmptyPipe pipe(run / "metrics.csv");
+    const Program::Result result =
+        run_saccade(tiny.path, {"run", "tiny.yaml", "--out", "run", "--resume", "--quiet"});
+    CHECK(result.code == 2);
+    CHECK(contains(result.err, "run/metrics.csv: not a regular file"));
+  }
+  // Without the check it would read until the system ends it.
+  const std::string limited = "ulimit -t 20; exec " + saccade_binary() + " run /dev/zero";
+  check_refused(Program(tiny.path, {"/bin/sh", "-c", limited}).finish(),
+                "/dev/zero: not a regular file");
+  const EmptyPipe pipe(tiny.path / "pipe.yaml");
+  for (const CommandWords& verb :
+       {CommandWords{"run"}, {"config"}, {"bench"}, {"data", "preview", "--out", "a.png"}}) {
+    CommandWords words = verb;
+    words.push_back("pipe.yaml");
+    check_refused(run_saccade(tiny.path, words), "pipe.yaml: not a regular file");
+  }
 }
 
 TEST_CASE("the comparison of malformed runs alone exits with 2, that with others with 0") {

@@ -66,6 +66,25 @@ TEST_CASE("settings of strangers are refused or kept as text") {
   CHECK_FALSE(fs::exists("/tmp/out"));
 }
 
+TEST_CASE("of a text of a megabyte a message has the beginning, the end and the length") {
+  const TinyExperiment tiny;
+  const std::string text(1'000'000, 'n'), word(100'000, 'n');
+  const auto check_short = [&](const CommandWords& words) {
+    CAPTURE(words[0]);
+    const Program::Result result = run_saccade(tiny.path, words);
+    check_harmless(result, {2});
+    CHECK(contains(result.err, "00000 characters) ...n"));
+    CHECK(result.err.size() < 12'000);
+  };
+  for (const std::string& yaml : {"name: " + text, "name:\n  " + text, "data: {path: " + text + "}",
+                                  "model: {core: " + text + "}"}) {
+    put_bytes(tiny.path / "long.yaml", yaml + "\n");
+    check_short({"run", "long.yaml"});
+  }
+  check_short({"run", "tiny.yaml", "name=" + word});
+  check_short({"run", "tiny.yaml", word + "=1"});
+}
+
 TEST_CASE("a variant that is named in HTML is shown as it is written") {
   const TinyExperiment tiny;
   const Program::Result run = run_saccade(

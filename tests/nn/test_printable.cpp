@@ -31,6 +31,21 @@ TEST_CASE("text is UTF-8 or it is not") {
   }
 }
 
+TEST_CASE("a long text is abridged between characters, with its length") {
+  CHECK(abridged(std::string(200, 'a')) == std::string(200, 'a'));
+  CHECK(abridged(std::string(1'000'000, 'a')) ==
+        std::string(150, 'a') + "... (1000000 characters) ..." + std::string(50, 'a'));
+  CHECK(abridged("begin and end", 8) == "begin ... (13 characters) ...nd");
+  std::string euros;
+  for (int i = 0; i < 100; ++i) euros += "\xe2\x82\xac";
+  for (std::size_t most = 0; most < euros.size(); ++most) {
+    CAPTURE(most);
+    CHECK(is_utf8(abridged(euros, most)));
+    CHECK(abridged(euros, most).find("... (100 characters) ...") != std::string::npos);
+  }
+  CHECK(abridged(std::string(300, '\x80')).size() < 300);  // no UTF-8
+}
+
 TEST_CASE("what a terminal would obey is shown as its bytes") {
   CHECK(printable("a\tb\nc\xc3\xa9") == "a\tb\nc\xc3\xa9");
   CHECK(printable("\x1b[31mred\x07\x7f\r") == "\\x1b[31mred\\x07\\x7f\\x0d");

@@ -170,7 +170,7 @@ TEST_CASE("safetensors: what is no such file is refused") {
   const TemporaryFolder folder;
   const fs::path path = folder.path / "x";
   CHECK(read_message(path) == path.string() + ": cannot be read: No such file or directory");
-  CHECK(read_message(folder.path) == folder.path.string() + ": cannot be read: Is a directory");
+  CHECK(read_message(folder.path) == folder.path.string() + ": not a regular file");
   put_bytes(path, "text");
   CHECK(read_message(path) == path.string() + ": no safetensors file: under 8 bytes");
   put_bytes(path, "This is a text, not a checkpoint.");

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+#include <functional>
+#include <string>
+
+namespace saccade {
+
+/// Keys and values that no configuration has: a study can list some thousands.
+inline constexpr int kMostYamlValues = 50'000;
+
+/// The one document of a text. Throws InputError where it is no UTF-8, no YAML, several documents
+/// or has more than kMostYamlValues; `place` says where a mark is.
+YAML::Node load_yaml(const std::string& text,
+                     const std::function<std::string(const YAML::Mark&)>& place);
+
+/// "study.yaml:7:3"; the name alone of an override, which has no lines.
+std::string place_in(const std::string& source, const YAML::Mark& mark, bool has_lines = true);
+
+}  // namespace saccade
