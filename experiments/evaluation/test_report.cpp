@@ -71,7 +71,7 @@ std::string label_of(Metric pass, const EvaluationConfig& config) {
 
 std::string to_text(const TestTable& table) {
   const std::string scenes = table.images > 0 && table.images < table.scenes
-                                 ? fmt::format("{} scenes of {} images", table.scenes, table.images)
+                                 ? fmt::format("test, {} scenes of {}", table.scenes, table.images)
                                  : fmt::format("test, {} scenes", table.scenes);
   std::string text =
       fmt::format("  {:<28}{:>10}   95 % interval", scenes, table.acts ? "missed" : "error");

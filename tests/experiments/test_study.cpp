@@ -400,7 +400,7 @@ TEST_CASE("--dry-run lists the runs and writes nothing") {
   CHECK(contains(text, "study/model.core=gru/seed-2"));
   CHECK(!std::filesystem::exists(tiny.path / "study"));
   put_bytes(tiny.yaml, tiny_yaml(tiny.path / "data"));
-  CHECK(contains(plan(tiny.options("alone")), "tiny: 1 runs"));
+  CHECK(contains(plan(tiny.options("alone")), "tiny: 1 run,"));
 }
 
 }  // namespace saccade
