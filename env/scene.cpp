@@ -182,10 +182,9 @@ void check(const SceneConfig& config) {
 }
 
 std::int64_t distinct_scenes(const SceneConfig& config, int digits) {
-  if (!find_task_kind(config.kind).has_digits ||
-      kinds().at(config.kind).layout != Layout::side_by_side || has_clutter(config.kind) ||
-      config.min_digits > 0)
-    return 0;
+  const Layout layout = kinds().at(config.kind).layout;
+  const bool at_fixed_places = layout == Layout::side_by_side || layout == Layout::tiles;
+  if (!at_fixed_places || has_clutter(config.kind) || config.min_digits > 0) return 0;
   return std::lcm(std::int64_t{digits}, std::int64_t{config.num_digits}) / config.num_digits;
 }
 
@@ -243,7 +242,7 @@ SceneFacts SceneMaker::make(std::uint64_t number, Buffer& buffer) const {
   RandomStream distortion(seed_, Purpose::augmentation, high, low);
   std::fill(buffer.canvas.begin(), buffer.canvas.end(), std::uint8_t{0});
   SceneFacts facts;
-  facts.num_digits = draw_count(stream);
+  facts.num_digits = facts.num_sources = draw_count(stream);
   add_distractors(buffer, stream);
   place_digits(kind_->layout, config_, {.width = digits_.cols(), .height = digits_.rows()}, stream,
                std::span(facts.boxes).first(facts.num_digits));
@@ -252,7 +251,7 @@ SceneFacts SceneMaker::make(std::uint64_t number, Buffer& buffer) const {
     add_digit(index, facts.boxes[k], distortion, buffer);
     facts.regions[k] = to_region(facts.boxes[k], cols(), rows());
     facts.classes[k] = digits_.labels(index);
-    if (k == 0) facts.source = index;
+    facts.sources[k] = index;
   }
   set_answer(facts);
   return facts;

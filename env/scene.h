@@ -97,8 +97,9 @@ struct SceneFacts {
   std::array<bool, kMaxDigits> is_answer{};  // digits that decide the label
   std::array<int, kMaxSymbols> symbols{};    // what is to be said, end mark included
   int num_symbols = 0;                       // 0 where the answer is no sequence
-  int source = -1;  // what other scenes may show again: the index of the first digit in its set, or
-                    // the number in words; -1: nothing is shown twice
+  // What other scenes may show again: the index of each digit in its set, or the number in words.
+  std::array<int, kMaxDigits> sources{};
+  int num_sources = 0;
 };
 
 /// Scenes 0, 1, ... that differ, where the digits in their order are all there is to a scene and

@@ -31,6 +31,7 @@ TaskKind scenes_of(const std::string& scene_kind) {
   const SceneTraits traits = scene_traits(scene_kind);
   return {.make = make_scenes,
           .answer_name = scene_answer_name,
+          .distinct = distinct_scenes,
           .answer = traits.sequence ? AnswerKind::sequence : AnswerKind::one_class,
           .has_digits = true,
           .is_tiled = traits.tiled};
@@ -54,6 +55,9 @@ const TaskKind kDigitsToWords = {
     },
     .answer_name = [](const SceneConfig&, const std::vector<std::string>&,
                       int label) { return word_names()[label]; },
+    .distinct = [](const SceneConfig& scene, int) -> std::int64_t {
+      return held_out_numbers(scene.max_number);
+    },
     .answer = AnswerKind::sequence,
     .is_text = true};
 

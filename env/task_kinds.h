@@ -34,6 +34,9 @@ struct TaskKind {
   /// A class, symbol or action in words, from the names of the digits' classes.
   std::string (*answer_name)(const SceneConfig& scene, const std::vector<std::string>& digit_names,
                              int label);
+  /// How many of the test scenes 0, 1, ... differ, where what they show comes again and is all
+  /// there is to them, of a test set of so many digits; 0: no two are the same.
+  std::int64_t (*distinct)(const SceneConfig& scene, int digits) = nullptr;
   AnswerKind answer = AnswerKind::one_class;
   bool has_digits = false;  // scenes are made of data.*
   bool is_text = false;     // a row a character: it is read whole, there is nothing to look at

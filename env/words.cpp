@@ -87,6 +87,8 @@ std::vector<std::string> number_words(int number) {
   return words;
 }
 
+int held_out_numbers(int max_number) { return (max_number + 1) / 10; }
+
 WordsEnvironment::WordsEnvironment(int max_number, Split split, std::uint64_t seed, int episodes,
                                    int rollouts)
     : parting_(checked(max_number) + 1, kPartingSeed, Purpose::number_split, 0),
@@ -97,8 +99,7 @@ WordsEnvironment::WordsEnvironment(int max_number, Split split, std::uint64_t se
       max_symbols_(longest_words(max_number) + 1),
       facts_(episodes) {
   SACCADE_CHECK(episodes % rollouts == 0);
-  const int numbers = max_number + 1, tenth = numbers / 10;
-  const int train = numbers - 2 * tenth;
+  const int tenth = held_out_numbers(max_number), train = max_number + 1 - 2 * tenth;
   first_ = split == Split::train ? 0 : split == Split::valid ? train : train + tenth;
   size_ = split == Split::train ? train : tenth;
 }
@@ -119,7 +120,8 @@ int WordsEnvironment::pick_number(std::uint64_t scene) const {
 
 SceneFacts WordsEnvironment::describe(int number) const {
   SceneFacts facts;
-  facts.source = number;
+  facts.sources[0] = number;
+  facts.num_sources = 1;
   facts.num_digits = facts.length = count_digits(number);
   for (int k = facts.length - 1, rest = number; k >= 0; --k, rest /= 10) {
     facts.boxes[k] = {.x = 0, .y = k, .width = canvas().cols, .height = 1};

@@ -20,6 +20,9 @@ std::vector<std::string> number_words(int number);
 /// "<end>".
 const std::vector<std::string>& word_names();
 
+/// How many of the numbers 0 .. max_number are for validation, and as many for testing.
+int held_out_numbers(int max_number);
+
 /// Numbers to words (scene.kind: digits_to_words): a sequence task without images.
 ///
 /// An episode shows the decimal text of a number as a canvas (1, rows, 10), rows being the digits

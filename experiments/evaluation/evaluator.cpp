@@ -66,10 +66,10 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
   result.on_target_by_glimpse.assign(steps, 0.0);
   double symbols = 0.0;
   std::vector<float> errors;
-  std::vector<int> sources;
+  std::vector<Shown> shown;
   for (const Tally& tally : tallies_) {
     errors.insert(errors.end(), tally.errors.begin(), tally.errors.end());
-    sources.insert(sources.end(), tally.sources.begin(), tally.sources.end());
+    shown.insert(shown.end(), tally.shown.begin(), tally.shown.end());
     result.symbol_error += tally.edits;
     symbols += tally.symbols;
     result.on_answer += tally.on_answer;
@@ -89,11 +89,11 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
     share /= episodes;
     result.on_target += share / steps;
   }
-  const ShareInterval error = share_interval(errors, sources);
+  const ShareInterval error = share_interval(errors, shown);
   result.error = error.share;
   result.error_low = error.low;
   result.error_high = error.high;
-  result.images = error.groups;
+  result.images = error.images;
   if (request.details) result.details = details();
   return result;
 }
@@ -169,7 +169,9 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
   for (int b = 0; request.attention != nullptr && b < count; ++b)
     request.attention->record(rollout, b, first + b);
   for (int b = 0; b < count; ++b) {
-    tally.sources.push_back(rollout.environment->facts()[b].source);
+    const SceneFacts& facts = rollout.environment->facts()[b];
+    for (const int image : std::span(facts.sources).first(facts.num_sources))
+      tally.shown.push_back({first + b, image});
     if (classes)
       tally.errors[b] = most_probable(&mean_probability(b, 0), model_.num_classes()) !=
                         rollout.answer->truth(b)[0];

@@ -1,8 +1,11 @@
 #include "experiments/evaluation/share_interval.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 namespace saccade {
 
@@ -17,32 +20,78 @@ void wilson_interval(double share, double count, double& low, double& high) {
   high = share < 1.0 ? centre + half : 1.0;
 }
 
-ShareInterval share_interval(std::span<const float> values, std::span<const int> sources) {
-  struct Group {
-    double sum = 0.0;
-    int scenes = 0;
-  };
-  std::map<int, Group> groups;
-  int alone = 0;  // the others are groups of their own, below 0
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    Group& group = groups[sources[i] >= 0 ? sources[i] : --alone];
-    group.sum += values[i];
-    ++group.scenes;
+namespace {
+
+// Scenes by what they show: those that show the same images, all of them, are a group.
+struct Groups {
+  // The images of a group -> what its values add up to beyond the share.
+  std::map<std::vector<int>, double> rests;
+  double squares = 0.0;                              // of the rests of scenes that show no image
+  int alone = 0;                                     // so many
+  std::map<int, std::vector<int>> groups_of_images;  // by their place in `rests`
+
+  Groups(std::span<const float> values, std::span<const Shown> shown, double share) {
+    std::vector<std::vector<int>> images(values.size());
+    for (const Shown& one : shown) images[one.scene].push_back(one.image);
+    for (std::size_t scene = 0; scene < values.size(); ++scene) {
+      const double rest = values[scene] - share;
+      std::vector<int>& of = images[scene];
+      std::ranges::sort(of);
+      of.erase(std::unique(of.begin(), of.end()), of.end());
+      if (of.empty()) {
+        ++alone;
+        squares += rest * rest;
+      } else {
+        rests[std::move(of)] += rest;
+      }
+    }
+    int number = 0;
+    for (const auto& [of, rest] : rests) {
+      for (const int image : of) groups_of_images[image].push_back(number);
+      ++number;
+    }
   }
+
+  int images() const { return static_cast<int>(groups_of_images.size()) + alone; }
+
+  // Whether scenes have an image in common.
+  bool overlap(std::size_t scenes) const {
+    return rests.size() + alone < scenes ||
+           std::ranges::any_of(groups_of_images,
+                               [](const auto& of) { return of.second.size() > 1; });
+  }
+
+  // The sum of the products of the rests of all pairs of scenes with an image in common.
+  double products() const {
+    std::vector<double> rest_of;
+    for (const auto& [of, rest] : rests) rest_of.push_back(rest);
+    std::vector<int> met(rest_of.size(), -1);  // the last group that each was multiplied with
+    double sum = squares;
+    int number = 0;
+    for (const auto& [of, rest] : rests) {
+      for (const int image : of)
+        for (const int other : groups_of_images.at(image))
+          if (std::exchange(met[other], number) != number) sum += rest * rest_of[other];
+      ++number;
+    }
+    return sum;
+  }
+};
+
+}  // namespace
+
+ShareInterval share_interval(std::span<const float> values, std::span<const Shown> shown) {
   const auto scenes = static_cast<double>(values.size());
   ShareInterval interval;
-  interval.groups = static_cast<int>(groups.size());
   interval.share = std::accumulate(values.begin(), values.end(), 0.0) / scenes;
-  double variance = 0.0;  // of the mean, with groups as they are drawn
-  for (const auto& [source, group] : groups) {
-    const double rest = group.sum - interval.share * group.scenes;
-    variance += rest * rest / (scenes * scenes);
-  }
+  const Groups groups(values, shown, interval.share);
+  interval.images = groups.images();
   const double spread = interval.share * (1.0 - interval.share);
   double trials = scenes;
-  if (groups.size() < values.size()) {
-    if (spread == 0.0)  // nothing tells how alike those of a group are
-      trials = interval.groups;
+  if (groups.overlap(values.size())) {
+    const double variance = groups.products() / (scenes * scenes);
+    if (spread == 0.0)  // nothing tells how alike those are that show the same
+      trials = std::min(scenes, static_cast<double>(interval.images));
     else if (variance * scenes > spread)
       trials = spread / variance;
   }

@@ -103,7 +103,7 @@ namespace {
 template <class AnyTally, class Visit>
 void visit_members(AnyTally& tally, const Visit& visit) {
   visit(tally.errors);
-  visit(tally.sources);
+  visit(tally.shown);
   for (auto* sum : {&tally.edits, &tally.symbols, &tally.on_answer, &tally.border, &tally.distance,
                     &tally.coverage, &tally.entropy})
     visit(std::span(sum, 1));

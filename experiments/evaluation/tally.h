@@ -7,6 +7,7 @@
 
 #include "agent/model.h"
 #include "agent/rollout.h"
+#include "experiments/evaluation/share_interval.h"
 
 namespace saccade {
 
@@ -16,7 +17,7 @@ int most_probable(const float* p, int classes);
 /// Sums over the scenes of a chunk and all their passes.
 struct Tally {
   std::vector<float> errors;  // of each scene
-  std::vector<int> sources;   // what it shows: SceneFacts::source
+  std::vector<Shown> shown;   // by them: SceneFacts::sources
   double edits = 0.0, symbols = 0.0;
   double on_answer = 0.0;
   double border = 0.0;

@@ -9,6 +9,7 @@
 
 #include "experiments/config/config_table.h"
 #include "experiments/config/preset.h"
+#include "experiments/config/unused_settings.h"
 #include "experiments/config/yaml_text.h"
 #include "experiments/runs/run_folder.h"
 #include "nn/error.h"
@@ -273,11 +274,10 @@ void refuse_overridden(const Assignments& variant, const std::vector<std::string
 }
 
 // Whether a variant assigns what its other settings do not read.
-bool is_left_out(const Assignments& variant, const Config& config) {
-  return std::ranges::any_of(variant, [&](const Assignment& assignment) {
-    return std::ranges::find(config.unused, assignment.key, &UnusedSetting::key) !=
-           config.unused.end();
-  });
+bool assigns_unread(const Assignments& variant, const Config& config) {
+  const std::set<std::string> unread = unread_settings(config);
+  return std::ranges::any_of(
+      variant, [&](const Assignment& assignment) { return unread.contains(assignment.key); });
 }
 
 }  // namespace
@@ -338,7 +338,7 @@ std::optional<Study> parse_study(const std::string& text, const std::string& ori
       run.folder = run_folder_below(run.config, words);
       run.former_folder = former_run_folder_below(run.config, former_words);
       if (!folders.insert(run.folder).second) {
-        if (is_left_out(own, run.config)) return;  // another value of what it does not read
+        if (assigns_unread(own, run.config)) return;  // another value of what it does not read
         throw InputError(fmt::format("{}: two variants would share the folder {}",
                                      own.front().place, run.folder.string()));
       }

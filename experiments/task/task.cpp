@@ -90,7 +90,9 @@ int Task::test_scenes(const EvaluationConfig& evaluation) const {
                     "allowed: {}",
                     evaluation.draws, evaluation.scenes, drawn, std::numeric_limits<int>::max()));
   const std::int64_t distinct =
-      kind.has_digits ? distinct_scenes(config.scene, digits.test.size()) : 0;
+      kind.distinct != nullptr
+          ? kind.distinct(config.scene, kind.has_digits ? digits.test.size() : 0)
+          : 0;
   return static_cast<int>(distinct > 0 ? std::min(drawn, distinct) : drawn);
 }
 

@@ -133,8 +133,8 @@ std::string plan(const RunOptions& options) {
     text += fmt::format("  {:<60} about {}{}\n", folder.path().string(), clock_time(left),
                         begun ? fmt::format(", to be resumed at {:.0f} episodes", done) : "");
   }
-  return fmt::format("{}: {} runs, about {} in all\n{}", study->name, study->runs.size(),
-                     clock_time(total), text);
+  return fmt::format("{}: {} {}, about {} in all\n{}", study->name, study->runs.size(),
+                     study->runs.size() == 1 ? "run" : "runs", clock_time(total), text);
 }
 
 namespace {

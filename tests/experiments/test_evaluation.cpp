@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attention/policy.h"
+#include "experiments/runs/study.h"
 #include "tests/experiments/tiny_task.h"
 #include "tests/thread_ranks.h"
 
@@ -72,33 +73,70 @@ TEST_CASE("wilson_interval gives the published values") {
 
 TEST_CASE("an interval of repeated images is over the images") {
   double low = 0.0, high = 0.0;
-  const auto check = [&](const std::vector<float>& errors, const std::vector<int>& sources,
-                         double trials, int groups) {
-    const ShareInterval found = share_interval(errors, sources);
+  const auto check = [&](const std::vector<float>& errors, const std::vector<Shown>& shown,
+                         double trials, int images) {
+    const ShareInterval found = share_interval(errors, shown);
     wilson_interval(found.share, trials, low, high);
     CHECK(found.low == doctest::Approx(low));
     CHECK(found.high == doctest::Approx(high));
-    CHECK(found.groups == groups);
+    CHECK(found.images == images);
   };
   // 26 of 50 images are wrong, each shown 200 times, as it is or with its scenes in disorder.
   std::vector<float> errors;
-  std::vector<int> sources, alone;
+  std::vector<Shown> shown, once;
   for (int i = 0; i < 10'000; ++i) {
-    sources.push_back(i % 50);
+    shown.push_back({i, i % 50});
     errors.push_back(i % 50 < 26 ? 1.0F : 0.0F);
-    alone.push_back(-1);
+    once.push_back({i, i});
   }
-  check(errors, sources, 50, 50);
+  check(errors, shown, 50, 50);
   CHECK(low == doctest::Approx(0.385).epsilon(1e-3));
   CHECK(high == doctest::Approx(0.652).epsilon(1e-3));
-  check(errors, alone, 10'000, 10'000);
-  std::iota(alone.begin(), alone.end(), 0);
-  check(errors, alone, 10'000, 10'000);
+  check(errors, {}, 10'000, 10'000);
+  check(errors, once, 10'000, 10'000);
   // Errors that have nothing to do with the image: as many trials as scenes.
   for (int i = 0; i < 10'000; ++i) errors[i] = i / 50 % 2 == 0 ? 1.0F : 0.0F;
-  check(errors, sources, 10'000, 50);
+  check(errors, shown, 10'000, 50);
   // Without an error nothing is known of how alike they are.
-  check(std::vector<float>(10'000, 0.0F), sources, 50, 50);
+  check(std::vector<float>(10'000, 0.0F), shown, 50, 50);
+}
+
+TEST_CASE("an interval of scenes of several images is over all of them") {
+  // Scenes of two images of 40, the same pair never twice: wrong where the second one is of the
+  // first 20. What the first image is says nothing.
+  constexpr int kImages = 40;
+  std::vector<float> errors;
+  std::vector<Shown> firsts, both;
+  for (int first = 0; first < kImages; ++first)
+    for (int second = 0; second < kImages; ++second) {
+      if (first == second) continue;
+      const int scene = static_cast<int>(errors.size());
+      errors.push_back(second < kImages / 2 ? 1.0F : 0.0F);
+      firsts.push_back({scene, first});
+      both.insert(both.end(), {{scene, second}, {scene, first}, {scene, first}});
+    }
+  const ShareInterval of_first = share_interval(errors, firsts);
+  const ShareInterval of_both = share_interval(errors, both);
+  CHECK(of_first.share == doctest::Approx(0.5));
+  CHECK(of_both.share == doctest::Approx(0.5));
+  CHECK(of_both.images == kImages);
+  double low = 0.0, high = 0.0;
+  wilson_interval(0.5, kImages, low, high);
+  CHECK(of_both.low == doctest::Approx(low).epsilon(0.02));
+  CHECK(of_both.high == doctest::Approx(high).epsilon(0.02));
+  CHECK(of_first.high - of_first.low < 0.5 * (high - low));
+
+  // The same scenes again and again are no more trials.
+  std::vector<float> thrice;
+  std::vector<Shown> shown;
+  const int scenes = static_cast<int>(errors.size());
+  for (int pass = 0; pass < 3; ++pass) {
+    thrice.insert(thrice.end(), errors.begin(), errors.end());
+    for (const auto& [scene, image] : both) shown.push_back({pass * scenes + scene, image});
+  }
+  const ShareInterval repeated = share_interval(thrice, shown);
+  CHECK(repeated.low == doctest::Approx(of_both.low));
+  CHECK(repeated.high == doctest::Approx(of_both.high));
 }
 
 TEST_CASE("draws show the same digits at other places, and identical scenes are shown once") {
@@ -119,6 +157,13 @@ TEST_CASE("draws show the same digits at other places, and identical scenes are 
                         "scene.canvas=[13, 40]"});
   evaluation.scenes = 10'000;
   CHECK(pairs.task.test_scenes(evaluation) == digits / (digits % 2 == 0 ? 2 : 1));
+
+  // A bag lays its digits into tiles.
+  const TinyTask bag(
+      {"scene.kind=bag", "scene.num_distractors=0", "scene.num_digits=2", "scene.canvas=[13, 40]"});
+  CHECK(bag.task.test_scenes(evaluation) == digits / (digits % 2 == 0 ? 2 : 1));
+  const Task words(read_study("digits_to_words", {"scene.max_number=999"})->runs[0].config);
+  CHECK(words.test_scenes(evaluation) == 100);
 }
 
 TEST_CASE("an evaluation does not depend on the number of workers, and repeats") {

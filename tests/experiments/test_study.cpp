@@ -82,6 +82,10 @@ TEST_CASE("of values that the other settings of a variant do not read there is o
                                             "reinforce.reward=correct,gain,probability"});
   REQUIRE(study);
   CHECK(study->runs.size() == 4);
+  // Neither where a file varies what an override leaves unread, the default among its values.
+  const TinyStudy varied("vary: {reinforce.advantage: [none, learned]}\n");
+  CHECK(varied.runs().size() == 2);
+  CHECK(varied.runs({"attention.glimpse.kind=soft_point"}).size() == 1);
 }
 
 TEST_CASE("variants can be listed, each with the settings that belong together") {
@@ -396,7 +400,7 @@ TEST_CASE("--dry-run lists the runs and writes nothing") {
   CHECK(contains(text, "study/model.core=gru/seed-2"));
   CHECK(!std::filesystem::exists(tiny.path / "study"));
   put_bytes(tiny.yaml, tiny_yaml(tiny.path / "data"));
-  CHECK(contains(plan(tiny.options("alone")), "tiny: 1 runs"));
+  CHECK(contains(plan(tiny.options("alone")), "tiny: 1 run,"));
 }
 
 }  // namespace saccade
