@@ -163,7 +163,7 @@ bool RunFolder::exists() const {
   return std::ranges::any_of(entries_of(path_), [&](const fs::directory_entry& entry) {
     if (entry.is_symlink()) return true;
     const std::string name = entry.path().filename();
-    return name != kLockFile && entry.path() != failure() && !is_name_beside(name) &&
+    return name != kLockFile && entry.path() != failure() && !NameBeside::is_one(name) &&
            !(begun && is_beginning(entry.path()));
   });
 }

@@ -166,9 +166,10 @@ RunWork Training::work() const {
 bool Training::train(const std::atomic<bool>& stop) {
   const Config& config = task_.config;
   progress_.begin(work());
+  // What a stop came before is made now. The log was cut off before what was recorded there, too.
+  if (unevaluated_) record_if_due();
   bool stopped = unevaluated_ && !log_unless_stopped(stop);
   while (!stopped && learner_.updates() < learner_.total_updates()) {
-    const std::int64_t before = episodes();
     const Clock::time_point begin = Clock::now();
     const UpdateReport report = learner_.step();
     whole_ = false;
@@ -176,26 +177,33 @@ bool Training::train(const std::atomic<bool>& stop) {
     window_timed_episodes_ += report.sums.episodes;
     window_ += report.sums;
 
-    const bool last = learner_.updates() == learner_.total_updates();
-    const auto due = [&](std::int64_t every) {
-      return last || before / every != episodes() / every;
-    };
     progress_.update(episodes(), window_timed_episodes_ / window_seconds_,
                      window_.errors / window_.episodes);
     // Before the row, behind which this state may be saved: a resumed run records no earlier ones.
-    if (ranks_.first() && config.record.every > 0 && due(config.record.every)) record();
-    if (due(config.evaluation.every)) {
+    record_if_due();
+    if (is_due(config.evaluation.every)) {
       unevaluated_ = row_of(report);
       stopped = !log_unless_stopped(stop);
-    } else if (due(config.log.every)) {
+    } else if (is_due(config.log.every)) {
       log(row_of(report), /*evaluate_now=*/false);
     }
     whole_ = true;
-    stopped |= ranks_.any(stop) && !last;
+    stopped |= ranks_.any(stop) && learner_.updates() < learner_.total_updates();
   }
   progress_.finish();
   if (stopped) rescue();
   return !stopped;
+}
+
+// After an update: whether it is the last, or the first after a multiple of `every` episodes.
+bool Training::is_due(std::int64_t every) const {
+  const std::int64_t before = episodes() - task_.config.agent.training.batch_size;
+  return learner_.updates() == learner_.total_updates() || before / every != episodes() / every;
+}
+
+void Training::record_if_due() const {
+  const std::int64_t every = task_.config.record.every;
+  if (ranks_.first() && every > 0 && is_due(every)) record();
 }
 
 bool Training::log_unless_stopped(const std::atomic<bool>& stop) {

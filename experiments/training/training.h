@@ -70,6 +70,8 @@ class Training {
   bool log_unless_stopped(const std::atomic<bool>& stop);
   void evaluate(MetricsRow& row);
   void open_log();
+  bool is_due(std::int64_t every) const;
+  void record_if_due() const;
   void record() const;
   std::filesystem::path record(const std::string& format) const;
 

@@ -16,9 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Stops after its first update.
-bool run_stopped(const RunOptions& options) { return run(options, std::atomic<bool>(true)); }
-
 RunOptions resumed(RunOptions options) {
   options.resume = true;
   return options;
@@ -70,14 +67,14 @@ TEST_CASE("a run that is stopped and resumed ends as one that was not") {
     RunOptions options = tiny.options("stopped", overrides);
     const fs::path stopped = options.out;
     int stops = 0;
-    for (; !run_stopped(options); ++stops) {
-      REQUIRE(stops < 12);
+    for (; !run_one_update(options); ++stops) {
+      REQUIRE(stops < 13);
       CHECK(Checkpoint(stopped / kLast).updates() == stops + 1);
       CHECK_FALSE(fs::exists(stopped / "summary.json"));
       options.resume = true;
       options.threads = 1 + stops % 3;
     }
-    CHECK(stops == 11);  // the last update ends the run
+    CHECK(stops == 12);  // the last evaluation and the test are left
     CHECK((bytes_of(stopped / kLast) == bytes_of(whole / kLast)));
     CHECK((bytes_of(stopped / kBest) == bytes_of(whole / kBest)));
     CHECK(without_times(Csv(stopped / "metrics.csv")) == without_times(Csv(whole / "metrics.csv")));
@@ -148,11 +145,11 @@ TEST_CASE("a run that was killed goes on from its last checkpoint") {
   // What a run leaves that is killed after the row of 80 episodes: the checkpoint is that of 64.
   RunOptions options = tiny.options("killed");
   for (int n = 0; n < 4; ++n) {
-    CHECK_FALSE(run_stopped(options));
+    CHECK_FALSE(run_one_update(options));
     options.resume = true;
   }
   const std::string checkpoint = bytes_of(options.out / kLast);
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
   put_bytes(options.out / kLast, checkpoint);
   REQUIRE(Csv(options.out / "metrics.csv").column.at("episodes").back() == "80");
   CHECK(run(options, false));
@@ -165,7 +162,7 @@ TEST_CASE("a row that was broken off is dropped, and so are recordings") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
   RunOptions options = tiny.options("killed");
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
   const std::string rows = bytes_of(options.out / "metrics.csv");
   put_bytes(options.out / "metrics.csv", rows + "1");
   fs::create_directories(options.out / "recordings");
@@ -218,7 +215,7 @@ TEST_CASE("a checkpoint whose mask has no quotes is resumed") {
                                               "attention.hidden.mask='011'"};
   const fs::path whole = tiny.train("whole", overrides);
   RunOptions options = tiny.options("stopped", overrides);
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
   const fs::path last = options.out / kLast;
   SafetensorsFile file = read_safetensors(last);
   std::string& config = file.metadata.at("config");
@@ -233,7 +230,7 @@ TEST_CASE("a checkpoint whose mask has no quotes is resumed") {
 TEST_CASE("another configuration or other data cannot be resumed") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
   const auto before = contents(options.out);
   options.resume = true;
 
@@ -261,7 +258,7 @@ TEST_CASE("another configuration or other data cannot be resumed") {
 
   write_digits(tiny.path / "data");
   REQUIRE(contents(tiny.path / "data") == data);
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
 }
 
 TEST_CASE("where the last checkpoint is damaged, the one before is gone on from") {
@@ -275,7 +272,7 @@ TEST_CASE("where the last checkpoint is damaged, the one before is gone on from"
   for (const auto& damage : damages) {
     RunOptions options = tiny.options("out");
     for (int n = 0; n < 5; ++n) {
-      CHECK_FALSE(run_stopped(options));
+      CHECK_FALSE(run_one_update(options));
       options.resume = true;
     }
     const fs::path last = options.out / kLast, previous = options.out / kPrevious;
@@ -301,7 +298,7 @@ TEST_CASE("where the last checkpoint is damaged, the one before is gone on from"
 TEST_CASE("a run that was killed between the two names of its last checkpoint leaves no third") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
   fs::remove(options.out / kPrevious);
   fs::create_hard_link(options.out / kLast, options.out / kPrevious);
   CHECK(run(resumed(options), false));
@@ -312,8 +309,8 @@ TEST_CASE("a run that was killed between the two names of its last checkpoint le
 TEST_CASE("a last checkpoint of a later version is not passed over, nor are two that are damaged") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");
-  CHECK_FALSE(run_stopped(options));
-  CHECK_FALSE(run_stopped(resumed(options)));
+  CHECK_FALSE(run_one_update(options));
+  CHECK_FALSE(run_one_update(resumed(options)));
   const fs::path last = options.out / kLast;
   const std::string good = bytes_of(last);
   write_safetensors(last, {}, {{"format", "saccade checkpoint 2"}});
@@ -331,7 +328,7 @@ TEST_CASE("a last checkpoint of a later version is not passed over, nor are two 
 TEST_CASE("a run folder with a symbolic link in it is not written to") {
   const TinyExperiment tiny;
   const RunOptions options = tiny.options("out");
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
   put_bytes(tiny.path / "mine", "mine");
   for (const char* name : {"metrics.csv", "summary.json", "checkpoints/last.safetensors.tmp",
                            "checkpoints/previous.safetensors.tmp", "recordings"}) {
@@ -349,7 +346,7 @@ TEST_CASE("a run folder with a symbolic link in it is not written to") {
 TEST_CASE("a checkpoint that is cut, altered or of another model is not resumed") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
   fs::remove(options.out / kPrevious);
   options.resume = true;
   const fs::path last = options.out / kLast;
