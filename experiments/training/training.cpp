@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "experiments/evaluation/test_report.h"
@@ -88,8 +89,11 @@ Checkpoint Training::newest_checkpoint(std::string& word) const {
 std::string Training::resume() {
   std::string word;
   const Checkpoint checkpoint = newest_checkpoint(word);
+  const bool damaged = !word.empty();
   const Config saved = parse_config(checkpoint.config_yaml(), folder_.last_checkpoint().string());
-  if (const std::vector<Difference> changed = differences(saved, task_.config); !changed.empty())
+  lengthened_ = is_longer(task_.config, saved);
+  if (const std::vector<Difference> changed = differences(saved, task_.config);
+      !changed.empty() && !lengthened_)
     throw InputError(fmt::format(
         "{}: was saved with another configuration: {}: {} there, {} now; resume with the same file "
         "and overrides",
@@ -100,13 +104,26 @@ std::string Training::resume() {
                                  folder_.last_checkpoint().string(), checkpoint.note("data"),
                                  data));
   checkpoint.restore(learner_);
+  if (lengthened_) word += word_on_length(saved.agent.training.episodes);
   window_ = loss_sums_of(checkpoint.note("window"));
   best_error_ = from_exact(checkpoint.note("best_error"));
   best_episodes_ = static_cast<std::int64_t>(from_exact(checkpoint.note("best_episodes")));
   unevaluated_ = row_of_note(checkpoint);
-  if (!word.empty()) folder_.set_damaged_checkpoint_aside();
+  if (damaged) folder_.set_damaged_checkpoint_aside();
   open_log();
   return word;
+}
+
+// Schedules go by the share of a training that is done.
+std::string Training::word_on_length(std::int64_t episodes_before) const {
+  const auto rate = [&](double progress) { return learner_.optimizer.learning_rate(progress); };
+  const double before =
+      std::min(1.0, static_cast<double>(episodes()) / static_cast<double>(episodes_before));
+  return fmt::format(
+      "goes on from {} episodes to {} in place of {}: what changes over a training is stretched "
+      "over all of it, so that the learning rate goes from {:.2g} to {:.2g} now\n",
+      episodes(), task_.config.agent.training.episodes, episodes_before, rate(before),
+      rate(learner_.progress()));
 }
 
 // Before the first update there is nothing to keep, and the first recording is made.
@@ -231,8 +248,9 @@ void Training::log(MetricsRow row, bool evaluate_now) {
   if (evaluate_now) {
     evaluate(row);
     unevaluated_.reset();
-    text = fmt::format("valid {:.2f} %  on digit {:.1f} %", 100 * row["valid/error"],
-                       100 * row["attention/on_target"]);
+    text = fmt::format("valid {:.2f} %", 100 * row["valid/error"]);
+    if (task_.model.look().looks)
+      text += fmt::format("  on digit {:.1f} %", 100 * row["attention/on_target"]);
   }
   row["time/elapsed"] = elapsed();
   if (ranks_.first()) log_->append(row);

@@ -123,6 +123,7 @@ Verb record_verb() {
   const auto options = std::make_shared<RecordOptions>();
   return {
       .name = "record",
+      .group = "Look at agents",
       .about = "Film where trained agents look",
       .options = {{"run_dirs", &options->run_folders,
                    "Run folders or names of trained agents, side by side", Option::kRequired},

@@ -32,7 +32,9 @@ bool run_until(const RunOptions& options, Progress& progress, const std::atomic<
 struct StopsAt : Progress {
   explicit StopsAt(std::int64_t episodes) : at(episodes) {}
   void update(std::int64_t episodes, double, double) override { stop = stop || episodes == at; }
+  void note(const std::string& text) override { notes += text; }
   std::int64_t at;
+  std::string notes;
   std::atomic<bool> stop = false;
 };
 
@@ -225,6 +227,52 @@ TEST_CASE("a checkpoint whose mask has no quotes is resumed") {
   write_safetensors(last, file.tensors, file.metadata);
   CHECK(run(resumed(options), false));
   CHECK((bytes_of(last) == bytes_of(whole / kLast)));
+}
+
+TEST_CASE("a finished run goes on to more episodes, and its test is kept") {
+  const TinyExperiment tiny;
+  const fs::path out = tiny.train("out");
+  const std::string summary = bytes_of(out / "summary.json"), test = bytes_of(out / "test.json");
+  const Csv rows(out / "metrics.csv");
+  CHECK(contains(fault(tiny.options("out", {"training.episodes=384"})), "exists already"));
+
+  const RunOptions longer = resumed(tiny.options("out", {"training.episodes=384"}));
+  StopsAt stops(256);
+  CHECK_FALSE(run_until(longer, stops, stops.stop));
+  CHECK(contains(stops.notes, "goes on from 192 episodes to 384 in place of 192: "));
+  CHECK(bytes_of(out / "summary.before.json") == summary);
+  CHECK(bytes_of(out / "test.before.json") == test);
+  CHECK_FALSE(fs::exists(out / "summary.json"));
+  CHECK(read_config(out / "config.yaml").agent.training.episodes == 384);
+  CHECK(run(longer, false));
+  CHECK(read_json(out / "summary.json")["status"] == "finished");
+  CHECK(Checkpoint(out / kLast).updates() == 24);
+  // The rows before are as they were.
+  const Csv all(out / "metrics.csv");
+  for (const auto& [name, cells] : rows.column)
+    CHECK(std::vector(all.column.at(name).begin(), all.column.at(name).begin() +
+                                                       static_cast<int>(cells.size())) == cells);
+  CHECK(all.column.at("episodes").back() == "384");
+  // Nothing is left to do now, and a shorter one is refused.
+  CHECK(run(longer, false));
+  CHECK_FALSE(fs::exists(out / "summary.before-2.json"));
+  CHECK(contains(fault(resumed(tiny.options("out"))),
+                 "another configuration: training.episodes: 384 there, 192 now"));
+}
+
+TEST_CASE("a run that was stopped goes on to more episodes, as if it were asked twice") {
+  const TinyExperiment tiny;
+  const RunOptions options = tiny.options("out");
+  StopsAt stops(112);
+  CHECK_FALSE(run_until(options, stops, stops.stop));
+  const RunOptions longer = resumed(tiny.options("out", {"training.episodes=384"}));
+  // Killed before its first checkpoint, it begins again with the shorter one's.
+  const std::string shorter = bytes_of(options.out / kLast);
+  StopsAt next(160);
+  CHECK_FALSE(run_until(longer, next, next.stop));
+  put_bytes(options.out / kLast, shorter);
+  CHECK(run(longer, false));
+  CHECK(Checkpoint(options.out / kLast).updates() == 24);
 }
 
 TEST_CASE("another configuration or other data cannot be resumed") {
