@@ -104,9 +104,10 @@ std::string wrapped(const std::string& text) {
   for (std::string word; words >> word;) {
     if (line.size() > 1 && line.size() + 1 + word.size() > kScreenColumns) {
       lines += line + "\n";
-      line = " ";
+      line.assign(1, ' ');
     }
-    line += " " + word;
+    line += ' ';
+    line += word;
   }
   return lines + line + "\n";
 }
