@@ -243,7 +243,10 @@ UpdateReport Learner::step() {
       lanes_[i]->sum_returns(
           std::span(lane_returns_).subspan(lane * average_returns.size(), average_returns.size()));
   });
+  // All that is gathered, before anything changes: who is lost leaves the state before this update.
   ranks_.gather(std::span(lane_sums_), static_cast<int>(lane_sums_.size()));
+  if (!lane_returns_.empty())
+    ranks_.gather(std::span(lane_returns_), static_cast<int>(lane_sums_.size()));
 
   UpdateReport report;
   for (const LossSums& sums : lane_sums_) report.sums += sums;
@@ -265,7 +268,6 @@ UpdateReport Learner::step() {
 
 // After an update: what followed each step in it, with what followed in those before.
 void Learner::average(double episodes) {
-  ranks_.gather(std::span(lane_returns_), static_cast<int>(lane_sums_.size()));
   const double decay = updates() == 1 ? 0.0 : model_.config().reinforce.ema_decay;
   const std::size_t steps = average_returns.size();
   for (std::size_t t = 0; t < steps; ++t) {

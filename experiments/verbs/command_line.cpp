@@ -114,8 +114,8 @@ std::string version_text() {
 
 constexpr const char* kFirstSteps =
     "First steps:\n"
-    "  saccade record quickstart --out looks.mp4   a trained agent that comes with the program\n"
-    "  saccade run quickstart                      trains one in half a minute\n"
+    "  saccade record quickstart --out looks.mp4   film an agent that comes with it\n"
+    "  saccade run quickstart                      train one, in half a minute\n"
     "  saccade help run                            what a command takes";
 
 // `help` and nothing at all are --help, `help run` is `run --help`.

@@ -7,6 +7,7 @@
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/tables.h"
 #include "tests/experiments/browser.h"
+#include "tests/experiments/unwrapped.h"
 
 namespace saccade {
 namespace {
@@ -166,7 +167,7 @@ TEST_CASE("what cannot be compared is named and left out") {
   CHECK(contains(reason("runs/other/seed"), "evaluation.seed is 777 and 5"));
   CHECK(contains(reason("runs/other/twin"), "same configuration and seed as"));
   CHECK(reason("runs/stopped") == "not finished");
-  for (const std::string& text : {to_table(c), to_markdown(c), to_json(c)})
+  for (const std::string& text : {unwrapped(to_table(c)), to_markdown(c), to_json(c)})
     CHECK(contains(text, "evaluation.scenes is 150 and 100"));
 }
 
@@ -214,8 +215,9 @@ TEST_CASE("a comparison is written once, and again only with force") {
   const auto folder = tiny.train("one");
   CompareOptions options{.folders = {folder}, .command = "saccade compare one"};
   const std::string said = compare(options);
-  CHECK(said.ends_with(
-      fmt::format("{0}/recording.mp4\n{0}/report.html\n", (folder / "comparison").string())));
+  CHECK(said.ends_with(fmt::format(
+      "the video:  {0}/recording.mp4\nthe report, to open in a browser:  {0}/report.html\n",
+      (folder / "comparison").string())));
   CHECK(contains(bytes_of(folder / "comparison/compare.md"), "saccade compare one"));
   put_bytes(folder / "comparison/report.html", "mine");
   CHECK(contains(message_of<InputError>([&] { compare(options); }), "--force"));
@@ -247,7 +249,7 @@ TEST_CASE("a comparison does without a recording where the data are gone, and sa
   const TinyExperiment tiny;
   const auto folder = tiny.train("one");
   fs::remove_all(tiny.path / "data");
-  const std::string said = compare({.folders = {folder}});
+  const std::string said = unwrapped(compare({.folders = {folder}}));
   CHECK(contains(said, "left out: "));
   CHECK(contains(said, "recording.mp4: "));
   CHECK(contains(said, "train-images-idx3-ubyte: missing"));

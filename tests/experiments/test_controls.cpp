@@ -9,6 +9,7 @@
 #include "experiments/comparison/tables.h"
 #include "tests/experiments/comparisons.h"
 #include "tests/experiments/support.h"
+#include "tests/experiments/unwrapped.h"
 
 namespace saccade {
 namespace {
@@ -103,7 +104,14 @@ TEST_CASE("a variant that does not beat its controls is named before the table")
       "idle: attention does nothing that random looks (3.01 %) could not: its error, 3.00 %, is "
       "not clearly less.";
   CHECK(idle_attention(c) == std::vector{sentence});
-  CHECK(to_table(c).starts_with("  " + sentence + "\n\n  variant"));
+  const std::string table = to_table(c), head = table.substr(0, table.find("\n\n  variant"));
+  CHECK(unwrapped(head) == sentence);
+  for (std::istringstream lines(table); lines;) {
+    std::string line;
+    std::getline(lines, line);
+    CAPTURE(line);
+    CHECK(line.size() < 80);
+  }
   CHECK(to_markdown(c).starts_with("**" + sentence + "**\n\n| variant"));
   for (const std::string& text : {to_table(c), to_markdown(c)}) {
     for (const char* title : {"shuffled %", "centre %", "random %"}) CHECK(contains(text, title));

@@ -397,7 +397,7 @@ TEST_CASE("--dry-run lists the runs and writes nothing") {
   const TinyStudy tiny("vary: {model.core: [rnn, gru]}\nseeds: 2\n");
   const std::string text = plan(tiny.options("study"));
   CHECK(std::regex_search(text, std::regex("^tiny: 4 runs, about [0-9:]+ in all, into .*study\n")));
-  CHECK(contains(text, "\n  model.core=gru/seed-2   about "));
+  CHECK(contains(text, "\n  model.core=gru/seed-2  about "));
   CHECK(!std::filesystem::exists(tiny.path / "study"));
   put_bytes(tiny.yaml, tiny_yaml(tiny.path / "data"));
   CHECK(contains(plan(tiny.options("alone")), "tiny: 1 run, about "));

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <sstream>
+#include <string>
+
+namespace saccade {
+
+/// A text whose lines are cut to the width of a screen, as one line.
+inline std::string unwrapped(const std::string& text) {
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) {
+    if (!line.empty()) line += ' ';
+    line += word;
+  }
+  return line;
+}
+
+}  // namespace saccade
