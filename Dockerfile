@@ -16,7 +16,7 @@ FROM debian:12
 COPY --from=build /saccade.deb /tmp/saccade.deb
 # Whoever calls it, by number, may write into /work.
 RUN apt-get update && apt-get install -y --no-install-recommends /tmp/saccade.deb && \
-    rm -rf /tmp/saccade.deb /var/lib/apt/lists/* && \
+    apt-get clean && rm -rf /tmp/saccade.deb /var/lib/apt/lists/* && \
     install -d -m 1777 /work
 USER 1000:1000
 WORKDIR /work

@@ -31,14 +31,26 @@ def sources(module):
     return {hashlib.sha256(path.read_bytes()).hexdigest()[:8]: path for path in paths}
 
 
-def package_of(path):
-    """Package, version, source package and its version. dpkg may know the file by its place before /usr was merged."""
-    for known in (path, path.resolve(), Path("/usr") / str(path).lstrip("/"), Path(str(path.resolve()).removeprefix("/usr"))):
-        found = subprocess.run(["dpkg", "-S", known], capture_output=True, text=True)
-        if found.returncode == 0:
-            package = found.stdout.split(": ")[0].split(",")[0]
-            return said_by("dpkg-query", "-W", "-f=${Package}\t${Version}\t${source:Package}\t${source:Version}", package).split("\t")
-    sys.exit(f"wheel_licences: {path} is of no package: its licence is not known")
+def places(path):
+    """Where dpkg may know the file: also before /usr was merged, and behind a link."""
+    return {str(place).removeprefix("/usr") for place in (path, path.resolve())}
+
+
+def packages_of(paths):
+    """By path: package, version, source package and its version."""
+    asked = [begin + place for path in paths for place in places(path) for begin in ("", "/usr")]
+    found = subprocess.run(["dpkg", "-S", *asked], capture_output=True, text=True).stdout  # names those that it does not know
+    owners = {place.removeprefix("/usr"): names.split(",")[0] for names, place in re.findall(r"^(.+?): (/.*)$", found, re.M)}
+    form = "${Package}\t${Version}\t${source:Package}\t${source:Version}\n"
+    rows = [row.split("\t") for row in said_by("dpkg-query", "-W", "-f", form, *sorted(set(owners.values()))).splitlines()]
+    facts = {row[0]: row for row in rows}
+    packages = {}
+    for path in paths:
+        owner = next((owners[place] for place in places(path) if place in owners), None)
+        if not owner:
+            sys.exit(f"wheel_licences: {path} is of no package: its licence is not known")
+        packages[path] = facts[owner.split(":")[0]]
+    return packages
 
 
 def add_texts(folder, package):
@@ -69,19 +81,21 @@ def state(metadata):
 
 def main(wheel, module):
     known = sources(module)
-    with InWheel(Path(wheel), Path(wheel)) as name:
-        root = Path(name)
+    with InWheel(Path(wheel), Path(wheel)) as unpacked:
+        root = Path(unpacked)
         (info,) = root.glob("*.dist-info")
         folder = info / "licenses"
         folder.mkdir(exist_ok=True)
-        rows = []
+        bundled = {}
         for library in sorted(root.glob("*.libs/*")):
             digits = re.search(r"-([0-9a-f]{8})\.", library.name)
             if not digits or digits[1] not in known:
                 sys.exit(f"wheel_licences: {library.name} is none of the libraries that {module} loads here")
-            package = package_of(known[digits[1]])
-            add_texts(folder, package[0])
-            rows.append("\t".join([library.name, *package]))
+            bundled[library.name] = known[digits[1]]
+        packages = packages_of(set(bundled.values()))
+        for name in {row[0] for row in packages.values()}:
+            add_texts(folder, name)
+        rows = ["\t".join([library, *packages[path]]) for library, path in bundled.items()]
         head = "library\tpackage\tversion\tsource\tversion of the source"
         (folder / "libraries.tsv").write_text("\n".join([head, *rows]) + "\n")
         state(info / "METADATA")
