@@ -17,7 +17,7 @@ namespace saccade {
 namespace {
 
 std::string describe(const YAML::Node& node) {
-  if (node.IsScalar()) return "'" + abridged(node.Scalar()) + "'";
+  if (node.IsScalar()) return fmt::format("'{}'", abridged(node.Scalar()));
   return node.IsMap() ? "a section" : node.IsSequence() ? "a list" : "an empty value";
 }
 
