@@ -102,7 +102,7 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
                                                  Outputs& outputs, const Told& told) {
   auto light = std::make_unique<OutputFile>(file, /*force=*/true),
        dark = std::make_unique<OutputFile>(dark_of(file), /*force=*/true);
-  RecordOptions options{.out = light->path(), .scenes = kRecordedScenes, .force = true};
+  RecordOptions options{.out = light->path(), .scenes = kRecordedScenes, .in_place = true};
   for (const Variant& variant : comparison.variants)
     if (options.run_folders.size() < kRecordedAgents)
       options.run_folders.push_back(variant.folders[0]);

@@ -24,6 +24,7 @@ struct RecordOptions {
   std::string data = {};                                // see Trained
   bool force = false;                                   // whether a file at `out` is written over
   bool dark = false;                                    // a video for dark pages
+  bool in_place = false;                                // see RecordingRequest
 };
 
 /// Records where trained agents look at test scenes, side by side. Without `out` the file is
