@@ -90,11 +90,15 @@ std::string recording_section(const std::optional<EmbeddedRecording>& recording)
   const std::string both = dark.empty()
                                ? media(recording->bytes, "")
                                : media(recording->bytes, "on-light") + media(dark, "on-dark");
-  return section("Side by side",
-                 fmt::format("<figure class=\"recording\"><figcaption>{}</figcaption>\n{}"
-                             "<p class=\"on-paper\">The recording plays on the screen.</p>"
-                             "</figure>\n",
-                             title, both));
+  return section(
+      "Side by side",
+      fmt::format("<figure class=\"recording\"{}><figcaption>{}</figcaption>\n{}"
+                  "<p class=\"on-paper\">The recording plays on the screen.</p>"
+                  "</figure>\n",
+                  is_video && recording->rows > 0 ? fmt::format(" style=\"--rows: {}; --cols: {}\"",
+                                                                recording->rows, recording->cols)
+                                                  : "",
+                  title, both));
 }
 
 // The name of the study, or what is compared.

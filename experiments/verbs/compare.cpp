@@ -115,10 +115,14 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
     comparison.left_out.push_back({options.dark ? dark_of(file) : file, error.what()});
     return std::nullopt;
   }
-  EmbeddedRecording recording{.media_type = file.extension() == ".mp4" ? "video/mp4" : "image/gif",
+  const bool mp4 = file.extension() == ".mp4";
+  const VideoShape shape = mp4 ? shape_of_mp4(light->path()) : VideoShape{};
+  EmbeddedRecording recording{.media_type = mp4 ? "video/mp4" : "image/gif",
                               .bytes = read_text(light->path()),
                               .title = {},
-                              .dark_bytes = read_text(dark->path())};
+                              .dark_bytes = read_text(dark->path()),
+                              .rows = shape.rows,
+                              .cols = shape.cols};
   outputs.take(std::move(light));
   outputs.take(std::move(dark));
   const bool all = options.run_folders.size() == comparison.variants.size();

@@ -6,6 +6,7 @@
 
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/tables.h"
+#include "experiments/pictures/video.h"
 #include "tests/experiments/browser.h"
 
 namespace saccade {
@@ -240,6 +241,10 @@ TEST_CASE("the report of two small runs opens in a browser with its recording") 
   const auto charts = contents(tiny.path / "report/charts");
   CHECK(charts.size() > 6);
   CHECK(contains(bytes_of(tiny.path / "report/report.html"), "data:video/mp4;base64,"));
+  const VideoShape shape = shape_of_mp4(tiny.path / "report/recording.mp4");
+  CHECK(shape.rows > 300);
+  CHECK(contains(bytes_of(tiny.path / "report/report.html"),
+                 fmt::format("--rows: {}; --cols: {}", shape.rows, shape.cols)));
   check_report_in_browser(tiny.path / "report/report.html", charts.size());
 }
 

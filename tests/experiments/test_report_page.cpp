@@ -235,6 +235,16 @@ TEST_CASE("a recording is in the page, byte by byte") {
                  "text/html"));
 }
 
+TEST_CASE("the player has room for its controls below a video whose size is known") {
+  const EmbeddedRecording film{
+      .media_type = "video/mp4", .bytes = "x", .title = "A", .rows = 300, .cols = 900};
+  CHECK(contains(page_of(two_variants(), film),
+                 "<figure class=\"recording\" style=\"--rows: 300; --cols: 900\">"));
+  for (const EmbeddedRecording& other : {EmbeddedRecording{"video/mp4", "x", "A"},
+                                         EmbeddedRecording{"image/gif", "x", "A", "", 300, 900}})
+    CHECK(contains(page_of(two_variants(), other), "<figure class=\"recording\"><figcaption>"));
+}
+
 TEST_CASE("base64 is that of RFC 4648") {
   const std::vector<std::pair<std::string, std::string>> vectors = {{"", ""},
                                                                     {"f", "Zg=="},
