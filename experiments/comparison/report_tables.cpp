@@ -10,6 +10,7 @@
 #include "experiments/comparison/controls.h"
 #include "experiments/comparison/html.h"
 #include "experiments/comparison/verdict.h"
+#include "nn/clock.h"
 
 namespace saccade {
 namespace {
@@ -19,12 +20,6 @@ constexpr const char* kUnknownCell = "–";
 // ---- Figures as text ----
 
 std::string percent(double share) { return fmt::format("{:.2f} %", share * 100.0); }
-
-std::string duration(double seconds) {
-  if (seconds < 120.0) return fmt::format("{} s", short_number(seconds));
-  if (seconds < 7200.0) return fmt::format("{} min", short_number(seconds / 60.0));
-  return fmt::format("{} h", short_number(seconds / 3600.0));
-}
 
 // With a true minus.
 std::string fixed(double value, int decimals, bool with_plus = false) {
@@ -170,7 +165,7 @@ std::string costs_table(const Comparison& comparison) {
             [](const Variant& v) { return known(v.gflop_per_episode, short_number); });
   table.add("pixels looked at an episode",
             [](const Variant& v) { return known(v.canvas_pixels, grouped); });
-  table.add("training time", [](const Variant& v) { return duration(v.seconds); });
+  table.add("training time", [](const Variant& v) { return clock_time(v.seconds); });
   return table.html();
 }
 
