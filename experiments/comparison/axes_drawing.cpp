@@ -127,7 +127,7 @@ void add_column_spots(Drawing& drawing, const Chart& chart) {
   for (const Series& series : chart.series)
     for (std::size_t i = 0; i < series.x.size(); ++i) {
       std::string& text = columns[series.x[i]];
-      if (text.empty()) text = fmt::format("{} {}", short_number(series.x[i], 4), chart.x.title);
+      if (text.empty()) text = told_with_unit(chart.x, series.x[i]);
       text += fmt::format("\n{}", told(series, series.estimates[i]));
     }
   const auto middle = [&](auto a, auto b) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nn/clock.h"
+
 namespace saccade {
 namespace {
 
@@ -53,6 +55,31 @@ Axis logarithmic_axis(const std::string& title, double low, double high) {
   for (double value = axis.low; value <= axis.high * (1.0 + 1e-9); value = round_above(value * 1.1))
     axis.ticks.push_back({value, tick_label(value, std::min(1.0, value))});
   return axis;
+}
+
+Axis clock_axis(const std::string& name, double low, double high) {
+  std::vector<double> round = {1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800};
+  for (double hour = 3600.0; round.back() <= high; hour *= 10.0)
+    for (const double factor : {1.0, 2.0, 5.0}) round.push_back(factor * hour);
+  const auto at_most = std::ranges::upper_bound(round, low) - 1;
+  auto at_least = std::ranges::lower_bound(round, high);
+  if (at_least == at_most) ++at_least;
+  Axis axis{.title = fmt::format("{}, {}", name, *at_least >= 3600.0 ? "h:mm:ss" : "m:ss"),
+            .low = *at_most,
+            .high = *at_least,
+            .logarithmic = true,
+            .clock = true};
+  for (auto tick = at_most; tick <= at_least; ++tick)
+    axis.ticks.push_back({*tick, clock_time(*tick)});
+  return axis;
+}
+
+std::string told_on(const Axis& axis, double value) {
+  return axis.clock && std::isfinite(value) ? clock_time(value) : short_number(value, 4);
+}
+
+std::string told_with_unit(const Axis& axis, double value) {
+  return axis.clock ? told_on(axis, value) : fmt::format("{} {}", told_on(axis, value), axis.title);
 }
 
 bool is_matrix(const Chart& chart) {

@@ -18,6 +18,7 @@ struct Axis {
   double low = 0.0;
   double high = 1.0;
   bool logarithmic = false;      // then `low` is positive
+  bool clock = false;            // whether values are seconds that are told as clock_time()
   std::vector<Tick> ticks = {};  // ascending, within [low, high]
 };
 
@@ -25,6 +26,13 @@ struct Axis {
 Axis linear_axis(const std::string& title, double low, double high, int count = 6);
 /// The same by ratios: ticks at 1, 2, 5 times a power of ten. 0 < low <= high.
 Axis logarithmic_axis(const std::string& title, double low, double high);
+
+/// By ratios with ticks at round times. 1 s <= low <= high.
+Axis clock_axis(const std::string& name, double low, double high);
+/// A value on an axis as people read it: "12.3", or "3:05".
+std::string told_on(const Axis& axis, double value);
+/// The same with the unit: "12.3 million episodes".
+std::string told_with_unit(const Axis& axis, double value);
 
 enum class ChartKind {
   lines,      // estimates over x with a band where the interval is known
@@ -64,12 +72,14 @@ struct Chart {
 };
 
 /// The charts of a comparison that have data, in the order of a report. Their ids: final_error,
-/// learning_episodes, learning_seconds, error_by_glimpse, error_by_num_glimpses (where the variants
-/// differ in it; those alike in all else make one series), on_target_by_glimpse, then
-/// cost_episodes, cost_gflop and cost_seconds: the validation error against what the training has
-/// cost so far, on an axis of ratios, since what learns at another price learns at another scale;
-/// then looks_n and confusion_n of variant n = 1, 2, ... Shares are in per cent. Figures must be
-/// finite.
+/// learning_episodes, error_by_glimpse, error_by_num_glimpses (where the variants differ in it;
+/// those alike in all else make one series), on_target_by_glimpse, then cost_gflop and
+/// cost_seconds: the validation error against the arithmetic and the time that the training has
+/// taken so far, on an axis of ratios, since what learns at another price learns at another scale.
+/// One that would be an earlier one with another axis is left out: that of arithmetic where an
+/// episode costs all variants the same within a fifth, that of time where an episode takes all of
+/// them the same, or the same for the same arithmetic. Then looks_n and confusion_n of variant n =
+/// 1, 2, ... Shares are in per cent. Figures must be finite.
 std::vector<Chart> charts_of(const Comparison& comparison);
 
 /// So many significant digits or all before the point, no exponent: of three 12.3, 0.0123, 1234, 2.

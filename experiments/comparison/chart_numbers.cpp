@@ -42,7 +42,7 @@ std::string numbers_table(const Chart& chart) {
     for (std::size_t i = 0; i < series.estimates.size(); ++i) {
       const Estimate& estimate = series.estimates[i];
       Cells& row = rows.emplace_back(Cells{html_escaped(series.name)});
-      if (!is_rows) row.push_back(figure(series.x[i]));
+      if (!is_rows) row.push_back(told_on(chart.x, series.x[i]));
       row.push_back(figure(estimate.value));
       row.push_back(estimate.known ? figure(estimate.low) : "–");
       row.push_back(estimate.known ? figure(estimate.high) : "–");

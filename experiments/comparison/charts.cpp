@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "experiments/comparison/chart.h"
@@ -43,12 +44,13 @@ std::string of_each(const std::vector<Series>& series,
                      sentence(*high));
 }
 
-std::string first_and_last(const Series& series, const std::string& unit) {
+std::string first_and_last(const Series& series, const Axis& axis, const std::string& unit = "") {
   if (series.x.size() == 1)
     return fmt::format("{}: {}", series.name, percent(series.estimates.front()));
-  return fmt::format("{}: from {:.2f} % at {} to {} at {} {}", series.name,
-                     series.estimates.front().value, short_number(series.x.front()),
-                     percent(series.estimates.back()), short_number(series.x.back()), unit);
+  return fmt::format(
+      "{}: from {:.2f} % at {} to {} at {}{}", series.name, series.estimates.front().value,
+      told_on(axis, series.x.front()), percent(series.estimates.back()),
+      unit.empty() ? told_with_unit(axis, series.x.back()) : told_on(axis, series.x.back()), unit);
 }
 
 // ---- Axes ----
@@ -111,12 +113,6 @@ Unit episode_unit(double most) {
   return {1.0, "episodes"};
 }
 
-Unit time_unit(double most_seconds) {
-  if (most_seconds >= 7200.0) return {3600.0, "hours"};
-  if (most_seconds >= 120.0) return {60.0, "minutes"};
-  return {1.0, "seconds"};
-}
-
 Unit work_unit(double most_gflop) {
   if (most_gflop >= 2e6) return {1e6, "PFLOP"};
   if (most_gflop >= 2e3) return {1e3, "TFLOP"};
@@ -127,31 +123,32 @@ Unit work_unit(double most_gflop) {
 
 /// What a training is measured by as it goes on.
 struct Measure {
-  const char* name;  // in ids
+  const char* id;
   const char* title;
   double CurvePoint::*value;
-  Unit (*unit_of)(double most);
+  double least;  // that can be drawn
 };
-constexpr Measure kEpisodes{"episodes", "episodes", &CurvePoint::episodes, episode_unit};
-constexpr Measure kWork{"gflop", "arithmetic", &CurvePoint::gflop, work_unit};
-constexpr Measure kTime{"seconds", "training time", &CurvePoint::seconds, time_unit};
+constexpr Measure kEpisodes{"learning_episodes", "Learning: validation error against episodes",
+                            &CurvePoint::episodes, 0.0};
+constexpr Measure kWork{"cost_gflop", "Cost: validation error against arithmetic",
+                        &CurvePoint::gflop, 1e-9};
+constexpr Measure kTime{"cost_seconds", "Cost: validation error against training time",
+                        &CurvePoint::seconds, 1.0};
 
-Unit unit_of(const Comparison& comparison, const Measure& measure) {
+double most_of(const Comparison& comparison, const Measure& measure) {
   double most = 0.0;
   for (const Variant& variant : comparison.variants)
     for (const CurvePoint& point : variant.curve) most = std::max(most, point.*measure.value);
-  return measure.unit_of(most);
+  return most;
 }
 
-/// The learning curves; on an axis of ratios without what is not above 0, which has no place there.
-std::vector<Series> curves(const Comparison& comparison, const Measure& measure, const Unit& unit,
-                           bool by_ratios) {
+std::vector<Series> curves(const Comparison& comparison, const Measure& measure, double unit) {
   std::vector<Series> series;
   for (int v = 0; v < static_cast<int>(comparison.variants.size()); ++v) {
     Series one{.name = comparison.variants[v].label, .variant = v};
     for (const CurvePoint& point : comparison.variants[v].curve) {
-      if (by_ratios && point.*measure.value <= 0.0) continue;
-      one.x.push_back(point.*measure.value / unit.size);
+      if (point.*measure.value < measure.least) continue;
+      one.x.push_back(point.*measure.value / unit);
       one.estimates.push_back(in_percent(point.error));
     }
     if (!one.x.empty()) series.push_back(std::move(one));
@@ -159,23 +156,79 @@ std::vector<Series> curves(const Comparison& comparison, const Measure& measure,
   return series;
 }
 
-void add_curves(const Comparison& comparison, const Measure& measure, bool by_ratios,
+/// What a variant has spent by `measure` in the end for each of `other`; 0: not known.
+double price(const Variant& variant, const Measure& measure, const Measure& other) {
+  if (variant.curve.empty()) return 0.0;
+  const CurvePoint& last = variant.curve.back();
+  const double spent = last.*measure.value, per = last.*other.value;
+  return spent >= measure.least && per >= other.least && per > 0.0 ? spent / per : 0.0;
+}
+
+/// The variants for which it is lowest and highest, where it is known.
+struct Prices {
+  double low = std::numeric_limits<double>::infinity(), high = 0.0;
+  const Variant *cheapest = nullptr, *dearest = nullptr;
+
+  bool differ() const { return high > 1.2 * low; }
+};
+
+Prices prices(const Comparison& comparison, const Measure& measure, const Measure& other) {
+  Prices prices;
+  for (const Variant& variant : comparison.variants) {
+    const double here = price(variant, measure, other);
+    if (here <= 0.0) continue;
+    if (here < prices.low) prices.low = here, prices.cheapest = &variant;
+    if (here > prices.high) prices.high = here, prices.dearest = &variant;
+  }
+  return prices;
+}
+
+void add_curves(const Comparison& comparison, const Measure& measure, const Unit& unit,
+                const std::function<Axis(const Range&)>& axis_of, const std::string& about,
                 std::vector<Chart>& charts) {
-  const Unit unit = unit_of(comparison, measure);
-  const std::vector<Series> series = curves(comparison, measure, unit, by_ratios);
+  const std::vector<Series> series = curves(comparison, measure, unit.size);
   const Range range = range_of_x(series);
   if (range.high <= 0.0) return;
-  const std::string title = fmt::format("{}: validation error against {}",
-                                        by_ratios ? "Cost" : "Learning", measure.title);
-  const auto described = [&](const Series& one) { return first_and_last(one, unit.name); };
-  charts.push_back({.id = fmt::format("{}_{}", by_ratios ? "cost" : "learning", measure.name),
-                    .title = title,
-                    .text = title + ". " + of_each(series, described),
-                    .kind = ChartKind::lines,
-                    .x = by_ratios ? logarithmic_axis(unit.name, range.low, range.high)
-                                   : linear_axis(unit.name, 0.0, range.high),
-                    .y = error_axis(series),
-                    .series = series});
+  const Axis axis = axis_of(range);
+  const auto described = [&](const Series& one) { return first_and_last(one, axis); };
+  charts.push_back(
+      {.id = measure.id,
+       .title = measure.title,
+       .text = fmt::format("{}. {}{}", measure.title, about, of_each(series, described)),
+       .kind = ChartKind::lines,
+       .x = axis,
+       .y = error_axis(series),
+       .series = series});
+}
+
+void add_learning(const Comparison& comparison, std::vector<Chart>& charts) {
+  const Unit unit = episode_unit(most_of(comparison, kEpisodes));
+  const auto axis = [&](const Range& range) { return linear_axis(unit.name, 0.0, range.high); };
+  add_curves(comparison, kEpisodes, unit, axis, "", charts);
+}
+
+/// Says what the curves over episodes do not.
+std::string of_prices(const Prices& prices, const char* cost) {
+  return fmt::format("An episode of {} takes {:.2g} times the {} of one of {}. ",
+                     prices.dearest->label, prices.high / prices.low, cost, prices.cheapest->label);
+}
+
+void add_costs(const Comparison& comparison, std::vector<Chart>& charts) {
+  const Prices work = prices(comparison, kWork, kEpisodes),
+               time = prices(comparison, kTime, kEpisodes);
+  const bool draws_work = work.differ();
+  if (draws_work) {
+    const Unit unit = work_unit(most_of(comparison, kWork));
+    const auto axis = [&](const Range& range) {
+      return logarithmic_axis(unit.name, range.low, range.high);
+    };
+    add_curves(comparison, kWork, unit, axis, of_prices(work, "arithmetic"), charts);
+  }
+  if (!time.differ() || (draws_work && !prices(comparison, kTime, kWork).differ())) return;
+  const auto axis = [](const Range& range) {
+    return clock_axis("training time", range.low, range.high);
+  };
+  add_curves(comparison, kTime, {1.0, ""}, axis, of_prices(time, "time"), charts);
 }
 
 void add_final_error(const Comparison& comparison, std::vector<Chart>& charts) {
@@ -193,8 +246,12 @@ void add_final_error(const Comparison& comparison, std::vector<Chart>& charts) {
   if (series.empty()) return;
   const Range range = range_of_estimates(series);
   const double base = range.low < 0.5 * range.high ? 0.0 : range.low;
-  const auto described = [](const Series& one) {
-    return fmt::format("{}: {}", one.name, percent(one.estimates.front()));
+  const auto described = [&](const Series& one) {
+    const std::optional<Estimate> e = error_over_scenes(comparison.variants[one.variant]);
+    if (!e) return fmt::format("{}: {}", one.name, percent(one.estimates.front()));
+    return fmt::format("{}: {:.2f} % (one seed; 95 % interval over scenes {:.2f} to {:.2f})",
+                       one.name, one.estimates.front().value, kPercent * e->low,
+                       kPercent * e->high);
   };
   charts.push_back(
       {.id = "final_error",
@@ -222,13 +279,14 @@ void add_by_glimpse(const Comparison& comparison, const std::string& id, const s
     }
   }
   if (series.empty() || range_of_x(series).high < 2.0) return;
-  const auto described = [](const Series& one) { return first_and_last(one, "glimpses"); };
+  const Axis axis = glimpse_axis(shares ? "glimpse" : "glimpses taken", series);
+  const auto described = [&](const Series& one) { return first_and_last(one, axis, " glimpses"); };
   charts.push_back(
       {.id = id,
        .title = title,
        .text = title + ". " + of_each(series, described),
        .kind = ChartKind::lines,
-       .x = glimpse_axis(shares ? "glimpse" : "glimpses taken", series),
+       .x = axis,
        .y = shares ? linear_axis("looks on the digit, %", 0.0, range_of_estimates(series).high)
                    : error_axis(series),
        .series = series,
@@ -290,15 +348,13 @@ void add_by_num_glimpses(const Comparison& comparison, std::vector<Chart>& chart
 std::vector<Chart> charts_of(const Comparison& comparison) {
   std::vector<Chart> charts;
   add_final_error(comparison, charts);
-  for (const Measure& measure : {kEpisodes, kTime})
-    add_curves(comparison, measure, /*by_ratios=*/false, charts);
+  add_learning(comparison, charts);
   add_by_glimpse(comparison, "error_by_glimpse", "Error if it had to answer after so many glimpses",
                  &Variant::error_by_glimpse, false, charts);
   add_by_num_glimpses(comparison, charts);
   add_by_glimpse(comparison, "on_target_by_glimpse", "Share of the looks on the digit, by glimpse",
                  &Variant::on_target_by_glimpse, true, charts);
-  for (const Measure& measure : {kEpisodes, kWork, kTime})
-    add_curves(comparison, measure, /*by_ratios=*/true, charts);
+  add_costs(comparison, charts);
   add_look_maps(comparison, charts);
   add_confusions(comparison, charts);
   return charts;

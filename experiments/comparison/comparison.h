@@ -11,7 +11,8 @@
 namespace saccade {
 
 /// A figure over seeds and where it may well lie: a 95 % interval. With one seed there is none:
-/// `known` is false and both ends are the figure.
+/// `known` is false and both ends are the figure. An interval over the scenes of a test, which does
+/// not say what another seed would do, is only where the name says so.
 struct Estimate {
   double value = 0.0;
   double low = 0.0;
@@ -57,10 +58,15 @@ struct Variant {
   std::vector<std::filesystem::path> folders;  // one a seed, in the order of the seeds
   std::vector<std::uint64_t> seeds;
   std::vector<double> errors;  // one a seed
+  // The same with an interval over the scenes, where the run kept it; empty or one a seed.
+  std::vector<Estimate> errors_over_scenes;
 
   Estimate mean;
   Estimate interquartile_mean;
-  std::optional<Estimate> difference;   // of the error to the first variant, paired by seed
+  std::optional<Estimate> difference;  // of the error to the first variant, paired by seed
+  // Where `difference` has no interval: of a run each, of the same seed if there is one, over the
+  // scenes, which are the same.
+  std::optional<Estimate> difference_over_scenes;
   std::optional<Estimate> improvement;  // P(a run has less error than one of the first variant)
 
   double episodes = 0.0;           // of training
@@ -86,6 +92,10 @@ struct Variant {
   std::vector<Try> tries;
   std::vector<std::uint64_t> tuning_seeds;
 };
+
+/// The error of one seed with its interval over the scenes, where that is known. With more seeds
+/// the interval to quote is the mean's.
+std::optional<Estimate> error_over_scenes(const Variant& variant);
 
 /// The try of a tuned variant that stands for it.
 const Try& chosen_try(const Variant& variant);

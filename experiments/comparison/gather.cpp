@@ -237,6 +237,9 @@ void add_figures(Variant& variant, const Runs& runs, std::size_t classes) {
     variant.folders.push_back(run.folder);
     variant.seeds.push_back(run.config.seed);
     variant.errors.push_back(run.error);
+    const SceneShare& share = run.error_over_scenes;
+    variant.errors_over_scenes.push_back(
+        {share.value, share.low, share.high, /*known=*/share.high > share.low});
   }
   variant.mean = estimate_share(variant.errors);
   variant.interquartile_mean = estimate_interquartile_mean(variant.errors);
@@ -266,6 +269,15 @@ std::string common_name(const std::vector<const Config*>& configs) {
   return std::ranges::all_of(configs, alike) ? name : "";
 }
 
+// The runs of one seed, or else the only ones: their places among the seeds.
+std::optional<std::pair<std::size_t, std::size_t>> run_of_each(const Variant& a, const Variant& b) {
+  for (std::size_t i = 0; i < a.seeds.size(); ++i)
+    if (const auto same = std::ranges::find(b.seeds, a.seeds[i]); same != b.seeds.end())
+      return std::pair(i, static_cast<std::size_t>(same - b.seeds.begin()));
+  if (a.seeds.size() == 1 && b.seeds.size() == 1) return std::pair<std::size_t, std::size_t>(0, 0);
+  return std::nullopt;
+}
+
 // Against the first variant: by the seeds that both have, and by all pairs.
 void hold_against(Variant& variant, const Variant& first) {
   std::vector<double> pairs;
@@ -276,6 +288,12 @@ void hold_against(Variant& variant, const Variant& first) {
   }
   if (!pairs.empty()) variant.difference = estimate_mean(pairs);
   variant.improvement = estimate_improvement(variant.errors, first.errors);
+  if (variant.difference && variant.difference->known) return;
+  if (const auto runs = run_of_each(variant, first)) {
+    const Estimate over_scenes = difference_of(variant.errors_over_scenes[runs->first],
+                                               first.errors_over_scenes[runs->second]);
+    if (over_scenes.known) variant.difference_over_scenes = over_scenes;
+  }
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "experiments/comparison/html.h"
 #include "experiments/comparison/page_assets.h"
 #include "experiments/comparison/report_tables.h"
+#include "experiments/comparison/verdict.h"
 #include "nn/error.h"
 
 namespace saccade {
@@ -90,11 +91,15 @@ std::string recording_section(const std::optional<EmbeddedRecording>& recording)
   const std::string both = dark.empty()
                                ? media(recording->bytes, "")
                                : media(recording->bytes, "on-light") + media(dark, "on-dark");
-  return section("Side by side",
-                 fmt::format("<figure class=\"recording\"><figcaption>{}</figcaption>\n{}"
-                             "<p class=\"on-paper\">The recording plays on the screen.</p>"
-                             "</figure>\n",
-                             title, both));
+  return section(
+      "Side by side",
+      fmt::format("<figure class=\"recording\"{}><figcaption>{}</figcaption>\n{}"
+                  "<p class=\"on-paper\">The recording plays on the screen.</p>"
+                  "</figure>\n",
+                  is_video && recording->rows > 0 ? fmt::format(" style=\"--rows: {}; --cols: {}\"",
+                                                                recording->rows, recording->cols)
+                                                  : "",
+                  title, both));
 }
 
 // The name of the study, or what is compared.
@@ -129,8 +134,21 @@ std::string summary_of(const Comparison& comparison) {
         "interquartile mean (IQM) and P(better) the bootstrap of rliable with {} "
         "resamples, too narrow for a few seeds.",
         grouped(comparison.resamples));
-  if (!all_known) text += " A variant with one seed has no interval.";
+  if (any_over_scenes(comparison))
+    text +=
+        " An interval over scenes is that of one seed, and does not say what another seed would "
+        "do: Wilson's, and of a difference Newcombe's, which takes tests on the same scenes as "
+        "independent and so is rather too wide.";
+  else if (!all_known)
+    text += " A variant with one seed has no interval.";
   return text;
+}
+
+std::string verdict_of(const Comparison& comparison) {
+  std::string html;
+  for (const std::string& sentence : verdict(comparison))
+    html += "<p class=\"verdict\">" + html_escaped(sentence) + "</p>\n";
+  return html;
 }
 
 // What attention could not, before all figures.
@@ -170,6 +188,7 @@ std::string report_page(const Comparison& comparison, const std::vector<Chart>& 
       commands_section(comparison);
   const std::size_t variants = comparison.variants.size();
   return filled(report_html(), {{"title", html_escaped(title_of(comparison))},
+                                {"verdict", verdict_of(comparison)},
                                 {"warnings", warnings_of(comparison)},
                                 {"summary", html_escaped(summary_of(comparison))},
                                 {"sections", sections},

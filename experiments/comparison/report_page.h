@@ -15,6 +15,8 @@ struct EmbeddedRecording {
   std::string bytes;
   std::string title;            // what it shows, for people
   std::string dark_bytes = {};  // the same for dark pages; empty: there is none
+  // Of a video's frames: with it the page has the player's controls below them. 0: not known.
+  int rows = 0, cols = 0;
 };
 
 /// A comparison as one HTML file that needs nothing else: style, drawings, numbers and recording

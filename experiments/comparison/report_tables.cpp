@@ -9,6 +9,8 @@
 #include "experiments/comparison/chart_numbers.h"
 #include "experiments/comparison/controls.h"
 #include "experiments/comparison/html.h"
+#include "experiments/comparison/verdict.h"
+#include "nn/clock.h"
 
 namespace saccade {
 namespace {
@@ -19,12 +21,6 @@ constexpr const char* kUnknownCell = "–";
 
 std::string percent(double share) { return fmt::format("{:.2f} %", share * 100.0); }
 
-std::string duration(double seconds) {
-  if (seconds < 120.0) return fmt::format("{} s", short_number(seconds));
-  if (seconds < 7200.0) return fmt::format("{} min", short_number(seconds / 60.0));
-  return fmt::format("{} h", short_number(seconds / 3600.0));
-}
-
 // With a true minus.
 std::string fixed(double value, int decimals, bool with_plus = false) {
   const std::string digits = fmt::format("{:.{}f}", std::abs(value), decimals);
@@ -32,20 +28,33 @@ std::string fixed(double value, int decimals, bool with_plus = false) {
   return (value < 0.0 ? "\u2212" : with_plus ? "+" : "") + digits;
 }
 
-/// A figure with its interval below it, where there is one.
-std::string with_interval(const std::string& figure, const Estimate& estimate, double factor) {
+/// A figure with its interval below it, where there is one; `over` says of what.
+std::string with_interval(const std::string& figure, const Estimate& estimate, double factor,
+                          const char* over = "") {
   if (!estimate.known) return figure;
-  return fmt::format("{}<small>[{}, {}]</small>", figure, fixed(estimate.low * factor, 2),
-                     fixed(estimate.high * factor, 2));
+  return fmt::format("{}<small>[{}, {}]{}</small>", figure, fixed(estimate.low * factor, 2),
+                     fixed(estimate.high * factor, 2), over);
 }
+
+constexpr const char* kOverScenes = " over scenes";
 
 std::string share_cell(const Estimate& estimate) {
   return with_interval(percent(estimate.value), estimate, 100.0);
 }
 
-std::string difference_cell(const std::optional<Estimate>& difference) {
+std::string difference_cell(const Variant& variant) {
+  const auto& over_scenes = variant.difference_over_scenes;
+  const auto& difference = over_scenes ? over_scenes : variant.difference;
   if (!difference) return kUnknownCell;
-  return with_interval(fixed(difference->value * 100.0, 2, true) + " points", *difference, 100.0);
+  return with_interval(fixed(difference->value * 100.0, 2, true) + " points", *difference, 100.0,
+                       over_scenes ? kOverScenes : "");
+}
+
+/// Over the seeds, or of one seed over the scenes.
+std::string error_cell(const Variant& variant) {
+  const std::optional<Estimate> over_scenes = error_over_scenes(variant);
+  return over_scenes ? with_interval(percent(variant.mean.value), *over_scenes, 100.0, kOverScenes)
+                     : share_cell(variant.mean);
 }
 
 std::string improvement_cell(const std::optional<Estimate>& improvement) {
@@ -77,8 +86,9 @@ std::string known(double figure, std::string (*text)(double)) {
 }
 
 std::string seeds_cell(const Variant& variant) {
-  return fmt::format("{}{}", variant.seeds.size(),
-                     variant.mean.known ? "" : "<small>no interval</small>");
+  return fmt::format(
+      "{}{}", variant.seeds.size(),
+      variant.mean.known || error_over_scenes(variant) ? "" : "<small>no interval</small>");
 }
 
 /// One that is not beaten is marked.
@@ -127,15 +137,14 @@ std::string figures_table(const Comparison& comparison) {
   const bool intervals = any([](const Variant& v) { return v.mean.known; });
   VariantTable table(comparison);
   table.add("seeds", seeds_cell);
-  table.add("error, mean", [](const Variant& v) { return share_cell(v.mean); });
+  table.add("error, mean", error_cell);
   if (intervals)
     table.add("error, interquartile mean",
               [](const Variant& v) { return share_cell(v.interquartile_mean); });
   if (variants.size() > 1) {
     const auto is_first = [&](const Variant& v) { return &v == &variants.front(); };
-    table.add("difference to the first", [&](const Variant& v) {
-      return is_first(v) ? "the first" : difference_cell(v.difference);
-    });
+    table.add("difference to the first",
+              [&](const Variant& v) { return is_first(v) ? "the first" : difference_cell(v); });
     if (intervals)
       table.add("P(better than the first)", [&](const Variant& v) {
         return is_first(v) ? kUnknownCell : improvement_cell(v.improvement);
@@ -156,17 +165,24 @@ std::string costs_table(const Comparison& comparison) {
             [](const Variant& v) { return known(v.gflop_per_episode, short_number); });
   table.add("pixels looked at an episode",
             [](const Variant& v) { return known(v.canvas_pixels, grouped); });
-  table.add("training time", [](const Variant& v) { return duration(v.seconds); });
+  table.add("training time", [](const Variant& v) { return clock_time(v.seconds); });
   return table.html();
 }
 
 std::string runs_table(const Comparison& comparison) {
   std::vector<Cells> rows;
+  const auto over_scenes = [](const Variant& variant, std::size_t run) {
+    return run < variant.errors_over_scenes.size() && variant.errors_over_scenes[run].known
+               ? with_interval("", variant.errors_over_scenes[run], 100.0, kOverScenes)
+               : "";
+  };
   for (std::size_t v = 0; v < comparison.variants.size(); ++v) {
     const Variant& variant = comparison.variants[v];
     for (std::size_t run = 0; run < variant.seeds.size(); ++run)
       rows.push_back({marked_label(comparison, v), std::to_string(variant.seeds[run]),
-                      run < variant.errors.size() ? percent(variant.errors[run]) : "",
+                      run < variant.errors.size()
+                          ? percent(variant.errors[run]) + over_scenes(variant, run)
+                          : "",
                       run < variant.folders.size()
                           ? "<code>" + html_escaped(variant.folders[run].string()) + "</code>"
                           : ""});

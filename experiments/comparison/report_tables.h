@@ -11,7 +11,8 @@ namespace saccade {
 /// A row a variant: its error, how it compares with the first variant and with its controls, and
 /// where it looks. What no variant has, such as intervals where all have one seed, has no column.
 std::string figures_table(const Comparison& comparison);
-/// A row a variant: what its training and an episode of it have cost.
+/// A row a variant: what its training and an episode of it have cost. Times on the page are
+/// clock_time().
 std::string costs_table(const Comparison& comparison);
 /// A row a run.
 std::string runs_table(const Comparison& comparison);

@@ -83,6 +83,12 @@ Estimate estimate_share(std::span<const double> values) {
   return share;
 }
 
+Estimate difference_of(const Estimate& a, const Estimate& b) {
+  const double value = a.value - b.value;
+  return {value, value - std::hypot(a.value - a.low, b.high - b.value),
+          value + std::hypot(a.high - a.value, b.value - b.low), a.known && b.known};
+}
+
 double interquartile_mean(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t cut = values.size() / 4;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "experiments/comparison/controls.h"
+#include "experiments/comparison/verdict.h"
 #include "experiments/files/json_text.h"
 #include "experiments/files/metrics.h"
 #include "nn/clock.h"
@@ -26,6 +27,14 @@ std::string figure(const Estimate& e, double scale, const char* number) {
   const auto text = [&](double value) { return fmt::format(fmt::runtime(number), scale * value); };
   const std::string value = text(e.value);
   return e.known ? fmt::format("{} [{}, {}]", value, text(e.low), text(e.high)) : value;
+}
+
+// Over seeds "9.15 [8.60, 9.73]", of one seed "9.15 [8.60, 9.73 over scenes]".
+std::string error_text(const Variant& v) {
+  const std::optional<Estimate> e = error_over_scenes(v);
+  return e ? fmt::format("{:.2f} [{:.2f}, {:.2f} over scenes]", 100 * e->value, 100 * e->low,
+                         100 * e->high)
+           : figure(v.mean, 100, "{:.2f}");
 }
 
 std::string known(double value, std::string text) { return value > 0.0 ? text : kUnknown; }
@@ -48,7 +57,7 @@ constexpr Column kColumns[] = {
     {"variant", [](const Variant& v) { return v.label; }},
     {"tuned", [](const Variant& v) { return values_text(chosen_try(v)); }, true},
     {"seeds", [](const Variant& v) { return std::to_string(v.seeds.size()); }},
-    {"error %", [](const Variant& v) { return figure(v.mean, 100, "{:.2f}"); }},
+    {"error %", error_text},
     {"IQM %", [](const Variant& v) { return figure(v.interquartile_mean, 100, "{:.2f}"); }},
     {"to the first",
      [](const Variant& v) {
@@ -155,8 +164,13 @@ std::vector<std::string> remarks(const Comparison& comparison) {
   add_tuning(comparison, lines);
   for (const Variant& v : comparison.variants)
     if (v.seeds.size() < 2)
-      lines.push_back(
-          fmt::format("{}: one seed: no interval. A difference to it may be chance.", v.label));
+      lines.push_back(fmt::format(
+          "{}: one seed: {}. A difference to it may be chance.", v.label,
+          error_over_scenes(v) ? "no interval over seeds, one over the scenes" : "no interval"));
+  if (any_over_scenes(comparison))
+    lines.push_back(
+        "Over scenes: Wilson's interval, of a difference Newcombe's, which takes tests on the same "
+        "scenes as independent and so is rather too wide.");
   for (const LeftOut& out : comparison.left_out)
     lines.push_back(fmt::format("left out: {}: {}", out.folder.string(), out.reason));
   return lines;
@@ -229,6 +243,18 @@ Json tries_json(const Comparison& comparison, const Variant& v) {
   return tries;
 }
 
+// A test as its run's summary has it: the interval is over scenes.
+Json runs_json(const Variant& v) {
+  Json runs = Json::array();
+  for (std::size_t i = 0; i < v.errors_over_scenes.size(); ++i) {
+    std::vector<Figure> figures;
+    add(figures, "test/error", v.errors_over_scenes[i]);
+    Json& run = runs.emplace_back(Json{{"seed", v.seeds[i]}});
+    for (const auto& [metric, value] : figures) run[metric.name()] = value ? Json(*value) : Json();
+  }
+  return runs;
+}
+
 // As text: not the end of a cell or line, nor HTML, nor code.
 std::string markdown_escaped(const std::string& text) {
   std::string escaped;
@@ -249,6 +275,7 @@ std::string code_line(const std::string& text) {
 
 std::string to_table(const Comparison& comparison) {
   std::string text;
+  for (const std::string& sentence : verdict(comparison)) text += wrapped(sentence);
   for (const std::string& sentence : idle_attention(comparison)) text += wrapped(sentence);
   if (!text.empty()) text += "\n";
 
@@ -270,6 +297,8 @@ std::string to_table(const Comparison& comparison) {
 
 std::string to_markdown(const Comparison& comparison) {
   std::string text, rule;
+  for (const std::string& sentence : verdict(comparison))
+    text += fmt::format("**{}**\n\n", markdown_escaped(sentence));
   for (const std::string& sentence : idle_attention(comparison))
     text += fmt::format("**{}**\n\n", markdown_escaped(sentence));
   const std::vector<Column> columns = columns_of(comparison);
@@ -314,6 +343,7 @@ std::string to_csv(const Comparison& comparison) {
 
 std::string to_json(const Comparison& comparison) {
   Json document{{"scenes", comparison.scenes}, {"resamples", comparison.resamples}};
+  document["verdict"] = verdict(comparison);
   document["variants"] = Json::array();
   for (const Variant& v : comparison.variants) {
     Json variant{{"variant", v.label}};
@@ -321,6 +351,7 @@ std::string to_json(const Comparison& comparison) {
       variant[metric.name()] = value ? Json(*value) : Json();
     variant["seed"] = v.seeds;
     variant["errors"] = v.errors;
+    variant["runs"] = runs_json(v);
     variant["not_clearly_better_than"] = Json::array();
     for (const Control& control : v.controls)
       if (!control.beaten) variant["not_clearly_better_than"].push_back(control.metric.name());

@@ -223,7 +223,7 @@ Recording write_recording(std::span<const RecordedAgent> agents, const Recording
   const std::string format = format_of(request.target);
   require_format(format, request.target.string());
   const auto write = format == "png" ? write_sheet : write_video;
-  if (request.direct) return write(agents, request, request.target);
+  if (request.in_place) return write(agents, request, request.target);
   OutputFile output(request.target, request.force);
   const Recording result = write(agents, request, output.path());
   output.commit();

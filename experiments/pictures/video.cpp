@@ -96,6 +96,14 @@ std::unique_ptr<VideoFile> open_video(const fs::path& path, const VideoShape& sh
                                path.string(), path.extension().string(), join(video_formats())));
 }
 
+VideoShape shape_of_mp4(const fs::path& path) {
+  const cv::VideoCapture film(path.string(), cv::CAP_FFMPEG);
+  if (!film.isOpened()) return {};
+  return {.rows = static_cast<int>(film.get(cv::CAP_PROP_FRAME_HEIGHT)),
+          .cols = static_cast<int>(film.get(cv::CAP_PROP_FRAME_WIDTH)),
+          .fps = film.get(cv::CAP_PROP_FPS)};
+}
+
 std::vector<std::string> video_formats() {
   std::vector<std::string> formats = {".gif"};
   if (writes_mp4()) formats.insert(formats.begin(), ".mp4");

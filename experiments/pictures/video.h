@@ -37,6 +37,9 @@ std::unique_ptr<VideoFile> open_video(const std::filesystem::path& path, const V
 /// encoder of H.264.
 std::vector<std::string> video_formats();
 
+/// The frames of an .mp4; no rows where it cannot be read.
+VideoShape shape_of_mp4(const std::filesystem::path& path);
+
 /// What open_video makes of .gif: each frame brings only what changed, in the best 255 colours.
 std::unique_ptr<VideoFile> open_gif(const std::filesystem::path& path, const VideoShape& shape);
 

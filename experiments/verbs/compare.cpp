@@ -102,7 +102,7 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
                                                  Outputs& outputs, const Told& told) {
   auto light = std::make_unique<OutputFile>(file, /*force=*/true),
        dark = std::make_unique<OutputFile>(dark_of(file), /*force=*/true);
-  RecordOptions options{.out = light->path(), .scenes = kRecordedScenes, .direct = true};
+  RecordOptions options{.out = light->path(), .scenes = kRecordedScenes, .in_place = true};
   for (const Variant& variant : comparison.variants)
     if (options.run_folders.size() < kRecordedAgents)
       options.run_folders.push_back(variant.folders[0]);
@@ -115,10 +115,14 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
     comparison.left_out.push_back({options.dark ? dark_of(file) : file, error.what()});
     return std::nullopt;
   }
-  EmbeddedRecording recording{.media_type = file.extension() == ".mp4" ? "video/mp4" : "image/gif",
+  const bool mp4 = file.extension() == ".mp4";
+  const VideoShape shape = mp4 ? shape_of_mp4(light->path()) : VideoShape{};
+  EmbeddedRecording recording{.media_type = mp4 ? "video/mp4" : "image/gif",
                               .bytes = read_text(light->path()),
                               .title = {},
-                              .dark_bytes = read_text(dark->path())};
+                              .dark_bytes = read_text(dark->path()),
+                              .rows = shape.rows,
+                              .cols = shape.cols};
   outputs.take(std::move(light));
   outputs.take(std::move(dark));
   const bool all = options.run_folders.size() == comparison.variants.size();

@@ -106,7 +106,7 @@ std::string record(const RecordOptions& options, const Told& told) {
   const int wanted = options.scenes.value_or(sheet ? kSheetScenes : kVideoScenes);
   const Recording written = write_recording(agents, {.target = target,
                                                      .force = options.force,
-                                                     .direct = options.direct,
+                                                     .in_place = options.in_place,
                                                      .scenes = wanted,
                                                      .seed = evaluation.seed,
                                                      .only = only,

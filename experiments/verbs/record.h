@@ -23,8 +23,8 @@ struct RecordOptions {
   double fps = 3.0;                                     // glimpses a second
   std::string data = {};                                // see Trained
   bool force = false;                                   // whether a file at `out` is written over
-  bool direct = false;                                  // see RecordingRequest
   bool dark = false;                                    // a video for dark pages
+  bool in_place = false;                                // see RecordingRequest
 };
 
 /// Records where trained agents look at test scenes, side by side. Without `out` the file is

@@ -32,7 +32,9 @@ class Comparison:
         """Variants with their figures by the names of the metrics, shares in [0, 1], and what was
         left out; None is not known. Ends of intervals end in _low and _high.
         `not_clearly_better_than` names the controls (test/error_shuffled, ...) that a variant's
-        error is not clearly below: attention does nothing there that they could not."""
+        error is not clearly below: attention does nothing there that they could not. `verdict` is
+        what the errors say in sentences. The intervals are over seeds; those in `runs`, a variant's
+        runs one by one, are over the scenes of the test."""
         return copy.deepcopy(self._document)
 
     def to_pandas(self) -> pandas.DataFrame:

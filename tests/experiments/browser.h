@@ -116,6 +116,9 @@ inline void check_report_in_browser(const std::filesystem::path& report, std::si
       CHECK(series.at("again") == series.at("before"));
     }
     for (const auto& width : seen.at("images")) CHECK(width > 0);
+    for (const auto& room : seen.at("roomBelow")) CHECK(room >= 64.0);
+    const bool film = contains(bytes_of(report), "style=\"--rows: ");
+    CHECK(seen.at("roomBelow").size() == (film ? 1 : 0));
     CHECK(seen.at("recordings") == nlohmann::json::array({dark ? "on-dark" : "on-light"}));
   }
 }

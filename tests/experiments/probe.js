@@ -136,6 +136,13 @@
     seen.again = await drawn();
     seen.recordings = [...document.querySelectorAll(".recording img, .recording video")]
       .filter((one) => one.getBoundingClientRect().width > 0).map((one) => one.className);
+    // What a player has below the frame: its controls are about 4 lines high.
+    seen.roomBelow = [...document.querySelectorAll(".recording[style] video")]
+      .filter((one) => one.getBoundingClientRect().width > 0).map((one) => {
+        const style = getComputedStyle(one), box = one.getBoundingClientRect();
+        const [rows, cols] = ["--rows", "--cols"].map((name) => style.getPropertyValue(name));
+        return style.objectPosition === "50% 0%" ? box.height - box.width * rows / cols : 0;
+      });
     seen.images = [...document.images].map((image) => image.naturalWidth);
     seen.requests = performance.getEntriesByType("resource").map((entry) => entry.name)
       .filter((name) => !name.startsWith("data:"));

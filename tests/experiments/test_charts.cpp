@@ -32,6 +32,11 @@ Comparison two_variants() {
   return made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("hard", 0.03, 4, 4)});
 }
 
+void set_gflop(Variant& variant, double gflop_per_episode) {
+  variant.gflop_per_episode = gflop_per_episode;
+  for (CurvePoint& point : variant.curve) point.gflop = gflop_per_episode * point.episodes;
+}
+
 TEST_CASE("an axis goes from round number to round number") {
   using Labels = std::vector<std::string>;
   CHECK(labels_of(linear_axis("", 0.0, 5.3)) == Labels{"0", "1", "2", "3", "4", "5", "6"});
@@ -61,11 +66,11 @@ TEST_CASE("numbers are short and without exponents") {
 }
 
 TEST_CASE("a comparison's charts have exactly its numbers, in per cent and round units") {
-  const Comparison comparison = two_variants();
+  Comparison comparison = two_variants();
+  set_gflop(comparison.variants[0], 0.005);
   const std::vector<Chart> charts = charts_of(comparison);
   CHECK(ids_of(charts) == std::vector<std::string>{"final_error", "learning_episodes",
-                                                   "learning_seconds", "error_by_glimpse",
-                                                   "on_target_by_glimpse", "cost_episodes",
+                                                   "error_by_glimpse", "on_target_by_glimpse",
                                                    "cost_gflop", "cost_seconds", "looks_1",
                                                    "looks_2", "confusion_1", "confusion_2"});
   const Variant& hard = comparison.variants[1];
@@ -81,9 +86,10 @@ TEST_CASE("a comparison's charts have exactly its numbers, in per cent and round
     CHECK(curve.estimates[i].known);
   }
   CHECK(chart_named(charts, "learning_episodes").x.title == "million episodes");
-  const Chart& seconds = chart_named(charts, "learning_seconds");
-  CHECK(seconds.x.title == "minutes");
-  CHECK(seconds.series[1].x.back() == doctest::Approx(75.0));
+  const Chart& seconds = chart_named(charts, "cost_seconds");
+  CHECK(seconds.x.title == "training time, h:mm:ss");
+  CHECK(seconds.x.logarithmic);
+  CHECK(seconds.series[1].x.back() == doctest::Approx(75.0 * 60.0));
 
   // 0.0123 GFLOP an episode.
   const Chart& work = chart_named(charts, "cost_gflop");
@@ -92,8 +98,6 @@ TEST_CASE("a comparison's charts have exactly its numbers, in per cent and round
   CHECK(work.series[1].x.front() == doctest::Approx(6.15));
   CHECK(work.series[1].x.back() == doctest::Approx(49.2));
   CHECK(work.series[1].estimates.back().value == curve.estimates.back().value);
-  CHECK(chart_named(charts, "cost_episodes").series[1].x == curve.x);
-  CHECK(chart_named(charts, "cost_seconds").series[1].x == seconds.series[1].x);
 
   const Series& final_error = chart_named(charts, "final_error").series.at(1);
   CHECK(final_error.estimates.at(0).value == doctest::Approx(3.0));
@@ -134,19 +138,67 @@ TEST_CASE("a chart without data is not there") {
   CHECK(ids_of(charts_of(made_comparison({bare}))) == std::vector<std::string>{"final_error"});
   bare.curve = {{.episodes = 100.0, .seconds = 0.0, .error = {0.5, 0.5, 0.5, false}}};
   CHECK(ids_of(charts_of(made_comparison({bare}))) ==
-        std::vector<std::string>{"final_error", "learning_episodes", "cost_episodes"});
+        std::vector<std::string>{"final_error", "learning_episodes"});
 }
 
 TEST_CASE("what has no known cost is not drawn against it") {
-  Comparison comparison = two_variants();
-  comparison.variants[0].curve[0].seconds = 0.0;  // too short to be measured
-  for (CurvePoint& point : comparison.variants[1].curve) point.gflop = 0.0;  // of an old run
+  Comparison comparison =
+      made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("hard", 0.03, 4, 4),
+                       made_variant("old", 0.04, 3, 4)});
+  set_gflop(comparison.variants[0], 0.005);
+  set_gflop(comparison.variants[2], 0.0);         // of an old run
+  comparison.variants[0].curve[0].seconds = 0.2;  // too short to be told
   const std::vector<Chart> charts = charts_of(comparison);
-  CHECK(chart_named(charts, "learning_seconds").series[0].x.size() == 8);
   CHECK(chart_named(charts, "cost_seconds").series[0].x.size() == 7);
   const Chart& work = chart_named(charts, "cost_gflop");
-  REQUIRE(work.series.size() == 1);
-  CHECK(work.series[0].variant == 0);
+  REQUIRE(work.series.size() == 2);
+  CHECK(work.series[1].variant == 1);
+}
+
+TEST_CASE("what is the same curve over another axis is drawn once") {
+  const auto costs = [](const Comparison& comparison) {
+    std::vector<std::string> ids = ids_of(charts_of(comparison));
+    std::erase_if(ids, [](const std::string& id) { return !id.starts_with("cost_"); });
+    return ids;
+  };
+  using Ids = std::vector<std::string>;
+  // An episode of hard takes 1.5 times as long as one of soft.
+  Comparison comparison = two_variants();
+  CHECK(costs(comparison) == Ids{"cost_seconds"});
+  CHECK(contains(chart_named(charts_of(comparison), "cost_seconds").text,
+                 "An episode of hard takes 1.5 times the time of one of soft."));
+  set_gflop(comparison.variants[1], 1.5 * 0.0123);
+  CHECK(costs(comparison) == Ids{"cost_gflop"});  // time goes with it
+  set_gflop(comparison.variants[1], 3.0 * 0.0123);
+  CHECK(costs(comparison) == Ids{"cost_gflop", "cost_seconds"});
+  for (Variant& variant : comparison.variants) {
+    set_gflop(variant, 0.0123);
+    for (CurvePoint& point : variant.curve) point.seconds = 1e-3 * point.episodes;
+  }
+  CHECK(costs(comparison).empty());
+  for (CurvePoint& point : comparison.variants[1].curve) point.seconds *= 1.15;
+  CHECK(costs(comparison).empty());  // so much may be the machine
+  CHECK(costs(made_comparison({made_variant("lone", 0.02, 5, 4)})).empty());
+}
+
+TEST_CASE("an axis of times goes from round time to round time") {
+  using Labels = std::vector<std::string>;
+  const Axis short_ones = clock_axis("time", 4.0, 45.0);
+  CHECK(short_ones.title == "time, m:ss");
+  CHECK(labels_of(short_ones) == Labels{"0:02", "0:05", "0:10", "0:20", "0:30", "1:00"});
+  const Axis long_ones = clock_axis("time", 1900.0, 40'000.0);
+  CHECK(long_ones.title == "time, h:mm:ss");
+  CHECK(labels_of(long_ones) ==
+        Labels{"30:00", "1:00:00", "2:00:00", "5:00:00", "10:00:00", "20:00:00"});
+  for (const double only : {1.0, 60.0, 1800.0, 18'000.0, 1e6}) {
+    const Axis axis = clock_axis("time", only, only);
+    CHECK(axis.low <= only);
+    CHECK(axis.high > only);
+    CHECK(axis.ticks.size() > 1);
+  }
+  CHECK(told_on(long_ones, 3723.4) == "1:02:03");
+  CHECK(told_with_unit(long_ones, 3723.4) == "1:02:03");
+  CHECK(told_with_unit(linear_axis("episodes", 0, 10), 2.5) == "2.5 episodes");
 }
 
 TEST_CASE("a variant that sees the whole canvas has no looks to draw") {
@@ -185,7 +237,8 @@ TEST_CASE("the words of a chart are made from its numbers") {
       made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("lone", 0.03, 1, 4)}));
   const std::string& words = chart_named(charts, "final_error").text;
   CHECK(contains(words, "soft: 2.00 % (95 % interval 1.80 to 2.20)"));
-  CHECK(contains(words, "lone: 3.00 % (one seed)"));
+  CHECK(contains(words, "lone: 3.00 % (one seed; 95 % interval over scenes 2.90 to 3.10)"));
+  CHECK(contains(chart_named(charts, "error_by_glimpse").text, "(one seed) at 4 glimpses"));
   CHECK(contains(chart_named(charts, "learning_episodes").text, "at 4 million episodes"));
   CHECK(contains(chart_named(charts, "confusion_1").text,
                  "most often one is taken for two, in 3.00 % of its scenes"));

@@ -6,6 +6,7 @@
 
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/tables.h"
+#include "experiments/pictures/video.h"
 #include "tests/experiments/browser.h"
 #include "tests/experiments/unwrapped.h"
 
@@ -66,6 +67,8 @@ TEST_CASE("runs are grouped by variant and held against the first one by seed") 
   CHECK(rnn.mean.low == 0.0);
   CHECK(rnn.mean.high == 1.0);
   CHECK(!rnn.difference.has_value());
+  CHECK(!gru.difference_over_scenes.has_value());
+  CHECK(gru.errors_over_scenes.size() == 2);
   REQUIRE(gru.difference.has_value());
   CHECK(gru.difference->value == doctest::Approx(-0.125));  // of -0.1 and -0.15
   CHECK(gru.difference->low == doctest::Approx(-0.442655));
@@ -102,7 +105,12 @@ TEST_CASE("differences are of the seeds that both variants have") {
   CHECK(c.variants[1].difference->value == -0.125);
   CHECK(!c.variants[1].difference->known);  // of one pair
   CHECK(c.variants[1].improvement->known);
+  // Without an interval over seeds there is one over scenes, of the seed that both have.
+  REQUIRE(c.variants[1].difference_over_scenes.has_value());
+  CHECK(c.variants[1].difference_over_scenes->known);
+  CHECK(c.variants[1].difference_over_scenes->value == -0.125);
   const Comparison apart = gather(std::vector{runs[0], runs[2]});
+  CHECK(apart.variants[1].difference_over_scenes->value == 0.25);  // of the only ones
   CHECK(!apart.variants[1].difference.has_value());
 }
 
@@ -194,11 +202,16 @@ TEST_CASE("variants are named by as little as tells them apart") {
   CHECK(c.variants[0].label == "std 0.2");
 }
 
-TEST_CASE("one seed has no interval, and every table says so") {
+TEST_CASE("one seed has no interval over seeds but one over scenes, and every table says so") {
   const TinyExperiment tiny;
   tiny.train("one");
   const Comparison c = gather(std::vector{tiny.path / "one"});
   CHECK(!c.variants[0].mean.known);
+  const nlohmann::json summary = read_json(tiny.path / "one/summary.json");
+  const Estimate over_scenes = error_over_scenes(c.variants[0]).value();
+  CHECK(over_scenes.value == summary["test/error"]);
+  CHECK(over_scenes.low == summary["test/error_low"]);
+  CHECK(over_scenes.high == summary["test/error_high"]);
   CHECK(contains(to_table(c), "tiny: one seed: no interval"));
   CHECK(contains(to_markdown(c), "tiny: one seed: no interval"));
   const Csv csv = [&] {
@@ -242,6 +255,10 @@ TEST_CASE("the report of two small runs opens in a browser with its recording") 
   const auto charts = contents(tiny.path / "report/charts");
   CHECK(charts.size() > 6);
   CHECK(contains(bytes_of(tiny.path / "report/report.html"), "data:video/mp4;base64,"));
+  const VideoShape shape = shape_of_mp4(tiny.path / "report/recording.mp4");
+  CHECK(shape.rows > 300);
+  CHECK(contains(bytes_of(tiny.path / "report/report.html"),
+                 fmt::format("--rows: {}; --cols: {}", shape.rows, shape.cols)));
   check_report_in_browser(tiny.path / "report/report.html", charts.size());
 }
 

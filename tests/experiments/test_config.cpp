@@ -191,6 +191,11 @@ TEST_CASE("every preset can be read and written") {
   CHECK(presets > 0);
 }
 
+TEST_CASE("what a newcomer trains first has a learning curve to look at") {
+  const Config config = read_config(source_folder() / "experiments/quickstart.yaml");
+  CHECK(config.agent.training.episodes / config.evaluation.every >= 8);
+}
+
 TEST_CASE("a file that cannot be read is named") {
   const TemporaryFolder folder;
   const std::string missing = (folder.path / "missing.yaml").string();

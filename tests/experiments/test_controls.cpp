@@ -105,14 +105,14 @@ TEST_CASE("a variant that does not beat its controls is named before the table")
       "not clearly less.";
   CHECK(idle_attention(c) == std::vector{sentence});
   const std::string table = to_table(c), head = table.substr(0, table.find("\n\n  variant"));
-  CHECK(unwrapped(head) == sentence);
+  CHECK(unwrapped(head).ends_with(sentence));
   for (std::istringstream lines(table); lines;) {
     std::string line;
     std::getline(lines, line);
     CAPTURE(line);
     CHECK(line.size() < 80);
   }
-  CHECK(to_markdown(c).starts_with("**" + sentence + "**\n\n| variant"));
+  CHECK(contains(to_markdown(c), "\n\n**" + sentence + "**\n\n| variant"));
   for (const std::string& text : {to_table(c), to_markdown(c)}) {
     for (const char* title : {"shuffled %", "centre %", "random %"}) CHECK(contains(text, title));
     for (const char* error : {"50.00", "40.00", "3.01"}) CHECK(contains(text, error));

@@ -60,8 +60,9 @@ TEST_CASE("what is written of a run stands in the table of metrics") {
                kInSummary);
     const nlohmann::json compared = nlohmann::json::parse(
         compare({.folders = {folder}, .out = tiny.path / "compared", .json = true, .force = true}));
-    check_keys(compared.at("variants").at(0), kInCompare,
-               {"variant", "seed", "errors", "folders", "settings", "not_clearly_better_than"});
+    check_keys(
+        compared.at("variants").at(0), kInCompare,
+        {"variant", "seed", "errors", "folders", "settings", "runs", "not_clearly_better_than"});
     fs::remove_all(folder);
   }
 }

@@ -31,7 +31,7 @@ TEST_CASE("the page's figures are those of the comparison") {
         "2\u202f000 resamples", "3.00 %<small>[2.70, 3.30]</small>",
         "2.94 %<small>[2.64, 3.24]</small>", "+1.00 points<small>[0.70, 1.30]</small>",
         "0.40<small>[0.20, 0.60]</small>", "75.00 %<small>[74.70, 75.30]</small>",
-        "4\u202f000\u202f000", "0.0123", "4\u202f321", "75 min", "runs/hard/seed-4",
+        "4\u202f000\u202f000", "0.0123", "4\u202f321", "1:15:00", "runs/hard/seed-4",
         "attention.<wbr>glimpse.<wbr>kind", "runs/broken", "has no summary.json",
         "saccade run a.yaml\nsaccade compare runs/a runs/b"})
     CHECK_MESSAGE(contains(page, part), part);
@@ -47,8 +47,28 @@ std::vector<std::string> column(const std::string& page, const std::string& titl
   return cells;
 }
 
-TEST_CASE("one seed is said to have no interval, once, and has no columns of them") {
+Variant without_interval(Variant variant) {
+  variant.errors_over_scenes.clear();
+  return variant;
+}
+
+TEST_CASE("the interval of one seed is over scenes, and there are no columns of those over seeds") {
   const std::string page = page_of(made_comparison({made_variant("lone", 0.03, 1, 4)}));
+  using Column = std::vector<std::string>;
+  CHECK(column(page, "seeds") == Column{"1"});
+  CHECK(column(page, "error, mean") == Column{"3.00 %<small>[2.90, 3.10] over scenes</small>"});
+  CHECK(column(page, "error, interquartile mean").empty());
+  CHECK(contains(page, "An interval over scenes is that of one seed"));
+  CHECK_FALSE(contains(page, "no interval"));
+  const std::string seeds = page_of(two_variants());
+  CHECK(column(seeds, "error, mean")[0] == "2.00 %<small>[1.80, 2.20]</small>");
+  CHECK_FALSE(contains(seeds, "An interval over scenes"));
+  CHECK(contains(seeds, "<small>[3.10, 3.30] over scenes</small>"));  // of each run
+}
+
+TEST_CASE("one seed without is said to have no interval, once, and has no columns of them") {
+  const std::string page =
+      page_of(made_comparison({without_interval(made_variant("lone", 0.03, 1, 4))}));
   using Column = std::vector<std::string>;
   CHECK(column(page, "seeds") == Column{"1<small>no interval</small>"});
   CHECK(column(page, "error, mean") == Column{"3.00 %"});
@@ -57,8 +77,8 @@ TEST_CASE("one seed is said to have no interval, once, and has no columns of the
     CHECK_MESSAGE(column(page, title).empty(), title);
   CHECK(contains(page, "A variant with one seed has no interval."));
   CHECK_FALSE(contains(page, "resamples"));
-  const std::string both = page_of(
-      made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("lone", 0.03, 1, 4)}));
+  const std::string both = page_of(made_comparison(
+      {made_variant("soft", 0.02, 5, 4), without_interval(made_variant("lone", 0.03, 1, 4))}));
   CHECK(column(both, "seeds") == Column{"5", "1<small>no interval</small>"});
   CHECK(column(both, "error, interquartile mean").size() == 2);
   CHECK_FALSE(contains(page_of(two_variants()), "no interval"));
@@ -114,15 +134,15 @@ TEST_CASE("the page's tables and hover texts have the numbers that the charts ar
     for (const Series& series : chart.series)
       for (std::size_t i = 0; i < series.x.size(); ++i) {
         const Estimate& e = series.estimates[i];
-        CHECK(contains(figure,
-                       fmt::format("<th scope=\"row\">{}</th>{}<td>{}</td><td>{}</td><td>{}</td>",
-                                   series.name, rows ? "" : "<td>" + number(series.x[i]) + "</td>",
-                                   number(e.value), number(e.low), number(e.high))));
+        CHECK(contains(
+            figure,
+            fmt::format("<th scope=\"row\">{}</th>{}<td>{}</td><td>{}</td><td>{}</td>", series.name,
+                        rows ? "" : "<td>" + told_on(chart.x, series.x[i]) + "</td>",
+                        number(e.value), number(e.low), number(e.high))));
         const std::string told = fmt::format("{}: {} [{}, {}]", series.name, number(e.value),
                                              number(e.low), number(e.high));
         CHECK(count_of(figure, told) >= 2);  // wide and narrow
-        if (!rows)
-          CHECK(contains(figure, "<title>" + number(series.x[i]) + " " + chart.x.title + "\n"));
+        if (!rows) CHECK(contains(figure, "<title>" + told_with_unit(chart.x, series.x[i]) + "\n"));
         for (const double single : series.singles) CHECK(contains(figure, number(single)));
       }
     const ChartMatrix& matrix = chart.matrix;
@@ -233,6 +253,27 @@ TEST_CASE("a recording is in the page, byte by byte") {
                    page_of(two_variants(), EmbeddedRecording{"text/html", "<b>", "x"});
                  }),
                  "text/html"));
+}
+
+TEST_CASE("the player has room for its controls below a video whose size is known") {
+  const EmbeddedRecording film{
+      .media_type = "video/mp4", .bytes = "x", .title = "A", .rows = 300, .cols = 900};
+  CHECK(contains(page_of(two_variants(), film),
+                 "<figure class=\"recording\" style=\"--rows: 300; --cols: 900\">"));
+  for (const EmbeddedRecording& other : {EmbeddedRecording{"video/mp4", "x", "A"},
+                                         EmbeddedRecording{"image/gif", "x", "A", "", 300, 900}})
+    CHECK(contains(page_of(two_variants(), other), "<figure class=\"recording\"><figcaption>"));
+}
+
+TEST_CASE("every time of the page is told by the clock") {
+  const std::string page = page_of(two_variants());
+  for (const char* part :
+       {"<td data-title=\"training time\">50:00</td>",
+        "<td data-title=\"training time\">1:15:00</td>", "training time, h:mm:ss", "at 1:15:00",
+        "<title>9:23\n", "<td>9:23</td>"})
+    CHECK_MESSAGE(contains(page, part), part);
+  for (const char* other : {" min<", " s<", " h<", "minutes", "seconds<", "hours"})
+    CHECK_MESSAGE(!contains(page, other), other);
 }
 
 TEST_CASE("base64 is that of RFC 4648") {

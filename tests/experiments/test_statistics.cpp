@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "experiments/evaluation/share_interval.h"
 #include "nn/random.h"
 
 namespace saccade {
@@ -24,6 +25,23 @@ TEST_CASE("one value has no interval") {
   CHECK(e.low == 0.3);
   CHECK(e.high == 0.3);
   CHECK(!estimate_improvement(one, std::vector{0.4, 0.5}).known);
+}
+
+TEST_CASE("the interval of a difference is Newcombe's") {
+  // Newcombe 1998, table II, example (a) by method 10: 56 of 70 and 48 of 80.
+  Estimate a{.value = 56.0 / 70.0, .known = true}, b{.value = 48.0 / 80.0, .known = true};
+  wilson_interval(a.value, 70, a.low, a.high);
+  wilson_interval(b.value, 80, b.low, b.high);
+  const Estimate d = difference_of(a, b);
+  CHECK(d.known);
+  CHECK(d.value == doctest::Approx(0.2));
+  CHECK(d.low == doctest::Approx(0.0524).epsilon(0.001));
+  CHECK(d.high == doctest::Approx(0.3339).epsilon(0.001));
+  const Estimate turned = difference_of(b, a);
+  CHECK(turned.low == doctest::Approx(-d.high));
+  CHECK(turned.high == doctest::Approx(-d.low));
+  b.known = false;
+  CHECK_FALSE(difference_of(a, b).known);
 }
 
 TEST_CASE("the bootstrap of two values is the binomial distribution of their resamples") {
