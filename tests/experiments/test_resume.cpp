@@ -250,8 +250,8 @@ TEST_CASE("a finished run goes on to more episodes, and its test is kept") {
   // The rows before are as they were.
   const Csv all(out / "metrics.csv");
   for (const auto& [name, cells] : rows.column)
-    CHECK(std::vector(all.column.at(name).begin(), all.column.at(name).begin() +
-                                                       static_cast<int>(cells.size())) == cells);
+    CHECK(std::vector(all.column.at(name).begin(),
+                      all.column.at(name).begin() + static_cast<int>(cells.size())) == cells);
   CHECK(all.column.at("episodes").back() == "384");
   // Nothing is left to do now, and a shorter one is refused.
   CHECK(run(longer, false));

@@ -26,9 +26,7 @@ TEST_CASE("the innermost scope is asked, and none where it says so") {
     stop_if_asked();
   }));
   CHECK_FALSE(unless_stopped(no, [&] {
-    {
-      const StopScope inner(&yes);
-    }
+    { const StopScope inner(&yes); }
     stop_if_asked();
     const StopScope other(&yes);
     stop_if_asked();
