@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _saccade
+from .._arguments import as_options
 from .worlds import Array, Described, Info, Worlds, row_of
 
 
@@ -53,6 +54,7 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
             `data="synthetic"` is its source.
 
     Raises:
+        TypeError: for an argument of another name.
         InputError: for any argument or action that cannot be; nothing has changed then.
     """
 
@@ -76,6 +78,7 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
         self._worlds = Worlds(
             1,
             _saccade.Autoreset.disabled,
+            called=GlimpseEnv,
             family=family,
             images=images,
             labels=labels,
@@ -96,7 +99,9 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, Info]:
-        """Begins an episode: the first one of `seed`, or that which follows the last."""
+        """Begins an episode: the first one of `seed`, or that which follows the last. There are no
+        `options`."""
+        as_options(options)
         seeds = self._worlds.seeds([seed], self.np_random)
         super().reset(seed=seed)
         seen, info = self._worlds.reset(seeds, np.ones(1, np.bool_))

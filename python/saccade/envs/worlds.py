@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -21,28 +22,15 @@ Array: TypeAlias = npt.NDArray[Any]
 Observation: TypeAlias = "dict[str, Array] | Array"
 Info: TypeAlias = "dict[str, Any]"
 
-_PARAMETERS = (
-    "family",
-    "images",
-    "labels",
-    "split",
-    "num_glimpses",
-    "first",
-    "halt",
-    "look_price",
-    "flat",
-    "render_mode",
-    "num_envs",
-    "autoreset_mode",
-    "threads",
-)
+_ROUNDING = 1e-5  # how far beyond [-1, 1] an action is taken for its end
 
 
 class Worlds:
     """N environments as arrays: what they show and take, and the steps they make.
 
-    Arguments are those of GlimpseVectorEnv. Observations are of all N, in new arrays: `glimpse`
-    (N, scales, channels, patch, patch), `location` (N, 2) and `step` (N), or flat (N, D + 3).
+    Arguments are those of `called`, one of the two. Observations are of all N, in new arrays:
+    `glimpse` (N, scales, channels, patch, patch), `location` (N, 2) and `step` (N), or flat
+    (N, D + 3).
     """
 
     def __init__(
@@ -50,6 +38,7 @@ class Worlds:
         count: int,
         autoreset: _saccade.Autoreset,
         *,
+        called: type[Described],
         family: str,
         images: object,
         labels: object,
@@ -70,11 +59,12 @@ class Worlds:
         if num_glimpses is not None:
             base[NUM_GLIMPSES] = str(as_integer("num_glimpses", num_glimpses, 1, 256))
         looks = as_choice("first", chosen.first if first is None else first, ("random", "center"))
+        names = [p for p in inspect.signature(called).parameters if p != "settings"]
         self.count = as_integer("num_envs", count, 1, 1_000_000)
         self.halts = as_flag("halt", halt)
         self.flat = as_flag("flat", flat)
         self._native: _saccade.Environments | None = _saccade.Environments(
-            settings=settings_of(base, settings, _PARAMETERS),
+            settings=settings_of(base, settings, names, called.__name__),
             **_digits(images, labels, settings),
             split=as_choice("split", split, ("train", "valid", "test")),
             num_envs=self.count,
@@ -201,6 +191,7 @@ class Worlds:
             allowed = ", ".join(sorted(self._parts))
             raise InputError(f"action: {given}; allowed: a dictionary of {allowed}")
         location = as_array("action 'location'", actions["location"], np.float32, (*batch, 2))
+        location = _clipped(location)
         symbols = (self._symbols,) if self.answer_kind == "sequence" else ()
         answer = as_array("action 'answer'", actions["answer"], np.int64, (*batch, *symbols))
         halts = None
@@ -216,6 +207,7 @@ class Worlds:
     ) -> tuple[Array, Array, Array | None]:
         size = self.action_space.shape[0]  # type: ignore[index]
         action = as_array("action", actions, np.float32, (*batch, size)).reshape(self.count, size)
+        action = _clipped(action)
         if (np.abs(action) > 1.0).any():
             raise InputError(f"action: {action.min()} to {action.max()}; allowed: -1 to 1")
         last = 2 + self._symbols * self._classes
@@ -255,6 +247,14 @@ def row_of(seen: Observation, row: int) -> Any:
     if isinstance(seen, dict):
         return {name: values[row] for name, values in seen.items()}
     return seen[row]
+
+
+def _clipped(numbers: Array) -> Array:
+    """Numbers that rounding put beyond [-1, 1], at its ends; others as they are."""
+    size = np.abs(numbers)
+    if ((size > 1.0) & (size <= 1.0 + _ROUNDING)).any():
+        return np.where(size <= 1.0 + _ROUNDING, np.clip(numbers, -1.0, 1.0), numbers)
+    return numbers
 
 
 def _int64(numbers: Array) -> Array:
