@@ -111,7 +111,7 @@ def test_a_name_that_several_settings_have_is_ambiguous():
         (IMAGES, LABELS + 0.5, "labels: an array of float64; allowed: integers"),
         (IMAGES, LABELS - 1, "labels: -1 to 2; allowed: 0 to 999999"),
         (IMAGES, np.array([0, 1, 2, 2**63], np.uint64), "labels: 0 to 9223372036854775808"),
-        (IMAGES, np.array(list("abcd")), "labels: an array of <U1; allowed: integers"),
+        (IMAGES, np.array(list("abcd"), bytes), "labels: an array of .S1; allowed: integers"),
     ],
 )
 def test_images_and_labels(images, labels, message):

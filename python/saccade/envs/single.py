@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -36,12 +37,15 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
     none in Catch), `box`, where the digit is in pixels of the canvas: x, y, width, height (of
     several digits a row each), and `on_target`, whether the look is inside a digit's box.
 
+    A copy (copy.deepcopy, pickle) goes on from the same place with the same bits, in the midst of an
+    episode as well.
+
     A seed s shows the scenes that environment i of GlimpseVectorEnv shows with seed s - i.
 
     Args:
         family: the task whose scene and retina it begins with, a key of FAMILIES.
-        images, labels: digits of your own in place of `data`: (N, rows, cols) or (N, rows, cols,
-            channels), bytes or numbers in [0, 1]; and (N) integers from 0 on.
+        images, labels, class_names: digits of your own in place of `data`, as saccade.train takes
+            them.
         split: the part of the data: "train" (fresh scenes for ever), "valid" or "test".
         num_glimpses: looks in an episode that an answer can rest on, 1 to 256.
         first: where the first look goes, "random" or "center".
@@ -66,6 +70,7 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
         *,
         images: object = None,
         labels: object = None,
+        class_names: Sequence[str] | None = None,
         split: str = "train",
         num_glimpses: int | None = None,
         first: str | None = None,
@@ -82,6 +87,7 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
             family=family,
             images=images,
             labels=labels,
+            class_names=class_names,
             split=split,
             num_glimpses=num_glimpses,
             first=first,

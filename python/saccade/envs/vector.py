@@ -27,7 +27,7 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
     """N environments like GlimpseEnv, stepped together.
 
     They give bit for bit what Gymnasium's SyncVectorEnv of N GlimpseEnv gives, for any number of
-    threads. Each step's arrays are new ones.
+    threads. Each step's arrays are new ones. Copies go on as those of GlimpseEnv.
 
     Args:
         num_envs: N.
@@ -58,6 +58,7 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         threads: int = 0,
         images: object = None,
         labels: object = None,
+        class_names: Sequence[str] | None = None,
         split: str = "train",
         num_glimpses: int | None = None,
         first: str | None = None,
@@ -79,6 +80,7 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
             family=family,
             images=images,
             labels=labels,
+            class_names=class_names,
             split=split,
             num_glimpses=num_glimpses,
             first=first,

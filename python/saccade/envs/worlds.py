@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import gymnasium as gym
@@ -13,7 +14,8 @@ from gymnasium import spaces
 
 from .. import _saccade
 from .._arguments import as_choice, as_flag, as_integer, as_number, as_seed
-from .._arrays import as_array, as_images, as_labels
+from .._arrays import as_array
+from .._labelled import labelled
 from .._saccade import InputError
 from .families import FAMILIES, NUM_GLIMPSES, find_family
 from .settings import settings_of
@@ -42,6 +44,7 @@ class Worlds:
         family: str,
         images: object,
         labels: object,
+        class_names: Sequence[str] | None,
         split: str,
         num_glimpses: int | None,
         first: str | None,
@@ -63,9 +66,9 @@ class Worlds:
         self.count = as_integer("num_envs", count, 1, 1_000_000)
         self.halts = as_flag("halt", halt)
         self.flat = as_flag("flat", flat)
-        self._native: _saccade.Environments | None = _saccade.Environments(
+        self._arguments: dict[str, Any] = dict(
             settings=settings_of(base, settings, names, called.__name__),
-            **_digits(images, labels, settings),
+            **_digits(images, labels, class_names, settings),
             split=as_choice("split", split, ("train", "valid", "test")),
             num_envs=self.count,
             random_first=looks == "random",
@@ -75,6 +78,7 @@ class Worlds:
             flat=self.flat,
             threads=as_integer("threads", threads, 0, 1024),
         )
+        self._native: _saccade.Environments | None = _saccade.Environments(**self._arguments)
         self._symbols = self._native.answer_size
         self._classes = self._native.num_classes
         self.class_names = self._native.class_names
@@ -116,6 +120,27 @@ class Worlds:
         if self.halts:
             parts["halt"] = spaces.Discrete(2)
         return spaces.Dict(parts)
+
+    # ---- Copies, which go on from the same place ----
+
+    def __getstate__(self) -> dict[str, Any]:
+        place = None if self._native is None else self._native.state()
+        return {**self.__dict__, "_native": place}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        place = state["_native"]
+        if place is not None:
+            self._native = _saccade.Environments(**self._arguments)
+            self._native.restore(*place)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Worlds:
+        twin = object.__new__(type(self))
+        memo[id(self)] = twin
+        state = self.__getstate__()
+        arguments = state.pop("_arguments")  # which nobody changes
+        twin.__setstate__({**copy.deepcopy(state, memo), "_arguments": arguments})
+        return twin
 
     # ---- Calls ----
 
@@ -262,15 +287,21 @@ def _int64(numbers: Array) -> Array:
     return numbers.view(np.int64)
 
 
-def _digits(images: object, labels: object, settings: Mapping[str, object]) -> dict[str, Any]:
-    """The digits that are given as arrays, or none."""
+def _digits(
+    images: object,
+    labels: object,
+    class_names: Sequence[str] | None,
+    settings: Mapping[str, object],
+) -> dict[str, Any]:
+    """The digits that are given, or none."""
     if images is None:
-        if labels is not None:
-            raise InputError("labels: given without images; allowed: both")
-        return {"images": None, "labels": None}
-    if labels is None:
-        raise InputError("images: given without labels; allowed: both")
+        for name, given in (("labels", labels), ("class_names", class_names)):
+            if given is not None:
+                raise InputError(f"{name}: given without images; allowed: both")
+        return {"images": None, "labels": None, "class_names": []}
     if isinstance(settings.get("data"), str) or "source" in settings:
         raise InputError("images: given beside data; allowed: one of them")
-    pixels = as_images("images", images)
-    return {"images": pixels, "labels": as_labels("labels", labels, len(pixels))}
+    pixels, classes, names = labelled(images, labels, class_names)
+    if classes is None:
+        raise InputError("images: given without labels; allowed: both")
+    return {"images": pixels, "labels": classes, "class_names": names}
