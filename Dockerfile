@@ -1,18 +1,26 @@
-# The program in an image that needs nothing but this repository:
-#   docker build -t saccade . && docker run --rm -v "$PWD/runs:/work/runs" saccade run quickstart
+# The program in an image that needs nothing but this repository, for x86-64 and arm64:
+#   docker build -t saccade .
+#   docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/work" saccade run quickstart
 FROM debian:12 AS build
-COPY . /saccade
 WORKDIR /saccade
-RUN apt-get update && scripts/install-deps --program-only
+COPY scripts/install-deps scripts/
+RUN scripts/install-deps --program-only
+COPY . .
 # For processors of the last ten years, not only for the one that builds.
-RUN cmake --preset release -DSACCADE_NATIVE=OFF -DSACCADE_ARCH=x86-64-v3 && \
+RUN case "$(dpkg --print-architecture)" in amd64) arch=x86-64-v3 ;; *) arch= ;; esac && \
+    cmake --preset release -DSACCADE_NATIVE=OFF -DSACCADE_ARCH=$arch && \
     cmake --build --preset release --parallel "$(nproc)" && \
     cd build/release && cpack -G DEB && mv saccade_*.deb /saccade.deb
 
 FROM debian:12
 COPY --from=build /saccade.deb /tmp/saccade.deb
+# Whoever calls it, by number, may write into /work.
 RUN apt-get update && apt-get install -y --no-install-recommends /tmp/saccade.deb && \
-    rm -rf /tmp/saccade.deb /var/lib/apt/lists/*
+    rm -rf /tmp/saccade.deb /var/lib/apt/lists/* && \
+    install -d -m 1777 /work
+USER 1000:1000
 WORKDIR /work
+# Data sets go to .cache/saccade of the folder that is mounted there.
+ENV XDG_CACHE_HOME=/work/.cache
 ENTRYPOINT ["saccade"]
 CMD ["--help"]

@@ -5,7 +5,16 @@ PRESET ?= release
 DEPS = --program-only
 test: DEPS =
 
-.PHONY: run test build deps format check-format docs clean
+.PHONY: help run test build deps format check-format docs clean
+
+help:
+	@echo 'make run           builds, films the trained agents, trains two more, compares them in a report'
+	@echo 'make build         the program alone, as build/release/saccade'
+	@echo 'make test          builds with checks and runs every test (PRESET=asan, tsan: under sanitizers)'
+	@echo 'make docs          the site, as build/docs/index.html'
+	@echo 'make format        formats the sources'
+	@echo 'make check-format  whether they are formatted'
+	@echo 'make clean         removes build/'
 
 run: build
 	mkdir -p runs

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -92,6 +93,35 @@ std::string tried(const Variant& v) {
   return fmt::format("{}: of {}, by seed{} {}: {}.", v.label, fmt::join(tries, ", "),
                      v.tuning_seeds.size() > 1 ? "s" : "", fmt::join(v.tuning_seeds, ", "),
                      values_text(chosen_try(v)));
+}
+
+constexpr std::size_t kScreenColumns = 79;
+
+// Lines that are cut between words, two spaces before each; a longer word has one of its own.
+std::string wrapped(const std::string& text) {
+  std::string lines, line = " ";
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (line.size() > 1 && line.size() + 1 + word.size() > kScreenColumns) {
+      lines += line + "\n";
+      line.assign(1, ' ');
+    }
+    line += ' ';
+    line += word;
+  }
+  return lines + line + "\n";
+}
+
+// The title and a cell for each variant, as wide as the widest, with two spaces before.
+std::vector<std::string> cells_of(const Comparison& comparison, const Column& column) {
+  std::vector<std::string> cells = {column.title};
+  for (const Variant& v : comparison.variants) cells.push_back(column.text(v));
+  std::size_t width = 0;
+  for (const std::string& cell : cells) width = std::max(width, cell.size());
+  const bool left = column.title == kColumns[0].title;
+  for (std::string& cell : cells)
+    cell = left ? fmt::format("  {:<{}}", cell, width) : fmt::format("  {:>{}}", cell, width);
+  return cells;
 }
 
 // How each variant was tuned.
@@ -218,22 +248,24 @@ std::string code_line(const std::string& text) {
 }  // namespace
 
 std::string to_table(const Comparison& comparison) {
-  std::vector<std::string> lines(comparison.variants.size() + 1);
-  for (const Column& column : columns_of(comparison)) {
-    std::vector<std::string> cells = {column.title};
-    for (const Variant& v : comparison.variants) cells.push_back(column.text(v));
-    std::size_t width = 0;
-    for (const std::string& cell : cells) width = std::max(width, cell.size());
-    const bool left = column.title == kColumns[0].title;
-    for (std::size_t i = 0; i < lines.size(); ++i)
-      lines[i] += left ? fmt::format("  {:<{}}", cells[i], width)
-                       : fmt::format("  {:>{}}", cells[i], width);
-  }
   std::string text;
-  for (const std::string& sentence : idle_attention(comparison))
-    text += fmt::format("  {}\n", sentence);
-  return fmt::format("{}{}{}\n\n  {}\n", text, text.empty() ? "" : "\n", fmt::join(lines, "\n"),
-                     fmt::join(remarks(comparison), "\n  "));
+  for (const std::string& sentence : idle_attention(comparison)) text += wrapped(sentence);
+  if (!text.empty()) text += "\n";
+
+  const std::vector<Column> columns = columns_of(comparison);
+  const std::vector<std::string> names = cells_of(comparison, columns[0]);
+  std::vector<std::string> lines = names;  // of the part that is being filled
+  for (std::size_t c = 1; c < columns.size(); ++c) {
+    const std::vector<std::string> cells = cells_of(comparison, columns[c]);
+    if (lines != names && lines[0].size() + cells[0].size() > kScreenColumns) {
+      text += fmt::format("{}\n\n", fmt::join(lines, "\n"));
+      lines = names;
+    }
+    for (std::size_t i = 0; i < lines.size(); ++i) lines[i] += cells[i];
+  }
+  text += fmt::format("{}\n\n", fmt::join(lines, "\n"));
+  for (const std::string& remark : remarks(comparison)) text += wrapped(remark);
+  return text;
 }
 
 std::string to_markdown(const Comparison& comparison) {

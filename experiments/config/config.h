@@ -101,6 +101,9 @@ struct Difference {
 };
 std::vector<Difference> differences(const Config& first, const Config& second);
 
+/// Whether `longer` is `config` with more episodes and nothing else.
+bool is_longer(const Config& longer, const Config& config);
+
 /// Every value as YAML with a word on each, in the order of the documentation. For a Config that
 /// was read, parse_config of it gives the same Config.
 std::string to_yaml(const Config& config);

@@ -93,6 +93,13 @@ std::vector<Difference> differences(const Config& first, const Config& second) {
   return found;
 }
 
+bool is_longer(const Config& longer, const Config& config) {
+  Config same = longer;
+  same.agent.training.episodes = config.agent.training.episodes;
+  return longer.agent.training.episodes > config.agent.training.episodes &&
+         differences(same, config).empty();
+}
+
 std::string to_yaml(const Config& config) { return to_yaml(config, {}); }
 
 std::string to_yaml(const Config& config, const std::map<std::string, std::string>& notes) {

@@ -1,10 +1,14 @@
 #include "experiments/config/preset.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <optional>
+#include <regex>
 #include <sstream>
 
+#include "env/task_kinds.h"
+#include "experiments/config/config_reader.h"
 #include "experiments/config/setting_names.h"
 #include "experiments/files/input.h"
 #include "experiments/files/shipped.h"
@@ -14,18 +18,35 @@
 namespace saccade {
 namespace {
 
-// The first sentence of the comment that a file begins with, but for a line to editors.
-std::string first_sentence(const std::string& text) {
+// The lines of the comment that a file begins with, but for one to editors.
+std::vector<std::string> comment_of(const std::string& text) {
   std::istringstream lines(text);
-  std::string words;
-  for (std::string line; std::getline(lines, line) && line.starts_with('#');) {
-    if (line.starts_with("# yaml-language-server:")) continue;
-    if (!words.empty()) words += ' ';
-    words += line.substr(line.find_first_not_of("# "));
-    const std::size_t end = words.find(". ");
-    if (end != std::string::npos) return words.substr(0, end + 1);
-  }
-  return words;
+  std::vector<std::string> comment;
+  for (std::string line; std::getline(lines, line) && line.starts_with('#');)
+    if (!line.starts_with("# yaml-language-server:"))
+      comment.push_back(line.substr(line.find_first_not_of("# ")));
+  return comment;
+}
+
+// "about 7 minutes and 220 MB on 2 cores" takes "7 minutes".
+std::string time_in(const std::string& text) {
+  static const std::regex kTime("[Aa]bout (\\d+ (?:seconds|minutes|hours))");
+  std::smatch found;
+  return std::regex_search(text, found, kTime) ? found[1].str() : "";
+}
+
+Preset preset_of(const std::string& name) {
+  const std::filesystem::path path = shipped_experiment(name);
+  const std::string text = read_config_text(path);
+  const std::vector<std::string> comment = comment_of(text);
+  Config config;
+  ConfigReader(config).read_file(text, path.string(), StudyKeys::passed_over);
+  const bool has_digits = find_task_kind(config.scene.kind).has_digits;
+  return {.name = name,
+          .about = comment.empty() ? "" : comment.front(),
+          .data = has_digits ? config.data.source : "none",
+          .time = time_in(fmt::format("{}", fmt::join(comment, " "))),
+          .study = text.find("\nvary:") != text.npos || text.find("\nseeds:") != text.npos};
 }
 
 }  // namespace
@@ -49,8 +70,7 @@ std::string read_config_text(const std::filesystem::path& file) {
 
 std::vector<Preset> presets() {
   std::vector<Preset> all;
-  for (const std::string& name : shipped_experiments())
-    all.push_back({name, first_sentence(read_config_text(shipped_experiment(name)))});
+  for (const std::string& name : shipped_experiments()) all.push_back(preset_of(name));
   return all;
 }
 

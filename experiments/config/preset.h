@@ -13,7 +13,10 @@ std::filesystem::path find_experiment(const std::filesystem::path& said);
 /// An experiment that comes with the program.
 struct Preset {
   std::string name;
-  std::string about;  // the first sentence of its file
+  std::string about;   // the first line of its file's comment
+  std::string data;    // data.source; "none" where it needs none
+  std::string time;    // as the comment has it: "7 minutes", on two cores; empty where it has none
+  bool study = false;  // of several runs
 };
 std::vector<Preset> presets();
 

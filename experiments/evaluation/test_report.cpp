@@ -73,18 +73,23 @@ std::string to_text(const TestTable& table) {
   const std::string scenes = table.images > 0 && table.images < table.scenes
                                  ? fmt::format("test, {} scenes of {}", table.scenes, table.images)
                                  : fmt::format("test, {} scenes", table.scenes);
-  std::string text =
-      fmt::format("  {:<28}{:>10}   95 % interval", scenes, table.acts ? "missed" : "error");
-  if (table.spells) text += "     by symbol";
-  text += !table.looks ? "\n" : table.acts ? "       on ball\n" : "      on digit\n";
+  const auto without_end = [](const std::string& line) {
+    return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  };
+  const int looks = table.spells ? 10 : 12;  // columns
+  std::string head = fmt::format("  {:<28}{:>10}   {:<15}", scenes, table.acts ? "missed" : "error",
+                                 "95 % interval");
+  if (table.spells) head += fmt::format("{:>10}", "by symbol");
+  if (table.looks) head += fmt::format("{:>{}}", table.acts ? "on ball" : "on digit", looks);
+  std::string text = without_end(head);
   for (const TestTable::Line& line : table.lines) {
-    std::string row = fmt::format("  {:<28}{:>8.2f} %   [{:.2f}, {:.2f}]", line.label,
-                                  100 * line.error, 100 * line.low, 100 * line.high);
+    std::string row = fmt::format("  {:<28}{:>8.2f} %   {:<15}", line.label, 100 * line.error,
+                                  fmt::format("[{:.2f}, {:.2f}]", 100 * line.low, 100 * line.high));
     if (table.spells)
-      row += line.symbol_error ? fmt::format("   {:>8.2f} %", 100 * *line.symbol_error)
-                               : std::string(13, ' ');
-    if (line.on_target) row += fmt::format("   {:>10.1f} %", 100 * *line.on_target);
-    text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
+      row += line.symbol_error ? fmt::format("{:>8.2f} %", 100 * *line.symbol_error)
+                               : std::string(10, ' ');
+    if (line.on_target) row += fmt::format("{:>{}.1f} %", 100 * *line.on_target, looks - 2);
+    text += without_end(row);
   }
   if (table.on_answer)
     text +=

@@ -7,7 +7,9 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <mutex>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "experiments/files/sync.h"
@@ -22,6 +24,17 @@ namespace {
 
 constexpr std::size_t kDigits = 8;  // hexadecimal, of a name beside
 
+// Those of this process that live.
+struct Names {
+  std::mutex mutex;
+  std::set<std::string> all;
+
+  static Names& live() {
+    static Names names;
+    return names;
+  }
+};
+
 }  // namespace
 
 OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
@@ -35,43 +48,56 @@ OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
   if (fs::exists(there) && !force) fail("exists already and is left as it is; " + advice);
   remove_left_overs(target_.parent_path());
   do {
-    beside_ = name_beside(target_);
+    beside_.emplace(target_);
     errno = 0;
-    file_ = Descriptor(beside_, O_RDWR | O_CREAT | O_EXCL);
+    file_ = Descriptor(path(), O_RDWR | O_CREAT | O_EXCL);
     if (!file_.is_open() && errno != EEXIST) cannot_be_written(target_);
     // Another one may have taken it for a left-over before it was locked.
-  } while (!file_.is_open() || (file_.lock() && !file_.is_at(beside_)));
+  } while (!file_.is_open() || (file_.lock() && !file_.is_at(path())));
 }
 
 OutputFile::~OutputFile() {
   std::error_code ignored;
-  if (!beside_.empty()) fs::remove(beside_, ignored);
+  if (beside_) fs::remove(path(), ignored);
 }
 
 void OutputFile::commit() {
   errno = 0;
-  const Descriptor written(beside_, O_RDONLY);
-  if (!written.is_open() || !written.sync() || std::rename(beside_.c_str(), target_.c_str()) != 0)
+  const Descriptor written(path(), O_RDONLY);
+  if (!written.is_open() || !written.sync() || std::rename(path().c_str(), target_.c_str()) != 0)
     cannot_be_written(target_);
-  beside_.clear();
+  beside_.reset();
   sync_folder(target_.parent_path());
 }
 
-fs::path name_beside(const fs::path& target) {
+NameBeside::NameBeside(const fs::path& target) : path_(target) {
   std::random_device random;
-  fs::path beside = target;
-  beside.replace_filename(fmt::format("{}{}.{:08x}{}", target.stem().string(), OutputFile::kPart,
-                                      random(), target.extension().string()));
-  return beside;
+  path_.replace_filename(fmt::format("{}.part.{:08x}{}", target.stem().string(), random(),
+                                     target.extension().string()));
+  Names& live = Names::live();
+  const std::lock_guard guard(live.mutex);
+  live.all.insert(path_.filename());
 }
 
-bool is_name_beside(const std::string& name) {
-  const std::string before = std::string(OutputFile::kPart) + ".";
+NameBeside::~NameBeside() {
+  Names& live = Names::live();
+  const std::lock_guard guard(live.mutex);
+  live.all.erase(path_.filename());
+}
+
+bool NameBeside::is_one(const std::string& name) {
+  const std::string before = ".part.";
   const std::size_t part = name.rfind(before);
   if (part == name.npos) return false;
   const std::size_t digits = part + before.size(), end = digits + kDigits;
-  return name.size() >= end && (name.size() == end || name[end] == '.') &&
+  return name.size() >= end && (name.size() == end || name.rfind('.') == end) &&
          name.find_first_not_of("0123456789abcdef", digits) >= end;
+}
+
+bool NameBeside::is_live(const std::string& name) {
+  Names& live = Names::live();
+  const std::lock_guard guard(live.mutex);
+  return live.all.contains(name);
 }
 
 void remove_left_overs(const fs::path& folder) {
@@ -79,7 +105,8 @@ void remove_left_overs(const fs::path& folder) {
   for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
        !error && entry != end; entry.increment(error)) {
     const fs::path& path = entry->path();
-    if (!is_name_beside(path.filename().string())) continue;
+    const std::string name = path.filename();
+    if (!NameBeside::is_one(name) || NameBeside::is_live(name)) continue;
     const Descriptor file(path, O_RDONLY);
     if (file.is_open() && file.lock()) fs::remove_all(path, error);
   }

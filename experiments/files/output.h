@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -8,15 +9,30 @@
 
 namespace saccade {
 
+/// A new name beside `target` for what is written there until it is whole: "film.part.0f93ab21.mp4"
+/// of "film.mp4". Nobody can foresee it.
+class NameBeside {
+ public:
+  explicit NameBeside(const std::filesystem::path& target);
+  ~NameBeside();
+  NameBeside(const NameBeside&) = delete;
+  NameBeside& operator=(const NameBeside&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  static bool is_one(const std::string& name);
+  /// Whether this process has one of that name now.
+  static bool is_live(const std::string& name);
+
+ private:
+  std::filesystem::path path_;
+};
+
 /// A file that is written beside its place and moved there when it is whole, so that whatever
 /// happens the place holds what it held before or the whole new file. Several that are written at
 /// once for one place do not disturb each other: the last one stays. It is a new file under a name
 /// that nobody can foresee, so that no link leads elsewhere, and locked while it is written.
 class OutputFile {
  public:
-  /// Behind the stem of a file that is being written: "film.part.0f93ab21.mp4".
-  static constexpr const char* kPart = ".part";
-
   /// Throws InputError if there is something at `target` already (unless `force`; a folder is never
   /// replaced), with what can be done about it, and as cannot_be_written().
   OutputFile(std::filesystem::path target, bool force,
@@ -27,21 +43,20 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   /// Where to write: the same folder and suffix under another name. An empty file is there.
-  const std::filesystem::path& path() const { return beside_; }
+  const std::filesystem::path& path() const { return beside_->path(); }
   /// Moves the file to its place, once the disk has it whole, and has its name written there, too.
   /// Throws std::runtime_error naming it and the reason, and leaves what is there.
   void commit();
 
  private:
-  std::filesystem::path target_, beside_;
-  Descriptor file_;  // at `beside_`
+  std::filesystem::path target_;
+  std::optional<NameBeside> beside_;  // until it is moved
+  Descriptor file_;                   // of that name
 };
 
-/// A new name beside `target` for what is written there until it is whole.
-std::filesystem::path name_beside(const std::filesystem::path& target);
-bool is_name_beside(const std::string& name);
 /// Removes what writers who were ended by force have left in a folder under such names. What is
-/// still written is known by its lock.
+/// still written is known by its lock and, in this process, by its name: a library that puts
+/// another file in its place loses the lock.
 void remove_left_overs(const std::filesystem::path& folder);
 
 /// A file that grows.

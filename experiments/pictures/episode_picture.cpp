@@ -175,12 +175,9 @@ void EpisodePicture::draw_states(Picture& panel, const Episode& episode, int t, 
 
 void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t, bool verdict,
                                   int top) const {
-  const int base = top + 22, left = kMargin + kFrame, right = left + look_.cols();
+  const int base = top + 22, left = kMargin + kFrame;
   const bool acts = task_.model.answer().acts;
-  const std::string truth =
-      acts || !episode.judged
-          ? ""
-          : fmt::format("{}: {}", truth_label(task_.model), task_.spoken(episode.truth()));
+  const std::string answer = acts || !episode.judged ? "" : task_.spoken(episode.truth());
   std::string words;
   Colour colour = theme_.grey;
   if (verdict) {
@@ -193,10 +190,15 @@ void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t,
   } else if (task_.model.look().looks) {
     words = fmt::format("glimpse {} of {}", t + 1, task_.model.num_glimpses());
   }
+  // Below the canvas; as wide as the panel where the names of classes are long.
   const TextStyle style = verdict ? bold(kWords) : kWords;
+  const auto room = [&](int right) { return right - left - text_width(words, style) - 8; };
+  std::string truth = answer.empty() ? "" : fmt::format("{}: {}", truth_label(task_.model), answer);
+  int right = left + look_.cols();
+  if (text_width(truth, kWords) > room(right)) right = cols() - kMargin;
+  if (text_width(truth, kWords) > room(right)) truth = answer;
   panel.text({right, base}, words, colour, aligned(style, Align::right));
-  panel.text({left, base}, fitted(truth, right - left - text_width(words, style) - 8, kWords),
-             theme_.ink, kWords);
+  panel.text({left, base}, fitted(truth, room(right), kWords), theme_.ink, kWords);
 }
 
 void EpisodePicture::draw_seen(Picture& panel, const Episode& episode, int t, Point corner) const {
@@ -216,10 +218,13 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
   panel.text({area.x, area.y + 9}, "what it thinks", theme_.grey, kSmall);
   const std::vector<int> classes =
       shown_classes(episode, task_.model.num_classes(), task_.model.num_glimpses() - 1);
-  int names = 0;
-  for (const int c : classes)
-    names = std::max(names, text_width(task_.class_name(c), bold(kWords)));
-  names = std::min(names, kBeside / 3);
+  const auto widest = [&](const TextStyle& style) {
+    int width = 0;
+    for (const int c : classes) width = std::max(width, text_width(task_.class_name(c), style));
+    return width;
+  };
+  const TextStyle plain = widest(bold(kWords)) <= kBeside / 3 ? kWords : kSmall;
+  const int names = std::min(widest(bold(plain)), kBeside / 2);
   const int pitch = std::clamp((area.height - kHeading) / num_bars(), kMinBar, kMaxBar);
   const int left = area.x + 14 + names + 8, length = area.x + area.width - kPercent - left;
 
@@ -234,9 +239,9 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
       panel.polygon(
           std::array<Point, 3>{{{area.x, base - 11}, {area.x, base}, {area.x + 8, base - 5}}},
           theme_.true_bar);
-    panel.text({area.x + 14 + names, base}, fitted(task_.class_name(c), names, bold(kWords)),
+    panel.text({area.x + 14 + names, base}, fitted(task_.class_name(c), names, bold(plain)),
                truth ? theme_.ink : theme_.grey,
-               aligned(truth ? bold(kWords) : kWords, Align::right));
+               aligned(truth ? bold(plain) : plain, Align::right));
     panel.fill({left, top + 3, length, pitch - 6}, theme_.track);
     panel.fill({left, top + 3, static_cast<int>(p * static_cast<float>(length) + 0.5F), pitch - 6},
                colour);
@@ -249,14 +254,18 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
 // ---- The row of a contact sheet ----
 
 std::string episode_caption(const Task& task, const std::string& name, const Episode& episode,
-                            int scene) {
+                            int scene, int columns) {
   const std::string head =
       name.empty() ? fmt::format("{}.", scene) : fmt::format("{}. {}:", scene, name);
   if (task.model.answer().acts)
     return fmt::format("{} earned {:.0f}", head, episode.rollout.answer->rewards[episode.b]);
   if (!episode.judged) return fmt::format("{} answers {}", head, task.spoken(episode.said()));
-  return fmt::format("{} {} {}, answers {}", head, truth_label(task.model),
-                     task.spoken(episode.truth()), task.spoken(episode.said()));
+  const std::string truth = task.spoken(episode.truth()), said = task.spoken(episode.said());
+  const std::string whole =
+      fmt::format("{} {} {}, answers {}", head, truth_label(task.model), truth, said);
+  return text_width(whole, bold(kSmall)) <= columns
+             ? whole
+             : fmt::format("{}. {}, answers {}", scene, truth, said);
 }
 
 EpisodeStrip::EpisodeStrip(const Task& task, std::string name)
@@ -300,7 +309,8 @@ int EpisodeStrip::cols() const {
 Picture EpisodeStrip::strip(const Episode& episode, int scene) const {
   Picture strip(rows(), cols(), kPaper);
   const int last = task_.model.num_glimpses() - 1;
-  strip.text({0, 11}, fitted(episode_caption(task_, name_, episode, scene), cols(), bold(kSmall)),
+  strip.text({0, 11},
+             fitted(episode_caption(task_, name_, episode, scene, cols()), cols(), bold(kSmall)),
              colour_of_verdict(episode, kLightTheme), bold(kSmall));
   for (int t = 0; t <= last; ++t) draw_tile(strip, episode, t);
   if (!ends_with_table()) return strip;

@@ -44,10 +44,10 @@ class EpisodePicture {
   LookPicture look_;
 };
 
-/// What a sheet says above an episode: its number for people, a name if not empty, what was right
-/// and what was said.
+/// What a sheet says above an episode, in so many pixels: its number for people, a name if not
+/// empty, what was right and what was said. Where there is no room for all it has no name.
 std::string episode_caption(const Task& task, const std::string& name, const Episode& episode,
-                            int scene);
+                            int scene, int columns);
 
 /// Draws the episodes of one agent for a contact sheet: a row of a tile for each look, its number
 /// above, below it the scales with how much of the canvas they cover, and attention over the states

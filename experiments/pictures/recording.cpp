@@ -222,9 +222,10 @@ Recording write_recording(std::span<const RecordedAgent> agents, const Recording
     throw InputError(fmt::format("--fps {}: allowed: {} to {}", request.fps, kLeastFps, kMostFps));
   const std::string format = format_of(request.target);
   require_format(format, request.target.string());
+  const auto write = format == "png" ? write_sheet : write_video;
+  if (request.direct) return write(agents, request, request.target);
   OutputFile output(request.target, request.force);
-  const Recording result =
-      (format == "png" ? write_sheet : write_video)(agents, request, output.path());
+  const Recording result = write(agents, request, output.path());
   output.commit();
   return result;
 }

@@ -31,6 +31,7 @@ enum class RecordedScenes { all, wrong, right };
 struct RecordingRequest {
   std::filesystem::path target;  // its suffix is one of recording_formats()
   bool force = false;            // whether a file there is written over
+  bool direct = false;           // written to `target` itself: the caller moves it to its place
   int scenes = 4;                // so many, from scene 0 on; >= 1
   std::uint64_t seed = 0;        // of the policies, where they draw
   RecordedScenes only = RecordedScenes::all;

@@ -63,7 +63,7 @@ int SaliencyPicture::cols() const {
 Picture SaliencyPicture::picture(const Episode& episode, const SceneSaliency& saliency, int step,
                                  int scene) const {
   Picture picture(rows(), cols(), kPaper);
-  picture.text({0, 11}, episode_caption(task_, "", episode, scene),
+  picture.text({0, 11}, episode_caption(task_, "", episode, scene, cols()),
                episode.right() ? kRightColour : kWrongColour, kCaption);
   picture.text({0, kHeading}, task_.model.look().looks ? "looks" : "canvas", kGrey, kSmall);
   picture.paste(looks(episode), {0, kTop});

@@ -41,11 +41,14 @@ std::vector<Metric> columns() {
 
 std::string header() {
   std::string line;
-  for (const Metric column : columns()) line += (line.empty() ? "" : ",") + column.name();
+  for (const Metric column : columns()) {
+    if (!line.empty()) line += ',';
+    line += column.name();
+  }
   return line;
 }
 
-constexpr const char* kMetricsBefore = "metrics.before";
+constexpr const char* kBefore = ".before";  // behind the stem of what is set aside
 
 // How names begin of files that were being written in the folder of checkpoints when their writer
 // was ended (last.safetensors.tmp).
@@ -163,7 +166,7 @@ bool RunFolder::exists() const {
   return std::ranges::any_of(entries_of(path_), [&](const fs::directory_entry& entry) {
     if (entry.is_symlink()) return true;
     const std::string name = entry.path().filename();
-    return name != kLockFile && entry.path() != failure() && !is_name_beside(name) &&
+    return name != kLockFile && entry.path() != failure() && !NameBeside::is_one(name) &&
            !(begun && is_beginning(entry.path()));
   });
 }
@@ -191,7 +194,7 @@ bool RunFolder::is_beginning(const fs::path& entry) const {
                                  events(),
                                  recordings()};
   return std::ranges::find(beginnings, entry) != std::end(beginnings) ||
-         entry.filename().string().starts_with(kMetricsBefore);
+         entry.filename().string().starts_with(std::string("metrics") + kBefore);
 }
 
 void RunFolder::require_no_links() const {
@@ -243,14 +246,27 @@ std::optional<fs::path> RunFolder::set_metrics_aside() const {
   if (const std::unique_ptr<InputFile> rows = InputFile::if_there(metrics());
       !rows || !std::getline(*rows, line) || !std::getline(*rows, line))
     return std::nullopt;
+  return set_aside(metrics());
+}
+
+// "metrics.before.csv", "metrics.before-2.csv"
+fs::path RunFolder::set_aside(const fs::path& file) const {
   fs::path aside;
   for (int number = 1; aside.empty() || fs::exists(aside); ++number)
-    aside = path_ / fmt::format("{}{}.csv", kMetricsBefore,
-                                number == 1 ? "" : "-" + std::to_string(number));
+    aside = path_ / fmt::format("{}{}{}{}", file.stem().string(), kBefore,
+                                number == 1 ? "" : "-" + std::to_string(number),
+                                file.extension().string());
   std::error_code error;
-  fs::rename(metrics(), aside, error);
+  fs::rename(file, aside, error);
   if (error) throw_refused(aside.string() + ": cannot be written", error.value());
   return aside;
+}
+
+void RunFolder::lengthen(const Config& config, const std::string& command,
+                         const std::string& meta) const {
+  for (const fs::path& file : {summary(), details()})
+    if (fs::exists(file)) set_aside(file);
+  write_words(config, command, meta);
 }
 
 // The folder of checkpoints comes first: by it is_begun() knows its own.
@@ -262,9 +278,14 @@ void RunFolder::create(const Config& config, const std::string& command,
   fs::create_directories(path_ / "checkpoints", error);
   if (error) throw_refused(path_.string() + ": the folder cannot be made", error.value());
   sync_folder_and_parents(path_);
+  write_words(config, command, meta);
+  replace_text(metrics(), header() + "\n");
+}
+
+void RunFolder::write_words(const Config& config, const std::string& command,
+                            const std::string& meta) const {
   const auto texts = words_of(config, command, meta);
   for (std::size_t i = 0; i < kWords.size(); ++i) replace_text(path_ / kWords[i], texts[i]);
-  replace_text(metrics(), header() + "\n");
 }
 
 bool RunFolder::has_lost() const {

@@ -84,8 +84,13 @@ class RunFolder {
                     const std::string& meta) const;
   /// Whether there is such a file.
   bool has_lost() const;
+  /// For a run that goes on to more episodes: writes these files anew, and keeps the test of the
+  /// shorter one as summary.before.json and test.before.json (or .before-2 and so on).
+  void lengthen(const Config& config, const std::string& command, const std::string& meta) const;
 
  private:
+  std::filesystem::path set_aside(const std::filesystem::path& file) const;
+  void write_words(const Config& config, const std::string& command, const std::string& meta) const;
   bool is_begun() const;
   bool is_beginning(const std::filesystem::path& entry) const;
 

@@ -21,30 +21,31 @@ namespace fs = std::filesystem;
 class NewFolder {
  public:
   explicit NewFolder(const fs::path& place)
-      : path_(name_beside(place.has_filename() ? place : place.parent_path())) {
-    saccade::remove_left_overs(path_.parent_path());
+      : beside_(place.has_filename() ? place : place.parent_path()) {
+    const fs::path above = path().has_parent_path() ? path().parent_path() : ".";
+    fs::create_directories(above);
+    saccade::remove_left_overs(above);
     errno = 0;
-    fs::create_directories(path_.parent_path().empty() ? "." : path_.parent_path());
-    if (mkdir(path_.c_str(), 0777) != 0) cannot_be_written(place);
-    folder_ = Descriptor(path_, O_RDONLY | O_DIRECTORY);
+    if (mkdir(path().c_str(), 0777) != 0) cannot_be_written(place);
+    folder_ = Descriptor(path(), O_RDONLY | O_DIRECTORY);
     folder_.lock();
   }
   ~NewFolder() {
     std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    fs::remove_all(path(), ignored);
   }
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
 
-  const fs::path& path() const { return path_; }
+  const fs::path& path() const { return beside_.path(); }
   void move_to(const fs::path& place) const {
     std::error_code error;
-    fs::rename(path_, place, error);
+    fs::rename(path(), place, error);
     if (error) throw_refused(place.string() + ": cannot be made", error.value());
   }
 
  private:
-  fs::path path_;
+  NameBeside beside_;
   Descriptor folder_;
 };
 

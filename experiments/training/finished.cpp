@@ -43,7 +43,9 @@ std::optional<double> share(const RunDocument& summary, Metric metric) {
 
 bool is_done(const RunFolder& folder, const Config& config) {
   if (!is_finished(folder) || folder.has_lost()) return false;
-  require_same(folder, read_config(folder.path() / "config.yaml"), config);
+  const Config there = read_config(folder.path() / "config.yaml");
+  if (is_longer(config, there)) return false;
+  require_same(folder, there, config);
   return true;
 }
 
@@ -77,7 +79,9 @@ void restore_lost_files(const RunFolder& folder, const Config& config, const std
   if (!folder.has_lost()) return;
   const std::filesystem::path path = find_checkpoint(folder.path());
   const Checkpoint checkpoint(path);
-  require_same(folder, parse_config(checkpoint.config_yaml(), path.string()), config);
+  const Config there = parse_config(checkpoint.config_yaml(), path.string());
+  if (is_longer(config, there)) return;
+  require_same(folder, there, config);
   folder.restore_lost(config, command, meta_json(ranks, threads, checksums_of(checkpoint)));
 }
 

@@ -7,8 +7,8 @@
 
 namespace saccade {
 
-/// Whether there is nothing left to do. Throws InputError where the folder has a finished run of
-/// another configuration.
+/// Whether there is nothing left to do: a finished run of fewer episodes goes on. Throws InputError
+/// where the folder has a finished run of another configuration.
 bool is_done(const RunFolder& folder, const Config& config);
 
 /// The table of the test of a finished run, as its summary.json has it: "on digit" is that of the

@@ -20,15 +20,16 @@
 namespace saccade {
 namespace {
 
-// What a reward turns on is said.
-std::string word_on_rewards(const AgentConfig& config, const Model& model) {
+// A reward for each glimpse rests on answers that nothing trains.
+std::string warning_of_rewards(const AgentConfig& config, const Model& model) {
   const std::string& reward = config.reinforce.reward;
-  if (!find_reward(reward).by_step || model.first_decision() == model.num_glimpses()) return "";
-  std::string word =
-      fmt::format("reinforce.reward: {} asks for an answer after every glimpse", reward);
-  if (config.training.step_loss == 0.0)
-    word += "; nothing trains those before the last (training.step_loss: 0)";
-  return word + "\n";
+  if (!find_reward(reward).by_step || model.first_decision() == model.num_glimpses() ||
+      config.training.step_loss > 0.0)
+    return "";
+  return fmt::format(
+      "warning: reinforce.reward: {} rewards each glimpse by the answer after it, and only the "
+      "last answer is trained; training.step_loss=0.5 trains all\n",
+      reward);
 }
 
 // Trains, and says of what ends it where the state is.
@@ -72,6 +73,7 @@ bool shows_finished(const Config& config, const RunFolder& folder, const Trainin
     if (!is_finished(folder)) return;
     restore_lost_files(folder, config, request.command, ranks.count(), threads);
     finished = is_done(folder, config);
+    if (!finished) return;
     progress.note(fmt::format(
         "{} is finished: nothing is left to train or to test. What it found:\n\n{}\n{}\n",
         config.name, table_of_finished(folder, config), folder.path().string()));
@@ -109,7 +111,10 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
     const std::string meta = meta_json(ranks.count(), workers.threads(), task.digits.checksums);
     if (resumes) {
       word = training->resume();
-      folder.restore_lost(config, request.command, meta);
+      if (training->is_lengthened())
+        folder.lengthen(config, request.command, meta);
+      else
+        folder.restore_lost(config, request.command, meta);
     } else {
       word = training->warm_start(request.strict);
       lock->require_own();
@@ -129,7 +134,7 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
                             workers.threads(), folder.path().string()));
   if (task.kind.has_digits && digits_are_own(config.data.source))
     progress.note(data_summary(config, task.digits));
-  progress.note(word_on_rewards(config.agent, task.model));
+  progress.note(warning_of_rewards(config.agent, task.model));
   if (!train_watched(*training, config, folder, stop, ranks)) return false;
   return unless_stopped(stop, [&] {
     test_and_summarize(task, folder, lock, training->figures(), workers, ranks, progress);

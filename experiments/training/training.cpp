@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "experiments/evaluation/test_report.h"
@@ -88,8 +89,11 @@ Checkpoint Training::newest_checkpoint(std::string& word) const {
 std::string Training::resume() {
   std::string word;
   const Checkpoint checkpoint = newest_checkpoint(word);
+  const bool damaged = !word.empty();
   const Config saved = parse_config(checkpoint.config_yaml(), folder_.last_checkpoint().string());
-  if (const std::vector<Difference> changed = differences(saved, task_.config); !changed.empty())
+  lengthened_ = is_longer(task_.config, saved);
+  if (const std::vector<Difference> changed = differences(saved, task_.config);
+      !changed.empty() && !lengthened_)
     throw InputError(fmt::format(
         "{}: was saved with another configuration: {}: {} there, {} now; resume with the same file "
         "and overrides",
@@ -100,13 +104,26 @@ std::string Training::resume() {
                                  folder_.last_checkpoint().string(), checkpoint.note("data"),
                                  data));
   checkpoint.restore(learner_);
+  if (lengthened_) word += word_on_length(saved.agent.training.episodes);
   window_ = loss_sums_of(checkpoint.note("window"));
   best_error_ = from_exact(checkpoint.note("best_error"));
   best_episodes_ = static_cast<std::int64_t>(from_exact(checkpoint.note("best_episodes")));
   unevaluated_ = row_of_note(checkpoint);
-  if (!word.empty()) folder_.set_damaged_checkpoint_aside();
+  if (damaged) folder_.set_damaged_checkpoint_aside();
   open_log();
   return word;
+}
+
+// Schedules go by the share of a training that is done.
+std::string Training::word_on_length(std::int64_t episodes_before) const {
+  const auto rate = [&](double progress) { return learner_.optimizer.learning_rate(progress); };
+  const double before =
+      std::min(1.0, static_cast<double>(episodes()) / static_cast<double>(episodes_before));
+  return fmt::format(
+      "goes on from {} episodes to {} in place of {}: what changes over a training is stretched "
+      "over all of it, so that the learning rate goes from {:.2g} to {:.2g} now\n",
+      episodes(), task_.config.agent.training.episodes, episodes_before, rate(before),
+      rate(learner_.progress()));
 }
 
 // Before the first update there is nothing to keep, and the first recording is made.
@@ -166,9 +183,10 @@ RunWork Training::work() const {
 bool Training::train(const std::atomic<bool>& stop) {
   const Config& config = task_.config;
   progress_.begin(work());
+  // What a stop came before is made now. The log was cut off before what was recorded there, too.
+  if (unevaluated_) record_if_due();
   bool stopped = unevaluated_ && !log_unless_stopped(stop);
   while (!stopped && learner_.updates() < learner_.total_updates()) {
-    const std::int64_t before = episodes();
     const Clock::time_point begin = Clock::now();
     const UpdateReport report = learner_.step();
     whole_ = false;
@@ -176,26 +194,33 @@ bool Training::train(const std::atomic<bool>& stop) {
     window_timed_episodes_ += report.sums.episodes;
     window_ += report.sums;
 
-    const bool last = learner_.updates() == learner_.total_updates();
-    const auto due = [&](std::int64_t every) {
-      return last || before / every != episodes() / every;
-    };
     progress_.update(episodes(), window_timed_episodes_ / window_seconds_,
                      window_.errors / window_.episodes);
     // Before the row, behind which this state may be saved: a resumed run records no earlier ones.
-    if (ranks_.first() && config.record.every > 0 && due(config.record.every)) record();
-    if (due(config.evaluation.every)) {
+    record_if_due();
+    if (is_due(config.evaluation.every)) {
       unevaluated_ = row_of(report);
       stopped = !log_unless_stopped(stop);
-    } else if (due(config.log.every)) {
+    } else if (is_due(config.log.every)) {
       log(row_of(report), /*evaluate_now=*/false);
     }
     whole_ = true;
-    stopped |= ranks_.any(stop) && !last;
+    stopped |= ranks_.any(stop) && learner_.updates() < learner_.total_updates();
   }
   progress_.finish();
   if (stopped) rescue();
   return !stopped;
+}
+
+// After an update: whether it is the last, or the first after a multiple of `every` episodes.
+bool Training::is_due(std::int64_t every) const {
+  const std::int64_t before = episodes() - task_.config.agent.training.batch_size;
+  return learner_.updates() == learner_.total_updates() || before / every != episodes() / every;
+}
+
+void Training::record_if_due() const {
+  const std::int64_t every = task_.config.record.every;
+  if (ranks_.first() && every > 0 && is_due(every)) record();
 }
 
 bool Training::log_unless_stopped(const std::atomic<bool>& stop) {
@@ -223,8 +248,9 @@ void Training::log(MetricsRow row, bool evaluate_now) {
   if (evaluate_now) {
     evaluate(row);
     unevaluated_.reset();
-    text = fmt::format("valid {:.2f} %  on digit {:.1f} %", 100 * row["valid/error"],
-                       100 * row["attention/on_target"]);
+    text = fmt::format("valid {:.2f} %", 100 * row["valid/error"]);
+    if (task_.model.look().looks)
+      text += fmt::format("  on digit {:.1f} %", 100 * row["attention/on_target"]);
   }
   row["time/elapsed"] = elapsed();
   if (ranks_.first()) log_->append(row);

@@ -48,6 +48,8 @@ class Training {
   std::string resume();
   /// Gives all ranks the state that the first one begins with.
   void share_state();
+  /// Whether what resume() went on from was to be a shorter training.
+  bool is_lengthened() const { return lengthened_; }
   /// Saves the state after the last whole update, where this rank writes.
   void rescue() const;
   /// Whether it came to its last update and row before `stop` was heard: after an update, or in an
@@ -70,6 +72,9 @@ class Training {
   bool log_unless_stopped(const std::atomic<bool>& stop);
   void evaluate(MetricsRow& row);
   void open_log();
+  std::string word_on_length(std::int64_t episodes_before) const;
+  bool is_due(std::int64_t every) const;
+  void record_if_due() const;
   void record() const;
   std::filesystem::path record(const std::string& format) const;
 
@@ -94,6 +99,7 @@ class Training {
   double train_error_ = std::numeric_limits<double>::quiet_NaN();  // of the last row, written here
   // The row of the last update, which still lacks its evaluation. On the first rank it is whole.
   std::optional<MetricsRow> unevaluated_;
+  bool lengthened_ = false;
 };
 
 }  // namespace saccade

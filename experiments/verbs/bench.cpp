@@ -214,6 +214,7 @@ std::string bench(const BenchOptions& options, const Told& told) {
 Verb bench_verb() {
   const auto options = std::make_shared<BenchOptions>();
   return {.name = "bench",
+          .group = "Experiments",
           .about = "Measure the speed of an experiment",
           .options = {config_option(&options->config),
                       overrides_option(&options->overrides),

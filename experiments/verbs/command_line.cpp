@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>  // here alone: it takes long to compile
+#include <algorithm>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "experiments/config/config.h"
 #include "experiments/config/setting_names.h"
@@ -70,6 +72,25 @@ std::string option_fault(const CLI::App& verb, const std::string& word) {
   return fmt::format("--{} is no option of {}{}", name, verb.get_name(), hint);
 }
 
+// What other programs call it.
+constexpr std::pair<const char*, const char*> kOtherNames[] = {
+    {"train", "run"},    {"fit", "run"},          {"test", "eval"},    {"evaluate", "eval"},
+    {"film", "record"},  {"video", "record"},     {"watch", "record"}, {"report", "compare"},
+    {"plot", "compare"}, {"download", "data"},    {"speed", "bench"},  {"list", "presets"},
+    {"sweep", "run"},    {"explain", "saliency"}, {"manual", "man"}};
+
+std::optional<std::string> meant_verb(const std::string& word,
+                                      const std::vector<std::string>& names) {
+  for (const auto& [other, verb] : kOtherNames)
+    if (word == other) return verb;
+  return nearest_word(word, names);
+}
+
+std::string verb_fault(const std::string& word, const std::vector<std::string>& names) {
+  return fmt::format("'{}' is no verb{}; allowed: {}", word, or_nothing(meant_verb(word, names)),
+                     fmt::join(names, ", "));
+}
+
 // What is wrong with the command line; a verb that is none comes with those there are.
 std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
   if (const std::vector<CLI::App*> chosen = app.get_subcommands(); !chosen.empty()) {
@@ -81,8 +102,7 @@ std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
   for (const CLI::App* verb : app.get_subcommands(nullptr)) names.push_back(verb->get_name());
   const std::vector<std::string> words = app.remaining();
   if (words.empty()) return fmt::format("no verb; allowed: {}", fmt::join(names, ", "));
-  return fmt::format("'{}' is no verb{}; allowed: {}", words[0],
-                     or_nothing(nearest_word(words[0], names)), fmt::join(names, ", "));
+  return verb_fault(words[0], names);
 }
 
 std::string version_text() {
@@ -92,20 +112,48 @@ std::string version_text() {
   return text;
 }
 
+constexpr const char* kFirstSteps =
+    "First steps:\n"
+    "  saccade record quickstart --out looks.mp4   a trained agent that comes with the program\n"
+    "  saccade run quickstart                      trains one in half a minute\n"
+    "  saccade help run                            what a command takes";
+
+// `help` and nothing at all are --help, `help run` is `run --help`.
+std::vector<std::string> without_help_verb(std::vector<std::string> words,
+                                           const std::vector<std::string>& names) {
+  if (words.empty()) return {"--help"};
+  if (words[0] != "help") return words;
+  words.erase(words.begin());
+  if (!words.empty() && std::ranges::find(names, words[0]) == names.end())
+    throw InputError(verb_fault(words[0], names));
+  words.emplace_back("--help");
+  return words;
+}
+
 }  // namespace
 
 const Verb* read_command_line(std::span<const Verb> verbs, int argc, const char* const* argv) {
   CLI::App app{"Saccade: recurrent visual attention, hard and soft.", "saccade"};
   app.set_version_flag("--version", version_text(), "Print what the program was made of, and exit");
   app.require_subcommand(1);
+  app.footer(kFirstSteps);
+  std::vector<std::string> names;
   for (const Verb& verb : verbs) {
-    CLI::App* added = app.add_subcommand(verb.name, verb.about);
+    names.push_back(verb.name);
+    CLI::App* added = app.add_subcommand(verb.name, verb.about)->group(verb.group);
     for (const Option& option : verb.options) add(*added, option);
     if (!verb.examples.empty())
       added->footer(fmt::format("Examples:\n  {}", fmt::join(verb.examples, "\n  ")));
   }
+  // Its own lines are short, those of the options are not.
+  const auto formatter = std::make_shared<CLI::Formatter>();
+  formatter->column_width(14);
+  formatter->label("SUBCOMMAND", "COMMAND");
+  app.formatter(formatter);
+  std::vector<std::string> words = without_help_verb({argv + 1, argv + argc}, names);
+  std::ranges::reverse(words);  // as CLI11 wants them
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0)
       throw InputError(fmt::format("{}; --help says more", usage_fault(app, error)));

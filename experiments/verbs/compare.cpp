@@ -102,7 +102,7 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
                                                  Outputs& outputs, const Told& told) {
   auto light = std::make_unique<OutputFile>(file, /*force=*/true),
        dark = std::make_unique<OutputFile>(dark_of(file), /*force=*/true);
-  RecordOptions options{.out = light->path(), .scenes = kRecordedScenes, .force = true};
+  RecordOptions options{.out = light->path(), .scenes = kRecordedScenes, .direct = true};
   for (const Variant& variant : comparison.variants)
     if (options.run_folders.size() < kRecordedAgents)
       options.run_folders.push_back(variant.folders[0]);
@@ -151,7 +151,8 @@ std::string compare(const CompareOptions& options, const Told& told) {
   write_report(outputs.add(report), comparison, charts, recording);
   outputs.commit();
   if (options.json) return to_json(comparison);
-  return fmt::format("{}\n{}{}\n", to_table(comparison), recording ? video.string() + "\n" : "",
+  return fmt::format("{}\n{}the report, to open in a browser:  {}\n", to_table(comparison),
+                     recording ? fmt::format("the video:  {}\n", video.string()) : "",
                      report[0].string());
 }
 
@@ -162,6 +163,7 @@ fs::path report_of(const CompareOptions& options) {
 Verb compare_verb() {
   const auto options = std::make_shared<CompareOptions>();
   return {.name = "compare",
+          .group = "Train and test",
           .about = "Put trained agents side by side: tables, charts, a report",
           .options = {{"folders", &options->folders,
                        "Folders of runs or of studies, names of trained agents", Option::kRequired},

@@ -146,6 +146,7 @@ std::string completion(const std::string& shell, std::span<const Verb> verbs) {
 Verb completion_verb() {
   const auto shell = std::make_shared<std::string>();
   return {.name = "completion",
+          .group = "The shell",
           .about = "Print the completion of a shell: bash, zsh or fish",
           .options = {{"shell", shell.get(), "bash, zsh, fish", Option::kRequired}},
           .call =

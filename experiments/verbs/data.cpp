@@ -131,6 +131,7 @@ Ending call_download(DataLine& line, const Call& call) {
 Verb data_verb() {
   const auto line = std::make_shared<DataLine>();
   return {.name = "data",
+          .group = "Experiments",
           .about = "Download a digit set, or draw what an experiment trains on",
           .options =
               {{"what", &line->what,

@@ -61,6 +61,7 @@ Verb eval_verb() {
   const auto options = std::make_shared<EvalOptions>();
   return {
       .name = "eval",
+      .group = "Train and test",
       .about = "Test the best checkpoint of a run",
       .options = {run_folder_option(&options->run_folder),
                   data_option(&options->data),

@@ -72,7 +72,8 @@ Verb export_verb() {
   const auto options = std::make_shared<ExportOptions>();
   return {
       .name = "export",
-      .about = "Write the weights of a run, or its agent, for other programs",
+      .group = "Look at agents",
+      .about = "Write an agent for other programs: NumPy, ONNX, a folder",
       .options = {run_folder_option(&options->run_folder),
                   {"--npz", &options->npz, "A new .npz file: an array for each parameter"},
                   {"--agent", &options->agent,

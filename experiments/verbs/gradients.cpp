@@ -368,6 +368,7 @@ std::string gradients(const GradientsOptions& options, const Told& told) {
 Verb gradients_verb() {
   const auto options = std::make_shared<GradientsOptions>();
   return {.name = "gradients",
+          .group = "Look at agents",
           .about = "Compare advantage estimators by the locator's gradient",
           .options = {run_folder_option(&options->run_folder),
                       data_option(&options->data),

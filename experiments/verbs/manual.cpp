@@ -61,6 +61,7 @@ std::string manual(std::span<const Verb> verbs) {
 
 Verb manual_verb() {
   return {.name = "man",
+          .group = "The shell",
           .about = "Print the manual page",
           .options = {},
           .call =

@@ -53,7 +53,8 @@ Verb metrics_verb() {
   };
   const auto line = std::make_shared<Line>();
   return {.name = "metrics",
-          .about = "List what is measured: names, units, meanings, and where it is written",
+          .group = "Experiments",
+          .about = "List what is measured: names, units, meanings, files",
           .options = {{"pattern", &line->pattern, "Part of a name or of a meaning; default: all"},
                       json_option(&line->json)},
           .call =

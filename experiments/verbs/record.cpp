@@ -106,6 +106,7 @@ std::string record(const RecordOptions& options, const Told& told) {
   const int wanted = options.scenes.value_or(sheet ? kSheetScenes : kVideoScenes);
   const Recording written = write_recording(agents, {.target = target,
                                                      .force = options.force,
+                                                     .direct = options.direct,
                                                      .scenes = wanted,
                                                      .seed = evaluation.seed,
                                                      .only = only,
@@ -122,6 +123,7 @@ Verb record_verb() {
   const auto options = std::make_shared<RecordOptions>();
   return {
       .name = "record",
+      .group = "Look at agents",
       .about = "Film where trained agents look",
       .options = {{"run_dirs", &options->run_folders,
                    "Run folders or names of trained agents, side by side", Option::kRequired},

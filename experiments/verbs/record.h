@@ -23,6 +23,7 @@ struct RecordOptions {
   double fps = 3.0;                                     // glimpses a second
   std::string data = {};                                // see Trained
   bool force = false;                                   // whether a file at `out` is written over
+  bool direct = false;                                  // see RecordingRequest
   bool dark = false;                                    // a video for dark pages
 };
 

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "experiments/evaluation/test_report.h"
 #include "experiments/runs/finished_run.h"
@@ -110,14 +113,13 @@ std::string plan(const RunOptions& options) {
   warn_of_unused(configs_of(*study), unused(options, alone()));
 
   std::map<std::string, double> seconds_of;  // configuration but for the seed -> of a whole run
-  std::string text;
+  std::vector<std::pair<std::string, std::string>> lines;  // a run, and what is left of it
   double total = 0.0;
   for (const StudyRun& run : study->runs) {
     const RunFolder folder(run.folder_in(below));
-    if (is_done(folder, run.config)) {
-      text += fmt::format("  {:<60} finished\n", folder.path().string());
-      continue;
-    }
+    const fs::path name = below.empty() ? folder.path() : folder.path().lexically_relative(below);
+    lines.emplace_back(name.string(), "finished");
+    if (is_done(folder, run.config)) continue;
     Config any_seed = run.config;
     any_seed.seed = 0;
     const auto [seconds, is_new] = seconds_of.emplace(to_yaml(any_seed), 0.0);
@@ -130,11 +132,17 @@ std::string plan(const RunOptions& options) {
         seconds->second *
         std::max(0.0, 1.0 - done / static_cast<double>(run.config.agent.training.episodes));
     total += left;
-    text += fmt::format("  {:<60} about {}{}\n", folder.path().string(), clock_time(left),
-                        begun ? fmt::format(", to be resumed at {:.0f} episodes", done) : "");
+    lines.back().second =
+        fmt::format("about {}{}", clock_time(left),
+                    begun ? fmt::format(", to be resumed at {:.0f} episodes", done) : "");
   }
-  return fmt::format("{}: {} {}, about {} in all\n{}", study->name, study->runs.size(),
-                     study->runs.size() == 1 ? "run" : "runs", clock_time(total), text);
+  std::size_t width = 0;
+  for (const auto& [name, what] : lines) width = std::max(width, name.size());
+  std::string text = fmt::format("{}: {} {}, about {} in all{}\n", study->name, lines.size(),
+                                 lines.size() == 1 ? "run" : "runs", clock_time(total),
+                                 below.empty() ? "" : fmt::format(", into {}", below.string()));
+  for (const auto& [name, what] : lines) text += fmt::format("  {:<{}}  {}\n", name, width, what);
+  return text;
 }
 
 namespace {
@@ -171,6 +179,7 @@ Verb run_verb() {
   RunOptions& options = line->options;
   return {
       .name = "run",
+      .group = "Train and test",
       .about = "Train, evaluate and test an experiment or a study",
       .options = {config_option(&options.config),
                   overrides_option(&options.overrides),

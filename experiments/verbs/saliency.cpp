@@ -119,7 +119,8 @@ std::string saliency(const SaliencyOptions& options, const Told& told) {
 Verb saliency_verb() {
   const auto options = std::make_shared<SaliencyOptions>();
   return {.name = "saliency",
-          .about = "Draw which pixels and glimpses an answer hangs on",
+          .group = "Look at agents",
+          .about = "Plot the gradient saliency of an answer",
           .options = {run_folder_option(&options->run_folder),
                       data_option(&options->data),
                       {"--out", &options->out, "The folder for saliency.png and saliency.npz",

@@ -100,13 +100,24 @@ std::string show_config(const ConfigOptions& options) {
 }
 
 std::string list_presets(bool json) {
+  const std::vector<Preset> all = presets();
   nlohmann::ordered_json document = nlohmann::ordered_json::array();
-  std::string text;
-  for (const Preset& preset : presets()) {
-    document.push_back({{"name", preset.name}, {"about", preset.about}});
-    text += fmt::format("{:<20}{}\n", preset.name, preset.about);
+  for (const Preset& preset : all)
+    document.push_back({{"name", preset.name},
+                        {"about", preset.about},
+                        {"data", preset.data},
+                        {"time", preset.time},
+                        {"study", preset.study}});
+  if (json) return document.dump(2) + "\n";
+  std::string text = fmt::format("{:<19}{:<11}{:<11}about\n", "name", "data", "time");
+  for (const bool studies : {false, true}) {
+    text += studies ? "\nstudies, of several runs\n" : "\nsingle runs\n";
+    for (const Preset& preset : all)
+      if (preset.study == studies)
+        text += fmt::format("{:<19}{:<11}{:<11}{}\n", preset.name, preset.data, preset.time,
+                            preset.about);
   }
-  return json ? document.dump(2) + "\n" : text;
+  return text + "\nTimes are of two cores. `saccade config NAME` shows one whole.\n";
 }
 
 Verb settings_verb() {
@@ -116,7 +127,8 @@ Verb settings_verb() {
   };
   const auto line = std::make_shared<Line>();
   return {.name = "settings",
-          .about = "List what an experiment may say: keys, ranges, defaults, meanings",
+          .group = "Experiments",
+          .about = "List the settings: keys, ranges, defaults, meanings",
           .options = {{"pattern", &line->pattern, "Part of a key or of a meaning; default: all"},
                       json_option(&line->json),
                       {"--schema", &line->schema,
@@ -136,7 +148,8 @@ Verb config_verb() {
   };
   const auto line = std::make_shared<Line>();
   return {.name = "config",
-          .about = "Show an experiment with every setting, resolved, and its meaning",
+          .group = "Experiments",
+          .about = "Show an experiment with every setting and its meaning",
           .options = {config_option(&line->options.config),
                       overrides_option(&line->options.overrides), strict_option(&line->strict)},
           .call =
@@ -152,6 +165,7 @@ Verb config_verb() {
 Verb presets_verb() {
   const auto json = std::make_shared<bool>(false);
   return {.name = "presets",
+          .group = "Experiments",
           .about = "List the experiments that come with the program",
           .options = {json_option(json.get())},
           .call =

@@ -128,6 +128,7 @@ Verb slurm_verb() {
   const auto options = std::make_shared<SlurmOptions>();
   return {
       .name = "slurm",
+      .group = "Studies on many machines",
       .about = "Write, and submit, a study as an array job of Slurm",
       .options = {{kConfigOption, &options->config, "Study: a YAML file or the name of a preset",
                    Option::kRequired},

@@ -114,20 +114,20 @@ std::string status(const StatusOptions& options) {
 
 Verb status_verb() {
   const auto options = std::make_shared<StatusOptions>();
-  return {
-      .name = "status",
-      .about = "How a run or the runs of a study stand: done, running, failed, stopped, waiting",
-      .options = {{"study", &options->study, "Study: its folder or its file (YAML)",
-                   Option::kRequired},
-                  overrides_option(&options->overrides),
-                  {"--out", &options->out, "With the file: the folder that run was told"},
-                  json_option(&options->json)},
-      .call =
-          [options](const Call&) {
-            say(status(*options));
-            return Ending::done;
-          },
-      .examples = {"saccade status runs/hard_vs_soft", "saccade status hard_vs_soft --json"}};
+  return {.name = "status",
+          .group = "Studies on many machines",
+          .about = "Show how a run or the runs of a study stand",
+          .options = {{"study", &options->study, "Study: its folder or its file (YAML)",
+                       Option::kRequired},
+                      overrides_option(&options->overrides),
+                      {"--out", &options->out, "With the file: the folder that run was told"},
+                      json_option(&options->json)},
+          .call =
+              [options](const Call&) {
+                say(status(*options));
+                return Ending::done;
+              },
+          .examples = {"saccade status runs/hard_vs_soft", "saccade status hard_vs_soft --json"}};
 }
 
 }  // namespace saccade

@@ -10,9 +10,9 @@
 namespace saccade {
 
 std::vector<Verb> verbs() {
-  return {run_verb(),        eval_verb(),     record_verb(), compare_verb(), bench_verb(),
-          gradients_verb(),  saliency_verb(), export_verb(), data_verb(),    status_verb(),
-          slurm_verb(),      settings_verb(), config_verb(), presets_verb(), metrics_verb(),
+  return {run_verb(),        eval_verb(),   compare_verb(), record_verb(), saliency_verb(),
+          gradients_verb(),  export_verb(), presets_verb(), config_verb(), settings_verb(),
+          metrics_verb(),    data_verb(),   bench_verb(),   status_verb(), slurm_verb(),
           completion_verb(), manual_verb()};
 }
 

@@ -78,6 +78,7 @@ enum class Ending { done, stopped };
 /// What can be typed after `saccade`. A verb prints what it has to say.
 struct Verb {
   std::string name;
+  std::string group;  // of the help
   std::string about;
   std::vector<Option> options;  // kept alive by `call`
   std::function<Ending(const Call&)> call;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,6 +16,7 @@
 
 #include "env/digits.h"
 #include "experiments/files/output.h"
+#include "experiments/training/train.h"
 #include "experiments/verbs/run.h"
 #include "nn/error.h"
 #include "tests/support.h"
@@ -45,7 +47,7 @@ inline std::map<std::string, std::string> contents(const std::filesystem::path& 
 /// Whether something is being written in the folder itself.
 inline bool has_name_beside(const std::filesystem::path& folder) {
   return std::ranges::any_of(std::filesystem::directory_iterator(folder), [](const auto& entry) {
-    return is_name_beside(entry.path().filename());
+    return NameBeside::is_one(entry.path().filename());
   });
 }
 
@@ -161,6 +163,23 @@ struct TinyExperiment : TemporaryFolder {
     return path / out;
   }
 };
+
+/// Asks a training to stop, as Ctrl-C does, in its next update.
+struct StopsInUpdate : Progress {
+  void update(std::int64_t, double, double) override { stop = true; }
+  std::atomic<bool> stop = false;
+};
+
+/// Trains up to the next update, whose evaluation is left for the next time; whether it came to its
+/// end. Without a screen.
+inline bool run_one_update(const RunOptions& options, Ranks& ranks = alone(), bool asked = true) {
+  StopsInUpdate asks;
+  Progress goes_on;
+  Progress& progress = asked ? asks : goes_on;
+  return train(read_config(options.config, options.overrides), RunFolder(options.out),
+               {.resume = options.resume, .threads = options.threads, .command = options.command},
+               progress, asks.stop, ranks);
+}
 
 /// Every value of a JSON document but those called time/...
 inline nlohmann::json without_times(nlohmann::json document) {

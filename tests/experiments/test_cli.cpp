@@ -33,8 +33,9 @@ TEST_CASE("bad usage is refused with one message and exit code 2") {
   const auto check = [&](const Words& arguments, const std::string& message) {
     check_refused(run_saccade(tiny.path, arguments), message);
   };
-  check({}, "no verb; allowed: run, eval, ");
   check({"fly"}, "'fly' is no verb; allowed: run, eval, ");
+  check({"help", "fly"}, "'fly' is no verb; allowed: run, eval, ");
+  check({"train", "tiny.yaml"}, "'train' is no verb; did you mean 'run'?; allowed: run, eval, ");
   check({"--quiet", "run", "tiny.yaml"}, "The following argument was not expected: --quiet");
   check({"run"}, "config is required");
   check({"eval"}, "run_dir is required");
@@ -60,6 +61,29 @@ TEST_CASE("bad usage is refused with one message and exit code 2") {
   check({"bench", "tiny.yaml", "--seconds", "0"}, "--seconds 0: allowed: ");
   check({"bench", "tiny.yaml", "--seconds", "long"}, "Could not convert: --seconds = long");
   CHECK(contents(tiny.path) == before);
+}
+
+TEST_CASE("help is what one looks for first") {
+  const TemporaryFolder folder;
+  const auto shown = [&](const Words& words) {
+    const Result result = run_saccade(folder.path, words);
+    check_done(result);
+    return result.out;
+  };
+  const std::string all = shown({});
+  CHECK(shown({"help"}) == all);
+  CHECK(shown({"--help"}) == all);
+  for (const Verb& verb : verbs()) {
+    CAPTURE(verb.name);
+    CHECK(contains(all, "\n" + verb.group + ":\n"));
+    CHECK(contains(all, "\n  " + verb.name));
+    CHECK(contains(shown({"help", verb.name}), verb.about));
+    CHECK(shown({"help", verb.name}) == shown({verb.name, "--help"}));
+  }
+  for (const std::string& line : split(all, '\n')) {
+    CAPTURE(line);
+    CHECK(line.size() < 80);
+  }
 }
 
 TEST_CASE("bad configurations and data are refused with one message and exit code 2") {

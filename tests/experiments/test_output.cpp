@@ -26,7 +26,7 @@ TEST_CASE("several that are written at once for one place do not disturb each ot
     for (const OutputFile* file : {&one, &two}) {
       CHECK(file->path().parent_path() == folder.path);
       CHECK(file->path().extension() == ".gif");
-      CHECK(is_name_beside(file->path().filename()));
+      CHECK(NameBeside::is_one(file->path().filename()));
     }
     write_text(one.path(), "one");
     write_text(two.path(), "two");

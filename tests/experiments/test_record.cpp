@@ -445,10 +445,10 @@ TEST_CASE("where nobody tells the truth there is no right and wrong") {
   const int last = played.rollout.core.steps - 1;
   Episode episode = played.episode();
   CHECK(has_verdict(panel.panel(episode, last, /*verdict=*/true)));
-  CHECK(contains(episode_caption(played.trained.task, "", episode, 1), "true class"));
+  CHECK(contains(episode_caption(played.trained.task, "", episode, 1, 400), "true class"));
   episode.judged = false;
   CHECK_FALSE(has_verdict(panel.panel(episode, last, /*verdict=*/true)));
-  CHECK(episode_caption(played.trained.task, "", episode, 1) ==
+  CHECK(episode_caption(played.trained.task, "", episode, 1, 400) ==
         "1. answers " + played.trained.task.spoken(episode.said()));
 }
 

@@ -68,13 +68,15 @@ TEST_CASE("a table shows per cent") {
   first.on_target = 0.875;
   Evaluation second;
   second.error = 1.0;
+  second.error_low = 0.99128;
+  second.error_high = 1.0;
   const TestPass passes[] = {{"single deterministic pass", "test/error", {}, first},
                              {"random policy, same weights", "test/error_random", {}, second}};
   const TinyTask looks, sees_all({"model.kind=mlp"});
   CHECK(to_table({{passes[0], passes[1]}}, looks.task.model) ==
         "  test, 10000 scenes               error   95 % interval      on digit\n"
         "  single deterministic pass       2.63 %   [2.33, 2.96]         87.5 %\n"
-        "  random policy, same weights   100.00 %   [0.00, 0.00]          0.0 %\n");
+        "  random policy, same weights   100.00 %   [99.13, 100.00]       0.0 %\n");
   CHECK(to_table({{passes[0]}}, sees_all.task.model) ==
         "  test, 10000 scenes               error   95 % interval\n"
         "  single deterministic pass       2.63 %   [2.33, 2.96]\n");
@@ -90,7 +92,7 @@ TEST_CASE("a table shows what sequences, actions and attention over states add")
   const TinyTask words({"scene.kind=digits_to_words", "attention.glimpse.kind=whole",
                         "scene.num_distractors=0", "attention.hidden.kind=attend"});
   CHECK(to_table(report, words.task.model) ==
-        "  test, 100 scenes                 error   95 % interval     by symbol\n"
+        "  test, 100 scenes                 error   95 % interval   by symbol\n"
         "  single deterministic pass      25.00 %   [0.00, 0.00]      12.50 %\n");
   CHECK(to_metrics(report, words.task.model).at("test/symbol_error") == 0.125);
   CHECK(!to_metrics(report, words.task.model).contains("attention/on_answer"));

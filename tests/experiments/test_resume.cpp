@@ -16,9 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Stops after its first update.
-bool run_stopped(const RunOptions& options) { return run(options, std::atomic<bool>(true)); }
-
 RunOptions resumed(RunOptions options) {
   options.resume = true;
   return options;
@@ -35,7 +32,9 @@ bool run_until(const RunOptions& options, Progress& progress, const std::atomic<
 struct StopsAt : Progress {
   explicit StopsAt(std::int64_t episodes) : at(episodes) {}
   void update(std::int64_t episodes, double, double) override { stop = stop || episodes == at; }
+  void note(const std::string& text) override { notes += text; }
   std::int64_t at;
+  std::string notes;
   std::atomic<bool> stop = false;
 };
 
@@ -70,14 +69,14 @@ TEST_CASE("a run that is stopped and resumed ends as one that was not") {
     RunOptions options = tiny.options("stopped", overrides);
     const fs::path stopped = options.out;
     int stops = 0;
-    for (; !run_stopped(options); ++stops) {
-      REQUIRE(stops < 12);
+    for (; !run_one_update(options); ++stops) {
+      REQUIRE(stops < 13);
       CHECK(Checkpoint(stopped / kLast).updates() == stops + 1);
       CHECK_FALSE(fs::exists(stopped / "summary.json"));
       options.resume = true;
       options.threads = 1 + stops % 3;
     }
-    CHECK(stops == 11);  // the last update ends the run
+    CHECK(stops == 12);  // the last evaluation and the test are left
     CHECK((bytes_of(stopped / kLast) == bytes_of(whole / kLast)));
     CHECK((bytes_of(stopped / kBest) == bytes_of(whole / kBest)));
     CHECK(without_times(Csv(stopped / "metrics.csv")) == without_times(Csv(whole / "metrics.csv")));
@@ -148,11 +147,11 @@ TEST_CASE("a run that was killed goes on from its last checkpoint") {
   // What a run leaves that is killed after the row of 80 episodes: the checkpoint is that of 64.
   RunOptions options = tiny.options("killed");
   for (int n = 0; n < 4; ++n) {
-    CHECK_FALSE(run_stopped(options));
+    CHECK_FALSE(run_one_update(options));
     options.resume = true;
   }
   const std::string checkpoint = bytes_of(options.out / kLast);
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
   put_bytes(options.out / kLast, checkpoint);
   REQUIRE(Csv(options.out / "metrics.csv").column.at("episodes").back() == "80");
   CHECK(run(options, false));
@@ -165,7 +164,7 @@ TEST_CASE("a row that was broken off is dropped, and so are recordings") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
   RunOptions options = tiny.options("killed");
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
   const std::string rows = bytes_of(options.out / "metrics.csv");
   put_bytes(options.out / "metrics.csv", rows + "1");
   fs::create_directories(options.out / "recordings");
@@ -218,7 +217,7 @@ TEST_CASE("a checkpoint whose mask has no quotes is resumed") {
                                               "attention.hidden.mask='011'"};
   const fs::path whole = tiny.train("whole", overrides);
   RunOptions options = tiny.options("stopped", overrides);
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
   const fs::path last = options.out / kLast;
   SafetensorsFile file = read_safetensors(last);
   std::string& config = file.metadata.at("config");
@@ -230,10 +229,56 @@ TEST_CASE("a checkpoint whose mask has no quotes is resumed") {
   CHECK((bytes_of(last) == bytes_of(whole / kLast)));
 }
 
+TEST_CASE("a finished run goes on to more episodes, and its test is kept") {
+  const TinyExperiment tiny;
+  const fs::path out = tiny.train("out");
+  const std::string summary = bytes_of(out / "summary.json"), test = bytes_of(out / "test.json");
+  const Csv rows(out / "metrics.csv");
+  CHECK(contains(fault(tiny.options("out", {"training.episodes=384"})), "exists already"));
+
+  const RunOptions longer = resumed(tiny.options("out", {"training.episodes=384"}));
+  StopsAt stops(256);
+  CHECK_FALSE(run_until(longer, stops, stops.stop));
+  CHECK(contains(stops.notes, "goes on from 192 episodes to 384 in place of 192: "));
+  CHECK(bytes_of(out / "summary.before.json") == summary);
+  CHECK(bytes_of(out / "test.before.json") == test);
+  CHECK_FALSE(fs::exists(out / "summary.json"));
+  CHECK(read_config(out / "config.yaml").agent.training.episodes == 384);
+  CHECK(run(longer, false));
+  CHECK(read_json(out / "summary.json")["status"] == "finished");
+  CHECK(Checkpoint(out / kLast).updates() == 24);
+  // The rows before are as they were.
+  const Csv all(out / "metrics.csv");
+  for (const auto& [name, cells] : rows.column)
+    CHECK(std::vector(all.column.at(name).begin(), all.column.at(name).begin() +
+                                                       static_cast<int>(cells.size())) == cells);
+  CHECK(all.column.at("episodes").back() == "384");
+  // Nothing is left to do now, and a shorter one is refused.
+  CHECK(run(longer, false));
+  CHECK_FALSE(fs::exists(out / "summary.before-2.json"));
+  CHECK(contains(fault(resumed(tiny.options("out"))),
+                 "another configuration: training.episodes: 384 there, 192 now"));
+}
+
+TEST_CASE("a run that was stopped goes on to more episodes, as if it were asked twice") {
+  const TinyExperiment tiny;
+  const RunOptions options = tiny.options("out");
+  StopsAt stops(112);
+  CHECK_FALSE(run_until(options, stops, stops.stop));
+  const RunOptions longer = resumed(tiny.options("out", {"training.episodes=384"}));
+  // Killed before its first checkpoint, it begins again with the shorter one's.
+  const std::string shorter = bytes_of(options.out / kLast);
+  StopsAt next(160);
+  CHECK_FALSE(run_until(longer, next, next.stop));
+  put_bytes(options.out / kLast, shorter);
+  CHECK(run(longer, false));
+  CHECK(Checkpoint(options.out / kLast).updates() == 24);
+}
+
 TEST_CASE("another configuration or other data cannot be resumed") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
   const auto before = contents(options.out);
   options.resume = true;
 
@@ -261,7 +306,7 @@ TEST_CASE("another configuration or other data cannot be resumed") {
 
   write_digits(tiny.path / "data");
   REQUIRE(contents(tiny.path / "data") == data);
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
 }
 
 TEST_CASE("where the last checkpoint is damaged, the one before is gone on from") {
@@ -275,7 +320,7 @@ TEST_CASE("where the last checkpoint is damaged, the one before is gone on from"
   for (const auto& damage : damages) {
     RunOptions options = tiny.options("out");
     for (int n = 0; n < 5; ++n) {
-      CHECK_FALSE(run_stopped(options));
+      CHECK_FALSE(run_one_update(options));
       options.resume = true;
     }
     const fs::path last = options.out / kLast, previous = options.out / kPrevious;
@@ -301,7 +346,7 @@ TEST_CASE("where the last checkpoint is damaged, the one before is gone on from"
 TEST_CASE("a run that was killed between the two names of its last checkpoint leaves no third") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
   fs::remove(options.out / kPrevious);
   fs::create_hard_link(options.out / kLast, options.out / kPrevious);
   CHECK(run(resumed(options), false));
@@ -312,8 +357,8 @@ TEST_CASE("a run that was killed between the two names of its last checkpoint le
 TEST_CASE("a last checkpoint of a later version is not passed over, nor are two that are damaged") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");
-  CHECK_FALSE(run_stopped(options));
-  CHECK_FALSE(run_stopped(resumed(options)));
+  CHECK_FALSE(run_one_update(options));
+  CHECK_FALSE(run_one_update(resumed(options)));
   const fs::path last = options.out / kLast;
   const std::string good = bytes_of(last);
   write_safetensors(last, {}, {{"format", "saccade checkpoint 2"}});
@@ -331,7 +376,7 @@ TEST_CASE("a last checkpoint of a later version is not passed over, nor are two 
 TEST_CASE("a run folder with a symbolic link in it is not written to") {
   const TinyExperiment tiny;
   const RunOptions options = tiny.options("out");
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
   put_bytes(tiny.path / "mine", "mine");
   for (const char* name : {"metrics.csv", "summary.json", "checkpoints/last.safetensors.tmp",
                            "checkpoints/previous.safetensors.tmp", "recordings"}) {
@@ -349,7 +394,7 @@ TEST_CASE("a run folder with a symbolic link in it is not written to") {
 TEST_CASE("a checkpoint that is cut, altered or of another model is not resumed") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");
-  CHECK_FALSE(run_stopped(options));
+  CHECK_FALSE(run_one_update(options));
   fs::remove(options.out / kPrevious);
   options.resume = true;
   const fs::path last = options.out / kLast;

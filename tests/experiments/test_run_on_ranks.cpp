@@ -19,14 +19,15 @@ struct Ends {
   std::vector<std::string> errors;
 };
 
-// Each rank with its own options; `stopped` is asked to stop.
+// Each rank with its own options; `stopped` is asked to stop in its next update.
 Ends run_on_ranks(const std::vector<RunOptions>& options, int stopped = -1) {
   const int count = static_cast<int>(options.size());
   Ends ends{std::vector<int>(count, -1), std::vector<std::string>(count, "no error")};
   on_ranks(count, [&](Ranks& ranks) {
     const int rank = ranks.rank();
     try {
-      ends.done[rank] = run(options[rank], std::atomic<bool>(rank == stopped), ranks);
+      ends.done[rank] = stopped < 0 ? run(options[rank], std::atomic<bool>(false), ranks)
+                                    : run_one_update(options[rank], ranks, rank == stopped);
     } catch (const std::exception& error) {
       ends.errors[rank] = error.what();
     }

@@ -106,15 +106,24 @@ TEST_CASE("settings are listed from the table") {
   CHECK(document.size() == setting_keys().size());
 }
 
-TEST_CASE("presets are listed with their first sentence") {
+TEST_CASE("presets are listed with their data, time and first line, a line of the screen each") {
   const TemporaryFolder folder;
   const Result list = run_saccade(folder.path, {"presets"});
   check_done(list);
-  CHECK(contains(list.out, "\nquickstart          Synthetic digits, nothing to download"));
+  CHECK(contains(list.out,
+                 "\nquickstart         synthetic  40 seconds Synthetic digits: start here."));
+  CHECK(contains(list.out, "\ncatch              none       7 minutes  "));
+  CHECK(list.out.find("\nram60 ") < list.out.find("\nstudies"));
+  CHECK(list.out.find("\nadvantage ") > list.out.find("\nstudies"));
+  for (const std::string& line : split(list.out, '\n')) {
+    CAPTURE(line);
+    CHECK(line.size() < 80);
+  }
   const auto document = nlohmann::json::parse(run_saccade(folder.path, {"presets", "--json"}).out);
   for (const auto& preset : document) {
     CAPTURE(preset["name"]);
     CHECK(preset["about"].get<std::string>().size() > 20);
+    CHECK(preset["time"].get<std::string>() != "");
   }
 }
 

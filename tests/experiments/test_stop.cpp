@@ -44,7 +44,10 @@ TEST_CASE("a command that is asked to stop does, and leaves nothing behind") {
        [&](const Told& told) {
          saliency({.run_folder = run, .out = tiny.path, .scenes = 32}, told);
        }},
-      {"bench", [&](const Told& told) { bench({.config = tiny.yaml, .seconds = 0.2}, told); }},
+      {"bench",
+       [&](const Told& told) {
+         bench({.config = tiny.yaml, .overrides = {}, .seconds = 0.2}, told);
+       }},
   };
   const auto before = contents(tiny.path);
   for (const auto& [name, call] : commands) {

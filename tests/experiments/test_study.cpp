@@ -396,11 +396,11 @@ TEST_CASE("a tuned study ends with the comparison of what was chosen") {
 TEST_CASE("--dry-run lists the runs and writes nothing") {
   const TinyStudy tiny("vary: {model.core: [rnn, gru]}\nseeds: 2\n");
   const std::string text = plan(tiny.options("study"));
-  CHECK(std::regex_search(text, std::regex("^tiny: 4 runs, about [0-9:]+ in all\n")));
-  CHECK(contains(text, "study/model.core=gru/seed-2"));
+  CHECK(std::regex_search(text, std::regex("^tiny: 4 runs, about [0-9:]+ in all, into .*study\n")));
+  CHECK(contains(text, "\n  model.core=gru/seed-2   about "));
   CHECK(!std::filesystem::exists(tiny.path / "study"));
   put_bytes(tiny.yaml, tiny_yaml(tiny.path / "data"));
-  CHECK(contains(plan(tiny.options("alone")), "tiny: 1 run,"));
+  CHECK(contains(plan(tiny.options("alone")), "tiny: 1 run, about "));
 }
 
 }  // namespace saccade
