@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,7 @@ class _Named(str):
 
 def _is_array(images: Any) -> bool:
     """Also of what is none, which is refused as an array."""
-    if hasattr(images, "__array__") or isinstance(images, (str, bytes, int, float, type(None))):
+    if hasattr(images, "__array__") or isinstance(images, (str, bytes, Mapping)):
         return True
     if isinstance(images, (list, tuple)):
         return not (images and isinstance(images[0], tuple) and len(images[0]) == 2)
@@ -93,9 +93,10 @@ def _collected(name: str, images: Any) -> tuple[np.ndarray, Any]:
         raise InputError(f"{name}: none; allowed: one and more")
     if labels and len(labels) != len(pictures):
         raise InputError(f"{name}: some with labels and some without; allowed: all or none")
-    if len({array.shape[1:] for array in pictures}) > 1:
-        shapes = ", ".join(sorted({str(array.shape[1:]) for array in pictures})[:4])
-        raise InputError(f"{name}: of several shapes: {shapes}; allowed: one")
+    for what, arrays in ((name, pictures), (f"labels of {name}", labels)):
+        if len({array.shape[1:] for array in arrays}) > 1 or any(a.ndim == 0 for a in arrays):
+            shapes = ", ".join(sorted({str(array.shape[1:]) for array in arrays})[:4])
+            raise InputError(f"{what}: of several shapes: {shapes}; allowed: one")
     return np.concatenate(pictures), np.concatenate(labels) if labels else None
 
 

@@ -13,6 +13,7 @@ SCENE = {
     "retina.patch_size": 4,
     "attention.glimpse.num_glimpses": 2,
 }
+IMAGE = np.zeros((8, 8), np.uint8)
 PETS = ["cat", "dog", "owl"]
 
 
@@ -107,6 +108,10 @@ def test_names_of_classes():
     ("arguments", "message"),
     [
         ({"images": Pairs(*drawn(6)), "labels": [1] * 6}, "labels: given beside images that have"),
+        ({"images": {"a": 1}}, r"images: shape \(\); allowed: "),
+        ({"images": {1, 2}}, r"images: shape \(2,\); allowed: "),
+        ({"images": iter([(1, [2, 3])])}, "images: of several shapes"),
+        ({"images": iter([(IMAGE, [[2]]), (IMAGE, 1)])}, "labels of images: of several shapes"),
         ({"images": iter([])}, "images: none; allowed: one and more"),
         ({"images": [(np.zeros((8, 8)), 1), (np.zeros((8, 9)), 1)]}, "images: of several shapes"),
         ({"images": iter([np.zeros((8, 8)), (np.zeros((8, 8)), 1)])}, "some with labels and some"),
