@@ -115,7 +115,11 @@ RawDigits load_cifar10(const DataConfig& config) {
   return read_cifar10(find_folder(config, files_of(kCifar10Files, false)));
 }
 
-RawDigits load_idx(const DataConfig& config) { return read_idx(config.path, {}); }
+RawDigits load_idx(const DataConfig& config) {
+  RawDigits digits = read_idx(config.path, {});
+  read_class_names(digits, config.path);
+  return digits;
+}
 
 RawDigits load_folder(const DataConfig& config) {
   const fs::path cache = cache_folder();

@@ -107,6 +107,17 @@ RawDigits read_idx(const std::filesystem::path& folder,
 /// std::runtime_error naming a file that cannot be written.
 void write_idx(const std::filesystem::path& folder, const DigitSet& train, const DigitSet& test);
 
+/// The file beside them that names the classes, a line each, where there is one: of data.source:
+/// idx. There are then as many classes as names.
+inline constexpr const char* kClassNames = "classes.txt";
+/// Writes it. Throws InputError for a name that is empty, has a line break or is there twice, and
+/// std::runtime_error naming a file that cannot be written.
+void write_class_names(const std::filesystem::path& folder,
+                       const std::vector<std::string>& class_names);
+/// Reads it into `digits`; leaves them as they are where there is none. Throws InputError naming
+/// the path and the fault: such a name, or fewer names than classes.
+void read_class_names(RawDigits& digits, const std::filesystem::path& folder);
+
 /// The names of the files of the cropped digits of SVHN (Netzer et al. 2011).
 inline constexpr std::array<const char*, 2> kSvhnFiles = {"train_32x32.mat", "test_32x32.mat"};
 

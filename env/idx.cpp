@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <new>
 #include <numeric>
+#include <set>
 
 #include "env/digits.h"
 #include "nn/error.h"
@@ -259,6 +261,53 @@ void write_idx(const fs::path& folder, const DigitSet& train, const DigitSet& te
             fmt::format("label {}; allowed in an IDX file: 0 to {}", label, kLargestLabel));
   write_split(folder, train, kIdxFiles[0], kIdxFiles[1]);
   write_split(folder, test, kIdxFiles[2], kIdxFiles[3]);
+}
+
+namespace {
+
+void check_class_names(const std::vector<std::string>& names, const std::string& what) {
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    const bool control = std::ranges::any_of(
+        name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+    if (name.empty() || control || !seen.insert(name).second)
+      throw InputError(fmt::format("{}: '{}'; allowed: names that differ, each of one line", what,
+                                   control ? "(control characters)" : name));
+  }
+}
+
+}  // namespace
+
+void write_class_names(const fs::path& folder, const std::vector<std::string>& class_names) {
+  check_class_names(class_names, "class_names");
+  const fs::path path = folder / kClassNames;
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  for (const std::string& name : class_names) file << name << '\n';
+  file.close();
+  if (!file) throw_refused(path.string() + ": cannot be written");
+}
+
+void read_class_names(RawDigits& digits, const fs::path& folder) {
+  constexpr std::uintmax_t kMostBytes = 1'000'000;
+  const fs::path path = folder / kClassNames;
+  const std::unique_ptr<InputFile> file = InputFile::if_there(path);
+  if (!file) return;
+  if (static_cast<std::uintmax_t>(file->size()) > kMostBytes)
+    throw InputError(
+        fmt::format("{}: {} bytes; allowed: at most {}", path.string(), file->size(), kMostBytes));
+  std::vector<std::string> names;
+  for (std::string name; std::getline(*file, name);) {
+    if (name.ends_with('\r')) name.pop_back();
+    names.push_back(name);
+  }
+  check_class_names(names, path.string());
+  const int classes = static_cast<int>(names.size());
+  if (classes < digits.train.classes)
+    throw InputError(fmt::format("{}: {} names of classes; needed: {} and more, a line each",
+                                 path.string(), classes, digits.train.classes));
+  digits.train.classes = digits.test.classes = classes;
+  digits.class_names = std::move(names);
 }
 
 }  // namespace saccade

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "nn/error.h"
@@ -50,6 +51,7 @@ VectorEnvironment::VectorEnvironment(const EnvironmentFactory& environments, int
   if (lanes_.size() > 1) workers_.emplace(threads);
   paths_ = zeros<3>(count, rules_.num_glimpses + 1, 2);
   said_.resize(static_cast<std::size_t>(count) * answer_size());
+  if (acts()) acts_.resize(static_cast<std::size_t>(count) * rules_.num_glimpses);
   if (rules_.autoreset != Autoreset::same_step) return;
   memory_.glimpses = zeros<2>(count, glimpse_size());
   memory_.locations = zeros<2>(count, 2);
@@ -146,6 +148,7 @@ void VectorEnvironment::step_lane(Lane& lane, const VectorActions& actions,
       observe(lane, i, seen);
       continue;
     }
+    if (acts()) acts_[static_cast<std::size_t>(i) * rules_.num_glimpses + episode.steps] = said_[i];
     ++episode.steps;
     const bool halts = rules_.halt && !actions.halts.empty() && actions.halts[i] != 0;
     const bool ends = halts || episode.steps >= length(lane, i);
@@ -225,6 +228,98 @@ void VectorEnvironment::observe(Lane& lane, int i, const VectorObservation& seen
          {facts.boxes[k].x, facts.boxes[k].y, facts.boxes[k].width, facts.boxes[k].height})
       *box++ = number;
   seen.on_target[i] = inside_a_digit(facts, x, y);
+}
+
+namespace {
+
+constexpr std::size_t kCounters = 5;  // of an episode in VectorState
+
+}  // namespace
+
+VectorState VectorEnvironment::state() const {
+  VectorState state{.running = running_,
+                    .counters = {},
+                    .earned = {},
+                    .paths = {paths_.begin(), paths_.end()},
+                    .said = said_,
+                    .acts = acts_};
+  for (const Episode& episode : episodes_) {
+    for (const auto number :
+         {static_cast<std::int64_t>(episode.seed), static_cast<std::int64_t>(episode.number),
+          static_cast<std::int64_t>(episode.steps), static_cast<std::int64_t>(episode.seeded),
+          static_cast<std::int64_t>(episode.ended)})
+      state.counters.push_back(number);
+    state.earned.push_back(episode.earned);
+  }
+  return state;
+}
+
+void VectorEnvironment::check(const VectorState& state) const {
+  const auto inside = [](const auto& numbers, double low, double high) {
+    return std::ranges::all_of(numbers, [&](auto number) {
+      const auto x = static_cast<double>(number);
+      return low <= x && x <= high;
+    });
+  };
+  bool fits = state.counters.size() == episodes_.size() * kCounters &&
+              state.earned.size() == episodes_.size() && state.paths.size() == paths_.size() &&
+              state.said.size() == said_.size() && state.acts.size() == acts_.size() &&
+              inside(state.paths, -1.0, 1.0) && inside(state.said, 0, num_classes() - 1) &&
+              inside(state.acts, 0, num_classes() - 1);
+  for (std::size_t i = 0; fits && i < episodes_.size(); ++i) {
+    const std::int64_t* counters = &state.counters[i * kCounters];
+    const std::int64_t least = state.running ? 1 : 0;  // episodes, and a seed
+    fits = inside(std::span(counters, 1), 0, static_cast<double>(kSeeds - 1)) &&
+           inside(std::span(counters + 1, 1), static_cast<double>(least),
+                  std::numeric_limits<std::uint32_t>::max()) &&
+           inside(std::span(counters + 2, 1), 0, rules_.num_glimpses) &&
+           inside(std::span(counters + 3, 1), static_cast<double>(least), 1) &&
+           inside(std::span(counters + 4, 1), 0, 1);
+  }
+  if (!fits)
+    throw InputError("the state is not of such environments; allowed: one of the same settings");
+}
+
+void VectorEnvironment::restore(const VectorState& state) {
+  check(state);
+  for (int i = 0; i < count_; ++i) {
+    const std::int64_t* counters = &state.counters[i * kCounters];
+    episodes_[i] = {.seed = static_cast<std::uint64_t>(counters[0]),
+                    .number = static_cast<std::uint32_t>(counters[1]),
+                    .steps = static_cast<int>(counters[2]),
+                    .earned = state.earned[i],
+                    .seeded = counters[3] != 0,
+                    .ended = counters[4] != 0};
+  }
+  std::ranges::copy(state.paths, paths_.begin());
+  said_ = state.said;
+  acts_ = state.acts;
+  running_ = state.running;
+  if (!running_) return;
+  for_each_lane([&](Lane& lane) { replay(lane); });
+}
+
+// Brings the scenes to where the episodes are. They act together, so that a longer episode begins
+// earlier and all arrive at once.
+void VectorEnvironment::replay(Lane& lane) {
+  lane.environment->reset(0);
+  int longest = 0;
+  for (int i = lane.first; acts() && i < lane.first + lane.count; ++i)
+    longest = std::max(longest, episodes_[i].steps);
+  for (int left = longest; left >= 0; --left) {
+    for (int b = 0; b < lane.count; ++b) {
+      const Episode& episode = episodes_[lane.first + b];
+      const int steps = acts() ? episode.steps : 0;
+      if (steps == left) lane.environment->restart(b, scene_of(episode.seed, episode.number - 1));
+      const bool begun = acts() && steps >= left && left > 0;
+      lane.actions[b] =
+          begun ? static_cast<int>(
+                      acts_[static_cast<std::size_t>(lane.first + b) * rules_.num_glimpses + steps -
+                            left])
+                : 0;
+    }
+    if (left > 0) lane.environment->act(lane.actions, lane.rewards);
+  }
 }
 
 EpisodeSoFar VectorEnvironment::episode(int i) const {

@@ -58,6 +58,17 @@ struct VectorObservation {
   std::span<std::uint8_t> on_target;  // (N): whether the look is inside a digit's box
 };
 
+/// Where N episodes are, to go on from there elsewhere: numbers alone.
+struct VectorState {
+  bool running = false;                // whether there was a reset()
+  std::vector<std::int64_t> counters;  // (N, 5): seed, number of the next episode, steps, whether
+                                       // it has a seed, whether it has ended
+  std::vector<double> earned;      // (N)
+  std::vector<float> paths;        // (N, T + 1, 2)
+  std::vector<std::int64_t> said;  // (N, A)
+  std::vector<std::int64_t> acts;  // (N, T): the actions of the episode so far; else none
+};
+
 /// N episodes that are stepped side by side and begin and end each at its own time: an Environment
 /// as reinforcement learning libraries know it.
 ///
@@ -100,6 +111,12 @@ class VectorEnvironment {
   /// Only their rows are written.
   const VectorObservation& final_observation() const { return final_; }
 
+  /// Where the episodes are. One with the same environments and rules goes on from there with the
+  /// same bits, but for final_observation(). restore() throws InputError, and nothing has changed,
+  /// for what cannot be of these.
+  VectorState state() const;
+  void restore(const VectorState& state);
+
   /// The episode of environment i after the first reset(), and the environment of several episodes
   /// where it is the place_of(i)-th, for pictures.
   EpisodeSoFar episode(int i) const;
@@ -134,6 +151,8 @@ class VectorEnvironment {
   template <class Body>
   void for_each_lane(const Body& body);
   void check(const VectorActions& actions) const;
+  void check(const VectorState& state) const;
+  void replay(Lane& lane);
   void begin_episode(Lane& lane, int i);
   void move(int i, float x, float y);
   void observe(Lane& lane, int i, const VectorObservation& seen);
@@ -149,6 +168,7 @@ class VectorEnvironment {
   std::vector<Episode> episodes_;   // (N)
   Tensor<3> paths_;                 // (N, T + 1, 2)
   std::vector<std::int64_t> said_;  // (N, A)
+  std::vector<std::int64_t> acts_;  // (N, T): what was done in the episode; else none
   bool running_ = false;
   Memory memory_;
   VectorObservation final_;

@@ -175,6 +175,18 @@ void Checkpoint::write_averaged(const std::filesystem::path& path) const {
   write_safetensors(path, averaged, file_.metadata);
 }
 
+void write_averaged(const std::filesystem::path& path, std::span<const float> weights,
+                    const ParameterLayout& layout, std::map<std::string, std::string> metadata) {
+  std::vector<NamedTensor> tensors;
+  add_block(tensors, layout, kAveraged, weights);
+  for (const NamedTensor& tensor : tensors)
+    if (!std::ranges::all_of(tensor.data, [](float x) { return std::isfinite(x); }))
+      throw InputError(
+          fmt::format("parameters: '{}' has values that are not finite; allowed: finite ones",
+                      tensor.name.substr(std::string_view(kAveraged).size())));
+  write_safetensors(path, tensors, std::move(metadata));
+}
+
 SharedParameters Checkpoint::copy_shared(Tensor<1>& parameters,
                                          const ParameterLayout& layout) const {
   SharedParameters names;

@@ -117,6 +117,8 @@ class Checkpoint {
   /// that is needed of a trained agent, and nothing to go on training from.
   void write_averaged(const std::filesystem::path& path) const;
 
+  const std::map<std::string, std::string>& metadata() const { return file_.metadata; }
+
   /// Copies the averaged weights of every parameter that both have by name and shape.
   SharedParameters copy_shared(Tensor<1>& parameters, const ParameterLayout& layout) const;
 
@@ -131,6 +133,12 @@ class Checkpoint {
   std::filesystem::path path_;
   SafetensorsFile file_;
 };
+
+/// Writes weights (a block of `layout`) as the averaged ones of a checkpoint with such metadata:
+/// what Checkpoint::write_averaged leaves of one, with other weights. Throws InputError naming a
+/// parameter that is not finite.
+void write_averaged(const std::filesystem::path& path, std::span<const float> weights,
+                    const ParameterLayout& layout, std::map<std::string, std::string> metadata);
 
 /// A double as text that reads back to the same bits.
 std::string exact(double value);

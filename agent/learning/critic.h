@@ -33,6 +33,9 @@ class Critic {
   /// `baseline.output.<..>`.
   Critic(const ReinforceConfig& config, int state_size, int num_classes, ParameterLayout& layout);
 
+  /// Whether it reads more than the states: what an agent cannot know.
+  bool reads_truth() const { return told_; }
+
   CriticMemory make_memory(int steps, int episodes) const;
 
   /// Writes b_t (T B, 1) from the states h_0 .. h_{T-1} (T B, H) of a rollout that was played.

@@ -65,6 +65,9 @@ class Look {
 
   /// Entropy in nats of the distribution that placed glimpse t of episode b.
   virtual float entropy(int /*t*/, int /*b*/) const { return 0.0F; }
+  /// log pi of what was done at glimpse t of episode b, of points the density, as REINFORCE has it;
+  /// 0 where nothing was drawn from what the network decided.
+  virtual float log_probability(int /*t*/, int /*b*/) const { return 0.0F; }
   /// Valid until the next call; nowhere in particular where nothing is looked at.
   virtual Gaze gaze(int /*t*/, int /*b*/) { return {}; }
   /// What was seen (D), for pictures.

@@ -128,6 +128,12 @@ class PointLook final : public LookBase {
     return exploration.std > 0.0F ? gaussian_entropy(exploration.std) : 0.0F;
   }
 
+  float log_probability(int t, int b) const override {
+    if (t < parts_.first_learned || exploration.std <= 0.0F) return 0.0F;
+    return gaussian_log_probability_forward(&actions(t, b, 0), &decisions(t, b, 0),
+                                            exploration.std);
+  }
+
   Gaze gaze(int t, int b) override {
     static constexpr float kOne = 1.0F;
     const auto [half_width, half_height] = parts_.half_sides;

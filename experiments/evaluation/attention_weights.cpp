@@ -17,7 +17,8 @@ using Shape = std::vector<std::size_t>;
 std::size_t size(int n) { return static_cast<std::size_t>(n); }
 
 // The arrays of a model, by the shape of a scene.
-std::vector<std::pair<const char*, Shape>> float_arrays(const Model& model, Kept kept) {
+std::vector<std::pair<const char*, Shape>> float_arrays(const Model& model, Kept kept,
+                                                        const KeptFacts& facts) {
   std::vector<std::pair<const char*, Shape>> arrays;
   const std::size_t steps = size(model.num_glimpses());
   for (const LookWeights& weights : model.look().weights)
@@ -37,14 +38,23 @@ std::vector<std::pair<const char*, Shape>> float_arrays(const Model& model, Kept
     arrays.push_back({"glimpses",
                       {steps, size(look.pictures) * size(look.picture_side) *
                                   size(look.picture_side) * size(model.canvas().channels)}});
+  arrays.push_back({"states", {steps, size(model.state_size())}});
+  if (model.look().looks && model.look().first_action < model.num_glimpses())
+    arrays.push_back({"log_probabilities", {steps}});
+  if (model.baseline && !model.baseline->reads_truth()) arrays.push_back({"baselines", {steps}});
+  if (facts.canvases) {
+    const std::size_t pixels = size(model.canvas().pixels());
+    arrays.push_back({"canvases", facts.moves ? Shape{steps, pixels} : Shape{pixels}});
+  }
   return arrays;
 }
 
 }  // namespace
 
-AttentionWeights::AttentionWeights(const Model& model, int scenes, Kept kept)
-    : model_(model), scenes_(size(scenes)) {
-  const auto arrays = float_arrays(model, kept);
+AttentionWeights::AttentionWeights(const Model& model, int scenes, Kept kept,
+                                   const KeptFacts& facts)
+    : model_(model), scenes_(size(scenes)), facts_(facts) {
+  const auto arrays = float_arrays(model, kept, facts);
   double bytes = 0.0;
   for (const auto& [name, shape] : arrays) {
     double numbers = scenes;
@@ -72,6 +82,10 @@ void AttentionWeights::add_answers(const Model& model) {
   if (!answer.classifies) shape.push_back(size(answer.max_said));
   if (!answer.acts) arrays_.push_back(int_array("labels", shape, -1));
   arrays_.push_back(int_array("answers", shape, -1));
+  if (facts_.boxes == 0) return;
+  Shape boxes = {scenes_, size(facts_.boxes), 4};
+  if (facts_.moves) boxes.insert(boxes.begin() + 1, size(model.num_glimpses()));
+  arrays_.push_back(int_array("boxes", boxes, 0));
 }
 
 namespace {
@@ -99,6 +113,7 @@ void AttentionWeights::record(const Rollout& rollout, int b, int scene) {
   record_states(rollout, b, scene);
   if (model_.core->attention_rows() > 0) record_core(rollout, b, scene);
   record_everything(rollout, b, scene);
+  record_facts(rollout, b, scene);
   *floats("errors", scene) = rollout.answer->error(b);
   std::ranges::copy(rollout.answer->said(b), ints("answers", scene));
   if (int* labels = ints("labels", scene)) std::ranges::copy(rollout.answer->truth(b), labels);
@@ -127,6 +142,36 @@ void AttentionWeights::record_everything(const Rollout& rollout, int b, int scen
         look.pictures * look.picture_side * look.picture_side * model_.canvas().channels;
     for (int t = 0; t < rollout.core.steps; ++t, to += width) rollout.look->picture(t, b, to);
   }
+}
+
+void AttentionWeights::record_facts(const Rollout& rollout, int b, int scene) {
+  const int steps = rollout.core.steps;
+  if (float* to = floats("states", scene))
+    for (int t = 1; t <= steps; ++t)
+      to = std::copy_n(&rollout.core.input(t, b, rollout.core.features), rollout.core.hidden, to);
+  if (float* to = floats("log_probabilities", scene))
+    for (int t = 0; t < steps; ++t) to[t] = rollout.look->log_probability(t, b);
+  int* to = ints("boxes", scene);
+  for (int t = 0; to != nullptr && t < (facts_.moves ? steps : 1); ++t)
+    for (int k = 0; k < facts_.boxes; ++k) {
+      const Box& box = rollout.facts(t, b).boxes[k];
+      for (const int number : {box.x, box.y, box.width, box.height}) *to++ = number;
+    }
+}
+
+bool AttentionWeights::keeps(const char* name) const {
+  return std::ranges::find(arrays_, name, &NpzArray::name) != arrays_.end();
+}
+
+void AttentionWeights::record_baselines(const Tensor<2>& baselines, int b, int scene) {
+  if (float* to = floats("baselines", scene))
+    for (std::size_t t = 0; t < baselines.shape()[0]; ++t) to[t] = baselines(t, b);
+}
+
+void AttentionWeights::record_canvases(const Tensor<3>& canvases, int b, int scene) {
+  if (float* to = floats("canvases", scene))
+    for (std::size_t t = 0; t < (facts_.moves ? canvases.shape()[0] : 1); ++t)
+      to = std::copy_n(&canvases(t, b, 0), canvases.shape()[2], to);
 }
 
 void AttentionWeights::record_states(const Rollout& rollout, int b, int scene) {

@@ -23,7 +23,7 @@ void take_chunk(Tensor<3>& chunk, const Tensor<3>& locations, int first) {
 AttentionWeights play(const Model& model, std::span<const float> parameters,
                       const EnvironmentFactory& environments, const PlayRequest& request,
                       Workers& workers) {
-  AttentionWeights played(model, request.scenes, Kept::everything);
+  AttentionWeights played(model, request.scenes, Kept::everything, request.facts);
   const int chunks = (request.scenes + kScenesAtATime - 1) / kScenesAtATime;
   const int players = std::min(workers.threads(), chunks);
   std::vector<std::unique_ptr<Rollout>> rollouts;
@@ -33,6 +33,13 @@ AttentionWeights play(const Model& model, std::span<const float> parameters,
   workers.for_each(players, [&](int player) {
     Rollout& rollout = *rollouts[player];
     Tensor<3> locations = zeros<3>(model.num_glimpses(), kScenesAtATime, 2);
+    Tensor<3> canvases = zeros<3>(played.keeps("canvases") ? model.num_glimpses() : 0,
+                                  kScenesAtATime, model.canvas().pixels());
+    Tensor<2> baselines =
+        zeros<2>(played.keeps("baselines") ? model.num_glimpses() : 0, kScenesAtATime);
+    CriticMemory critic;
+    if (baselines.size() > 0)
+      critic = model.baseline->make_memory(model.num_glimpses(), kScenesAtATime);
     for (int chunk = player; chunk < chunks; chunk += players) {
       stop_if_asked();
       const int first = chunk * kScenesAtATime;
@@ -45,9 +52,16 @@ AttentionWeights play(const Model& model, std::span<const float> parameters,
         rollout_request.replay = &locations;
         rollout_request.replay_steps = request.given_steps;
       }
+      if (canvases.size() > 0) rollout_request.canvases = &canvases;
       rollout.run(parameters, rollout_request);
-      for (int b = 0; b < kScenesAtATime && first + b < request.scenes; ++b)
+      if (baselines.size() > 0)
+        model.baseline->forward({baselines.data(), static_cast<int>(baselines.size()), 1, 1},
+                                critic, rollout, parameters);
+      for (int b = 0; b < kScenesAtATime && first + b < request.scenes; ++b) {
         played.record(rollout, b, first + b);
+        played.record_baselines(baselines, b, first + b);
+        played.record_canvases(canvases, b, first + b);
+      }
     }
   });
   return played;

@@ -20,6 +20,7 @@ struct PlayRequest {
   int beam = 1;
   const Tensor<3>* locations = nullptr;  // (T, N, 2): where to look in the first
   int given_steps = 0;                   //   so many steps; of agents that look at points
+  KeptFacts facts = {};                  // of the scenes
 };
 
 /// Everything of the episodes of an agent, scene by scene: bit for bit those of an Evaluator with

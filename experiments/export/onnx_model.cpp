@@ -99,7 +99,7 @@ class AgentGraph {
     const Value like = *std::ranges::find_if(seen, [](const Value& v) { return !v.empty(); });
     Carried carried = carried_inputs();
     advance(carried, sight);
-    put_answer(carried);
+    put_answer(carried, "this");
     if (const Value baseline = export_baseline(graph, config_, carried.state); !baseline.empty())
       graph.output("baseline", baseline, {"batch", std::int64_t{1}},
                    "what is expected to be earned from the next look on");
@@ -122,7 +122,7 @@ class AgentGraph {
         choice = look_->next(graph, carried.state, sight,
                              look_->counts_looks() ? graph.integers({1}, {t}) : "");
     }
-    put_answer(carried);
+    put_answer(carried, "the last");
     if (!locations.empty())
       graph.output("locations", onnx_concat(graph, locations, 1),
                    {"batch", std::int64_t{task_.model.num_glimpses()}, std::int64_t{2}},
@@ -188,7 +188,8 @@ class AgentGraph {
           onnx_concat(graph, {carried.states, onnx_unsqueeze(graph, carried.state, 1)}, 1);
   }
 
-  void put_answer(const Carried& carried) {
+  // `when`: after which look.
+  void put_answer(const Carried& carried, const char* when) {
     const Value read = reads_all()
                            ? export_read(graph, config_.hidden, carried.states,
                                          static_cast<int>(width()), task_.model.num_glimpses())
@@ -197,7 +198,7 @@ class AgentGraph {
                  graph.node("LogSoftmax", {onnx_linear(graph, read, "classifier")},
                             {{"axis", std::int64_t{-1}}}),
                  {"batch", std::int64_t{task_.model.num_classes()}},
-                 "of the classes or actions, after this look");
+                 fmt::format("of the classes or actions, after {} look", when));
   }
 
   void put_choice(const std::string& which, const ExportedChoice& choice) {

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -15,6 +17,7 @@
 #include "experiments/config/variants.h"
 #include "experiments/evaluation/play.h"
 #include "experiments/evaluation/saliency_arrays.h"
+#include "experiments/files/output.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/trained.h"
 #include "nn/error.h"
@@ -88,8 +91,18 @@ class Agent {
     return all;
   }
 
+  /// Whether its weights are no longer those it was made with.
+  bool edited() const { return !std::ranges::equal(weights_, loaded_); }
+
+  /// Writes the weights as a checkpoint.
+  void save(const std::string& path, bool force) const {
+    OutputFile file(path, force, "--force writes over it, another path keeps it");
+    write_averaged(file.path(), flat(weights_), task_->model.layout(), metadata_);
+    file.commit();
+  }
+
   nb::dict play_scenes(int scenes, Split split, const std::string& readout,
-                       std::optional<std::uint64_t> seed, int pass, int beam) {
+                       std::optional<std::uint64_t> seed, int pass, int beam, bool canvases) {
     EvaluationConfig evaluation = task_->config.evaluation;
     evaluation.scenes = scenes;
     evaluation.seed = seed.value_or(evaluation.seed);
@@ -97,7 +110,8 @@ class Agent {
                                                             .readout = readout_named(readout),
                                                             .seed = evaluation.seed,
                                                             .pass = pass,
-                                                            .beam = beam});
+                                                            .beam = beam,
+                                                            .facts = facts(canvases)});
   }
 
   nb::dict play_canvases(const Canvases& canvases, const std::string& readout, std::uint64_t seed,
@@ -140,9 +154,20 @@ class Agent {
  private:
   Agent(const Checkpoint& checkpoint, const std::string& origin, int threads)
       : task_(make_task(parse_config(checkpoint.config_yaml(), origin))),
+        metadata_(checkpoint.metadata()),
         weights_(zeros<1>(task_->model.layout().size())),
         workers_(threads) {
     checkpoint.restore_averaged(weights_, task_->model.layout());
+    loaded_ = weights_;
+  }
+
+  KeptFacts facts(bool canvases) const {
+    const bool digits = task_->kind.has_digits, moves = task_->kind.moves();
+    return {.canvases = canvases && task_->model.canvas().pixels() > 0,
+            .boxes = digits  ? task_->config.scene.num_digits
+                     : moves ? 1
+                             : 0,
+            .moves = moves};
   }
 
   Asked asked() const {
@@ -208,7 +233,8 @@ class Agent {
   }
 
   const std::shared_ptr<const Task> task_;
-  Tensor<1> weights_;  // one block of the model's layout
+  const std::map<std::string, std::string> metadata_;
+  Tensor<1> weights_, loaded_;  // one block of the model's layout; the same as it was at first
   Workers workers_;
 };
 
@@ -256,6 +282,8 @@ void bind_agents(nb::module_& m) {
       .def_prop_ro("config_yaml", &Agent::config_yaml)
       .def_prop_ro("parameters",
                    [](nb::handle self) { return nb::cast<Agent&>(self).parameters(self); })
+      .def_prop_ro("edited", &Agent::edited)
+      .def("save", &Agent::save, "path"_a, "force"_a)
       .def_prop_ro("facts",
                    [](const Agent& agent) {
                      const Task& task = agent.task();
@@ -284,10 +312,11 @@ void bind_agents(nb::module_& m) {
       .def(
           "play_scenes",
           [](Agent& agent, int scenes, const std::string& split, const std::string& readout,
-             std::optional<std::uint64_t> seed, int pass, int beam) {
-            return agent.play_scenes(scenes, split_named(split), readout, seed, pass, beam);
+             std::optional<std::uint64_t> seed, int pass, int beam, bool canvases) {
+            return agent.play_scenes(scenes, split_named(split), readout, seed, pass, beam,
+                                     canvases);
           },
-          "scenes"_a, "split"_a, "readout"_a, "seed"_a.none(), "sample"_a, "beam"_a)
+          "scenes"_a, "split"_a, "readout"_a, "seed"_a.none(), "sample"_a, "beam"_a, "canvases"_a)
       .def(
           "play_canvases",
           [](Agent& agent, const Pixels& images, const std::optional<Labels>& labels,

@@ -91,14 +91,24 @@ struct Seen {
   Array<bool> on_target;
 };
 
+template <class T>
+using Row = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+Array<T> copied(const std::vector<T>& numbers) {
+  Array<T> array = new_array<T, 1>({numbers.size()});
+  std::ranges::copy(numbers, array.data());
+  return array;
+}
+
 class Environments {
  public:
   Environments(const std::vector<std::string>& settings, const std::optional<Pixels>& images,
-               const std::optional<Labels>& labels, const std::string& split, int count,
-               EpisodeRules rules, bool flat, int threads)
+               const std::optional<Labels>& labels, const std::vector<std::string>& class_names,
+               const std::string& split, int count, EpisodeRules rules, bool flat, int threads)
       : task_(compute([&] {
           return make_task(parse_config(kAgent, "environment", settings),
-                           images ? digits_of(*images, *labels) : nullptr);
+                           images ? digits_of(*images, *labels, class_names) : nullptr);
         })),
         flat_(flat),
         environments_(task_->environments(split_named(split)), count, completed(rules), threads) {
@@ -165,6 +175,24 @@ class Environments {
     return rows.arrays();
   }
 
+  // Where the episodes are, as values that can be pickled.
+  nb::tuple state() const {
+    const VectorState state = environments_.state();
+    return nb::make_tuple(state.running, copied(state.counters), copied(state.earned),
+                          copied(state.paths), copied(state.said), copied(state.acts));
+  }
+  void restore(bool running, const Row<std::int64_t>& counters, const Row<double>& earned,
+               const Row<float>& paths, const Row<std::int64_t>& said,
+               const Row<std::int64_t>& acts) {
+    const VectorState state{.running = running,
+                            .counters = {counters.data(), counters.data() + counters.size()},
+                            .earned = {earned.data(), earned.data() + earned.size()},
+                            .paths = {paths.data(), paths.data() + paths.size()},
+                            .said = {said.data(), said.data() + said.size()},
+                            .acts = {acts.data(), acts.data() + acts.size()}};
+    run([&] { environments_.restore(state); });
+  }
+
   // The episode of environment i as a picture, (rows, cols, 3).
   Array<std::uint8_t> render(int i) {
     require_shape(i >= 0 && i < environments_.size());
@@ -226,21 +254,26 @@ void bind_environments(nb::module_& m) {
           "__init__",
           [](Environments* self, const std::vector<std::string>& settings,
              const std::optional<Pixels>& images, const std::optional<Labels>& labels,
-             const std::string& split, int num_envs, bool random_first, bool halt,
-             double look_price, Autoreset autoreset, bool flat, int threads) {
+             const std::vector<std::string>& class_names, const std::string& split, int num_envs,
+             bool random_first, bool halt, double look_price, Autoreset autoreset, bool flat,
+             int threads) {
             const EpisodeRules rules{.first = random_first ? FirstLook::random : FirstLook::center,
                                      .halt = halt,
                                      .look_price = look_price,
                                      .autoreset = autoreset};
-            new (self)
-                Environments(settings, images, labels, split, num_envs, rules, flat, threads);
+            new (self) Environments(settings, images, labels, class_names, split, num_envs, rules,
+                                    flat, threads);
           },
-          "settings"_a, "images"_a.none(), "labels"_a.none(), "split"_a, "num_envs"_a,
-          "random_first"_a, "halt"_a, "look_price"_a, "autoreset"_a, "flat"_a, "threads"_a)
+          "settings"_a, "images"_a.none(), "labels"_a.none(), "class_names"_a, "split"_a,
+          "num_envs"_a, "random_first"_a, "halt"_a, "look_price"_a, "autoreset"_a, "flat"_a,
+          "threads"_a)
       .def("reset", &Environments::reset, "seeds"_a.noconvert(), "mask"_a.noconvert())
       .def("step", &Environments::step, "locations"_a.noconvert(), "answers"_a.noconvert(),
            "halts"_a.noconvert().none())
       .def("final_rows", &Environments::final_rows, "which"_a.noconvert())
+      .def("state", &Environments::state)
+      .def("restore", &Environments::restore, "running"_a, "counters"_a, "earned"_a, "paths"_a,
+           "said"_a, "acts"_a)
       .def("render", &Environments::render, "i"_a)
       .def_prop_ro("glimpse_shape",
                    [](const Environments& self) {

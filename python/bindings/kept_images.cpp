@@ -91,9 +91,10 @@ class FolderBeside {
 }  // namespace
 
 fs::path keep_images(const DigitSet& images, const std::optional<DigitSet>& test,
-                     const std::string& name, std::uint64_t seed) {
+                     const std::vector<std::string>& class_names, const std::string& name,
+                     std::uint64_t seed) {
   constexpr int kTestShare = 6;
-  require_every_class(images);
+  if (class_names.empty()) require_every_class(images);
   if (test) require_fits(*test, images);
   const int count = images.size(), num_test = test ? 0 : std::max(count / kTestShare, 1);
   if (count - num_test < kValidShare)
@@ -108,6 +109,7 @@ fs::path keep_images(const DigitSet& images, const std::optional<DigitSet>& test
   const FolderBeside beside(folder);
   write_idx(beside.path(), drawn(images, order, 0, count - num_test),
             test ? *test : drawn(images, order, count - num_test, num_test));
+  if (!class_names.empty()) write_class_names(beside.path(), class_names);
   beside.move();
   return folder;
 }

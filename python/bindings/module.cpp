@@ -4,25 +4,35 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "experiments/runs/build_facts.h"
 #include "nn/error.h"
 #include "nn/system_reason.h"
+#include "python/bindings/words.h"
 
 namespace nb = nanobind;
 
 namespace {
 
-// What std::filesystem throws is InputError where the path is to blame, else RuntimeError.
-void translate_filesystem_error(const std::exception_ptr& thrown, void* input_error) {
+// Errors of the libraries, in Python's words. What std::filesystem throws is InputError where the
+// path is to blame, else RuntimeError.
+void translate_error(const std::exception_ptr& thrown, void* input_error) {
+  const auto raise = [](PyObject* kind, const std::exception& error) {
+    PyErr_SetString(kind, saccade::python::in_python(error.what()).c_str());
+  };
   try {
-    std::rethrow_exception(thrown);
-  } catch (const std::filesystem::filesystem_error& error) {
     try {
+      std::rethrow_exception(thrown);
+    } catch (const std::filesystem::filesystem_error& error) {
       saccade::throw_refused(error);
-    } catch (const saccade::InputError& refused) {
-      PyErr_SetString(static_cast<PyObject*>(input_error), refused.what());
-    } catch (const std::runtime_error& refused) {
-      PyErr_SetString(PyExc_RuntimeError, refused.what());
     }
+  } catch (const saccade::InputError& error) {
+    raise(static_cast<PyObject*>(input_error), error);
+  } catch (const std::range_error&) {  // has an exception of its own
+    throw;
+  } catch (const std::overflow_error&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    raise(PyExc_RuntimeError, error);
   }
 }
 
@@ -33,9 +43,11 @@ NB_MODULE(_saccade, m) {
   m.doc() = "The C++ side of Saccade. Use the package `saccade`.";
   const nb::exception<saccade::InputError> input_error(m, "InputError", PyExc_ValueError);
   input_error.doc() = "What was given cannot be used. The message names it and what is allowed.";
-  nb::register_exception_translator(translate_filesystem_error, input_error.ptr());
+  nb::register_exception_translator(translate_error, input_error.ptr());
   saccade::python::bind_agents(m);
   saccade::python::bind_environments(m);
   saccade::python::bind_trainings(m);
   saccade::python::bind_runs(m);
+  saccade::python::bind_data(m);
+  m.attr("version") = nb::str(saccade::version().c_str());
 }

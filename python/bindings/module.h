@@ -9,5 +9,6 @@ void bind_agents(nanobind::module_& m);
 void bind_environments(nanobind::module_& m);
 void bind_trainings(nanobind::module_& m);
 void bind_runs(nanobind::module_& m);
+void bind_data(nanobind::module_& m);
 
 }  // namespace saccade::python

@@ -19,8 +19,10 @@
 #include "experiments/files/shipped.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/study.h"
+#include "experiments/runs/trained.h"
 #include "experiments/verbs/compare.h"
 #include "experiments/verbs/eval.h"
+#include "experiments/verbs/export.h"
 #include "experiments/verbs/gradients.h"
 #include "experiments/verbs/record.h"
 #include "nn/error.h"
@@ -211,6 +213,24 @@ void bind_runs(nb::module_& m) {
       },
       "folder"_a, "scenes"_a = 64, "samples"_a = 128, "rollouts"_a = 4, "threads"_a = 0,
       "`saccade gradients --json`");
+  m.def(
+      "export_agent",
+      [](const fs::path& folder, const std::optional<fs::path>& npz,
+         const std::optional<fs::path>& onnx, const std::optional<fs::path>& agent, bool unrolled,
+         bool force) {
+        return computed([&] {
+          return export_agent({.run_folder = folder,
+                               .npz = npz.value_or(fs::path()),
+                               .onnx = onnx.value_or(fs::path()),
+                               .agent = agent.value_or(fs::path()),
+                               .unrolled = unrolled,
+                               .force = force});
+        });
+      },
+      "folder"_a, "npz"_a.none(), "onnx"_a.none(), "agent"_a.none(), "unrolled"_a, "force"_a,
+      "`saccade export`");
+  m.def("find_run_folder", &find_run_folder, "path"_a,
+        "A run folder, or that of the trained agent of this name.");
   m.def(
       "record_runs",
       [](std::vector<fs::path> folders, const fs::path& out, std::optional<int> scenes,

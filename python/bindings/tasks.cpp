@@ -49,7 +49,9 @@ DigitSet digit_set(const Pixels& images, const Labels& labels, const std::string
 
 namespace {
 
-bool are_of(const Digits& digits, const Pixels& images, const Labels& labels) {
+bool are_of(const Digits& digits, const Pixels& images, const Labels& labels,
+            const std::vector<std::string>& class_names) {
+  if (digits.class_names != class_names) return false;
   const DigitSet& set = digits.train;
   for (std::size_t axis = 0; axis < 4; ++axis)
     if (set.images.shape()[axis] != images.shape(axis)) return false;
@@ -60,17 +62,31 @@ bool are_of(const Digits& digits, const Pixels& images, const Labels& labels) {
 
 }  // namespace
 
-std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labels) {
+void require_names(DigitSet& set, const std::vector<std::string>& class_names) {
+  const int names = static_cast<int>(class_names.size());
+  if (names < set.classes)
+    throw InputError(fmt::format("class_names: {} for classes 0 to {}; allowed: one for each",
+                                 names, set.classes - 1));
+  set.classes = names;
+}
+
+std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labels,
+                                        const std::vector<std::string>& given_names) {
+  DigitSet set = digit_set(images, labels);
+  std::vector<std::string> class_names = given_names;
+  if (class_names.empty())
+    for (int c = 0; c < set.classes; ++c) class_names.push_back(std::to_string(c));
+  require_names(set, class_names);
   static std::mutex mutex;
   static std::vector<std::weak_ptr<const Digits>> known;
   const std::lock_guard lock(mutex);
   std::erase_if(known, [](const auto& digits) { return digits.expired(); });
   for (const auto& place : known)
-    if (auto shared = place.lock(); shared && are_of(*shared, images, labels)) return shared;
+    if (auto shared = place.lock(); shared && are_of(*shared, images, labels, class_names))
+      return shared;
 
-  DigitSet set = digit_set(images, labels);
   Digits digits{.train = set, .valid = set, .test = std::move(set)};
-  for (int c = 0; c < digits.train.classes; ++c) digits.class_names.push_back(std::to_string(c));
+  digits.class_names = std::move(class_names);
   auto shared = std::make_shared<const Digits>(std::move(digits));
   known.emplace_back(shared);
   return shared;

@@ -25,8 +25,12 @@ DigitSet digit_set(const Pixels& images, const Labels& labels,
                    const std::string& images_name = "images",
                    const std::string& labels_name = "labels");
 
-/// The same as all three parts, kept once for all that use the same at a time.
-std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labels);
+/// The same as all three parts, kept once for all that use the same at a time. `class_names`: as
+/// many as there are classes or more; none: their numbers.
+std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labels,
+                                        const std::vector<std::string>& class_names = {});
+/// Gives a set so many classes as there are names. Throws InputError for fewer than it has.
+void require_names(DigitSet& set, const std::vector<std::string>& class_names);
 
 /// Throws InputError listing the names.
 Split split_named(const std::string& name);

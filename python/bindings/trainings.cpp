@@ -27,6 +27,7 @@
 #include "python/bindings/module.h"
 #include "python/bindings/runs.h"
 #include "python/bindings/tasks.h"
+#include "python/bindings/words.h"
 
 namespace saccade::python {
 
@@ -48,7 +49,7 @@ class Listener final : public Progress {
     tell("begin", work.episodes);
   }
   void note(const std::string& text) override {
-    if (!text.empty()) tell("note", text);
+    if (!text.empty()) tell("note", in_python(text));
   }
   void update(std::int64_t episodes, double /*per_second*/, double error) override {
     constexpr std::chrono::milliseconds kBetween{200};
@@ -95,10 +96,12 @@ class StudyListener final : public StudyProgress {
     return std::make_unique<Listener>(python_, on_caller_, stop_, folder.path());
   }
   void end_run(int run, const std::string& text, Ending ending) override {
-    on_caller_([&] { python_.attr("end_run")(folders_.at(run), text, ending == Ending::failed); });
+    on_caller_([&] {
+      python_.attr("end_run")(folders_.at(run), in_python(text), ending == Ending::failed);
+    });
   }
   void note(const std::string& text) override {
-    on_caller_([&] { python_.attr("note")(nb::none(), text); });
+    on_caller_([&] { python_.attr("note")(nb::none(), in_python(text)); });
   }
 
  private:
@@ -187,14 +190,16 @@ void bind_trainings(nb::module_& m) {
   m.def(
       "keep_images",
       [](const Pixels& images, const Labels& labels, const std::optional<Pixels>& test_images,
-         const std::optional<Labels>& test_labels, const std::string& name, std::uint64_t seed) {
-        const DigitSet set = digit_set(images, labels);
+         const std::optional<Labels>& test_labels, const std::vector<std::string>& class_names,
+         const std::string& name, std::uint64_t seed) {
+        DigitSet set = digit_set(images, labels);
+        if (!class_names.empty()) require_names(set, class_names);
         std::optional<DigitSet> test;
         if (test_images) test = digit_set(*test_images, *test_labels, "test_images", "test_labels");
-        return compute([&] { return keep_images(set, test, name, seed); });
+        return compute([&] { return keep_images(set, test, class_names, name, seed); });
       },
       "images"_a.noconvert(), "labels"_a.noconvert(), "test_images"_a.noconvert().none(),
-      "test_labels"_a.noconvert().none(), "name"_a, "seed"_a,
+      "test_labels"_a.noconvert().none(), "class_names"_a, "name"_a, "seed"_a,
       "Images and labels as IDX files in the cache folder, which is returned.");
 }
 

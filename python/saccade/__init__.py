@@ -1,7 +1,8 @@
 """Recurrent visual attention: environments, trainings, agents, comparisons and films."""
 
-from . import envs
+from . import data, envs
 from ._saccade import InputError
+from ._saccade import version as __version__
 from ._settings import presets, trained_agents
 from .agents import Agent, Look, Rollout, State, load
 from .comparisons import Comparison, compare
@@ -20,7 +21,9 @@ __all__ = [
     "Run",
     "State",
     "Study",
+    "__version__",
     "compare",
+    "data",
     "envs",
     "evaluate",
     "load",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import numbers
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +53,19 @@ def as_flag(name: str, value: object) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{name}: {value!r}; allowed: True, False")
     return bool(value)
+
+
+def as_options(options: object, allowed: Collection[str] = ()) -> dict[str, Any]:
+    """What reset() is given as `options`."""
+    words = ", ".join(allowed) or "none"
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise InputError(f"options: {options!r}; allowed: None, or a dictionary of: {words}")
+    for key in options:
+        if key not in allowed:
+            raise InputError(f"options: unknown key {key!r}; allowed: {words}")
+    return dict(options)
 
 
 def as_choice(name: str, value: object, allowed: Collection[str]) -> str:

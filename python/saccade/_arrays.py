@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,8 @@ def as_array(
 
 
 def _plain(name: str, value: Any) -> np.ndarray:
+    if hasattr(value, "detach") and hasattr(value, "cpu"):  # a tensor of PyTorch, wherever it is
+        value = value.detach().cpu()
     try:
         return np.asarray(value)
     except (TypeError, ValueError) as error:
@@ -71,16 +74,19 @@ def _fits(array: np.ndarray, dtype: np.dtype) -> bool:
 def as_images(name: str, images: Any) -> np.ndarray:
     """Images as bytes, (N, rows, cols, channels), N >= 1, channels 1 or 3.
 
-    Taken are uint8, and numbers in [0, 1], which are rounded to 255 steps; (N, rows, cols) are grey.
-    What has to be copied for that is said once, to the logger `saccade`.
+    Taken are uint8, and numbers in [0, 1], which are rounded to 255 steps; (N, rows, cols) are grey,
+    and (N, channels, rows, cols) are known by 1 or 3 in the second place and not in the last. What
+    has to be copied for that is said once, to the logger `saccade`.
     """
     array = _plain(name, images)
     if array.ndim == 3:
         array = array[..., np.newaxis]
+    if array.ndim == 4 and array.shape[1] in (1, 3) and array.shape[3] not in (1, 3):
+        array = array.transpose(0, 2, 3, 1)
     if array.ndim != 4 or 0 in array.shape or array.shape[3] not in (1, 3):
         raise InputError(
-            f"{name}: shape {array.shape}; allowed: (N, rows, cols) or (N, rows, cols, channels) "
-            "with 1 or 3 channels, N at least 1"
+            f"{name}: shape {array.shape}; allowed: (N, rows, cols), (N, rows, cols, channels) or "
+            "(N, channels, rows, cols) with 1 or 3 channels, N at least 1"
         )
     if array.dtype.kind == "f":
         array = as_array(name, array, array.dtype, array.shape, low=0.0, high=1.0)
@@ -93,9 +99,31 @@ def as_images(name: str, images: Any) -> np.ndarray:
     return np.ascontiguousarray(array)
 
 
-def as_labels(name: str, labels: Any, count: int, classes: int = 1_000_000) -> np.ndarray:
-    """Classes of `count` images, integers 0 .. classes - 1, as int64."""
-    return as_array(name, labels, np.int64, (count,), low=0, high=classes - 1)
+def as_labels(
+    name: str,
+    labels: Any,
+    count: int,
+    class_names: Sequence[str] | None = None,
+) -> np.ndarray:
+    """Classes of `count` images as int64: integers from 0 on, or text that is one of `class_names`,
+    of which there are as many as classes where they are given."""
+    array = _plain(name, labels)
+    if class_names and array.dtype.kind in "UO" and all(isinstance(x, str) for x in array.flat):
+        numbers = {text: k for k, text in enumerate(class_names)}
+        unknown = [text for text in array.flat if text not in numbers]
+        if unknown:
+            raise InputError(f"{name}: {str(unknown[0])!r}; allowed: {', '.join(class_names)}")
+        array = np.array([numbers[text] for text in array.flat], np.int64).reshape(array.shape)
+    most = len(class_names) if class_names else 1_000_000
+    return as_array(name, array, np.int64, (count,), low=0, high=most - 1)
+
+
+def text_of(name: str, labels: Any) -> list[str] | None:
+    """The names that labels are, sorted, or None where they are not text."""
+    array = _plain(name, labels)
+    if array.size == 0 or array.dtype.kind not in "UO":
+        return None
+    return sorted(set(array.flat)) if all(isinstance(x, str) for x in array.flat) else None
 
 
 @functools.cache

@@ -3,50 +3,62 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import _saccade
-from ._arrays import as_images, as_labels
+from ._labelled import labelled
 from ._saccade import InputError
 
 
 def keep_images(
-    images: ArrayLike | None,
-    labels: ArrayLike | None,
-    test_images: ArrayLike | None = None,
-    test_labels: ArrayLike | None = None,
+    images: Any,
+    labels: Any,
+    test_images: Any = None,
+    test_labels: Any = None,
+    class_names: Sequence[str] | None = None,
 ) -> Path | None:
-    """The folder that holds these arrays as IDX files, for `data: {source: idx, path: ...}`; None
-    without arrays. It stands in the cache folder under the checksum of their content."""
+    """The folder that holds these images as IDX files, for `data: {source: idx, path: ...}`; None
+    without images. It stands in the cache folder under the checksum of their content."""
     for first, second, names in (
         (images, labels, "images and labels"),
         (test_images, test_labels, "test_images and test_labels"),
     ):
-        if (first is None) != (second is None):
+        if first is None and second is not None:
             raise InputError(f"{names}: one without the other; allowed: both or none")
     if images is None:
         if test_images is not None:
             raise InputError("test_images: without images; allowed: beside these")
+        if class_names is not None:
+            raise InputError("class_names: without images; allowed: beside these")
         return None
 
-    pixels, classes = _pair("", images, labels)
-    test_pixels, test_classes = (
-        (None, None) if test_images is None else _pair("test_", test_images, test_labels)
-    )
+    pixels, classes, found = _pair("", images, labels, class_names)
+    test_pixels, test_classes = None, None
+    if test_images is not None:
+        test_pixels, test_classes, _ = _pair("test_", test_images, test_labels, found or None)
     content = hashlib.sha256()
     for array in (pixels, classes, test_pixels, test_classes):
         if array is not None:
             content.update(repr(array.shape).encode())
             content.update(array.data)
+    if found:
+        content.update(json.dumps(found).encode())
     seed = int.from_bytes(content.digest()[:8], "little")
     name = content.hexdigest()[:32]
-    return _saccade.keep_images(pixels, classes, test_pixels, test_classes, name, seed)
+    return _saccade.keep_images(pixels, classes, test_pixels, test_classes, found, name, seed)
 
 
-def _pair(prefix: str, images: ArrayLike, labels: Any) -> tuple[np.ndarray, np.ndarray]:
-    pixels = as_images(f"{prefix}images", images)
-    return pixels, as_labels(f"{prefix}labels", labels, len(pixels))
+def _pair(
+    prefix: str, images: Any, labels: Any, class_names: Sequence[str] | None
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    pixels, classes, names = labelled(images, labels, class_names, prefix=prefix)
+    if classes is None:
+        raise InputError(
+            f"{prefix}images and {prefix}labels: one without the other; allowed: both or none"
+        )
+    return pixels, classes, names

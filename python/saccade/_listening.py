@@ -87,3 +87,30 @@ class Listener:
         self.finish(folder)
         level = logging.WARNING if failed else logging.INFO
         log.log(level, "%s: %s", self._labels[folder], text)
+
+
+class DownloadListener:
+    """Shows how downloads go: notes to the log, and a bar for each file, where bars are wanted. The
+    C++ side calls it, on the thread that waits."""
+
+    def __init__(self, progress: bool) -> None:
+        self._make_bar = extra("tqdm.auto", "progress").tqdm if progress else None
+        self._bar: Any = None
+
+    def begin(self, name: str, size: int) -> None:
+        if self._make_bar is not None:
+            self._bar = self._make_bar(total=size, desc=name, unit="B", unit_scale=True)
+
+    def update(self, size: int) -> None:
+        if self._bar is not None:
+            self._bar.update(size - self._bar.n)
+
+    def end(self, whole: bool, url: str) -> None:
+        if self._bar is not None:
+            if whole:
+                self._bar.update(self._bar.total - self._bar.n)
+            self._bar.close()
+            self._bar = None
+
+    def note(self, text: str) -> None:
+        log.info("%s", text)

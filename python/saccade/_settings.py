@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _saccade
+from ._arguments import as_seed
 from ._saccade import InputError
 
 Settings = Mapping[str, Any]
@@ -140,6 +141,15 @@ def experiment(config: Config, overrides: Settings | None, images: Path | None) 
                 raise InputError(f"overrides: {key} beside images; allowed: one of the two")
         assignments += [("data.source", "idx", "images"), ("data.path", str(images), "images")]
     return _saccade.Said(text, origin, assignments, [f"{k}={v}" for k, v in said.items()])
+
+
+def with_seed(overrides: Settings | None, seed: int | None) -> Settings | None:
+    """Overrides with this seed, too."""
+    if seed is None:
+        return overrides
+    if "seed" in (overrides or {}):
+        raise InputError("seed: also among overrides; allowed: one of the two")
+    return {**(overrides or {}), "seed": as_seed(seed)}
 
 
 def as_called(function: str, *arguments: Any, **options: Any) -> str:

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import dataclasses
 import json
 import os
-from collections.abc import Iterator, Mapping
+import pathlib
+import tempfile
+import types
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _saccade
-from ._arguments import MAX_SCENES, as_integer, as_path, as_seed
-from ._arrays import as_array, as_images, as_labels
+from ._arguments import MAX_SCENES, as_flag, as_integer, as_path, as_seed
+from ._arrays import as_array
+from ._html import table
+from ._labelled import labelled
 from ._saccade import InputError
 
 Readout = Literal["deterministic", "sampled", "argmax"]
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int32]
 
+_SHOWN = 10  # episodes or classes in a notebook
 _WEIGHTS = ("glimpse_weights", "windows", "gate", "hidden", "alignment", "core")
 
 
 def load(path: str | os.PathLike[str], *, threads: int = 0) -> Agent:
-    """The trained agent of a run folder (its best checkpoint on the validation scenes, with averaged
-    weights, as evaluations use it), of a checkpoint file, or one that comes with the package, by its
-    name (see `trained_agents`).
+    """The trained agent of a Run or its folder (its best checkpoint on the validation scenes, with averaged
+    weights, as evaluations use it), of a checkpoint file (see `Agent.save`), of another Agent, or one
+    that comes with the package, by its name (see `trained_agents`).
 
     The data that it was trained on must be there: they name its classes. `threads`: of what it
     computes; 0 takes every processor this process may use.
@@ -47,11 +55,20 @@ class Rollout(Mapping[str, np.ndarray]):
       answers (N), (N, J), (N, T): the class, the symbols (then -1), or the actions
       labels: what was right, in the same shape; None where nobody said
       errors (N): of what could be earned the share that was not; None where nobody said
+      states (N, T, H): of the core, after each look
+      log_probabilities (N, T): of each look's place, log pi as REINFORCE has it (of points a density);
+        0 of a look that is not placed by the network; None of agents that do not draw places
+      baselines (N, T): b_t of the state before each look; None where none is learned from it
+      boxes (N, K, 4): of test scenes, where the digits are in pixels of the canvas: x, y, width,
+        height, 0 where none is; of what moves (N, T, K, 4)
+      canvases (N, channels, rows, cols): of test scenes, if asked for: what it looked at, in [0, 1];
+        of what moves (N, T, ...)
       weights: by name, those there are: glimpse_weights (N, T, G) of the candidates of a grid,
         windows (N, T, 5), gate (N, T, F), hidden (N, hops, T), alignment (N, J, T), core (N, T, L, T)
     """
 
     arrays: dict[str, np.ndarray]
+    class_names: Sequence[str] = ()
 
     @property
     def locations(self) -> FloatArray:
@@ -78,6 +95,26 @@ class Rollout(Mapping[str, np.ndarray]):
         return self.arrays.get("errors")
 
     @property
+    def states(self) -> FloatArray:
+        return self.arrays["states"]
+
+    @property
+    def log_probabilities(self) -> FloatArray | None:
+        return self.arrays.get("log_probabilities")
+
+    @property
+    def baselines(self) -> FloatArray | None:
+        return self.arrays.get("baselines")
+
+    @property
+    def boxes(self) -> IntArray | None:
+        return self.arrays.get("boxes")
+
+    @property
+    def canvases(self) -> FloatArray | None:
+        return self.arrays.get("canvases")
+
+    @property
     def weights(self) -> dict[str, FloatArray]:
         return {name: self.arrays[name] for name in _WEIGHTS if name in self.arrays}
 
@@ -89,6 +126,27 @@ class Rollout(Mapping[str, np.ndarray]):
 
     def __len__(self) -> int:
         return len(self.arrays)
+
+    def _repr_html_(self) -> str:
+        """The first episodes: answers, what was right, and the error."""
+        head = ["episode", "answer"]
+        columns = [self._words(self.answers)]
+        if self.labels is not None:
+            head.append("label")
+            columns.append(self._words(self.labels))
+        if self.errors is not None:
+            head.append("error")
+            columns.append([f"{error:.3g}" for error in self.errors[:_SHOWN]])
+        shown = [(n, *texts) for n, texts in enumerate(zip(*columns, strict=True))]
+        more = len(self.answers) - len(shown)
+        return table(head, shown) + (f"<p>and {more} more</p>" if more > 0 else "")
+
+    def _words(self, classes: IntArray) -> list[str]:
+        names = dict(enumerate(self.class_names))
+        return [
+            " ".join(names.get(int(k), str(k)) for k in np.atleast_1d(row) if k >= 0)
+            for row in classes[:_SHOWN]
+        ]
 
     def __repr__(self) -> str:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in self.arrays.items())
@@ -136,6 +194,58 @@ class Agent:
         self._threads = as_integer("threads", threads, 0, 1024)
         self._agent = _saccade.Agent(self.path, self._threads)
         self._facts: dict[str, Any] = self._agent.facts
+        self._elsewhere = False  # whether its weights are those of no file
+
+    def __fspath__(self) -> str:
+        """Where it is from, so that it goes wherever a run does. InputError once its weights were
+        changed: `save` writes these."""
+        if self._edited:
+            raise InputError(
+                f"{self.path}: the agent's weights were changed; save(path) keeps them, and that "
+                "path can be used"
+            )
+        return self.path
+
+    @property
+    def _edited(self) -> bool:
+        return self._elsewhere or self._agent.edited
+
+    # A copy has the weights as they are.
+
+    def __getstate__(self) -> dict[str, Any]:
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "agent.safetensors"
+            self._agent.save(str(file), False)
+            return {
+                "path": self.path,
+                "threads": self._threads,
+                "edited": self._edited,
+                "checkpoint": file.read_bytes(),
+            }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.path, self._threads = state["path"], state["threads"]
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "agent.safetensors"
+            file.write_bytes(state["checkpoint"])
+            self._agent = _saccade.Agent(str(file), self._threads)
+        self._facts = self._agent.facts
+        self._elsewhere = state["edited"]
+
+    def _repr_html_(self) -> str:
+        rows, cols, channels = self.canvas
+        classes = self.class_names
+        names = ", ".join(classes[:_SHOWN]) + (", ..." if len(classes) > _SHOWN else "")
+        weights = sum(array.size for array in self.parameters.values())
+        return table(
+            (),
+            [
+                ("agent", self.path),
+                ("looks", f"{self.num_glimpses} at {rows} x {cols} pixels, {channels} channels"),
+                (f"{len(classes)} answers", names),
+                ("weights", f"{weights:,}{' (changed)' if self._edited else ''}"),
+            ],
+        )
 
     def __repr__(self) -> str:
         rows, cols, _ = self.canvas
@@ -162,10 +272,82 @@ class Agent:
         return self._agent.config_yaml
 
     @property
-    def parameters(self) -> dict[str, FloatArray]:
+    def parameters(self) -> Mapping[str, FloatArray]:
         """The weights by name, (rows, cols) each, in the memory that the agent computes with: what
-        is written there is used from then on. `torch.from_dlpack` takes them without a copy."""
-        return self._agent.parameters
+        is written into an array is used from then on. `torch.from_dlpack` takes them without a copy.
+        The mapping itself cannot be written: `set_parameters` takes arrays."""
+        return types.MappingProxyType(self._agent.parameters)
+
+    def set_parameters(self, weights: Mapping[str, Any]) -> None:
+        """Writes weights, finite numbers (rows, cols), over those of these names. `save` keeps them."""
+        if not isinstance(weights, Mapping):
+            raise InputError(f"weights: {type(weights).__name__}; allowed: a dictionary of arrays")
+        there = self.parameters
+        taken = {}
+        for name, values in weights.items():
+            if name not in there:
+                raise InputError(f"weights: unknown name {name!r}; allowed: {', '.join(there)}")
+            taken[name] = as_array(f"weights['{name}']", values, np.float32, there[name].shape)
+        for name, array in taken.items():
+            there[name][...] = array
+
+    def with_parameters(self, weights: Mapping[str, Any]) -> Agent:
+        """Another agent with these weights; this one keeps its own. See `set_parameters`."""
+        other = copy.deepcopy(self)
+        other.set_parameters(weights)
+        return other
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> pathlib.Path:
+        """Writes the weights as they are now, with the configuration, as a .safetensors file: `load`
+        takes it, and so do the setting `init_from`, to train on from there, and all that takes a
+        run and reads its agent alone. Returns its path. What is there is kept, unless `force`."""
+        file = pathlib.Path(as_path("path", path))
+        if file.suffix != ".safetensors":
+            raise InputError(f"path: {file}; allowed: a name that ends in .safetensors")
+        self._agent.save(str(file), as_flag("force", force))
+        return file
+
+    def export(
+        self,
+        *,
+        npz: str | os.PathLike[str] | None = None,
+        onnx: str | os.PathLike[str] | None = None,
+        agent: str | os.PathLike[str] | None = None,
+        unrolled: bool = False,
+        force: bool = False,
+    ) -> list[pathlib.Path]:
+        """Writes the agent for other programs, as `saccade export` does, and returns the paths.
+
+        npz: a file with an array for each parameter. onnx: a file with one step, from a glimpse and
+            the state to the answer and where to look next; with `unrolled` whole episodes, from the
+            canvas to the answer. agent: a new folder with what others need of the finished run it
+            is from: configuration, figures and weights; not of weights that were changed.
+        force: write over files that are there.
+        """
+        if agent is not None and self._edited:
+            raise InputError(
+                "agent: the weights were changed, and the figures of the run are of others; "
+                "allowed: npz, onnx, and save(path)"
+            )
+        targets = [None if each is None else pathlib.Path(each) for each in (npz, onnx, agent)]
+        with self._file() as file:
+            _saccade.export_agent(
+                folder=pathlib.Path(file if agent is None else self.path),
+                npz=targets[0],
+                onnx=targets[1],
+                agent=targets[2],
+                unrolled=as_flag("unrolled", unrolled),
+                force=as_flag("force", force),
+            )
+        return [target for target in targets if target is not None]
+
+    @contextlib.contextmanager
+    def _file(self) -> Iterator[str]:
+        """A checkpoint of the weights as they are."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = str(pathlib.Path(folder) / "agent.safetensors")
+            self._agent.save(file, False)
+            yield file
 
     def rollout(
         self,
@@ -178,9 +360,11 @@ class Agent:
         seed: int | None = None,
         sample: int = 0,
         beam: int = 1,
+        canvases: bool = False,
     ) -> Rollout:
-        """Plays episodes on images (N, rows, cols[, channels]) as large as its canvas, uint8 or in
-        [0, 1], or on the first `scenes` of an evaluation (as many as its own has, by default).
+        """Plays episodes on images as large as its canvas, with labels or without, which are taken as
+        by saccade.train, or on the first `scenes` of an evaluation (as many as its own has, by
+        default), with their canvases if wanted. Labels are classes or their names.
 
         readout: `deterministic` looks at the mean or the most probable place and takes the
         expectation of soft kinds; `sampled` draws; `argmax` takes the most probable of soft kinds,
@@ -193,15 +377,14 @@ class Agent:
             if labels is not None:
                 raise InputError("labels: given without images")
             count = _scenes(self._facts["scenes"] if scenes is None else scenes)
-            played = self._agent.play_scenes(count, split, readout, seed, sample, beam)
+            played = self._agent.play_scenes(
+                count, split, readout, seed, sample, beam, as_flag("canvases", canvases)
+            )
             return self._rollout(played, known=True)
         if scenes is not None:
             raise InputError("scenes: given with images; allowed: one of both")
-        pixels = self._canvases(images)
-        known = labels is not None
-        if known and self._facts["spells"]:
-            raise InputError("labels: this agent answers with sequences; allowed: None")
-        classes = as_labels("labels", labels, len(pixels), len(self.class_names)) if known else None
+        pixels, classes = self._labelled(images, labels)
+        known = classes is not None
         played = self._agent.play_canvases(
             pixels, classes, readout, seed or 0, sample, beam, None
         )
@@ -303,17 +486,27 @@ class Agent:
         self, *, scenes: int = 64, samples: int = 128, rollouts: int = 4
     ) -> dict[str, Any]:
         """How noisy the locator's REINFORCE gradient is by each advantage estimator, as `saccade
-        gradients` tells it, of the weights in the file: on `scenes` test scenes with `rollouts`
+        gradients` tells it: on `scenes` test scenes with `rollouts`
         episodes each, over `samples` draws of the policy's noise. Of agents that learn by REINFORCE.
         """
-        told: dict[str, Any] = json.loads(
-            _saccade.gradients(self.path, scenes, samples, rollouts, self._threads)
-        )
+        with self._file() as file:
+            told: dict[str, Any] = json.loads(
+                _saccade.gradients(file, scenes, samples, rollouts, self._threads)
+            )
         return told
 
     def _canvases(self, images: Any) -> np.ndarray:
         """(N, channels, rows, cols), bytes."""
-        return np.ascontiguousarray(as_images("images", images).transpose(0, 3, 1, 2))
+        return self._labelled(images, None)[0]
+
+    def _labelled(self, images: Any, labels: Any) -> tuple[np.ndarray, np.ndarray | None]:
+        """The same, and classes (N), or None."""
+        if labels is not None and self._facts["spells"]:
+            raise InputError("labels: this agent answers with sequences; allowed: None")
+        pixels, classes, _ = labelled(images, labels, self.class_names)
+        if self._facts["spells"]:
+            classes = None
+        return np.ascontiguousarray(pixels.transpose(0, 3, 1, 2)), classes
 
     def _locations(self, locations: Any, size: int) -> np.ndarray:
         return as_array("locations", locations, np.float32, (size, 2), low=-1.0, high=1.0)
@@ -324,10 +517,14 @@ class Agent:
             side = self._facts["picture_side"]
             shape = (self._facts["pictures"], self.canvas[2], side, side)
             arrays["glimpses"] = glimpses.reshape(*glimpses.shape[:2], *shape)
+        if "canvases" in arrays:
+            rows, cols, channels = self.canvas
+            canvases = arrays["canvases"]
+            arrays["canvases"] = canvases.reshape(*canvases.shape[:-1], channels, rows, cols)
         if not known:
             for name in ("labels", "errors"):
                 arrays.pop(name, None)
-        return Rollout(arrays)
+        return Rollout(arrays, self.class_names)
 
 
 def _scenes(count: int) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import html
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _saccade
 from ._extras import extra
+from ._html import table
 from ._settings import as_called
 
 if TYPE_CHECKING:
@@ -48,10 +48,11 @@ class Comparison:
         return extra("pandas", "pandas").DataFrame(rows).set_index("variant")
 
     def _repr_html_(self) -> str:
-        lines = ["<table>", _row("th", [title for title, _ in _COLUMNS])]
-        for variant in self._document["variants"]:
-            lines.append(_row("td", [text(variant) for _, text in _COLUMNS]))
-        return "\n".join([*lines, "</table>"])
+        variants = self._document["variants"]
+        return table(
+            [title for title, _ in _COLUMNS],
+            [[text(variant) for _, text in _COLUMNS] for variant in variants],
+        )
 
     def __repr__(self) -> str:
         names = ", ".join(
@@ -66,7 +67,8 @@ def compare(
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
 ) -> Comparison:
-    """Puts the runs of folders - of runs or of studies - side by side, and writes tables, charts, a
+    """Puts the runs of folders - of runs or of studies, Runs, Studies, Agents, or the names of
+    trained agents - side by side, and writes tables, charts, a
     recording and a report, as `saccade compare` does.
 
     tuned_by: keys: of runs that differ in these alone, those with the least validation error stand
@@ -127,7 +129,3 @@ _COLUMNS: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
     ("on digit %", lambda v: _figure(v, "attention/on_target", 100, ".1f")),
     ("episodes", lambda v: f"{v['episodes']:.0f}"),
 ]
-
-
-def _row(cell: str, texts: list[str]) -> str:
-    return f"<tr>{''.join(f'<{cell}>{html.escape(text)}</{cell}>' for text in texts)}</tr>"

@@ -13,13 +13,14 @@ import numpy as np
 
 from . import _saccade
 from ._arguments import MAX_SCENES, as_integer, as_number, as_seed
-from ._arrays import as_labels
 from ._saccade import InputError
-from .agents import Agent
+from .agents import Agent, load
+
+AnyAgent = str | os.PathLike[str]  # an Agent is one, too
 
 
 def record(
-    agents: Agent | Sequence[Agent],
+    agents: AnyAgent | Sequence[AnyAgent],
     images: Any = None,
     *,
     labels: Any = None,
@@ -29,26 +30,22 @@ def record(
     fps: float = 3.0,
 ) -> Recording:
     """Where agents look, side by side, by the single deterministic pass of an evaluation: at images
-    (N, rows, cols[, channels]) as large as their canvas, whose classes `labels` (N) may tell, or at
-    the first `scenes` of the test. Nothing is drawn before it is shown or saved.
+    as large as their canvas, with labels or without, as Agent.rollout takes them, or at the first
+    `scenes` of the test. Nothing is drawn before it is shown or saved.
 
-    names: one for each agent, by default the folders'; fps: glimpses a second.
+    agents: one or several: Agents, Runs, folders, checkpoints or names, as `load` takes them. names: one for each agent, by default the folders'; fps: glimpses a second.
     """
-    players = [agents] if isinstance(agents, Agent) else list(agents)
-    if not players or not all(isinstance(player, Agent) for player in players):
-        raise InputError(f"agents: {agents!r}; allowed: one and more, as saccade.load gives them")
+    given = [agents] if isinstance(agents, (str, os.PathLike)) else list(agents)
+    if not given or not all(isinstance(one, (str, os.PathLike)) for one in given):
+        raise InputError(f"agents: {agents!r}; allowed: one and more, as saccade.load takes them")
+    players = [one if isinstance(one, Agent) else load(one) for one in given]
     if names is None:
         names = [pathlib.Path(agent.path).name for agent in players]
     if len(names) != len(players):
         raise InputError(f"names: {len(names)} for {len(players)} agents")
-    pixels = None if images is None else players[0]._canvases(images)
-    classes = None
-    if labels is not None:
-        if pixels is None:
-            raise InputError("labels: given without images")
-        if players[0]._facts["spells"]:
-            raise InputError("labels: these agents answer with sequences; allowed: None")
-        classes = as_labels("labels", labels, len(pixels), len(players[0].class_names))
+    if labels is not None and images is None:
+        raise InputError("labels: given without images")
+    pixels, classes = (None, None) if images is None else players[0]._labelled(images, labels)
     count = as_integer("scenes", scenes, 1, MAX_SCENES) if pixels is None else len(pixels)
     drawn = None if seed is None else as_seed(seed)
     return Recording(players, list(names), pixels, classes, count, drawn, as_number("fps", fps))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _saccade
 from ._extras import extra
+from ._html import table
 from ._saccade import InputError
 from .agents import Agent, load
 from .comparisons import Comparison, compared
@@ -29,6 +30,10 @@ class Metrics(dict[str, list[float]]):
         return extra("pandas", "pandas").DataFrame(dict(self))
 
 
+def _per_cent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.2f}"
+
+
 class Folder:
     """A folder on disk that goes wherever a path does."""
 
@@ -45,10 +50,11 @@ class Folder:
 
 
 class Run(Folder):
-    """The folder of one run. What it says is read when it is asked for."""
+    """The folder of one run, or that of the trained agent of this name. What it says is read when
+    it is asked for."""
 
     def __init__(self, path: PathLike) -> None:
-        self.path = Path(path)
+        self.path = _saccade.find_run_folder(Path(path))
         if not (self.path / "config.yaml").is_file():
             raise InputError(f"{self.path}: no run folder (no config.yaml)")
 
@@ -83,6 +89,16 @@ class Run(Folder):
     def test(self) -> dict[str, Any]:
         """What is drawn of the test: error by glimpse, confusion, where it looked; none before."""
         return self._read("test.json")
+
+    def _repr_html_(self) -> str:
+        low, high = (self.summary.get(f"test/error{end}") for end in ("_low", "_high"))
+        error = _per_cent(self.summary.get("test/error"))
+        if low is not None and high is not None:
+            error += f" [{100 * low:.2f}, {100 * high:.2f}]"
+        rows = [("run", self.path), ("finished", "yes" if self.finished else "no")]
+        rows += [("test error %", error)] if self.finished else []
+        episodes = self.metrics.get("episodes", [])
+        return table((), [*rows, ("episodes", f"{episodes[-1] if episodes else 0:,}")])
 
     def agent(self) -> Agent:
         """The trained agent, as `load` gives it."""
@@ -143,6 +159,17 @@ class Study(Folder):
                 for run, one in zip(runs, settings, strict=True)
             ]
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                os.path.relpath(run.path, self.path),
+                "yes" if run.finished else "no",
+                _per_cent(run.summary.get("test/error")),
+            )
+            for run in self.runs
+        ]
+        return table(("run", "finished", "test error %"), rows)
 
     def __repr__(self) -> str:
         how = "" if self.finished else ", not finished"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
-from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 
 from ._saccade import InputError
 from .envs import GlimpseVectorEnv
@@ -79,6 +79,7 @@ class GlimpseVecEnv(VecEnv):
         return list(self._get_indices(indices))
 
 
-def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> GlimpseVecEnv:
-    """The environments that Gymnasium has under this id ("saccade/Cluttered60-v0")."""
-    return GlimpseVecEnv(num_envs, family_of(id), **arguments)
+def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> VecMonitor:
+    """The environments that Gymnasium has under this id ("saccade/Cluttered60-v0"), a GlimpseVecEnv
+    in a VecMonitor: the info of an episode that ended has its return and length as `episode`."""
+    return VecMonitor(GlimpseVecEnv(num_envs, family_of(id), **arguments))

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from . import _saccade
 from ._images import keep_images
+from ._labelled import kind_of
 from ._listening import Listener, Row, log
-from ._settings import Config, Settings, as_called, experiment
+from ._settings import Config, Settings, as_called, experiment, with_seed
 from .runs import PathLike, Run, Study
 
 
@@ -22,10 +20,12 @@ def train(
     config: Config,
     overrides: Settings | None = None,
     *,
-    images: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    test_images: ArrayLike | None = None,
-    test_labels: ArrayLike | None = None,
+    images: Any = None,
+    labels: Any = None,
+    test_images: Any = None,
+    test_labels: Any = None,
+    class_names: Sequence[str] | None = None,
+    seed: int | None = None,
     out: PathLike | None = None,
     resume: bool = False,
     threads: int = 0,
@@ -37,11 +37,16 @@ def train(
 
     config: a YAML file, the name of a preset (see `presets`), or a dict with nested or dotted keys.
     overrides: settings over it by their dotted keys, {"training.episodes": 100_000}.
-    images, labels: own data instead of the configuration's: (N, rows, cols) or (N, rows, cols, 1 or
-        3), bytes or floats in [0, 1], and classes (N), 0 to C - 1. They are kept in the cache
-        folder ($XDG_CACHE_HOME/saccade or ~/.cache/saccade), where the run finds them later.
+    images, labels: own data instead of the configuration's: an array or tensor (N, rows, cols),
+        (N, rows, cols, 1 or 3) or (N, 1 or 3, rows, cols), bytes or floats in [0, 1], and classes
+        (N), 0 to C - 1 or text; or, as `images` alone, a data set of (image, label) or batches of
+        these, as PyTorch's Dataset and DataLoader. They are kept in the cache folder
+        ($XDG_CACHE_HOME/saccade or ~/.cache/saccade), where the run finds them later.
     test_images, test_labels: the same for the test; by default a random sixth of the images, the
         same each time, is kept for it.
+    class_names: of the classes 0 to C - 1; by default those of the data set, or the labels that are
+        text, sorted.
+    seed: of the run, as the setting `seed`.
     out: the run folder; by default runs/<name>/<overrides>/seed-<n>. One that is there is left as
         it is, which is an InputError, unless `resume` goes on from its last checkpoint.
     threads: 0 for all processors; the results do not depend on it.
@@ -52,9 +57,10 @@ def train(
 
     A setting that was given and that the chosen kinds do not read is a warning.
     """
-    data = [images, labels, test_images, test_labels]
-    said = experiment(config, overrides, keep_images(*data))
-    command = as_called("train", config, *_given(overrides), **_shown(*data), out=out)
+    data = _shown(images, labels, test_images, test_labels, class_names)
+    kept = keep_images(images, labels, test_images, test_labels, class_names)
+    said = experiment(config, with_seed(overrides, seed), kept)
+    command = as_called("train", config, *_given(overrides), **data, seed=seed, out=out)
     told = None if callback is None else _of_row(callback)
     _warn_of_unused(said)
     with Listener(told, progress) as listener:
@@ -69,10 +75,11 @@ def study(
     config: Config,
     overrides: Settings | None = None,
     *,
-    images: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    test_images: ArrayLike | None = None,
-    test_labels: ArrayLike | None = None,
+    images: Any = None,
+    labels: Any = None,
+    test_images: Any = None,
+    test_labels: Any = None,
+    class_names: Sequence[str] | None = None,
     out: PathLike | None = None,
     jobs: int = 0,
     threads: int = 0,
@@ -91,9 +98,10 @@ def study(
     A run that fails is logged and does not stop the others; at the end that is a RuntimeError.
     Runs that another process is training are left to it: several divide a study among them.
     """
-    data = [images, labels, test_images, test_labels]
-    said = experiment(config, overrides, keep_images(*data))
-    command = as_called("study", config, *_given(overrides), **_shown(*data), out=out)
+    data = _shown(images, labels, test_images, test_labels, class_names)
+    kept = keep_images(images, labels, test_images, test_labels, class_names)
+    said = experiment(config, overrides, kept)
+    command = as_called("study", config, *_given(overrides), **data, out=out)
     _warn_of_unused(said)
     with Listener(callback, progress) as listener:
         return Study(_saccade.train_study(said, _path(out), jobs, threads, command, listener))
@@ -105,7 +113,7 @@ def evaluate(
     """Tests the best checkpoint of a run (its last, where there is no best yet) on the test set, as
     `saccade eval` does. Returns the figures by the names of the metrics, shares in [0, 1].
 
-    run: a run, or its folder.
+    run: a Run, its folder, an Agent, or the name of a trained agent.
     episodes: test scenes; by default as the run's configuration says.
     draws: so many draws of them, for the same digits; by default likewise.
     """
@@ -132,9 +140,7 @@ def _given(overrides: Settings | None) -> list[Settings]:
     return [overrides] if overrides else []
 
 
-def _shown(*data: ArrayLike | None) -> dict[str, np.ndarray | None]:
+def _shown(*data: Any) -> dict[str, Any]:
     names = ("images", "labels", "test_images", "test_labels")
-    return {
-        n: None if array is None else np.asarray(array)
-        for n, array in zip(names, data, strict=True)
-    }
+    shown = {name: kind_of(each) for name, each in zip(names, data, strict=False)}
+    return {**shown, "class_names": data[-1]}

@@ -1,7 +1,9 @@
 """Trained agents: rollouts, steps by hand, parameters, saliency, films."""
 
+import copy
 import os
 import pathlib
+import pickle
 import shutil
 import subprocess
 
@@ -79,7 +81,8 @@ def test_scenes_are_those_of_eval(
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     look = agent.rollout(scenes=150)
     with np.load(file) as written:
-        assert set(written.files) == set(look) - {"probabilities", "glimpses"}
+        more = {"probabilities", "glimpses", "states", "log_probabilities", "baselines", "boxes"}
+        assert set(written.files) == set(look) - more
         for name in written.files:
             np.testing.assert_array_equal(look[name], written[name], err_msg=name)
 
@@ -158,6 +161,232 @@ def test_parameters_share_the_memory(runs: dict[str, pathlib.Path]) -> None:
     assert (before != 0.1).any()
     del agent
     assert (weights == 0).all()  # the memory outlives the agent
+
+
+def test_what_is_written_into_the_mapping_is_not_lost(runs: dict[str, pathlib.Path]) -> None:
+    """It cannot be: arrays are set by set_parameters, or in another agent by with_parameters."""
+    agent = saccade.load(runs["points"])
+    images = some_images(2)
+    before = agent.rollout(images).probabilities
+    zeros = {"classifier.weight": np.zeros((32, 10)), "classifier.bias": np.zeros((1, 10))}
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        agent.parameters["classifier.weight"] = zeros["classifier.weight"]
+    other = agent.with_parameters(zeros)
+    np.testing.assert_allclose(other.rollout(images).probabilities, 0.1)
+    np.testing.assert_array_equal(agent.rollout(images).probabilities, before)
+    agent.set_parameters(zeros)
+    np.testing.assert_allclose(agent.rollout(images).probabilities, 0.1)
+    for weights, message in [
+        ({"classifier": 0}, "weights: unknown name 'classifier'; allowed: glimpse."),
+        ({"classifier.bias": np.zeros(10)}, r"weights\['classifier.bias'\]: shape \(10,\)"),
+        ({"classifier.bias": np.full((1, 10), np.nan)}, "not finite"),
+        ([1], "weights: list; allowed: a dictionary"),
+    ]:
+        both = {"classifier.weight": np.ones((32, 10)), **weights} if weights != [1] else weights
+        with pytest.raises(saccade.InputError, match=message):
+            agent.set_parameters(both)
+    np.testing.assert_allclose(agent.rollout(images).probabilities, 0.1)  # nothing was written
+
+
+def test_edited_weights_are_kept(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+    agent = saccade.load(runs["points"])
+    images = some_images(2)
+    assert agent.save(tmp_path / "same.safetensors") == tmp_path / "same.safetensors"
+    bias = np.arange(10, dtype=np.float32)[np.newaxis]
+    edited = agent.with_parameters({"classifier.bias": bias})
+    edited.save(tmp_path / "edited.safetensors")
+    loaded = saccade.load(tmp_path / "edited.safetensors")
+    np.testing.assert_array_equal(loaded.parameters["classifier.bias"], bias)
+    np.testing.assert_array_equal(
+        loaded.rollout(images).probabilities, edited.rollout(images).probabilities
+    )
+    np.testing.assert_array_equal(
+        saccade.load(tmp_path / "same.safetensors").rollout(images).probabilities,
+        agent.rollout(images).probabilities,
+    )
+    # And trained on: at a vanishing rate they are what they were.
+    still = {"training.learning_rate": 1e-12, "init_from": loaded}
+    config = {**SMALL, "attention": {"glimpse": WAYS["points"]}}
+    run = saccade.train(config, still, out=tmp_path / "run", threads=1)
+    np.testing.assert_allclose(run.agent().parameters["classifier.bias"], bias, atol=1e-6)
+    assert saccade.evaluate(tmp_path / "edited.safetensors")["test/error"] > 0.5
+
+
+def test_what_is_not_saved(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+    agent = saccade.load(runs["points"])
+    with pytest.raises(saccade.InputError, match="allowed: a name that ends in .safetensors"):
+        agent.save(tmp_path / "agent.npz")
+    agent.save(tmp_path / "a.safetensors")
+    with pytest.raises(saccade.InputError, match="exists already"):
+        agent.save(tmp_path / "a.safetensors")
+    agent.save(tmp_path / "a.safetensors", force=True)
+    agent.parameters["classifier.bias"][:] = np.nan
+    with pytest.raises(saccade.InputError, match="parameters: 'classifier.bias' has values that"):
+        agent.save(tmp_path / "b.safetensors")
+    assert not (tmp_path / "b.safetensors").exists()
+
+
+def test_an_edited_agent_is_not_taken_for_its_run(
+    runs: dict[str, pathlib.Path], tmp_path: pathlib.Path
+) -> None:
+    agent = saccade.load(runs["points"])
+    before = agent.gradients(scenes=4, samples=3, rollouts=2)
+    edited = agent.with_parameters({"classifier.bias": np.arange(10)[np.newaxis]})
+    for each in (edited, copy.deepcopy(edited), pickle.loads(pickle.dumps(edited))):
+        for call in (
+            lambda: saccade.load(each),
+            lambda: saccade.evaluate(each),
+            lambda: saccade.compare(each, out=tmp_path / "comparison"),
+        ):
+            with pytest.raises(saccade.InputError, match="weights were changed; save"):
+                call()
+        with pytest.raises(saccade.InputError, match="agent: the weights were changed"):
+            each.export(agent=tmp_path / "agent")
+        assert each.gradients(scenes=4, samples=3, rollouts=2) != before
+    agent.gradients()
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda a: pickle.loads(pickle.dumps(a))])
+def test_copies_of_agents(agent: saccade.Agent, way: object) -> None:
+    images = some_images(3)
+    twin = way(agent)
+    one, other = agent.rollout(images), twin.rollout(images)
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name])
+    assert os.fspath(twin) == agent.path
+    for array in agent.parameters.values():
+        array[:] = 0
+    np.testing.assert_array_equal(twin.rollout(images).probabilities, one.probabilities)
+
+
+def test_runs_agents_and_names_are_taken_alike(
+    runs: dict[str, pathlib.Path], tmp_path: pathlib.Path
+) -> None:
+    folder = runs["points"]
+    images = some_images(2)
+    expected = saccade.load(folder).rollout(images).probabilities
+    figures = saccade.evaluate(folder)
+    alike = [folder, str(folder), saccade.Run(folder), saccade.load(folder)]
+    for number, one in enumerate(alike):
+        np.testing.assert_array_equal(saccade.load(one).rollout(images).probabilities, expected)
+        assert saccade.evaluate(one) == figures
+        assert saccade.Run(one).path == folder
+        made = saccade.compare(one, out=tmp_path / f"comparison-{number}")
+        assert len(made.to_dict()["variants"]) == 1
+        saccade.record(one, images).save(tmp_path / f"{number}.png")
+        assert len({file.read_bytes() for file in tmp_path.glob("*.png")}) == 1
+    saccade.record([folder, saccade.Run(runs["grid"])], images).save(tmp_path / "two.gif")
+
+
+def test_the_names_of_trained_agents_are_taken_as_well(tmp_path: pathlib.Path) -> None:
+    names = saccade.trained_agents()
+    if not names:
+        pytest.skip("no trained agents are here")
+    run = saccade.Run(names[0])
+    assert run.finished and run.path.name == names[0]
+
+
+@pytest.mark.parametrize("unrolled", [False, True])
+def test_export_is_that_of_the_program(
+    runs: dict[str, pathlib.Path], program: str, tmp_path: pathlib.Path, unrolled: bool
+) -> None:
+    agent = saccade.load(runs["points"])
+    ours = [tmp_path / name for name in ("a.npz", "a.onnx", "a")]
+    theirs = [tmp_path / name for name in ("b.npz", "b.onnx", "b")]
+    assert agent.export(npz=ours[0], onnx=ours[1], agent=ours[2], unrolled=unrolled) == ours
+    options = [word for pair in zip(("--npz", "--onnx", "--agent"), theirs) for word in pair]
+    command = [program, "export", agent.path, *options, *["--unrolled"] * unrolled]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    np.testing.assert_array_equal(
+        np.load(ours[0])["classifier.bias"], np.load(theirs[0])["classifier.bias"]
+    )
+    assert sorted(os.listdir(ours[2])) == sorted(os.listdir(theirs[2]))
+    edited = agent.with_parameters({"classifier.bias": np.arange(10)[np.newaxis]})
+    assert edited.export(npz=tmp_path / "c.npz") == [tmp_path / "c.npz"]
+    assert np.load(tmp_path / "c.npz")["classifier.bias"].tolist() == [list(range(10))]
+
+
+def test_states_and_baselines_are_those_of_the_networks(runs: dict[str, pathlib.Path]) -> None:
+    """What the classifier and the baseline read: computed again from the weights."""
+    agent = saccade.load(runs["points"])
+    look = agent.rollout(scenes=130)
+    w = agent.parameters
+    logits = look.states @ w["classifier.weight"] + w["classifier.bias"]
+    exp = np.exp(logits - logits.max(axis=2, keepdims=True))
+    np.testing.assert_allclose(
+        look.probabilities, exp / exp.sum(axis=2, keepdims=True), atol=1e-5
+    )
+    assert look.baselines is not None and look.baselines.shape == (130, 4)
+    before = np.concatenate([np.zeros_like(look.states[:, :1]), look.states[:, :-1]], axis=1)
+    np.testing.assert_allclose(
+        look.baselines, (before @ w["baseline.weight"])[..., 0] + w["baseline.bias"][0], atol=1e-5
+    )
+
+
+def test_log_probabilities_are_those_of_the_samples(runs: dict[str, pathlib.Path]) -> None:
+    agent = saccade.load(runs["points"])
+    look = agent.rollout(some_images(3), readout="sampled", seed=4)
+    assert look.log_probabilities is not None
+    w = agent.parameters
+    hidden = np.maximum(
+        0, look.states[:, :-1] @ w["locator.hidden.weight"] + w["locator.hidden.bias"]
+    )
+    mean = np.tanh(hidden @ w["locator.mean.weight"] + w["locator.mean.bias"])
+    std = saccade.Run(runs["points"]).config["attention"]["glimpse"]["std"]
+    std = std["to"] if isinstance(std, dict) else std
+    apart = look.locations[:, 1:] - mean
+    density = -(apart**2).sum(axis=2) / (2 * std**2) - np.log(2 * np.pi * std**2)
+    inside = (np.abs(look.locations[:, 1:]) < 1).all(axis=2)
+    np.testing.assert_allclose(look.log_probabilities[:, 1:][inside], density[inside], rtol=1e-3)
+    assert (look.log_probabilities[:, 0] == 0).all()  # the first place is random
+    grid = saccade.load(runs["candidates"]).rollout(some_images(3), readout="sampled")
+    assert grid.log_probabilities is not None and (grid.log_probabilities[:, 1:] < 0).all()
+    assert saccade.load(runs["window"]).rollout(some_images(3)).log_probabilities is None
+
+
+def test_scenes_have_canvases_and_boxes(agent: saccade.Agent) -> None:
+    """A rollout on these canvases sees what was seen."""
+    look = agent.rollout(scenes=120, canvases=True)
+    assert look.canvases is not None and look.boxes is not None
+    assert look.canvases.shape == (120, 1, 32, 36) and look.boxes.shape == (120, 1, 4)
+    for canvas, (x, y, width, height) in zip(look.canvases[:, 0], look.boxes[:, 0]):
+        inside = canvas[max(y, 0) : y + height, max(x, 0) : x + width]
+        assert inside.sum() == pytest.approx(canvas.sum(), rel=1e-5) and inside.sum() > 0
+    assert agent.rollout(scenes=2).canvases is None
+    assert agent.rollout(some_images(1)).boxes is None
+    if not agent.path.endswith("window"):
+        return  # the first place is drawn anew
+    again = agent.rollout(look.canvases, labels=look.labels)
+    np.testing.assert_allclose(again.probabilities, look.probabilities, atol=1e-5)
+
+
+def test_what_moves_has_a_canvas_for_each_look(tmp_path: pathlib.Path) -> None:
+    config = {**SMALL, "data": {}, "scene": {"kind": "catch", "canvas": [8, 8]}}
+    config["attention"] = {"glimpse": {"num_glimpses": 10}}
+    run = saccade.train(config, out=tmp_path / "catch", threads=1)
+    look = run.agent().rollout(scenes=3, canvases=True)
+    assert look.canvases is not None and look.canvases.shape == (3, 10, 1, 8, 8)
+    assert look.boxes is not None and look.boxes.shape == (3, 10, 1, 4)
+    for n, t in np.ndindex(3, 10):
+        x, y, width, height = look.boxes[n, t, 0]
+        assert (width, height) == (1, 1) and look.canvases[n, t, 0, y, x] == 1
+
+
+def test_what_notebooks_show(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+    folder = tmp_path / "<b>&"
+    shutil.copytree(runs["points"], folder)
+    run = saccade.Run(folder)
+    agent = run.agent()
+    look = agent.rollout(scenes=12)
+    shown = [run._repr_html_(), agent._repr_html_(), look._repr_html_()]
+    for text in shown:
+        assert text.startswith("<table>") and "<b>" not in text
+    assert "&lt;b&gt;&amp;" in shown[0] and "&lt;b&gt;&amp;" in shown[1]
+    assert f"{100 * run.summary['test/error']:.2f}" in shown[0]
+    assert "4 at 32 x 36 pixels" in shown[1] and "(changed)" not in shown[1]
+    assert shown[2].count("<tr>") == 11 and "and 2 more" in shown[2]
+    unlabelled = agent.rollout(some_images(2))._repr_html_()
+    assert "label" not in unlabelled and unlabelled.count("<tr>") == 3
 
 
 def test_parameters_go_to_torch(runs: dict[str, pathlib.Path]) -> None:

@@ -5,6 +5,7 @@ import warnings
 import gymnasium as gym
 import numpy as np
 import pytest
+import saccade
 from env_cases import FAMILIES, assert_same, make, make_vec, play, settings_of
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
@@ -22,6 +23,19 @@ def test_check_env_sees_halts_and_pictures():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(make(halt=True, render_mode="rgb_array"))
+
+
+def test_the_metadata_have_the_mode_of_autoreset():
+    """Of each vector environment its own, and of the class what it does by default."""
+    assert saccade.envs.GlimpseVectorEnv.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    assert make_vec().metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    for mode in AutoresetMode:
+        for said in (mode, mode.value):
+            envs = make_vec("Centered28", 2, num_glimpses=1, autoreset_mode=said)
+            assert envs.metadata["autoreset_mode"] is mode
+            envs.reset(seed=0)
+            steps = envs.step(envs.action_space.sample())[0]["step"]
+            assert (steps == (0 if mode is AutoresetMode.SAME_STEP else 1)).all()
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))

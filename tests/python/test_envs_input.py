@@ -19,8 +19,6 @@ LABELS = np.arange(4)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"canvs": [30, 30]}, "unknown argument 'canvs'; did you mean 'scene.canvas'?"),
-        ({"num_glimpse": 3}, "unknown argument 'num_glimpse'; did you mean 'num_glimpses'?"),
         ({"scene": {"canvs": [9, 9]}}, "unknown key 'scene.canvs'; did you mean 'scene.canvas'?"),
         ({"scene": 3}, "scene: 3; allowed: a dictionary of settings"),
         ({"patch_size": 8, "retina": {"patch_size": 8}}, "retina.patch_size: given twice"),
@@ -55,6 +53,37 @@ def test_arguments(arguments, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("called", "name", "nearest"),
+    [
+        (saccade.envs.GlimpseVectorEnv, "canvs", "scene.canvas"),
+        (saccade.envs.GlimpseVectorEnv, "num_glimpse", "num_glimpses"),
+        (saccade.envs.GlimpseVectorEnv, "thread", "threads"),
+        (saccade.envs.GlimpseEnv, "num_glimpse", "num_glimpses"),
+    ],
+)
+def test_unknown_arguments_are_type_errors(called, name, nearest):
+    with pytest.raises(TypeError) as caught:
+        called(data="synthetic", **{name: 3})
+    assert str(caught.value) == (
+        f"{called.__name__}() got an unexpected keyword argument '{name}'. "
+        f"Did you mean '{nearest}'?"
+    )
+
+
+def test_the_single_environment_does_not_mean_arguments_of_the_vector():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'num_envs'") as caught:
+        saccade.envs.GlimpseEnv(num_envs=3)
+    assert "mean 'num_envs'" not in str(caught.value)
+
+
+def test_torchrl_may_try_frameskip():
+    """Its GymEnv tries it first, and goes on without it for this error alone."""
+    for call in (lambda: make(frameskip=1), lambda: make_vec(frameskip=1)):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip"):
+            call()
+
+
 def test_halting_is_not_of_actions():
     with pytest.raises(InputError, match="halt: true, but every action counts here"):
         make("Catch", halt=True)
@@ -63,8 +92,8 @@ def test_halting_is_not_of_actions():
 def test_a_name_that_several_settings_have_is_ambiguous():
     known = ["scene", "retina", "scene.side", "retina.side"]
     with pytest.raises(InputError, match="'side' is ambiguous; allowed: scene.side, retina.side"):
-        _key_of("side", known, ())
-    assert _key_of("scene.side", known, ()) == "scene.side"
+        _key_of("side", known, (), "make")
+    assert _key_of("scene.side", known, (), "make") == "scene.side"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +111,7 @@ def test_a_name_that_several_settings_have_is_ambiguous():
         (IMAGES, LABELS + 0.5, "labels: an array of float64; allowed: integers"),
         (IMAGES, LABELS - 1, "labels: -1 to 2; allowed: 0 to 999999"),
         (IMAGES, np.array([0, 1, 2, 2**63], np.uint64), "labels: 0 to 9223372036854775808"),
-        (IMAGES, np.array(list("abcd")), "labels: an array of <U1; allowed: integers"),
+        (IMAGES, np.array(list("abcd"), bytes), "labels: an array of .S1; allowed: integers"),
     ],
 )
 def test_images_and_labels(images, labels, message):
@@ -104,6 +133,35 @@ def test_copies_of_images_are_said_once(caplog):
             _arrays.as_images("images", IMAGES / 255.0)
             _arrays.as_images("images", IMAGES[:, ::2])
     assert len(caplog.records) == 2
+
+
+@pytest.mark.parametrize("beyond", [np.float32(1.0000001), 1.0 + 9e-6])
+def test_actions_that_rounding_put_beyond_their_box_are_clipped(beyond):
+    for flat in (False, True):
+        envs, twin = (make_vec("Translated60", 2, **SMALL, flat=flat) for _ in range(2))
+        given, meant = np.zeros((2, 2, 12 if flat else 2))
+        given[1, :2], meant[1, :2] = [beyond, -beyond], [1, -1]
+        answers = np.zeros(2, int)
+        for each in (envs, twin):
+            each.reset(seed=0)
+        one, other = (
+            each.step(array if flat else {"location": array, "answer": answers})
+            for each, array in ((envs, given), (twin, meant))
+        )
+        assert_same(one, other)
+        assert given[1, 0] == beyond  # which is the caller's
+        given[1, 0] = 1.0001
+        with pytest.raises(InputError, match="1.0001.*; allowed: -1 to 1"):
+            envs.step(given if flat else {"location": given, "answer": answers})
+
+
+def test_rescaled_actions_are_taken():
+    """RescaleAction gives -1.0000001 for the low end of this box."""
+    env = gym.wrappers.RescaleAction(make(flat=True), np.float32(1.9), np.float32(4.9))
+    env.reset(seed=0)
+    low = env.action_space.low
+    assert env.action(low).min() < -1
+    env.step(low)
 
 
 def test_an_array_may_have_no_axes():
@@ -244,6 +302,22 @@ def test_masks(mask):
     envs.reset(seed=0)
     with pytest.raises(InputError, match="reset_mask: "):
         envs.reset(options={"reset_mask": mask})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"typo": 1}, "options: unknown key 'typo'; allowed: "),
+        ({"reset_masks": np.ones(3, bool)}, "options: unknown key 'reset_masks'; allowed: "),
+        ("mask", "options: 'mask'; allowed: None, or a dictionary of: "),
+    ],
+)
+def test_options(options, message):
+    for envs, allowed in ((make("Catch"), "none"), (make_vec("Catch", 3), "reset_mask")):
+        with pytest.raises(InputError) as caught:
+            envs.reset(seed=1, options=options)
+        assert str(caught.value) == message + allowed
+        envs.reset(seed=1, options={})
 
 
 def test_a_mask_before_the_first_reset():

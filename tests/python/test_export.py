@@ -460,6 +460,20 @@ def test_it_says_what_it_is(
             assert told[f"{kind}.{part.name}"] == part.doc_string != ""
 
 
+def test_answers_are_said_to_be_of_the_look_they_are_of(
+    folder: pathlib.Path, small: dict[str, object], tmp_path: pathlib.Path
+) -> None:
+    onnx = pytest.importorskip("onnx")
+    out = folder / "rnn"
+    if not out.exists():
+        saccade.train(small, out=out, threads=1)
+    for unrolled, words in ((False, "after this look"), (True, "after the last look")):
+        file = tmp_path / f"{unrolled}.onnx"
+        saccade.load(out).export(onnx=file, unrolled=unrolled)
+        (said,) = [p for p in onnx.load(file).graph.output if p.name == "log_probabilities"]
+        assert said.doc_string == f"of the classes or actions, {words}"
+
+
 def test_weights(run: pathlib.Path, program: str, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "weights.npz"
     subprocess.run([program, "export", run, "--npz", file], check=True, stdout=subprocess.DEVNULL)

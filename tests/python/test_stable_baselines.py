@@ -57,9 +57,7 @@ def test_ours_gives_the_numbers_of_theirs(family):
 
 
 def test_its_wrappers_and_pictures():
-    envs = VecMonitor(
-        saccade.sb3.make_vec("saccade/Translated60-v0", 2, **SMALL, render_mode="rgb_array")
-    )
+    envs = saccade.sb3.make_vec("saccade/Translated60-v0", 2, **SMALL, render_mode="rgb_array")
     envs.seed(0)
     envs.reset()
     for _ in range(3):
@@ -69,6 +67,20 @@ def test_its_wrappers_and_pictures():
     assert envs.render().shape[2] == 3
     assert envs.get_attr("render_mode") == ["rgb_array"] * 2
     assert envs.env_is_wrapped(VecMonitor) == [False, False]
+    envs.close()
+
+
+def test_rewards_of_episodes_are_reported():
+    """As Stable-Baselines3 logs them (rollout/ep_rew_mean)."""
+    envs = saccade.sb3.make_vec("saccade/Translated60-v0", 2, **SMALL, look_price=0.25)
+    envs.seed(0)
+    envs.reset()
+    told = [envs.step(np.zeros((2, 12), np.float32)) for _ in range(3)]
+    returns = np.sum([rewards for _, rewards, _, _ in told], axis=0)
+    for info, earned in zip(told[-1][3], returns):
+        assert info["episode"]["r"] == earned
+        assert info["episode"]["l"] == 3
+    assert not any("episode" in info for info in told[0][3])
     envs.close()
 
 

@@ -39,6 +39,10 @@ def test_a_study_trains_its_variants_with_each_seed(tmp_path, study):
     assert_same_results(alone.path, runs[0].path)
     assert repr(study) == f"Study('{study.path}', 4 runs)"
     assert (study.path / "comparison" / "report.html").is_file()
+    shown = study._repr_html_()
+    assert shown.startswith("<table>") and shown.count("<tr>") == 5
+    for run in runs:
+        assert f"<td>{100 * run.summary['test/error']:.2f}</td>" in shown
 
 
 def test_a_study_is_the_one_of_the_command_line(program, tmp_path, study):

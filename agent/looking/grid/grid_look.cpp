@@ -168,6 +168,11 @@ class HardGridLook final : public GridLook {
  public:
   using GridLook::GridLook;
 
+  float log_probability(int t, int b) const override {
+    if (t < first_learned_) return 0.0F;
+    return std::log(decisions(t, b, most_probable(&actions(t, b, 0), candidates_.size())));
+  }
+
   LookLoss loss_backward(std::span<float> gradient, const Credit& credit,
                          std::span<const float> parameters) override {
     dlogits_.fill(0.0F);

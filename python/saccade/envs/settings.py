@@ -18,14 +18,17 @@ def _known() -> list[str]:
     return [*dict.fromkeys((*_SECTIONS, *sections)), *keys]
 
 
-def _key_of(name: str, known: list[str], parameters: Collection[str]) -> str:
+def _key_of(name: str, known: list[str], parameters: Collection[str], called: str) -> str:
     """The one key that ends with `name`."""
     if name in known:
         return name
     found = [key for key in known if key.endswith("." + name)]
     if not found:
         nearest = _saccade.nearest_key(name, [*parameters, *known])
-        raise InputError(f"unknown argument '{name}'; did you mean '{nearest}'?")
+        # In Python's words: libraries look for them.
+        raise TypeError(
+            f"{called}() got an unexpected keyword argument '{name}'. Did you mean '{nearest}'?"
+        )
     if len(found) > 1:
         raise InputError(f"argument '{name}' is ambiguous; allowed: {', '.join(found)}")
     return found[0]
@@ -41,18 +44,21 @@ def _leaves(key: str, value: object) -> Iterator[tuple[str, object]]:
 
 
 def settings_of(
-    base: Mapping[str, str], given: Mapping[str, object], parameters: Collection[str]
+    base: Mapping[str, str],
+    given: Mapping[str, object],
+    parameters: Collection[str],
+    called: str,
 ) -> list[str]:
     """`key=value` for `base`, by whole keys and as YAML, and then for what was given.
 
     Given are settings by their last word or their whole key, and sections as dictionaries. Raises
-    InputError for a name that is none, with the nearest among them and `parameters`, for one that
-    is ambiguous, and for a setting that is given twice.
+    TypeError for a name that is none, as the call of `called` would, with the nearest among them and
+    `parameters`; InputError for one that is ambiguous and for a setting that is given twice.
     """
     known = _known()
     chosen: dict[str, object] = {}
     for name, value in given.items():
-        key = _key_of(name, known, parameters)
+        key = _key_of(name, known, parameters, called)
         if key == "data" and isinstance(value, str):
             value = {"source": value}
         is_section = any(other.startswith(key + ".") for other in known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _saccade
+from .._arguments import as_options
 from .worlds import Array, Described, Info, Worlds, row_of
 
 
@@ -35,12 +37,15 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
     none in Catch), `box`, where the digit is in pixels of the canvas: x, y, width, height (of
     several digits a row each), and `on_target`, whether the look is inside a digit's box.
 
+    A copy (copy.deepcopy, pickle) goes on from the same place with the same bits, in the midst of an
+    episode as well.
+
     A seed s shows the scenes that environment i of GlimpseVectorEnv shows with seed s - i.
 
     Args:
         family: the task whose scene and retina it begins with, a key of FAMILIES.
-        images, labels: digits of your own in place of `data`: (N, rows, cols) or (N, rows, cols,
-            channels), bytes or numbers in [0, 1]; and (N) integers from 0 on.
+        images, labels, class_names: digits of your own in place of `data`, as saccade.train takes
+            them.
         split: the part of the data: "train" (fresh scenes for ever), "valid" or "test".
         num_glimpses: looks in an episode that an answer can rest on, 1 to 256.
         first: where the first look goes, "random" or "center".
@@ -53,6 +58,7 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
             `data="synthetic"` is its source.
 
     Raises:
+        TypeError: for an argument of another name.
         InputError: for any argument or action that cannot be; nothing has changed then.
     """
 
@@ -64,6 +70,7 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
         *,
         images: object = None,
         labels: object = None,
+        class_names: Sequence[str] | None = None,
         split: str = "train",
         num_glimpses: int | None = None,
         first: str | None = None,
@@ -76,9 +83,11 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
         self._worlds = Worlds(
             1,
             _saccade.Autoreset.disabled,
+            called=GlimpseEnv,
             family=family,
             images=images,
             labels=labels,
+            class_names=class_names,
             split=split,
             num_glimpses=num_glimpses,
             first=first,
@@ -96,7 +105,9 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, Info]:
-        """Begins an episode: the first one of `seed`, or that which follows the last."""
+        """Begins an episode: the first one of `seed`, or that which follows the last. There are no
+        `options`."""
+        as_options(options)
         seeds = self._worlds.seeds([seed], self.np_random)
         super().reset(seed=seed)
         seen, info = self._worlds.reset(seeds, np.ones(1, np.bool_))

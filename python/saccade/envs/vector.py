@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from .. import _saccade
+from .._arguments import as_options
 from .._saccade import InputError
 from .worlds import Array, Described, Info, Worlds, row_of
 
@@ -26,7 +27,7 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
     """N environments like GlimpseEnv, stepped together.
 
     They give bit for bit what Gymnasium's SyncVectorEnv of N GlimpseEnv gives, for any number of
-    threads. Each step's arrays are new ones.
+    threads. Each step's arrays are new ones. Copies go on as those of GlimpseEnv.
 
     Args:
         num_envs: N.
@@ -36,6 +37,7 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         The others are those of GlimpseEnv.
 
     Raises:
+        TypeError: for an argument of another name.
         InputError: for any argument or action that cannot be, naming the environment; nothing has
             changed then.
     """
@@ -56,6 +58,7 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         threads: int = 0,
         images: object = None,
         labels: object = None,
+        class_names: Sequence[str] | None = None,
         split: str = "train",
         num_glimpses: int | None = None,
         first: str | None = None,
@@ -73,9 +76,11 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         self._worlds = Worlds(
             num_envs,
             _AUTORESET[self._mode],
+            called=GlimpseVectorEnv,
             family=family,
             images=images,
             labels=labels,
+            class_names=class_names,
             split=split,
             num_glimpses=num_glimpses,
             first=first,
@@ -147,9 +152,10 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         return list(seed)
 
     def _mask(self, options: dict[str, Any] | None) -> Array:
-        if options is None or "reset_mask" not in options:
+        given = as_options(options, ("reset_mask",))
+        if "reset_mask" not in given:
             return np.ones(self.num_envs, np.bool_)
-        mask = options["reset_mask"]
+        mask = given["reset_mask"]
         if not (
             isinstance(mask, np.ndarray)
             and mask.dtype == np.bool_

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+import inspect
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import gymnasium as gym
@@ -12,7 +14,8 @@ from gymnasium import spaces
 
 from .. import _saccade
 from .._arguments import as_choice, as_flag, as_integer, as_number, as_seed
-from .._arrays import as_array, as_images, as_labels
+from .._arrays import as_array
+from .._labelled import labelled
 from .._saccade import InputError
 from .families import FAMILIES, NUM_GLIMPSES, find_family
 from .settings import settings_of
@@ -21,28 +24,15 @@ Array: TypeAlias = npt.NDArray[Any]
 Observation: TypeAlias = "dict[str, Array] | Array"
 Info: TypeAlias = "dict[str, Any]"
 
-_PARAMETERS = (
-    "family",
-    "images",
-    "labels",
-    "split",
-    "num_glimpses",
-    "first",
-    "halt",
-    "look_price",
-    "flat",
-    "render_mode",
-    "num_envs",
-    "autoreset_mode",
-    "threads",
-)
+_ROUNDING = 1e-5  # how far beyond [-1, 1] an action is taken for its end
 
 
 class Worlds:
     """N environments as arrays: what they show and take, and the steps they make.
 
-    Arguments are those of GlimpseVectorEnv. Observations are of all N, in new arrays: `glimpse`
-    (N, scales, channels, patch, patch), `location` (N, 2) and `step` (N), or flat (N, D + 3).
+    Arguments are those of `called`, one of the two. Observations are of all N, in new arrays:
+    `glimpse` (N, scales, channels, patch, patch), `location` (N, 2) and `step` (N), or flat
+    (N, D + 3).
     """
 
     def __init__(
@@ -50,9 +40,11 @@ class Worlds:
         count: int,
         autoreset: _saccade.Autoreset,
         *,
+        called: type[Described],
         family: str,
         images: object,
         labels: object,
+        class_names: Sequence[str] | None,
         split: str,
         num_glimpses: int | None,
         first: str | None,
@@ -70,12 +62,13 @@ class Worlds:
         if num_glimpses is not None:
             base[NUM_GLIMPSES] = str(as_integer("num_glimpses", num_glimpses, 1, 256))
         looks = as_choice("first", chosen.first if first is None else first, ("random", "center"))
+        names = [p for p in inspect.signature(called).parameters if p != "settings"]
         self.count = as_integer("num_envs", count, 1, 1_000_000)
         self.halts = as_flag("halt", halt)
         self.flat = as_flag("flat", flat)
-        self._native: _saccade.Environments | None = _saccade.Environments(
-            settings=settings_of(base, settings, _PARAMETERS),
-            **_digits(images, labels, settings),
+        self._arguments: dict[str, Any] = dict(
+            settings=settings_of(base, settings, names, called.__name__),
+            **_digits(images, labels, class_names, settings),
             split=as_choice("split", split, ("train", "valid", "test")),
             num_envs=self.count,
             random_first=looks == "random",
@@ -85,6 +78,7 @@ class Worlds:
             flat=self.flat,
             threads=as_integer("threads", threads, 0, 1024),
         )
+        self._native: _saccade.Environments | None = _saccade.Environments(**self._arguments)
         self._symbols = self._native.answer_size
         self._classes = self._native.num_classes
         self.class_names = self._native.class_names
@@ -126,6 +120,27 @@ class Worlds:
         if self.halts:
             parts["halt"] = spaces.Discrete(2)
         return spaces.Dict(parts)
+
+    # ---- Copies, which go on from the same place ----
+
+    def __getstate__(self) -> dict[str, Any]:
+        place = None if self._native is None else self._native.state()
+        return {**self.__dict__, "_native": place}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        place = state["_native"]
+        if place is not None:
+            self._native = _saccade.Environments(**self._arguments)
+            self._native.restore(*place)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Worlds:
+        twin = object.__new__(type(self))
+        memo[id(self)] = twin
+        state = self.__getstate__()
+        arguments = state.pop("_arguments")  # which nobody changes
+        twin.__setstate__({**copy.deepcopy(state, memo), "_arguments": arguments})
+        return twin
 
     # ---- Calls ----
 
@@ -201,6 +216,7 @@ class Worlds:
             allowed = ", ".join(sorted(self._parts))
             raise InputError(f"action: {given}; allowed: a dictionary of {allowed}")
         location = as_array("action 'location'", actions["location"], np.float32, (*batch, 2))
+        location = _clipped(location)
         symbols = (self._symbols,) if self.answer_kind == "sequence" else ()
         answer = as_array("action 'answer'", actions["answer"], np.int64, (*batch, *symbols))
         halts = None
@@ -216,6 +232,7 @@ class Worlds:
     ) -> tuple[Array, Array, Array | None]:
         size = self.action_space.shape[0]  # type: ignore[index]
         action = as_array("action", actions, np.float32, (*batch, size)).reshape(self.count, size)
+        action = _clipped(action)
         if (np.abs(action) > 1.0).any():
             raise InputError(f"action: {action.min()} to {action.max()}; allowed: -1 to 1")
         last = 2 + self._symbols * self._classes
@@ -257,20 +274,34 @@ def row_of(seen: Observation, row: int) -> Any:
     return seen[row]
 
 
+def _clipped(numbers: Array) -> Array:
+    """Numbers that rounding put beyond [-1, 1], at its ends; others as they are."""
+    size = np.abs(numbers)
+    if ((size > 1.0) & (size <= 1.0 + _ROUNDING)).any():
+        return np.where(size <= 1.0 + _ROUNDING, np.clip(numbers, -1.0, 1.0), numbers)
+    return numbers
+
+
 def _int64(numbers: Array) -> Array:
     """By its usual name: what comes from C++ is called longlong."""
     return numbers.view(np.int64)
 
 
-def _digits(images: object, labels: object, settings: Mapping[str, object]) -> dict[str, Any]:
-    """The digits that are given as arrays, or none."""
+def _digits(
+    images: object,
+    labels: object,
+    class_names: Sequence[str] | None,
+    settings: Mapping[str, object],
+) -> dict[str, Any]:
+    """The digits that are given, or none."""
     if images is None:
-        if labels is not None:
-            raise InputError("labels: given without images; allowed: both")
-        return {"images": None, "labels": None}
-    if labels is None:
-        raise InputError("images: given without labels; allowed: both")
+        for name, given in (("labels", labels), ("class_names", class_names)):
+            if given is not None:
+                raise InputError(f"{name}: given without images; allowed: both")
+        return {"images": None, "labels": None, "class_names": []}
     if isinstance(settings.get("data"), str) or "source" in settings:
         raise InputError("images: given beside data; allowed: one of them")
-    pixels = as_images("images", images)
-    return {"images": pixels, "labels": as_labels("labels", labels, len(pixels))}
+    pixels, classes, names = labelled(images, labels, class_names)
+    if classes is None:
+        raise InputError("images: given without labels; allowed: both")
+    return {"images": pixels, "labels": classes, "class_names": names}

@@ -1,0 +1,114 @@
+"""Images with labels, in the ways that people have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._arrays import _plain, as_images, as_labels, text_of
+from ._saccade import InputError
+
+Labelled = tuple[np.ndarray, "np.ndarray | None", "list[str]"]
+
+
+def labelled(
+    images: Any,
+    labels: Any,
+    class_names: Sequence[str] | None = None,
+    *,
+    prefix: str = "",
+) -> Labelled:
+    """Images as bytes (N, rows, cols, channels), their classes (N) or None, and the names of these,
+    or none.
+
+    Images are an array or tensor, or hold their labels: a sequence of (image, label), as a data set
+    of PyTorch is, or an iterable of these or of batches of them, as its DataLoader is. Labels are
+    integers, or text: then the names are `class_names`, or, if there are none, all that
+    occur, sorted. A data set with `classes` (torchvision) names them by these.
+    `prefix` is that of the arguments, for messages.
+    """
+    name, word = f"{prefix}images", f"{prefix}labels"
+    names = _names(class_names)
+    if not _is_array(images):
+        if labels is not None:
+            raise InputError(f"{word}: given beside {name} that have theirs; allowed: one of them")
+        names = names or _names(getattr(images, "classes", None), own=True)
+        images, labels = _collected(name, images)
+    pixels = as_images(name, images)
+    if labels is None:
+        return pixels, None, names
+    if not names:
+        names = text_of(word, labels) or []
+    return pixels, as_labels(word, labels, len(pixels), names), names
+
+
+def kind_of(images: Any) -> Any:
+    """What a call is told to have been given: an array, or the name of another type."""
+    if images is None:
+        return None
+    return _plain("images", images) if _is_array(images) else _Named(type(images).__name__)
+
+
+class _Named(str):
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+def _is_array(images: Any) -> bool:
+    """Also of what is none, which is refused as an array."""
+    if hasattr(images, "__array__") or isinstance(images, (str, bytes, Mapping)):
+        return True
+    if isinstance(images, (list, tuple)):
+        return not (images and isinstance(images[0], tuple) and len(images[0]) == 2)
+    return not isinstance(images, Iterable) and not _has_items(images)
+
+
+def _has_items(images: Any) -> bool:
+    return hasattr(images, "__getitem__") and hasattr(images, "__len__")
+
+
+def _items(images: Any) -> Iterator[Any]:
+    if _has_items(images):  # which need not end by IndexError, as iteration would want it
+        return (images[i] for i in range(len(images)))
+    return iter(images)
+
+
+def _collected(name: str, images: Any) -> tuple[np.ndarray, Any]:
+    """All images and labels of pairs, or of batches of pairs; labels None where items are images
+    alone."""
+    pictures: list[np.ndarray] = []
+    labels: list[Any] = []
+    for item in _items(images):
+        pair = isinstance(item, (tuple, list)) and len(item) == 2
+        picture, label = item if pair else (item, None)
+        pixels = _plain(name, picture)
+        classes = None if label is None else _plain(f"labels of {name}", label)
+        batch = classes.ndim == 1 if classes is not None else pixels.ndim == 4
+        pictures.append(pixels if batch else pixels[np.newaxis])
+        if classes is not None:
+            labels.append(classes if batch else classes[np.newaxis])
+    if not pictures:
+        raise InputError(f"{name}: none; allowed: one and more")
+    if labels and len(labels) != len(pictures):
+        raise InputError(f"{name}: some with labels and some without; allowed: all or none")
+    for what, arrays in ((name, pictures), (f"labels of {name}", labels)):
+        if len({array.shape[1:] for array in arrays}) > 1 or any(a.ndim == 0 for a in arrays):
+            shapes = ", ".join(sorted({str(array.shape[1:]) for array in arrays})[:4])
+            raise InputError(f"{what}: of several shapes: {shapes}; allowed: one")
+    return np.concatenate(pictures), np.concatenate(labels) if labels else None
+
+
+def _names(class_names: Any, own: bool = False) -> list[str]:
+    """`own`: those a data set has, which are no names of its own where they are something else."""
+    if class_names is None:
+        return []
+    names = list(class_names) if isinstance(class_names, Iterable) else []
+    fit = bool(names) and not isinstance(class_names, str)
+    fit = fit and all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+    if fit:
+        return [str(name) for name in names]
+    if own:
+        return []
+    raise InputError(f"class_names: {class_names!r}; allowed: a list of names that differ")
