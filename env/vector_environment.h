@@ -63,10 +63,10 @@ struct VectorState {
   bool running = false;                // whether there was a reset()
   std::vector<std::int64_t> counters;  // (N, 5): seed, number of the next episode, steps, whether
                                        // it has a seed, whether it has ended
-  std::vector<double> earned;      // (N)
-  std::vector<float> paths;        // (N, T + 1, 2)
-  std::vector<std::int64_t> said;  // (N, A)
-  std::vector<std::int64_t> acts;  // (N, T): the actions of the episode so far; else none
+  std::vector<double> earned;          // (N)
+  std::vector<float> paths;            // (N, T + 1, 2)
+  std::vector<std::int64_t> said;      // (N, A)
+  std::vector<std::int64_t> acts;      // (N, T): the actions of the episode so far; else none
 };
 
 /// N episodes that are stepped side by side and begin and end each at its own time: an Environment
