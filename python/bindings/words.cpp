@@ -42,10 +42,11 @@ std::string take_option(std::string_view& text) {
     if (text.starts_with(kAllowed)) return name + ": " + std::string(said) + ";";
     return name + "=" + std::string(value);
   }
-  const auto upper = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; };
-  if (value.size() > 1 && std::ranges::all_of(value, upper)) {
-    text.remove_prefix(1 + value.size());
-    return name + "=" + std::string(value);
+  const std::size_t letters =
+      length_while(value, [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; });
+  if (letters > 1 && (letters == value.size() || std::ispunct(value[letters]) != 0)) {
+    text.remove_prefix(1 + letters);
+    return name + "=" + std::string(value.substr(0, letters));
   }
   return name + "=";
 }

@@ -18,7 +18,9 @@ def run(tmp_path_factory):
     return saccade.train("quickstart", {**SMALL, "data.source": "synthetic"}, out=folder / "run")
 
 
-def test_reachable_messages(run, tmp_path):
+def test_reachable_messages(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("SACCADE_DATA", raising=False)
     agent = saccade.load(run)
     agent.export(npz=tmp_path / "a.npz")
     saccade.compare(run, out=tmp_path / "comparison")
@@ -64,9 +66,7 @@ def test_reachable_messages(run, tmp_path):
         ("mirror.*http", lambda: saccade.data.download("mnist", published, mirror="ftp://a")),
         (
             r'saccade\.data\.download\("mnist"\) downloads them',
-            lambda: saccade.train(
-                "quickstart", {"data.source": "mnist", "data.path": str(tmp_path)}
-            ),
+            lambda: saccade.train("quickstart", {"data.source": "mnist"}),
         ),
         ("step 9", lambda: agent.saliency(np.zeros((1, *agent.canvas[:2]), np.uint8), step=9)),
         ("episodes: 0; allowed", lambda: saccade.evaluate(run, 0)),
