@@ -107,7 +107,8 @@ std::string to_table(const TestReport& report, const Model& model) {
                   .lines = {},
                   .on_answer = {}};
   for (const auto& [label, metric, request, e] : report.passes) {
-    TestTable::Line& line = table.lines.emplace_back(label, e.error, e.error_low, e.error_high);
+    TestTable::Line& line = table.lines.emplace_back(TestTable::Line{
+        .label = label, .error = e.error, .low = e.error_low, .high = e.error_high});
     if (table.spells) line.symbol_error = e.symbol_error;
     if (table.looks) line.on_target = e.on_target;
   }

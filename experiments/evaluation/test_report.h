@@ -53,7 +53,7 @@ struct TestTable {
   struct Line {
     std::string label;
     double error, low, high;
-    std::optional<double> symbol_error, on_target;  // what is not known is left blank
+    std::optional<double> symbol_error = {}, on_target = {};  // what is not known is left blank
   };
   int scenes = 0, images = 0;                        // images: 0 where that was not kept
   bool acts = false, spells = false, looks = false;  // the agent

@@ -61,9 +61,11 @@ std::string table_of_finished(const RunFolder& folder, const Config& config) {
   for (const Metric pass : kPasses) {
     const std::optional<double> error = share(summary, pass);
     if (!error) continue;
-    TestTable::Line& line = table.lines.emplace_back(label_of(pass, config.evaluation), *error,
-                                                     share(summary, pass.low()).value_or(*error),
-                                                     share(summary, pass.high()).value_or(*error));
+    TestTable::Line& line = table.lines.emplace_back(
+        TestTable::Line{.label = label_of(pass, config.evaluation),
+                        .error = *error,
+                        .low = share(summary, pass.low()).value_or(*error),
+                        .high = share(summary, pass.high()).value_or(*error)});
     if (pass == "test/error") {
       line.symbol_error = share(summary, "test/symbol_error");
       line.on_target = share(summary, "attention/on_target");
