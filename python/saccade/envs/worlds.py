@@ -299,9 +299,9 @@ def _digits(
             if given is not None:
                 raise InputError(f"{name}: given without images; allowed: both")
         return {"images": None, "labels": None, "class_names": []}
-    if isinstance(settings.get("data"), str) or "source" in settings:
-        raise InputError("images: given beside data; allowed: one of them")
     pixels, classes, names = labelled(images, labels, class_names)
     if classes is None:
         raise InputError("images: given without labels; allowed: both")
+    if isinstance(settings.get("data"), str) or "source" in settings:
+        raise InputError("images: given beside data; allowed: one of them")
     return {"images": pixels, "labels": classes, "class_names": names}
