@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "nn/stop.h"
-
 namespace saccade {
 namespace {
 
@@ -62,12 +60,7 @@ Workers::~Workers() {
 void Workers::run(int count, const void* context, Call call) {
   const int threads = part_;
   if (!arena_ || arena_->threads != threads) arena_ = std::make_unique<Arena>(threads);
-  const std::atomic<bool>* const stop = StopScope::current();
-  const auto item = [&](int i) {
-    const StopScope scope(stop);  // of the thread that happens to run it
-    stop_if_asked();
-    call(handoff_, context, i);
-  };
+  const auto item = [&](int i) { call(handoff_, context, i); };
   arena_->arena.execute([&] { tbb::parallel_for(0, count, 1, item, tbb::simple_partitioner()); });
 }
 

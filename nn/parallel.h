@@ -5,6 +5,8 @@
 #include <mutex>
 #include <vector>
 
+#include "nn/stop.h"
+
 namespace saccade {
 
 /// Threads that several Workers divide evenly, at least one each: the fewer of them there are, the
@@ -48,12 +50,17 @@ class Workers {
   /// stop.h), no further item begins and Stopped is thrown.
   template <class Body>
   void for_each(int count, const Body& body) {
+    const auto item = [&body, stop = StopScope::current()](int i) {
+      const StopScope scope(stop);  // of the thread that happens to run it
+      stop_if_asked();
+      body(i);
+    };
     handoff_.store(0, std::memory_order_release);
     const TakeBack take_back{handoff_};  // also where an exception leaves
-    run(count, &body, [](std::atomic<int>& handoff, const void* context, int i) {
+    run(count, &item, [](std::atomic<int>& handoff, const void* context, int i) {
       static_cast<void>(handoff.load(std::memory_order_acquire));
       const HandBack hand_back{handoff};
-      (*static_cast<const Body*>(context))(i);
+      (*static_cast<decltype(&item)>(context))(i);
     });
   }
 
