@@ -10,7 +10,7 @@
 #include "agent/looking/location_estimator.h"
 #include "agent/looking/looking.h"
 #include "attention/score.h"
-#include "nn/error.h"
+#include "base/error.h"
 
 namespace saccade {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "nn/check.h"
-#include "nn/error.h"
+#include "base/check.h"
+#include "base/error.h"
 
 namespace saccade {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
 #include "nn/rows.h"

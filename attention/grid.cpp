@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "nn/error.h"
+#include "base/error.h"
 
 namespace saccade {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "nn/error.h"
-#include "nn/name_table.h"
+#include "base/error.h"
+#include "base/name_table.h"
 #include "nn/rows.h"
 
 namespace saccade {

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "attention/hidden.h"
-#include "nn/error.h"
+#include "base/error.h"
+#include "base/name_table.h"
 #include "nn/layers.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {

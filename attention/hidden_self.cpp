@@ -2,7 +2,7 @@
 
 #include "attention/categorical.h"
 #include "attention/hidden.h"
-#include "nn/error.h"
+#include "base/error.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
 #include "nn/rows.h"

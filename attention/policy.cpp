@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "nn/name_table.h"
+#include "base/name_table.h"
 
 namespace saccade {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/error.h"
+#include "base/error.h"
+#include "base/name_table.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
-#include "nn/name_table.h"
 #include "nn/rows.h"
 
 namespace saccade {

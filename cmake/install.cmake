@@ -28,7 +28,7 @@ install(FILES ${shell}/saccade.fish COMPONENT program
 install(FILES ${shell}/saccade.1 COMPONENT program DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 # find_package(saccade): the headers lie as the sources include them.
-foreach(folder nn env attention agent experiments)
+foreach(folder base nn env attention agent experiments)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} COMPONENT development
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/saccade FILES_MATCHING PATTERN "*.h")
 endforeach()

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/check.h"
+#include "base/check.h"
 #include "nn/gemm.h"
 #include "nn/rows.h"
 

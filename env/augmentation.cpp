@@ -6,7 +6,7 @@
 #include <numbers>
 #include <optional>
 
-#include "nn/check.h"
+#include "base/check.h"
 
 namespace saccade {
 namespace {

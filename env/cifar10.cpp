@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "env/digits.h"
 #include "env/open_file.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "nn/error.h"
-#include "nn/name_table.h"
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/name_table.h"
 
 namespace saccade {
 namespace {
@@ -174,7 +175,7 @@ DigitSet part(const DigitSet& set, int first, int count) {
 }
 
 std::string pixel_checksum(const DigitSet& set) {
-  return fmt::format("{:08x}", crc32_of({set.images.data(), set.images.size()}));
+  return crc32_of(set.images.data(), set.images.size()).hex();
 }
 
 }  // namespace

@@ -81,9 +81,6 @@ struct RawDigits {
   std::map<std::string, std::string> checksums;  // empty: load_digits takes those of the pixels
 };
 
-/// The CRC-32 of zlib and gzip.
-std::uint32_t crc32_of(std::span<const std::uint8_t> bytes);
-
 /// The names of the files of an IDX digit set.
 inline constexpr std::array<const char*, 4> kIdxFiles = {
     "train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",

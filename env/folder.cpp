@@ -13,15 +13,15 @@
 #include <span>
 #include <stdexcept>
 
+#include "base/error.h"
+#include "base/name_table.h"
+#include "base/printable.h"
+#include "base/system_reason.h"
 #include "env/digits.h"
 #include "env/image_cache.h"
 #include "env/open_file.h"
-#include "nn/error.h"
-#include "nn/name_table.h"
 #include "nn/parallel.h"
-#include "nn/printable.h"
 #include "nn/random.h"
-#include "nn/system_reason.h"
 
 namespace saccade {
 namespace {

@@ -4,17 +4,17 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <new>
 #include <numeric>
 #include <set>
 
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/output.h"
 #include "env/digits.h"
-#include "nn/error.h"
-#include "nn/input_file.h"
-#include "nn/system_reason.h"
 
 namespace saccade {
 namespace {
@@ -195,13 +195,9 @@ void write_file(const fs::path& path, std::uint32_t magic, std::span<const std::
   };
   put(magic);
   for (const std::size_t side : shape) put(static_cast<std::uint32_t>(side));
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  file << header;
-  file.write(reinterpret_cast<const char*>(values.data()),
-             static_cast<std::streamsize>(values.size()));
-  file.close();
-  if (!file) throw_refused(path.string() + ": cannot be written");
+  AppendedFile file(path, /*anew=*/true);
+  file.append(header);
+  file.append({reinterpret_cast<const char*>(values.data()), values.size()});
 }
 
 void write_split(const fs::path& folder, const DigitSet& set, const char* images,
@@ -216,22 +212,18 @@ void write_split(const fs::path& folder, const DigitSet& set, const char* images
 
 }  // namespace
 
-std::uint32_t crc32_of(std::span<const std::uint8_t> bytes) {
-  return static_cast<std::uint32_t>(crc32_z(0, bytes.data(), bytes.size()));
-}
-
 RawDigits read_idx(const fs::path& folder, const std::map<std::string, std::uint32_t>& known_crc32,
                    const std::array<const char*, 4>& names) {
   RawDigits digits;
   const auto check = [&](const IdxFile& file, const std::string& name) {
-    const std::uint32_t found = crc32_of(file.bytes);
+    const Crc32 found = crc32_of(file.bytes.data(), file.bytes.size());
     const auto known = known_crc32.find(name);
-    if (known != known_crc32.end() && known->second != found)
+    if (known != known_crc32.end() && known->second != found.value())
       file.fail(
-          fmt::format("CRC-32 {:08x} (decompressed) is not {:08x}, that of the published file; use "
+          fmt::format("CRC-32 {} (decompressed) is not {:08x}, that of the published file; use "
                       "data.source=idx if this other content is meant",
-                      found, known->second));
-    digits.checksums[name] = fmt::format("{:08x}", found);
+                      found.hex(), known->second));
+    digits.checksums[name] = found.hex();
   };
   const auto read_split = [&](const std::string& images_name, const std::string& labels_name) {
     const IdxFile images = read_images(folder, images_name);
@@ -280,12 +272,9 @@ void check_class_names(const std::vector<std::string>& names, const std::string&
 
 void write_class_names(const fs::path& folder, const std::vector<std::string>& class_names) {
   check_class_names(class_names, "class_names");
-  const fs::path path = folder / kClassNames;
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  for (const std::string& name : class_names) file << name << '\n';
-  file.close();
-  if (!file) throw_refused(path.string() + ": cannot be written");
+  std::string lines;
+  for (const std::string& name : class_names) lines.append(name) += '\n';
+  write_text(folder / kClassNames, lines);
 }
 
 void read_class_names(RawDigits& digits, const fs::path& folder) {

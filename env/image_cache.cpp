@@ -1,18 +1,14 @@
 #include "env/image_cache.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <random>
 #include <stdexcept>
 #include <system_error>
 
-#include "nn/input_file.h"
+#include "base/checksum.h"
+#include "base/input_file.h"
+#include "base/output.h"
 
 namespace saccade {
 namespace {
@@ -41,28 +37,20 @@ struct Shape {
 /// Writes bytes and adds them to the checksum.
 class CheckedOut {
  public:
-  explicit CheckedOut(int file) : file_(file) {}
+  explicit CheckedOut(const fs::path& path) : file_(path) {}
 
   void put(const void* data, std::size_t size) {
-    const auto* bytes = static_cast<const std::uint8_t*>(data);
-    crc_ = crc32_z(crc_, bytes, size);
-    while (good_ && size > 0) {
-      const ssize_t written = ::write(file_, bytes, size);
-      good_ = written > 0;
-      bytes += good_ ? written : 0;
-      size -= good_ ? static_cast<std::size_t>(written) : 0;
-    }
+    crc_.add(data, size);
+    file_.append({static_cast<const char*>(data), size});
   }
-  bool finish() {
-    const auto crc = static_cast<std::uint32_t>(crc_);
+  void finish() {
+    const std::uint32_t crc = crc_.value();
     put(&crc, sizeof crc);
-    return good_;
   }
 
  private:
-  int file_;
-  uLong crc_ = 0;
-  bool good_ = true;
+  AppendedFile file_;
+  Crc32 crc_;
 };
 
 /// Reads them back.
@@ -73,18 +61,18 @@ class CheckedIn {
   bool get(void* data, std::size_t size) {
     file_.read(static_cast<char*>(data), static_cast<std::streamsize>(size));
     if (!file_) return false;
-    crc_ = crc32_z(crc_, static_cast<const std::uint8_t*>(data), size);
+    crc_.add(data, size);
     return true;
   }
   bool finish() {
-    const auto crc = static_cast<std::uint32_t>(crc_);
+    const std::uint32_t crc = crc_.value();
     std::uint32_t kept = 0;
     return get(&kept, sizeof kept) && kept == crc;
   }
 
  private:
   std::istream& file_;
-  uLong crc_ = 0;
+  Crc32 crc_;
 };
 
 // Null where there is nothing to read: the images are decoded again.
@@ -121,8 +109,7 @@ Shape shape_of(const DigitSet& set) {
 ImageCache::ImageCache(const fs::path& cache, const std::string& source, std::string key)
     : key_(source + '\n' + std::move(key)) {
   if (cache.empty()) return;
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(source.data());
-  path_ = cache / fmt::format("{:08x}.images", crc32_of({bytes, source.size()}));
+  path_ = cache / (crc32_of(source.data(), source.size()).hex() + ".images");
 }
 
 std::optional<RawDigits> ImageCache::read() const {
@@ -151,21 +138,21 @@ void ImageCache::write(const RawDigits& digits) const {
   if (path_.empty()) return;
   std::error_code ignored;
   fs::create_directories(path_.parent_path(), ignored);
-  const std::string beside = fmt::format("{}.{:08x}", path_.string(), std::random_device()());
-  const int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) return;
-  CheckedOut out(file);
-  out.put(kMark.data(), kMark.size());
-  const std::uint64_t key_size = key_.size();
-  out.put(&key_size, sizeof key_size);
-  out.put(key_.data(), key_.size());
-  const std::array<Shape, 2> shapes = {shape_of(digits.train), shape_of(digits.test)};
-  out.put(shapes.data(), sizeof shapes);
-  put_set(out, digits.train);
-  put_set(out, digits.test);
-  const bool written = out.finish();
-  if (close(file) == 0 && written) fs::rename(beside, path_, ignored);
-  fs::remove(beside, ignored);
+  try {
+    OutputFile file(path_, /*force=*/true);
+    CheckedOut out(file.path());
+    out.put(kMark.data(), kMark.size());
+    const std::uint64_t key_size = key_.size();
+    out.put(&key_size, sizeof key_size);
+    out.put(key_.data(), key_.size());
+    const std::array<Shape, 2> shapes = {shape_of(digits.train), shape_of(digits.test)};
+    out.put(shapes.data(), sizeof shapes);
+    put_set(out, digits.train);
+    put_set(out, digits.test);
+    out.finish();
+    file.commit();
+  } catch (const std::runtime_error&) {  // no room, no permission: they are decoded again next time
+  }
 }
 
 }  // namespace saccade

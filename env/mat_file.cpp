@@ -13,8 +13,8 @@
 #include <numeric>
 #include <optional>
 
+#include "base/error.h"
 #include "env/open_file.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

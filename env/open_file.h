@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
-#include "nn/error.h"
-#include "nn/input_file.h"
-#include "nn/system_reason.h"
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/system_reason.h"
 
 namespace saccade {
 

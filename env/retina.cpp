@@ -6,8 +6,8 @@
 #include <cmath>
 #include <type_traits>
 
-#include "nn/check.h"
-#include "nn/error.h"
+#include "base/check.h"
+#include "base/error.h"
 
 namespace saccade {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/error.h"
+#include "base/name_table.h"
 #include "env/scene_layout.h"
 #include "env/task_kinds.h"
-#include "nn/error.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "nn/error.h"
+#include "base/error.h"
 
 namespace saccade {
 namespace {

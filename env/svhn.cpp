@@ -3,9 +3,9 @@
 #include <array>
 #include <cmath>
 
+#include "base/error.h"
 #include "env/digits.h"
 #include "env/mat_file.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

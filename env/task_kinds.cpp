@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "base/name_table.h"
 #include "env/catch.h"
 #include "env/words.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "nn/random.h"
 
 namespace saccade {

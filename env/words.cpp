@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "nn/check.h"
-#include "nn/error.h"
+#include "base/check.h"
+#include "base/error.h"
 
 namespace saccade {
 namespace {

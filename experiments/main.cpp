@@ -12,11 +12,11 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/error.h"
+#include "base/join_ranks.h"
+#include "base/printable.h"
+#include "base/system_reason.h"
 #include "experiments/verbs/command_line.h"
-#include "nn/error.h"
-#include "nn/join_ranks.h"
-#include "nn/printable.h"
-#include "nn/system_reason.h"
 
 namespace {
 

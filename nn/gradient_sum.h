@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/ranks.h"
 #include "nn/parallel.h"
-#include "nn/ranks.h"
 #include "nn/tensor.h"
 
 namespace saccade {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/name_table.h"
+#include "base/name_table.h"
 #include "nn/profile.h"
 #include "nn/schedule.h"
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "nn/stop.h"
+#include "base/stop.h"
 
 namespace saccade {
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "nn/clock.h"
+#include "base/clock.h"
 
 namespace saccade {
 namespace {

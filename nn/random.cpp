@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "nn/check.h"
+#include "base/check.h"
 
 namespace saccade {
 

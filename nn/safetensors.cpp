@@ -1,9 +1,6 @@
 #include "nn/safetensors.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <bit>
@@ -14,11 +11,13 @@
 #include <system_error>
 #include <utility>
 
-#include "nn/check.h"
-#include "nn/error.h"
-#include "nn/input_file.h"
-#include "nn/printable.h"
-#include "nn/system_reason.h"
+#include "base/check.h"
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/output.h"
+#include "base/printable.h"
+#include "base/system_reason.h"
 
 namespace saccade {
 namespace {
@@ -47,11 +46,8 @@ std::size_t size_bytes(const std::string& name, const std::vector<std::size_t>& 
 // Over everything that has a meaning, in the order of the names, so that another program may lay
 // the file out anew without breaking it.
 std::string checksum(const Metadata& metadata, std::span<const NamedTensor> tensors) {
-  uLong crc = 0;
-  const auto add = [&](const void* bytes, std::size_t size) {
-    if (size > 0) crc = crc32_z(crc, static_cast<const Bytef*>(bytes), size);
-  };
-  const auto add_text = [&](const std::string& text) { add(text.c_str(), text.size() + 1); };
+  Crc32 crc;
+  const auto add_text = [&](const std::string& text) { crc.add(text.c_str(), text.size() + 1); };
   for (const auto& [key, value] : metadata) {
     if (key == kChecksum) continue;
     add_text(key);
@@ -64,9 +60,9 @@ std::string checksum(const Metadata& metadata, std::span<const NamedTensor> tens
   for (const NamedTensor* tensor : by_name) {
     add_text(tensor->name);
     add_text(fmt::format("{}", fmt::join(tensor->shape, ",")));
-    add(tensor->data.data(), tensor->data.size_bytes());
+    crc.add(tensor->data.data(), tensor->data.size_bytes());
   }
-  return fmt::format("{:08x}", crc);
+  return crc.hex();
 }
 
 // ---- Writing ----
@@ -91,61 +87,14 @@ std::string make_header(std::span<const NamedTensor> tensors, Metadata metadata)
   return std::string(reinterpret_cast<const char*>(&size), sizeof size) + json;
 }
 
-// An open file or folder.
-class Descriptor {
- public:
-  Descriptor(const std::filesystem::path& path, int flags)
-      : descriptor_(open(path.c_str(), flags, 0666)) {
-    if (descriptor_ < 0) throw_refused(path.string());
-  }
-  ~Descriptor() { close(descriptor_); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  void write_all(const void* bytes, std::size_t size) {
-    const char* next = static_cast<const char*>(bytes);
-    while (size > 0) {
-      const ssize_t written = write(descriptor_, next, size);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) throw_refused("write");
-      next += written;
-      size -= static_cast<std::size_t>(written);
-    }
-  }
-  void sync() {
-    if (fsync(descriptor_) != 0) throw_refused("sync");
-  }
-
- private:
-  int descriptor_;
-};
-
-// Removes a file at the end of the scope unless it was moved to its place.
-struct TemporaryFile {
-  std::filesystem::path path;
-  bool moved = false;
-
-  ~TemporaryFile() {
-    std::error_code ignored;
-    if (!moved) std::filesystem::remove(path, ignored);
-  }
-};
-
 void write_and_rename(const std::filesystem::path& path, const std::string& header,
                       std::span<const NamedTensor> tensors) {
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  std::filesystem::path beside = path;
-  beside += ".tmp";
-  std::filesystem::remove(beside);  // a left-over, or a link to a file of somebody's
-  Descriptor file(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC);
-  TemporaryFile temporary{beside};
-  file.write_all(header.data(), header.size());
+  OutputFile file(path, /*force=*/true);
+  AppendedFile bytes(file.path());
+  bytes.append(header);
   for (const NamedTensor& tensor : tensors)
-    file.write_all(tensor.data.data(), tensor.data.size_bytes());
-  file.sync();
-  std::filesystem::rename(beside, path);
-  temporary.moved = true;
-  Descriptor(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC).sync();
+    bytes.append({reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size_bytes()});
+  file.commit();
 }
 
 // ---- Reading ----

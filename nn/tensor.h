@@ -6,7 +6,7 @@
 #include <span>
 #include <xtensor/xtensor.hpp>
 
-#include "nn/check.h"
+#include "base/check.h"
 
 namespace saccade {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "nn/ranks.h"
+#include "base/ranks.h"
 
 namespace saccade {
 

@@ -6,10 +6,10 @@
 #include <functional>
 
 #include "attention/categorical.h"
-#include "nn/error.h"
+#include "base/error.h"
+#include "base/name_table.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {

@@ -1,6 +1,6 @@
 #include "agent/answering/reward.h"
 
-#include "nn/name_table.h"
+#include "base/name_table.h"
 
 namespace saccade {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "agent/cores/core.h"
 #include "attention/transformer.h"
-#include "nn/error.h"
+#include "base/error.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
 

@@ -1,8 +1,8 @@
 #include "agent/cores/core.h"
 
+#include "base/name_table.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {

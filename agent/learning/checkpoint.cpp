@@ -7,7 +7,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "nn/error.h"
+#include "base/error.h"
 
 namespace saccade {
 namespace {

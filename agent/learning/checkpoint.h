@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "agent/learning/learner.h"
-#include "nn/error.h"
+#include "base/error.h"
 #include "nn/safetensors.h"
 
 namespace saccade {

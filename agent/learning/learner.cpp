@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/error.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/name_table.h"
 #include "nn/layers.h"
-#include "nn/memory.h"
-#include "nn/name_table.h"
 #include "nn/profile.h"
 
 namespace saccade {

@@ -11,10 +11,10 @@
 #include "agent/learning/reinforce.h"
 #include "agent/model.h"
 #include "agent/rollout.h"
+#include "base/ranks.h"
 #include "nn/gradient_sum.h"
 #include "nn/optimizer.h"
 #include "nn/parallel.h"
-#include "nn/ranks.h"
 
 namespace saccade {
 

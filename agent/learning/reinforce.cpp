@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "agent/answering/reward.h"
-#include "nn/error.h"
-#include "nn/name_table.h"
+#include "base/error.h"
+#include "base/name_table.h"
 
 namespace saccade {
 namespace {

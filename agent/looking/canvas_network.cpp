@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "base/name_table.h"
 #include "nn/convolution.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {

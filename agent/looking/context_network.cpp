@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "base/name_table.h"
 #include "nn/layers.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "agent/looking/looking.h"
-#include "nn/error.h"
+#include "base/error.h"
 
 namespace saccade {
 namespace {

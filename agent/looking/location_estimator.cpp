@@ -1,6 +1,6 @@
 #include "agent/looking/location_estimator.h"
 
-#include "nn/name_table.h"
+#include "base/name_table.h"
 
 namespace saccade {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "agent/looking/canvas_network.h"
 #include "agent/looking/looking_parts.h"
-#include "nn/name_table.h"
+#include "base/name_table.h"
 
 namespace saccade {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/clock.h"
+#include "base/clock.h"
 
 namespace saccade {
 namespace {

@@ -6,12 +6,12 @@
 #include <set>
 
 #include "agent/model.h"
+#include "base/error.h"
+#include "base/stop.h"
 #include "experiments/comparison/controls.h"
 #include "experiments/comparison/statistics.h"
 #include "experiments/comparison/tuning.h"
 #include "experiments/config/variants.h"
-#include "nn/error.h"
-#include "nn/stop.h"
 
 namespace saccade {
 namespace {

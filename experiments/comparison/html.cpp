@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "nn/printable.h"
+#include "base/printable.h"
 
 namespace saccade {
 namespace {

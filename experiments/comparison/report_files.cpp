@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/output.h"
 #include "experiments/comparison/chart_drawing.h"
 #include "experiments/comparison/drawing_picture.h"
-#include "experiments/files/output.h"
 
 namespace saccade {
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/error.h"
 #include "experiments/comparison/chart_drawing.h"
 #include "experiments/comparison/chart_numbers.h"
 #include "experiments/comparison/controls.h"
@@ -14,7 +15,6 @@
 #include "experiments/comparison/page_assets.h"
 #include "experiments/comparison/report_tables.h"
 #include "experiments/comparison/verdict.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

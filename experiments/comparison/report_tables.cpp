@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/clock.h"
 #include "experiments/comparison/chart_numbers.h"
 #include "experiments/comparison/controls.h"
 #include "experiments/comparison/html.h"
 #include "experiments/comparison/verdict.h"
-#include "nn/clock.h"
 
 namespace saccade {
 namespace {

@@ -8,12 +8,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/printable.h"
 #include "experiments/comparison/controls.h"
 #include "experiments/comparison/verdict.h"
 #include "experiments/files/json_text.h"
 #include "experiments/files/metrics.h"
-#include "nn/clock.h"
-#include "nn/printable.h"
 
 namespace saccade {
 namespace {

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "experiments/comparison/statistics.h"
 #include "experiments/config/config_table.h"
 #include "experiments/config/setting_names.h"
 #include "experiments/config/variants.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

@@ -6,12 +6,12 @@
 #include <climits>
 #include <optional>
 
+#include "base/error.h"
+#include "base/name_table.h"
+#include "base/printable.h"
 #include "experiments/config/setting_names.h"
 #include "experiments/config/study_run.h"
 #include "experiments/config/yaml_text.h"
-#include "nn/error.h"
-#include "nn/name_table.h"
-#include "nn/printable.h"
 
 namespace saccade {
 namespace {

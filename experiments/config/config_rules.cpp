@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "agent/looking/looking.h"
+#include "base/error.h"
 #include "env/task_kinds.h"
 #include "experiments/config/config_table.h"
 #include "experiments/config/unused_settings.h"
-#include "nn/error.h"
 
 // The rules are those of the library: each stands where the thing is that it is about. Here they
 // get the place of what was given. What was not given is settled here, and what a task asks of the

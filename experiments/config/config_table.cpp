@@ -17,9 +17,9 @@
 #include "agent/looking/location_estimator.h"
 #include "agent/model.h"
 #include "attention/score.h"
+#include "base/name_table.h"
 #include "env/task_kinds.h"
 #include "experiments/config/recording_formats.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {

@@ -7,13 +7,13 @@
 #include <regex>
 #include <sstream>
 
+#include "base/error.h"
+#include "base/name_table.h"
+#include "base/read_text.h"
 #include "env/task_kinds.h"
 #include "experiments/config/config_reader.h"
 #include "experiments/config/setting_names.h"
-#include "experiments/files/input.h"
 #include "experiments/files/shipped.h"
-#include "nn/error.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {

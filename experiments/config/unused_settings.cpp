@@ -14,11 +14,11 @@
 #include "agent/looking/location_estimator.h"
 #include "agent/looking/looking.h"
 #include "agent/model.h"
+#include "base/name_table.h"
 #include "env/digits.h"
 #include "env/scene.h"
 #include "env/task_kinds.h"
 #include "experiments/config/config_table.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {

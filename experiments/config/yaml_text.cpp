@@ -6,8 +6,8 @@
 #include <sstream>
 #include <vector>
 
-#include "nn/error.h"
-#include "nn/printable.h"
+#include "base/error.h"
+#include "base/printable.h"
 
 namespace saccade {
 namespace {

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "nn/input_file.h"
-#include "nn/system_reason.h"
+#include "base/input_file.h"
+#include "base/system_reason.h"
 
 namespace saccade {
 

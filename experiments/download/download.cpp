@@ -4,16 +4,16 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <memory>
 #include <system_error>
 
+#include "base/descriptor.h"
+#include "base/error.h"
+#include "base/input_file.h"
 #include "experiments/download/checksum.h"
-#include "nn/error.h"
-#include "nn/input_file.h"
 
 namespace saccade {
 namespace {
@@ -23,48 +23,31 @@ namespace fs = std::filesystem;
 /// The file that grows beside its place, held by one process.
 class Part {
  public:
-  explicit Part(const fs::path& target) : path_(target.string() + ".part") {
-    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-                 0666);
-    if (file_ < 0) fail("cannot be written");
-    if (!is_regular(file_)) {
-      close(file_);
-      not_a_regular_file(path_);
-    }
-    if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
-      const int error = errno;
-      close(file_);
-      if (error == EWOULDBLOCK)
-        throw std::runtime_error(path_.string() + ": another process is downloading it");
-      errno = error;
-      fail("cannot be locked");
-    }
+  explicit Part(const fs::path& target)
+      : path_(target.string() + ".part"), file_(path_, O_RDWR | O_CREAT) {
+    if (!file_.is_open()) fail("cannot be written");
+    if (!is_regular(file_.number())) not_a_regular_file(path_);
+    if (file_.lock()) return;
+    if (errno == EWOULDBLOCK)
+      throw std::runtime_error(path_.string() + ": another process is downloading it");
+    fail("cannot be locked");
   }
   ~Part() {
     if (size() == 0) unlink(path_.c_str());
-    close(file_);
   }
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
 
   const fs::path& path() const { return path_; }
-  std::int64_t size() const { return lseek(file_, 0, SEEK_END); }
+  std::int64_t size() const { return lseek(file_.number(), 0, SEEK_END); }
   void clear() {
-    if (ftruncate(file_, 0) != 0) fail("cannot be written");
+    if (ftruncate(file_.number(), 0) != 0) fail("cannot be written");
   }
   bool append(const char* data, std::size_t count) {
-    if (lseek(file_, 0, SEEK_END) < 0) return false;
-    while (count > 0) {
-      const ssize_t written = write(file_, data, count);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return false;
-      data += written;
-      count -= static_cast<std::size_t>(written);
-    }
-    return true;
+    return lseek(file_.number(), 0, SEEK_END) >= 0 && file_.write_all({data, count});
   }
   void move_to(const fs::path& target) {
-    if (fsync(file_) != 0) fail("cannot be written");
+    if (!file_.sync()) fail("cannot be written");
     fs::rename(path_, target);
   }
 
@@ -75,7 +58,7 @@ class Part {
   }
 
   fs::path path_;
-  int file_ = -1;
+  Descriptor file_;
 };
 
 /// What curl's callbacks see of a transfer.

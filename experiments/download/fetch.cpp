@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/error.h"
 #include "experiments/download/checksum.h"
 #include "experiments/download/unpack.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

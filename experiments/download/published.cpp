@@ -1,7 +1,7 @@
 #include "experiments/download/published.h"
 
+#include "base/name_table.h"
 #include "env/digits.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {

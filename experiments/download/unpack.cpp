@@ -10,9 +10,9 @@
 #include <memory>
 #include <stdexcept>
 
-#include "experiments/files/output.h"
-#include "nn/input_file.h"
-#include "nn/name_table.h"
+#include "base/input_file.h"
+#include "base/name_table.h"
+#include "base/output.h"
 
 namespace saccade {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "nn/error.h"
+#include "base/error.h"
 
 namespace saccade {
 namespace {

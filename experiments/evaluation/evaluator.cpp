@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/stop.h"
 #include "experiments/evaluation/coverage.h"
 #include "experiments/evaluation/share_interval.h"
 #include "experiments/evaluation/tally.h"
 #include "nn/layers.h"
-#include "nn/stop.h"
 
 namespace saccade {
 namespace {

@@ -9,10 +9,10 @@
 #include "agent/learning/learner.h"
 #include "agent/model.h"
 #include "agent/rollout.h"
+#include "base/ranks.h"
 #include "experiments/evaluation/attention_weights.h"
 #include "experiments/evaluation/coverage.h"
 #include "nn/parallel.h"
-#include "nn/ranks.h"
 
 namespace saccade {
 
@@ -77,7 +77,7 @@ class Evaluator {
   int scenes() const { return scenes_; }
 
   /// The same on all ranks. What is recorded of attention is of one rank alone. Throws Stopped on
-  /// all ranks where any is asked to stop (nn/stop.h).
+  /// all ranks where any is asked to stop (base/stop.h).
   Evaluation run(std::span<const float> parameters, const PassRequest& request);
 
  private:

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/stop.h"
 #include "experiments/evaluation/evaluator.h"
 #include "nn/layers.h"
-#include "nn/stop.h"
 
 namespace saccade {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "nn/error.h"
-#include "nn/stop.h"
+#include "base/error.h"
+#include "base/stop.h"
 
 namespace saccade {
 namespace {

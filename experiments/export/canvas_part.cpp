@@ -1,6 +1,6 @@
+#include "base/name_table.h"
 #include "experiments/export/operations.h"
 #include "experiments/export/parts.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {

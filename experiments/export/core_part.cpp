@@ -1,8 +1,8 @@
 #include <cmath>
 
+#include "base/name_table.h"
 #include "experiments/export/operations.h"
 #include "experiments/export/parts.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {

@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/error.h"
+#include "base/name_table.h"
 #include "experiments/export/operations.h"
 #include "experiments/export/parts.h"
 #include "experiments/files/json_text.h"
-#include "nn/error.h"
-#include "nn/name_table.h"
 #include "saccade_version.h"
 
 namespace saccade {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <stdexcept>
 
-#include "experiments/files/output.h"
-#include "nn/input_file.h"
+#include "base/input_file.h"
+#include "base/output.h"
 #include "tensorboard.pb.h"
 
 namespace saccade {

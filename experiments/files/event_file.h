@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/output.h"
 #include "experiments/files/metrics.h"
-#include "experiments/files/output.h"
 
 namespace saccade {
 

@@ -12,7 +12,7 @@
 #include <xtensor/xadapt.hpp>
 #include <xtensor/xnpy.hpp>
 
-#include "experiments/files/output.h"
+#include "base/output.h"
 
 namespace saccade {
 namespace {

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "nn/clock.h"
+#include "base/clock.h"
 
 namespace saccade {
 

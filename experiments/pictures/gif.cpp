@@ -5,10 +5,10 @@
 #include <cmath>
 #include <utility>
 
-#include "experiments/files/output.h"
+#include "base/error.h"
+#include "base/output.h"
 #include "experiments/pictures/palette.h"
 #include "experiments/pictures/video.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

@@ -8,15 +8,15 @@
 #include <memory>
 
 #include "agent/rollout.h"
-#include "experiments/files/input.h"
-#include "experiments/files/output.h"
+#include "base/error.h"
+#include "base/name_table.h"
+#include "base/output.h"
+#include "base/read_text.h"
+#include "base/stop.h"
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/episode_picture.h"
 #include "experiments/pictures/legend.h"
 #include "experiments/pictures/video.h"
-#include "nn/error.h"
-#include "nn/name_table.h"
-#include "nn/stop.h"
 
 namespace saccade {
 namespace {

@@ -59,7 +59,7 @@ void require_format(const std::string& format, const std::string& where);
 /// the agents side by side; or a contact sheet (.png) of a row for each scene and agent, a column
 /// for each glimpse, and a legend below. The memory it takes does not depend on the number of
 /// scenes (a sheet is one picture, though). Throws Stopped at the next scene where it is asked to
-/// stop (nn/stop.h), and leaves no file then.
+/// stop (base/stop.h), and leaves no file then.
 ///
 /// Throws InputError for a suffix, a target, a number of scenes or a codec that cannot be, and if
 /// there is no scene of the kind asked for among kMaxScanned, and std::runtime_error for a file

@@ -7,9 +7,9 @@
 #include <opencv2/imgproc.hpp>
 #include <opencv2/videoio.hpp>
 
-#include "experiments/files/output.h"
-#include "nn/error.h"
-#include "nn/name_table.h"
+#include "base/error.h"
+#include "base/name_table.h"
+#include "base/output.h"
 
 namespace saccade {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <opencv2/core/version.hpp>
 
-#include "nn/join_ranks.h"
+#include "base/join_ranks.h"
 #include "saccade_version.h"
 
 namespace saccade {

@@ -7,13 +7,13 @@
 #include <set>
 #include <sstream>
 
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/printable.h"
+#include "base/read_text.h"
 #include "experiments/config/preset.h"
-#include "experiments/files/input.h"
 #include "experiments/runs/run_document.h"
 #include "experiments/runs/trained.h"
-#include "nn/error.h"
-#include "nn/input_file.h"
-#include "nn/printable.h"
 
 namespace saccade {
 namespace {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <pwd.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,10 +20,10 @@
 #include <system_error>
 #include <thread>
 
-#include "experiments/files/input.h"
-#include "nn/error.h"
-#include "nn/input_file.h"
-#include "nn/system_reason.h"
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/read_text.h"
+#include "base/system_reason.h"
 
 namespace saccade {
 namespace {
@@ -61,14 +60,6 @@ void make_folders(const fs::path& folder, fs::path& made) {
   if (error) throw_refused(folder.string() + ": the folder cannot be made", error.value());
 }
 
-// Whether the open file is still the one at the path, which who held it before may have removed.
-bool is_at(int file, const fs::path& path) {
-  struct stat open {
-  }, there{};
-  return fstat(file, &open) == 0 && stat(path.c_str(), &there) == 0 &&
-         open.st_dev == there.st_dev && open.st_ino == there.st_ino;
-}
-
 // Of flock() on a file system without locks, such as an NFS without its daemon or Lustre without
 // `-o flock`.
 constexpr std::array kNoLocks = {ENOLCK, ENOSYS, EOPNOTSUPP};
@@ -85,45 +76,41 @@ constexpr std::array kNoLocks = {ENOLCK, ENOSYS, EOPNOTSUPP};
 enum class Try { taken, held, again };
 
 // `flags` of flock(). A shared lock is nobody's but find_holder's, who looks for a moment.
-Try try_lock(int file, const fs::path& path, int flags) {
-  while (flock(file, flags) != 0) {
+Try try_lock(const Descriptor& file, const fs::path& path, int flags) {
+  const int number = file.number();
+  while (flock(number, flags) != 0) {
     if (errno == EINTR) continue;
     if (errno == ESTALE) return Try::again;  // removed on another host
     if (errno != EWOULDBLOCK) cannot_be_locked(path, errno);
-    if (flock(file, LOCK_SH | LOCK_NB) != 0) return Try::held;
-    flock(file, LOCK_UN);
+    if (flock(number, LOCK_SH | LOCK_NB) != 0) return Try::held;
+    flock(number, LOCK_UN);
     return Try::again;
   }
-  return is_at(file, path) ? Try::taken : Try::again;
+  return file.is_at(path) ? Try::taken : Try::again;  // who held it before may have removed it
 }
 
-// The locked file; -1 where it is held. Folders that are not there are made.
-int take(const fs::path& path, int flags, fs::path& made) {
+// The locked file; not open where it is held. Folders that are not there are made.
+Descriptor take(const fs::path& path, int flags, fs::path& made) {
   for (int tries = 0;;) {
     make_folders(path.parent_path(), made);
     std::error_code none;
     const bool is_new = !fs::exists(path, none);
-    const int file =
-        open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    Descriptor file(path, O_RDWR | O_CREAT);
     // Who held it removed the folder.
-    if (file < 0 && errno == ENOENT && ++tries < kMostTries) continue;
-    if (file < 0 && errno == ENXIO) not_a_regular_file(path);  // a socket
-    if (file < 0) throw_refused(path.string() + ": cannot be written");
-    if (!is_regular(file)) {  // who holds it is read there: of a pipe that would never end
-      close(file);
-      not_a_regular_file(path);
-    }
+    if (!file.is_open() && errno == ENOENT && ++tries < kMostTries) continue;
+    if (!file.is_open() && errno == ENXIO) not_a_regular_file(path);  // a socket
+    if (!file.is_open()) throw_refused(path.string() + ": cannot be written");
+    // Who holds it is read there: of a pipe that would never end.
+    if (!is_regular(file.number())) not_a_regular_file(path);
     Try tried;
     try {
       tried = try_lock(file, path, flags);
     } catch (...) {
-      close(file);
       if (is_new) std::remove(path.c_str());
       throw;
     }
     if (tried == Try::taken) return file;
-    close(file);
-    if (tried == Try::held) return -1;
+    if (tried == Try::held) return {};
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
@@ -198,23 +185,22 @@ RunLock::RunLock(const fs::path& folder, const std::string& command) : folder_(f
     remove_made(folder_, made_);
     throw;
   }
-  if (file_ < 0) throw HeldError(folder, read_holder(path));
+  if (!file_.is_open()) throw HeldError(folder, read_holder(path));
   // A file system that takes no word of ours shows at the first file of the run, too.
   const Holder me = this_process(command);
   const std::string text = fmt::format("{}\n{}\n{}\n", me.process, me.since, me.command);
-  if (ftruncate(file_, 0) == 0)
-    static_cast<void>(pwrite(file_, text.data(), text.size(), 0) == ssize_t(text.size()));
+  if (ftruncate(file_.number(), 0) == 0) static_cast<void>(file_.write_all(text));
 }
 
 RunLock::~RunLock() {
   const bool own = is_own();
   std::error_code ignored;
   if (own) fs::remove(folder_ / kLockFile, ignored);  // before it is free: nobody else's is removed
-  close(file_);
+  file_.close_it();
   if (own) remove_made(folder_, made_);
 }
 
-bool RunLock::is_own() const { return is_at(file_, folder_ / kLockFile); }
+bool RunLock::is_own() const { return file_.is_at(folder_ / kLockFile); }
 
 void RunLock::require_own() const {
   if (!is_own())
@@ -226,13 +212,12 @@ void RunLock::require_own() const {
 
 std::optional<Holder> find_holder(const fs::path& folder) {
   const fs::path path = folder / kLockFile;
-  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (file < 0) return std::nullopt;
-  const bool held = is_regular(file) && flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  const Holder holder = held ? read_holder(path) : Holder{};
-  close(file);
+  const Descriptor file(path, O_RDONLY);
+  if (!file.is_open()) return std::nullopt;
+  const bool held = is_regular(file.number()) && flock(file.number(), LOCK_SH | LOCK_NB) != 0 &&
+                    errno == EWOULDBLOCK;
   if (!held) return std::nullopt;
-  return holder;
+  return read_holder(path);
 }
 
 StudyLock::StudyLock(const fs::path& folder) : path_(folder / ".lock") {
@@ -242,8 +227,7 @@ StudyLock::StudyLock(const fs::path& folder) : path_(folder / ".lock") {
 
 StudyLock::~StudyLock() {
   std::error_code ignored;
-  if (is_at(file_, path_)) fs::remove(path_, ignored);
-  close(file_);
+  if (file_.is_at(path_)) fs::remove(path_, ignored);
 }
 
 }  // namespace saccade

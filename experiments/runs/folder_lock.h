@@ -4,7 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "nn/error.h"
+#include "base/descriptor.h"
+#include "base/error.h"
 
 namespace saccade {
 
@@ -56,7 +57,7 @@ class RunLock {
  private:
   std::filesystem::path folder_;
   std::filesystem::path made_;  // the uppermost folder that was not there
-  int file_ = -1;
+  Descriptor file_;
 };
 
 /// Who trains in a run folder now, without being in anybody's way; nothing where nobody does.
@@ -74,7 +75,7 @@ class StudyLock {
 
  private:
   std::filesystem::path path_;
-  int file_ = -1;
+  Descriptor file_;
 };
 
 }  // namespace saccade

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string_view>
 
-#include "experiments/files/input.h"
+#include "base/error.h"
+#include "base/read_text.h"
 #include "experiments/runs/run_document.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "experiments/files/input.h"
-#include "nn/error.h"
+#include "base/error.h"
+#include "base/read_text.h"
 
 namespace saccade {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "experiments/files/input.h"
-#include "experiments/files/output.h"
+#include "base/error.h"
+#include "base/output.h"
+#include "base/read_text.h"
 #include "experiments/runs/folder_lock.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

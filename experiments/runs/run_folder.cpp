@@ -16,14 +16,14 @@
 #include <string_view>
 #include <utility>
 
-#include "env/digits.h"
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/output.h"
+#include "base/sync.h"
+#include "base/system_reason.h"
 #include "experiments/config/setting_names.h"
-#include "experiments/files/output.h"
-#include "experiments/files/sync.h"
 #include "experiments/runs/folder_lock.h"
-#include "nn/error.h"
-#include "nn/input_file.h"
-#include "nn/system_reason.h"
 #include "saccade_version.h"
 
 namespace saccade {
@@ -50,8 +50,8 @@ std::string header() {
 
 constexpr const char* kBefore = ".before";  // behind the stem of what is set aside
 
-// How names begin of files that were being written in the folder of checkpoints when their writer
-// was ended (last.safetensors.tmp).
+// How names begin of files that were being written in the folder of checkpoints when their writer,
+// of a version before 0.3, was ended (last.safetensors.tmp).
 constexpr auto kHalfCheckpoints = std::to_array<std::string_view>(
     {"last.safetensors.", "previous.safetensors.", "best.safetensors."});
 
@@ -113,9 +113,8 @@ std::string said_shortly(const std::string& value) {
 
 std::string shortened(const std::string& text, std::size_t most_bytes) {
   if (text.size() <= most_bytes) return text;
-  const std::uint32_t rest =
-      crc32_of({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-  return fmt::format("{},{:08x}", text.substr(0, most_bytes - 9), rest);
+  const std::string kept = text.substr(0, most_bytes - 9);
+  return fmt::format("{},{}", kept, crc32_of(text.data(), text.size()).hex());
 }
 
 fs::path folder_of(const std::string& variant, const Config& config) {
@@ -179,7 +178,9 @@ bool RunFolder::is_begun() const {
     return fs::exists(path_ / "command.txt", error) && fs::exists(path_ / "meta.json", error);
   return std::ranges::all_of(
       entries_of(path_ / "checkpoints"), [&](const fs::directory_entry& entry) {
-        return !entry.is_symlink() && begins_as_any(entry.path().filename(), kHalfCheckpoints);
+        const std::string name = entry.path().filename();
+        return !entry.is_symlink() &&
+               (NameBeside::is_one(name) || begins_as_any(name, kHalfCheckpoints));
       });
 }
 
@@ -217,10 +218,9 @@ void RunFolder::require_new() const {
 
 void RunFolder::keep_last_checkpoint() const {
   if (!fs::exists(last_checkpoint())) return;
-  fs::path beside = previous_checkpoint();
-  beside += ".tmp";
+  const NameBeside name(previous_checkpoint());
+  const fs::path& beside = name.path();
   std::error_code error;
-  fs::remove(beside, error);
   fs::create_hard_link(last_checkpoint(), beside, error);
   if (error && fs::copy_file(last_checkpoint(), beside, error))  // where a file has one name only
     sync_file(beside);
@@ -238,7 +238,8 @@ void RunFolder::remove_left_overs() const {
   std::error_code none;
   for (const fs::directory_entry& entry : entries_of(path_ / "checkpoints"))
     if (begins_as_any(entry.path().filename(), kHalfCheckpoints)) fs::remove(entry.path(), none);
-  for (const fs::path& folder : {path_, recordings()}) saccade::remove_left_overs(folder);
+  for (const fs::path& folder : {path_, path_ / "checkpoints", recordings()})
+    saccade::remove_left_overs(folder);
 }
 
 std::optional<fs::path> RunFolder::set_metrics_aside() const {

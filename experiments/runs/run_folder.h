@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/output.h"
 #include "experiments/config/config.h"
 #include "experiments/files/metrics.h"
-#include "experiments/files/output.h"
 #include "experiments/runs/kept_metrics.h"
 
 namespace saccade {

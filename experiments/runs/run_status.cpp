@@ -1,10 +1,10 @@
 #include "experiments/runs/run_status.h"
 
+#include "base/error.h"
 #include "experiments/config/config.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_document.h"
 #include "experiments/runs/run_failure.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

@@ -7,13 +7,13 @@
 #include <map>
 #include <set>
 
+#include "base/error.h"
+#include "base/printable.h"
 #include "experiments/config/config_table.h"
 #include "experiments/config/preset.h"
 #include "experiments/config/unused_settings.h"
 #include "experiments/config/yaml_text.h"
 #include "experiments/runs/run_folder.h"
-#include "nn/error.h"
-#include "nn/printable.h"
 
 namespace saccade {
 namespace {

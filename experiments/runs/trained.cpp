@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
+#include "base/error.h"
+#include "base/name_table.h"
 #include "experiments/config/setting_names.h"
 #include "experiments/files/shipped.h"
 #include "experiments/runs/run_folder.h"
-#include "nn/error.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 

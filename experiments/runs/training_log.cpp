@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "experiments/files/input.h"
-#include "experiments/files/output.h"
-#include "experiments/files/sync.h"
-#include "nn/input_file.h"
+#include "base/input_file.h"
+#include "base/output.h"
+#include "base/read_text.h"
+#include "base/sync.h"
 
 namespace saccade {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "nn/error.h"
+#include "base/error.h"
 
 namespace saccade {
 namespace {

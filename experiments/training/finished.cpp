@@ -7,11 +7,11 @@
 #include <optional>
 
 #include "agent/learning/checkpoint.h"
+#include "base/error.h"
 #include "experiments/evaluation/test_report.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_document.h"
 #include "experiments/runs/trained.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

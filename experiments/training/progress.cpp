@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "nn/printable.h"
+#include "base/printable.h"
 
 namespace saccade {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "env/digits.h"
+#include "base/checksum.h"
 #include "saccade_version.h"
 
 namespace saccade {
@@ -17,8 +17,7 @@ namespace {
 std::string checksum_of_program() {
   std::ifstream file("/proc/self/exe", std::ios::binary);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-  return fmt::format("{:08x}",
-                     crc32_of({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}));
+  return crc32_of(bytes.data(), bytes.size()).hex();
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <map>
 #include <string>
 
+#include "base/ranks.h"
 #include "experiments/config/config.h"
-#include "nn/ranks.h"
 
 namespace saccade {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "nn/printable.h"
+#include "base/printable.h"
 
 namespace saccade {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/printable.h"
 #include "experiments/training/progress.h"
-#include "nn/clock.h"
-#include "nn/printable.h"
 
 namespace saccade {
 

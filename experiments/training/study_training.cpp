@@ -10,15 +10,15 @@
 #include <optional>
 #include <thread>
 
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/output.h"
 #include "experiments/config/variants.h"
-#include "experiments/files/output.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_failure.h"
 #include "experiments/task/shared_digits.h"
 #include "experiments/training/finished.h"
 #include "experiments/training/train.h"
-#include "nn/error.h"
-#include "nn/memory.h"
 #include "nn/parallel.h"
 
 namespace saccade {

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/learning/checkpoint.h"
+#include "base/output.h"
 #include "experiments/evaluation/share_interval.h"
 #include "experiments/evaluation/test_report.h"
-#include "experiments/files/output.h"
 
 namespace saccade {
 

@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <string>
 
+#include "base/ranks.h"
 #include "experiments/runs/folder_lock.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/task/task.h"
 #include "experiments/training/progress.h"
 #include "nn/parallel.h"
-#include "nn/ranks.h"
 
 namespace saccade {
 

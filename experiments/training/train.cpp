@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "agent/answering/reward.h"
+#include "base/error.h"
+#include "base/stop.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_folder.h"
@@ -14,8 +16,6 @@
 #include "experiments/training/same_run.h"
 #include "experiments/training/test_and_summarize.h"
 #include "experiments/training/training.h"
-#include "nn/error.h"
-#include "nn/stop.h"
 
 namespace saccade {
 namespace {

@@ -3,13 +3,13 @@
 #include <atomic>
 #include <string>
 
+#include "base/ranks.h"
 #include "experiments/config/config.h"
 #include "experiments/runs/folder_lock.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/task/shared_digits.h"
 #include "experiments/training/progress.h"
 #include "nn/parallel.h"
-#include "nn/ranks.h"
 
 namespace saccade {
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
+#include "base/stop.h"
+#include "base/sync.h"
 #include "experiments/evaluation/test_report.h"
-#include "experiments/files/sync.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/trained.h"
-#include "nn/error.h"
-#include "nn/stop.h"
 
 namespace saccade {
 namespace {

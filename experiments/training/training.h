@@ -9,6 +9,7 @@
 
 #include "agent/learning/checkpoint.h"
 #include "agent/learning/learner.h"
+#include "base/clock.h"
 #include "experiments/evaluation/evaluator.h"
 #include "experiments/runs/folder_lock.h"
 #include "experiments/runs/run_folder.h"
@@ -16,7 +17,6 @@
 #include "experiments/task/task.h"
 #include "experiments/training/progress.h"
 #include "experiments/training/test_and_summarize.h"
-#include "nn/clock.h"
 
 namespace saccade {
 

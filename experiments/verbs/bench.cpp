@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/clock.h"
+#include "base/error.h"
 #include "experiments/task/task.h"
-#include "nn/clock.h"
-#include "nn/error.h"
 #include "nn/gemm.h"
 #include "nn/peak.h"
 #include "nn/profile.h"

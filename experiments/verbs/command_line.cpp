@@ -9,10 +9,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/error.h"
 #include "experiments/config/config.h"
 #include "experiments/config/setting_names.h"
 #include "experiments/runs/build_facts.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

@@ -7,15 +7,15 @@
 #include <optional>
 #include <sstream>
 
+#include "base/error.h"
+#include "base/output.h"
+#include "base/read_text.h"
+#include "base/system_reason.h"
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/report_files.h"
 #include "experiments/comparison/tables.h"
-#include "experiments/files/input.h"
-#include "experiments/files/output.h"
 #include "experiments/pictures/video.h"
 #include "experiments/verbs/record.h"
-#include "nn/error.h"
-#include "nn/system_reason.h"
 
 namespace saccade {
 namespace {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/name_table.h"
 #include "experiments/config/config.h"
 #include "experiments/files/shipped.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {

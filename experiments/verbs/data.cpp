@@ -6,14 +6,14 @@
 #include <memory>
 #include <optional>
 
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/name_table.h"
 #include "env/digits.h"
 #include "experiments/download/fetch.h"
 #include "experiments/files/progress_bar.h"
 #include "experiments/verbs/preview.h"
 #include "experiments/verbs/verb.h"
-#include "nn/clock.h"
-#include "nn/error.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {

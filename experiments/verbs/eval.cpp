@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/error.h"
+#include "base/output.h"
 #include "experiments/evaluation/attention_weights.h"
 #include "experiments/evaluation/test_report.h"
 #include "experiments/files/json_text.h"
-#include "experiments/files/output.h"
 #include "experiments/runs/trained.h"
-#include "nn/error.h"
 
 namespace saccade {
 

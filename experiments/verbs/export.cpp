@@ -6,12 +6,12 @@
 #include <memory>
 #include <optional>
 
+#include "base/error.h"
+#include "base/output.h"
 #include "experiments/export/onnx_model.h"
 #include "experiments/files/npz.h"
-#include "experiments/files/output.h"
 #include "experiments/runs/shared_agent.h"
 #include "experiments/runs/trained.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

@@ -16,10 +16,10 @@
 #include "agent/learning/reinforce.h"
 #include "agent/rollout.h"
 #include "attention/categorical.h"
+#include "base/error.h"
+#include "base/stop.h"
 #include "experiments/files/json_text.h"
 #include "experiments/runs/trained.h"
-#include "nn/error.h"
-#include "nn/stop.h"
 
 namespace saccade {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "experiments/verbs/verb.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

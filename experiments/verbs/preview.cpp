@@ -4,12 +4,12 @@
 
 #include <cmath>
 
-#include "experiments/files/output.h"
+#include "base/error.h"
+#include "base/output.h"
 #include "experiments/pictures/scene_sheet.h"
 #include "experiments/runs/study.h"
 #include "experiments/task/data_summary.h"
 #include "experiments/task/task.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

@@ -7,11 +7,11 @@
 #include <memory>
 #include <set>
 
+#include "base/error.h"
 #include "experiments/config/variants.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/pictures/video.h"
 #include "experiments/runs/trained.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

@@ -10,6 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/printable.h"
 #include "experiments/evaluation/test_report.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/study.h"
@@ -20,9 +23,6 @@
 #include "experiments/training/train.h"
 #include "experiments/verbs/run_study.h"
 #include "experiments/verbs/warn_unused.h"
-#include "nn/clock.h"
-#include "nn/error.h"
-#include "nn/printable.h"
 
 namespace saccade {
 namespace {

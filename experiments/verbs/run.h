@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nn/ranks.h"
+#include "base/ranks.h"
 
 namespace saccade {
 

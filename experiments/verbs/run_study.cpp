@@ -10,16 +10,16 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/files/input.h"
-#include "experiments/files/output.h"
+#include "base/error.h"
+#include "base/output.h"
+#include "base/printable.h"
+#include "base/read_text.h"
+#include "base/stop.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/folder_lock.h"
 #include "experiments/training/study_screen.h"
 #include "experiments/training/study_training.h"
 #include "experiments/verbs/compare.h"
-#include "nn/error.h"
-#include "nn/printable.h"
-#include "nn/stop.h"
 
 namespace saccade {
 namespace {

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "agent/learning/jacobian.h"
+#include "base/error.h"
+#include "base/output.h"
+#include "base/stop.h"
 #include "experiments/evaluation/saliency_arrays.h"
 #include "experiments/files/npz.h"
-#include "experiments/files/output.h"
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/pictures/saliency_picture.h"
 #include "experiments/runs/trained.h"
-#include "nn/error.h"
-#include "nn/stop.h"
 
 namespace saccade {
 namespace {

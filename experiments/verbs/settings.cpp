@@ -8,6 +8,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
+#include "base/name_table.h"
 #include "experiments/config/config_table.h"
 #include "experiments/config/preset.h"
 #include "experiments/config/setting_names.h"
@@ -15,8 +17,6 @@
 #include "experiments/config/unused_settings.h"
 #include "experiments/runs/study.h"
 #include "experiments/verbs/verb.h"
-#include "nn/error.h"
-#include "nn/name_table.h"
 
 namespace saccade {
 namespace {

@@ -11,10 +11,10 @@
 #include <memory>
 #include <sstream>
 
-#include "experiments/files/output.h"
+#include "base/error.h"
+#include "base/output.h"
 #include "experiments/verbs/command_line.h"
 #include "experiments/verbs/run_study.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

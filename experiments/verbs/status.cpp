@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/error.h"
 #include "experiments/files/json_text.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_status.h"
 #include "experiments/verbs/run_study.h"
-#include "nn/error.h"
 
 namespace saccade {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "nn/error.h"
-#include "nn/join_ranks.h"
-#include "nn/printable.h"
-#include "nn/stop.h"
+#include "base/error.h"
+#include "base/join_ranks.h"
+#include "base/printable.h"
+#include "base/stop.h"
 
 namespace saccade {
 

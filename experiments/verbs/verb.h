@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/ranks.h"
 #include "experiments/files/progress_bar.h"
-#include "nn/ranks.h"
 
 namespace saccade {
 
@@ -90,7 +90,7 @@ struct Verb {
 void say(const std::string& text);
 
 /// Does work(told), whose progress is shown meanwhile, and says what it returns. Where a signal
-/// asks it to stop (nn/stop.h), it says that nothing was written instead.
+/// asks it to stop (base/stop.h), it says that nothing was written instead.
 Ending say_unless_stopped(const Call& call, const std::string& what,
                           const std::function<std::string(const Told&)>& work);
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+#include "base/printable.h"
 #include "experiments/config/unused_settings.h"
-#include "nn/error.h"
-#include "nn/printable.h"
 
 namespace saccade {
 

@@ -13,15 +13,15 @@
 #include <optional>
 
 #include "agent/learning/checkpoint.h"
+#include "base/error.h"
+#include "base/name_table.h"
+#include "base/output.h"
 #include "env/given_environment.h"
 #include "experiments/config/variants.h"
 #include "experiments/evaluation/play.h"
 #include "experiments/evaluation/saliency_arrays.h"
-#include "experiments/files/output.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/trained.h"
-#include "nn/error.h"
-#include "nn/name_table.h"
 #include "python/bindings/arrays.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/module.h"

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "nn/stop.h"
+#include "base/stop.h"
 
 namespace saccade::python {
 

@@ -33,7 +33,7 @@ auto compute(const Body& body) {
 }
 
 /// body() on a thread of its own, while this one handles signals: where a handler raises, as that
-/// of Ctrl-C does, body is asked to stop (nn/stop.h), and that exception leaves once it has. One
+/// of Ctrl-C does, body is asked to stop (base/stop.h), and that exception leaves once it has. One
 /// that body throws comes first.
 void compute_until_stopped(const std::function<void()>& body);
 

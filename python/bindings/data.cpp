@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/clock.h"
+#include "base/error.h"
 #include "env/digits.h"
 #include "experiments/download/fetch.h"
 #include "experiments/download/published.h"
-#include "nn/clock.h"
-#include "nn/error.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/module.h"
 #include "python/bindings/words.h"

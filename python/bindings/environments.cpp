@@ -8,11 +8,11 @@
 #include <mutex>
 #include <optional>
 
+#include "base/error.h"
 #include "env/vector_environment.h"
 #include "experiments/config/config_table.h"
 #include "experiments/config/setting_names.h"
 #include "experiments/pictures/environment_picture.h"
-#include "nn/error.h"
 #include "python/bindings/arrays.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/module.h"

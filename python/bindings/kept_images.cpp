@@ -1,12 +1,13 @@
 #include "python/bindings/kept_images.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
-#include "nn/error.h"
+#include "base/error.h"
+#include "base/output.h"
 #include "nn/random.h"
 
 namespace saccade::python {
@@ -55,38 +56,24 @@ DigitSet drawn(const DigitSet& set, const RandomPermutation& order, int first, i
   return part;
 }
 
-// A folder beside another one, removed with what is in it unless it was moved there.
-class FolderBeside {
- public:
-  explicit FolderBeside(const fs::path& target) : target_(target) {
-    std::error_code error;
-    fs::create_directories(target.parent_path(), error);
-    std::string name = target.string() + ".XXXXXX";
-    if (error || mkdtemp(name.data()) == nullptr)
-      throw InputError(
-          fmt::format("{}: the folder cannot be made; XDG_CACHE_HOME names another "
-                      "place for arrays",
-                      target.string()));
-    path_ = name;
+std::unique_ptr<OutputFolder> folder_beside(const fs::path& target) {
+  try {
+    return std::make_unique<OutputFolder>(target);
+  } catch (const std::runtime_error&) {
+    throw InputError(
+        fmt::format("{}: the folder cannot be made; XDG_CACHE_HOME names another place for arrays",
+                    target.string()));
   }
-  ~FolderBeside() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  FolderBeside(const FolderBeside&) = delete;
-  FolderBeside& operator=(const FolderBeside&) = delete;
+}
 
-  const fs::path& path() const { return path_; }
-  // Unless another process was first.
-  void move() const {
-    std::error_code error;
-    fs::rename(path_, target_, error);
-    if (error && !fs::is_directory(target_)) throw fs::filesystem_error("rename", target_, error);
+// Unless another process was first.
+void commit(const OutputFolder& beside, const fs::path& target) {
+  try {
+    beside.commit();
+  } catch (const std::runtime_error&) {
+    if (!fs::is_directory(target)) throw;
   }
-
- private:
-  fs::path target_, path_;
-};
+}
 
 }  // namespace
 
@@ -106,11 +93,11 @@ fs::path keep_images(const DigitSet& images, const std::optional<DigitSet>& test
   if (fs::is_directory(folder)) return folder;
 
   const RandomPermutation order(count, seed, Purpose::folder_split, 0);
-  const FolderBeside beside(folder);
-  write_idx(beside.path(), drawn(images, order, 0, count - num_test),
+  const std::unique_ptr<OutputFolder> beside = folder_beside(folder);
+  write_idx(beside->path(), drawn(images, order, 0, count - num_test),
             test ? *test : drawn(images, order, count - num_test, num_test));
-  if (!class_names.empty()) write_class_names(beside.path(), class_names);
-  beside.move();
+  if (!class_names.empty()) write_class_names(beside->path(), class_names);
+  commit(*beside, folder);
   return folder;
 }
 

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "base/error.h"
+#include "base/system_reason.h"
 #include "experiments/runs/build_facts.h"
-#include "nn/error.h"
-#include "nn/system_reason.h"
 #include "python/bindings/words.h"
 
 namespace nb = nanobind;

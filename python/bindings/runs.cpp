@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 
+#include "base/error.h"
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/tables.h"
 #include "experiments/config/config_table.h"
@@ -25,7 +26,6 @@
 #include "experiments/verbs/export.h"
 #include "experiments/verbs/gradients.h"
 #include "experiments/verbs/record.h"
-#include "nn/error.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/module.h"
 #include "python/bindings/runs.h"

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <tuple>
 
-#include "nn/error.h"
-#include "nn/name_table.h"
+#include "base/error.h"
+#include "base/name_table.h"
 
 namespace saccade::python {
 

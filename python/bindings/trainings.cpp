@@ -13,6 +13,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/error.h"
 #include "experiments/config/preset.h"
 #include "experiments/config/study_run.h"
 #include "experiments/config/unused_settings.h"
@@ -20,8 +22,6 @@
 #include "experiments/verbs/run.h"
 #include "experiments/verbs/run_study.h"
 #include "experiments/verbs/verb.h"
-#include "nn/clock.h"
-#include "nn/error.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/kept_images.h"
 #include "python/bindings/module.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/looking/canvas_network.h"
-#include "nn/name_table.h"
+#include "base/name_table.h"
 #include "tests/agent/naive.h"
 
 namespace saccade::naive {

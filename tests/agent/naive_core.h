@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "agent/config.h"
-#include "nn/name_table.h"
+#include "base/name_table.h"
 #include "tests/attention/naive_attend.h"
 
 namespace saccade::naive {

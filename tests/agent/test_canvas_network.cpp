@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/agent/naive_canvas.h"
 #include "tests/agent/support.h"
 #include "tests/guarded_matrix.h"

@@ -11,7 +11,7 @@
 #include <limits>
 #include <regex>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/agent/tasks.h"
 #include "tests/support.h"
 
@@ -45,15 +45,6 @@ struct Trained {
   Model model;
   Learner learner;
 };
-
-std::string bytes_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void put_bytes(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
 
 bool contains_word(const std::string& text, const std::string& word) {
   const auto goes_on = [](char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; };

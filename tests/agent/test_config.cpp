@@ -7,7 +7,7 @@
 
 #include "agent/looking/looking.h"
 #include "attention/score.h"
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/attention/score_names.h"
 #include "tests/support.h"
 

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "agent/learning/checkpoint.h"
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/agent/agents.h"
 #include "tests/agent/check_lane.h"
 #include "tests/support.h"

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "agent/cores/core.h"
-#include "nn/name_table.h"
+#include "base/name_table.h"
 #include "tests/agent/support.h"
 
 namespace saccade {

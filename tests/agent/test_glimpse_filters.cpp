@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "agent/looking/glimpse_input.h"
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/agent/support.h"
 #include "tests/support.h"
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "agent/looking/looking.h"
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/support.h"
 
 namespace saccade {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/agent/tasks.h"
 #include "tests/support.h"
 #include "tests/thread_ranks.h"

@@ -12,8 +12,8 @@
 
 #include "agent/looking/glimpse_input.h"
 #include "agent/rollout.h"
-#include "nn/error.h"
-#include "nn/name_table.h"
+#include "base/error.h"
+#include "base/name_table.h"
 #include "tests/agent/agents.h"
 #include "tests/support.h"
 

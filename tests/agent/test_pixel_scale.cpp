@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/agent/agents.h"
 #include "tests/agent/check_lane.h"
 #include "tests/support.h"

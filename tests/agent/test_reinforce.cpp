@@ -10,7 +10,7 @@
 
 #include "agent/answering/reward.h"
 #include "agent/learning/learner.h"
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/agent/support.h"
 #include "tests/support.h"
 

@@ -4,7 +4,7 @@
 
 #include "agent/answering/reward.h"
 #include "agent/learning/learner.h"
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/agent/check_lane.h"
 #include "tests/agent/tasks.h"
 #include "tests/support.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "attention/score.h"
-#include "nn/name_table.h"
+#include "base/name_table.h"
 
 namespace saccade {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "attention/policy.h"
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/support.h"
 
 namespace saccade {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/attention/hidden_configs.h"
 #include "tests/attention/naive_hidden.h"
 #include "tests/attention/parameter_gradients.h"

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "nn/error.h"
-#include "nn/name_table.h"
+#include "base/error.h"
+#include "base/name_table.h"
 #include "tests/guarded_matrix.h"
 #include "tests/statistics.h"
 #include "tests/support.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/attention/naive_attend.h"
 #include "tests/attention/parameter_gradients.h"
 #include "tests/attention/score_names.h"

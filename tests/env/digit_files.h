@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "env/digits.h"
-#include "nn/error.h"
 #include "tests/support.h"
 
 // Files of digits to be read, good ones and others.

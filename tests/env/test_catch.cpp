@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/env/environment_calls.h"
 #include "tests/statistics.h"
 #include "tests/support.h"

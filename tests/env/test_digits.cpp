@@ -8,7 +8,7 @@
 #include <memory>
 #include <opencv2/imgcodecs.hpp>
 
-#include "nn/name_table.h"
+#include "base/name_table.h"
 #include "tests/env/check_contains.h"
 #include "tests/env/digit_files.h"
 #include "tests/env/photo_files.h"

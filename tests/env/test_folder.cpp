@@ -10,6 +10,7 @@
 
 #include "tests/env/check_contains.h"
 #include "tests/env/digit_files.h"
+#include "tests/support.h"
 
 namespace saccade {
 namespace {
@@ -33,11 +34,6 @@ void set_bytes(const fs::path& path, std::size_t place, const Bytes& bytes) {
   file.seekp(static_cast<std::streamoff>(place));
   file.write(reinterpret_cast<const char*>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));
-}
-
-std::string bytes_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// Puts more bytes before a place of a file.

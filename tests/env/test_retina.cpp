@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/env/eye.h"
 #include "tests/support.h"
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+#include "base/name_table.h"
 #include "env/task_kinds.h"
-#include "nn/error.h"
-#include "nn/name_table.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/statistics.h"
 #include "tests/support.h"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "env/retina.h"
 #include "env/scene.h"
-#include "nn/error.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/statistics.h"
 #include "tests/support.h"

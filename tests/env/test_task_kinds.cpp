@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/support.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "env/catch.h"
-#include "nn/error.h"
 #include "nn/random.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/support.h"

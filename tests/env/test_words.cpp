@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/env/environment_calls.h"
 #include "tests/support.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "experiments/config/config.h"
-#include "nn/error.h"
 #include "tests/support.h"
 
 // What a configuration says, and what is said of one that cannot be.

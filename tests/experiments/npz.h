@@ -14,7 +14,7 @@
 #include <vector>
 #include <xtensor/xarray.hpp>
 
-#include "nn/error.h"
+#include "base/error.h"
 
 namespace saccade {
 

@@ -14,42 +14,16 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+#include "base/output.h"
 #include "env/digits.h"
-#include "experiments/files/output.h"
 #include "experiments/training/train.h"
 #include "experiments/verbs/run.h"
-#include "nn/error.h"
 #include "tests/support.h"
 
 namespace saccade {
 
 // ---- Files ----
-
-inline std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  REQUIRE_MESSAGE(file, path.string());
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-inline void put_bytes(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
-
-/// Path -> bytes of every file below a folder; what a command must not have changed.
-inline std::map<std::string, std::string> contents(const std::filesystem::path& folder) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
-    if (entry.is_regular_file())
-      files[entry.path().lexically_relative(folder).string()] = bytes_of(entry.path());
-  return files;
-}
-
-/// Whether something is being written in the folder itself.
-inline bool has_name_beside(const std::filesystem::path& folder) {
-  return std::ranges::any_of(std::filesystem::directory_iterator(folder), [](const auto& entry) {
-    return NameBeside::is_one(entry.path().filename());
-  });
-}
 
 inline nlohmann::json read_json(const std::filesystem::path& path) {
   return nlohmann::json::parse(bytes_of(path));
@@ -79,10 +53,6 @@ struct Csv {
   std::vector<std::string> columns;                        // their names, in order
   std::map<std::string, std::vector<std::string>> column;  // name -> its cells
 };
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // In a run folder.
 inline const std::string kLast = "checkpoints/last.safetensors";

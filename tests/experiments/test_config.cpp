@@ -5,10 +5,10 @@
 
 #include "agent/cores/core.h"
 #include "agent/model.h"
+#include "base/name_table.h"
 #include "experiments/config/config.h"
 #include "experiments/config/config_table.h"
 #include "experiments/runs/study.h"
-#include "nn/name_table.h"
 #include "tests/experiments/config_messages.h"
 #include "tests/experiments/support.h"
 #include "tests/special_files.h"

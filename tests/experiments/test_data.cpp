@@ -6,10 +6,10 @@
 #include <memory>
 #include <set>
 
+#include "base/error.h"
 #include "experiments/download/checksum.h"
 #include "experiments/download/fetch.h"
 #include "experiments/download/unpack.h"
-#include "nn/error.h"
 #include "tests/experiments/http_server.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"

@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include "base/error.h"
 #include "experiments/download/checksum.h"
-#include "nn/error.h"
 #include "tests/experiments/http_server.h"
 #include "tests/experiments/support.h"
 #include "tests/special_files.h"

@@ -7,11 +7,11 @@
 #include <map>
 #include <opencv2/imgcodecs.hpp>
 
+#include "base/error.h"
 #include "experiments/config/config.h"
 #include "experiments/pictures/scene_sheet.h"
 #include "experiments/training/test_and_summarize.h"
 #include "experiments/training/train.h"
-#include "nn/error.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/experiments/config_messages.h"
 #include "tests/experiments/program.h"

@@ -8,13 +8,13 @@
 #include <thread>
 #include <vector>
 
+#include "base/stop.h"
 #include "experiments/verbs/bench.h"
 #include "experiments/verbs/compare.h"
 #include "experiments/verbs/eval.h"
 #include "experiments/verbs/gradients.h"
 #include "experiments/verbs/record.h"
 #include "experiments/verbs/saliency.h"
-#include "nn/stop.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 

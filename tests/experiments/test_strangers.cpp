@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
-#include "nn/printable.h"
+#include "base/printable.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 

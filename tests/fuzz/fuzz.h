@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "nn/error.h"
+#include "base/error.h"
 
 // A fuzz target is a reader of files that anyone may have made, and one function: it gives the
 // reader an input. Whatever the input is, the reader takes it or throws InputError; another

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "nn/random.h"
 #include "tests/support.h"
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "nn/clock.h"
+#include "base/clock.h"
 #include "nn/gemm.h"
 #include "nn/parallel.h"
 #include "nn/peak.h"

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "nn/check.h"
+#include "base/check.h"
 #include "tests/statistics.h"
 
 namespace saccade {

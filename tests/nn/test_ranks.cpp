@@ -1,12 +1,12 @@
-#include "nn/ranks.h"
+#include "base/ranks.h"
 
 #include <doctest/doctest.h>
 
 #include <cstring>
 #include <numeric>
 
+#include "base/join_ranks.h"
 #include "nn/gradient_sum.h"
-#include "nn/join_ranks.h"
 #include "nn/optimizer.h"
 #include "tests/support.h"
 #include "tests/thread_ranks.h"

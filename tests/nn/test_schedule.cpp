@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/support.h"
 
 namespace saccade {

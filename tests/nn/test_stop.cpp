@@ -3,8 +3,8 @@
 
 #include <atomic>
 
+#include "base/stop.h"
 #include "nn/parallel.h"
-#include "nn/stop.h"
 #include "tests/thread_ranks.h"
 
 namespace saccade {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "nn/error.h"
-#include "nn/stop.h"
+#include "base/error.h"
+#include "base/stop.h"
 
 namespace saccade {
 

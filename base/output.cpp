@@ -1,7 +1,8 @@
-#include "experiments/files/output.h"
+#include "base/output.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -12,9 +13,9 @@
 #include <set>
 #include <utility>
 
-#include "experiments/files/sync.h"
-#include "nn/error.h"
-#include "nn/system_reason.h"
+#include "base/error.h"
+#include "base/sync.h"
+#include "base/system_reason.h"
 
 namespace saccade {
 
@@ -25,12 +26,12 @@ namespace {
 constexpr std::size_t kDigits = 8;  // hexadecimal, of a name beside
 
 // Those of this process that live.
-struct Names {
+struct LiveNames {
   std::mutex mutex;
   std::set<std::string> all;
 
-  static Names& live() {
-    static Names names;
+  static LiveNames& live() {
+    static LiveNames names;
     return names;
   }
 };
@@ -70,17 +71,40 @@ void OutputFile::commit() {
   sync_folder(target_.parent_path());
 }
 
+OutputFolder::OutputFolder(const fs::path& place)
+    : place_(place.has_filename() ? place : place.parent_path()), beside_(place_) {
+  const fs::path above = path().has_parent_path() ? path().parent_path() : ".";
+  std::error_code error;
+  fs::create_directories(above, error);
+  remove_left_overs(above);
+  errno = error.value();
+  if (error || mkdir(path().c_str(), 0777) != 0) cannot_be_written(place_);
+  folder_ = Descriptor(path(), O_RDONLY | O_DIRECTORY);
+  folder_.lock();
+}
+
+OutputFolder::~OutputFolder() {
+  std::error_code ignored;
+  fs::remove_all(path(), ignored);
+}
+
+void OutputFolder::commit() const {
+  std::error_code error;
+  fs::rename(path(), place_, error);
+  if (error) throw_refused(place_.string() + ": cannot be made", error.value());
+}
+
 NameBeside::NameBeside(const fs::path& target) : path_(target) {
   std::random_device random;
   path_.replace_filename(fmt::format("{}.part.{:08x}{}", target.stem().string(), random(),
                                      target.extension().string()));
-  Names& live = Names::live();
+  LiveNames& live = LiveNames::live();
   const std::lock_guard guard(live.mutex);
   live.all.insert(path_.filename());
 }
 
 NameBeside::~NameBeside() {
-  Names& live = Names::live();
+  LiveNames& live = LiveNames::live();
   const std::lock_guard guard(live.mutex);
   live.all.erase(path_.filename());
 }
@@ -95,7 +119,7 @@ bool NameBeside::is_one(const std::string& name) {
 }
 
 bool NameBeside::is_live(const std::string& name) {
-  Names& live = Names::live();
+  LiveNames& live = LiveNames::live();
   const std::lock_guard guard(live.mutex);
   return live.all.contains(name);
 }

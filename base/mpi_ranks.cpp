@@ -1,4 +1,4 @@
-#include "nn/mpi_ranks.h"
+#include "base/mpi_ranks.h"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -11,7 +11,7 @@
 #include <optional>
 #include <thread>
 
-#include "nn/clock.h"
+#include "base/clock.h"
 
 namespace saccade {
 namespace {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <set>
 
-#include "experiments/files/output.h"
-#include "experiments/runs/shared_agent.h"
-#include "tests/experiments/support.h"
+#include "base/error.h"
+#include "base/output.h"
+#include "tests/support.h"
 
 namespace saccade {
 namespace {
@@ -95,6 +95,29 @@ TEST_CASE("a file that grows keeps what is there, unless it begins anew") {
   CHECK(bytes_of(path) == "one\ntwo\n");
   AppendedFile(path, /*anew=*/true).append("three\n");
   CHECK(bytes_of(path) == "three\n");
+}
+
+TEST_CASE("a folder is at its place whole or not at all") {
+  const TemporaryFolder above;
+  const fs::path place = above.path / "new" / "agent";
+  {
+    const OutputFolder folder(place);
+    put_bytes(folder.path() / "half", "half");
+    CHECK_FALSE(fs::exists(place));
+  }
+  CHECK(fs::is_empty(above.path / "new"));
+  {
+    const OutputFolder folder(place), other(place);
+    put_bytes(folder.path() / "a", "a");
+    put_bytes(other.path() / "b", "b");
+    folder.commit();
+    CHECK(contains(message_of<std::exception>([&] { other.commit(); }),
+                   place.string() + ": cannot be made: Directory not empty"));
+  }
+  CHECK(contents(above.path) == std::map<std::string, std::string>{{"new/agent/a", "a"}});
+  put_bytes(above.path / "file", "");
+  CHECK(contains(message_of<InputError>([&] { OutputFolder(above.path / "file" / "x"); }),
+                 "cannot be written: Not a directory"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "nn/input_file.h"
+#include "base/input_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,8 +9,8 @@
 #include <ios>
 #include <string>
 
-#include "nn/error.h"
-#include "nn/system_reason.h"
+#include "base/error.h"
+#include "base/system_reason.h"
 
 namespace saccade {
 namespace {

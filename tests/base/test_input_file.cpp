@@ -1,11 +1,11 @@
-#include "nn/input_file.h"
+#include "base/input_file.h"
 
 #include <doctest/doctest.h>
 
 #include <fstream>
 #include <string>
 
-#include "nn/error.h"
+#include "base/error.h"
 #include "tests/special_files.h"
 #include "tests/support.h"
 

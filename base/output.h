@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/files/descriptor.h"
+#include "base/descriptor.h"
 
 namespace saccade {
 
@@ -52,6 +52,26 @@ class OutputFile {
   std::filesystem::path target_;
   std::optional<NameBeside> beside_;  // until it is moved
   Descriptor file_;                   // of that name
+};
+
+/// A folder that is filled beside its place and moved there when it is whole.
+class OutputFolder {
+ public:
+  /// Makes the folders above `place`. Throws as cannot_be_written().
+  explicit OutputFolder(const std::filesystem::path& place);
+  /// What was not committed is removed.
+  ~OutputFolder();
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+  const std::filesystem::path& path() const { return beside_.path(); }
+  /// Moves the folder to its place. Throws as throw_refused() where there is a folder with files.
+  void commit() const;
+
+ private:
+  std::filesystem::path place_;
+  NameBeside beside_;
+  Descriptor folder_;  // of that name
 };
 
 /// Removes what writers who were ended by force have left in a folder under such names. What is

@@ -1,13 +1,13 @@
-#include "experiments/files/input.h"
+#include "base/read_text.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cerrno>
 
-#include "nn/error.h"
-#include "nn/input_file.h"
-#include "nn/system_reason.h"
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/system_reason.h"
 
 namespace saccade {
 

@@ -1,4 +1,4 @@
-#include "experiments/files/descriptor.h"
+#include "base/descriptor.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -12,7 +12,7 @@
 namespace saccade {
 
 Descriptor::Descriptor(const std::filesystem::path& path, int flags)
-    : number_(open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666)) {}
+    : number_(open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666)) {}
 
 Descriptor::~Descriptor() {
   if (is_open()) close(number_);

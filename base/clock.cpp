@@ -1,4 +1,4 @@
-#include "nn/clock.h"
+#include "base/clock.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "nn/error.h"
+#include "base/error.h"
 
 namespace saccade {
 

@@ -1,4 +1,4 @@
-#include "experiments/files/sync.h"
+#include "base/sync.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <array>
 #include <cerrno>
 
-#include "nn/system_reason.h"
+#include "base/system_reason.h"
 
 namespace saccade {
 namespace {

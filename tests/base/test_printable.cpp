@@ -1,4 +1,4 @@
-#include "nn/printable.h"
+#include "base/printable.h"
 
 #include <doctest/doctest.h>
 

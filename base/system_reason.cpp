@@ -1,11 +1,11 @@
-#include "nn/system_reason.h"
+#include "base/system_reason.h"
 
 #include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <system_error>
 
-#include "nn/error.h"
+#include "base/error.h"
 
 namespace saccade {
 namespace {

@@ -1,4 +1,4 @@
-#include "nn/stop.h"
+#include "base/stop.h"
 
 namespace saccade {
 namespace {

@@ -1,11 +1,11 @@
-#include "nn/join_ranks.h"
+#include "base/join_ranks.h"
 
 #include <fmt/format.h>
 
 #include <cstdlib>
 
 #ifdef SACCADE_MPI
-#include "nn/mpi_ranks.h"
+#include "base/mpi_ranks.h"
 #endif
 
 namespace saccade {

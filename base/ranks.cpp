@@ -1,4 +1,4 @@
-#include "nn/ranks.h"
+#include "base/ranks.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "nn/ranks.h"
+#include "base/ranks.h"
 
 namespace saccade {
 

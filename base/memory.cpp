@@ -1,4 +1,4 @@
-#include "nn/memory.h"
+#include "base/memory.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <fstream>
 #include <limits>
 
-#include "nn/error.h"
+#include "base/error.h"
 
 namespace saccade {
 namespace {
