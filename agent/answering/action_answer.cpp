@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "agent/answering/answering.h"
-#include "agent/answering/linear_head.h"
 #include "attention/categorical.h"
 #include "nn/layers.h"
+#include "nn/linear_head.h"
 
 namespace saccade {
 namespace {

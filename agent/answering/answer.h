@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "agent/episode.h"
+#include "agent/spec/episode.h"
 #include "env/environment.h"
 #include "nn/tensor.h"
 

@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "agent/answering/answer.h"
-#include "agent/config.h"
 #include "agent/cores/core.h"
-#include "agent/sight.h"
+#include "agent/spec/config.h"
+#include "agent/spec/sight.h"
 #include "env/environment.h"
 #include "nn/parameters.h"
 #include "nn/work.h"

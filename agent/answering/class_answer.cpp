@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "agent/answering/answering.h"
-#include "agent/answering/linear_head.h"
-#include "agent/answering/reward.h"
+#include "agent/credit/reward.h"
 #include "attention/hidden.h"
 #include "nn/layers.h"
+#include "nn/linear_head.h"
 
 namespace saccade {
 namespace {

@@ -5,19 +5,14 @@
 #include <span>
 #include <vector>
 
-#include "agent/answering/linear_head.h"
 #include "agent/cores/core.h"
+#include "agent/spec/config.h"
 #include "attention/attend.h"
 #include "attention/hidden.h"
+#include "nn/linear_head.h"
 #include "nn/parameters.h"
 
 namespace saccade {
-
-/// Keys: decoder.*
-struct DecoderConfig {
-  std::string core = "gru";  // a name of recurrent_core_kinds()
-  int hidden_size = 256;     // width of its state s_j
-};
 
 /// Throws InputError naming the keys for sizes H of the states and kinds of attention over them
 /// that a decoder cannot read by.

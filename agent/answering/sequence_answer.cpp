@@ -4,7 +4,7 @@
 #include "agent/answering/answering.h"
 #include "agent/answering/beam_search.h"
 #include "agent/answering/decoder.h"
-#include "agent/answering/reward.h"
+#include "agent/credit/reward.h"
 #include "nn/layers.h"
 
 namespace saccade {

@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "agent/model.h"
-#include "agent/rollout.h"
+#include "agent/model/model.h"
+#include "agent/model/rollout.h"
 #include "nn/tensor.h"
 
 namespace saccade {

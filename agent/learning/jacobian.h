@@ -4,8 +4,8 @@
 #include <span>
 
 #include "agent/learning/backward.h"
-#include "agent/model.h"
-#include "agent/rollout.h"
+#include "agent/model/model.h"
+#include "agent/model/rollout.h"
 #include "nn/tensor.h"
 
 namespace saccade {

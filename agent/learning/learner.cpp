@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agent/model/check.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/name_table.h"
@@ -139,10 +140,8 @@ void Lane::estimate_advantages(std::span<const float> parameters,
   const Trace trace = trace_of(reinforce, model_.answer().acts);
   rollout_.answer->earned(matrix(earned_));
   add_up(matrix(returns_), matrix(earned_), trace.of_returns);
-  if (advantage_.reads_baseline && model_.baseline) {
-    const Matrix b = {baselines_.data(), rollout_.core.rows(), 1, 1};
-    model_.baseline->forward(b, critic_, rollout_, parameters);
-  }
+  if (advantage_.reads_baseline && model_.baseline)
+    rollout_.estimate_baselines(baselines_, critic_, parameters);
   advantage_.estimate(matrix(advantages_), {.returns = matrix(returns_),
                                             .baselines = matrix(baselines_),
                                             .rollouts = reinforce.rollouts,

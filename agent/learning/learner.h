@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
+#include "agent/credit/advantage.h"
 #include "agent/learning/backward.h"
 #include "agent/learning/loss_sums.h"
-#include "agent/learning/reinforce.h"
-#include "agent/model.h"
-#include "agent/rollout.h"
+#include "agent/model/model.h"
+#include "agent/model/rollout.h"
 #include "base/ranks.h"
 #include "nn/gradient_sum.h"
 #include "nn/optimizer.h"

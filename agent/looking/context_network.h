@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/config.h"
-#include "agent/sight.h"
+#include "agent/spec/config.h"
+#include "agent/spec/sight.h"
 #include "env/area_resize.h"
 #include "env/environment.h"
 #include "nn/parameters.h"

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "agent/pixel_scale.h"
+#include "agent/spec/pixel_scale.h"
 #include "nn/convolution.h"
 #include "nn/parameters.h"
 #include "nn/tensor.h"

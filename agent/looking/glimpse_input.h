@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/config.h"
 #include "agent/looking/glimpse_filters.h"
 #include "agent/looking/glimpse_network.h"
+#include "agent/spec/config.h"
 #include "nn/tensor.h"
 
 namespace saccade {

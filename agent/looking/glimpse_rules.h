@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/looking/glimpse_config.h"
+#include "agent/spec/glimpse_config.h"
 
 namespace saccade {
 

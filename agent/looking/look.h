@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "agent/episode.h"
+#include "agent/spec/episode.h"
 #include "nn/tensor.h"
 
 namespace saccade {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "agent/config.h"
 #include "agent/cores/core.h"
 #include "agent/looking/look.h"
-#include "agent/sight.h"
+#include "agent/spec/config.h"
+#include "agent/spec/sight.h"
 #include "env/environment.h"
 #include "nn/parameters.h"
 #include "nn/work.h"
@@ -121,6 +121,15 @@ struct GlimpseKind {
 /// learn nothing. Throws InputError listing the names.
 const GlimpseKind& find_glimpse_kind(const std::string& kind);
 std::vector<std::string> glimpse_kinds();
+
+/// `none`, `location` (logits are a function of the core's state alone: nothing is seen but what is
+/// looked at), `content` (a score of the state against every candidate's embedding).
+std::vector<std::string> addressings();
+/// `none`, `features` (v = sum_k w_k v_k of embeddings), `pixels` (g = sum_k w_k g_k of glimpses).
+std::vector<std::string> expectations();
+
+/// How a whole canvas is read: `rows` (one a step, from the top) or `at_once` (in a single step).
+std::vector<std::string> reading_orders();
 
 /// Fills in what the kind implies where nothing was said.
 void settle(GlimpseConfig& config);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "agent/model.h"
+#include "agent/model/model.h"
 #include "base/error.h"
 #include "base/stop.h"
 #include "experiments/comparison/controls.h"

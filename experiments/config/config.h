@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/config.h"
-#include "agent/pixel_scale.h"
+#include "agent/spec/config.h"
+#include "agent/spec/pixel_scale.h"
 #include "env/augmentation.h"
 #include "env/digits.h"
 #include "env/retina.h"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agent/looking/looking.h"
+#include "agent/model/check.h"
 #include "base/error.h"
 #include "env/task_kinds.h"
 #include "experiments/config/config_table.h"

@@ -8,14 +8,14 @@
 #include <cmath>
 #include <limits>
 
-#include "agent/answering/reward.h"
 #include "agent/cores/core.h"
-#include "agent/learning/critic.h"
-#include "agent/learning/reinforce.h"
+#include "agent/credit/advantage.h"
+#include "agent/credit/critic.h"
+#include "agent/credit/reward.h"
 #include "agent/looking/context_network.h"
 #include "agent/looking/glimpse_input.h"
 #include "agent/looking/location_estimator.h"
-#include "agent/model.h"
+#include "agent/model/model.h"
 #include "attention/score.h"
 #include "base/name_table.h"
 #include "env/task_kinds.h"

@@ -9,11 +9,11 @@
 #include <map>
 #include <set>
 
-#include "agent/answering/reward.h"
-#include "agent/learning/reinforce.h"
+#include "agent/credit/advantage.h"
+#include "agent/credit/reward.h"
 #include "agent/looking/location_estimator.h"
 #include "agent/looking/looking.h"
-#include "agent/model.h"
+#include "agent/model/model.h"
 #include "base/name_table.h"
 #include "env/digits.h"
 #include "env/scene.h"

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "agent/model.h"
-#include "agent/rollout.h"
+#include "agent/model/model.h"
+#include "agent/model/rollout.h"
 #include "experiments/files/npz.h"
 
 namespace saccade {

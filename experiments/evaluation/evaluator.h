@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "agent/learning/learner.h"
-#include "agent/model.h"
-#include "agent/rollout.h"
+#include "agent/model/model.h"
+#include "agent/model/rollout.h"
 #include "base/ranks.h"
 #include "experiments/evaluation/attention_weights.h"
 #include "experiments/evaluation/coverage.h"

@@ -54,9 +54,7 @@ AttentionWeights play(const Model& model, std::span<const float> parameters,
       }
       if (canvases.size() > 0) rollout_request.canvases = &canvases;
       rollout.run(parameters, rollout_request);
-      if (baselines.size() > 0)
-        model.baseline->forward({baselines.data(), static_cast<int>(baselines.size()), 1, 1},
-                                critic, rollout, parameters);
+      if (baselines.size() > 0) rollout.estimate_baselines(baselines, critic, parameters);
       for (int b = 0; b < kScenesAtATime && first + b < request.scenes; ++b) {
         played.record(rollout, b, first + b);
         played.record_baselines(baselines, b, first + b);

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "agent/model.h"
-#include "agent/rollout.h"
+#include "agent/model/model.h"
+#include "agent/model/rollout.h"
 #include "env/environment.h"
 #include "experiments/evaluation/attention_weights.h"
 #include "nn/parallel.h"

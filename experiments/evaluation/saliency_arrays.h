@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "agent/learning/jacobian.h"
-#include "agent/model.h"
+#include "agent/model/model.h"
 #include "env/environment.h"
 #include "env/retina.h"
 #include "experiments/files/npz.h"

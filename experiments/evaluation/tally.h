@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/model.h"
-#include "agent/rollout.h"
+#include "agent/model/model.h"
+#include "agent/model/rollout.h"
 #include "experiments/evaluation/share_interval.h"
 
 namespace saccade {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/model.h"
+#include "agent/model/model.h"
 #include "experiments/config/config.h"
 #include "experiments/evaluation/evaluator.h"
 #include "experiments/files/metrics.h"

@@ -1,4 +1,4 @@
-#include "agent/learning/reinforce.h"
+#include "agent/credit/advantage.h"
 #include "experiments/export/operations.h"
 #include "experiments/export/parts.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/model.h"
+#include "agent/model/model.h"
 #include "env/retina.h"
 #include "experiments/export/graph.h"
 #include "experiments/task/task.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/rollout.h"
+#include "agent/model/rollout.h"
 #include "experiments/pictures/picture.h"
 #include "experiments/task/task.h"
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <memory>
 
-#include "agent/rollout.h"
+#include "agent/model/rollout.h"
 #include "base/error.h"
 #include "base/name_table.h"
 #include "base/output.h"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "agent/learning/learner.h"
-#include "agent/model.h"
+#include "agent/model/model.h"
 #include "env/digits.h"
 #include "env/environment.h"
 #include "env/task_kinds.h"

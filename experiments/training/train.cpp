@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "agent/answering/reward.h"
+#include "agent/credit/reward.h"
 #include "base/error.h"
 #include "base/stop.h"
 #include "experiments/pictures/recording.h"

@@ -12,9 +12,9 @@
 #include <numeric>
 #include <vector>
 
-#include "agent/answering/reward.h"
-#include "agent/learning/reinforce.h"
-#include "agent/rollout.h"
+#include "agent/credit/advantage.h"
+#include "agent/credit/reward.h"
+#include "agent/model/rollout.h"
 #include "attention/categorical.h"
 #include "base/error.h"
 #include "base/stop.h"
@@ -131,8 +131,7 @@ class LocatorGradient {
                                .classify_every_step = by_step_});
     rollout_.answer->earned(matrix(earned_));
     add_up(matrix(returns_), matrix(earned_), trace_.of_returns);
-    const Matrix b = {baselines_.data(), rollout_.core.rows(), 1, 1};
-    model_.baseline->forward(b, critic_, rollout_, parameters_);
+    rollout_.estimate_baselines(baselines_, critic_, parameters_);
   }
 
   /// (T): of what followed each step.

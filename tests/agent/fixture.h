@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "agent/config.h"
+#include "agent/spec/config.h"
 #include "nn/safetensors.h"
 #include "tests/agent/support.h"
 #include "tests/support.h"

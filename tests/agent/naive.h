@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/rollout.h"
+#include "agent/model/rollout.h"
 #include "tests/agent/naive_answers.h"
 
 namespace saccade::naive {

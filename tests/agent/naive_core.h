@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/config.h"
+#include "agent/spec/config.h"
 #include "base/name_table.h"
 #include "tests/attention/naive_attend.h"
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "agent/answering/reward.h"
-#include "agent/config.h"
-#include "agent/learning/reinforce.h"
-#include "agent/model.h"
+#include "agent/credit/advantage.h"
+#include "agent/credit/reward.h"
+#include "agent/model/model.h"
+#include "agent/spec/config.h"
 #include "env/environment.h"
 #include "nn/parameters.h"
 

@@ -1,5 +1,7 @@
 // Settings of an agent that have to fit each other.
-#include "agent/config.h"
+#include "agent/model/check.h"
+
+// Settings of an agent that have to fit each other.
 
 #include <doctest/doctest.h>
 

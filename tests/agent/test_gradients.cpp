@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "agent/answering/reward.h"
+#include "agent/credit/reward.h"
 #include "agent/looking/context_network.h"
 #include "agent/looking/glimpse_input.h"
 #include "tests/agent/check_lane.h"

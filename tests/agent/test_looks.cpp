@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "agent/looking/glimpse_input.h"
-#include "agent/rollout.h"
+#include "agent/model/rollout.h"
 #include "base/error.h"
 #include "base/name_table.h"
 #include "tests/agent/agents.h"

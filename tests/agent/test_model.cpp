@@ -1,5 +1,5 @@
-// What agent/model.h says about a model's places, settings and costs.
-#include "agent/model.h"
+// What agent/model/model.h says about a model's places, settings and costs.
+#include "agent/model/model.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "agent/looking/location_estimator.h"
-#include "agent/rollout.h"
+#include "agent/model/rollout.h"
 #include "tests/agent/support.h"
 
 namespace saccade {

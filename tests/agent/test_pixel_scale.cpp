@@ -1,5 +1,5 @@
 // Pixels that networks read less a mean and by a deviation.
-#include "agent/pixel_scale.h"
+#include "agent/spec/pixel_scale.h"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "agent/answering/reward.h"
+#include "agent/credit/reward.h"
 #include "agent/learning/learner.h"
 #include "tests/agent/agents.h"
 #include "tests/agent/fixture.h"

@@ -1,6 +1,6 @@
 // Advantage estimators and rewards by hand, and REINFORCE without bias: where the exact gradient is
 // known, the mean of many sampled ones must be it.
-#include "agent/learning/reinforce.h"
+#include "agent/credit/advantage.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "agent/answering/reward.h"
+#include "agent/credit/reward.h"
 #include "agent/learning/learner.h"
 #include "base/error.h"
 #include "tests/agent/support.h"
@@ -145,8 +145,7 @@ std::vector<float> expected_gradient(AgentConfig config, const std::string& adva
   rollout.answer->earned(matrix(earned));
   add_up(matrix(returns), matrix(earned), decay.of_returns);
   CriticMemory critic = model.baseline->make_memory(2, kPairs);
-  model.baseline->forward({baselines.data(), rollout.core.rows(), 1, 1}, critic, rollout,
-                          flat(parameters));
+  rollout.estimate_baselines(baselines, critic, flat(parameters));
   const std::vector<double> average_returns = {0.4, 0.3};
   find_advantage(advantage).estimate(matrix(advantages), {.returns = matrix(returns),
                                                           .baselines = matrix(baselines),

@@ -2,7 +2,7 @@
 // looks are credited with, and where a sequence ends.
 #include <doctest/doctest.h>
 
-#include "agent/answering/reward.h"
+#include "agent/credit/reward.h"
 #include "agent/learning/learner.h"
 #include "base/error.h"
 #include "tests/agent/check_lane.h"

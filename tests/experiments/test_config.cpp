@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "agent/cores/core.h"
-#include "agent/model.h"
+#include "agent/model/model.h"
 #include "base/name_table.h"
 #include "experiments/config/config.h"
 #include "experiments/config/config_table.h"

@@ -9,7 +9,7 @@
 #include "agent/cores/core.h"
 #include "agent/looking/context_network.h"
 #include "agent/looking/location_estimator.h"
-#include "agent/model.h"
+#include "agent/model/model.h"
 #include "env/task_kinds.h"
 #include "experiments/pictures/legend.h"
 #include "experiments/task/task.h"

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "agent/learning/reinforce.h"
+#include "agent/credit/advantage.h"
 #include "experiments/verbs/gradients.h"
 #include "tests/experiments/support.h"
 

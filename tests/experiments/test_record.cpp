@@ -7,7 +7,7 @@
 #include <opencv2/videoio.hpp>
 #include <thread>
 
-#include "agent/rollout.h"
+#include "agent/model/rollout.h"
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/episode_picture.h"
 #include "experiments/pictures/heat_map.h"

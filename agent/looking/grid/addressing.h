@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "agent/config.h"
+#include "agent/spec/config.h"
 #include "attention/score.h"
 #include "nn/parameters.h"
 

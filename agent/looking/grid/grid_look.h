@@ -6,9 +6,9 @@
 
 #include "agent/cores/core.h"
 #include "agent/looking/context_network.h"
-#include "agent/looking/glimpse_config.h"
 #include "agent/looking/glimpse_input.h"
 #include "agent/looking/look.h"
+#include "agent/spec/glimpse_config.h"
 #include "attention/score.h"
 #include "env/environment.h"
 #include "nn/tensor.h"

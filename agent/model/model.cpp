@@ -1,10 +1,10 @@
-#include "agent/model.h"
+#include "agent/model/model.h"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 
-#include "agent/learning/reinforce.h"
+#include "agent/credit/advantage.h"
 
 namespace saccade {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/pixel_scale.h"
+#include "agent/spec/pixel_scale.h"
 #include "env/environment.h"
 
 namespace saccade {

@@ -1,4 +1,4 @@
-#include "agent/answering/linear_head.h"
+#include "nn/linear_head.h"
 
 #include "nn/gemm.h"
 #include "nn/layers.h"

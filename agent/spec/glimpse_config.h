@@ -2,7 +2,6 @@
 
 #include <array>
 #include <string>
-#include <vector>
 
 #include "attention/grid.h"
 #include "nn/schedule.h"
@@ -41,14 +40,5 @@ struct GlimpseConfig {
   std::array<int, 2> size = {0, 0};  // rows, cols that the canvas is shrunk to; 0: as it is
   std::string order = "rows";        // a name of reading_orders()
 };
-
-/// `none`, `location` (logits are a function of the core's state alone: nothing is seen but what is
-/// looked at), `content` (a score of the state against every candidate's embedding).
-std::vector<std::string> addressings();
-/// `none`, `features` (v = sum_k w_k v_k of embeddings), `pixels` (g = sum_k w_k g_k of glimpses).
-std::vector<std::string> expectations();
-
-/// How a whole canvas is read: `rows` (one a step, from the top) or `at_once` (in a single step).
-std::vector<std::string> reading_orders();
 
 }  // namespace saccade

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/config.h"
+#include "agent/spec/config.h"
 #include "nn/tensor.h"
 
 namespace saccade {

@@ -1,4 +1,4 @@
-#include "agent/answering/reward.h"
+#include "agent/credit/reward.h"
 
 #include "base/name_table.h"
 

@@ -1,4 +1,4 @@
-#include "agent/rollout.h"
+#include "agent/model/rollout.h"
 
 #include <algorithm>
 
@@ -50,6 +50,13 @@ void Rollout::run(std::span<const float> parameters, const RolloutRequest& reque
     model_.core->forward(core, t, parameters);
     answer->step(turn);
   }
+}
+
+void Rollout::estimate_baselines(Tensor<2>& baselines, CriticMemory& critic,
+                                 std::span<const float> parameters) {
+  model_.baseline->forward(
+      {baselines.data(), core.rows(), 1, 1}, critic, core.all_states(),
+      [this](int t, int b) -> const SceneFacts& { return facts(t, b); }, parameters);
 }
 
 // Where the first digit is now: it may move.

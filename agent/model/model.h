@@ -4,11 +4,11 @@
 #include <optional>
 
 #include "agent/answering/answering.h"
-#include "agent/config.h"
 #include "agent/cores/core.h"
-#include "agent/learning/critic.h"
+#include "agent/credit/critic.h"
 #include "agent/looking/looking.h"
-#include "agent/sight.h"
+#include "agent/spec/config.h"
+#include "agent/spec/sight.h"
 #include "attention/gate.h"
 #include "nn/parameters.h"
 #include "nn/work.h"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "agent/answering/answer.h"
-#include "agent/episode.h"
 #include "agent/looking/look.h"
-#include "agent/model.h"
+#include "agent/model/model.h"
+#include "agent/spec/episode.h"
 #include "env/environment.h"
 #include "nn/random.h"
 #include "nn/tensor.h"
@@ -26,6 +26,11 @@ class Rollout {
   Rollout(const Model& model, std::unique_ptr<Environment> environment);
 
   void run(std::span<const float> parameters, const RolloutRequest& request);
+
+  /// After run: writes b_t (T, B), what the critic expects before glimpse t. Of models that have
+  /// one.
+  void estimate_baselines(Tensor<2>& baselines, CriticMemory& critic,
+                          std::span<const float> parameters);
 
   int episodes() const { return environment->episodes(); }
   /// What was true of episode b when glimpse t was taken.

@@ -3,9 +3,9 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "agent/answering/decoder.h"
-#include "agent/looking/glimpse_config.h"
+#include "agent/spec/glimpse_config.h"
 #include "attention/gate.h"
 #include "attention/hidden.h"
 #include "env/environment.h"
@@ -36,6 +36,12 @@ struct ModelConfig {
   int canvas_hidden = 256;                 // mlp: width of its hidden layer
   std::array<int, 2> channels = {16, 32};  // cnn: of its two layers
   int kernel_size = 5;                     // cnn: side, pixels
+};
+
+/// Keys: decoder.*
+struct DecoderConfig {
+  std::string core = "gru";  // a name of recurrent_core_kinds()
+  int hidden_size = 256;     // width of its state s_j
 };
 
 /// Keys: reinforce.*
@@ -80,12 +86,5 @@ struct AgentConfig {
   ReinforceConfig reinforce;
   TrainingConfig training;
 };
-
-/// Throws InputError naming the keys of settings that contradict each other, in one part or between
-/// parts. `config.glimpse` is settled; `answer` is what the agent will be asked for.
-void check(const AgentConfig& config, AnswerKind answer);
-
-/// The part of it that is about learning: lanes, rollouts, the advantage and the optimizer.
-void check_learning(const AgentConfig& config);
 
 }  // namespace saccade

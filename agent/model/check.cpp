@@ -1,11 +1,12 @@
-#include "agent/config.h"
+#include "agent/model/check.h"
 
 #include <fmt/format.h>
 
-#include "agent/answering/reward.h"
+#include "agent/answering/decoder.h"
 #include "agent/cores/core.h"
-#include "agent/learning/critic.h"
-#include "agent/learning/reinforce.h"
+#include "agent/credit/advantage.h"
+#include "agent/credit/critic.h"
+#include "agent/credit/reward.h"
 #include "agent/looking/glimpse_rules.h"
 #include "agent/looking/location_estimator.h"
 #include "agent/looking/looking.h"

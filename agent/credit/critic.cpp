@@ -1,11 +1,10 @@
-#include "agent/learning/critic.h"
+#include "agent/credit/critic.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "agent/learning/reinforce.h"
-#include "agent/rollout.h"
+#include "agent/credit/advantage.h"
 #include "base/error.h"
 #include "base/name_table.h"
 #include "nn/gemm.h"
@@ -29,13 +28,13 @@ const NameTable<CriticKind>& critics() {
 constexpr int kTarget = 2;  // x, y
 
 // [h | one-hot label | x, y], row by row.
-void tell(Tensor<2>& told, Rollout& rollout, int state_size, int num_classes) {
-  const ConstMatrix states = rollout.core.all_states();
-  const int episodes = rollout.episodes();
+void tell(Tensor<2>& told, ConstMatrix states, const TruthAt& truth_at, int episodes,
+          int num_classes) {
+  const int state_size = states.cols;
   const Matrix rows = matrix(told);
   copy_rows(rows.columns(0, state_size), states);
   for (int r = 0; r < rows.rows; ++r) {
-    const SceneFacts& facts = rollout.facts(r / episodes, r % episodes);
+    const SceneFacts& facts = truth_at(r / episodes, r % episodes);
     float* truth = rows.row(r) + state_size;
     std::fill_n(truth, num_classes, 0.0F);
     truth[facts.label] = 1.0F;
@@ -69,16 +68,17 @@ Critic::Critic(const ReinforceConfig& config, int state_size, int num_classes,
 
 CriticMemory Critic::make_memory(int steps, int episodes) const {
   const int rows = steps * episodes;
-  return {.x = {},
+  return {.episodes = episodes,
+          .x = {},
           .told = zeros<2>(told_ ? rows : 0, state_size_ + num_classes_ + kTarget),
           .hidden = zeros<2>(width_ > 0 ? rows : 0, width_),
           .dhidden = zeros<2>(width_ > 0 ? rows : 0, width_)};
 }
 
-void Critic::forward(Matrix baselines, CriticMemory& memory, Rollout& rollout,
-                     std::span<const float> parameters) const {
-  if (told_) tell(memory.told, rollout, state_size_, num_classes_);
-  memory.x = told_ ? matrix(memory.told) : rollout.core.all_states();
+void Critic::forward(Matrix baselines, CriticMemory& memory, ConstMatrix states,
+                     const TruthAt& truth, std::span<const float> parameters) const {
+  if (told_) tell(memory.told, states, truth, memory.episodes, num_classes_);
+  memory.x = told_ ? matrix(memory.told) : states;
   if (width_ == 0) return output_.forward(baselines, memory.x, parameters);
   linear_relu_forward(matrix(memory.hidden), memory.x, layout_->view(parameters, hidden_weight_),
                       layout_->view(parameters, hidden_bias_));

@@ -1,10 +1,10 @@
-#include "agent/learning/reinforce.h"
+#include "agent/credit/advantage.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "agent/answering/reward.h"
+#include "agent/credit/reward.h"
 #include "base/error.h"
 #include "base/name_table.h"
 

@@ -1,22 +1,26 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "agent/answering/linear_head.h"
-#include "agent/config.h"
+#include "agent/spec/config.h"
+#include "env/environment.h"
+#include "nn/linear_head.h"
 #include "nn/parameters.h"
 #include "nn/tensor.h"
 #include "nn/work.h"
 
 namespace saccade {
 
-class Rollout;
+/// What was true of episode b when it took step t.
+using TruthAt = std::function<const SceneFacts&(int t, int b)>;
 
 /// What a critic keeps of T steps of B episodes.
 struct CriticMemory {
-  ConstMatrix x;              // (T B, ..): what it read, `told` or the states of the rollout
+  int episodes = 0;           // B
+  ConstMatrix x;              // (T B, ..): what it read, `told` or the states of the episodes
   Tensor<2> told;             // (T B, H + E): of one that is told the truth; else empty
   Tensor<2> hidden, dhidden;  // (T B, critic_hidden); of `linear` empty
 };
@@ -38,8 +42,8 @@ class Critic {
 
   CriticMemory make_memory(int steps, int episodes) const;
 
-  /// Writes b_t (T B, 1) from the states h_0 .. h_{T-1} (T B, H) of a rollout that was played.
-  void forward(Matrix baselines, CriticMemory& memory, Rollout& rollout,
+  /// Writes b_t (T B, 1) from the states h_0 .. h_{T-1} (T B, H) of B episodes that were played.
+  void forward(Matrix baselines, CriticMemory& memory, ConstMatrix states, const TruthAt& truth,
                std::span<const float> parameters) const;
   /// After forward: writes its gradients from those of the last rows, dbaselines (R, 1).
   void backward(std::span<float> gradient, ConstMatrix dbaselines, CriticMemory& memory,

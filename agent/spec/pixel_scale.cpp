@@ -1,4 +1,4 @@
-#include "agent/pixel_scale.h"
+#include "agent/spec/pixel_scale.h"
 
 #include <fmt/format.h>
 
