@@ -36,8 +36,10 @@ deps:
 format:
 	clang-format -i $$(git ls-files '*.h' '*.cpp')
 
+# An include by a relative path would compile against the direction of the libraries.
 check-format:
 	clang-format --dry-run --Werror $$(git ls-files '*.h' '*.cpp')
+	! git grep -nE '#include "\.\.?/' -- '*.h' '*.cpp'
 
 # The site, as build/docs/index.html.
 docs: DEPS += --docs

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nn/pairwise.h"
 #include "nn/profile.h"
 
 namespace saccade {
@@ -18,17 +19,15 @@ GradientSum::GradientSum(Ranks& ranks, int lanes, std::size_t size)
          ++lane)
       owner[lane] = rank;
   std::vector<bool> is_sum(lanes, true);
-  for (int distance = 1; distance < lanes; distance *= 2) {
-    for (int lane = 0; lane + distance < lanes; lane += 2 * distance) {
-      const Add add = {lane, lane + distance};
-      if (owner[lane] != owner[std::min(lane + 2 * distance, lanes) - 1]) {
-        across_.push_back(add);
-        continue;
-      }
-      is_sum[add.second] = false;
-      if (owner[lane] == ranks.rank()) within_.push_back(add);
+  for_each_pair(lanes, [&](int into, int from) {
+    const int last = std::min(2 * from - into, lanes) - 1;
+    if (owner[into] != owner[last]) {
+      across_.push_back({into, from});
+      return;
     }
-  }
+    is_sum[from] = false;
+    if (owner[into] == ranks.rank()) within_.push_back({into, from});
+  });
   for (int lane = 0; lane < lanes; ++lane)
     if (is_sum[lane]) sums_.push_back(lane);
   inbox_ = zeros<2>(lanes, ranks.share(size_).size());
@@ -65,16 +64,11 @@ void GradientSum::run(Workers& workers, std::span<Tensor<1>* const> gradients) {
 }
 
 void GradientSum::add(Workers& workers, std::span<const Add> adds, std::size_t size) {
-  constexpr std::size_t kChunk = 8192;  // floats
   if (adds.empty()) return;
-  workers.for_each(static_cast<int>((size + kChunk - 1) / kChunk), [&](int chunk) {
+  workers.for_each(static_cast<int>((size + kSumChunk - 1) / kSumChunk), [&](int chunk) {
     const StageScope scope(Stage::gradient_sum);
-    const std::size_t begin = chunk * kChunk, end = std::min(begin + kChunk, size);
-    for (const auto& [into, from] : adds) {
-      float* __restrict sum = at_[into];
-      const float* __restrict other = at_[from];
-      for (std::size_t i = begin; i < end; ++i) sum[i] += other[i];
-    }
+    const std::size_t begin = chunk * kSumChunk, end = std::min(begin + kSumChunk, size);
+    for (const auto& [into, from] : adds) add_range(at_[into], at_[from], begin, end);
   });
 }
 

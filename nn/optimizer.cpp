@@ -6,23 +6,63 @@
 #include <cmath>
 
 #include "base/name_table.h"
+#include "nn/pairwise.h"
 #include "nn/profile.h"
 #include "nn/schedule.h"
 
 namespace saccade {
 namespace {
 
-constexpr std::size_t kChunk = 8192;  // floats: a chunk of every block stays in the L2 cache
+// Parameters that are updated, and what belongs to each.
+struct Block {
+  std::size_t size;
+  float* weight;
+  const float* gradient;
+  float* first;     // moment
+  float* second;    // moment, of kinds that have one
+  float* averaged;  // weight
+};
+
+void update_adam(const Block& block, const UpdateCoefficients& k) {
+  float* __restrict w = block.weight;
+  float* __restrict m = block.first;
+  float* __restrict v = block.second;
+  float* __restrict mean = block.averaged;
+  const float* __restrict gradient = block.gradient;
+  for (std::size_t i = 0; i < block.size; ++i) {
+    const float g = k.clip * gradient[i] + k.decay * w[i];
+    m[i] += k.new1 * (g - m[i]);
+    v[i] += k.new2 * (g * g - v[i]);
+    w[i] = k.keep * w[i] - k.rate * m[i] / (std::sqrt(v[i]) + k.epsilon);
+    mean[i] += k.average * (w[i] - mean[i]);
+  }
+}
+
+void update_sgd(const Block& block, const UpdateCoefficients& k) {
+  float* __restrict w = block.weight;
+  float* __restrict m = block.first;
+  float* __restrict mean = block.averaged;
+  const float* __restrict gradient = block.gradient;
+  for (std::size_t i = 0; i < block.size; ++i) {
+    const float g = k.clip * gradient[i] + k.decay * w[i];
+    m[i] = k.momentum * m[i] + g;
+    w[i] -= k.rate * m[i];
+    mean[i] += k.average * (w[i] - mean[i]);
+  }
+}
 
 struct Kind {
-  bool adam;
-  bool decoupled_decay;
+  void (*update)(const Block& block, const UpdateCoefficients& k) = nullptr;
+  bool has_second = false;       // moment; both are then corrected for their bias
+  bool decoupled_decay = false;  // of the weights, not added to the gradient
 };
 
 const NameTable<Kind>& kinds() {
   static const NameTable<Kind> table{
       "training.optimizer",
-      {{"adam", {true, false}}, {"adamw", {true, true}}, {"sgd", {false, false}}}};
+      {{"adam", {.update = update_adam, .has_second = true}},
+       {"adamw", {.update = update_adam, .has_second = true, .decoupled_decay = true}},
+       {"sgd", {.update = update_sgd}}}};
   return table;
 }
 
@@ -61,10 +101,9 @@ Optimizer::Optimizer(OptimizerConfig config, std::size_t size, const std::vector
     : averaged(zeros<1>(size)),
       first(zeros<1>(size)),
       config_(std::move(config)),
-      adam_(kinds().at(config_.optimizer).adam),
-      chunk_squares_((size + kChunk - 1) / kChunk) {
-  second = zeros<1>(adam_ ? size : 0);
+      chunk_squares_((size + kSumChunk - 1) / kSumChunk) {
   check(config_);
+  second = zeros<1>(kinds().at(config_.optimizer).has_second ? size : 0);
   for (const RateRange& rate : rates) {
     if (rates_.empty() || rates_.back().factor != rate.factor)
       rates_.push_back(rate);
@@ -89,23 +128,33 @@ double Optimizer::step(Workers& workers, std::span<float> parameters,
   ++updates;
   for (std::size_t i = 0; i < rates_.size(); ++i)
     coefficients_[i] = coefficients(rates_[i].factor, norm, progress);
-  const float* gradient = gradients[0]->data();
+  const Kind& kind = kinds().at(config_.optimizer);
+  const auto update = [&](std::size_t begin, std::size_t end, const UpdateCoefficients& k) {
+    if (begin >= end) return;
+    kind.update({.size = end - begin,
+                 .weight = parameters.data() + begin,
+                 .gradient = gradients[0]->data() + begin,
+                 .first = first.data() + begin,
+                 .second = kind.has_second ? second.data() + begin : nullptr,
+                 .averaged = averaged.data() + begin},
+                k);
+  };
   workers.for_each(static_cast<int>(chunk_squares_.size()), [&](int chunk) {
     const StageScope scope(Stage::optimizer);
-    const std::size_t begin = chunk * kChunk, end = std::min(begin + kChunk, parameters.size());
+    const std::size_t begin = chunk * kSumChunk,
+                      end = std::min(begin + kSumChunk, parameters.size());
     for (std::size_t i = 0; i < rates_.size(); ++i)
-      update(parameters, gradient, std::max(begin, rates_[i].begin), std::min(end, rates_[i].end),
-             coefficients_[i]);
+      update(std::max(begin, rates_[i].begin), std::min(end, rates_[i].end), coefficients_[i]);
   });
   return norm;
 }
 
-Optimizer::Coefficients Optimizer::coefficients(double factor, double norm, double progress) const {
+UpdateCoefficients Optimizer::coefficients(double factor, double norm, double progress) const {
+  const Kind& kind = kinds().at(config_.optimizer);
   const auto n = static_cast<double>(updates);
   const double rate = factor * learning_rate(progress);
-  const double correction1 = adam_ ? 1.0 - std::pow(config_.beta1, n) : 1.0;
-  const double correction2 = adam_ ? std::sqrt(1.0 - std::pow(config_.beta2, n)) : 1.0;
-  const bool decoupled = kinds().at(config_.optimizer).decoupled_decay;
+  const double correction1 = kind.has_second ? 1.0 - std::pow(config_.beta1, n) : 1.0;
+  const double correction2 = kind.has_second ? std::sqrt(1.0 - std::pow(config_.beta2, n)) : 1.0;
   const bool clip = config_.max_grad_norm > 0.0 && norm > config_.max_grad_norm;
   // The average follows quickly at first: a long memory of the initial weights helps nobody.
   const double average = std::min(config_.ema, (1.0 + n) / (10.0 + n));
@@ -113,8 +162,8 @@ Optimizer::Coefficients Optimizer::coefficients(double factor, double norm, doub
       .clip = static_cast<float>(clip ? config_.max_grad_norm / norm : 1.0),
       .rate = static_cast<float>(rate * correction2 / correction1),
       .epsilon = static_cast<float>(config_.epsilon * correction2),
-      .keep = static_cast<float>(decoupled ? 1.0 - rate * config_.weight_decay : 1.0),
-      .decay = static_cast<float>(decoupled ? 0.0 : config_.weight_decay),
+      .keep = static_cast<float>(kind.decoupled_decay ? 1.0 - rate * config_.weight_decay : 1.0),
+      .decay = static_cast<float>(kind.decoupled_decay ? 0.0 : config_.weight_decay),
       .momentum = static_cast<float>(config_.momentum),
       .new1 = static_cast<float>(1.0 - config_.beta1),
       .new2 = static_cast<float>(1.0 - config_.beta2),
@@ -122,21 +171,15 @@ Optimizer::Coefficients Optimizer::coefficients(double factor, double norm, doub
   };
 }
 
-// A pairwise tree over the lanes: ((0 + 1) + (2 + 3)) + ..., the same for any number of threads.
 double Optimizer::reduce(Workers& workers, std::span<Tensor<1>* const> gradients) {
   const std::size_t size = gradients[0]->size();
-  const std::size_t lanes = gradients.size();
   workers.for_each(static_cast<int>(chunk_squares_.size()), [&](int chunk) {
     const StageScope scope(Stage::gradient_sum);
-    const std::size_t begin = chunk * kChunk;
-    const std::size_t end = std::min(begin + kChunk, size);
-    for (std::size_t distance = 1; distance < lanes; distance *= 2) {
-      for (std::size_t lane = 0; lane + distance < lanes; lane += 2 * distance) {
-        float* __restrict sum = gradients[lane]->data();
-        const float* __restrict other = gradients[lane + distance]->data();
-        for (std::size_t i = begin; i < end; ++i) sum[i] += other[i];
-      }
-    }
+    const std::size_t begin = chunk * kSumChunk;
+    const std::size_t end = std::min(begin + kSumChunk, size);
+    for_each_pair(static_cast<int>(gradients.size()), [&](int into, int from) {
+      add_range(gradients[into]->data(), gradients[from]->data(), begin, end);
+    });
     for (const RateRange& rate : rates_)
       if (rate.factor == 0.0 && rate.begin < end && rate.end > begin)
         std::fill(gradients[0]->data() + std::max(begin, rate.begin),
@@ -146,30 +189,6 @@ double Optimizer::reduce(Workers& workers, std::span<Tensor<1>* const> gradients
   double total = 0.0;
   for (const Squares& squares : chunk_squares_) total += squares.sum;
   return std::sqrt(total);
-}
-
-void Optimizer::update(std::span<float> parameters, const float* __restrict gradient,
-                       std::size_t begin, std::size_t end, const Coefficients& k) {
-  float* __restrict w = parameters.data();
-  float* __restrict m = first.data();
-  float* __restrict v = second.data();
-  float* __restrict mean = averaged.data();
-  if (adam_) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const float g = k.clip * gradient[i] + k.decay * w[i];
-      m[i] += k.new1 * (g - m[i]);
-      v[i] += k.new2 * (g * g - v[i]);
-      w[i] = k.keep * w[i] - k.rate * m[i] / (std::sqrt(v[i]) + k.epsilon);
-      mean[i] += k.average * (w[i] - mean[i]);
-    }
-  } else {
-    for (std::size_t i = begin; i < end; ++i) {
-      const float g = k.clip * gradient[i] + k.decay * w[i];
-      m[i] = k.momentum * m[i] + g;
-      w[i] -= k.rate * m[i];
-      mean[i] += k.average * (w[i] - mean[i]);
-    }
-  }
 }
 
 }  // namespace saccade

@@ -39,6 +39,18 @@ struct RateRange {
   double factor;
 };
 
+/// What an update of parameters at one rate needs, the same for all of them.
+struct UpdateCoefficients {
+  float clip;        // factor on the gradient
+  float rate;        // step size, with the bias corrections of the moments
+  float epsilon;     // scaled as the bias correction demands
+  float keep;        // factor on the weights: decoupled decay
+  float decay;       // weight decay added to the gradient
+  float momentum;    // sgd
+  float new1, new2;  // adam: 1 - beta, rounded once
+  float average;     // share of the new weights in the averaged ones
+};
+
 /// One optimiser over one flat parameter block. Works in chunks of a fixed size that the workers
 /// share, so its result does not depend on their number; allocates nothing in a step.
 class Optimizer {
@@ -63,30 +75,16 @@ class Optimizer {
   std::int64_t updates = 0;
 
  private:
-  // All that an update of parameters at one rate needs.
-  struct Coefficients {
-    float clip;        // factor on the gradient
-    float rate;        // step size, for adam with its bias corrections
-    float epsilon;     // scaled as the bias correction demands
-    float keep;        // factor on the weights: decoupled decay
-    float decay;       // weight decay added to the gradient
-    float momentum;    // sgd
-    float new1, new2;  // adam: 1 - beta, rounded once
-    float average;     // share of the new weights in the averaged ones
-  };
   struct alignas(64) Squares {  // a cache line, so that no two threads write the same
     double sum = 0.0;
   };
-  Coefficients coefficients(double factor, double norm, double progress) const;
+  UpdateCoefficients coefficients(double factor, double norm, double progress) const;
   double reduce(Workers& workers, std::span<Tensor<1>* const> gradients);
-  void update(std::span<float> parameters, const float* gradient, std::size_t begin,
-              std::size_t end, const Coefficients& k);
 
   OptimizerConfig config_;
-  bool adam_;
-  std::vector<RateRange> rates_;            // neighbours differ
-  std::vector<Coefficients> coefficients_;  // of each
-  std::vector<Squares> chunk_squares_;      // of the gradient
+  std::vector<RateRange> rates_;                  // neighbours differ
+  std::vector<UpdateCoefficients> coefficients_;  // of each
+  std::vector<Squares> chunk_squares_;            // of the gradient
 };
 
 }  // namespace saccade

@@ -81,17 +81,9 @@ Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
       advantage_(find_advantage(model.config().reinforce.advantage)),
       rollout_(model, std::move(environment)),
       backward_(model, rollout_.episodes()),
-      critic_(model.baseline
-                  ? model.baseline->make_memory(model.num_glimpses(), rollout_.episodes())
-                  : CriticMemory()) {
+      credit_(model, rollout_.episodes()),
+      dbaselines_(zeros<2>(model.num_glimpses(), rollout_.episodes())) {
   rollout_.look->detached = model.config().glimpse.detach_state;
-  const int steps = model.num_glimpses();
-  const int batch = rollout_.episodes();
-  earned_ = zeros<2>(steps, batch);
-  returns_ = zeros<2>(steps, batch);
-  baselines_ = zeros<2>(steps, batch);
-  advantages_ = zeros<2>(steps, batch);
-  dbaselines_ = zeros<2>(steps, batch);
 }
 
 LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& request,
@@ -100,10 +92,11 @@ LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& requ
   {
     const StageScope scope(Stage::forward_elementwise);
     rollout_.run(parameters, request);
-    estimate_advantages(parameters, average_returns);
+    credit_.observe(rollout_, parameters, advantage_.reads_baseline);
+    credit_.estimate(advantage_, reinforce.rollouts, average_returns);
   }
   const StageScope scope(Stage::backward_elementwise);
-  const Credit credit{.advantages = matrix(advantages_),
+  const Credit credit{.advantages = matrix(credit_.advantages),
                       .weight = static_cast<float>(reinforce.weight),
                       .entropy = static_cast<float>(reinforce.entropy),
                       .scale = 1.0F / static_cast<float>(batch_size)};
@@ -122,34 +115,9 @@ LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& requ
   sums.episodes = rollout_.episodes();
   for (int b = 0; b < rollout_.episodes(); ++b) {
     sums.errors += rollout_.answer->error(b);
-    sums.reward += returns_(0, b);
+    sums.reward += credit_.returns(0, b);
   }
   return sums;
-}
-
-void Lane::sum_returns(std::span<double> sums) const {
-  for (std::size_t t = 0; t < sums.size(); ++t) {
-    sums[t] = 0.0;
-    for (int b = 0; b < rollout_.episodes(); ++b) sums[t] += returns_(t, b);
-  }
-}
-
-void Lane::estimate_advantages(std::span<const float> parameters,
-                               std::span<const double> average_returns) {
-  const ReinforceConfig& reinforce = model_.config().reinforce;
-  const Trace trace = trace_of(reinforce, model_.answer().acts);
-  rollout_.answer->earned(matrix(earned_));
-  add_up(matrix(returns_), matrix(earned_), trace.of_returns);
-  if (advantage_.reads_baseline && model_.baseline)
-    rollout_.estimate_baselines(baselines_, critic_, parameters);
-  advantage_.estimate(matrix(advantages_), {.returns = matrix(returns_),
-                                            .baselines = matrix(baselines_),
-                                            .rollouts = reinforce.rollouts,
-                                            .constant = static_cast<float>(reinforce.constant),
-                                            .average_returns = average_returns,
-                                            .earned = matrix(earned_),
-                                            .discount = trace.discount,
-                                            .trace = trace.of_advantage});
 }
 
 // weight * mean over the decisions of (b_t - R_t)^2
@@ -164,19 +132,19 @@ double Lane::baseline_backward(std::span<const float> parameters, float scale) {
   double loss = 0.0;
   for (int t = first; t < first + actions; ++t) {
     for (int b = 0; b < batch; ++b) {
-      const float difference = baselines_(t, b) - returns_(t, b);
+      const float difference = credit_.baselines(t, b) - credit_.returns(t, b);
       loss += weight * difference * difference;
       dbaselines_(t, b) = 2.0F * static_cast<float>(weight) * scale * difference;
     }
   }
   const Matrix dbaseline = {&dbaselines_(first, 0), actions * batch, 1, 1};
   CoreMemory& core = rollout_.core;
-  model_.baseline->backward(flat(gradient), dbaseline, critic_, parameters);
+  model_.baseline->backward(flat(gradient), dbaseline, credit_.critic, parameters);
   if (config.shared_baseline && core.steps > 1) {
     const int from = std::max(first, 1);  // before the first glimpse there is no state
     model_.baseline->state_backward(
         matrix(core.dstate).row_range((from - 1) * batch, (core.steps - from) * batch),
-        {&dbaselines_(from, 0), (core.steps - from) * batch, 1, 1}, critic_, parameters);
+        {&dbaselines_(from, 0), (core.steps - from) * batch, 1, 1}, credit_.critic, parameters);
   }
   return loss;
 }
@@ -239,7 +207,7 @@ UpdateReport Learner::step() {
     lane_sums_[lane] =
         lanes_[i]->run(flat(parameters), request, average_returns, training.batch_size);
     if (!lane_returns_.empty())
-      lanes_[i]->sum_returns(
+      lanes_[i]->credit().sum_returns(
           std::span(lane_returns_).subspan(lane * average_returns.size(), average_returns.size()));
   });
   // All that is gathered, before anything changes: who is lost leaves the state before this update.

@@ -8,6 +8,7 @@
 
 #include "agent/credit/advantage.h"
 #include "agent/learning/backward.h"
+#include "agent/learning/credit_assignment.h"
 #include "agent/learning/loss_sums.h"
 #include "agent/model/model.h"
 #include "agent/model/rollout.h"
@@ -53,16 +54,13 @@ class Lane {
   /// `average_returns` as in AdvantageRequest.
   LossSums run(std::span<const float> parameters, const RolloutRequest& request,
                std::span<const double> average_returns, int batch_size);
-  /// Writes (T): the sum of what followed each step, over the episodes.
-  void sum_returns(std::span<double> sums) const;
+  const CreditAssignment& credit() const { return credit_; }
 
   const Rollout& rollout() const { return rollout_; }
 
   Tensor<1> gradient;  // one block of the layout
 
  private:
-  void estimate_advantages(std::span<const float> parameters,
-                           std::span<const double> average_returns);
   double baseline_backward(std::span<const float> parameters, float scale);
   double mean_entropy() const;
 
@@ -70,11 +68,7 @@ class Lane {
   const Advantage& advantage_;
   Rollout rollout_;
   BackwardMemory backward_;
-  CriticMemory critic_;
-  Tensor<2> earned_;      // (T, B): r_t
-  Tensor<2> returns_;     // (T, B): what followed the decisions of step t
-  Tensor<2> baselines_;   // (T, B): b_t of the state before glimpse t
-  Tensor<2> advantages_;  // (T, B)
+  CreditAssignment credit_;
   Tensor<2> dbaselines_;  // (T, B)
 };
 

@@ -78,19 +78,19 @@ def make_losses(rows=6, classes=5, hidden=4):
     } | named("parameter", p | q) | gradients(p | q), {"scale": 0.25})
 
 
-def make_optimizer(size=37, steps=3, lanes=3, max_norm=5.0, ema=0.999):
+def make_optimizer(size=37, steps=20, lanes=3, max_norm=5.0, ema=0.999):
     begin("optimizer")
     start = normal(size)
-    gradient = normal(steps, lanes, size) * torch.tensor([3.0, 0.2, 2.0])[:, None, None]
+    gradient = normal(steps, lanes, size) * torch.linspace(3.0, 0.2, steps)[:, None, None]
     tensors = {"start": start, "gradient": gradient}
-    makers = {
-        "adam": lambda w: torch.optim.Adam([w], lr=0.05),
-        "adamw": lambda w: torch.optim.AdamW([w], lr=0.05, weight_decay=0.1),
-        "sgd": lambda w: torch.optim.SGD([w], lr=0.05, momentum=0.9, weight_decay=0.02),
+    kinds = {  # and the weight decay
+        "adam": (torch.optim.Adam, {}, 0.01),
+        "adamw": (torch.optim.AdamW, {}, 0.1),
+        "sgd": (torch.optim.SGD, {"momentum": 0.9}, 0.02),
     }
-    for name, make in makers.items():
+    for name, (make, settings, weight_decay) in kinds.items():
         w = start.clone().requires_grad_()
-        optimizer, average = make(w), start.clone()
+        optimizer, average = make([w], lr=0.05, weight_decay=weight_decay, **settings), start.clone()
         weights, averages = [], []
         for n in range(1, steps + 1):
             w.grad = gradient[n - 1].sum(0)
@@ -99,7 +99,8 @@ def make_optimizer(size=37, steps=3, lanes=3, max_norm=5.0, ema=0.999):
             average = torch.lerp(w.detach(), average, min(ema, (1 + n) / (10 + n)))
             weights.append(w.detach().clone())
             averages.append(average)
-        tensors |= {f"{name}.weight": torch.stack(weights),
+        tensors |= {f"{name}.weight_decay": torch.tensor([weight_decay]),
+                    f"{name}.weight": torch.stack(weights),
                     f"{name}.average": torch.stack(averages)}
         state = optimizer.state[w]
         moments = {"first": "exp_avg", "second": "exp_avg_sq"} if "exp_avg" in state else {
