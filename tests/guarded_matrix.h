@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "nn/tensor.h"
 
 namespace saccade {
+
+/// Where nobody may read.
+inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 /// A matrix inside a wider one. Whatever is written before, beside or below it changes a guard.
 class GuardedMatrix {

@@ -12,21 +12,21 @@
 namespace saccade {
 namespace {
 
-constexpr int kSymbols = 4, kLongest = 4;  // V, J
-constexpr int kEnd = kSymbols - 1;
-constexpr int kSteps = 3, kStates = 5, kEpisodes = 6;
+constexpr int kBeamSymbols = 4, kLongest = 4;  // V, J
+constexpr int kEnd = kBeamSymbols - 1;
+constexpr int kBeamSteps = 3, kStates = 5, kBeamEpisodes = 6;
 
 // A decoder with random weights and states of episodes of different lengths.
-struct Situation {
-  Situation(const std::string& core, const std::string& hidden, std::uint32_t seed)
+struct BeamSituation {
+  BeamSituation(const std::string& core, const std::string& hidden, std::uint32_t seed)
       : config(make_config(core, hidden)),
-        decoder(config.decoder, config.hidden, kSymbols, kStates, kSteps, layout),
+        decoder(config.decoder, config.hidden, kBeamSymbols, kStates, kBeamSteps, layout),
         parameters(zeros<1>(layout.size())),
-        states(zeros<2>(kSteps * kEpisodes, kStates)) {
+        states(zeros<2>(kBeamSteps * kBeamEpisodes, kStates)) {
     randomize(flat(parameters), layout, 1.0F, seed);
     RandomStream stream(seed, Purpose::scene, 0, 0);
     for (float& value : states) value = stream.normal();
-    for (int b = 0; b < kEpisodes; ++b) lengths.push_back(1 + (b + 1) % kSteps);
+    for (int b = 0; b < kBeamEpisodes; ++b) lengths.push_back(1 + (b + 1) % kBeamSteps);
     p = naive::read_parameters(flat(parameters), layout);
   }
 
@@ -40,20 +40,21 @@ struct Situation {
   /// The symbols (J) of these episodes, one after the other.
   std::vector<std::vector<int>> search(const std::vector<int>& episodes, int width) const {
     const int count = static_cast<int>(episodes.size());
-    Tensor<2> own = zeros<2>(kSteps * count, kStates);
+    Tensor<2> own = zeros<2>(kBeamSteps * count, kStates);
     std::vector<int> own_lengths, said(count * kLongest, -1);
     for (const int b : episodes) own_lengths.push_back(lengths[b]);
-    for (int t = 0; t < kSteps; ++t)
+    for (int t = 0; t < kBeamSteps; ++t)
       for (int i = 0; i < count; ++i)
-        std::copy_n(&states(t * kEpisodes + episodes[i], 0), kStates, &own(t * count + i, 0));
-    beam_search(said, decoder, kLongest, width, matrix(own), own_lengths, kSteps, flat(parameters));
+        std::copy_n(&states(t * kBeamEpisodes + episodes[i], 0), kStates, &own(t * count + i, 0));
+    beam_search(said, decoder, kLongest, width, matrix(own), own_lengths, kBeamSteps,
+                flat(parameters));
     std::vector<std::vector<int>> all;
     for (int i = 0; i < count; ++i)
       all.emplace_back(said.begin() + i * kLongest, said.begin() + (i + 1) * kLongest);
     return all;
   }
   std::vector<std::vector<int>> search_all(int width) const {
-    std::vector<int> episodes(kEpisodes);
+    std::vector<int> episodes(kBeamEpisodes);
     std::iota(episodes.begin(), episodes.end(), 0);
     return search(episodes, width);
   }
@@ -61,8 +62,8 @@ struct Situation {
   /// h_0 .. h_T of an episode.
   std::vector<naive::Row> states_of(int b) const {
     std::vector<naive::Row> h = {naive::Row(kStates)};
-    for (int t = 0; t < kSteps; ++t) {
-      const float* row = &states(t * kEpisodes + b, 0);
+    for (int t = 0; t < kBeamSteps; ++t) {
+      const float* row = &states(t * kBeamEpisodes + b, 0);
       h.emplace_back(row, row + kStates);
     }
     return h;
@@ -100,9 +101,9 @@ struct Situation {
           continue;
         }
         const naive::Row previous =
-            j == 0 ? naive::Row(kSymbols) : naive::one_hot(old.symbols.back(), kSymbols);
+            j == 0 ? naive::Row(kBeamSymbols) : naive::one_hot(old.symbols.back(), kBeamSymbols);
         const naive::Row log_p = naive::say(old.decoding, config, own, h, lengths[b], j, previous);
-        for (int symbol = 0; symbol < kSymbols; ++symbol) add(symbol, log_p[symbol]);
+        for (int symbol = 0; symbol < kBeamSymbols; ++symbol) add(symbol, log_p[symbol]);
       }
       std::ranges::stable_sort(longer, std::greater(), &Hypothesis::log_p);
       longer.resize(std::min(longer.size(), width));
@@ -114,11 +115,11 @@ struct Situation {
   double best_score(int b) const {
     double best = -INFINITY;
     int sequences = 1;
-    for (int j = 0; j < kLongest; ++j) sequences *= kSymbols;
+    for (int j = 0; j < kLongest; ++j) sequences *= kBeamSymbols;
     for (int number = 0; number < sequences; ++number) {
       std::vector<int> symbols;
-      for (int j = 0, rest = number; j < kLongest; ++j, rest /= kSymbols)
-        symbols.push_back(rest % kSymbols);
+      for (int j = 0, rest = number; j < kLongest; ++j, rest /= kBeamSymbols)
+        symbols.push_back(rest % kBeamSymbols);
       best = std::max(best, score(b, symbols));
     }
     return best;
@@ -141,15 +142,15 @@ void for_every_decoder(const Check& check) {
         CAPTURE(core);
         CAPTURE(hidden);
         CAPTURE(seed);
-        check(Situation(core, hidden, seed));
+        check(BeamSituation(core, hidden, seed));
       }
 }
 
 TEST_CASE("a beam as wide as there are sequences finds the most probable one") {
   int better = 0;  // than greedy
-  for_every_decoder([&](const Situation& s) {
-    const auto said = s.search_all(kSymbols * kSymbols * kSymbols);
-    for (int b = 0; b < kEpisodes; ++b) {
+  for_every_decoder([&](const BeamSituation& s) {
+    const auto said = s.search_all(kBeamSymbols * kBeamSymbols * kBeamSymbols);
+    for (int b = 0; b < kBeamEpisodes; ++b) {
       CAPTURE(b);
       const double best = s.best_score(b), greedy = s.score(b, s.naive_beam(b, 1));
       CHECK(s.score(b, said[b]) == doctest::Approx(best).epsilon(1e-5));
@@ -162,11 +163,11 @@ TEST_CASE("a beam as wide as there are sequences finds the most probable one") {
 
 TEST_CASE("a beam of any width finds what a naive one finds; wider ones are better on the whole") {
   double gain = 0.0;  // of a beam of three over greedy
-  for_every_decoder([&](const Situation& s) {
+  for_every_decoder([&](const BeamSituation& s) {
     for (const int width : {1, 2, 3, 6}) {
       CAPTURE(width);
       const auto said = s.search_all(width);
-      for (int b = 0; b < kEpisodes; ++b) {
+      for (int b = 0; b < kBeamEpisodes; ++b) {
         CAPTURE(b);
         CHECK(said[b] == s.naive_beam(b, width));
         if (width == 3) gain += s.score(b, said[b]) - s.score(b, s.naive_beam(b, 1));
@@ -178,7 +179,7 @@ TEST_CASE("a beam of any width finds what a naive one finds; wider ones are bett
 
 TEST_CASE("after an end mark a beam says end marks") {
   int ended = 0;
-  for_every_decoder([&](const Situation& s) {
+  for_every_decoder([&](const BeamSituation& s) {
     for (const int width : {1, 2, 5})
       for (const std::vector<int>& said : s.search_all(width)) {
         const auto end = std::ranges::find(said, kEnd);
@@ -190,7 +191,7 @@ TEST_CASE("after an end mark a beam says end marks") {
 }
 
 TEST_CASE("a beam finds the same wherever in a batch an episode stands") {
-  for_every_decoder([&](const Situation& s) {
+  for_every_decoder([&](const BeamSituation& s) {
     for (const int width : {2, 3}) {
       const auto all = s.search_all(width);
       const std::vector<int> order = {4, 0, 5, 5, 2};

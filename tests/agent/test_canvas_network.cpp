@@ -14,30 +14,30 @@
 namespace saccade {
 namespace {
 
-constexpr int kEpisodes = 4;
-constexpr CanvasSizes kSizes{.channels = 2,
-                             .rows = 9,
-                             .cols = 7,
-                             .hidden = 5,
-                             .conv_channels = {3, 4},
-                             .kernel_size = 3,
-                             .features = 6};
+constexpr int kCanvasEpisodes = 4;
+constexpr CanvasSizes kCanvasSizes{.channels = 2,
+                                   .rows = 9,
+                                   .cols = 7,
+                                   .hidden = 5,
+                                   .conv_channels = {3, 4},
+                                   .kernel_size = 3,
+                                   .features = 6};
 
 // ---- A network with random parameters, canvases and gradients ----
 
-struct Played {
-  explicit Played(const std::string& kind, const CanvasSizes& sizes_ = kSizes)
+struct PlayedCanvas {
+  explicit PlayedCanvas(const std::string& kind, const CanvasSizes& sizes_ = kCanvasSizes)
       : sizes(sizes_),
         network(make_canvas_network(kind, sizes, layout)),
-        memory(network->make_memory(kEpisodes)),
+        memory(network->make_memory(kCanvasEpisodes)),
         parameters(zeros<1>(layout.size())),
         gradient(zeros<1>(layout.size())),
-        canvases(kEpisodes, sizes.canvas_size()),
-        feature(kEpisodes, sizes.features),
-        dfeature(kEpisodes, sizes.features) {
+        canvases(kCanvasEpisodes, sizes.canvas_size()),
+        feature(kCanvasEpisodes, sizes.features),
+        dfeature(kCanvasEpisodes, sizes.features) {
     randomize(flat(parameters), layout, 0.4F, 5);
     RandomStream stream(6, Purpose::scene, 0, 0);
-    for (int b = 0; b < kEpisodes; ++b)
+    for (int b = 0; b < kCanvasEpisodes; ++b)
       for (int i = 0; i < sizes.canvas_size(); ++i) canvases(b, i) = stream.uniform();
     dfeature.randomize(stream);
   }
@@ -67,12 +67,12 @@ struct Played {
 };
 
 std::vector<CanvasSizes> all_sizes() {
-  CanvasSizes grey = kSizes, even = kSizes, smallest = kSizes;
+  CanvasSizes grey = kCanvasSizes, even = kCanvasSizes, smallest = kCanvasSizes;
   grey.channels = 1;
   even.kernel_size = 4;
   smallest.rows = smallest.cols = smallest.kernel_size = 1;
   smallest.conv_channels = {8, 9};  // some of them live
-  return {kSizes, grey, even, smallest};
+  return {kCanvasSizes, grey, even, smallest};
 }
 
 TEST_CASE("canvas networks: forward and every gradient against the naive network") {
@@ -83,7 +83,7 @@ TEST_CASE("canvas networks: forward and every gradient against the naive network
       CAPTURE(sizes.channels);
       CAPTURE(sizes.kernel_size);
       const naive::CanvasNetwork network = naive::canvas_networks().at(kind);
-      Played played(kind, sizes);
+      PlayedCanvas played(kind, sizes);
       const GuardedMatrix dfeature = played.dfeature, canvases = played.canvases;
       played.forward();
       played.backward();
@@ -91,13 +91,13 @@ TEST_CASE("canvas networks: forward and every gradient against the naive network
       naive::Parameters p = naive::read_parameters(flat(played.parameters), played.layout);
       const auto loss = [&] {
         double sum = 0.0;
-        for (int b = 0; b < kEpisodes; ++b) {
+        for (int b = 0; b < kCanvasEpisodes; ++b) {
           const naive::Row feature = network(p, played.canvas(b), sizes);
           for (int j = 0; j < sizes.features; ++j) sum += feature[j] * dfeature(b, j);
         }
         return sum;
       };
-      for (int b = 0; b < kEpisodes; ++b)
+      for (int b = 0; b < kCanvasEpisodes; ++b)
         CHECK(relative_error(std::span(played.feature.view().row(b), sizes.features),
                              network(p, played.canvas(b), sizes)) < 1e-5);
       for (const Parameter& parameter : played.layout.parameters()) {
@@ -114,7 +114,7 @@ TEST_CASE("canvas networks: forward and every gradient against the naive network
         CHECK(std::ranges::any_of(expected, [](double d) { return d != 0.0; }));
         CHECK(relative_error(values_of(flat(played.gradient), parameter), expected) < 1e-4);
       }
-      for (int b = 0; b < kEpisodes; ++b)
+      for (int b = 0; b < kCanvasEpisodes; ++b)
         for (int j = 0; j < sizes.features; ++j)
           CHECK(played.dfeature(b, j) == (played.feature(b, j) > 0.0F ? dfeature(b, j) : 0.0F));
       CHECK(played.canvases == canvases);
@@ -126,7 +126,7 @@ TEST_CASE("canvas networks: forward and every gradient against the naive network
 TEST_CASE("a canvas network leaves nothing behind: the same work gives the same bits") {
   for (const std::string& kind : canvas_network_kinds()) {
     CAPTURE(kind);
-    Played played(kind);
+    PlayedCanvas played(kind);
     const GuardedMatrix canvases = played.canvases, dfeature = played.dfeature;
     played.forward();
     played.backward();
@@ -159,7 +159,7 @@ TEST_CASE("canvas networks begin with He's weights and without biases") {
                           .features = 60};
   for (const std::string& kind : canvas_network_kinds()) {
     CAPTURE(kind);
-    Played played(kind, sizes);
+    PlayedCanvas played(kind, sizes);
     played.layout.initialize(flat(played.parameters), 3);
     for (const Parameter& p : played.layout.parameters()) {
       CAPTURE(p.name);
@@ -197,9 +197,10 @@ TEST_CASE("canvas networks refuse what cannot be, naming the key") {
       make_canvas_network(kind, sizes, layout);
     });
   };
-  CHECK(fault("transformer", kSizes) == "unknown model.kind 'transformer'; allowed: mlp, cnn");
+  CHECK(fault("transformer", kCanvasSizes) ==
+        "unknown model.kind 'transformer'; allowed: mlp, cnn");
 
-  CanvasSizes sizes = kSizes;
+  CanvasSizes sizes = kCanvasSizes;
   sizes.kernel_size = 0;
   CHECK(fault("cnn", sizes) ==
         "model.kernel_size: 0 pixels, where layer 1 sees 9 x 7; allowed: 1 to the shorter side "
@@ -213,7 +214,7 @@ TEST_CASE("canvas networks refuse what cannot be, naming the key") {
   CHECK(fault("cnn", sizes) ==
         "model.kernel_size: 5 pixels, where layer 2 sees 5 x 4; allowed: 1 to the shorter side "
         "(4)");
-  sizes = kSizes;
+  sizes = kCanvasSizes;
   sizes.conv_channels = {0, 4};
   CHECK(fault("cnn", sizes) == "model.channels: [0, 4]; allowed: 1 and more");
   CHECK(fault("mlp", sizes) == "nothing thrown");

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-AgentConfig config_of(const std::string& core, const std::string& optimizer) {
+AgentConfig saved_config(const std::string& core, const std::string& optimizer) {
   AgentConfig config = tiny_config(core);
   config.glimpse.first = "learned";
   config.glimpse.learn_std = true;
@@ -116,7 +116,7 @@ TEST_CASE("a checkpoint restores the whole state: saved again it has the same by
     for (const std::string& optimizer : optimizers()) {
       CAPTURE(core);
       CAPTURE(optimizer);
-      check_round_trip(config_of(core, optimizer));
+      check_round_trip(saved_config(core, optimizer));
     }
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("so does one with attention over inputs and states, in every task") {
 }
 
 TEST_CASE("a checkpoint keeps the configuration and the notes") {
-  const Trained trained(config_of("rnn", "adam"));
+  const Trained trained(saved_config("rnn", "adam"));
   const SavedCheckpoint saved(trained.learner);
   const Checkpoint checkpoint(saved.file);
   CHECK(checkpoint.config_yaml() == "name: tiny\n");
@@ -146,7 +146,7 @@ TEST_CASE("a checkpoint keeps the configuration and the notes") {
 }
 
 TEST_CASE("the averaged weights are restored alone") {
-  const AgentConfig config = config_of("gru", "sgd");
+  const AgentConfig config = saved_config("gru", "sgd");
   const Trained trained(config, 4);
   const SavedCheckpoint saved(trained.learner);
   Tensor<1> weights = zeros<1>(trained.model.layout().size());
@@ -166,35 +166,35 @@ TEST_CASE("the averaged weights are restored alone") {
 }
 
 TEST_CASE("another model's checkpoint is refused and changes nothing") {
-  const Trained trained(config_of("rnn", "adam"), 4);
+  const Trained trained(saved_config("rnn", "adam"), 4);
   const SavedCheckpoint saved(trained.learner);
 
-  AgentConfig other = config_of("rnn", "adam");
+  AgentConfig other = saved_config("rnn", "adam");
   other.model.hidden_size = 9;
   CHECK(saved.fault(other) == "'core.weight' is (13, 5), but this model has (17, 9)");
-  other = config_of("rnn", "adam");
+  other = saved_config("rnn", "adam");
   other.model.locator_hidden = 7;  // the first parameters agree
   CHECK(saved.fault(other) == "'locator.hidden.weight' is (5, 6), but this model has (5, 7)");
-  CHECK(saved.fault(config_of("lstm", "adam")) ==
+  CHECK(saved.fault(saved_config("lstm", "adam")) ==
         "'core.weight' is (13, 5), but this model has (13, 20)");
-  CHECK(saved.fault(config_of("gru", "adam")) ==
+  CHECK(saved.fault(saved_config("gru", "adam")) ==
         "has no tensor 'core.gates.weight', which this model has");
-  other = config_of("rnn", "adam");
+  other = saved_config("rnn", "adam");
   other.glimpse.first = "center";  // one parameter fewer: what is left over is noticed too
   CHECK(saved.fault(other).find("tensors, but this model and optimiser have") != std::string::npos);
 }
 
 TEST_CASE("another optimiser's checkpoint is refused and changes nothing") {
-  const Trained adam(config_of("rnn", "adam"), 4), sgd(config_of("rnn", "sgd"), 4);
-  CHECK(SavedCheckpoint(sgd.learner).fault(config_of("rnn", "adam")) ==
+  const Trained adam(saved_config("rnn", "adam"), 4), sgd(saved_config("rnn", "sgd"), 4);
+  CHECK(SavedCheckpoint(sgd.learner).fault(saved_config("rnn", "adam")) ==
         "has no tensor 'optimizer.second/glimpse.what.weight', which this model has");
   const std::size_t count = adam.model.layout().parameters().size();
-  CHECK(SavedCheckpoint(adam.learner).fault(config_of("rnn", "sgd")) ==
+  CHECK(SavedCheckpoint(adam.learner).fault(saved_config("rnn", "sgd")) ==
         fmt::format("{} tensors, but this model and optimiser have {}", 4 * count, 3 * count));
 }
 
 TEST_CASE("a file that is missing, cut or altered is refused") {
-  const Trained trained(config_of("rnn", "adam"), 1);
+  const Trained trained(saved_config("rnn", "adam"), 1);
   const SavedCheckpoint saved(trained.learner);
   const std::string bytes = bytes_of(saved.file);
   const auto fault_of = [&](const std::string& content) {
@@ -226,7 +226,7 @@ TEST_CASE("a file that is missing, cut or altered is refused") {
 }
 
 TEST_CASE("a whole file of other contents is refused") {
-  const Trained trained(config_of("rnn", "adam"), 1);
+  const Trained trained(saved_config("rnn", "adam"), 1);
   const SavedCheckpoint saved(trained.learner);
   const std::string said =
       "not a checkpoint of this program ('saccade checkpoint 1' expected as "
@@ -259,7 +259,7 @@ TEST_CASE("a whole file of other contents is refused") {
     auto metadata = file.metadata;
     metadata[counter] = text;
     write_safetensors(saved.path / "y", file.tensors, metadata);
-    Trained other(config_of("rnn", "adam"));
+    Trained other(saved_config("rnn", "adam"));
     const std::string before = state_of(other.learner);
     const std::string message =
         message_of<InputError>([&] { Checkpoint(saved.path / "y").restore(other.learner); });
@@ -269,7 +269,7 @@ TEST_CASE("a whole file of other contents is refused") {
 }
 
 TEST_CASE("a checkpoint of a later version is refused by name") {
-  const Trained trained(config_of("rnn", "adam"), 1);
+  const Trained trained(saved_config("rnn", "adam"), 1);
   const SavedCheckpoint saved(trained.learner);
   write_safetensors(saved.file, {}, {{"format", "saccade checkpoint 12"}});
   CHECK(saved.without_path(message_of<NewerCheckpoint>([&] { Checkpoint{saved.file}; })) ==
@@ -278,7 +278,7 @@ TEST_CASE("a checkpoint of a later version is refused by name") {
 }
 
 TEST_CASE("weights that are not finite are refused") {
-  const Trained trained(config_of("rnn", "adam"), 1);
+  const Trained trained(saved_config("rnn", "adam"), 1);
   for (const float value :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     const SavedCheckpoint saved(trained.learner);

@@ -11,8 +11,8 @@
 namespace saccade {
 namespace {
 
-constexpr int kSteps = 4, kEpisodes = 3, kFeatures = 5, kHidden = 6;
-constexpr CoreSizes kSizes{.features = kFeatures, .hidden = kHidden, .heads = 3, .depth = 2};
+constexpr int kCoreSteps = 4, kCoreEpisodes = 3, kFeatures = 5, kHidden = 6;
+constexpr CoreSizes kCoreSizes{.features = kFeatures, .hidden = kHidden, .heads = 3, .depth = 2};
 
 std::vector<float> normals(std::size_t count, std::uint32_t seed) {
   RandomStream stream(seed, Purpose::initial_weights, 0, 0);
@@ -22,12 +22,12 @@ std::vector<float> normals(std::size_t count, std::uint32_t seed) {
 }
 
 // A core with random weights that read random features.
-struct Played {
-  explicit Played(const std::string& kind)
-      : core(make_core(kind, "core", kSizes, layout)),
-        memory(core->make_memory(kSteps, kEpisodes)),
+struct PlayedCore {
+  explicit PlayedCore(const std::string& kind)
+      : core(make_core(kind, "core", kCoreSizes, layout)),
+        memory(core->make_memory(kCoreSteps, kCoreEpisodes)),
         parameters(zeros<1>(layout.size())),
-        features(normals(kSteps * kEpisodes * kFeatures, 1)) {
+        features(normals(kCoreSteps * kCoreEpisodes * kFeatures, 1)) {
     randomize(flat(parameters), layout, 0.5F, 3);
     forward();
   }
@@ -36,7 +36,7 @@ struct Played {
     const Matrix target = memory.all_features();
     for (int r = 0; r < target.rows; ++r)
       std::copy_n(features.begin() + r * kFeatures, kFeatures, target.row(r));
-    for (int t = 0; t < kSteps; ++t) core->forward(memory, t, flat(parameters));
+    for (int t = 0; t < kCoreSteps; ++t) core->forward(memory, t, flat(parameters));
   }
 
   /// Gradients for those of the states, `dstate` (T, B, H); dfeatures (T, B, F).
@@ -48,7 +48,7 @@ struct Played {
   /// h_1 .. h_T (T, B, H)
   std::vector<float> states() const {
     const ConstMatrix all = matrix(memory.input).columns(kFeatures, kHidden);
-    return values_of(all.row_range(kEpisodes, kSteps * kEpisodes));
+    return values_of(all.row_range(kCoreEpisodes, kCoreSteps * kCoreEpisodes));
   }
 
   ParameterLayout layout;
@@ -58,7 +58,7 @@ struct Played {
   std::vector<float> features;
 };
 
-double dot(std::span<const float> a, std::span<const float> b) {
+double float_dot(std::span<const float> a, std::span<const float> b) {
   double sum = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * b[i];
   return sum;
@@ -67,10 +67,10 @@ double dot(std::span<const float> a, std::span<const float> b) {
 TEST_CASE("a core's gradient is the slope of its states along any direction") {
   for (const std::string& kind : core_kinds()) {
     CAPTURE(kind);
-    Played played(kind);
-    const std::vector<float> dstate = normals(kSteps * kEpisodes * kHidden, 2);
+    PlayedCore played(kind);
+    const std::vector<float> dstate = normals(kCoreSteps * kCoreEpisodes * kHidden, 2);
     Tensor<1> gradient = zeros<1>(played.layout.size());
-    Tensor<2> dfeatures = zeros<2>(kSteps * kEpisodes, kFeatures);
+    Tensor<2> dfeatures = zeros<2>(kCoreSteps * kCoreEpisodes, kFeatures);
     played.backward(dstate, gradient, dfeatures);
 
     const auto check_slope = [&](std::span<float> numbers, std::span<const float> slope) {
@@ -81,13 +81,13 @@ TEST_CASE("a core's gradient is the slope of its states along any direction") {
         for (std::size_t i = 0; i < numbers.size(); ++i)
           numbers[i] = centre[i] + distance * direction[i];
         played.forward();
-        return dot(dstate, played.states());
+        return float_dot(dstate, played.states());
       };
       const double difference = (loss_at(kStep) - loss_at(-kStep)) / (2.0 * kStep);
       std::ranges::copy(centre, numbers.begin());
       CHECK(std::abs(difference) > 0.01);
-      CHECK(dot(slope, direction) ==
-            doctest::Approx(difference).epsilon(0.005).scale(std::sqrt(dot(slope, slope))));
+      CHECK(float_dot(slope, direction) ==
+            doctest::Approx(difference).epsilon(0.005).scale(std::sqrt(float_dot(slope, slope))));
     };
     for (const Parameter& p : played.layout.parameters()) {
       CAPTURE(p.name);
@@ -101,18 +101,18 @@ TEST_CASE("a core's gradient is the slope of its states along any direction") {
 TEST_CASE("a core remembers what its table says, and never sees the future or others") {
   for (const std::string& kind : core_kinds()) {
     CAPTURE(kind);
-    Played played(kind);
+    PlayedCore played(kind);
     const std::vector<float> before = played.states();
     constexpr int kStep = 1, kEpisode = 2;
     for (int j = 0; j < kFeatures; ++j)
-      played.features[(kStep * kEpisodes + kEpisode) * kFeatures + j] += 1.0F;
+      played.features[(kStep * kCoreEpisodes + kEpisode) * kFeatures + j] += 1.0F;
     played.forward();
     const std::vector<float> after = played.states();
-    for (int t = 0; t < kSteps; ++t)
-      for (int b = 0; b < kEpisodes; ++b) {
+    for (int t = 0; t < kCoreSteps; ++t)
+      for (int b = 0; b < kCoreEpisodes; ++b) {
         CAPTURE(t);
         CAPTURE(b);
-        const auto begin = (t * kEpisodes + b) * kHidden;
+        const auto begin = (t * kCoreEpisodes + b) * kHidden;
         const bool same = std::equal(&before[begin], &before[begin] + kHidden, &after[begin]);
         const bool forgets = core_remembers(kind) == Remembers::nothing;
         const bool knows = forgets ? t == kStep : t >= kStep;
@@ -124,11 +124,12 @@ TEST_CASE("a core remembers what its table says, and never sees the future or ot
 TEST_CASE("a core leaves nothing behind: the same work twice gives the same bits") {
   for (const std::string& kind : core_kinds()) {
     CAPTURE(kind);
-    Played played(kind);
+    PlayedCore played(kind);
     const std::vector<float> states = played.states();
-    const std::vector<float> dstate = normals(kSteps * kEpisodes * kHidden, 2);
+    const std::vector<float> dstate = normals(kCoreSteps * kCoreEpisodes * kHidden, 2);
     Tensor<1> gradient = zeros<1>(played.layout.size()), again = gradient;
-    Tensor<2> dfeatures = zeros<2>(kSteps * kEpisodes, kFeatures), dfeatures_again = dfeatures;
+    Tensor<2> dfeatures = zeros<2>(kCoreSteps * kCoreEpisodes, kFeatures),
+              dfeatures_again = dfeatures;
     played.backward(dstate, gradient, dfeatures);
     again.fill(7.0F);  // what is not written shows
     played.forward();
@@ -142,9 +143,9 @@ TEST_CASE("a core leaves nothing behind: the same work twice gives the same bits
 
 TEST_CASE("the identity core hands on what it sees, and its gradient") {
   const auto core = make_identity_core(kFeatures);
-  for (const int steps : {1, kSteps}) {
+  for (const int steps : {1, kCoreSteps}) {
     CAPTURE(steps);
-    CoreMemory memory = core->make_memory(steps, kEpisodes);
+    CoreMemory memory = core->make_memory(steps, kCoreEpisodes);
     CHECK(memory.features == kFeatures);
     CHECK(memory.hidden == kFeatures);
     const std::vector<float> features = normals(memory.rows() * kFeatures, 1);
@@ -155,7 +156,7 @@ TEST_CASE("the identity core hands on what it sees, and its gradient") {
     for (int t = 0; t < steps; ++t)
       CHECK(values_of(memory.state(t + 1)) == values_of(memory.feature(t)));
     CHECK(values_of(memory.all_features()) == features);
-    CHECK(values_of(memory.state(0)) == std::vector<float>(kEpisodes * kFeatures, 0.0F));
+    CHECK(values_of(memory.state(0)) == std::vector<float>(kCoreEpisodes * kFeatures, 0.0F));
 
     std::ranges::copy(dstate, memory.dstate.begin());
     Tensor<2> dfeatures = zeros<2>(memory.rows(), kFeatures);
@@ -166,19 +167,19 @@ TEST_CASE("the identity core hands on what it sees, and its gradient") {
     CHECK(core->work(steps).backward == 0);
   }
   // Steps in the middle alone.
-  CoreMemory memory = core->make_memory(kSteps, kEpisodes);
+  CoreMemory memory = core->make_memory(kCoreSteps, kCoreEpisodes);
   std::ranges::copy(normals(memory.rows() * kFeatures, 2), memory.dstate.begin());
-  Tensor<2> dfeatures = zeros<2>(2 * kEpisodes, kFeatures);
+  Tensor<2> dfeatures = zeros<2>(2 * kCoreEpisodes, kFeatures);
   core->feature_backward(matrix(dfeatures), memory, 1, 2, {});
   CHECK(values_of(matrix(dfeatures)) == values_of(memory.steps_of(memory.dstate, 1, 2)));
 }
 
 TEST_CASE("attention shows what every step attended to") {
-  Played played("attention");
-  for (int t = 0; t < kSteps; ++t)
-    for (int b = 0; b < kEpisodes; ++b) {
+  PlayedCore played("attention");
+  for (int t = 0; t < kCoreSteps; ++t)
+    for (int b = 0; b < kCoreEpisodes; ++b) {
       const ConstMatrix weights = played.core->attention(played.memory, t, b);
-      CHECK(weights.rows == kSizes.depth * kSizes.heads);
+      CHECK(weights.rows == kCoreSizes.depth * kCoreSizes.heads);
       CHECK(weights.cols == t + 1);
       for (int row = 0; row < weights.rows; ++row) {
         const std::span<const float> a(weights.row(row), weights.cols);
@@ -187,32 +188,32 @@ TEST_CASE("attention shows what every step attended to") {
       }
     }
   // Heads and episodes are not one another's copies.
-  const auto last = [&](int b) { return played.core->attention(played.memory, kSteps - 1, b); };
+  const auto last = [&](int b) { return played.core->attention(played.memory, kCoreSteps - 1, b); };
   for (int row = 1; row < last(0).rows; ++row)
     CHECK(values_of(last(0).row_range(row, 1)) != values_of(last(0).row_range(row - 1, 1)));
   CHECK(values_of(last(0)) != values_of(last(1)));
-  CHECK(Played("gru").core->attention(played.memory, 0, 0).data == nullptr);
+  CHECK(PlayedCore("gru").core->attention(played.memory, 0, 0).data == nullptr);
 }
 
 TEST_CASE("attention tells the order of what it saw") {
-  Played played("attention");
+  PlayedCore played("attention");
   const std::vector<float> before = played.states();
   // The first two features change places: without position codes the last state would not see it.
-  constexpr int kStep = kEpisodes * kFeatures;
+  constexpr int kStep = kCoreEpisodes * kFeatures;
   std::swap_ranges(played.features.begin(), played.features.begin() + kStep,
                    played.features.begin() + kStep);
   played.forward();
   const std::vector<float> after = played.states();
-  constexpr int kLast = (kSteps - 1) * kEpisodes * kHidden;
-  for (int i = kLast; i < kSteps * kEpisodes * kHidden; ++i)
+  constexpr int kLast = (kCoreSteps - 1) * kCoreEpisodes * kHidden;
+  for (int i = kLast; i < kCoreSteps * kCoreEpisodes * kHidden; ++i)
     CHECK(std::abs(after[i] - before[i]) > 1e-4F);
 }
 
 TEST_CASE("the work of attention counts every product once") {
   ParameterLayout layout;
-  const auto core = make_core("attention", "core", kSizes, layout);
-  const int per_row = kFeatures * kHidden + kSizes.depth * (3 + 1 + 2 + 2) * kHidden * kHidden;
-  const int keys_and_values = kSizes.depth * 2 * (1 + 2 + 3) * kHidden;
+  const auto core = make_core("attention", "core", kCoreSizes, layout);
+  const int per_row = kFeatures * kHidden + kCoreSizes.depth * (3 + 1 + 2 + 2) * kHidden * kHidden;
+  const int keys_and_values = kCoreSizes.depth * 2 * (1 + 2 + 3) * kHidden;
   CHECK(core->work(3).forward == 3 * per_row + keys_and_values);
   CHECK(core->work(3).backward == 2 * core->work(3).forward);
 }

@@ -14,29 +14,29 @@
 namespace saccade {
 namespace {
 
-constexpr GlimpseNetwork::Sizes kSizes{.glimpse = 11, .what = 7, .where = 5, .features = 9};
+constexpr GlimpseNetwork::Sizes kGlimpseSizes{.glimpse = 11, .what = 7, .where = 5, .features = 9};
 
-struct Batch {
+struct GlimpseBatch {
   int episodes, places;
 
   int rows() const { return episodes * places; }
 };
 
 /// A network with random weights and, as GridLook has them, glimpses at K places of B episodes.
-struct Situation {
-  explicit Situation(Batch b)
+struct GlimpseSituation {
+  explicit GlimpseSituation(GlimpseBatch b)
       : batch(b),
-        network(kSizes, layout),
+        network(kGlimpseSizes, layout),
         parameters(zeros<1>(layout.size())),
         places(b.places, 2),
-        glimpses(b.rows(), kSizes.glimpse),
-        dfeature(b.rows(), kSizes.features) {
+        glimpses(b.rows(), kGlimpseSizes.glimpse),
+        dfeature(b.rows(), kGlimpseSizes.features) {
     randomize(flat(parameters), layout, 0.5F, 3);
     RandomStream stream(4, Purpose::scene, 0, 0);
     for (GuardedMatrix* m : {&places, &glimpses, &dfeature}) m->randomize(stream);
   }
 
-  Batch batch;
+  GlimpseBatch batch;
   ParameterLayout layout;
   GlimpseNetwork network;
   Tensor<1> parameters;
@@ -45,8 +45,8 @@ struct Situation {
 
 /// The general form, with each place repeated in every episode.
 struct General {
-  explicit General(const Situation& s)
-      : feature(s.batch.rows(), kSizes.features),
+  explicit General(const GlimpseSituation& s)
+      : feature(s.batch.rows(), kGlimpseSizes.features),
         joint(s.batch.rows(), s.network.joint_size()),
         djoint(s.batch.rows(), s.network.joint_size()),
         dfeature(s.dfeature),
@@ -61,7 +61,7 @@ struct General {
     weight_backward(s, 0.0F);
   }
 
-  void weight_backward(const Situation& s, float beta) {
+  void weight_backward(const GlimpseSituation& s, float beta) {
     s.network.weight_backward(flat(gradient), djoint.view(), dfeature.view(), joint.view(),
                               s.glimpses.view(), locations.view(), beta);
   }
@@ -71,15 +71,16 @@ struct General {
 };
 
 TEST_CASE("glimpses at fixed places: features and gradients are those of the general form") {
-  for (const Batch batch : {Batch{1, 1}, {1, 6}, {4, 1}, {3, 4}, {5, 20}}) {
+  for (const GlimpseBatch batch : {GlimpseBatch{1, 1}, {1, 6}, {4, 1}, {3, 4}, {5, 20}}) {
     CAPTURE(batch.episodes);
     CAPTURE(batch.places);
-    const Situation now(batch);
+    const GlimpseSituation now(batch);
     const General general(now);
 
     GlimpseNetwork::Places places = now.network.make_places(now.places.view());
-    GuardedMatrix feature(batch.rows(), kSizes.features), what(batch.rows(), kSizes.what);
-    GuardedMatrix dwhat(batch.rows(), kSizes.what);
+    GuardedMatrix feature(batch.rows(), kGlimpseSizes.features),
+        what(batch.rows(), kGlimpseSizes.what);
+    GuardedMatrix dwhat(batch.rows(), kGlimpseSizes.what);
     GuardedMatrix dfeature = now.dfeature;
     Tensor<1> gradient = zeros<1>(now.layout.size());
     for (int round = 0; round < 2; ++round) {  // nothing is left of the round before
@@ -103,7 +104,7 @@ TEST_CASE("glimpses at fixed places: features and gradients are those of the gen
 }
 
 TEST_CASE("weight_backward with beta 1 adds to what is there") {
-  const Situation now({3, 4});
+  const GlimpseSituation now({3, 4});
   General general(now);
   const Tensor<1> once = general.gradient;
   RandomStream stream(5, Purpose::scene, 0, 0);
@@ -126,25 +127,25 @@ TEST_CASE("weight_backward with beta 1 adds to what is there") {
 
 // The slope of sum(dfeature * feature) by what goes in, at random inputs away from the kinks.
 TEST_CASE("location_backward and glimpse_backward are the slopes by location and glimpse") {
-  Situation now({6, 1});
+  GlimpseSituation now({6, 1});
   const General general(now);
-  GuardedMatrix dglimpse(6, kSizes.glimpse), dlocation(6, 2);
+  GuardedMatrix dglimpse(6, kGlimpseSizes.glimpse), dlocation(6, 2);
   dglimpse.fill(std::numeric_limits<float>::quiet_NaN());
   dlocation.fill(std::numeric_limits<float>::quiet_NaN());
   now.network.location_backward(dlocation.view(), general.djoint.view(), flat(now.parameters));
-  now.network.glimpse_backward(dglimpse.view(), general.djoint.view().columns(0, kSizes.what),
-                               flat(now.parameters));
+  now.network.glimpse_backward(
+      dglimpse.view(), general.djoint.view().columns(0, kGlimpseSizes.what), flat(now.parameters));
   CHECK(dglimpse.intact());
   CHECK(dlocation.intact());
 
   GuardedMatrix locations = general.locations;
   const auto loss = [&] {
-    GuardedMatrix feature(6, kSizes.features), joint(6, now.network.joint_size());
+    GuardedMatrix feature(6, kGlimpseSizes.features), joint(6, now.network.joint_size());
     now.network.forward(feature.view(), joint.view(), now.glimpses.view(), locations.view(),
                         flat(now.parameters));
     double sum = 0.0;
     for (int r = 0; r < 6; ++r)
-      for (int j = 0; j < kSizes.features; ++j)
+      for (int j = 0; j < kGlimpseSizes.features; ++j)
         sum += static_cast<double>(feature(r, j)) * now.dfeature(r, j);
     return sum;
   };

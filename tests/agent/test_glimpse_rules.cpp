@@ -10,7 +10,7 @@
 namespace saccade {
 namespace {
 
-std::string fault(GlimpseConfig config) {
+std::string glimpse_fault(GlimpseConfig config) {
   settle(config);
   return message_of<InputError>([&] { check(config); });
 }
@@ -23,7 +23,7 @@ bool is_soft(const std::string& kind) {
 TEST_CASE("every kind of glimpse attention goes with the defaults") {
   for (const std::string& kind : glimpse_kinds()) {
     CAPTURE(kind);
-    CHECK(fault({.kind = kind}) == "nothing thrown");
+    CHECK(glimpse_fault({.kind = kind}) == "nothing thrown");
   }
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("a kind without a grid has no addressing") {
   for (const std::string& kind : glimpse_kinds())
     for (const std::string addressing : {"location", "content"}) {
       CAPTURE(kind);
-      CHECK(fault({.kind = kind, .addressing = addressing}) ==
+      CHECK(glimpse_fault({.kind = kind, .addressing = addressing}) ==
             (has_grid(kind)
                  ? "nothing thrown"
                  : fmt::format("attention.glimpse.addressing: {} has no effect with "
@@ -45,7 +45,7 @@ TEST_CASE("only the grid that is soft takes an expectation and weighs it") {
     CAPTURE(kind);
     const bool takes = has_grid(kind) && is_soft(kind);
     for (const std::string expect : {"features", "pixels"})
-      CHECK(fault({.kind = kind, .expect = expect}) ==
+      CHECK(glimpse_fault({.kind = kind, .expect = expect}) ==
             (takes ? "nothing thrown"
                    : fmt::format("attention.glimpse.expect: {} has no effect with "
                                  "attention.glimpse.kind: {}, which takes no expectation; allowed: "
@@ -58,9 +58,9 @@ TEST_CASE("only the grid that is soft takes an expectation and weighs it") {
                          "attention.glimpse.kind: {}; it is a setting of soft_grid",
                          key, kind);
     };
-    CHECK(fault({.kind = kind, .entropy = 0.5}) == weight_fault("entropy"));
-    CHECK(fault({.kind = kind, .coverage = 0.5}) == weight_fault("coverage"));
-    CHECK(fault({.kind = kind, .row_penalty = 0.5}) == weight_fault("row_penalty"));
+    CHECK(glimpse_fault({.kind = kind, .entropy = 0.5}) == weight_fault("entropy"));
+    CHECK(glimpse_fault({.kind = kind, .coverage = 0.5}) == weight_fault("coverage"));
+    CHECK(glimpse_fault({.kind = kind, .row_penalty = 0.5}) == weight_fault("row_penalty"));
   }
 }
 
@@ -68,17 +68,17 @@ TEST_CASE("what nobody learns cannot be learned") {
   for (const std::string& kind : glimpse_kinds()) {
     CAPTURE(kind);
     const bool learns = find_glimpse_kind(kind).learning != GlimpseKind::Learning::none;
-    CHECK(fault({.kind = kind, .first = "learned"}) ==
+    CHECK(glimpse_fault({.kind = kind, .first = "learned"}) ==
           (learns ? "nothing thrown"
                   : "attention.glimpse.first: learned is never learned with "
                     "attention.glimpse.kind: " +
                         kind));
-    CHECK(fault({.kind = kind, .learn_std = true}) ==
+    CHECK(glimpse_fault({.kind = kind, .learn_std = true}) ==
           (kind == "hard_gaussian"
                ? "nothing thrown"
                : "attention.glimpse.learn_std has no effect with attention.glimpse.kind: " + kind));
     CHECK(
-        fault({.kind = kind, .spread = 0.5}) ==
+        glimpse_fault({.kind = kind, .spread = 0.5}) ==
         (kind == "hard_gaussian"
              ? "nothing thrown"
              : "attention.glimpse.spread: 0.5 has no effect with attention.glimpse.kind: " + kind));
@@ -86,10 +86,10 @@ TEST_CASE("what nobody learns cannot be learned") {
 }
 
 TEST_CASE("a std that is learned begins with one number") {
-  CHECK(fault({.std = {0.3, 0.1, 1.0}, .learn_std = true}) ==
+  CHECK(glimpse_fault({.std = {0.3, 0.1, 1.0}, .learn_std = true}) ==
         "attention.glimpse.learn_std needs one number to begin with as attention.glimpse.std, not "
         "a ramp from 0.3 to 0.1");
-  CHECK(fault({.std = {0.3, 0.1, 1.0}}) == "nothing thrown");
+  CHECK(glimpse_fault({.std = {0.3, 0.1, 1.0}}) == "nothing thrown");
 }
 
 }  // namespace

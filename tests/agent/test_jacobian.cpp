@@ -13,18 +13,18 @@
 namespace saccade {
 namespace {
 
-constexpr int kSide = 12, kPixels = kSide * kSide, kPatch = 3, kBatch = 3, kSymbols = 3;
+constexpr int kSide = 12, kPixels = kSide * kSide, kPatch = 3, kPairBatch = 3, kSymbols = 3;
 
 // Canvases of floats that can be nudged, and the retina of kTinySight in naive loops.
 class FloatEnvironment final : public Environment {
  public:
   explicit FloatEnvironment(AnswerKind kind)
-      : canvases(zeros<2>(kBatch, kPixels)), kind_(kind), facts_(kBatch) {
+      : canvases(zeros<2>(kPairBatch, kPixels)), kind_(kind), facts_(kPairBatch) {
     RandomStream stream(4, Purpose::scene, 0, 0);
     for (float& pixel : canvases) pixel = stream.uniform();
     for (SceneFacts& facts : facts_) facts.num_symbols = kSymbols;
   }
-  int episodes() const override { return kBatch; }
+  int episodes() const override { return kPairBatch; }
   int glimpse_size() const override { return kTinyGlimpse; }
   int num_classes() const override { return kTinyClasses; }
   CanvasSize canvas() const override { return kTinySight.canvas; }
@@ -50,21 +50,21 @@ class FloatEnvironment final : public Environment {
  private:
   void begin(std::uint64_t) override { looks_ = 0; }
   void observe(ConstMatrix locations, Matrix glimpses) override {
-    for (int b = 0; b < kBatch; ++b) look(b, locations(b, 0), locations(b, 1), glimpses.row(b));
+    for (int b = 0; b < kPairBatch; ++b) look(b, locations(b, 0), locations(b, 1), glimpses.row(b));
     if (looks_++ == nudged_look)
-      for (int b = 0; b < kBatch; ++b) glimpses(b, nudged_number) += nudge;
+      for (int b = 0; b < kPairBatch; ++b) glimpses(b, nudged_number) += nudge;
   }
   void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) override {
-    for (int b = 0; b < kBatch; ++b)
+    for (int b = 0; b < kPairBatch; ++b)
       look_smoothly(b, locations(b, 0), locations(b, 1), glimpses.row(b), slopes.row(b));
   }
   void observe_all(ConstMatrix places, Matrix glimpses) override {
-    for (int b = 0; b < kBatch; ++b)
+    for (int b = 0; b < kPairBatch; ++b)
       for (int k = 0; k < places.rows; ++k)
         look(b, places(k, 0), places(k, 1), glimpses.row(b * places.rows + k));
   }
   void observe_canvases(Matrix to) override {
-    for (int b = 0; b < kBatch; ++b) std::copy_n(&canvases(b, 0), kPixels, to.row(b));
+    for (int b = 0; b < kPairBatch; ++b) std::copy_n(&canvases(b, 0), kPixels, to.row(b));
   }
   void advance(std::span<const int>, std::span<float> rewards) override {
     std::ranges::fill(rewards, 0.0F);
@@ -154,18 +154,18 @@ struct Followed {
   // How the chosen logits of s change with a number that nudge(by) moves in every episode; NAN
   // where the two sides differ: a relu turns there.
   template <class Nudge>
-  std::array<double, kBatch> difference(int s, Nudge&& nudge) {
+  std::array<double, kPairBatch> difference(int s, Nudge&& nudge) {
     constexpr float kStep = 4e-3F;
-    std::array<std::array<double, kBatch>, 3> logits{};
+    std::array<std::array<double, kPairBatch>, 3> logits{};
     for (const int side : {1, 0, 2}) {
       nudge(kStep * static_cast<float>(side - 1));
       play();
-      for (int b = 0; b < kBatch; ++b)
+      for (int b = 0; b < kPairBatch; ++b)
         logits[side][b] = jacobian.rollout.answer->logits(s)(b, chosen[b]);
     }
     nudge(0.0F);
-    std::array<double, kBatch> change{};
-    for (int b = 0; b < kBatch; ++b) {
+    std::array<double, kPairBatch> change{};
+    for (int b = 0; b < kPairBatch; ++b) {
       const double below = (logits[1][b] - logits[0][b]) / kStep;
       const double above = (logits[2][b] - logits[1][b]) / kStep;
       change[b] = std::abs(above - below) < 5e-3 ? 0.5 * (above + below) : NAN;
@@ -209,9 +209,9 @@ void check_canvas(Followed& followed, int s) {
   Comparison comparison;
   for (int i = 0; i < kPixels; ++i) {
     const auto change = followed.difference(s, [&](float nudge) {
-      for (int b = 0; b < kBatch; ++b) followed.world.canvases(b, i) = canvases(b, i) + nudge;
+      for (int b = 0; b < kPairBatch; ++b) followed.world.canvases(b, i) = canvases(b, i) + nudge;
     });
-    for (int b = 0; b < kBatch; ++b) comparison.add(dcanvases(b, i), change[b]);
+    for (int b = 0; b < kPairBatch; ++b) comparison.add(dcanvases(b, i), change[b]);
   }
   comparison.check();
 }
@@ -226,7 +226,7 @@ void check_glimpses(Followed& followed, int s) {
       followed.world.nudged_number = d;
       const auto change =
           followed.difference(s, [&](float nudge) { followed.world.nudge = nudge; });
-      for (int b = 0; b < kBatch; ++b) comparison.add(dglimpses(t, b, d), change[b]);
+      for (int b = 0; b < kPairBatch; ++b) comparison.add(dglimpses(t, b, d), change[b]);
     }
   comparison.check();
 }
@@ -333,7 +333,7 @@ TEST_CASE("the Jacobian of an earlier answer knows nothing of later glimpses") {
   Followed followed(config);
   check_canvas(followed, 1);
   check_glimpses(followed, 1);
-  for (int b = 0; b < kBatch; ++b) CHECK(followed.jacobian.dfeatures(2, b, 0) == 0.0F);
+  for (int b = 0; b < kPairBatch; ++b) CHECK(followed.jacobian.dfeatures(2, b, 0) == 0.0F);
 }
 
 TEST_CASE("the Jacobian follows each symbol of a sequence, and each action") {
@@ -364,7 +364,7 @@ TEST_CASE("a row of the canvas that is read as it is has the Jacobian of its fea
   config.glimpse.size = {kSide, kSide};
   Followed followed(config);
   followed.jacobian.backward(flat(followed.parameters), kSide - 1, followed.chosen);
-  for (int b = 0; b < kBatch; ++b)
+  for (int b = 0; b < kPairBatch; ++b)
     for (int t = 0; t < kSide; ++t)
       for (int i = 0; i < kSide; ++i)
         CHECK(followed.jacobian.dcanvases(b, t * kSide + i) ==

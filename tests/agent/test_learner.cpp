@@ -75,7 +75,7 @@ std::vector<Snapshot> train_on_ranks(const AgentConfig& config, int count, int u
 }
 
 // Every part of the learner takes part in the result.
-AgentConfig busy_config(const std::string& core) {
+AgentConfig learner_config(const std::string& core) {
   AgentConfig config = tiny_config(core);
   config.glimpse.first = "learned";
   config.glimpse.learn_std = true;
@@ -88,7 +88,7 @@ AgentConfig busy_config(const std::string& core) {
 TEST_CASE("the same configuration and seed give the same bits for any number of threads") {
   for (const std::string& core : core_kinds()) {
     CAPTURE(core);
-    const AgentConfig config = busy_config(core);
+    const AgentConfig config = learner_config(core);
     const Snapshot one = train(config, 4, 1, 20);
     for (const int threads : {1, 2, 4}) {
       CAPTURE(threads);
@@ -102,7 +102,7 @@ TEST_CASE("the same configuration and seed give the same bits for any number of 
 }
 
 TEST_CASE("several ranks have the bits of one process, each of them") {
-  AgentConfig config = busy_config("gru");
+  AgentConfig config = learner_config("gru");
   config.reinforce.advantage = "ema";
   config.reinforce.rollouts = 1;
   for (const int lanes : {5, 8}) {
@@ -136,7 +136,7 @@ TEST_CASE("so they do at full size, where products run in other kernels") {
 }
 
 TEST_CASE("so does every kind of looking") {
-  for (const auto& [name, config] : every_agent(busy_config("rnn"))) {
+  for (const auto& [name, config] : every_agent(learner_config("rnn"))) {
     CAPTURE(name);
     const Snapshot one = train(config, 4, 1, 3);
     CHECK(train(config, 4, 2, 3) == one);
@@ -146,7 +146,7 @@ TEST_CASE("so does every kind of looking") {
 }
 
 TEST_CASE("so does attention over inputs and states, in every task") {
-  for (const auto& [name, config, task] : every_task_agent(busy_config("gru"))) {
+  for (const auto& [name, config, task] : every_task_agent(learner_config("gru"))) {
     CAPTURE(name);
     const auto train_with = [&](std::uint64_t seed, int threads) {
       return train(config, seed, threads, 3, task.sight, task.environments);
@@ -163,7 +163,7 @@ TEST_CASE("every advantage estimator repeats, with every optimiser") {
     for (const std::string& optimizer : optimizers()) {
       CAPTURE(estimator);
       CAPTURE(optimizer);
-      AgentConfig config = busy_config("rnn");
+      AgentConfig config = learner_config("rnn");
       set_credit(config, estimator, "gain");
       config.training.optimizer.optimizer = optimizer;
       CHECK(train(config, 4, 2, 6) == train(config, 4, 1, 6));
@@ -171,7 +171,7 @@ TEST_CASE("every advantage estimator repeats, with every optimiser") {
 }
 
 TEST_CASE("a learner that takes over another's state goes on with the same bits") {
-  AgentConfig config = busy_config("lstm");
+  AgentConfig config = learner_config("lstm");
   config.reinforce.advantage = "ema";
   const Model model(config, kTinySight);
   Workers workers(2);
@@ -370,7 +370,7 @@ TEST_CASE("a number that is not finite stops learning with the weights as they w
       CAPTURE(core);
       CAPTURE(poison.parameter);
       CAPTURE(poison.value);
-      const Model model(busy_config(core), kTinySight);
+      const Model model(learner_config(core), kTinySight);
       Workers workers(2);
       Learner learner(model, tiny_environment, 1, workers);
       for (int n = 0; n < 3; ++n) learner.step();
@@ -384,7 +384,7 @@ TEST_CASE("a number that is not finite stops learning with the weights as they w
 }
 
 TEST_CASE("gradients that overflow although the losses do not stop learning too") {
-  const Model model(busy_config("rnn"), kTinySight);
+  const Model model(learner_config("rnn"), kTinySight);
   Workers workers(1);
   Learner learner(model, tiny_environment, 1, workers);
   const auto fill = [&](const char* name, float value) {

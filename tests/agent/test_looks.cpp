@@ -20,14 +20,14 @@
 namespace saccade {
 namespace {
 
-constexpr int kEpisodes = 4;
+constexpr int kLookEpisodes = 4;
 
 // Episodes of an agent. Parameters of one name and shape are equal in all agents.
-struct Player {
-  explicit Player(const AgentConfig& config, int rollouts = 1)
+struct LookPlayer {
+  explicit LookPlayer(const AgentConfig& config, int rollouts = 1)
       : model(config, kTinySight),
         parameters(zeros<1>(model.layout().size())),
-        rollout(model, tiny_environment(kEpisodes, rollouts)) {
+        rollout(model, tiny_environment(kLookEpisodes, rollouts)) {
     for (const Parameter& p : model.layout().parameters()) {
       const auto name = static_cast<std::uint32_t>(std::hash<std::string>{}(p.name));
       RandomStream stream(5, Purpose::initial_weights, 0, name);
@@ -65,7 +65,7 @@ TEST_CASE("a random first look is drawn, whatever is made of the later ones") {
     for (const Readout readout : {Readout::deterministic, Readout::argmax}) {
       config.glimpse.kind = kind;
       if (readout == Readout::deterministic && kind == std::string("soft_grid")) continue;
-      Player player(config);
+      LookPlayer player(config);
       std::map<int, int> count;  // of each candidate
       for (std::uint32_t update = 0; update < 300; ++update) {
         player.run({.update = update, .readout = readout});
@@ -91,7 +91,7 @@ TEST_CASE("the deterministic pass alone looks about, from the first look that is
     config.glimpse.std = {0.2, 0.2, 1.0};
     AgentConfig spread = config;
     spread.glimpse.spread = 1.5;
-    Player still(config), about(spread);
+    LookPlayer still(config), about(spread);
 
     for (const Readout readout : {Readout::training, Readout::sample, Readout::argmax}) {
       still.run({.readout = readout});
@@ -107,7 +107,7 @@ TEST_CASE("the deterministic pass alone looks about, from the first look that is
       CAPTURE(t);
       const bool learned = t > 0 || first == "learned";
       const std::array<float, 2> offset = spread_offset(t, about.rollout.core.steps);
-      for (int b = 0; b < kEpisodes; ++b)
+      for (int b = 0; b < kLookEpisodes; ++b)
         for (int axis = 0; axis < 2; ++axis)
           CHECK(look.actions(t, b, axis) ==
                 doctest::Approx(learned ? look.decisions(t, b, axis) + 0.3F * offset[axis] : 0.0F));
@@ -154,7 +154,7 @@ TEST_CASE("where one place is all there is to see, every kind gives the same ans
     CAPTURE(name);
     AgentConfig config = agent;
     config.glimpse.grid.cells = {1, 1};
-    Player player(config);
+    LookPlayer player(config);
     player.run({.policy = find_policy("center")});
     const std::vector<float> answers = player.answers();
     std::vector<float>& expected = by_network[agent.model.glimpse_network];
@@ -166,7 +166,7 @@ TEST_CASE("where one place is all there is to see, every kind gives the same ans
   }
   CHECK(by_network.size() == glimpse_networks().size());
   for (const auto& [network, expected] : by_network)
-    CHECK(expected.size() == kEpisodes * kTinyClasses);
+    CHECK(expected.size() == kLookEpisodes * kTinyClasses);
 }
 
 TEST_CASE("as the temperature goes to zero a soft read goes to the most probable candidate") {
@@ -176,7 +176,7 @@ TEST_CASE("as the temperature goes to zero a soft read goes to the most probable
     AgentConfig config = agent;
     config.glimpse.first = "center";  // scores of the state before it, which is zero, may be equal
     const auto answers = [&](double temperature, Readout readout) {
-      Player player(at_temperature(config, temperature));
+      LookPlayer player(at_temperature(config, temperature));
       player.run({.readout = readout});
       return player.answers();
     };
@@ -207,7 +207,7 @@ struct Mean {
 };
 
 // What the expectation is of: embeddings, or pixels and places.
-std::vector<float> read_of(Player& player) {
+std::vector<float> read_of(LookPlayer& player) {
   Rollout& rollout = player.rollout;
   if (rollout.look->glimpses.size() == 0) return values_of(ConstMatrix(rollout.core.feature(0)));
   std::vector<float> values = values_of(ConstMatrix(step(rollout.look->glimpses, 0)));
@@ -225,11 +225,11 @@ TEST_CASE("the mean of many hard reads is the soft read") {
     AgentConfig hard_config = soft_config;
     hard_config.glimpse.kind = "hard_categorical";
     hard_config.glimpse.expect = "none";
-    Player soft(soft_config);
+    LookPlayer soft(soft_config);
     soft.run({});
     const std::vector<float> expected = read_of(soft);
 
-    const auto check = [&](Player& player, Readout readout) {
+    const auto check = [&](LookPlayer& player, Readout readout) {
       Mean mean;
       for (std::uint32_t pass = 0; pass < kPasses; ++pass) {
         player.run({.update = pass, .readout = readout});
@@ -248,7 +248,7 @@ TEST_CASE("the mean of many hard reads is the soft read") {
     check(soft, Readout::sample);
     // Hard attention reads embeddings where it has them, and a glimpse where it does not.
     if ((agent.glimpse.addressing == "content") != (agent.glimpse.expect == "features")) continue;
-    Player hard(hard_config);
+    LookPlayer hard(hard_config);
     check(hard, Readout::training);
   }
 }
@@ -257,20 +257,21 @@ TEST_CASE("replay repeats an episode bit by bit, and another's actions change it
   for (const auto& [name, config] : every_agent(tiny_config("lstm"))) {
     if (!look_of(config).looks) continue;
     CAPTURE(name);
-    Player player(config);
+    LookPlayer player(config);
     player.run({.seed = 9});
     const std::vector<float> answers = player.answers();
     const Tensor<3> actions = player.rollout.look->actions;
 
-    Player other(config);
+    LookPlayer other(config);
     other.run({.seed = 10, .replay = &actions});
     CHECK(other.answers() == answers);
 
     Tensor<3> shifted = actions;  // by one episode
     for (int t = 0; t < player.rollout.core.steps; ++t)
-      for (int b = 0; b < kEpisodes; ++b)
-        std::ranges::copy(std::span(step(actions, t).row((b + 1) % kEpisodes), actions.shape()[2]),
-                          &shifted(t, b, 0));
+      for (int b = 0; b < kLookEpisodes; ++b)
+        std::ranges::copy(
+            std::span(step(actions, t).row((b + 1) % kLookEpisodes), actions.shape()[2]),
+            &shifted(t, b, 0));
     // Some controls look alike in every episode; what is learned does not.
     const bool same_everywhere = shifted == actions;
     if (find_glimpse_kind(config.glimpse.kind).learning != GlimpseKind::Learning::none)
@@ -288,7 +289,7 @@ TEST_CASE("what each readout makes of a distribution over a grid") {
          {Readout::training, Readout::deterministic, Readout::argmax, Readout::sample}) {
       CAPTURE(name);
       CAPTURE(static_cast<int>(readout));
-      Player player(config);
+      LookPlayer player(config);
       player.run({.readout = readout});
       const bool trains = readout == Readout::training;
       const bool samples = readout == Readout::sample || (trains && !soft);
@@ -296,7 +297,7 @@ TEST_CASE("what each readout makes of a distribution over a grid") {
       for (int t = 1; t < player.rollout.core.steps; ++t) {  // the first is drawn at random
         const ConstMatrix p = step(player.rollout.look->decisions, t);
         const ConstMatrix w = step(player.rollout.look->actions, t);
-        for (int b = 0; b < kEpisodes; ++b) {
+        for (int b = 0; b < kLookEpisodes; ++b) {
           const std::vector<float> chances(p.row(b), p.row(b) + p.cols);
           const std::vector<float> weights(w.row(b), w.row(b) + w.cols);
           if (soft && (trains || readout == Readout::deterministic)) {

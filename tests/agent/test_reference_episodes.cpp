@@ -14,7 +14,7 @@ namespace saccade {
 namespace {
 
 // The names of all episodes' fixtures, in order.
-std::vector<std::string> every_episode() {
+std::vector<std::string> every_fixture() {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(reference_folder())) {
     const std::string name = entry.path().stem();
@@ -126,7 +126,7 @@ class ReplayEnvironment final : public Environment {
   int looks_ = 0, acts_ = 0;
 };
 
-void check_forward(const Fixture& fixture, const Rollout& rollout) {
+void check_fixture_forward(const Fixture& fixture, const Rollout& rollout) {
   const int steps = rollout.core.steps, batch = rollout.episodes();
   const Tensor<3>& input = rollout.core.input;  // (T + 1, B, F + H)
   std::vector<float> states;
@@ -148,7 +148,7 @@ void check_forward(const Fixture& fixture, const Rollout& rollout) {
   CHECK(relative_error(flat(returns), fixture["returns"]) < kTolerance);
 }
 
-void check_sums(const Fixture& fixture, const LossSums& sums) {
+void check_fixture_sums(const Fixture& fixture, const LossSums& sums) {
   const std::vector<double> ours = {sums.classifier, sums.reinforce, sums.baseline, sums.penalty};
   REQUIRE(fixture["sums"].size() == ours.size());
   for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -159,7 +159,7 @@ void check_sums(const Fixture& fixture, const LossSums& sums) {
 }
 
 TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it must be") {
-  for (const std::string& name : every_episode()) {
+  for (const std::string& name : every_fixture()) {
     CAPTURE(name);
     const Fixture fixture(name);
     const AgentConfig config = config_of(fixture);
@@ -184,8 +184,8 @@ TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it
          .classify_every_step = true},
         std::vector<double>(model.num_glimpses(), fixture.number("request.average_reward")),
         static_cast<int>(fixture.number("request.batch_size")));
-    check_forward(fixture, lane.rollout());
-    check_sums(fixture, sums);
+    check_fixture_forward(fixture, lane.rollout());
+    check_fixture_sums(fixture, sums);
     fixture.check_gradients(lane.gradient, model.layout());
   }
 }
@@ -195,7 +195,7 @@ TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it
 using Names = std::set<std::string>;
 
 // Of where it looks: two configurations that are alike in words look in the same way.
-std::string look_of(AgentConfig config) {
+std::string kind_of_look(AgentConfig config) {
   if (config.model.kind != "recurrent") return config.model.kind;
   settle(config.glimpse);
   const GlimpseConfig& glimpse = config.glimpse;
@@ -220,7 +220,7 @@ Names wanted() {
     for (const std::string& kind : kinds) names.insert(what + kind);
   };
   for (const NamedAgent& agent : every_agent(tiny_config()))
-    if (is_learned(agent.config)) names.insert("look: " + look_of(agent.config));
+    if (is_learned(agent.config)) names.insert("look: " + kind_of_look(agent.config));
   add("core: ", core_kinds());
   add("first: ", first_glimpses());
   add("order: ", reading_orders());
@@ -252,7 +252,7 @@ void add_kinds(Names& names, const Fixture& fixture) {
   const AttendConfig& attend = config.hidden.attend;
   const bool attends = config.hidden.kind == "attend";
   const AnswerKind answer = sight_of(fixture).answer;
-  names.insert({"look: " + look_of(config), "core: " + config.model.core,
+  names.insert({"look: " + kind_of_look(config), "core: " + config.model.core,
                 "first: " + config.glimpse.first, "order: " + config.glimpse.order,
                 "input: " + config.input.kind, "critic: " + config.reinforce.critic,
                 "advantage: " + config.reinforce.advantage,
@@ -273,7 +273,7 @@ void add_kinds(Names& names, const Fixture& fixture) {
 
 TEST_CASE("every kind has a fixture") {
   Names names;
-  for (const std::string& name : every_episode()) add_kinds(names, Fixture(name));
+  for (const std::string& name : every_fixture()) add_kinds(names, Fixture(name));
   for (const std::string& kind : wanted()) {
     CAPTURE(kind);
     CHECK(names.contains(kind));

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,15 +16,13 @@
 namespace saccade {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-struct Sizes {
+struct AttendSizes {
   int query, value, episodes, values, queries, first;
 };
 
 /// Attention with parameters, queries, values and their gradients, owned and random.
-struct Situation {
-  Situation(const AttendConfig& config_, const Sizes& sizes_, KeyOrder order_)
+struct AttendSituation {
+  AttendSituation(const AttendConfig& config_, const AttendSizes& sizes_, KeyOrder order_)
       : config(config_),
         sizes(sizes_),
         order(order_),
@@ -78,7 +75,7 @@ struct Situation {
   }
 
   AttendConfig config;
-  Sizes sizes;
+  AttendSizes sizes;
   KeyOrder order;
   ParameterLayout layout;
   Attend attend;
@@ -87,7 +84,7 @@ struct Situation {
 };
 
 struct NaiveAttend {
-  explicit NaiveAttend(Situation& s)
+  explicit NaiveAttend(AttendSituation& s)
       : situation(s),
         values(s.values.view()),
         queries(s.queries.view()),
@@ -133,7 +130,7 @@ struct NaiveAttend {
     return total;
   }
 
-  Situation& situation;
+  AttendSituation& situation;
   NaiveMatrix values, queries;
   NaiveParameters parameters;
 };
@@ -158,9 +155,10 @@ template <class Check>
 void for_every_attention(const Check& check) {
   for (const AttendConfig& config : every_config())
     for (const KeyOrder order : {KeyOrder::by_episode, KeyOrder::by_step})
-      for (const Sizes& equal : {Sizes{1, 1, 1, 1, 1, 0}, Sizes{4, 4, 3, 7, 3, 1},
-                                 Sizes{6, 6, 2, 9, 10, 0}, Sizes{3, 3, 2, 4, 2, 2}}) {
-        Sizes sizes = equal;
+      for (const AttendSizes& equal :
+           {AttendSizes{1, 1, 1, 1, 1, 0}, AttendSizes{4, 4, 3, 7, 3, 1},
+            AttendSizes{6, 6, 2, 9, 10, 0}, AttendSizes{3, 3, 2, 4, 2, 2}}) {
+        AttendSizes sizes = equal;
         if (!score_needs_equal_widths(config.score)) sizes.value += 2;
         if (!score_needs_query(config.score)) sizes.query = 0;
         CAPTURE(config.score);
@@ -169,14 +167,14 @@ void for_every_attention(const Check& check) {
         CAPTURE(config.window);
         CAPTURE(static_cast<int>(order));
         CAPTURE(sizes.values);
-        Situation situation(config, sizes, order);
+        AttendSituation situation(config, sizes, order);
         check(situation);
         CHECK(situation.intact());
       }
 }
 
 TEST_CASE("attention agrees with naive loops") {
-  for_every_attention([](Situation& s) {
+  for_every_attention([](AttendSituation& s) {
     s.forward();
     const NaiveAttend naive(s);
     CHECK(largest_error(matrix(s.memory.weights), naive.all_weights()) < 1e-5);
@@ -185,7 +183,7 @@ TEST_CASE("attention agrees with naive loops") {
 }
 
 TEST_CASE("attention's gradients agree with finite differences") {
-  for_every_attention([](Situation& s) {
+  for_every_attention([](AttendSituation& s) {
     NaiveAttend naive(s);
     const auto loss = [&] { return naive.loss(); };
     const NaiveMatrix dqueries_before(s.dqueries.view()), dvalues_before(s.dvalues.view());
@@ -200,7 +198,7 @@ TEST_CASE("attention's gradients agree with finite differences") {
 }
 
 TEST_CASE("values that the mask forbids get the weight 0 and no gradient") {
-  for_every_attention([](Situation& s) {
+  for_every_attention([](AttendSituation& s) {
     const int forbidden = s.sizes.values - 1;
     if (forbidden == 0) return;
     for (int r = 0; r < s.mask.view().rows; ++r) {
@@ -220,10 +218,10 @@ TEST_CASE("values that the mask forbids get the weight 0 and no gradient") {
 }
 
 TEST_CASE("a detached query of attention changes nothing else") {
-  for_every_attention([](Situation& s) {
+  for_every_attention([](AttendSituation& s) {
     s.forward();
     s.backward();
-    Situation detached(s.config, s.sizes, s.order);
+    AttendSituation detached(s.config, s.sizes, s.order);
     const GuardedMatrix untouched = detached.dqueries;
     detached.forward();
     detached.backward(true);
@@ -234,8 +232,8 @@ TEST_CASE("a detached query of attention changes nothing else") {
 }
 
 TEST_CASE("a window beside all that is allowed reads the nearest") {
-  Situation s({.score = "dot", .area = "local", .window = 1}, {2, 2, 1, 8, 2, 0},
-              KeyOrder::by_step);
+  AttendSituation s({.score = "dot", .area = "local", .window = 1}, {2, 2, 1, 8, 2, 0},
+                    KeyOrder::by_step);
   s.mask.fill(0.0F);
   s.mask(0, 5) = s.mask(0, 7) = 1.0F;  // around 0
   s.mask(1, 0) = s.mask(1, 3) = 1.0F;  // around 1: in the window
@@ -248,7 +246,7 @@ TEST_CASE("a window beside all that is allowed reads the nearest") {
 
 TEST_CASE("attention over nothing names the episode") {
   for (const std::string& area : attention_areas()) {
-    Situation s({.score = "dot", .area = area}, {2, 2, 3, 4, 1, 0}, KeyOrder::by_step);
+    AttendSituation s({.score = "dot", .area = area}, {2, 2, 3, 4, 1, 0}, KeyOrder::by_step);
     for (int k = 0; k < 4; ++k) s.mask(1, k) = 0.0F;
     CHECK(message_of<InputError>([&] { s.forward(); }) ==
           "attention over nothing: the mask of episode 1 allows none of its 4 values; allowed: at "

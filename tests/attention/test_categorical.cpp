@@ -18,7 +18,6 @@
 namespace saccade {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr double kError = 1e-5;
 
@@ -66,20 +65,20 @@ NaiveMatrix added(NaiveMatrix gradient, double scale, ConstMatrix there) {
   return gradient;
 }
 
-struct Sizes {
+struct CategoricalSizes {
   int rows, candidates;
   float temperature;
 };
 
-const std::vector<Sizes>& all_sizes() {
-  static const std::vector<Sizes> all = {{1, 1, 1.0F},  {1, 2, 0.5F},  {3, 9, 1.0F},
-                                         {2, 16, 2.5F}, {4, 81, 0.3F}, {2, 400, 4.0F}};
+const std::vector<CategoricalSizes>& all_sizes() {
+  static const std::vector<CategoricalSizes> all = {{1, 1, 1.0F},  {1, 2, 0.5F},  {3, 9, 1.0F},
+                                                    {2, 16, 2.5F}, {4, 81, 0.3F}, {2, 400, 4.0F}};
   return all;
 }
 
 /// Random logits, their probabilities, and a gradient that is there already.
-struct Situation {
-  explicit Situation(const Sizes& s)
+struct CategoricalSituation {
+  explicit CategoricalSituation(const CategoricalSizes& s)
       : sizes(s),
         logits(s.rows, s.candidates),
         p(s.rows, s.candidates),
@@ -98,7 +97,7 @@ struct Situation {
     return finite_differences(naive_logits, [&] { return loss(naive_p()); });
   }
 
-  Sizes sizes;
+  CategoricalSizes sizes;
   GuardedMatrix logits, p, there;
   NaiveMatrix naive_logits;
 };
@@ -111,10 +110,10 @@ double naive_row_entropy(const NaiveMatrix& p, int row) {
 }
 
 TEST_CASE("a softmax with temperature is that of plain loops, in place too") {
-  for (const Sizes& sizes : all_sizes()) {
+  for (const CategoricalSizes& sizes : all_sizes()) {
     CAPTURE(sizes.candidates);
     CAPTURE(sizes.temperature);
-    Situation now(sizes);
+    CategoricalSituation now(sizes);
     CHECK(largest_error(now.p.view(), now.naive_p()) < 1e-6);
     CHECK(now.p.intact());
     softmax_forward(now.logits.view(), now.logits.view(), sizes.temperature);
@@ -151,9 +150,9 @@ TEST_CASE("extreme logits give a distribution, and broken ones are seen") {
 }
 
 TEST_CASE("softmax_backward against finite differences, over dp too") {
-  for (const Sizes& sizes : all_sizes()) {
+  for (const CategoricalSizes& sizes : all_sizes()) {
     CAPTURE(sizes.candidates);
-    Situation now(sizes);
+    CategoricalSituation now(sizes);
     GuardedMatrix dp = now.there, dlogits(sizes.rows, sizes.candidates);
     dlogits.fill(kNan);  // written, not added
     softmax_backward(dlogits.view(), dp.view(), now.p.view(), sizes.temperature);
@@ -169,9 +168,9 @@ TEST_CASE("softmax_backward against finite differences, over dp too") {
 
 TEST_CASE("entropy and its gradient, which is added") {
   constexpr float kScale = -1.7F;
-  for (const Sizes& sizes : all_sizes()) {
+  for (const CategoricalSizes& sizes : all_sizes()) {
     CAPTURE(sizes.candidates);
-    Situation now(sizes);
+    CategoricalSituation now(sizes);
     GuardedMatrix dlogits = now.there;
     for (int r = 0; r < sizes.rows; ++r) {
       CHECK(entropy_forward(now.p.view().row(r), sizes.candidates) ==
@@ -191,9 +190,9 @@ TEST_CASE("entropy and its gradient, which is added") {
 
 TEST_CASE("the gradient of log p[choice], which is added") {
   constexpr float kScale = 0.6F;
-  for (const Sizes& sizes : all_sizes()) {
+  for (const CategoricalSizes& sizes : all_sizes()) {
     CAPTURE(sizes.candidates);
-    Situation now(sizes);
+    CategoricalSituation now(sizes);
     const auto choice_of = [&](int row) { return (5 * row + 1) % sizes.candidates; };
     GuardedMatrix dlogits = now.there;
     for (int r = 0; r < sizes.rows; ++r)
@@ -212,10 +211,10 @@ TEST_CASE("the gradient of log p[choice], which is added") {
 void check_penalty(float (*penalty)(Matrix, ConstMatrix, float),
                    double (*naive)(const NaiveMatrix&)) {
   constexpr float kScale = 0.3F;
-  for (const Sizes& sizes : all_sizes()) {
+  for (const CategoricalSizes& sizes : all_sizes()) {
     CAPTURE(sizes.rows);
     CAPTURE(sizes.candidates);
-    Situation now(sizes);
+    CategoricalSituation now(sizes);
     GuardedMatrix dw = now.there;
     NaiveMatrix naive_w(now.p.view());
     CHECK(penalty(dw.view(), now.p.view(), kScale) ==

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,15 +16,13 @@
 namespace saccade {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-struct Sizes {
+struct GateSizes {
   int features, state, episodes, steps;
 };
 
 /// A gate on given inputs and states, all owned and random.
-struct Situation {
-  Situation(const InputConfig& config_, const Sizes& sizes_)
+struct GateSituation {
+  GateSituation(const InputConfig& config_, const GateSizes& sizes_)
       : config(config_),
         sizes(sizes_),
         gate(config, "g", sizes.features, sizes.state, layout),
@@ -71,7 +68,7 @@ struct Situation {
   }
 
   InputConfig config;
-  Sizes sizes;
+  GateSizes sizes;
   ParameterLayout layout;
   InputGate gate;
   GateMemory memory;
@@ -80,7 +77,7 @@ struct Situation {
 
 /// The same in double precision.
 struct NaiveGate {
-  explicit NaiveGate(Situation& s)
+  explicit NaiveGate(GateSituation& s)
       : config(s.config),
         x(s.x.view()),
         states(s.states.view()),
@@ -120,20 +117,20 @@ void for_every_gate(const Check& check) {
   for (const InputConfig& config :
        {InputConfig{.kind = "gate"}, InputConfig{.kind = "gate", .alpha = 3.0, .gain = 2.5},
         InputConfig{.kind = "gate", .alpha = 2.0, .learn_alpha = true, .gain = 4.0}})
-    for (const Sizes& sizes :
-         {Sizes{1, 1, 1, 1}, Sizes{5, 3, 2, 1}, Sizes{4, 6, 3, 4}, Sizes{37, 18, 2, 3}}) {
+    for (const GateSizes& sizes : {GateSizes{1, 1, 1, 1}, GateSizes{5, 3, 2, 1},
+                                   GateSizes{4, 6, 3, 4}, GateSizes{37, 18, 2, 3}}) {
       CAPTURE(config.alpha);
       CAPTURE(config.learn_alpha);
       CAPTURE(sizes.features);
       CAPTURE(sizes.steps);
-      Situation situation(config, sizes);
+      GateSituation situation(config, sizes);
       check(situation);
       CHECK(situation.intact());
     }
 }
 
 TEST_CASE("an input gate agrees with naive loops") {
-  for_every_gate([](Situation& s) {
+  for_every_gate([](GateSituation& s) {
     s.forward();
     const NaiveGate naive(s);
     CHECK(largest_error(matrix(s.memory.weights), naive.weights()) < 1e-6);
@@ -142,7 +139,7 @@ TEST_CASE("an input gate agrees with naive loops") {
 }
 
 TEST_CASE("an input gate's gradients agree with finite differences") {
-  for_every_gate([](Situation& s) {
+  for_every_gate([](GateSituation& s) {
     NaiveGate naive(s);
     const NaiveMatrix dy(s.dy.view());
     const auto loss = [&] { return dot(dy, naive.outputs()); };
@@ -159,7 +156,7 @@ TEST_CASE("an input gate's gradients agree with finite differences") {
 }
 
 TEST_CASE("a gate without weights is uniform, and with the gain of its width lets all pass") {
-  Situation s({.kind = "gate", .alpha = 5.0, .gain = 8.0}, {8, 3, 2, 2});
+  GateSituation s({.kind = "gate", .alpha = 5.0, .gain = 8.0}, {8, 3, 2, 2});
   s.parameters.fill(0.0F);
   s.forward();
   for (int r = 0; r < s.rows(); ++r)
@@ -171,7 +168,7 @@ TEST_CASE("a gate without weights is uniform, and with the gain of its width let
 
 TEST_CASE("alpha begins where it is set, learned or not, and sharpens the gate") {
   const auto largest_gate = [](double alpha, bool learned) {
-    Situation s({.kind = "gate", .alpha = alpha, .learn_alpha = learned}, {6, 3, 1, 1});
+    GateSituation s({.kind = "gate", .alpha = alpha, .learn_alpha = learned}, {6, 3, 1, 1});
     s.layout.initialize({s.parameters.view().data, s.layout.size()}, 1);
     CHECK(s.gate.alpha(s.block()) == doctest::Approx(alpha));
     s.x.fill(0.0F);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "nn/random.h"
@@ -15,14 +14,13 @@
 namespace saccade {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+using FilterSizes = GaussianFilters::Sizes;
 
-using Sizes = GaussianFilters::Sizes;
+const std::vector<FilterSizes> kFilterSizes = {{1, 1, 1, 1},   {9, 9, 1, 1},   {9, 9, 1, 3},
+                                               {12, 20, 1, 4}, {21, 10, 3, 5}, {16, 16, 3, 8},
+                                               {5, 7, 1, 9}};
 
-const std::vector<Sizes> kSizes = {{1, 1, 1, 1},   {9, 9, 1, 1},   {9, 9, 1, 3}, {12, 20, 1, 4},
-                                   {21, 10, 3, 5}, {16, 16, 3, 8}, {5, 7, 1, 9}};
-
-double filter_centre(const Sizes& sizes, const NaiveMatrix& windows, int b, int axis, int i) {
+double filter_centre(const FilterSizes& sizes, const NaiveMatrix& windows, int b, int axis, int i) {
   const int size = axis == 0 ? sizes.cols : sizes.rows;
   const double n = sizes.glimpse, longer = std::max(sizes.rows, sizes.cols);
   const double stride = n > 1 ? (longer - 1) / (n - 1) * std::exp(windows(b, 3)) : 0.0;
@@ -30,7 +28,7 @@ double filter_centre(const Sizes& sizes, const NaiveMatrix& windows, int b, int 
 }
 
 /// F_X (axis 0) or F_Y of window b, as equations 25 and 26 have them.
-NaiveMatrix naive_filters(const Sizes& sizes, const NaiveMatrix& windows, int b, int axis) {
+NaiveMatrix naive_filters(const FilterSizes& sizes, const NaiveMatrix& windows, int b, int axis) {
   NaiveMatrix f(sizes.glimpse, axis == 0 ? sizes.cols : sizes.rows);
   for (int i = 0; i < f.rows; ++i) {
     double z = 0.0;
@@ -43,7 +41,7 @@ NaiveMatrix naive_filters(const Sizes& sizes, const NaiveMatrix& windows, int b,
   return f;
 }
 
-NaiveMatrix naive_read(const Sizes& sizes, const NaiveMatrix& canvases,
+NaiveMatrix naive_read(const FilterSizes& sizes, const NaiveMatrix& canvases,
                        const NaiveMatrix& windows) {
   const int n = sizes.glimpse;
   NaiveMatrix glimpses(windows.rows, sizes.channels * n * n);
@@ -63,8 +61,8 @@ NaiveMatrix naive_read(const Sizes& sizes, const NaiveMatrix& canvases,
 }
 
 /// Reads of several episodes at several steps, owned.
-struct Situation {
-  Situation(const Sizes& sizes_, int episodes, int steps = 1)
+struct FilterSituation {
+  FilterSituation(const FilterSizes& sizes_, int episodes, int steps = 1)
       : sizes(sizes_),
         filters(sizes_),
         memory(filters.make_memory(steps, episodes)),
@@ -95,15 +93,15 @@ struct Situation {
            dglimpses.intact();
   }
 
-  Sizes sizes;
+  FilterSizes sizes;
   GaussianFilters filters;
   FilterMemory memory;
   GuardedMatrix canvases, windows, dwindows, glimpses, dglimpses;
 };
 
 template <class Check>
-void for_all_sizes(const Check& check) {
-  for (const Sizes& sizes : kSizes) {
+void for_all_filter_sizes(const Check& check) {
+  for (const FilterSizes& sizes : kFilterSizes) {
     CAPTURE(sizes.rows);
     CAPTURE(sizes.cols);
     CAPTURE(sizes.channels);
@@ -113,8 +111,8 @@ void for_all_sizes(const Check& check) {
 }
 
 TEST_CASE("the read agrees with naive loops, and its gradient with finite differences") {
-  for_all_sizes([](const Sizes& sizes) {
-    Situation s(sizes, 4);
+  for_all_filter_sizes([](const FilterSizes& sizes) {
+    FilterSituation s(sizes, 4);
     const NaiveMatrix canvases(s.canvases.view()), dglimpses(s.dglimpses.view());
     NaiveMatrix windows(s.windows.view()), expected(s.dwindows.view());  // added to
     s.forward();
@@ -129,8 +127,8 @@ TEST_CASE("the read agrees with naive loops, and its gradient with finite differ
 }
 
 TEST_CASE("the gradient of the canvases is the transpose of the read") {
-  for_all_sizes([](const Sizes& sizes) {
-    Situation s(sizes, 3);
+  for_all_filter_sizes([](const FilterSizes& sizes) {
+    FilterSituation s(sizes, 3);
     s.forward();
     GuardedMatrix dcanvases(3, sizes.channels * sizes.rows * sizes.cols);
     dcanvases.fill(0.5F);  // is added to
@@ -151,7 +149,7 @@ TEST_CASE("the gradient of the canvases is the transpose of the read") {
 
 TEST_CASE("every step keeps what its own backward needs") {
   constexpr int kSteps = 3;
-  Situation s({12, 20, 3, 4}, 2, kSteps);
+  FilterSituation s({12, 20, 3, 4}, 2, kSteps);
   std::vector<GuardedMatrix> windows, expected;
   const GuardedMatrix before = s.dwindows;
   RandomStream stream(2, Purpose::scene, 0, 0);
@@ -176,14 +174,14 @@ TEST_CASE("every step keeps what its own backward needs") {
 }
 
 TEST_CASE("rows of the filters sum to one, wherever the window lies") {
-  for_all_sizes([](const Sizes& sizes) {
+  for_all_filter_sizes([](const FilterSizes& sizes) {
     for (const float centre : {-1e4F, -3.0F, -1.0F, -0.3F, 0.0F, 1.0F, 2.5F, 1e4F})
       for (const float log_variance : {-100.0F, -8.0F, 0.0F, 8.0F, 100.0F})
         for (const float log_delta : {-100.0F, -2.0F, 0.0F, 3.0F, 100.0F}) {
           CAPTURE(centre);
           CAPTURE(log_variance);
           CAPTURE(log_delta);
-          Situation s(sizes, 1);
+          FilterSituation s(sizes, 1);
           s.set_windows({centre, -centre, log_variance, log_delta, 0.0F});
           s.canvases.fill(1.0F);  // of which every filter sees its sum
           s.forward();
@@ -197,7 +195,7 @@ TEST_CASE("rows of the filters sum to one, wherever the window lies") {
 }
 
 TEST_CASE("a window far outside sees the nearest edge; a number that is none shows") {
-  Situation s({6, 8, 1, 4}, 1);
+  FilterSituation s({6, 8, 1, 4}, 1);
   for (const float sigma : {-4.0F, 1.0F}) {
     s.set_windows({-500.0F, 500.0F, sigma, 0.0F, 0.0F});
     s.forward();
@@ -215,7 +213,7 @@ TEST_CASE("a window far outside sees the nearest edge; a number that is none sho
 
 TEST_CASE("logarithms beyond their limits have no gradient") {
   for (const float log : {-31.0F, 31.0F}) {
-    Situation s({9, 9, 1, 3}, 1);
+    FilterSituation s({9, 9, 1, 3}, 1);
     s.set_windows({0.01F, 0.02F, log, log, log});
     const GuardedMatrix before = s.dwindows;
     s.forward();
@@ -226,7 +224,7 @@ TEST_CASE("logarithms beyond their limits have no gradient") {
 
 TEST_CASE("a window of the whole canvas with tiny filters reproduces the canvas") {
   for (const int channels : {1, 3}) {
-    Situation s({13, 13, channels, 13}, 2);
+    FilterSituation s({13, 13, channels, 13}, 2);
     s.set_windows({0.0F, 0.0F, -10.0F, 0.0F, 0.0F});
     s.forward();
     for (int b = 0; b < 2; ++b)
@@ -239,7 +237,7 @@ TEST_CASE("the centre of a window as a location") {
   // One tiny filter that points at pixel `col`, counted from 0, whose centre is the point col +
   // 0.5.
   constexpr int kRows = 6, kCols = 10;
-  Situation s({kRows, kCols, 1, 1}, 1);
+  FilterSituation s({kRows, kCols, 1, 1}, 1);
   for (int row = 0; row < kRows; ++row)
     for (int col = 0; col < kCols; ++col) {
       const float x = 2.0F * (static_cast<float>(col) + 0.5F) / kCols - 1.0F;
@@ -255,7 +253,7 @@ TEST_CASE("the initial window covers the canvas with filters that overlap") {
   CHECK(GaussianFilters::initial_log_delta() == 0.0F);
   CHECK(std::exp(0.5F * filters.initial_log_variance()) ==
         doctest::Approx(0.5 * 59.0 / 11.0).epsilon(1e-5));
-  for_all_sizes([](const Sizes& sizes) {
+  for_all_filter_sizes([](const FilterSizes& sizes) {
     CHECK(std::isfinite(GaussianFilters(sizes).initial_log_variance()));
   });
 }
@@ -268,7 +266,7 @@ TEST_CASE("work of the read is counted from the shapes") {
 
 #ifdef SACCADE_CHECKS
 TEST_CASE("the read refuses sizes that do not fit") {
-  Situation s({6, 8, 1, 4}, 2);
+  FilterSituation s({6, 8, 1, 4}, 2);
   const auto forward = [&](Matrix glimpses, ConstMatrix canvases, ConstMatrix windows) {
     s.filters.forward(glimpses, s.memory, 0, canvases, windows);
   };

@@ -15,11 +15,11 @@
 namespace saccade {
 namespace {
 
-struct Place {
+struct GridPlace {
   double x, y;
 };
 
-void check_places(const Tensor<2>& places, const std::vector<Place>& expected) {
+void check_places(const Tensor<2>& places, const std::vector<GridPlace>& expected) {
   REQUIRE(places.shape()[0] == expected.size());
   REQUIRE(places.shape()[1] == 2);
   for (std::size_t k = 0; k < expected.size(); ++k) {
@@ -64,7 +64,7 @@ TEST_CASE("a grid that nobody gave covers the canvas") {
 
 TEST_CASE("tiles part the canvas, whatever grid and stride say") {
   // 2 x 4 tiles of 6 x 10 pixels on 12 x 40.
-  std::vector<Place> expected;
+  std::vector<GridPlace> expected;
   for (const double row : {3.0, 9.0})
     for (const double col : {5.0, 15.0, 25.0, 35.0})
       expected.push_back({col / 20.0 - 1.0, row / 6.0 - 1.0});

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -20,15 +19,13 @@ namespace {
 
 using naive_attention::Row;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-struct Sizes {
+struct HiddenSizes {
   int state, episodes, steps, first;
 };
 
 /// A read of states, with all that it needs, owned and random.
-struct Situation {
-  Situation(const HiddenConfig& config_, const Sizes& sizes_)
+struct HiddenSituation {
+  HiddenSituation(const HiddenConfig& config_, const HiddenSizes& sizes_)
       : config(config_),
         sizes(sizes_),
         hidden(make_hidden_attention(config, "h", sizes.state, sizes.steps, layout)),
@@ -76,7 +73,7 @@ struct Situation {
   static constexpr float kScale = 0.7F;  // of the penalty
 
   HiddenConfig config;
-  Sizes sizes;
+  HiddenSizes sizes;
   ParameterLayout layout;
   std::unique_ptr<HiddenAttention> hidden;
   HiddenMemory memory;
@@ -86,7 +83,7 @@ struct Situation {
 
 /// The same in double precision.
 struct NaiveHidden {
-  explicit NaiveHidden(Situation& s)
+  explicit NaiveHidden(HiddenSituation& s)
       : situation(s),
         config(s.config),
         values(s.values.view()),
@@ -108,7 +105,7 @@ struct NaiveHidden {
   /// The loss whose gradient by the outputs of the steps first .. T - 1 is doutputs, and the
   /// penalty.
   double loss() const {
-    double total = Situation::kScale * penalty();
+    double total = HiddenSituation::kScale * penalty();
     for (int t = situation.sizes.first; t < situation.sizes.steps; ++t)
       for (int b = 0; b < situation.sizes.episodes; ++b) {
         const Row output = read(t, b).output;
@@ -119,7 +116,7 @@ struct NaiveHidden {
     return total;
   }
 
-  Situation& situation;
+  HiddenSituation& situation;
   const HiddenConfig& config;
   NaiveMatrix values;
   NaiveParameters parameters;
@@ -129,22 +126,22 @@ template <class Check>
 void for_every_read(const Check& check) {
   for (const auto& [name, config] : every_hidden_config())
     for (const std::string mask : {"", "01101"})
-      for (const Sizes& sizes :
-           {Sizes{1, 1, 1, 0}, Sizes{4, 3, 5, 1}, Sizes{19, 2, 5, 0}, Sizes{3, 2, 5, 5}}) {
+      for (const HiddenSizes& sizes : {HiddenSizes{1, 1, 1, 0}, HiddenSizes{4, 3, 5, 1},
+                                       HiddenSizes{19, 2, 5, 0}, HiddenSizes{3, 2, 5, 5}}) {
         HiddenConfig masked = config;
         masked.mask = sizes.steps == 5 ? mask : "";
         CAPTURE(name);
         CAPTURE(masked.mask);
         CAPTURE(sizes.state);
         CAPTURE(sizes.steps);
-        Situation situation(masked, sizes);
+        HiddenSituation situation(masked, sizes);
         check(situation);
         CHECK(situation.intact());
       }
 }
 
 TEST_CASE("every read of the states agrees with naive loops") {
-  for_every_read([](Situation& s) {
+  for_every_read([](HiddenSituation& s) {
     s.forward();
     const NaiveHidden naive(s);
     NaiveMatrix outputs(s.outputs.view().rows, s.outputs.view().cols);
@@ -163,7 +160,7 @@ TEST_CASE("every read of the states agrees with naive loops") {
 }
 
 TEST_CASE("the gradients of every read agree with finite differences") {
-  for_every_read([](Situation& s) {
+  for_every_read([](HiddenSituation& s) {
     NaiveHidden naive(s);
     const auto loss = [&] { return naive.loss(); };
     const NaiveMatrix dvalues(s.dvalues.view());  // added to what is there
@@ -176,10 +173,10 @@ TEST_CASE("the gradients of every read agree with finite differences") {
 }
 
 TEST_CASE("later states do not change what is read, nor do those beyond an episode's length") {
-  for_every_read([](Situation& s) {
+  for_every_read([](HiddenSituation& s) {
     s.forward();
     for (int t = 0; t < s.sizes.steps; ++t) {
-      Situation other(s.config, s.sizes);
+      HiddenSituation other(s.config, s.sizes);
       for (int k = 0; k < s.sizes.steps; ++k)
         for (int b = 0; b < s.sizes.episodes; ++b)
           if (k > t || k >= s.lengths[b])
@@ -194,7 +191,7 @@ TEST_CASE("later states do not change what is read, nor do those beyond an episo
 }
 
 TEST_CASE("the weights of a read sum to one, or less around a centre") {
-  for_every_read([](Situation& s) {
+  for_every_read([](HiddenSituation& s) {
     s.forward();
     const int n = s.sizes.steps;
     for (int t = 0; t < n; ++t)
@@ -218,19 +215,20 @@ TEST_CASE("the weights of a read sum to one, or less around a centre") {
 TEST_CASE("an episode is read alike wherever it lies in the batch") {
   for (const auto& [name, config] : every_hidden_config()) {
     CAPTURE(name);
-    const Sizes sizes{21, 6, 5, 0};
-    Situation s(config, sizes), turned(config, sizes);
+    const HiddenSizes sizes{21, 6, 5, 0};
+    HiddenSituation s(config, sizes), turned(config, sizes);
     const auto from = [&](int row) {
       const int b = row % sizes.episodes;
       return row - b + (b + 1) % sizes.episodes;
     };
     for (int b = 0; b < sizes.episodes; ++b) turned.lengths[b] = s.lengths[from(b)];
     for (int row = 0; row < sizes.episodes * sizes.steps; ++row) {
-      for (const auto matrices : {&Situation::values, &Situation::dvalues, &Situation::doutputs})
+      for (const auto matrices :
+           {&HiddenSituation::values, &HiddenSituation::dvalues, &HiddenSituation::doutputs})
         std::copy_n((s.*matrices).view().row(from(row)), (s.*matrices).view().cols,
                     (turned.*matrices).view().row(row));
     }
-    for (Situation* each : {&s, &turned}) {
+    for (HiddenSituation* each : {&s, &turned}) {
       each->forward();
       each->backward();
     }
@@ -244,15 +242,15 @@ TEST_CASE("an episode is read alike wherever it lies in the batch") {
 }
 
 TEST_CASE("a memory of reads can be used again, whatever it was used for before") {
-  for_every_read([](Situation& s) {
+  for_every_read([](HiddenSituation& s) {
     s.forward();
     s.backward();
-    Situation again(s.config, s.sizes);
+    HiddenSituation again(s.config, s.sizes);
     again.doutputs.fill(kNan);
     again.sizes.first = 0;
     again.forward();
     again.backward();
-    Situation fresh(s.config, s.sizes);
+    HiddenSituation fresh(s.config, s.sizes);
     std::swap(again.memory, fresh.memory);
     fresh.forward();
     fresh.backward();

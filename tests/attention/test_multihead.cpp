@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,18 +13,17 @@
 namespace saccade {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr double kTolerance = 5e-5;  // gradients are sums of products of rounded sums
 
-struct Sizes {
+struct HeadsSizes {
   int width, heads, steps, episodes;
 };
-constexpr Sizes kSizes[] = {{1, 1, 1, 1}, {6, 1, 3, 2},  {6, 2, 4, 3},
-                            {6, 6, 2, 1}, {20, 4, 9, 2}, {34, 2, 18, 1}};
+constexpr HeadsSizes kHeadsSizes[] = {{1, 1, 1, 1}, {6, 1, 3, 2},  {6, 2, 4, 3},
+                                      {6, 6, 2, 1}, {20, 4, 9, 2}, {34, 2, 18, 1}};
 
 /// A layer with parameters, inputs and gradients, owned and random.
-struct Situation {
-  explicit Situation(const Sizes& sizes_)
+struct HeadsSituation {
+  explicit HeadsSituation(const HeadsSizes& sizes_)
       : sizes(sizes_),
         attention("m", sizes.width, sizes.heads, layout),
         memory(attention.make_memory(sizes.steps, sizes.episodes)),
@@ -66,7 +64,7 @@ struct Situation {
     return true;
   }
 
-  Sizes sizes;
+  HeadsSizes sizes;
   ParameterLayout layout;
   MultiHead attention;
   MultiHeadMemory memory;
@@ -75,7 +73,7 @@ struct Situation {
 
 /// The whole sequence of every episode at once, in double precision, by the formulas of the paper.
 struct NaiveAttention {
-  explicit NaiveAttention(Situation& s)
+  explicit NaiveAttention(HeadsSituation& s)
       : sizes(s.sizes), x(s.x.view()), parameters(naive_parameters(s.layout, s.block())) {}
 
   NaiveMatrix affine(const NaiveMatrix& input, const std::string& name) const {
@@ -116,18 +114,18 @@ struct NaiveAttention {
     return affine(context, "m.output");
   }
 
-  Sizes sizes;
+  HeadsSizes sizes;
   NaiveMatrix x;
   NaiveParameters parameters;
 };
 
 template <class Check>
-void for_all_sizes(const Check& check) {
-  for (const Sizes& sizes : kSizes) {
+void for_all_heads_sizes(const Check& check) {
+  for (const HeadsSizes& sizes : kHeadsSizes) {
     CAPTURE(sizes.width);
     CAPTURE(sizes.heads);
     CAPTURE(sizes.steps);
-    Situation situation(sizes);
+    HeadsSituation situation(sizes);
     situation.forward();
     check(situation);
     CHECK(situation.intact());
@@ -135,7 +133,7 @@ void for_all_sizes(const Check& check) {
 }
 
 TEST_CASE("multi-head attention, step by step, agrees with naive loops over the whole sequence") {
-  for_all_sizes([](Situation& s) {
+  for_all_heads_sizes([](HeadsSituation& s) {
     const NaiveAttention naive(s);
     NaiveMatrix expected = naive.y();
     for (double& value : expected.values) value += 0.25;
@@ -155,7 +153,7 @@ TEST_CASE("multi-head attention, step by step, agrees with naive loops over the 
 }
 
 TEST_CASE("multi-head attention's gradients agree with finite differences") {
-  for_all_sizes([](Situation& s) {
+  for_all_heads_sizes([](HeadsSituation& s) {
     if (s.sizes.steps > 9) return;  // the naive loops would take seconds
     NaiveAttention naive(s);
     const NaiveMatrix dy(s.dy.view());
@@ -167,7 +165,7 @@ TEST_CASE("multi-head attention's gradients agree with finite differences") {
 }
 
 TEST_CASE("a second way back leaves the bits of the first") {
-  for_all_sizes([](Situation& s) {
+  for_all_heads_sizes([](HeadsSituation& s) {
     s.backward();
     const GuardedMatrix dx = s.dx, gradient = s.gradient;
     s.forward();

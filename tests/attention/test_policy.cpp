@@ -35,8 +35,8 @@ std::vector<NamedPolicy> all_policies() {
 }
 
 /// What a policy is asked with, owned. Everything differs from episode to episode.
-struct Situation {
-  explicit Situation(int episodes, std::uint32_t update = 0)
+struct PolicySituation {
+  explicit PolicySituation(int episodes, std::uint32_t update = 0)
       : mean(episodes, 2), target(episodes, 2) {
     for (int b = 0; b < episodes; ++b) {
       RandomStream values(1, Purpose::scene, 0, static_cast<std::uint32_t>(b));
@@ -71,7 +71,7 @@ TEST_CASE("every policy writes finite samples, the same for the same streams") {
     for (const float std : {0.0F, 1e-3F, 0.3F, 10.0F}) {
       CAPTURE(name);
       CAPTURE(std);
-      Situation situation(kEpisodes), again(kEpisodes), fewer(kEpisodes - 4);
+      PolicySituation situation(kEpisodes), again(kEpisodes), fewer(kEpisodes - 4);
       for (int t = 0; t < kGlimpses; ++t) {
         const GuardedMatrix samples = situation.sample(policy, t, kGlimpses, std);
         for (int b = 0; b < kEpisodes; ++b)
@@ -128,7 +128,7 @@ TEST_CASE("every policy looks where its rule says") {
       for (int t = 0; t < num_glimpses; ++t) {
         CAPTURE(num_glimpses);
         CAPTURE(t);
-        Situation situation(3);
+        PolicySituation situation(3);
         const GuardedMatrix samples = situation.sample(find_policy(name), t, num_glimpses, 0.0F);
         for (int b = 0; b < 3; ++b) {
           const Place place = naive({t,
@@ -145,7 +145,7 @@ TEST_CASE("every policy looks where its rule says") {
 TEST_CASE("every policy can be clamped to the canvas") {
   for (const auto& [name, policy] : all_policies()) {
     CAPTURE(name);
-    Situation situation(50);
+    PolicySituation situation(50);
     const GuardedMatrix samples = situation.sample(policy, 0, 8, 2.0F);
     GuardedMatrix locations(50, 2);
     clamp_to_canvas(locations.view(), samples.view());
@@ -190,7 +190,7 @@ TEST_CASE("gaussian samples have the mean and the deviation that was asked for")
   constexpr int kEpisodes = 20000;
   constexpr float kStd = 0.25F;
   for (const Policy policy : {find_policy("hard_gaussian"), find_first_glimpse("learned")}) {
-    Situation situation(kEpisodes);
+    PolicySituation situation(kEpisodes);
     const GuardedMatrix samples = situation.sample(policy, 0, 8, kStd);
     std::vector<double> x, y;  // unit normal
     for (int b = 0; b < kEpisodes; ++b) {
@@ -201,19 +201,19 @@ TEST_CASE("gaussian samples have the mean and the deviation that was asked for")
     CHECK(kolmogorov_distance(y, normal_cdf) < 1.95);
     for (const int lag : {0, 1}) CHECK(std::abs(correlation_deviate(x, y, lag)) < 5);
 
-    Situation still(5);  // no deviation looks at the mean
+    PolicySituation still(5);  // no deviation looks at the mean
     CHECK(still.sample(policy, 0, 8, 0.0F) == still.mean);
-    Situation next(5);
+    PolicySituation next(5);
     const GuardedMatrix first = next.sample(policy, 0, 8, kStd);
     CHECK_FALSE(next.sample(policy, 1, 8, kStd) == first);
-    CHECK_FALSE(Situation(5, 1).sample(policy, 0, 8, kStd) == first);
+    CHECK_FALSE(PolicySituation(5, 1).sample(policy, 0, 8, kStd) == first);
   }
 }
 
 TEST_CASE("random looks are uniform over the canvas") {
   constexpr int kEpisodes = 20000;
   for (const Policy policy : {find_policy("random"), find_first_glimpse("random")}) {
-    Situation situation(kEpisodes);
+    PolicySituation situation(kEpisodes);
     const GuardedMatrix samples = situation.sample(policy, 0, 8, 0.1F);
     std::vector<double> x, y;
     for (int b = 0; b < kEpisodes; ++b) {
@@ -229,7 +229,7 @@ TEST_CASE("random looks are uniform over the canvas") {
 }
 
 TEST_CASE("center looks at the centre, the oracle at the target") {
-  Situation situation(6);
+  PolicySituation situation(6);
   GuardedMatrix centre(6, 2);
   centre.fill(0.0F);
   for (int t = 0; t < 3; ++t) {
@@ -243,7 +243,7 @@ TEST_CASE("scan reads the canvas as a raster and leaves no large hole") {
   const Policy scan = find_policy("scan");
   for (int num_glimpses = 1; num_glimpses <= 30; ++num_glimpses) {
     CAPTURE(num_glimpses);
-    Situation situation(2);
+    PolicySituation situation(2);
     std::vector<std::array<float, 2>> places;
     for (int t = 0; t < num_glimpses; ++t) {
       const GuardedMatrix samples = situation.sample(scan, t, num_glimpses, 0.1F);
@@ -371,7 +371,7 @@ TEST_CASE("entropy is the mean of minus the log-probability") {
           doctest::Approx(1.0 + std::log(2.0 * std::numbers::pi) + 2.0 * log_std).epsilon(1e-6));
     CHECK(gaussian_entropy(std * std::numbers::e_v<float>) - gaussian_entropy(std) ==
           doctest::Approx(2.0).epsilon(1e-5));
-    Situation situation(kEpisodes);
+    PolicySituation situation(kEpisodes);
     const GuardedMatrix samples = situation.sample(policy, 0, 8, std);
     std::vector<double> surprise;
     for (int b = 0; b < kEpisodes; ++b)

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -16,17 +15,15 @@
 namespace saccade {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-struct Sizes {
+struct ScoreSizes {
   int query, key, hidden, episodes, keys, steps, first;
 };
 
 /// The sizes that every score of a kind is tested with.
-std::vector<Sizes> sizes_of(const std::string& kind) {
-  std::vector<Sizes> all = {{1, 1, 1, 1, 1, 1, 0},   {3, 3, 2, 2, 5, 3, 0},
-                            {19, 19, 9, 2, 9, 3, 1}, {16, 16, 16, 3, 4, 2, 1},
-                            {5, 5, 4, 2, 3, 2, 2},   {35, 35, 17, 1, 17, 2, 0}};
+std::vector<ScoreSizes> sizes_of(const std::string& kind) {
+  std::vector<ScoreSizes> all = {{1, 1, 1, 1, 1, 1, 0},   {3, 3, 2, 2, 5, 3, 0},
+                                 {19, 19, 9, 2, 9, 3, 1}, {16, 16, 16, 3, 4, 2, 1},
+                                 {5, 5, 4, 2, 3, 2, 2},   {35, 35, 17, 1, 17, 2, 0}};
   if (!score_needs_equal_widths(kind)) {
     all.push_back({7, 18, 5, 2, 10, 4, 2});
     all.push_back({20, 3, 33, 3, 2, 2, 0});
@@ -36,9 +33,9 @@ std::vector<Sizes> sizes_of(const std::string& kind) {
 }
 
 /// A score with parameters, queries, keys and their gradients, owned and random.
-struct Situation {
-  Situation(const std::string& kind_, const Sizes& sizes_, KeyOrder order_ = KeyOrder::by_episode,
-            std::uint64_t seed = 1)
+struct ScoreSituation {
+  ScoreSituation(const std::string& kind_, const ScoreSizes& sizes_,
+                 KeyOrder order_ = KeyOrder::by_episode, std::uint64_t seed = 1)
       : kind(kind_),
         sizes(sizes_),
         order(order_),
@@ -85,7 +82,7 @@ struct Situation {
   }
 
   std::string kind;
-  Sizes sizes;
+  ScoreSizes sizes;
   KeyOrder order;
   ParameterLayout layout;
   std::unique_ptr<Score> score;
@@ -95,7 +92,7 @@ struct Situation {
 
 /// The same in double precision, one number after the other.
 struct NaiveScore {
-  explicit NaiveScore(Situation& s)
+  explicit NaiveScore(ScoreSituation& s)
       : kind(s.kind),
         sizes(s.sizes),
         order(s.order),
@@ -128,7 +125,7 @@ struct NaiveScore {
   }
 
   std::string kind;
-  Sizes sizes;
+  ScoreSizes sizes;
   KeyOrder order;
   NaiveMatrix keys, queries;
   NaiveParameters parameters;
@@ -137,7 +134,7 @@ struct NaiveScore {
 template <class Check>
 void for_every_score(const Check& check) {
   for (const std::string& kind : score_kinds())
-    for (const Sizes& sizes : sizes_of(kind))
+    for (const ScoreSizes& sizes : sizes_of(kind))
       for (const KeyOrder order : {KeyOrder::by_episode, KeyOrder::by_step}) {
         CAPTURE(kind);
         CAPTURE(static_cast<int>(order));
@@ -145,21 +142,21 @@ void for_every_score(const Check& check) {
         CAPTURE(sizes.key);
         CAPTURE(sizes.steps);
         CAPTURE(sizes.first);
-        Situation situation(kind, sizes, order);
+        ScoreSituation situation(kind, sizes, order);
         check(situation);
         CHECK(situation.intact());
       }
 }
 
 TEST_CASE("every score agrees with naive loops") {
-  for_every_score([](Situation& s) {
+  for_every_score([](ScoreSituation& s) {
     s.forward();
     CHECK(largest_error(s.scores.view(), NaiveScore(s).scores()) < 1e-5);
   });
 }
 
 TEST_CASE("every score's gradients agree with finite differences") {
-  for_every_score([](Situation& s) {
+  for_every_score([](ScoreSituation& s) {
     NaiveScore naive(s);
     const NaiveMatrix dscores(s.dscores.view());
     const auto loss = [&] { return naive.loss(dscores); };
@@ -176,14 +173,14 @@ TEST_CASE("every score's gradients agree with finite differences") {
 }
 
 TEST_CASE("a detached query or detached keys change nothing else") {
-  for_every_score([](Situation& s) {
+  for_every_score([](ScoreSituation& s) {
     s.forward();
     s.backward();
     for (const bool detached_query : {false, true})
       for (const bool detached_keys : {false, true}) {
         CAPTURE(detached_query);
         CAPTURE(detached_keys);
-        Situation detached(s.kind, s.sizes, s.order);
+        ScoreSituation detached(s.kind, s.sizes, s.order);
         const GuardedMatrix dqueries = detached.dqueries, dkeys = detached.dkeys;
         detached.forward();
         detached.backward(detached_query, detached_keys);
@@ -196,11 +193,11 @@ TEST_CASE("a detached query or detached keys change nothing else") {
 }
 
 TEST_CASE("a score's memory can be used again, whatever it was used for before") {
-  for_every_score([](Situation& s) {
+  for_every_score([](ScoreSituation& s) {
     s.forward();
     s.backward();
-    Situation again(s.kind, s.sizes, s.order);
-    Situation other(s.kind, s.sizes, s.order, 2);
+    ScoreSituation again(s.kind, s.sizes, s.order);
+    ScoreSituation other(s.kind, s.sizes, s.order, 2);
     std::swap(again.memory, other.memory);
     other.sizes.first = 0;
     other.forward();
@@ -216,13 +213,13 @@ TEST_CASE("a score's memory can be used again, whatever it was used for before")
 }
 
 TEST_CASE("a score without a query reads none and sends it no gradient") {
-  for_every_score([](Situation& s) {
+  for_every_score([](ScoreSituation& s) {
     if (score_needs_query(s.kind)) return;
     const GuardedMatrix untouched = s.dqueries;
     s.forward();
     s.backward();
     CHECK(s.dqueries == untouched);
-    Situation without(s.kind, s.sizes, s.order);
+    ScoreSituation without(s.kind, s.sizes, s.order);
     without.queries.fill(kNan);
     without.forward();
     without.backward();
@@ -235,7 +232,7 @@ TEST_CASE("scores begin small, and with gradients") {
   for (const std::string& kind : score_kinds()) {
     CAPTURE(kind);
     const int query = score_needs_equal_widths(kind) ? 96 : 128;
-    Situation s(kind, {query, 96, 64, 4, 81, 2, 0});
+    ScoreSituation s(kind, {query, 96, 64, 4, 81, 2, 0});
     if (s.layout.size() == 0) continue;  // nothing that begins somehow
     s.layout.initialize({s.parameters.view().data, s.layout.size()}, 1);
     s.forward();

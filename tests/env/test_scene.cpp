@@ -111,7 +111,7 @@ struct Distractor {
 };
 
 constexpr int kCount = 5, kRows = 4, kCols = 5;  // of digits whose pixels tell where they are from
-constexpr int kSize = 3;                         // of a distractor
+constexpr int kDistractorSize = 3;               // of a distractor
 
 DigitSet coded_digits() {
   return make_digits(kCount, kRows, kCols, 1, kCount, [](int n, int row, int col, int) {
@@ -129,11 +129,11 @@ Distractor find_distractor(const Canvas& canvas, const SceneConfig& config) {
   const Distractor found{code / (kRows * kCols), code % kCols, code / kCols % kRows,
                          place % canvas_cols, place / canvas_cols};
   Canvas expected(canvas.size());
-  for (int row = 0; row < kSize; ++row)
-    for (int col = 0; col < kSize; ++col)
+  for (int row = 0; row < kDistractorSize; ++row)
+    for (int col = 0; col < kDistractorSize; ++col)
       expected[(found.y + row) * canvas_cols + found.x + col] = code + 1 + row * kCols + col;
-  REQUIRE(found.from_x + kSize <= kCols);
-  REQUIRE(found.from_y + kSize <= kRows);
+  REQUIRE(found.from_x + kDistractorSize <= kCols);
+  REQUIRE(found.from_y + kDistractorSize <= kRows);
   REQUIRE(canvas == expected);
   return found;
 }
@@ -142,16 +142,18 @@ TEST_CASE("cluttered scenes draw digit, cut and both places uniformly and indepe
   const DigitSet digits = coded_digits();
   for (const int border : {0, 2}) {
     CAPTURE(border);
-    const SceneConfig config{
-        .canvas = {14, 17}, .num_distractors = 1, .distractor_size = kSize, .border = border};
+    const SceneConfig config{.canvas = {14, 17},
+                             .num_distractors = 1,
+                             .distractor_size = kDistractorSize,
+                             .border = border};
     const SceneMaker maker(config, {}, digits, DigitOrder::fixed, 3);
     const int free_rows = 14 - 2 * border, free_cols = 17 - 2 * border;
     // Each draw counts from 0; inclusive ranges have this many values.
     const std::vector<int> values = {kCount,
-                                     kCols - kSize + 1,
-                                     kRows - kSize + 1,
-                                     free_cols - kSize + 1,
-                                     free_rows - kSize + 1,
+                                     kCols - kDistractorSize + 1,
+                                     kRows - kDistractorSize + 1,
+                                     free_cols - kDistractorSize + 1,
+                                     free_rows - kDistractorSize + 1,
                                      free_cols - kCols + 1,
                                      free_rows - kRows + 1};
     std::vector<std::vector<int>> counts;

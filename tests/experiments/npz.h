@@ -18,7 +18,7 @@
 
 namespace saccade {
 
-using Shape = std::vector<std::size_t>;
+using NpzShape = std::vector<std::size_t>;
 
 /// The array in the bytes of an .npy file: version 1.0 of the format, little-endian, row by row.
 /// Throws InputError for other ones.
@@ -36,7 +36,7 @@ xt::xarray<T> npy_array(const std::string& bytes) {
       header.find("'fortran_order': False") == header.npos)
     throw InputError(fmt::format("not the header of an array of {}: {}", type, header));
   std::istringstream numbers(header.substr(open + 1, close - open - 1));
-  Shape shape;
+  NpzShape shape;
   for (std::size_t n = 0; numbers >> n; numbers.ignore(1)) shape.push_back(n);
   // Also beside a 0: strides are products of them.
   for (const std::size_t n : shape)
@@ -98,7 +98,7 @@ struct ReadNpz {
 };
 
 template <class Array>
-Shape shape_of(const Array& array) {
+NpzShape shape_of(const Array& array) {
   return {array.shape().begin(), array.shape().end()};
 }
 

@@ -14,9 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kSoft = {"attention.glimpse.kind=soft_grid",
-                                        "attention.glimpse.grid=[2, 3]",
-                                        "attention.glimpse.stride=4"};
+const std::vector<std::string> kSoftGrid = {"attention.glimpse.kind=soft_grid",
+                                            "attention.glimpse.grid=[2, 3]",
+                                            "attention.glimpse.stride=4"};
 
 struct Said {
   std::string evaluation, film;
@@ -32,7 +32,7 @@ std::vector<std::function<void()>> calls(const TinyExperiment& tiny, const fs::p
     options.threads = 2;
     run(options, false);
   };
-  return {[train] { train("hard", {}); }, [train] { train("soft", kSoft); },
+  return {[train] { train("hard", {}); }, [train] { train("soft", kSoftGrid); },
           [&said, agent] {
             said.evaluation = eval({.run_folder = agent, .scenes = 300, .threads = 2});
           },

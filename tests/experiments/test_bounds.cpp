@@ -66,7 +66,7 @@ Overrides context_of(const std::string& key) {
 }
 
 // A bound of a setting, with what it needs.
-struct Try {
+struct BoundCase {
   std::string key, assignment;
   Overrides context;
 };
@@ -117,9 +117,9 @@ class TwoUpdates {
   TinyExperiment tiny_;
 };
 
-std::vector<Try> every_bound() {
+std::vector<BoundCase> every_bound() {
   Config none;
-  std::vector<Try> tries;
+  std::vector<BoundCase> tries;
   for (const Setting& setting : numeric_settings(none))
     for (const double value : bounds_of(setting).within)
       tries.push_back({setting.key, assignment(setting, value), context_of(setting.key)});
@@ -127,7 +127,7 @@ std::vector<Try> every_bound() {
 }
 
 // Both contexts; nothing where they contradict each other or what is tried.
-std::optional<Overrides> joined(const Try& a, const Try& b) {
+std::optional<Overrides> joined(const BoundCase& a, const BoundCase& b) {
   std::map<std::string, std::string> values;
   Overrides all;
   for (const Overrides& part : {a.context, b.context, Overrides{a.assignment, b.assignment}})
@@ -164,7 +164,7 @@ TEST_CASE("a number one step beyond its bounds is refused with its key") {
 
 TEST_CASE("a number at its bound is refused with its key or trains") {
   TwoUpdates tiny;
-  for (const Try& one : every_bound()) {
+  for (const BoundCase& one : every_bound()) {
     Overrides overrides = one.context;
     overrides.push_back(one.assignment);
     CAPTURE(one.assignment);
@@ -173,7 +173,7 @@ TEST_CASE("a number at its bound is refused with its key or trains") {
 }
 
 TEST_CASE("two numbers at their bounds are refused with a key, or train, or diverge in words") {
-  const std::vector<Try> tries = every_bound();
+  const std::vector<BoundCase> tries = every_bound();
   const std::vector<std::string> keys = numeric_keys();
   const int every = std::getenv("SACCADE_EVERY_PAIR") != nullptr ? 1 : 20;
   TwoUpdates tiny;

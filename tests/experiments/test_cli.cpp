@@ -13,7 +13,6 @@ namespace saccade {
 namespace {
 
 namespace fs = std::filesystem;
-using Words = CommandWords;
 using Result = Program::Result;
 
 // The command that an interrupted run says to go on with.
@@ -31,7 +30,7 @@ std::string command_to_go_on(const Result& result) {
 TEST_CASE("bad usage is refused with one message and exit code 2") {
   const TinyExperiment tiny;
   const auto before = contents(tiny.path);
-  const auto check = [&](const Words& arguments, const std::string& message) {
+  const auto check = [&](const CommandWords& arguments, const std::string& message) {
     check_refused(run_saccade(tiny.path, arguments), message);
   };
   check({"fly"}, "'fly' is no verb; allowed: run, eval, ");
@@ -66,7 +65,7 @@ TEST_CASE("bad usage is refused with one message and exit code 2") {
 
 TEST_CASE("help is what one looks for first") {
   const TemporaryFolder folder;
-  const auto shown = [&](const Words& words) {
+  const auto shown = [&](const CommandWords& words) {
     const Result result = run_saccade(folder.path, words);
     check_done(result);
     return result.out;
@@ -92,11 +91,11 @@ TEST_CASE("bad configurations and data are refused with one message and exit cod
   tiny.train("out");
   put_bytes(tiny.path / "bad.yaml", "name: tiny\nsede: 3\n");
   const auto before = contents(tiny.path);
-  const auto check = [&](const Words& arguments, const std::string& message) {
+  const auto check = [&](const CommandWords& arguments, const std::string& message) {
     check_refused(run_saccade(tiny.path, arguments), message);
   };
   // There may be a warning of what another kind does not read.
-  const auto check_warned = [&](const Words& arguments, const std::string& message) {
+  const auto check_warned = [&](const CommandWords& arguments, const std::string& message) {
     const Result result = run_saccade(tiny.path, arguments);
     INFO("standard error: " << result.err);
     CHECK(result.code == 2);
@@ -144,7 +143,7 @@ TEST_CASE("a run prints plain lines where the output is no terminal, then the ta
   check_done(result);
   CHECK_FALSE(contains(result.out, "\x1b"));
   CHECK_FALSE(contains(result.out, "\r"));
-  const Words lines = split(result.out, '\n');
+  const CommandWords lines = split(result.out, '\n');
   const std::size_t rows = kTinyRows.size();
   REQUIRE(lines.size() == rows + 14);
   CHECK(lines[0].starts_with("tiny: "));  // and two of what was read
@@ -164,9 +163,9 @@ TEST_CASE("a run prints plain lines where the output is no terminal, then the ta
 
 TEST_CASE("a study prints a line a run and one for the whole, then the comparison") {
   const TinyExperiment tiny;
-  const Words words = {"run",     "tiny.yaml", "vary={model.core: [rnn, gru]}",
-                       "seeds=2", "--jobs",    "1"};  // one after another: their order is known
-  Words dry = words;
+  const CommandWords words = {"run",    "tiny.yaml", "vary={model.core: [rnn, gru]}", "seeds=2",
+                              "--jobs", "1"};  // one after another: their order is known
+  CommandWords dry = words;
   dry.push_back("--dry-run");
   const Result planned = run_saccade(tiny.path, dry);
   check_done(planned);
@@ -176,7 +175,7 @@ TEST_CASE("a study prints a line a run and one for the whole, then the compariso
   const Result result = run_saccade(tiny.path, words);
   check_done(result);
   CHECK_FALSE(contains(result.out, "\r"));
-  const Words lines = split(result.out, '\n');
+  const CommandWords lines = split(result.out, '\n');
   REQUIRE(lines.size() > 12);
   CHECK(lines[0].starts_with("   1/4  rnn, seed 1  error "));
   CHECK(lines[1].starts_with("tiny: 1 of 4 runs done, "));
@@ -205,8 +204,8 @@ TEST_CASE("a study prints a line a run and one for the whole, then the compariso
 TEST_CASE("Ctrl-C stops a study, and the same command goes on") {
   const TinyExperiment tiny;
   // Far more lines than the pipe takes, which holds the program up until they are read.
-  const Words words = {"run", "tiny.yaml", "seeds=60", "training.episodes=32",
-                       "evaluation.scenes=8"};
+  const CommandWords words = {"run", "tiny.yaml", "seeds=60", "training.episodes=32",
+                              "evaluation.scenes=8"};
   Program program(tiny.path, saccade_words(words));
   program.read_line();  // the first run is done
   program.send(SIGINT);
@@ -220,14 +219,14 @@ TEST_CASE("Ctrl-C stops a study, and the same command goes on") {
 
 TEST_CASE("what cannot have its memory is refused before it is taken") {
   const TinyExperiment tiny;
-  const Words words = {"run",
-                       "tiny.yaml",
-                       "model.hidden_size=8192",
-                       "model.feature_size=8192",
-                       "training.batch_size=65536",
-                       "training.lane_size=1",
-                       "--out",
-                       "out"};
+  const CommandWords words = {"run",
+                              "tiny.yaml",
+                              "model.hidden_size=8192",
+                              "model.feature_size=8192",
+                              "training.batch_size=65536",
+                              "training.lane_size=1",
+                              "--out",
+                              "out"};
   const Result result = run_saccade(tiny.path, words);
   CHECK(result.code == 2);
   CHECK(contains(result.err, "parameters, trained in 65536 lanes of 1 episodes needs at least "));
@@ -286,10 +285,10 @@ TEST_CASE("Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save and say how to go on, again 
     const TinyExperiment tiny;
     // Far more lines than the pipe takes, which holds the program up until they are read; and a
     // space, which a shell must not see.
-    const Words overrides = {"training.episodes=12800", "log.every=16", "evaluation.every=3200",
-                             "scene.canvas=[13, 15]"};
+    const CommandWords overrides = {"training.episodes=12800", "log.every=16",
+                                    "evaluation.every=3200", "scene.canvas=[13, 15]"};
     tiny.train("whole", overrides);
-    Words words = saccade_words({"run", "tiny.yaml", "--out", "out"});
+    CommandWords words = saccade_words({"run", "tiny.yaml", "--out", "out"});
     words.insert(words.end(), overrides.begin(), overrides.end());
 
     for (int stops = 0; stops < 5; ++stops) {
@@ -316,9 +315,9 @@ TEST_CASE("Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save and say how to go on, again 
 
 TEST_CASE("a training that nobody reads any more saves as one that is asked to stop") {
   const TinyExperiment tiny;
-  const Words overrides = {"training.episodes=12800", "log.every=16"};
+  const CommandWords overrides = {"training.episodes=12800", "log.every=16"};
   tiny.train("whole", overrides);
-  Words words = saccade_words({"run", "tiny.yaml", "--out", "out"});
+  CommandWords words = saccade_words({"run", "tiny.yaml", "--out", "out"});
   words.insert(words.end(), overrides.begin(), overrides.end());
   Program program(tiny.path, words);
   CHECK(contains(program.read_line(), "tiny: "));

@@ -22,7 +22,7 @@ bool same(const Ramp& a, const Ramp& b) {
 bool same(const auto& a, const auto& b) { return a == b; }
 
 // Compares every setting, bit by bit.
-void check_equal(Config a, Config b) {
+void check_same_config(Config a, Config b) {
   const std::vector<Setting> left = settings(a), right = settings(b);
   for (std::size_t i = 0; i < left.size(); ++i) {
     INFO("key: " << left[i].key);
@@ -53,17 +53,17 @@ training:   {episodes: 36000000, batch_size: 256, lane_size: 64, optimizer: adam
 evaluation: {every: 2000000, scenes: 10000, seed: 777, rollouts: 10}
 log:        {every: 100000}
 )");
-  check_equal(config, parse("name: cluttered60"));
+  check_same_config(config, parse("name: cluttered60"));
   Config defaults;
   defaults.name = "cluttered60";
-  check_equal(config, defaults);
+  check_same_config(config, defaults);
 }
 
 TEST_CASE("every default is allowed, and a file that says nothing is the defaults") {
-  check_equal(parse(to_yaml(Config{})), Config{});
-  check_equal(parse(""), Config{});
-  check_equal(parse("# nothing\n"), Config{});
-  check_equal(parse("training:\n  # episodes: 5\nlog:\n"), Config{});
+  check_same_config(parse(to_yaml(Config{})), Config{});
+  check_same_config(parse(""), Config{});
+  check_same_config(parse("# nothing\n"), Config{});
+  check_same_config(parse("training:\n  # episodes: 5\nlog:\n"), Config{});
 }
 
 TEST_CASE("a file sets what it names, and overrides follow in their order") {
@@ -89,7 +89,7 @@ TEST_CASE("a scale of pixels is a number, or one for each channel") {
   const Config three = parse("data: {mean: [0.49, 0.48, 0.45]}", {"data.deviation=[0.2, 1, 0.3]"});
   CHECK(three.pixels.mean == std::vector<double>{0.49, 0.48, 0.45});
   CHECK(three.pixels.deviation == std::vector<double>{0.2, 1, 0.3});
-  check_equal(parse(to_yaml(three)), three);
+  check_same_config(parse(to_yaml(three)), three);
   check_starts(
       message("data: {mean: [0, 0, 0, 0]}"),
       "x.yaml:1:14: data.mean: a list of 4 numbers; allowed: a number >= 0 and <= 1, or a");
@@ -117,12 +117,12 @@ TEST_CASE("to_yaml and back gives the same configuration") {
       "training: {episodes: 123456789, learning_rate: 1.0e-06, epsilon: 1e-30}\n");
   CHECK(config.agent.training.optimizer.final_learning_rate == 0.01 * 1e-6);
   CHECK(config.scene.num_distractors == 0);
-  check_equal(parse(to_yaml(config)), config);
+  check_same_config(parse(to_yaml(config)), config);
   CHECK(to_yaml(parse(to_yaml(config))) == to_yaml(config));
 
   Config learned = parse("name: \"null\"", {"attention.glimpse.learn_std=true"});
   learned.agent.glimpse.std.over = 0.5;
-  check_equal(parse(to_yaml(learned)), learned);
+  check_same_config(parse(to_yaml(learned)), learned);
 }
 
 TEST_CASE("text that a YAML reader could take for something else is quoted") {
@@ -140,14 +140,14 @@ TEST_CASE("text that a YAML reader could take for something else is quoted") {
     config.data.path = text;
     CHECK(value_of(config, "data.path").front() == '"');
     CHECK(value_of(config, "data.path").back() == '"');
-    check_equal(parse(to_yaml(config)), config);
+    check_same_config(parse(to_yaml(config)), config);
   }
   for (const std::string text : {"/data/mnist", "runs/a-b_c.d/seed-1", "nothing", "e3", "x0110"}) {
     CAPTURE(text);
     Config config;
     config.data.path = text;
     CHECK(value_of(config, "data.path") == text);
-    check_equal(parse(to_yaml(config)), config);
+    check_same_config(parse(to_yaml(config)), config);
   }
 }
 
@@ -185,7 +185,7 @@ TEST_CASE("every preset can be read and written") {
       configs.push_back(read_config(entry.path()));
     for (const Config& config : configs) {
       CHECK(config.name == entry.path().stem().string());
-      check_equal(parse(to_yaml(config)), config);
+      check_same_config(parse(to_yaml(config)), config);
     }
   }
   CHECK(presets > 0);
@@ -424,7 +424,7 @@ TEST_CASE("an override is key.path=value") {
 TEST_CASE("to_yaml and back, for every kind of glimpse and of model") {
   const auto check_round_trip = [](const Overrides& overrides) {
     const Config config = parse("", overrides);
-    check_equal(parse(to_yaml(config)), config);
+    check_same_config(parse(to_yaml(config)), config);
     CHECK(to_yaml(parse(to_yaml(config))) == to_yaml(config));
   };
   for (const std::string& kind : glimpse_kinds()) {

@@ -16,7 +16,7 @@ namespace {
 constexpr int kGlimpses = 3;
 constexpr int kBars = 228;  // columns at the right of a panel where they and what is seen stand
 
-std::unique_ptr<Task> task_of(const std::string& scene) {
+std::unique_ptr<Task> pictured_task(const std::string& scene) {
   const Config config = parse_config(
       "name: drawn\nretina: {patch_size: 5, scales: 2}\n"
       "model: {hidden_size: 4, glimpse_hidden: 4, location_hidden: 4, feature_size: 4}\n"
@@ -54,7 +54,7 @@ int differing(const Picture& one, const Picture& other, int first, int end) {
   return count;
 }
 
-bool has_colour(const Picture& picture, Colour colour) {
+bool shows_colour(const Picture& picture, Colour colour) {
   for (int y = 0; y < picture.rows(); ++y)
     for (int x = 0; x < picture.cols(); ++x)
       if (picture.at({x, y}) == colour) return true;
@@ -97,7 +97,7 @@ struct Played {
 }  // namespace
 
 TEST_CASE("an environment is drawn as a recording draws the same looks and answers") {
-  const auto task = task_of("{kind: translated, canvas: [20, 30]}");
+  const auto task = pictured_task("{kind: translated, canvas: [20, 30]}");
   Recorded recorded(*task);
   Played played(*task, 1);
   const Answer& answer = *recorded.rollout.answer;
@@ -135,18 +135,18 @@ TEST_CASE("the verdict on an environment is that on its last answer") {
     for (const bool right : {false, true}) {
       CAPTURE(scene);
       CAPTURE(right);
-      const auto task = task_of(scene);
+      const auto task = pictured_task(scene);
       Played played(*task, task->config.scene.num_digits);
       EnvironmentPicture picture(*task, played.environments, "name");
       std::vector<std::int64_t> answer = played.labels;
       if (!right) answer[0] = (answer[0] + 1) % 10;
       for (int t = 0; t < kGlimpses; ++t) {
-        CHECK_FALSE(has_colour(picture.draw(0), kRightColour));
-        CHECK_FALSE(has_colour(picture.draw(0), kWrongColour));
+        CHECK_FALSE(shows_colour(picture.draw(0), kRightColour));
+        CHECK_FALSE(shows_colour(picture.draw(0), kWrongColour));
         played.step(0.5F, 0.5F, answer);
       }
-      CHECK(has_colour(picture.draw(0), right ? kRightColour : kWrongColour));
-      CHECK_FALSE(has_colour(picture.draw(0), right ? kWrongColour : kRightColour));
+      CHECK(shows_colour(picture.draw(0), right ? kRightColour : kWrongColour));
+      CHECK_FALSE(shows_colour(picture.draw(0), right ? kWrongColour : kRightColour));
     }
 }
 

@@ -14,7 +14,7 @@ nlohmann::json eval_json(const fs::path& folder, int scenes = 0, int threads = 1
       eval({.run_folder = folder, .scenes = scenes, .json = true, .threads = threads}));
 }
 
-std::string fault(const fs::path& folder) {
+std::string eval_fault(const fs::path& folder) {
   return message_of<InputError>([&] { eval({.run_folder = folder}); });
 }
 
@@ -119,21 +119,21 @@ TEST_CASE("eval of what is no run, or of a checkpoint that is not whole, is refu
   const TinyExperiment tiny;
   for (const char* name : {"none", "data", "tiny.yaml"}) {
     CAPTURE(name);
-    CHECK(fault(tiny.path / name) == (tiny.path / name).string() +
-                                         ": no run folder with a checkpoint (looked for " +
-                                         (tiny.path / name / kBest).string() + ")");
+    CHECK(eval_fault(tiny.path / name) == (tiny.path / name).string() +
+                                              ": no run folder with a checkpoint (looked for " +
+                                              (tiny.path / name / kBest).string() + ")");
   }
   const fs::path folder = tiny.train("out");
   const std::string good = bytes_of(folder / kBest);
   put_bytes(folder / kBest, good.substr(0, good.size() - 8));
-  CHECK(fault(folder).starts_with((folder / kBest).string() + ": truncated"));
+  CHECK(eval_fault(folder).starts_with((folder / kBest).string() + ": truncated"));
   std::string altered = good;
   altered.back() ^= 1;
   put_bytes(folder / kBest, altered);
-  CHECK(fault(folder).starts_with((folder / kBest).string() + ": altered: "));
+  CHECK(eval_fault(folder).starts_with((folder / kBest).string() + ": altered: "));
   put_bytes(folder / kBest, good);
   fs::remove(tiny.path / "data" / kIdxFiles[2]);
-  CHECK(contains(fault(folder), "t10k-images-idx3-ubyte: missing"));
+  CHECK(contains(eval_fault(folder), "t10k-images-idx3-ubyte: missing"));
 }
 
 }  // namespace saccade

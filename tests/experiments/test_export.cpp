@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string fault(const ExportOptions& options) {
+std::string export_fault(const ExportOptions& options) {
   return message_of<InputError>([&] { export_agent(options); });
 }
 
@@ -62,9 +62,10 @@ TEST_CASE("an agent to be given away is a run folder with its averaged weights a
   CHECK(eval({.run_folder = agent, .json = true}) == eval({.run_folder = run, .json = true}));
   CHECK(is_finished(RunFolder(agent)));
   CHECK(read_finished_run(agent).error == read_finished_run(run).error);
-  CHECK(contains(fault({.run_folder = run, .agent = agent}), "exists already"));
+  CHECK(contains(export_fault({.run_folder = run, .agent = agent}), "exists already"));
   fs::remove(run / "summary.json");
-  CHECK(contains(fault({.run_folder = run, .agent = tiny.path / "other"}), "no finished run"));
+  CHECK(
+      contains(export_fault({.run_folder = run, .agent = tiny.path / "other"}), "no finished run"));
   CHECK_FALSE(fs::exists(tiny.path / "other"));
 }
 
@@ -180,14 +181,15 @@ TEST_CASE("export writes the averaged weights of the best checkpoint, whole or n
     CAPTURE(p.name);
     const xt::xarray<float> array = arrays.get(p.name);
     CHECK(shape_of(array) ==
-          Shape{static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.cols)});
+          NpzShape{static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.cols)});
     CHECK(std::equal(array.begin(), array.end(), trained.weights.data() + p.offset));
   }
 
   const std::string first = bytes_of(onnx);
-  CHECK(contains(fault({.run_folder = folder, .onnx = onnx}), "agent.onnx: exists already"));
+  CHECK(contains(export_fault({.run_folder = folder, .onnx = onnx}), "agent.onnx: exists already"));
   const fs::path fresh = tiny.path / "fresh.npz";
-  CHECK(contains(fault({.run_folder = folder, .npz = fresh, .onnx = onnx}), "exists already"));
+  CHECK(
+      contains(export_fault({.run_folder = folder, .npz = fresh, .onnx = onnx}), "exists already"));
   CHECK_FALSE(fs::exists(fresh));
   export_agent({.run_folder = folder, .onnx = onnx, .unrolled = true, .force = true});
   CHECK((bytes_of(onnx) != first));
@@ -199,12 +201,13 @@ TEST_CASE("export refuses what it cannot write before anything is written") {
   const TinyExperiment tiny;
   const fs::path folder = tiny.train("out", {"attention.glimpse.kind=random"});
   const fs::path npz = tiny.path / "weights.npz", onnx = tiny.path / "agent.onnx";
-  CHECK(fault({.run_folder = folder}) ==
+  CHECK(export_fault({.run_folder = folder}) ==
         "saccade export: nothing to write; allowed: --npz FILE, --onnx FILE, --agent DIR");
-  CHECK(contains(fault({.run_folder = folder, .npz = npz, .unrolled = true}), "--unrolled: says"));
-  CHECK(contains(fault({.run_folder = folder, .npz = onnx}),
+  CHECK(contains(export_fault({.run_folder = folder, .npz = npz, .unrolled = true}),
+                 "--unrolled: says"));
+  CHECK(contains(export_fault({.run_folder = folder, .npz = onnx}),
                  "unknown suffix '.onnx'; allowed: .npz"));
-  CHECK(contains(fault({.run_folder = folder, .npz = npz, .onnx = onnx, .unrolled = true}),
+  CHECK(contains(export_fault({.run_folder = folder, .npz = npz, .onnx = onnx, .unrolled = true}),
                  "attention.glimpse.kind: random does not look by itself"));
   CHECK_FALSE(fs::exists(npz));
   CHECK_FALSE(fs::exists(onnx));

@@ -13,9 +13,9 @@
 namespace saccade {
 namespace {
 
-const std::vector<std::string> kSoftGrid = {"attention.glimpse.kind=soft_grid",
-                                            "attention.glimpse.grid=[2, 3]",
-                                            "attention.glimpse.stride=4"};
+const std::vector<std::string> kSoftLegend = {"attention.glimpse.kind=soft_grid",
+                                              "attention.glimpse.grid=[2, 3]",
+                                              "attention.glimpse.stride=4"};
 
 struct Sheets : TinyExperiment {
   Task task(const std::vector<std::string>& overrides) const {
@@ -56,7 +56,7 @@ TEST_CASE("a legend says what an agent's sheet has and no more") {
   CHECK(says(hard, "its looks so far"));
   CHECK_FALSE(says(hard, "weight"));
   CHECK(hard.front().colour == LookPicture::scale_colour(0));
-  const auto soft = tiny.legend(kSoftGrid);
+  const auto soft = tiny.legend(kSoftLegend);
   CHECK(says(soft, "weight of the look"));
   CHECK_FALSE(says(soft, "attention over the states"));
   CHECK(says(tiny.legend({"attention.hidden.kind=attend"}), "attention over the states"));
@@ -77,7 +77,7 @@ TEST_CASE("a legend says what an agent's sheet has and no more") {
 }
 
 TEST_CASE("a legend breaks into lines of the width that there is, and stays inside") {
-  const auto legend = Sheets().legend(kSoftGrid);
+  const auto legend = Sheets().legend(kSoftLegend);
   const int one = legend_rows(legend, 5000);
   CHECK(legend_rows({}, 500) == 0);
   CHECK(legend_rows(legend, 100) == static_cast<int>(legend.size()) * one);
@@ -139,7 +139,7 @@ TEST_CASE("above each tile stands its number, below what it sees the side of its
 TEST_CASE("a sheet of saliency ends with a bar for each of its scales") {
   const Sheets tiny;
   const Task plain = tiny.task({}), attends = tiny.task({"attention.hidden.kind=attend"}),
-             soft = tiny.task(kSoftGrid), whole = tiny.task({"model.kind=cnn"});
+             soft = tiny.task(kSoftLegend), whole = tiny.task({"model.kind=cnn"});
   const auto rows = [](const Task& task) { return SaliencyPicture(task, 1).scales_rows(); };
   const int bar = rows(whole);
   CHECK(bar > kHeatBarRows);

@@ -36,7 +36,7 @@ struct HeldAtRows : Progress {
   void row(const MetricsRow&) override { bytes.push_back(bytes_held()); }
 };
 
-constexpr std::int64_t kRows = 40, kBatch = 4;
+constexpr std::int64_t kMemoryRows = 40, kBatch = 4;
 // Texts of rows are a little longer or shorter. A block lost at each update would be more by far.
 constexpr std::size_t kSlack = 8192;
 
@@ -52,8 +52,8 @@ TEST_CASE("a training holds after its last row what it held after its tenth") {
     std::vector<std::string> overrides = {
         fmt::format("training.episodes={}", updates() * kBatch),
         fmt::format("training.batch_size={}", kBatch),
-        fmt::format("log.every={}", updates() / kRows * kBatch),
-        fmt::format("evaluation.every={}", updates() / kRows * kBatch),
+        fmt::format("log.every={}", updates() / kMemoryRows * kBatch),
+        fmt::format("evaluation.every={}", updates() / kMemoryRows * kBatch),
         "log.jsonl=true",
         "log.tensorboard=true",
         "evaluation.scenes=8"};
@@ -64,7 +64,7 @@ TEST_CASE("a training holds after its last row what it held after its tenth") {
     const std::atomic<bool> stop = false;
     REQUIRE(train(read_config(tiny.yaml, overrides), RunFolder(tiny.path / kind),
                   {.resume = false, .threads = 1, .command = "saccade run"}, held, stop));
-    REQUIRE(held.bytes.size() == kRows);
+    REQUIRE(held.bytes.size() == kMemoryRows);
     MESSAGE(kind << ": " << held.bytes[9] << " bytes after " << updates() / 4 << " updates, "
                  << held.bytes.back() << " after " << updates());
     CHECK(held.bytes.back() <= held.bytes[9] + kSlack);

@@ -156,7 +156,7 @@ TEST_CASE("saccade data preview writes a sheet, and never over what is there") {
 }
 
 // 12 images a class and a file that is no image, of so many pixels a side.
-void write_images(const fs::path& folder, int side) {
+void write_squares(const fs::path& folder, int side) {
   for (const char* name : {"cat", "dog"}) {
     fs::create_directories(folder / name);
     put_bytes(folder / name / "notes.txt", "no image");
@@ -173,7 +173,7 @@ TEST_CASE("what was read of a folder of images is said as a run begins") {
   };
   const TemporaryVariable cache("XDG_CACHE_HOME", "");
   const TinyExperiment tiny;
-  write_images(tiny.path / "pets", 8);
+  write_squares(tiny.path / "pets", 8);
   const auto said = [&](const std::string& out, std::vector<std::string> overrides) {
     overrides.push_back("data.source=folder");
     overrides.push_back("data.path=" + (tiny.path / "pets").string());
@@ -190,7 +190,7 @@ TEST_CASE("what was read of a folder of images is said as a run begins") {
   fs::create_directories(tiny.path / "split");
   fs::rename(tiny.path / "pets", tiny.path / "split" / "train");
   fs::rename(tiny.path / "split", tiny.path / "pets");
-  write_images(tiny.path / "pets" / "test", 8);
+  write_squares(tiny.path / "pets" / "test", 8);
   CHECK(contains(said("c", {}),
                  "20 for training, 4 for validation (drawn at random from the "
                  "folder train), 24 for the test (the folder test)\n"));
@@ -199,7 +199,7 @@ TEST_CASE("what was read of a folder of images is said as a run begins") {
 TEST_CASE("a folder whose images do not fit the canvas says what to set") {
   const TemporaryVariable cache("XDG_CACHE_HOME", "");
   const TinyExperiment tiny;
-  write_images(tiny.path / "pets", 64);
+  write_squares(tiny.path / "pets", 64);
   const auto result = run_saccade(
       tiny.path, {"run", "tiny.yaml", "data.source=folder", "data.path=pets", "--out", "a"});
   check_refused(result,

@@ -24,9 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kSoft = {"attention.glimpse.kind=soft_grid",
-                                        "attention.glimpse.grid=[2, 3]",
-                                        "attention.glimpse.stride=4"};
+const std::vector<std::string> kSoftRecorded = {"attention.glimpse.kind=soft_grid",
+                                                "attention.glimpse.grid=[2, 3]",
+                                                "attention.glimpse.stride=4"};
 
 // Three glimpses and two frames of the verdict.
 constexpr int kFrames = 5;
@@ -42,13 +42,13 @@ bool has_verdict(const Picture& picture) {
   return has_colour(picture, kRightColour) || has_colour(picture, kWrongColour);
 }
 
-std::string fault(const RecordOptions& options) {
+std::string record_fault(const RecordOptions& options) {
   return message_of<InputError>([&] { record(options); });
 }
 
 // The first of the test scenes as a trained agent plays them.
-struct Played {
-  explicit Played(const fs::path& folder)
+struct PlayedFile {
+  explicit PlayedFile(const fs::path& folder)
       : trained(folder),
         rollout(trained.task.model, trained.task.environments(Split::test)(1, 1)),
         canvases(zeros<3>(rollout.core.steps, 1, trained.task.model.canvas().pixels())) {
@@ -118,7 +118,7 @@ TEST_CASE("an MP4 has the frames and the size of the panels") {
 
 TEST_CASE("a contact sheet has a row for each scene and agent and a tile for each step") {
   const TinyExperiment tiny;
-  const fs::path hard = tiny.train("hard"), soft = tiny.train("soft", kSoft);
+  const fs::path hard = tiny.train("hard"), soft = tiny.train("soft", kSoftRecorded);
   const auto sheet = [&](const std::vector<fs::path>& runs, int scenes) {
     const fs::path out = tiny.path / "sheet.png";
     record({.run_folders = runs, .out = out, .scenes = scenes, .force = true});
@@ -143,8 +143,8 @@ TEST_CASE("a contact sheet has a row for each scene and agent and a tile for eac
 
 TEST_CASE("agents stand side by side on the same scenes, and the short wait for the long") {
   const TinyExperiment tiny;
-  const fs::path one = tiny.train("one"), soft = tiny.train("soft", kSoft);
-  std::vector<std::string> longer = kSoft;
+  const fs::path one = tiny.train("one"), soft = tiny.train("soft", kSoftRecorded);
+  std::vector<std::string> longer = kSoftRecorded;
   longer.push_back("attention.glimpse.num_glimpses=5");
   const fs::path five = tiny.train("five", longer);
   const auto gif_of = [&](const std::vector<fs::path>& runs) {
@@ -192,13 +192,13 @@ TEST_CASE("only scenes that the first agent answers wrong, or right") {
       CHECK_FALSE(has_colour(gif.frames[i], other));
     }
   }
-  CHECK(fault({.run_folders = {run}, .out = tiny.path / "b.gif", .only = "some"}) ==
+  CHECK(record_fault({.run_folders = {run}, .out = tiny.path / "b.gif", .only = "some"}) ==
         "--only some: allowed: wrong, right");
 }
 
 TEST_CASE("scenes of another seed are others, and the same command makes the same bytes") {
   const TinyExperiment tiny;
-  const fs::path run = tiny.train("out", kSoft);
+  const fs::path run = tiny.train("out", kSoftRecorded);
   for (const std::string name : {"a.gif", "a.png"}) {
     const auto bytes = [&](std::optional<std::uint64_t> seed) {
       record({.run_folders = {run},
@@ -217,7 +217,7 @@ TEST_CASE("scenes of another seed are others, and the same command makes the sam
 
 TEST_CASE("the hottest pixel of a soft look is where most of its weight lies") {
   const TinyExperiment tiny;
-  Played played(tiny.train("out", kSoft));
+  PlayedFile played(tiny.train("out", kSoftRecorded));
   for (int t = 0; t < 3; ++t) {
     const Gaze gaze = played.rollout.look->gaze(t, 0);
     // Patches of 4 pixels that are 4 apart do not overlap.
@@ -237,7 +237,7 @@ TEST_CASE("the hottest pixel of a soft look is where most of its weight lies") {
 
 TEST_CASE("the squares of a hard look lie around what its scales show") {
   const TinyExperiment tiny;
-  Played played(tiny.train("out", {"attention.glimpse.first=center"}));
+  PlayedFile played(tiny.train("out", {"attention.glimpse.first=center"}));
   const LookPicture look(played.trained.task, 180);
   const Picture canvas = look.canvas(played.episode(), 0, false);
   // 4 of 13 x 15 pixels around (6.5, 7.5), at 12 each: corner at row 5, column 6.
@@ -257,7 +257,7 @@ TEST_CASE("the squares of a hard look lie around what its scales show") {
 
 TEST_CASE("the squares of a point between pixels lie between them, and there is a path, no heat") {
   const TinyExperiment tiny;
-  Played played(
+  PlayedFile played(
       tiny.train("out", {"attention.glimpse.kind=soft_point", "attention.glimpse.first=center"}));
   const Picture canvas = LookPicture(played.trained.task, 180).canvas(played.episode(), 0, false);
   // 4 of 13 x 15 pixels around (6.5, 7.5), at 12 each: corner at row 4.5, column 5.5.
@@ -309,7 +309,7 @@ TEST_CASE("a recording that cannot be made is refused and nothing is overwritten
   fs::create_directory(tiny.path / "folder.gif");
   const auto before = contents(tiny.path);
   const auto refused = [&](const fs::path& folder, const std::string& out) {
-    return fault({.run_folders = {folder}, .out = tiny.path / out});
+    return record_fault({.run_folders = {folder}, .out = tiny.path / out});
   };
   for (const char* suffix : {"png", "gif", "mp4"}) {
     CHECK(contains(refused(run, std::string("mine.") + suffix), "exists already"));
@@ -318,11 +318,12 @@ TEST_CASE("a recording that cannot be made is refused and nothing is overwritten
   }
   CHECK(contains(refused(run, "a.bmp"), "unknown suffix '.bmp'; allowed: .mp4, .gif, .png"));
   CHECK(contains(refused(run, "a"), "unknown suffix ''"));
-  CHECK(contains(fault({.run_folders = {run}, .out = tiny.path / "folder.gif", .force = true}),
-                 "is a folder"));
-  CHECK(contains(fault({.run_folders = {run}, .out = tiny.path / "a.png", .scenes = 101}),
+  CHECK(
+      contains(record_fault({.run_folders = {run}, .out = tiny.path / "folder.gif", .force = true}),
+               "is a folder"));
+  CHECK(contains(record_fault({.run_folders = {run}, .out = tiny.path / "a.png", .scenes = 101}),
                  "--scenes 101: "));
-  CHECK(fault({.run_folders = {run}, .out = tiny.path / "a.gif", .fps = 0.0}) ==
+  CHECK(record_fault({.run_folders = {run}, .out = tiny.path / "a.gif", .fps = 0.0}) ==
         "--fps 0: allowed: 0.1 to 60");
   CHECK(contents(tiny.path) == before);
 
@@ -375,13 +376,13 @@ TEST_CASE("a comparison that the disk does not take leaves the one before it, or
 TEST_CASE("agents of different tasks are not shown side by side") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out"), wide = tiny.train("wide", {"scene.canvas=[13, 16]"});
-  CHECK(fault({.run_folders = {run, wide}, .out = tiny.path / "a.gif"}) ==
+  CHECK(record_fault({.run_folders = {run, wide}, .out = tiny.path / "a.gif"}) ==
         fmt::format("mixed tasks: scene.canvas is [13, 15] and [13, 16] in {} and {}; agents side "
                     "by side need the same scenes",
                     run.string(), wide.string()));
   write_digits(tiny.path / "other", 41);
   const fs::path other = tiny.train("others", {"data.path=" + (tiny.path / "other").string()});
-  CHECK(contains(fault({.run_folders = {run, other}, .out = tiny.path / "a.gif"}),
+  CHECK(contains(record_fault({.run_folders = {run, other}, .out = tiny.path / "a.gif"}),
                  "mixed tasks: the checksums of the data differ in "));
 }
 
@@ -440,7 +441,7 @@ TEST_CASE("a run records on a schedule, and a resumed one makes the same files")
 
 TEST_CASE("where nobody tells the truth there is no right and wrong") {
   const TinyExperiment tiny;
-  Played played(tiny.train("out"));
+  PlayedFile played(tiny.train("out"));
   const EpisodePicture panel(played.trained.task, "tiny");
   const int last = played.rollout.core.steps - 1;
   Episode episode = played.episode();

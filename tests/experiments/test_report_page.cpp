@@ -20,12 +20,12 @@ int count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-Comparison two_variants() {
+Comparison two_page_variants() {
   return made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("hard", 0.03, 4, 4)});
 }
 
 TEST_CASE("the page's figures are those of the comparison") {
-  const std::string page = page_of(two_variants());
+  const std::string page = page_of(two_page_variants());
   for (const char* part :
        {"<h1>soft · hard</h1>", "2 variants, 9 runs", "10\u202f000 test scenes",
         "2\u202f000 resamples", "3.00 %<small>[2.70, 3.30]</small>",
@@ -60,7 +60,7 @@ TEST_CASE("the interval of one seed is over scenes, and there are no columns of 
   CHECK(column(page, "error, interquartile mean").empty());
   CHECK(contains(page, "An interval over scenes is that of one seed"));
   CHECK_FALSE(contains(page, "no interval"));
-  const std::string seeds = page_of(two_variants());
+  const std::string seeds = page_of(two_page_variants());
   CHECK(column(seeds, "error, mean")[0] == "2.00 %<small>[1.80, 2.20]</small>");
   CHECK_FALSE(contains(seeds, "An interval over scenes"));
   CHECK(contains(seeds, "<small>[3.10, 3.30] over scenes</small>"));  // of each run
@@ -81,17 +81,17 @@ TEST_CASE("one seed without is said to have no interval, once, and has no column
       {made_variant("soft", 0.02, 5, 4), without_interval(made_variant("lone", 0.03, 1, 4))}));
   CHECK(column(both, "seeds") == Column{"5", "1<small>no interval</small>"});
   CHECK(column(both, "error, interquartile mean").size() == 2);
-  CHECK_FALSE(contains(page_of(two_variants()), "no interval"));
+  CHECK_FALSE(contains(page_of(two_page_variants()), "no interval"));
 }
 
 TEST_CASE("the page has the controls, and says first what attention could not") {
-  const std::string good = page_of(two_variants());
+  const std::string good = page_of(two_page_variants());
   CHECK(column(good, "shuffled")[0] == "51.00 %<small>[50.80, 51.20]</small>");
   CHECK(column(good, "centre")[1] == "62.00 %<small>[61.70, 62.30]</small>");
   CHECK(column(good, "random").size() == 2);
   CHECK_FALSE(contains(good, "class=\"warning\""));
 
-  Comparison comparison = two_variants();
+  Comparison comparison = two_page_variants();
   comparison.variants[0].controls.clear();
   comparison.variants[1].controls[2].beaten = false;
   const std::string page = page_of(comparison);
@@ -110,7 +110,7 @@ TEST_CASE("the page has the controls, and says first what attention could not") 
 }
 
 TEST_CASE("the page is called as its runs are, or by what it compares") {
-  Comparison comparison = two_variants();
+  Comparison comparison = two_page_variants();
   CHECK(contains(page_of(comparison), "<title>soft · hard</title>"));
   comparison.name = "a < study";
   for (const char* part : {"<title>a &lt; study</title>", "<h1>a &lt; study</h1>"})
@@ -125,9 +125,9 @@ std::string figure_of(const std::string& page, const Chart& chart) {
 }
 
 TEST_CASE("the page's tables and hover texts have the numbers that the charts are drawn from") {
-  const std::string page = page_of(two_variants());
+  const std::string page = page_of(two_page_variants());
   const auto number = [](double value) { return short_number(value, 4); };
-  for (const Chart& chart : charts_of(two_variants())) {
+  for (const Chart& chart : charts_of(two_page_variants())) {
     CAPTURE(chart.id);
     const std::string figure = figure_of(page, chart);
     const bool rows = chart.kind == ChartKind::rows;
@@ -161,8 +161,8 @@ TEST_CASE("the page's tables and hover texts have the numbers that the charts ar
 }
 
 TEST_CASE("each chart has a figure with its title, its words, and the drawings of the chart") {
-  const std::string page = page_of(two_variants());
-  for (const Chart& chart : charts_of(two_variants())) {
+  const std::string page = page_of(two_page_variants());
+  for (const Chart& chart : charts_of(two_page_variants())) {
     CAPTURE(chart.id);
     const std::string figure = figure_of(page, chart);
     CHECK(contains(figure, "<figcaption>" + html_escaped(chart.title)));
@@ -182,7 +182,7 @@ TEST_CASE("each chart has a figure with its title, its words, and the drawings o
 
 TEST_CASE("the page loads nothing and runs nothing") {
   const EmbeddedRecording recording{"video/mp4", "bytes", "looks"};
-  const std::string page = page_of(two_variants(), recording);
+  const std::string page = page_of(two_page_variants(), recording);
   CHECK(contains(page, "default-src 'none'"));
   for (const std::string attribute : {" src=", " href=", " action=", " poster=", " srcset="})
     for (std::size_t at = page.find(attribute); at != std::string::npos;
@@ -198,7 +198,7 @@ TEST_CASE("the page loads nothing and runs nothing") {
 
 TEST_CASE("names that look like markup stay names") {
   const std::string name = "</script><script>alert('\"&')</script><!--{{css}}{{sections}}";
-  Comparison comparison = two_variants();
+  Comparison comparison = two_page_variants();
   Variant& variant = comparison.variants[1];
   variant.label = name;
   variant.settings = {name};
@@ -212,14 +212,14 @@ TEST_CASE("names that look like markup stay names") {
   CHECK(contains(page, html_escaped(name)));
   // As many of each as in a page without such names: what is put in is not filled in again.
   CHECK_FALSE(contains(page, "<script"));
-  CHECK(count_of(page, "--full-cell: ") == count_of(page_of(two_variants()), "--full-cell: "));
+  CHECK(count_of(page, "--full-cell: ") == count_of(page_of(two_page_variants()), "--full-cell: "));
 }
 
 TEST_CASE("numbers that are none are empty cells and no points") {
-  std::vector<Chart> charts = charts_of(two_variants());
+  std::vector<Chart> charts = charts_of(two_page_variants());
   for (Chart& chart : charts)
     if (!chart.series.empty()) chart.series[0].estimates[0].value = std::nan("");
-  const std::string page = report_page(two_variants(), charts, std::nullopt);
+  const std::string page = report_page(two_page_variants(), charts, std::nullopt);
   CHECK(contains(figure_of(page, charts[0]), "<th scope=\"row\">soft</th><td></td>"));
   for (const char* none : {"nan", "inf\"", "inf,"}) CHECK_FALSE(contains(page, none));
 }
@@ -231,7 +231,7 @@ TEST_CASE("what is not there has no section") {
        {"Charts", "Error against cost", "Where each variant looks", "What is taken for what",
         "What differs", "Left out", "Made by", "Side by side"})
     CHECK_MESSAGE(!contains(bare, std::string("<h2>") + heading), heading);
-  const std::string full = page_of(two_variants(), EmbeddedRecording{"image/gif", "x", "y"});
+  const std::string full = page_of(two_page_variants(), EmbeddedRecording{"image/gif", "x", "y"});
   for (const char* heading :
        {"Charts", "Error against cost", "Where each variant looks", "What is taken for what",
         "What differs", "Left out", "Made by", "Side by side"})
@@ -240,17 +240,17 @@ TEST_CASE("what is not there has no section") {
 
 TEST_CASE("a recording is in the page, byte by byte") {
   const std::string page =
-      page_of(two_variants(), EmbeddedRecording{"video/mp4", "any bytes", "A & B"});
+      page_of(two_page_variants(), EmbeddedRecording{"video/mp4", "any bytes", "A & B"});
   CHECK(contains(page, "aria-label=\"A &amp; B\" src=\"data:video/mp4;base64,YW55IGJ5dGVz\""));
-  CHECK(contains(page_of(two_variants(), EmbeddedRecording{"image/gif", "ab", "x"}),
+  CHECK(contains(page_of(two_page_variants(), EmbeddedRecording{"image/gif", "ab", "x"}),
                  "<img class=\"\" alt=\"x\" src=\"data:image/gif;base64,YWI=\">"));
   const std::string both = page_of(
-      two_variants(),
+      two_page_variants(),
       EmbeddedRecording{.media_type = "image/gif", .bytes = "ab", .title = "x", .dark_bytes = "b"});
   CHECK(contains(both, "<img class=\"on-light\" alt=\"x\" src=\"data:image/gif;base64,YWI=\">"));
   CHECK(contains(both, "<img class=\"on-dark\" alt=\"x\" src=\"data:image/gif;base64,Yg==\">"));
   CHECK(contains(message_of<InputError>([] {
-                   page_of(two_variants(), EmbeddedRecording{"text/html", "<b>", "x"});
+                   page_of(two_page_variants(), EmbeddedRecording{"text/html", "<b>", "x"});
                  }),
                  "text/html"));
 }
@@ -258,15 +258,16 @@ TEST_CASE("a recording is in the page, byte by byte") {
 TEST_CASE("the player has room for its controls below a video whose size is known") {
   const EmbeddedRecording film{
       .media_type = "video/mp4", .bytes = "x", .title = "A", .rows = 300, .cols = 900};
-  CHECK(contains(page_of(two_variants(), film),
+  CHECK(contains(page_of(two_page_variants(), film),
                  "<figure class=\"recording\" style=\"--rows: 300; --cols: 900\">"));
   for (const EmbeddedRecording& other : {EmbeddedRecording{"video/mp4", "x", "A"},
                                          EmbeddedRecording{"image/gif", "x", "A", "", 300, 900}})
-    CHECK(contains(page_of(two_variants(), other), "<figure class=\"recording\"><figcaption>"));
+    CHECK(
+        contains(page_of(two_page_variants(), other), "<figure class=\"recording\"><figcaption>"));
 }
 
 TEST_CASE("every time of the page is told by the clock") {
-  const std::string page = page_of(two_variants());
+  const std::string page = page_of(two_page_variants());
   for (const char* part :
        {"<td data-title=\"training time\">50:00</td>",
         "<td data-title=\"training time\">1:15:00</td>", "training time, h:mm:ss", "at 1:15:00",
@@ -296,7 +297,7 @@ TEST_CASE("a template without a value for a name is a fault") {
 TEST_CASE("a report is a page and a picture of each chart") {
   TemporaryFolder folder;
   const std::filesystem::path out = folder.path / "new/report";
-  const Comparison comparison = two_variants();
+  const Comparison comparison = two_page_variants();
   const std::vector<Chart> charts = charts_of(comparison);
   std::filesystem::create_directories(out / "charts");
   write_report(report_files(out, charts), comparison, charts, std::nullopt);

@@ -52,7 +52,7 @@ struct StopsInTest : Progress {
   std::atomic<bool> stop = false;
 };
 
-std::string fault(const RunOptions& options) {
+std::string resume_fault(const RunOptions& options) {
   return message_of<InputError>([&] { run(options, false); });
 }
 
@@ -234,7 +234,7 @@ TEST_CASE("a finished run goes on to more episodes, and its test is kept") {
   const fs::path out = tiny.train("out");
   const std::string summary = bytes_of(out / "summary.json"), test = bytes_of(out / "test.json");
   const Csv rows(out / "metrics.csv");
-  CHECK(contains(fault(tiny.options("out", {"training.episodes=384"})), "exists already"));
+  CHECK(contains(resume_fault(tiny.options("out", {"training.episodes=384"})), "exists already"));
 
   const RunOptions longer = resumed(tiny.options("out", {"training.episodes=384"}));
   StopsAt stops(256);
@@ -256,7 +256,7 @@ TEST_CASE("a finished run goes on to more episodes, and its test is kept") {
   // Nothing is left to do now, and a shorter one is refused.
   CHECK(run(longer, false));
   CHECK_FALSE(fs::exists(out / "summary.before-2.json"));
-  CHECK(contains(fault(resumed(tiny.options("out"))),
+  CHECK(contains(resume_fault(resumed(tiny.options("out"))),
                  "another configuration: training.episodes: 384 there, 192 now"));
 }
 
@@ -291,7 +291,7 @@ TEST_CASE("another configuration or other data cannot be resumed") {
   for (const auto& [override, said] : changes) {
     CAPTURE(override);
     options.overrides = {override};
-    const std::string message = fault(options);
+    const std::string message = resume_fault(options);
     CHECK(contains(message, "last.safetensors: was saved with another configuration: " + said));
     CHECK(contents(options.out) == before);
   }
@@ -299,7 +299,7 @@ TEST_CASE("another configuration or other data cannot be resumed") {
   options.overrides.clear();
   const auto data = contents(tiny.path / "data");
   write_digits(tiny.path / "data", /*first_pixel=*/41);
-  const std::string message = fault(options);
+  const std::string message = resume_fault(options);
   CHECK(contains(message, "last.safetensors: was trained on other data: checksums "));
   CHECK(contains(message, "train-images-idx3-ubyte"));
   CHECK(contents(options.out) == before);
@@ -363,13 +363,13 @@ TEST_CASE("a last checkpoint of a later version is not passed over, nor are two 
   const std::string good = bytes_of(last);
   write_safetensors(last, {}, {{"format", "saccade checkpoint 2"}});
   const auto before = contents(options.out);
-  CHECK(contains(fault(resumed(options)), "is of a later version of this program"));
+  CHECK(contains(resume_fault(resumed(options)), "is of a later version of this program"));
   CHECK(contents(options.out) == before);
 
   // Nothing is changed.
   put_bytes(last, "");
   put_bytes(options.out / kPrevious, "");
-  CHECK(contains(fault(resumed(options)), "previous.safetensors: no safetensors file"));
+  CHECK(contains(resume_fault(resumed(options)), "previous.safetensors: no safetensors file"));
   CHECK(bytes_of(last).empty());
 }
 
@@ -384,7 +384,7 @@ TEST_CASE("a run folder with a symbolic link in it is not written to") {
     const fs::path link = options.out / name;
     fs::remove(link);
     fs::create_symlink(tiny.path / "mine", link);
-    CHECK(contains(fault(resumed(options)),
+    CHECK(contains(resume_fault(resumed(options)),
                    link.string() + ": a symbolic link in a run folder is not followed"));
     fs::remove(link);
   }
@@ -403,7 +403,7 @@ TEST_CASE("a checkpoint that is cut, altered or of another model is not resumed"
     CAPTURE(said);
     put_bytes(last, bytes);
     const auto before = contents(options.out);
-    const std::string message = fault(options);
+    const std::string message = resume_fault(options);
     INFO("message: " << message);
     CHECK(message.starts_with(last.string() + ": "));
     CHECK(contains(message, said));

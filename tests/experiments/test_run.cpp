@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string fault(const RunOptions& options) {
+std::string run_fault(const RunOptions& options) {
   return message_of<InputError>([&] { run(options, false); });
 }
 
@@ -156,16 +156,16 @@ TEST_CASE("a folder that exists is left as it is") {
   const auto before = contents(tiny.path);
   for (const char* out : {"out", "mine", "tiny.yaml"}) {
     CAPTURE(out);
-    CHECK(fault(tiny.options(out)) ==
+    CHECK(run_fault(tiny.options(out)) ==
           (tiny.path / out).string() +
               ": exists already and is left as it is; --resume goes on from it, --out DIR chooses "
               "another folder");
   }
   RunOptions options = tiny.options("mine");
   options.resume = true;
-  CHECK(fault(options).starts_with((options.out / kLast).string() + ": "));
+  CHECK(run_fault(options).starts_with((options.out / kLast).string() + ": "));
   options.out = tiny.yaml;
-  CHECK(fault(options) == tiny.yaml.string() + ": the folder cannot be made: Not a directory");
+  CHECK(run_fault(options) == tiny.yaml.string() + ": the folder cannot be made: Not a directory");
   CHECK(contents(tiny.path) == before);
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("a run that was ended by force before its first checkpoint begins anew
   options.resume = true;
   RunFolder(options.out).create(read_config(tiny.yaml), "saccade run", "{}");
   put_bytes(options.out / "thesis.tex", "everything");
-  CHECK(contains(fault(options), kLast));
+  CHECK(contains(run_fault(options), kLast));
   fs::remove(options.out / "thesis.tex");
   CHECK(run(options, false));
   CHECK(bytes_of(options.out / kLast) == bytes_of(whole / kLast));
@@ -206,17 +206,17 @@ TEST_CASE("a folder without a checkpoint that holds more than a run begins with 
   RunOptions options = tiny.options("mine");
   fs::create_directories(options.out);
   put_bytes(options.out / "config.yaml", "name: mine");
-  CHECK(contains(fault(options), "exists already"));
+  CHECK(contains(run_fault(options), "exists already"));
   fs::create_directories(options.out / "checkpoints");
   put_bytes(options.out / kBest, "weights");
-  CHECK(contains(fault(options), "exists already"));
+  CHECK(contains(run_fault(options), "exists already"));
   CHECK(bytes_of(options.out / "config.yaml") == "name: mine");
 }
 
 TEST_CASE("a folder that exists is noticed before the data are read") {
   const TinyExperiment tiny;
   tiny.train("out");
-  CHECK(contains(fault(tiny.options("out", {"data.path=none"})), "out: exists already"));
+  CHECK(contains(run_fault(tiny.options("out", {"data.path=none"})), "out: exists already"));
 }
 
 TEST_CASE("a folder that cannot be made is named") {
@@ -225,7 +225,8 @@ TEST_CASE("a folder that cannot be made is named") {
   for (const bool resume : {false, true}) {
     RunOptions options = tiny.options("tiny.yaml/out");
     options.resume = resume;
-    CHECK(fault(options) == options.out.string() + ": the folder cannot be made: Not a directory");
+    CHECK(run_fault(options) ==
+          options.out.string() + ": the folder cannot be made: Not a directory");
   }
   CHECK(contents(tiny.path) == before);
 }
@@ -233,9 +234,10 @@ TEST_CASE("a folder that cannot be made is named") {
 TEST_CASE("bad data leave no folder behind") {
   const TinyExperiment tiny;
   const RunOptions options = tiny.options("out", {"data.path=" + (tiny.path / "no").string()});
-  CHECK(contains(fault(options), "train-images-idx3-ubyte: missing"));
+  CHECK(contains(run_fault(options), "train-images-idx3-ubyte: missing"));
   CHECK_FALSE(fs::exists(options.out));
-  CHECK(contains(fault(tiny.options("out", {"retina.patch_size=500"})), "retina.patch_size: 500"));
+  CHECK(contains(run_fault(tiny.options("out", {"retina.patch_size=500"})),
+                 "retina.patch_size: 500"));
   CHECK_FALSE(fs::exists(options.out));
 }
 

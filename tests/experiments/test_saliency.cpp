@@ -13,11 +13,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kWords = {"scene.kind=digits_to_words", "scene.num_distractors=0",
-                                         "scene.max_number=99", "attention.glimpse.kind=whole",
-                                         "attention.hidden.kind=attend"};
+const std::vector<std::string> kWordSaliency = {
+    "scene.kind=digits_to_words", "scene.num_distractors=0", "scene.max_number=99",
+    "attention.glimpse.kind=whole", "attention.hidden.kind=attend"};
 
-std::string fault(const SaliencyOptions& options) {
+std::string saliency_fault(const SaliencyOptions& options) {
   return message_of<InputError>([&] { saliency(options); });
 }
 
@@ -31,10 +31,10 @@ TEST_CASE("saliency writes a sheet and the Jacobians of as many scenes as asked 
   CHECK(cv::imread((out / "saliency.png").string()).rows > 11 * 100);
   const ReadNpz read(out / "saliency.npz");
   const auto canvas = read.get("canvas_jacobian"), glimpses = read.get("glimpse_jacobian");
-  CHECK(shape_of(canvas) == Shape{11, 1, 13 * 15});
-  CHECK(shape_of(glimpses) == Shape{11, 1, 3, 32});
-  CHECK(shape_of(read.get("feature_jacobian")) == Shape{11, 1, 3, 8});
-  CHECK(shape_of(read.get("logits")) == Shape{11, 1});
+  CHECK(shape_of(canvas) == NpzShape{11, 1, 13 * 15});
+  CHECK(shape_of(glimpses) == NpzShape{11, 1, 3, 32});
+  CHECK(shape_of(read.get("feature_jacobian")) == NpzShape{11, 1, 3, 8});
+  CHECK(shape_of(read.get("logits")) == NpzShape{11, 1});
   for (std::size_t n = 0; n < 11; ++n) {
     double by_canvas = 0.0, by_glimpses = 0.0;
     for (std::size_t i = 0; i < 13 * 15; ++i) by_canvas += std::abs(canvas(n, 0, i));
@@ -46,20 +46,20 @@ TEST_CASE("saliency writes a sheet and the Jacobians of as many scenes as asked 
 
 TEST_CASE("saliency follows every symbol of a sequence, or the one that is asked for") {
   const TinyExperiment tiny;
-  const fs::path run = tiny.train("out", kWords);
+  const fs::path run = tiny.train("out", kWordSaliency);
   saliency({.run_folder = run, .out = tiny.path / "all", .scenes = 3});
   saliency({.run_folder = run, .out = tiny.path / "one", .scenes = 3, .step = 1});
   const ReadNpz all(tiny.path / "all/saliency.npz"), one(tiny.path / "one/saliency.npz");
   const auto chosen = all.get<int>("chosen");
   const auto every = all.get("canvas_jacobian"), first = one.get("canvas_jacobian");
-  CHECK(shape_of(first) == Shape{3, 1, 20});
-  REQUIRE(shape_of(every) == Shape{3, chosen.shape()[1], 20});
+  CHECK(shape_of(first) == NpzShape{3, 1, 20});
+  REQUIRE(shape_of(every) == NpzShape{3, chosen.shape()[1], 20});
   for (std::size_t n = 0; n < 3; ++n) {
     for (std::size_t i = 0; i < 20; ++i) CHECK(first(n, 0, i) == every(n, 0, i));
     for (std::size_t j = 0; j < chosen.shape()[1]; ++j)
       if (chosen(n, j) < 0) CHECK(every(n, j, 0) == 0.0F);
   }
-  CHECK(fault({.run_folder = run, .out = tiny.path / "x", .step = 9}) ==
+  CHECK(saliency_fault({.run_folder = run, .out = tiny.path / "x", .step = 9}) ==
         "--step 9: allowed: 1 to 3, the symbols of an episode");
 }
 
@@ -90,17 +90,19 @@ TEST_CASE("saliency of every kind of looking, core and answer can be drawn") {
 TEST_CASE("saliency refuses steps and scenes out of range, and files that are there") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out"), out = tiny.path / "maps";
-  CHECK(fault({.run_folder = run, .out = out, .step = 4}) ==
+  CHECK(saliency_fault({.run_folder = run, .out = out, .step = 4}) ==
         "--step 4: allowed: 1 to 3, the glimpses of an episode");
-  CHECK(fault({.run_folder = run, .out = out, .scenes = 101}) == "--scenes 101: allowed: 1 to 100");
+  CHECK(saliency_fault({.run_folder = run, .out = out, .scenes = 101}) ==
+        "--scenes 101: allowed: 1 to 100");
   const fs::path pooled = tiny.train("pooled", {"retina.pooling=max"});
-  CHECK(fault({.run_folder = pooled, .out = out}) ==
+  CHECK(saliency_fault({.run_folder = pooled, .out = out}) ==
         "retina.pooling: max has no gradient by the canvas; allowed with saliency: mean");
   CHECK(!fs::exists(out));
-  CHECK(contains(fault({.run_folder = run, .out = tiny.yaml}), "no folder can be made there"));
+  CHECK(contains(saliency_fault({.run_folder = run, .out = tiny.yaml}),
+                 "no folder can be made there"));
   fs::create_directories(out);
   put_bytes(out / "saliency.npz", "old");
-  CHECK(contains(fault({.run_folder = run, .out = out, .scenes = 1}), "exists already"));
+  CHECK(contains(saliency_fault({.run_folder = run, .out = out, .scenes = 1}), "exists already"));
   CHECK(bytes_of(out / "saliency.npz") == "old");
   saliency({.run_folder = run, .out = out, .scenes = 1, .force = true});
   CHECK(bytes_of(out / "saliency.npz") != "old");

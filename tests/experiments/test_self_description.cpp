@@ -12,7 +12,6 @@
 
 namespace saccade {
 
-using Words = CommandWords;
 using Result = Program::Result;
 
 TEST_CASE("--help exits with 0 and names the verbs") {
@@ -147,7 +146,8 @@ TEST_CASE("the completion of bash knows verbs, options, settings and presets") {
 
 TEST_CASE("the completions of zsh and fish and the manual have every verb and option") {
   const TemporaryFolder folder;
-  for (const Words& arguments : {Words{"completion", "zsh"}, {"completion", "fish"}, {"man"}}) {
+  for (const CommandWords& arguments :
+       {CommandWords{"completion", "zsh"}, {"completion", "fish"}, {"man"}}) {
     CAPTURE(arguments.back());
     const Result text = run_saccade(folder.path, arguments);
     check_done(text);

@@ -29,9 +29,9 @@ struct Outcome {
   fs::path folder;  // where it would be by default
 };
 
-class Runs {
+class ShortRuns {
  public:
-  Runs() { write_images(tiny_.path / "data"); }
+  ShortRuns() { write_images(tiny_.path / "data"); }
 
   const Outcome& of(const Overrides& overrides) {
     std::string words;
@@ -95,7 +95,7 @@ bool is_left_out(const Config& config, const std::string& key) {
 }  // namespace
 
 TEST_CASE("what is left out changes nothing, and what changes something is not left out") {
-  Runs runs;
+  ShortRuns runs;
   int left_out = 0;
   for (const Move& move : moves()) {
     CAPTURE(move.key);
@@ -120,7 +120,7 @@ TEST_CASE("what is left out changes nothing, and what changes something is not l
 TEST_CASE("every setting changes something") {
   const TemporaryFolder cache;  // of data.source=folder, not the user's
   const TemporaryVariable cache_variable("XDG_CACHE_HOME", cache.path.c_str());
-  Runs runs;
+  ShortRuns runs;
   std::vector<Move> all = moves();
   all.push_back({"init_from", runs.folder_of({"seed=5"}).string()});
   // The same digits but the first.

@@ -16,7 +16,7 @@ namespace saccade {
 namespace {
 
 namespace fs = std::filesystem;
-using Ending = StudyProgress::Ending;
+using RunEnding = StudyProgress::Ending;
 
 // Keeps what it is told.
 class HeardStudy : public StudyProgress {
@@ -28,7 +28,7 @@ class HeardStudy : public StudyProgress {
     most = std::max(most, now);
     return std::make_unique<OfRun>(*this, run);
   }
-  void end_run(int run, const std::string& text, Ending ending) override {
+  void end_run(int run, const std::string& text, RunEnding ending) override {
     --now;
     endings[run] = ending;
     texts[run] = text;
@@ -37,7 +37,7 @@ class HeardStudy : public StudyProgress {
   virtual void update(int /*run*/, std::int64_t /*episodes*/) {}
 
   std::map<int, std::string> labels, texts;
-  std::map<int, Ending> endings;
+  std::map<int, RunEnding> endings;
   int now = 0, most = 0;  // runs at once
 
  private:
@@ -125,9 +125,9 @@ TEST_CASE("one of several runs that fails is told, and tried again the next time
     const StudyOutcome outcome = train(tiny, "study", 2, told);
     CHECK(outcome.failed == 2);
     CHECK(outcome.finished.size() == 2);
-    CHECK(told.endings[0] == Ending::failed);
+    CHECK(told.endings[0] == RunEnding::failed);
     CHECK(contains(told.texts[1], "failed: init_from: none: no run folder with a checkpoint"));
-    CHECK(told.endings[3] == (tries == 0 ? Ending::trained : Ending::found_finished));
+    CHECK(told.endings[3] == (tries == 0 ? RunEnding::trained : RunEnding::found_finished));
     const RunFolder folder(tiny.path / "study" / tiny.runs()[0].folder);
     const std::optional<RunFailure> failure = read_failure(folder);
     REQUIRE(failure);
@@ -161,8 +161,8 @@ TEST_CASE("a run that somebody else is training is left to him") {
   CHECK_FALSE(told.endings.contains(1));
   lock.reset();
   CHECK(train(tiny, "study", 2, told).finished.size() == 3);
-  CHECK(told.endings[0] == Ending::found_finished);
-  CHECK(told.endings[1] == Ending::trained);
+  CHECK(told.endings[0] == RunEnding::found_finished);
+  CHECK(told.endings[1] == RunEnding::trained);
 }
 
 TEST_CASE("a run that somebody else leaves meanwhile is trained after all") {
@@ -180,7 +180,7 @@ TEST_CASE("a run that somebody else leaves meanwhile is trained after all") {
   };
   Leaves leaves(lock);
   CHECK(train(tiny, "study", 1, leaves).finished.size() == 2);
-  CHECK(leaves.endings.at(0) == Ending::trained);
+  CHECK(leaves.endings.at(0) == RunEnding::trained);
 }
 
 TEST_CASE("what somebody else ended meanwhile, well or not, is not done again") {
@@ -212,7 +212,7 @@ TEST_CASE("what somebody else ended meanwhile, well or not, is not done again") 
   const StudyOutcome outcome = train(tiny, "study", 1, ends);
   CHECK(outcome.finished.size() == 2);
   CHECK(outcome.failed == 1);
-  CHECK(ends.endings.at(0) == Ending::found_finished);
+  CHECK(ends.endings.at(0) == RunEnding::found_finished);
   CHECK(contains(ends.texts.at(1), "failed: no luck (process "));
 }
 
@@ -234,7 +234,7 @@ TEST_CASE("a stop saves every run that is trained, and the same study goes on") 
     const StudyOutcome outcome = train(tiny, out, jobs, stops, 3, stops.stop);
     CHECK(outcome.stopped);
     CHECK(stops.endings.size() == static_cast<std::size_t>(jobs));
-    for (const auto& [run, ending] : stops.endings) CHECK(ending == Ending::stopped);
+    for (const auto& [run, ending] : stops.endings) CHECK(ending == RunEnding::stopped);
     CHECK(fs::exists(tiny.path / out / tiny.runs()[0].folder / kLast));
     CHECK(train(tiny, out, jobs, told, 3).finished.size() == 4);
     for (const StudyRun& run : tiny.runs())

@@ -21,8 +21,8 @@ using tensorboard::Event;
 
 const std::string kEvents = "events.out.tfevents.saccade";
 const std::string kLines = "metrics.jsonl";
-const Overrides kAll = {"log.tensorboard=true", "log.jsonl=true", "record.every=64",
-                        "record.scenes=1"};
+const Overrides kAllLogs = {"log.tensorboard=true", "log.jsonl=true", "record.every=64",
+                            "record.scenes=1"};
 
 template <class Number>
 Number number_at(const std::string& bytes, std::size_t place) {
@@ -90,7 +90,7 @@ TEST_CASE("CRC-32C is that of its standard") {
 
 TEST_CASE("TensorBoard and metrics.jsonl are told every row of metrics.csv") {
   const TinyExperiment tiny;
-  const fs::path folder = tiny.train("out", kAll);
+  const fs::path folder = tiny.train("out", kAllLogs);
   const Csv table(folder / "metrics.csv");
   REQUIRE(table.column.at("episodes") == kTinyRows);
 
@@ -131,7 +131,7 @@ TEST_CASE("TensorBoard is shown the recordings") {
   const TinyExperiment tiny;
   for (const std::string format : {"gif", "png", "mp4"}) {
     CAPTURE(format);
-    Overrides overrides = kAll;
+    Overrides overrides = kAllLogs;
     overrides.push_back("record.format=" + format);
     const fs::path folder = tiny.train(format, overrides);
     std::vector<std::int64_t> steps;
@@ -161,8 +161,8 @@ TEST_CASE("TensorBoard is shown the recordings") {
 
 TEST_CASE("a run that is stopped and resumed leaves the log of one that was not") {
   const TinyExperiment tiny;
-  const fs::path whole = tiny.train("whole", kAll);
-  RunOptions options = tiny.options("stopped", kAll);
+  const fs::path whole = tiny.train("whole", kAllLogs);
+  RunOptions options = tiny.options("stopped", kAllLogs);
   int stops = 0;
   for (; !run_one_update(options); ++stops) {
     REQUIRE(stops < 13);
@@ -174,14 +174,14 @@ TEST_CASE("a run that is stopped and resumed leaves the log of one that was not"
 
 TEST_CASE("a run that was killed drops what its log has beyond its checkpoint") {
   const TinyExperiment tiny;
-  const fs::path whole = tiny.train("whole", kAll);
+  const fs::path whole = tiny.train("whole", kAllLogs);
   // Killed four updates behind its checkpoint, with several events and rows since then; the last
   // of them may be cut in its middle.
   for (const int updates : {1, 4, 7})
     for (const bool cut : {false, true}) {
       CAPTURE(updates);
       CAPTURE(cut);
-      RunOptions options = tiny.options(fmt::format("killed{}{}", updates, cut), kAll);
+      RunOptions options = tiny.options(fmt::format("killed{}{}", updates, cut), kAllLogs);
       const auto advance = [&](int count) {
         for (int n = 0; n < count; ++n) {
           CHECK_FALSE(run_one_update(options));

@@ -15,12 +15,12 @@ namespace fs = std::filesystem;
 
 using Names = std::vector<std::string>;
 
-const Overrides kSoft = {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
-                         "attention.glimpse.stride=4",       "attention.input.kind=gate",
-                         "attention.hidden.kind=self",       "attention.hidden.hops=2"};
-const Overrides kWords = {"scene.kind=digits_to_words", "scene.num_distractors=0",
-                          "scene.max_number=99", "attention.glimpse.kind=whole",
-                          "attention.hidden.kind=attend"};
+const Overrides kSoftWeights = {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
+                                "attention.glimpse.stride=4",       "attention.input.kind=gate",
+                                "attention.hidden.kind=self",       "attention.hidden.hops=2"};
+const Overrides kWordWeights = {"scene.kind=digits_to_words", "scene.num_distractors=0",
+                                "scene.max_number=99", "attention.glimpse.kind=whole",
+                                "attention.hidden.kind=attend"};
 
 // The attention of all test scenes of a tiny task, written and read back.
 ReadNpz written(const TinyTask& tiny, int scenes, int threads = 1) {
@@ -50,15 +50,15 @@ TEST_CASE("an npz file holds its arrays by name, and the same arrays give the sa
 }
 
 TEST_CASE("the weights of a soft agent are those of its looks, gate and hidden attention") {
-  const TinyTask tiny(kSoft);
+  const TinyTask tiny(kSoftWeights);
   const ReadNpz read = written(tiny, 130);
   CHECK(read.names() ==
         Names{"answers", "errors", "gate", "glimpse_weights", "hidden", "labels", "locations"});
   const xt::xarray<float> weights = read.get("glimpse_weights"), gate = read.get("gate"),
                           hidden = read.get("hidden"), locations = read.get("locations");
-  CHECK(shape_of(weights) == Shape{130, 3, 6});
-  CHECK(shape_of(gate) == Shape{130, 3, 8});
-  CHECK(shape_of(hidden) == Shape{130, 2, 3});
+  CHECK(shape_of(weights) == NpzShape{130, 3, 6});
+  CHECK(shape_of(gate) == NpzShape{130, 3, 8});
+  CHECK(shape_of(hidden) == NpzShape{130, 2, 3});
   const auto rollout = tiny.play(130);
   const StateWeights states = rollout->answer->state_weights();
   const xt::xarray<int> labels = read.get<int>("labels"), answers = read.get<int>("answers");
@@ -77,7 +77,7 @@ TEST_CASE("the weights of a soft agent are those of its looks, gate and hidden a
 }
 
 TEST_CASE("the weights of a decoder are its alignment, up to the end mark") {
-  const TinyTask tiny(kWords);
+  const TinyTask tiny(kWordWeights);
   const ReadNpz read = written(tiny, 120, 2);
   CHECK(read.names() == Names{"alignment", "answers", "errors", "labels"});
   const int symbols = tiny.task.model.answer().max_said, steps = tiny.task.model.num_glimpses();
@@ -110,14 +110,14 @@ TEST_CASE("each kind of agent has the arrays that it has, and no others") {
                "attention.glimpse.num_glimpses=12"}) == Names{"answers", "errors", "locations"});
   const TinyTask tiny({"model.core=attention", "model.heads=3", "model.depth=2"});
   const xt::xarray<float> core = written(tiny, 3).get("core");
-  CHECK(shape_of(core) == Shape{3, 3, 6, 3});
+  CHECK(shape_of(core) == NpzShape{3, 3, 6, 3});
   CHECK(core(1, 0, 5, 0) == doctest::Approx(1.0));
   CHECK(core(1, 0, 5, 1) == 0.0F);
   CHECK(core(2, 2, 0, 0) + core(2, 2, 0, 1) + core(2, 2, 0, 2) == doctest::Approx(1.0));
 }
 
 TEST_CASE("pictures of attention over states name what was said, and mark the look") {
-  const TinyTask words(kWords);
+  const TinyTask words(kWordWeights);
   const auto spoken = words.play(4);
   const Tensor<3> none = zeros<3>(2, 4, 20);
   const Episode text{*spoken, none, 1};
@@ -132,7 +132,7 @@ TEST_CASE("pictures of attention over states name what was said, and mark the lo
   CHECK(alignment.marked == 1);
   CHECK(alignment.at(0, 0) == (*spoken->answer->state_weights().weights)(0, 1, 0));
 
-  const TinyTask hops(kSoft);
+  const TinyTask hops(kSoftWeights);
   const auto looked = hops.play(2);
   const WeightTable table = state_weights(hops.task, {*looked, none, 0}, 2);
   CHECK(table.rows == Names{"1", "2"});
@@ -152,7 +152,7 @@ TEST_CASE("eval writes the weights beside the table, the same for any number of 
   CHECK(eval({.run_folder = run, .weights = one, .threads = 1}) == table);
   eval({.run_folder = run, .weights = two, .threads = 3});
   CHECK(bytes_of(one) == bytes_of(two));
-  CHECK(shape_of(ReadNpz(one).get("locations")) == Shape{150, 3, 2});
+  CHECK(shape_of(ReadNpz(one).get("locations")) == NpzShape{150, 3, 2});
   CHECK_FALSE(has_name_beside(tiny.path));
 }
 

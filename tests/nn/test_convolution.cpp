@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -17,8 +16,6 @@
 
 namespace saccade {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 using Sizes = Convolution::Sizes;
 

@@ -17,7 +17,6 @@
 namespace saccade {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
 NaiveMatrix naive_linear(const NaiveMatrix& x, const NaiveMatrix& w, const NaiveMatrix& b,
@@ -31,11 +30,11 @@ NaiveMatrix naive_linear(const NaiveMatrix& x, const NaiveMatrix& w, const Naive
   return y;
 }
 
-struct Sizes {
+struct LayerSizes {
   int rows, inputs, outputs;
 };
 
-void check_linear(Sizes sizes, bool relu, RandomStream& stream) {
+void check_linear(LayerSizes sizes, bool relu, RandomStream& stream) {
   CAPTURE(sizes.rows);
   CAPTURE(sizes.inputs);
   CAPTURE(sizes.outputs);
@@ -69,7 +68,8 @@ void check_linear(Sizes sizes, bool relu, RandomStream& stream) {
 
 TEST_CASE("linear layers: forward against naive loops, backward against finite differences") {
   RandomStream stream(1, Purpose::scene, 0, 0);
-  for (const Sizes sizes : {Sizes{1, 1, 1}, {1, 5, 17}, {3, 2, 16}, {7, 13, 5}, {20, 3, 33}}) {
+  for (const LayerSizes sizes :
+       {LayerSizes{1, 1, 1}, {1, 5, 17}, {3, 2, 16}, {7, 13, 5}, {20, 3, 33}}) {
     check_linear(sizes, false, stream);
     check_linear(sizes, true, stream);
   }
@@ -77,7 +77,7 @@ TEST_CASE("linear layers: forward against naive loops, backward against finite d
 
 TEST_CASE("linear_backward with beta 1 adds to what is there") {
   RandomStream stream(2, Purpose::scene, 0, 0);
-  for (const Sizes sizes : {Sizes{1, 1, 1}, {1, 5, 17}, {7, 13, 5}, {20, 3, 33}}) {
+  for (const LayerSizes sizes : {LayerSizes{1, 1, 1}, {1, 5, 17}, {7, 13, 5}, {20, 3, 33}}) {
     CAPTURE(sizes.rows);
     CAPTURE(sizes.inputs);
     CAPTURE(sizes.outputs);
@@ -101,7 +101,8 @@ TEST_CASE("linear_backward with beta 1 adds to what is there") {
 
 TEST_CASE("copy_rows, add and add_relu, number by number") {
   RandomStream stream(3, Purpose::scene, 0, 0);
-  for (const Sizes sizes : {Sizes{0, 0, 3}, {1, 0, 1}, {3, 0, 5}, {2, 0, 16}, {7, 0, 33}}) {
+  for (const LayerSizes sizes :
+       {LayerSizes{0, 0, 3}, {1, 0, 1}, {3, 0, 5}, {2, 0, 16}, {7, 0, 33}}) {
     CAPTURE(sizes.rows);
     CAPTURE(sizes.outputs);
     GuardedMatrix x(sizes.rows, sizes.outputs), y(sizes.rows, sizes.outputs);
@@ -178,7 +179,7 @@ NaiveMatrix naive_layer_norm(const NaiveMatrix& x, const NaiveMatrix& gain,
 }
 
 // Where every row is spread by `spread` around `centre`.
-void check_layer_norm(Sizes sizes, float spread, float centre, RandomStream& stream) {
+void check_layer_norm(LayerSizes sizes, float spread, float centre, RandomStream& stream) {
   CAPTURE(sizes.rows);
   CAPTURE(sizes.outputs);
   CAPTURE(spread);
@@ -217,7 +218,8 @@ void check_layer_norm(Sizes sizes, float spread, float centre, RandomStream& str
 
 TEST_CASE("layer norm: forward against naive loops, backward against finite differences") {
   RandomStream stream(4, Purpose::scene, 0, 0);
-  for (const Sizes sizes : {Sizes{1, 0, 1}, {1, 0, 2}, {3, 0, 5}, {2, 0, 16}, {7, 0, 33}}) {
+  for (const LayerSizes sizes :
+       {LayerSizes{1, 0, 1}, {1, 0, 2}, {3, 0, 5}, {2, 0, 16}, {7, 0, 33}}) {
     check_layer_norm(sizes, 1.0F, 0.0F, stream);
     check_layer_norm(sizes, 3.0F, -5.0F, stream);
     check_layer_norm(sizes, 0.01F, 0.0F, stream);  // where the epsilon counts

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "nn/random.h"
 #include "tests/guarded_matrix.h"
@@ -11,8 +10,6 @@
 
 namespace saccade {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 TEST_CASE("products of a matrix and a vector against naive loops, on views of wider matrices") {
   RandomStream stream(1, Purpose::scene, 0, 0);
