@@ -1,4 +1,4 @@
-"""`saccade export`: the weights as .npz, and the agent as ONNX, which computes what it does."""
+"""`saccade export`: the weights as .npz, and the agent as ONNX with the same results."""
 
 import json
 import pathlib
@@ -35,7 +35,7 @@ SOFT_GRID = {"attention.glimpse.kind": "soft_grid", **GRID}
 ATTEND = {"attention.hidden.kind": "attend"}
 LOCAL = {**ATTEND, "attention.hidden.area": "local", "attention.hidden.window": 1}
 
-# Every core, way of looking, gate and read of the states; what differs from SMALL.
+# Every core, glimpse mechanism, gate and attention over hidden states; the differences to SMALL.
 AGENTS = {
     "rnn": {},
     "lstm": {"model.core": "lstm"},
@@ -141,14 +141,14 @@ NEVER_UNROLLED = ("random",)
 
 
 def factor(name: str) -> float:
-    """Of what says where to look more, which begins next to nothing."""
+    """A larger factor for the weights that place the glimpses, which start near zero."""
     if name.endswith((".mean.weight", ".logits.weight", ".score.weight", ".score.v")):
         return 40
     return 4 if name.endswith(".window.weight") else 1.5
 
 
 def crc32(header: dict[str, Any], numbers: np.ndarray) -> str:
-    """Of metadata and tensors in the order of their names, as nn/safetensors.cpp says."""
+    """The checksum of metadata and tensors in the order of names, as in nn/safetensors.cpp."""
     crc = 0
     for key, value in sorted(header["__metadata__"].items()):
         if key != "crc32":
@@ -162,7 +162,7 @@ def crc32(header: dict[str, Any], numbers: np.ndarray) -> str:
 
 
 def enlarge(checkpoint: pathlib.Path) -> None:
-    """Weights that look about and tell what they see apart, as those of a short training do not."""
+    """Enlarges the weights: after a short run they hardly move the glimpse or separate images."""
     old = checkpoint.read_bytes()
     size = struct.unpack("<Q", old[:8])[0]
     header = json.loads(old[8 : 8 + size])
@@ -182,7 +182,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 @pytest.fixture(scope="module")
 def small(folder: pathlib.Path) -> dict[str, object]:
-    """A configuration with few digits, random ones, which are there at once."""
+    """A configuration with few, random digits, which need no generation."""
     rng = np.random.default_rng(0)
     data = folder / "data"
     data.mkdir()
@@ -224,7 +224,7 @@ def exported(program: str, run: pathlib.Path, *words: str):
 
 
 def glimpses_at(images: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """What a retina of means shows of images (N, rows, cols) at places (G, 2): (N, G, D)."""
+    """The glimpses of images (N, rows, cols) at places (G, 2), with box averages: (N, G, D)."""
     margin = 2 * max(SIDES)
     padded = np.pad(images / 255.0, ((0, 0), (margin, margin), (margin, margin)))
     seen = []
@@ -274,7 +274,7 @@ def assert_close(one: np.ndarray, other: np.ndarray, what: str) -> None:
 
 
 def given(name: str, images: np.ndarray, look: saccade.Rollout, t: int) -> np.ndarray:
-    """What a step's input of a name is at look t."""
+    """The value of a step's input at glimpse t."""
     count = len(images)
     if name == "glimpse":
         return look.glimpses[:, t].reshape(count, -1)
@@ -298,7 +298,7 @@ def empty(shape: list, count: int) -> np.ndarray:
     return np.zeros([{"batch": count, "steps": 0}.get(side, side) for side in shape], np.float32)
 
 
-def test_a_step_is_that_of_the_agent(run: pathlib.Path, program: str) -> None:
+def test_a_step_matches_the_agent(run: pathlib.Path, program: str) -> None:
     session = exported(program, run)
     agent = saccade.load(run, threads=1)
     images = some_images(5)
@@ -335,14 +335,14 @@ def test_a_step_is_that_of_the_agent(run: pathlib.Path, program: str) -> None:
     assert np.ptp(look.probabilities[:, -1], axis=0).max() > 1e-3  # it tells images apart
 
 
-def test_the_agent_looks_about(run: pathlib.Path) -> None:
-    """Else the tests beside this one would see nothing."""
+def test_the_agents_glimpses_move(run: pathlib.Path) -> None:
+    """Otherwise the other tests would detect nothing."""
     look = saccade.load(run, threads=1).rollout(some_images(5))
     if "locations" in look and run.name != "center":
         assert np.ptp(look.locations, axis=1).max() > 0.05
 
 
-def test_an_unrolled_agent_is_the_agent(run: pathlib.Path, program: str) -> None:
+def test_an_unrolled_agent_matches_the_agent(run: pathlib.Path, program: str) -> None:
     if run.name in NEVER_UNROLLED:
         return
     session = exported(program, run, "--unrolled")
@@ -399,7 +399,7 @@ def test_colours_keep_their_order(name: str, folder: pathlib.Path, program: str)
 
 
 def test_baselines(folder: pathlib.Path, small: dict[str, object], program: str) -> None:
-    """b = h w + c, and with a hidden layer, of the state behind the step."""
+    """b = h w + c, or with a hidden layer, from the state after the step."""
     for name, overrides in (("linear", {}), ("deep", AGENTS["mlp critic"])):
         out = folder / ("baseline-" + name)
         saccade.train({**small, **overrides}, out=out, threads=1)
@@ -438,7 +438,7 @@ def test_actions(folder: pathlib.Path, small: dict[str, object], program: str) -
         assert_close(np.exp(logs), look.probabilities[:, t], f"look {t}")
 
 
-def test_it_says_what_it_is(
+def test_metadata_describe_the_agent(
     folder: pathlib.Path, small: dict[str, object], program: str
 ) -> None:
     onnx = pytest.importorskip("onnx")
@@ -460,7 +460,7 @@ def test_it_says_what_it_is(
             assert told[f"{kind}.{part.name}"] == part.doc_string != ""
 
 
-def test_answers_are_said_to_be_of_the_look_they_are_of(
+def test_metadata_say_which_glimpse_an_answer_follows(
     folder: pathlib.Path, small: dict[str, object], tmp_path: pathlib.Path
 ) -> None:
     onnx = pytest.importorskip("onnx")

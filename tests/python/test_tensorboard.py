@@ -1,4 +1,4 @@
-"""`log.tensorboard`, as TensorBoard itself reads it."""
+"""`log.tensorboard`, read by TensorBoard itself."""
 
 import csv
 import pathlib
