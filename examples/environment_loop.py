@@ -34,7 +34,8 @@ def main() -> None:
     envs.close()
 
     glimpses = STEPS * envs.num_envs
-    print(f"{glimpses / seconds:,.0f} glimpses per second of shape {observations['glimpse'].shape[1:]}")
+    shape = observations["glimpse"].shape[1:]
+    print(f"{glimpses / seconds:,.0f} glimpses per second of shape {shape}")
     print(f"{on_target / glimpses:.1%} of the locations were inside the digit")
     print(f"{right / episodes:.1%} of {episodes:,} random answers were right")
 

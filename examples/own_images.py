@@ -1,8 +1,8 @@
 """Your own images: from arrays to a trained agent and a recording of where it looks.
 
-The images here are drawn: coloured discs, squares, triangles and crosses of 24 x 24 pixels. The agent
-finds one of them on a canvas of 60 x 60 with five glimpses and classifies it. Takes about ten seconds
-on 2 cores.
+The images here are drawn: coloured discs, squares, triangles and crosses of 24 x 24 pixels. The
+agent finds one of them on a canvas of 60 x 60 with five glimpses and classifies it. Takes about ten
+seconds on 2 cores.
 
     python examples/own_images.py
 """
@@ -79,8 +79,8 @@ def main() -> None:
     print(f"test: {100 * figures['test/error']:.2f} % wrong; ", end="")
     print(f"{100 * figures['test/error_random']:.2f} % with random locations")
 
-    # The arrays are stored in the cache folder, so `saccade eval`, `record` and `compare` can read the
-    # run, too.
+    # The arrays are stored in the cache folder, so `saccade eval`, `record` and `compare` can read
+    # the run, too.
     recording = saccade.record(run.agent(), scenes=6)
     print(f"where it looks: {recording.save(run.path / 'looks.gif')}")
 

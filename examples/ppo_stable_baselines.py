@@ -3,9 +3,9 @@
     pip install saccade stable-baselines3
     python examples/ppo_stable_baselines.py
 
-Two glimpses of synthetic 28x28 digits: the first at the centre, the second where the policy chooses.
-Prints the mean reward, which is the share of right answers, of the random policy and of PPO after
-200,000 steps. Takes about half a minute on two cores.
+Two glimpses of synthetic 28x28 digits: the first at the centre, the second where the policy
+chooses. Prints the mean reward, which is the share of right answers, of the random policy and of
+PPO after 200,000 steps. Takes about half a minute on two cores.
 """
 
 from collections.abc import Callable

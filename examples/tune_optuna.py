@@ -47,8 +47,8 @@ def objective(trial: optuna.Trial, out: Path, settings: dict) -> float:
 def tune(out: Path, trials: int, settings: dict = SETTINGS) -> optuna.Study:
     study = optuna.create_study(
         sampler=optuna.samplers.TPESampler(seed=1),
-        # From its third evaluation on, prunes a trial whose error is above the median of the earlier
-        # trials.
+        # From its third evaluation on, prunes a trial whose error is above the median of the
+        # earlier trials.
         pruner=optuna.pruners.MedianPruner(n_startup_trials=3, n_warmup_steps=20_000),
     )
     study.optimize(lambda trial: objective(trial, out, settings), n_trials=trials)

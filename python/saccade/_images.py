@@ -22,8 +22,8 @@ def keep_images(
     test_labels: Any = None,
     class_names: Sequence[str] | None = None,
 ) -> Path | None:
-    """Stores the images as IDX files and returns their folder, for `data: {source: idx, path: ...}`.
-    Returns None without images. The folder is in the cache folder, named by a checksum."""
+    """Stores the images as IDX files and returns their folder, for `data: {source: idx, path:
+    ...}`. Returns None without images. The folder is in the cache folder, named by a checksum."""
     for first, second, names in (
         (images, labels, "images and labels"),
         (test_images, test_labels, "test_images and test_labels"),

@@ -20,20 +20,22 @@ def labelled(
     *,
     prefix: str = "",
 ) -> Labelled:
-    """Images as bytes (N, rows, cols, channels), their classes (N) or None, and the class names, which
-    may be empty.
+    """Images as bytes (N, rows, cols, channels), their classes (N) or None, and the class names,
+    which may be empty.
 
-    `images` is an array or tensor, or it includes the labels: a sequence of (image, label), such as a
-    PyTorch Dataset, or an iterable of such pairs or of batches of them, such as a DataLoader. Labels
-    are integers or strings. Strings must be in `class_names`; without `class_names`, these are the
-    distinct labels, sorted. The `classes` of a dataset (torchvision) are its class names.
+    `images` is an array or tensor, or it includes the labels: a sequence of (image, label), such as
+    a PyTorch Dataset, or an iterable of such pairs or of batches of them, such as a DataLoader.
+    Labels are integers or strings. Strings must be in `class_names`; without `class_names`, these
+    are the distinct labels, sorted. The `classes` of a dataset (torchvision) are its class names.
     `prefix` is the prefix of the argument names in messages.
     """
     name, word = f"{prefix}images", f"{prefix}labels"
     names = _names(class_names)
     if not _is_array(images):
         if labels is not None:
-            raise InputError(f"{word}: given, but {name} already include labels; allowed: one of the two")
+            raise InputError(
+                f"{word}: given, but {name} already include labels; allowed: one of the two"
+            )
         names = names or _names(getattr(images, "classes", None), own=True)
         images, labels = _collected(name, images)
     pixels = as_images(name, images)
@@ -57,7 +59,8 @@ class _Named(str):
 
 
 def _is_array(images: Any) -> bool:
-    """Whether to treat `images` as an array. True also for invalid types, which as_images refuses."""
+    """Whether to treat `images` as an array. True also for invalid types, which as_images
+    refuses."""
     if hasattr(images, "__array__") or isinstance(images, (str, bytes, Mapping)):
         return True
     if isinstance(images, (list, tuple)):

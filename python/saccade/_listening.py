@@ -19,9 +19,9 @@ Row = dict[str, float]
 
 
 class Listener:
-    """Forwards the progress of training runs: rows to a callback, notes to the log, and optionally a
-    progress bar for each run. The C++ side calls it, on the thread that waits for the runs, with the
-    folder of the run."""
+    """Forwards the progress of training runs: rows to a callback, notes to the log, and optionally
+    a progress bar for each run. The C++ side calls it, on the thread that waits for the runs, with
+    the folder of the run."""
 
     def __init__(self, callback: Callable[[Row, Path], object] | None, progress: bool) -> None:
         if callback is not None and not callable(callback):

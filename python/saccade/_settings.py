@@ -54,8 +54,8 @@ def find_file(config: str | os.PathLike[str]) -> Path:
     ):
         return preset
     raise InputError(
-        f"config: '{config}' is neither a file nor a preset; allowed: the path of a YAML file, one of "
-        f"{', '.join(presets())}, or a dict"
+        f"config: '{config}' is neither a file nor a preset; allowed: the path of a YAML file, one "
+        f"of {', '.join(presets())}, or a dict"
     )
 
 
@@ -95,7 +95,8 @@ def _text(text: str) -> str:
 
 
 def flat(name: str, settings: Settings) -> dict[str, str]:
-    """Converts nested or dotted keys to dotted keys with YAML values. `name` is that of the argument."""
+    """Converts nested or dotted keys to dotted keys with YAML values. `name` is that of the
+    argument."""
     if not isinstance(settings, Mapping):
         raise InputError(f"{name}: {settings!r}; allowed: a dict of settings")
     keys = set(_saccade.setting_keys())
@@ -138,7 +139,9 @@ def experiment(config: Config, overrides: Settings | None, images: Path | None) 
     if images is not None:
         for key in ("data.source", "data.path"):
             if key in changed:
-                raise InputError(f"overrides: {key} is given together with images; allowed: one of the two")
+                raise InputError(
+                    f"overrides: {key} is given together with images; allowed: one of the two"
+                )
         assignments += [("data.source", "idx", "images"), ("data.path", str(images), "images")]
     return _saccade.Said(text, origin, assignments, [f"{k}={v}" for k, v in changed.items()])
 
@@ -153,7 +156,8 @@ def with_seed(overrides: Settings | None, seed: int | None) -> Settings | None:
 
 
 def as_called(function: str, *arguments: Any, **options: Any) -> str:
-    """The call as Python source, without arguments that are None; arrays are shown by their shapes."""
+    """The call as Python source, without arguments that are None; arrays are shown by their
+    shapes."""
 
     def as_text(value: Any) -> str:
         if isinstance(value, os.PathLike):

@@ -32,12 +32,12 @@ _WEIGHTS = ("glimpse_weights", "windows", "gate", "hidden", "alignment", "core")
 
 
 def load(path: str | os.PathLike[str], *, threads: int = 0) -> Agent:
-    """Loads a trained agent: from a Run or its folder (the averaged weights of its best checkpoint, as
-    in evaluations), a checkpoint file (see `Agent.save`), another Agent, or the name of an agent that
-    comes with the package (see `trained_agents`).
+    """Loads a trained agent: from a Run or its folder (the averaged weights of its best checkpoint,
+    as in evaluations), a checkpoint file (see `Agent.save`), another Agent, or the name of an agent
+    that comes with the package (see `trained_agents`).
 
-    The agent's training data must be present, because they name its classes. `threads`: the number of
-    threads; 0 for every processor that this process may use.
+    The agent's training data must be present, because they name its classes. `threads`: the number
+    of threads; 0 for every processor that this process may use.
     """
     return Agent(path, threads=threads)
 
@@ -176,10 +176,10 @@ class State:
 class Look:
     """One glimpse of N episodes.
 
-    locations (N, 2): the glimpse locations
-    glimpses (N, scales, channels, patch, patch): the pixels, or None
-    probabilities (N, C): the classes after this glimpse
-    next_locations (N, 2): where the agent would look next; None after the last glimpse
+    locations (N, 2): the glimpse locations.
+    glimpses (N, scales, channels, patch, patch): the pixels, or None.
+    probabilities (N, C): the classes after this glimpse.
+    next_locations (N, 2): where the agent would look next; None after the last glimpse.
     """
 
     locations: FloatArray
@@ -199,8 +199,8 @@ class Agent:
         self._elsewhere = False  # whether no file has its weights
 
     def __fspath__(self) -> str:
-        """The path that it was loaded from, so that an Agent can replace a run folder. Raises InputError
-        if its weights were changed; use `save` first."""
+        """The path that it was loaded from, so that an Agent can replace a run folder. Raises
+        InputError if its weights were changed; use `save` first."""
         if self._edited:
             raise InputError(
                 f"{self.path}: the agent's weights were changed; save(path) them and use that path"
@@ -274,9 +274,9 @@ class Agent:
 
     @property
     def parameters(self) -> Mapping[str, FloatArray]:
-        """The weights by name, (rows, cols) each. The arrays share the agent's memory: the agent uses
-        what you write into them. `torch.from_dlpack` accepts them without a copy. The mapping itself
-        is read-only; use `set_parameters` to assign arrays."""
+        """The weights by name, (rows, cols) each. The arrays share the agent's memory: the agent
+        uses what you write into them. `torch.from_dlpack` accepts them without a copy. The mapping
+        itself is read-only; use `set_parameters` to assign arrays."""
         return types.MappingProxyType(self._agent.parameters)
 
     def set_parameters(self, weights: Mapping[str, Any]) -> None:
@@ -299,9 +299,9 @@ class Agent:
         return other
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> pathlib.Path:
-        """Writes the current weights and the configuration to a .safetensors file and returns its path.
-        `load`, the setting `init_from` (to continue training), and every function that only needs
-        the agent of a run accept the file. An existing file is an error unless `force`."""
+        """Writes the current weights and the configuration to a .safetensors file and returns its
+        path. `load`, the setting `init_from` (to continue training), and every function that only
+        needs the agent of a run accept the file. An existing file is an error unless `force`."""
         file = pathlib.Path(as_path("path", path))
         if file.suffix != ".safetensors":
             raise InputError(f"path: {file}; allowed: a file name ending in .safetensors")
@@ -320,7 +320,8 @@ class Agent:
         """Writes the agent for other programs, as `saccade export` does, and returns the paths.
 
         npz: a file with one array per parameter.
-        onnx: a file with one step, from a glimpse and the state to the answer and the next location.
+        onnx: a file with one step, from a glimpse and the state to the answer and the next
+            location.
         unrolled: the ONNX file has whole episodes instead, from the canvas to the answer.
         agent: a new folder with the configuration, figures and weights of the agent's finished run;
             not available if the weights were changed.
@@ -370,10 +371,11 @@ class Agent:
             names), as for saccade.train.
         scenes: the number of scenes; by default that of the run's own evaluation.
         split: the part of the data for `scenes`.
-        readout: the sampling mode. `deterministic` takes the mean or the most probable location, and
-            for soft kinds the expectation; `sampled` samples; `argmax` takes the most probable
+        readout: the sampling mode. `deterministic` takes the mean or the most probable location,
+            and for soft kinds the expectation; `sampled` samples; `argmax` takes the most probable
             location, also for soft kinds.
-        seed, sample: the random stream and the index of the sample; seed is evaluation.seed by default.
+        seed, sample: the random stream and the index of the sample; seed is evaluation.seed by
+            default.
         beam: the beam size of a decoder.
         canvases: whether to return the canvases of the scenes.
         """
@@ -405,8 +407,8 @@ class Agent:
         readout: Readout = "deterministic",
         seed: int = 0,
     ) -> State:
-        """The state before the first glimpse: of images as in `rollout`, or of `size` episodes whose
-        glimpses the caller provides, for example from an environment."""
+        """The state before the first glimpse: of images as in `rollout`, or of `size` episodes
+        whose glimpses the caller provides, for example from an environment."""
         if (images is None) == (size is None):
             raise InputError("start: needs either images or size")
         if images is not None:
@@ -414,8 +416,8 @@ class Agent:
             return State(len(pixels), images=pixels, readout=readout, seed=as_seed(seed))
         if not self._facts["handed"]:
             raise InputError(
-                "size: this agent sees more than one glimpse per step (many places, a window, or the "
-                "canvas through model.context); use start(images)"
+                "size: this agent sees more than one glimpse per step (many places, a window, or "
+                "the canvas through model.context); use start(images)"
             )
         episodes = as_integer("size", size, 1, MAX_SCENES)
         return State(episodes, readout=readout, seed=as_seed(seed))
@@ -423,8 +425,8 @@ class Agent:
     def step(self, state: State, locations: Any = None, glimpses: Any = None) -> Look:
         """Takes the next glimpse and advances `state`.
 
-        locations: (N, 2) in [-1, 1]; by default the agent's own choice. Only for agents that look at
-            points.
+        locations: (N, 2) in [-1, 1]; by default the agent's own choice. Only for agents that look
+            at points.
         glimpses: (N, ...), numbers in [0, 1]. A state without images needs locations and glimpses.
 
         The episode is computed again from its beginning, so a state is nothing but its history.
@@ -475,15 +477,16 @@ class Agent:
     def saliency(
         self, images: Any = None, *, scenes: int = 8, step: int | None = None
     ) -> dict[str, np.ndarray]:
-        """Gradient saliency: the sequential Jacobian (Graves 2012) of O logits with respect to the input.
+        """Gradient saliency: the sequential Jacobian (Graves 2012) of O logits with respect to the
+        input.
 
         images: as in `rollout`; by default `scenes` test scenes.
         step: the answer after this glimpse, or this symbol, counted from 1; by default the last
             answer, or every symbol.
 
         Returns canvas_jacobian (N, O, channels, rows, cols), glimpse_jacobian (N, O, T, D) if the
-        agent takes single glimpses, feature_jacobian (N, O, T, F), logits (N, O), and chosen (N, O),
-        the class of each logit.
+        agent takes single glimpses, feature_jacobian (N, O, T, F), logits (N, O), and chosen (N,
+        O), the class of each logit.
         """
         if images is None:
             arrays = self._agent.saliency_of_scenes(_scenes(scenes), step)
@@ -497,8 +500,8 @@ class Agent:
     def gradients(
         self, *, scenes: int = 64, samples: int = 128, rollouts: int = 4
     ) -> dict[str, Any]:
-        """The noise of the locator's REINFORCE gradient under each advantage estimator, as in `saccade
-        gradients`. Only for agents that are trained with REINFORCE.
+        """The noise of the locator's REINFORCE gradient under each advantage estimator, as in
+        `saccade gradients`. Only for agents that are trained with REINFORCE.
 
         scenes: test scenes.
         samples: samples of the policy's noise.

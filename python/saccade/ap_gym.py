@@ -1,8 +1,8 @@
 """The environments with the interface of ap_gym, for its agents and wrappers.
 
-Needs the package ap-gym. An action is a dictionary of `action`, the next location (x, y) in [-1, 1],
-and `prediction`, the logits of the classes. The reward of each step is the base reward minus the
-loss of the prediction. `info["prediction"]` has `target`, `loss` and `metrics`.
+Needs the package ap-gym. An action is a dictionary of `action`, the next location (x, y) in [-1,
+1], and `prediction`, the logits of the classes. The reward of each step is the base reward minus
+the loss of the prediction. `info["prediction"]` has `target`, `loss` and `metrics`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ class ActiveGlimpseVectorEnv(ap_gym.ActiveClassificationVectorEnv):  # type: ign
         self._envs = GlimpseVectorEnv(num_envs, family, **arguments)
         if self._envs.answer_kind != "class":
             kind = self._envs.answer_kind
-            raise InputError(f"family: {family} has answers of kind {kind}; allowed: families that answer with a class")
+            raise InputError(
+                f"family: {family} has answers of kind {kind}; "
+                "allowed: families that answer with a class"
+            )
         super().__init__(
             self._envs.num_envs,
             len(self._envs.class_names),
@@ -124,7 +127,9 @@ class ActiveGlimpseEnv(ap_gym.ActivePerceptionVectorToSingleWrapper):  # type: i
     def __init__(self, family: str = "Cluttered60", **arguments: Any) -> None:
         for name in ("autoreset_mode", "threads"):
             if name in arguments:
-                raise InputError(f"{name}: {arguments[name]!r}; allowed only for a vector environment")
+                raise InputError(
+                    f"{name}: {arguments[name]!r}; allowed only for a vector environment"
+                )
         super().__init__(ActiveGlimpseVectorEnv(1, family, **arguments))
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:

@@ -29,8 +29,8 @@ class Comparison:
         self.report = report
 
     def to_dict(self) -> dict[str, Any]:
-        """The variants with their figures by metric name (shares in [0, 1], None if unknown), and what
-        was left out. The ends of intervals have the suffixes _low and _high.
+        """The variants with their figures by metric name (shares in [0, 1], None if unknown), and
+        what was left out. The ends of intervals have the suffixes _low and _high.
         `not_clearly_better_than` names the controls (test/error_shuffled, ...) that a variant's
         error is not clearly below: attention does nothing there that these could not. `verdict` is
         the conclusion in sentences. Intervals are over seeds, except those of the single runs in
@@ -70,10 +70,10 @@ def compare(
     """Compares runs and writes tables, charts, a recording and a report, as `saccade compare` does.
 
     folders: folders of runs or studies, Runs, Studies, Agents, or names of trained agents.
-    tuned_by: keys that were tuned. Among runs that differ only in these keys, the one with the lowest
-        validation error represents the variant.
-    out: the folder to write; by default comparison/ in the given folder, or in the current folder if
-        several are given.
+    tuned_by: keys that were tuned. Among runs that differ only in these keys, the one with the
+        lowest validation error represents the variant.
+    out: the folder to write; by default comparison/ in the given folder, or in the current folder
+        if several are given.
     force: overwrite an older comparison; without it, an existing one is an InputError.
     """
     paths = [Path(folder) for folder in folders]

@@ -30,7 +30,8 @@ def download(
 
     name: one of `names`, a value of the setting `data.source`.
     out: the folder; by default the one in the cache folder where runs look for it.
-    mirror: a URL (http://... or https://...) of a folder with the files, instead of the publisher's.
+    mirror: a URL (http://... or https://...) of a folder with the files, instead of the
+        publisher's.
     force: replace files that differ from the published ones.
     progress: show a progress bar (needs tqdm). Notes go to the logger "saccade".
     """

@@ -22,8 +22,8 @@ PathLike = str | os.PathLike[str]
 
 
 class Metrics(dict[str, list[float]]):
-    """The columns of metrics.csv that have any value, by name; missing values are NaN. `episodes` are
-    integers, shares are in [0, 1]."""
+    """The columns of metrics.csv that have any value, by name; missing values are NaN. `episodes`
+    are integers, shares are in [0, 1]."""
 
     def to_pandas(self) -> pandas.DataFrame:
         """A frame with a row per logging step."""
@@ -50,7 +50,8 @@ class Folder:
 
 
 class Run(Folder):
-    """A run folder, or the folder of the trained agent with this name. Its files are read on access."""
+    """A run folder, or the folder of the trained agent with this name. Its files are read on
+    access."""
 
     def __init__(self, path: PathLike) -> None:
         self.path = _saccade.find_run_folder(Path(path))
@@ -86,7 +87,8 @@ class Run(Folder):
 
     @property
     def test(self) -> dict[str, Any]:
-        """The data of the test's charts: error by glimpse, confusion, locations; empty until the test."""
+        """The data of the test's charts: error by glimpse, confusion, locations; empty until the
+        test."""
         return self._read("test.json")
 
     def _repr_html_(self) -> str:
@@ -141,8 +143,8 @@ class Study(Folder):
         return compared([self.path], tuned_by, self.path / "comparison" / "report.html")
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A frame with a row per run: its folder, the settings in which the runs differ, and the figures
-        of its summary."""
+        """A frame with a row per run: its folder, the settings in which the runs differ, and the
+        figures of its summary."""
         runs = self.runs
         settings = [dict(_saccade.config_items(run.path / "config.yaml")) for run in runs]
         differing = [

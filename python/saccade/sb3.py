@@ -1,4 +1,5 @@
-"""The environments as vector environments of Stable-Baselines3. Needs the package stable-baselines3."""
+"""The environments as vector environments of Stable-Baselines3. Needs the package
+stable-baselines3."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ class GlimpseVecEnv(VecEnv):
     def __init__(self, num_envs: int = 1, family: str = "Cluttered60", **arguments: Any) -> None:
         for name in ("flat", "autoreset_mode"):
             if name in arguments:
-                raise InputError(f"{name}: {arguments[name]!r}; Stable-Baselines3 fixes this argument")
+                raise InputError(
+                    f"{name}: {arguments[name]!r}; Stable-Baselines3 fixes this argument"
+                )
         self.envs = GlimpseVectorEnv(
             num_envs, family, flat=True, autoreset_mode=AutoresetMode.SAME_STEP, **arguments
         )
@@ -67,10 +70,10 @@ class GlimpseVecEnv(VecEnv):
         return [getattr(self.envs, attr_name)] * len(self._indices(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        raise InputError(f"set_attr('{attr_name}'): the environments share all attributes, which cannot be set")
+        raise InputError(f"set_attr('{attr_name}'): the environments share all attributes")
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> Any:
-        raise InputError(f"env_method('{method_name}'): not supported, because the environments are stepped together")
+        raise InputError(f"env_method('{method_name}'): not supported by a vector environment")
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
         return [False] * len(self._indices(indices))
@@ -80,6 +83,6 @@ class GlimpseVecEnv(VecEnv):
 
 
 def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> VecMonitor:
-    """A GlimpseVecEnv by its Gymnasium id ("saccade/Cluttered60-v0"), in a VecMonitor: the info of an
-    episode that ended has its return and length as `episode`."""
+    """A GlimpseVecEnv by its Gymnasium id ("saccade/Cluttered60-v0"), in a VecMonitor: the info of
+    an episode that ended has its return and length as `episode`."""
     return VecMonitor(GlimpseVecEnv(num_envs, family_of(id), **arguments))

@@ -36,19 +36,21 @@ def train(
     settings writes the same bytes.
 
     config: a YAML file, the name of a preset (see `presets`), or a dict with nested or dotted keys.
-    overrides: settings that replace those of `config`, by dotted keys: {"training.episodes": 100_000}.
+    overrides: settings that replace those of `config`, by dotted keys: {"training.episodes":
+        100_000}.
     images, labels: your own data instead of the configuration's. Images are an array or tensor (N,
         rows, cols), (N, rows, cols, 1 or 3) or (N, 1 or 3, rows, cols) of bytes or of floats in
         [0, 1]; labels (N) are classes 0 to C - 1 or strings. Or `images` alone is a dataset of
         (image, label) or an iterable of batches, such as PyTorch's Dataset and DataLoader. They are
-        stored in the cache folder ($XDG_CACHE_HOME/saccade or ~/.cache/saccade) for later use of the run.
+        stored in the cache folder ($XDG_CACHE_HOME/saccade or ~/.cache/saccade) for later use of
+        the run.
     test_images, test_labels: the same for the test; by default a random sixth of the images, always
         the same one, is the test set.
     class_names: names of the classes 0 to C - 1; by default those of the dataset, or the distinct
         string labels, sorted.
     seed: the setting `seed`.
-    out: the run folder; by default runs/<name>/<overrides>/seed-<n>. An existing run is an InputError
-        unless `resume`.
+    out: the run folder; by default runs/<name>/<overrides>/seed-<n>. An existing run is an
+        InputError unless `resume`.
     resume: continue from the last checkpoint of an existing run.
     threads: the number of threads; 0 for all processors. The results do not depend on it.
     callback: called with each row of metrics.csv as a dict, on this thread. If it returns True, the
@@ -111,8 +113,8 @@ def study(
 def evaluate(
     run: PathLike, episodes: int | None = None, threads: int = 0, draws: int | None = None
 ) -> dict[str, Any]:
-    """Tests the best checkpoint of a run (the last one if there is no best yet), as `saccade eval` does.
-    Returns the figures by metric name, shares in [0, 1].
+    """Tests the best checkpoint of a run (the last one if there is no best yet), as `saccade eval`
+    does. Returns the figures by metric name, shares in [0, 1].
 
     run: a Run, its folder, an Agent, or the name of a trained agent.
     episodes: the number of test scenes; by default that of the run's configuration.

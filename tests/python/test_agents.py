@@ -383,7 +383,7 @@ def test_notebook_output(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) 
         assert text.startswith("<table>") and "<b>" not in text
     assert "&lt;b&gt;&amp;" in shown[0] and "&lt;b&gt;&amp;" in shown[1]
     assert f"{100 * run.summary['test/error']:.2f}" in shown[0]
-    assert "4 at 32 x 36 pixels" in shown[1] and "(changed)" not in shown[1]
+    assert "4 of 32 x 36 pixels" in shown[1] and "(changed)" not in shown[1]
     assert shown[2].count("<tr>") == 11 and "and 2 more" in shown[2]
     unlabelled = agent.rollout(some_images(2))._repr_html_()
     assert "label" not in unlabelled and unlabelled.count("<tr>") == 3
@@ -419,21 +419,21 @@ def test_saliency_is_the_derivative(runs: dict[str, pathlib.Path]) -> None:
 
 
 def test_gradients_returns_figures(runs: dict[str, pathlib.Path]) -> None:
-    told = saccade.load(runs["points"]).gradients(scenes=4, samples=3, rollouts=2)
-    assert {"none", "learned", "leave_one_out"} <= set(told["estimators"])
-    assert told["estimators"]["learned"]["variance"] > 0
+    figures = saccade.load(runs["points"]).gradients(scenes=4, samples=3, rollouts=2)
+    assert {"none", "learned", "leave_one_out"} <= set(figures["estimators"])
+    assert figures["estimators"]["learned"]["variance"] > 0
     with pytest.raises(saccade.InputError, match="does not learn by REINFORCE"):
         saccade.load(runs["grid"]).gradients()
 
 
 def test_recordings(agent: saccade.Agent, tmp_path: pathlib.Path) -> None:
-    film = saccade.record(agent, some_images(2))
-    path = film.save(tmp_path / "looks.gif")
+    recording = saccade.record(agent, some_images(2))
+    path = recording.save(tmp_path / "looks.gif")
     assert path.read_bytes()[:6] == b"GIF89a"
-    assert path.read_bytes() == film.gif()
+    assert path.read_bytes() == recording.gif()
     with pytest.raises(saccade.InputError, match="exists already"):
-        film.save(path)
-    assert film._repr_html_().startswith('<img src="data:image/gif;base64,R0lGOD')
+        recording.save(path)
+    assert recording._repr_html_().startswith('<img src="data:image/gif;base64,R0lGOD')
     sheet = saccade.record(agent, scenes=2).save(tmp_path / "looks.png")
     assert sheet.read_bytes()[:4] == b"\x89PNG"
 
@@ -486,12 +486,12 @@ def test_invalid_arguments_are_refused(runs: dict[str, pathlib.Path], tmp_path: 
         ("size: 0; allowed: 1 to", lambda: agent.start(size=0)),
         ("fps: 'slow'; allowed: a number", lambda: saccade.record(agent, fps="slow")),
         ("threads: -1; allowed: 0 to 1024", lambda: saccade.load(runs["points"], threads=-1)),
-        ("scenes: given with images", lambda: agent.rollout(images, scenes=2)),
+        ("scenes: given together with images", lambda: agent.rollout(images, scenes=2)),
         (r"labels: shape \(3,\)", lambda: agent.rollout(images, labels=[1, 2, 3])),
         ("labels: 3 to 10; allowed: 0 to 9", lambda: agent.rollout(images, labels=[3, 10])),
         ("unknown readout 'best'", lambda: agent.rollout(images, readout="best")),
         ("unknown split 'all'", lambda: agent.rollout(scenes=2, split="all")),
-        ("needs images or size", agent.start),
+        ("needs either images or size", agent.start),
         ("sees more than one glimpse", lambda: grid.start(size=2)),
         ("many places at once", lambda: grid.step(grid.start(images), np.zeros((2, 2)))),
         (r"locations: shape \(3, 2\)", lambda: agent.step(agent.start(images), np.zeros((3, 2)))),

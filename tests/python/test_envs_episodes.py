@@ -103,15 +103,15 @@ def test_catch_rewards_each_ball():
     envs = make_vec("Catch", 50, **whole, autoreset_mode="Disabled")
     seen, info = envs.reset(seed=0)
     assert "label" not in info
-    earned = np.zeros(50)
+    total = np.zeros(50)
     for _ in range(46):
         paddle = seen["glimpse"][:, 0, 0, -1].argmax(axis=-1)
         follow = np.sign(info["box"][:, 0] - paddle) + 1
         action = {"location": np.zeros((50, 2), np.float32), "answer": follow}
         seen, rewards, terminated, _, info = envs.step(action)
-        earned += rewards
+        total += rewards
     assert terminated.all()
-    assert 1.2 < earned.mean() <= 2.0  # balls; a paddle that does not follow catches one in six
+    assert 1.2 < total.mean() <= 2.0  # balls; a paddle that does not follow catches one in six
 
 
 def test_flat_spaces_hold_the_same_values():
@@ -191,9 +191,9 @@ def test_families_match_their_presets(family):
     assert env.glimpse_shape == (retina["scales"], 1, retina["patch_size"], retina["patch_size"])
     assert env.num_glimpses == glimpse["num_glimpses"]
     # Giving the preset's values explicitly changes nothing.
-    said = {"scene": preset["scene"], "retina": retina}
+    explicit = {"scene": preset["scene"], "retina": retina}
     first = "center" if glimpse.get("first") == "center" else "random"
-    assert_same(play(make_vec(family), 5), play(make_vec(family, first=first, **said), 5))
+    assert_same(play(make_vec(family), 5), play(make_vec(family, first=first, **explicit), 5))
 
 
 def test_own_images_are_the_same_as_bytes_and_as_floats():

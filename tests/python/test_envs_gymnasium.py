@@ -30,8 +30,8 @@ def test_the_metadata_name_the_autoreset_mode():
     assert saccade.envs.GlimpseVectorEnv.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     assert make_vec().metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     for mode in AutoresetMode:
-        for said in (mode, mode.value):
-            envs = make_vec("Centered28", 2, num_glimpses=1, autoreset_mode=said)
+        for given in (mode, mode.value):
+            envs = make_vec("Centered28", 2, num_glimpses=1, autoreset_mode=given)
             assert envs.metadata["autoreset_mode"] is mode
             envs.reset(seed=0)
             steps = envs.step(envs.action_space.sample())[0]["step"]

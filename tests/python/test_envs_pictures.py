@@ -67,13 +67,13 @@ def test_nothing_is_drawn_without_a_render_mode():
 
 def test_videos_are_recorded(tmp_path):
     pytest.importorskip("moviepy")
-    env = gym.wrappers.RecordVideo(make("Bag", render_mode="rgb_array"), str(tmp_path / "films"))
+    env = gym.wrappers.RecordVideo(make("Bag", render_mode="rgb_array"), str(tmp_path / "videos"))
     env.reset(seed=0)
     ended = False
     while not ended:
         _, _, ended, _, _ = env.step(env.action_space.sample())
     env.close()
-    (video,) = tmp_path.glob("films/*.mp4")
+    (video,) = tmp_path.glob("videos/*.mp4")
     assert video.stat().st_size > 1000
 
 
@@ -84,10 +84,10 @@ def test_videos_are_recorded(tmp_path):
 def test_videos_of_a_vector_environment_are_recorded(tmp_path):
     pytest.importorskip("moviepy")
     envs = make_vec("Bag", 3, render_mode="rgb_array")
-    envs = gym.wrappers.vector.RecordVideo(envs, str(tmp_path / "films"), video_length=5)
+    envs = gym.wrappers.vector.RecordVideo(envs, str(tmp_path / "videos"), video_length=5)
     envs.reset(seed=0)
     for _ in range(6):
         envs.step(envs.action_space.sample())
     envs.close()
-    (video,) = tmp_path.glob("films/*.mp4")
+    (video,) = tmp_path.glob("videos/*.mp4")
     assert video.stat().st_size > 1000

@@ -191,8 +191,8 @@ def small(folder: pathlib.Path) -> dict[str, object]:
         labels = (np.arange(count) % 10).astype(np.uint8)
         images = struct.pack(">4I", 0x803, count, 12, 12) + pixels.tobytes()
         (data / f"{part}-images-idx3-ubyte").write_bytes(images)
-        told = struct.pack(">2I", 0x801, count) + labels.tobytes()
-        (data / f"{part}-labels-idx1-ubyte").write_bytes(told)
+        results = struct.pack(">2I", 0x801, count) + labels.tobytes()
+        (data / f"{part}-labels-idx1-ubyte").write_bytes(results)
     return {**SMALL, "data": {"source": "idx", "path": str(data)}}
 
 
@@ -321,18 +321,18 @@ def test_a_step_matches_the_agent(run: pathlib.Path, program: str) -> None:
                 feeds[part.name] = (small[:, t] if rows == 6 else small).reshape(len(images), -1)
             else:
                 feeds[part.name] = given(part.name, images, look, t)
-        told = dict(zip(outputs, session.run(None, feeds)))
-        assert_close(np.exp(told["log_probabilities"]), look.probabilities[:, t], f"look {t}")
-        if t == 0 and "first_location" in told:
-            assert_close(told["first_location"], look.locations[:, 0], "the first look")
-        if t + 1 < agent.num_glimpses and "next_location" in told:
-            assert_close(told["next_location"], look.locations[:, t + 1], f"after look {t}")
-        if t + 1 < agent.num_glimpses and "next_weights" in told:
-            assert_close(told["next_weights"], look["glimpse_weights"][:, t + 1], f"look {t}")
-        if t + 1 < agent.num_glimpses and "next_window" in told:
-            np.testing.assert_allclose(told["next_window"], look["windows"][:, t + 1], rtol=1e-4)
-        carried = {name: told["next_" + name] for name in carried}
-    assert np.ptp(look.probabilities[:, -1], axis=0).max() > 1e-3  # it tells images apart
+        results = dict(zip(outputs, session.run(None, feeds)))
+        assert_close(np.exp(results["log_probabilities"]), look.probabilities[:, t], f"glimpse {t}")
+        if t == 0 and "first_location" in results:
+            assert_close(results["first_location"], look.locations[:, 0], "the first glimpse")
+        if t + 1 < agent.num_glimpses and "next_location" in results:
+            assert_close(results["next_location"], look.locations[:, t + 1], f"after glimpse {t}")
+        if t + 1 < agent.num_glimpses and "next_weights" in results:
+            assert_close(results["next_weights"], look["glimpse_weights"][:, t + 1], f"glimpse {t}")
+        if t + 1 < agent.num_glimpses and "next_window" in results:
+            np.testing.assert_allclose(results["next_window"], look["windows"][:, t + 1], rtol=1e-4)
+        carried = {name: results["next_" + name] for name in carried}
+    assert np.ptp(look.probabilities[:, -1], axis=0).max() > 1e-3  # it distinguishes the images
 
 
 def test_the_agents_glimpses_move(run: pathlib.Path) -> None:
@@ -351,10 +351,10 @@ def test_an_unrolled_agent_matches_the_agent(run: pathlib.Path, program: str) ->
     feeds = {"canvas": (images[:, None] / 255.0).astype(np.float32)}
     if "first_location" in [part.name for part in session.get_inputs()]:
         feeds["first_location"] = look.locations[:, 0]
-    told = dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
-    if "locations" in told:
-        assert_close(told["locations"], look.locations, "locations")
-    assert_close(np.exp(told["log_probabilities"]), look.probabilities[:, -1], "the answer")
+    results = dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
+    if "locations" in results:
+        assert_close(results["locations"], look.locations, "locations")
+    assert_close(np.exp(results["log_probabilities"]), look.probabilities[:, -1], "the answer")
 
 
 def png(pixels: np.ndarray) -> bytes:
@@ -393,8 +393,8 @@ def test_colours_keep_their_order(name: str, folder: pathlib.Path, program: str)
     feeds = {"canvas": (images.transpose(0, 3, 1, 2) / 255.0).astype(np.float32)}
     if "first_location" in [part.name for part in session.get_inputs()]:
         feeds["first_location"] = look.locations[:, 0]
-    told = dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
-    assert_close(np.exp(told["log_probabilities"]), look.probabilities[:, -1], "the answer")
+    results = dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
+    assert_close(np.exp(results["log_probabilities"]), look.probabilities[:, -1], "the answer")
     assert np.ptp(look.probabilities[:, -1], axis=0).max() > 1e-3
 
 
@@ -435,7 +435,7 @@ def test_actions(folder: pathlib.Path, small: dict[str, object], program: str) -
             "state": state,
         }
         logs, state = session.run(["log_probabilities", "next_state"], feeds)
-        assert_close(np.exp(logs), look.probabilities[:, t], f"look {t}")
+        assert_close(np.exp(logs), look.probabilities[:, t], f"glimpse {t}")
 
 
 def test_metadata_describe_the_agent(
@@ -446,18 +446,18 @@ def test_metadata_describe_the_agent(
     if not out.exists():
         saccade.train(small, out=out, threads=1)
     for words in ([], ["--unrolled"]):
-        file = out / "said.onnx"
+        file = out / "agent.onnx"
         command = [program, "export", str(out), "--onnx", str(file), "--force", *words]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         model = onnx.load(file)
         onnx.checker.check_model(model, full_check=True)
-        told = {entry.key: entry.value for entry in model.metadata_props}
-        assert told["saccade.config"] == saccade.load(out).config_yaml
-        assert json.loads(told["saccade.classes"]) == saccade.load(out).class_names
-        assert told["saccade.version"] == model.producer_version
+        results = {entry.key: entry.value for entry in model.metadata_props}
+        assert results["saccade.config"] == saccade.load(out).config_yaml
+        assert json.loads(results["saccade.classes"]) == saccade.load(out).class_names
+        assert results["saccade.version"] == model.producer_version
         for part in (*model.graph.input, *model.graph.output):
             kind = "input" if part in model.graph.input else "output"
-            assert told[f"{kind}.{part.name}"] == part.doc_string != ""
+            assert results[f"{kind}.{part.name}"] == part.doc_string != ""
 
 
 def test_metadata_say_which_glimpse_an_answer_follows(
@@ -470,8 +470,8 @@ def test_metadata_say_which_glimpse_an_answer_follows(
     for unrolled, words in ((False, "after this look"), (True, "after the last look")):
         file = tmp_path / f"{unrolled}.onnx"
         saccade.load(out).export(onnx=file, unrolled=unrolled)
-        (said,) = [p for p in onnx.load(file).graph.output if p.name == "log_probabilities"]
-        assert said.doc_string == f"of the classes or actions, {words}"
+        (output,) = [p for p in onnx.load(file).graph.output if p.name == "log_probabilities"]
+        assert output.doc_string == f"of the classes or actions, {words}"
 
 
 def test_weights(run: pathlib.Path, program: str, tmp_path: pathlib.Path) -> None:

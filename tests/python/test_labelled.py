@@ -118,8 +118,8 @@ def test_names_of_classes():
         ({"labels": ["cat"] * 6, "class_names": ["dog"]}, "labels: 'cat'; allowed: dog"),
         ({"labels": [3] * 6, "class_names": PETS}, "labels: 3 to 3; allowed: 0 to 2"),
         ({"labels": [1] * 6, "class_names": ["a", "a"]}, "class_names: .*; allowed: a list of"),
-        ({"labels": [1] * 6, "class_names": "ab"}, "class_names: 'ab'; allowed: a list of names"),
-        ({"labels": [1] * 6, "class_names": [1, 2]}, "class_names: .*; allowed: a list of names"),
+        ({"labels": [1] * 6, "class_names": "ab"}, "class_names: 'ab'; allowed: a list of distinct names"),
+        ({"labels": [1] * 6, "class_names": [1, 2]}, "class_names: .*; allowed: a list of distinct names"),
         ({"labels": ["a", 1, None] * 2}, "labels: an array of"),
     ],
 )

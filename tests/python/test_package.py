@@ -8,8 +8,8 @@ import saccade
 
 
 def test_version(program):
-    said = subprocess.run([program, "--version"], check=True, capture_output=True, text=True)
-    assert saccade.__version__ in said.stdout.split("\n")[0]
+    done = subprocess.run([program, "--version"], check=True, capture_output=True, text=True)
+    assert saccade.__version__ in done.stdout.split("\n")[0]
 
 
 def test_public_names_exist():

@@ -75,12 +75,12 @@ def test_rewards_of_episodes_are_reported():
     envs = saccade.sb3.make_vec("saccade/Translated60-v0", 2, **SMALL, look_price=0.25)
     envs.seed(0)
     envs.reset()
-    told = [envs.step(np.zeros((2, 12), np.float32)) for _ in range(3)]
-    returns = np.sum([rewards for _, rewards, _, _ in told], axis=0)
-    for info, earned in zip(told[-1][3], returns):
-        assert info["episode"]["r"] == earned
+    steps = [envs.step(np.zeros((2, 12), np.float32)) for _ in range(3)]
+    returns = np.sum([rewards for _, rewards, _, _ in steps], axis=0)
+    for info, total in zip(steps[-1][3], returns):
+        assert info["episode"]["r"] == total
         assert info["episode"]["l"] == 3
-    assert not any("episode" in info for info in told[0][3])
+    assert not any("episode" in info for info in steps[0][3])
     envs.close()
 
 

@@ -289,7 +289,7 @@ def test_evaluate_returns_the_figures_of_the_test(whole):
     ("config", "overrides", "words"),
     [
         ("quickstrat", {}, "config: 'quickstrat' is neither a file nor a preset; allowed: the path of"),
-        ("elsewhere/quickstart.yaml", {}, "is no file and no preset"),
+        ("elsewhere/quickstart.yaml", {}, "is neither a file nor a preset"),
         (3, {}, "config: 3; allowed: a file, the name of a preset, or a dict"),
         ("quickstart", {"trainig.episodes": 1}, "did you mean 'training.episodes'?"),
         ("quickstart", {"training.episodes": -1}, "training.episodes=-1"),

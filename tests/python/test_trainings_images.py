@@ -121,10 +121,10 @@ def test_every_command_reads_a_run_on_arrays(program, tmp_path, cache):
     assert_same_results(again.path, run.path)
     assert len(saccade.compare(run, again, out=tmp_path / "c").to_dict()["variants"]) == 1
 
-    told = subprocess.run(
+    done = subprocess.run(
         [program, "eval", str(run.path), "--json"], check=True, capture_output=True, text=True
     )
-    assert json.loads(told.stdout) == figures
+    assert json.loads(done.stdout) == figures
 
 
 def test_a_study_on_arrays(tmp_path, cache):

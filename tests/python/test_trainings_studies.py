@@ -264,8 +264,8 @@ def test_gradients_as_json(study):
 
 def test_a_recording_of_runs(tmp_path, study, capfd):
     folders = [study.runs[0].path, study.runs[2].path]
-    said = _saccade.record_runs(folders, tmp_path / "looks.gif", scenes=2)
-    assert said == f"{tmp_path / 'looks.gif'}\n"
+    printed = _saccade.record_runs(folders, tmp_path / "looks.gif", scenes=2)
+    assert printed == f"{tmp_path / 'looks.gif'}\n"
     assert (tmp_path / "looks.gif").read_bytes()[:6] == b"GIF89a"
     with pytest.raises(saccade.InputError, match="exists already"):
         _saccade.record_runs(folders, tmp_path / "looks.gif", scenes=2)

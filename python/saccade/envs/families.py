@@ -24,13 +24,14 @@ FAMILIES = {
     "Transcribe": "transcribe",
     "Catch": "catch",
 }
-"""The families, and the preset that gives each its default scenes, retina and number of glimpses."""
+"""The families, and the preset that gives each its default scenes, retina and number of
+glimpses."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """The defaults from a preset: the settings of the scene, the retina and the number of glimpses, as
-    YAML; and the first location, "center", or "random" if the preset's agent learns it."""
+    """The defaults from a preset: the settings of the scene, the retina and the number of glimpses,
+    as YAML; and the first location, "center", or "random" if the preset's agent learns it."""
 
     settings: dict[str, str]
     first: str

@@ -17,28 +17,28 @@ from .worlds import Array, Described, Info, Worlds, row_of
 class GlimpseEnv(Described, gym.Env[Any, Any]):
     """A scene that the agent sees through a retina, one glimpse per step.
 
-    reset() takes the first glimpse. The action of a step is an answer and the next location. Only the
-    last answer of an episode counts: at step `num_glimpses` (earlier for a bag with fewer digits), or
-    when the agent halts. It earns a reward of 1 if it is right, and the episode terminates. At other
-    steps the next glimpse costs `look_price`. In Catch the answer is an action that moves the paddle
-    at every step; each caught ball earns 1.
+    reset() takes the first glimpse. The action of a step is an answer and the next location. Only
+    the last answer of an episode counts: at step `num_glimpses` (earlier for a bag with fewer
+    digits), or when the agent halts. It earns a reward of 1 if it is right, and the episode
+    terminates. At other steps the next glimpse costs `look_price`. In Catch the answer is an action
+    that moves the paddle at every step; each caught ball earns 1.
 
     Observation: a dictionary of `glimpse` (scales, channels, patch, patch), pixels in [0, 1], the
-    finest scale first; `location` (2), its location (x, y) in [-1, 1], where (0, 0) is the centre, x
-    points right and y down; and `step`, the number of steps so far, 0 to num_glimpses. With `flat`,
-    one array: the glimpse, the location and step / num_glimpses.
+    finest scale first; `location` (2), its location (x, y) in [-1, 1], where (0, 0) is the centre,
+    x points right and y down; and `step`, the number of steps so far, 0 to num_glimpses. With
+    `flat`, one array: the glimpse, the location and step / num_glimpses.
 
     Action: a dictionary of `location` (2) and `answer`, a class, or all symbols of a sequence; with
-    `halt` also `halt`, 1 to end the episode with this answer. With `flat`, one array in [-1, 1]: the
-    location; a score for each class (for each symbol), of which the highest is the answer; and with
-    `halt` a number that halts if it is positive.
+    `halt` also `halt`, 1 to end the episode with this answer. With `flat`, one array in [-1, 1]:
+    the location; a score for each class (for each symbol), of which the highest is the answer; and
+    with `halt` a number that halts if it is positive.
 
     Info, which the agent does not see: `label` (for a sequence its symbols, -1 after the end mark;
-    absent in Catch); `box`, the place of the digit in canvas pixels: x, y, width, height (with several
-    digits, one row each); and `on_target`, whether the location is inside a digit's box.
+    absent in Catch); `box`, the place of the digit in canvas pixels: x, y, width, height (with
+    several digits, one row each); and `on_target`, whether the location is inside a digit's box.
 
-    A copy (copy.deepcopy, pickle) continues from the same place with the same bits, even in the middle
-    of an episode.
+    A copy (copy.deepcopy, pickle) continues from the same place with the same bits, even in the
+    middle of an episode.
 
     Seed s gives the scenes of environment i of a GlimpseVectorEnv with seed s - i.
 
@@ -104,8 +104,8 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, Info]:
-        """Starts an episode: the first one of `seed`, or, without a seed, the next one. There are no
-        `options`."""
+        """Starts an episode: the first one of `seed`, or, without a seed, the next one. There are
+        no `options`."""
         as_options(options)
         seeds = self._worlds.seeds([seed], self.np_random)
         super().reset(seed=seed)

@@ -38,7 +38,8 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
 
     Raises:
         TypeError: an argument has an unknown name.
-        InputError: an argument or action is invalid; the message names the environment, and the state
+        InputError: an argument or action is invalid; the message names the environment, and the
+        state
             is unchanged.
     """
 
@@ -163,7 +164,8 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
             and mask.any()
         ):
             raise InputError(
-                f"reset_mask: {mask!r}; allowed: a bool array ({self.num_envs},) with at least one True"
+                f"reset_mask: {mask!r}; allowed: a bool array ({self.num_envs},) "
+                "with at least one True"
             )
         return np.ascontiguousarray(mask)
 

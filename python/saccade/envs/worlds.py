@@ -61,7 +61,7 @@ class Worlds:
         base = {"name": family, **chosen.settings}
         if num_glimpses is not None:
             base[NUM_GLIMPSES] = str(as_integer("num_glimpses", num_glimpses, 1, 256))
-        looks = as_choice("first", chosen.first if first is None else first, ("random", "center"))
+        start = as_choice("first", chosen.first if first is None else first, ("random", "center"))
         names = [p for p in inspect.signature(called).parameters if p != "settings"]
         self.count = as_integer("num_envs", count, 1, 1_000_000)
         self.halts = as_flag("halt", halt)
@@ -71,7 +71,7 @@ class Worlds:
             **_digits(images, labels, class_names, settings),
             split=as_choice("split", split, ("train", "valid", "test")),
             num_envs=self.count,
-            random_first=looks == "random",
+            random_first=start == "random",
             halt=self.halts,
             look_price=as_number("look_price", look_price),
             autoreset=autoreset,
@@ -156,7 +156,8 @@ class Worlds:
         self._native = None
 
     def seeds(self, seeds: list[int | None], generator: np.random.Generator) -> Array:
-        """The seeds of a reset: -1 continues with an environment's seed; the first seed is drawn."""
+        """The seeds of a reset: -1 continues with an environment's seed; the first seed is
+        drawn."""
         drawn = np.full(self.count, -1, np.int64)
         for i, seed in enumerate(seeds):
             if seed is not None:
@@ -166,7 +167,8 @@ class Worlds:
         return drawn
 
     def reset(self, seeds: Array, mask: Array) -> tuple[Observation, Info]:
-        """Starts an episode in the environments of `mask` (N). Returns observations and info of all N."""
+        """Starts an episode in the environments of `mask` (N). Returns observations and info of all
+        N."""
         seen, facts = self.native.reset(seeds, mask)
         self._seeded |= mask
         self._running = True
@@ -175,7 +177,8 @@ class Worlds:
     def step(
         self, locations: Array, answers: Array, halts: Array | None
     ) -> tuple[Observation, Info, Array, Array]:
-        """Steps all N. Returns observations, info, rewards (N) and whether the episodes ended (N)."""
+        """Steps all N. Returns observations, info, rewards (N) and whether the episodes ended
+        (N)."""
         native = self.native
         if not self._running:
             raise gym.error.ResetNeeded("step() needs a reset() first")
@@ -183,8 +186,8 @@ class Worlds:
         return self._observation(seen), self._info(facts), rewards, terminated
 
     def final(self, which: Array) -> tuple[Observation, Info]:
-        """For same-step autoreset: the final observations and info of the episodes that ended in the
-        last step, of the environments in `which`.
+        """For same-step autoreset: the final observations and info of the episodes that ended in
+        the last step, of the environments in `which`.
         """
         seen, facts = self.native.final_rows(which)
         return self._observation(seen), self._info(facts)
