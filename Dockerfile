@@ -1,4 +1,4 @@
-# The program in an image that needs nothing but this repository, for x86-64 and arm64:
+# An image with the program, built from this repository alone, for x86-64 and arm64:
 #   docker build -t saccade .
 #   docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/work" saccade run quickstart
 FROM debian:12 AS build
@@ -6,7 +6,7 @@ WORKDIR /saccade
 COPY scripts/install-deps scripts/
 RUN scripts/install-deps --program-only
 COPY . .
-# For processors of the last ten years, not only for the one that builds.
+# For processors of the last ten years, not only for the one that runs this build.
 RUN case "$(dpkg --print-architecture)" in amd64) arch=x86-64-v3 ;; *) arch= ;; esac && \
     cmake --preset release -DSACCADE_NATIVE=OFF -DSACCADE_ARCH=$arch && \
     cmake --build --preset release --parallel "$(nproc)" && \
@@ -14,13 +14,13 @@ RUN case "$(dpkg --print-architecture)" in amd64) arch=x86-64-v3 ;; *) arch= ;; 
 
 FROM debian:12
 COPY --from=build /saccade.deb /tmp/saccade.deb
-# Whoever calls it, by number, may write into /work.
+# Any user id may write to /work.
 RUN apt-get update && apt-get install -y --no-install-recommends /tmp/saccade.deb && \
     apt-get clean && rm -rf /tmp/saccade.deb /var/lib/apt/lists/* && \
     install -d -m 1777 /work
 USER 1000:1000
 WORKDIR /work
-# Data sets go to .cache/saccade of the folder that is mounted there.
+# Datasets go to .cache/saccade in the folder mounted there.
 ENV XDG_CACHE_HOME=/work/.cache
 ENTRYPOINT ["saccade"]
 CMD ["--help"]

@@ -1,4 +1,4 @@
-# A thin front: every target is a CMake preset away (see CMakePresets.json).
+# Shortcuts for the CMake presets (see CMakePresets.json).
 JOBS ?= $(shell nproc)
 test: PRESET ?= check
 PRESET ?= release
@@ -8,12 +8,12 @@ test: DEPS =
 .PHONY: help run test build deps format check-format docs clean
 
 help:
-	@echo 'make run           builds, films the trained agents, trains two more, compares them in a report'
-	@echo 'make build         the program alone, as build/release/saccade'
+	@echo 'make run           builds, records trained agents, trains two more, compares them in a report'
+	@echo 'make build         builds the program, build/release/saccade'
 	@echo 'make test          builds with checks and runs every test (PRESET=asan, tsan: under sanitizers)'
-	@echo 'make docs          the site, as build/docs/index.html'
+	@echo 'make docs          builds the site, build/docs/index.html'
 	@echo 'make format        formats the sources'
-	@echo 'make check-format  whether they are formatted'
+	@echo 'make check-format  checks the format of the sources'
 	@echo 'make clean         removes build/'
 
 run: build
@@ -41,12 +41,12 @@ check-format:
 	clang-format --dry-run --Werror $$(git ls-files '*.h' '*.cpp')
 	! git grep -nE '#include "\.\.?/' -- '*.h' '*.cpp'
 
-# The site, as build/docs/index.html.
+# Builds the site, build/docs/index.html.
 docs: DEPS += --docs
 docs: build build/docs-venv/ready
 	NO_MKDOCS_2_WARNING=1 build/docs-venv/bin/python -m mkdocs build --quiet --config-file docs/mkdocs.yml
 
-# Begun anew where an earlier call was stopped in the midst of it.
+# Starts again if an earlier call was interrupted.
 build/docs-venv/ready: docs/requirements.txt | deps
 	python3 -m venv --clear build/docs-venv
 	build/docs-venv/bin/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt

@@ -1,10 +1,10 @@
-"""What mkdocstrings reads in the docstrings of the package: a line "name: what it is" is an item, and "<name>" is no tag."""
+"""Prepares the package's docstrings for mkdocstrings: a line "name: description" becomes a list item, and "<name>" is escaped."""
 
 import re
 
 import griffe
 
-ITEM = re.compile(r"(?:(?<=[.:\n]\n)|^  )([a-z_]+(?:, [a-z_]+)*(?: \([^:\n]*\))?): ", re.MULTILINE)  # not amid a sentence
+ITEM = re.compile(r"(?:(?<=[.:\n]\n)|^  )([a-z_]+(?:, [a-z_]+)*(?: \([^:\n]*\))?): ", re.MULTILINE)  # not in the middle of a sentence
 
 
 def as_markdown(text: str) -> str:

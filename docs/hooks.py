@@ -1,5 +1,5 @@
-"""What mkdocs does besides: formulas as MathML, reference pages from the program's own tables, pages from what the repository
-says elsewhere (README.md, CONTRIBUTING.md, CHANGELOG.md, models/README.md), the version, and where pages are edited."""
+"""Hooks for mkdocs: formulas as MathML, reference pages from the program's tables, pages from other files of the repository
+(README.md, CONTRIBUTING.md, CHANGELOG.md, models/README.md), the version, and edit links."""
 
 import html
 import json
@@ -13,7 +13,7 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = os.environ.get("SACCADE_PROGRAM", str(ROOT / "build/release/saccade"))
-SOURCES = {  # of pages, in the repository
+SOURCES = {  # page: its file in the repository
     "index.md": "README.md",
     "adding.md": "CONTRIBUTING.md",
     "changes.md": "CHANGELOG.md",
@@ -25,7 +25,7 @@ CODE = re.compile(r"(^(?: {4}|\t)[^\n]*$|```.*?```|`[^`\n]*`)", re.MULTILINE | r
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+?(?:\n[^$\n]+?)?)\$", re.DOTALL)
 
 
-def ask(*words: str) -> str:
+def run_program(*words: str) -> str:
     return subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=True).stdout
 
 
@@ -33,21 +33,21 @@ def cell(text: str) -> str:
     return html.escape(text).replace("|", "\\|")
 
 
-def verbs() -> str:
-    names = re.findall(r"^  ([a-z]+) +[A-Z]", ask("--help"), re.MULTILINE)
-    pages = [f"## {name}\n\n```text\n{ask(name, '--help')}```\n" for name in names]
-    return "# Verbs\n\nAs `saccade VERB --help` says.\n\n" + "\n".join(pages)
+def commands() -> str:
+    names = re.findall(r"^  ([a-z]+) +[A-Z]", run_program("--help"), re.MULTILINE)
+    pages = [f"## {name}\n\n```text\n{run_program(name, '--help')}```\n" for name in names]
+    return "# Commands\n\nThe output of `saccade COMMAND --help`.\n\n" + "\n".join(pages)
 
 
 def settings() -> str:
-    lines = ["# Settings", "", "As `saccade settings` lists them.", ""]
+    lines = ["# Settings", "", "The table of `saccade settings`.", ""]
     section = None
-    for setting in json.loads(ask("settings", "--json")):
+    for setting in json.loads(run_program("settings", "--json")):
         key = setting["key"]
-        above = key.rpartition(".")[0] or "Of the experiment"
+        above = key.rpartition(".")[0] or "Experiment"
         if above != section:
             section = above
-            lines += ["", f"## {section}", "", "| key | default | allowed | meaning | read with |"]
+            lines += ["", f"## {section}", "", "| key | default | allowed | meaning | has an effect with |"]
             lines += ["|---|---|---|---|---|"]
         needs = "; ".join(setting["needs"])
         lines.append(
@@ -58,9 +58,9 @@ def settings() -> str:
 
 
 def metrics() -> str:
-    lines = ["# Metrics", "", "As `saccade metrics` lists them. Shares are in [0, 1]; the screen shows per cent.", ""]
+    lines = ["# Metrics", "", "The table of `saccade metrics`. Shares are in [0, 1]; the screen shows per cent.", ""]
     lines += ["| name | unit | meaning | written to |", "|---|---|---|---|"]
-    for metric in json.loads(ask("metrics", "--json")):
+    for metric in json.loads(run_program("metrics", "--json")):
         written = ", ".join(metric["written"])
         lines.append(
             f"| `{metric['name']}` | {cell(metric['unit'])} | {cell(metric['about'])} | {written} |"
@@ -69,8 +69,8 @@ def metrics() -> str:
 
 
 def metrics_of(file: str) -> str:
-    """The table of those that are written to a file."""
-    found = [m for m in json.loads(ask("metrics", "--json")) if file in m["written"]]
+    """The table of the metrics that are written to a file."""
+    found = [m for m in json.loads(run_program("metrics", "--json")) if file in m["written"]]
     if not found:
         raise ValueError(f"no metric is written to {file}")
     lines = ["| name | unit | meaning |", "|---|---|---|"]
@@ -79,45 +79,45 @@ def metrics_of(file: str) -> str:
 
 
 def comment_of(header: str) -> str:
-    """The first contract that stands in a header."""
+    """The first documentation comment in a header."""
     comment = re.search(r"^((?:///.*\n)+)", (ROOT / header).read_text(), re.MULTILINE)
     lines = [line[4:] for line in comment[1].splitlines()]
     return "\n".join(["```text", *lines, "```"])
 
 
 def linked(text: str) -> str:
-    """Links from the root of the repository as links between pages."""
+    """Turns links from the root of the repository into links between pages."""
     text = text.replace("](docs/pages/", "](")
     for page, source in SOURCES.items():
         text = text.replace(f"]({source})", f"]({page})")
-    return re.sub(r"\[([^\]]*)\]\((LICENSE|CITATION\.cff)\)", r"\1", text)  # files that the site has not
+    return re.sub(r"\[([^\]]*)\]\((LICENSE|CITATION\.cff)\)", r"\1", text)  # files that are not on the site
 
 
 def adding() -> str:
     """The recipes of CONTRIBUTING.md."""
-    recipes = re.search(r"^(Recipes follow: .*?)^## Style", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE | re.DOTALL)
-    return f"# Add things\n\n{recipes[1]}"
+    recipes = re.search(r"^## Recipes\n\n(.*?)^## Style", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE | re.DOTALL)
+    return f"# Extending Saccade\n\n{recipes[1]}"
 
 
 def repository() -> str | None:
-    """Its address on the web: as CITATION.cff says, or else where this clone is from."""
-    said = re.search(r'^repository-code: "?([^"\s]+)', (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    """The repository's address on the web: from CITATION.cff, or else the origin of this clone."""
+    cited = re.search(r'^repository-code: "?([^"\s]+)', (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
     origin = subprocess.run(["git", "-C", ROOT, "config", "remote.origin.url"], capture_output=True, text=True).stdout
-    url = said[1] if said else re.sub(r"^(?:ssh://)?git@([^:/]+)[:/]", r"https://\1/", origin.strip())
+    url = cited[1] if cited else re.sub(r"^(?:ssh://)?git@([^:/]+)[:/]", r"https://\1/", origin.strip())
     found = re.fullmatch(r"https://(?:[^@/]*@)?(.+?)(?:\.git)?/?", url)
     return found and f"https://{found[1]}"
 
 
 def on_config(config):
     config.site_name += " " + (ROOT / "VERSION").read_text().strip()
-    config.theme.static_templates.discard("404.html")  # is for servers
+    config.theme.static_templates.discard("404.html")  # only a server uses it
     if url := repository():
         config.edit_uri = f"{url}/edit/main/docs/pages/"
         config.extra["social"] = [{"icon": "fontawesome/brands/git-alt", "link": url, "name": "Repository"}]
 
 
 def on_files(files, config):
-    pages = {f"reference/{write.__name__}.md": write() for write in (verbs, settings, metrics)}
+    pages = {f"reference/{write.__name__}.md": write() for write in (commands, settings, metrics)}
     for name, source in SOURCES.items():
         pages[name] = adding() if name == "adding.md" else linked((ROOT / source).read_text())
     for name, content in pages.items():
@@ -130,7 +130,7 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, **_):
     if page.file.src_uri.startswith("reference/"):
-        return markdown  # without formulas
+        return markdown  # has no formulas
     markdown = METRICS_OF.sub(lambda match: metrics_of(match[1]), markdown)
     markdown = COMMENT_OF.sub(lambda match: comment_of(match[1]), markdown)
 
@@ -138,12 +138,12 @@ def on_page_markdown(markdown, page, **_):
         block, inline = match.groups()
         if block:
             return convert(" ".join(block.split()), display="block")
-        # Behind a space of no width: a paragraph that begins with a tag would be none.
+        # After a zero-width space: markdown does not make a paragraph of a line that begins with a tag.
         return "&#8203;" + convert(" ".join(inline.split()))
 
-    parts = CODE.split(markdown)  # what is code has odd places
+    parts = CODE.split(markdown)  # code is at the odd indices
     parts[::2] = [FORMULA.sub(formula, text) for text in parts[::2]]
     for text in parts[::2]:
         if "$" in text:
-            raise ValueError(f"{page.file.src_uri}: a formula without its end: {text!r}")
+            raise ValueError(f"{page.file.src_uri}: unterminated formula: {text!r}")
     return "".join(parts)

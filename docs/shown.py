@@ -1,4 +1,4 @@
-"""What README.md, CONTRIBUTING.md and the pages show: code, links, pictures. For docs/hooks.py, docs/make-pictures and scripts/try-docs."""
+"""Extracts code and pictures from the documentation, for docs/make-pictures and scripts/try-docs."""
 
 import re
 from pathlib import Path
@@ -14,18 +14,18 @@ def documents() -> list[Path]:
 
 
 def pages() -> list[Path]:
-    """In the order in which the site has them."""
+    """The pages, in the order of the site."""
     order = re.findall(r"^ +- .*: ([\w-]+\.md)$", (ROOT / "docs/mkdocs.yml").read_text(), re.MULTILINE)
     return sorted(PAGES.glob("*.md"), key=lambda page: (page.name not in order, order.index(page.name) if page.name in order else page.name))
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
-    """Its blocks of code: language and text."""
+    """The blocks of code: language and text."""
     return FENCE.findall(text)
 
 
 def commands(shell: str) -> list[str]:
-    """The commands of a block, each with the lines that it goes on in: after a backslash, until its loop is done."""
+    """The commands of a block, each with its continuation lines: after a backslash, or up to the end of a loop."""
     found, open_ = [], ""
     for line in shell.splitlines():
         open_ += line
@@ -40,5 +40,5 @@ def commands(shell: str) -> list[str]:
 
 
 def pictures(text: str) -> list[tuple[str, str]]:
-    """The pictures of a page that have the commands which draw them beneath: file name and commands."""
+    """The pictures that are followed by the commands that draw them: file name and commands."""
     return PICTURE.findall(text)

@@ -1,4 +1,4 @@
-"""The plain loop over many environments: random looks, and how many there are a second.
+"""A plain loop over many environments: random locations, and the rate of glimpses.
 
 pip install saccade
 python examples/environment_loop.py [--data mnist]
@@ -34,8 +34,9 @@ def main() -> None:
     envs.close()
 
     glimpses = STEPS * envs.num_envs
-    print(f"{glimpses / seconds:,.0f} glimpses a second of {observations['glimpse'].shape[1:]}")
-    print(f"{on_target / glimpses:.1%} of the looks were inside the digit")
+    shape = observations["glimpse"].shape[1:]
+    print(f"{glimpses / seconds:,.0f} glimpses per second of shape {shape}")
+    print(f"{on_target / glimpses:.1%} of the locations were inside the digit")
     print(f"{right / episodes:.1%} of {episodes:,} random answers were right")
 
 

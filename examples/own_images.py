@@ -1,7 +1,7 @@
-"""Your own images: arrays in, a trained agent and a recording of where it looks out.
+"""Your own images: from arrays to a trained agent and a recording of where it looks.
 
-Here they are drawn: coloured shapes of 24 x 24 pixels, a disc, a square, a triangle or a cross. The
-agent finds one somewhere on a canvas of 60 x 60 with five glimpses, and says what it is. About ten
+The images here are drawn: coloured discs, squares, triangles and crosses of 24 x 24 pixels. The
+agent finds one of them on a canvas of 60 x 60 with five glimpses and classifies it. Takes about ten
 seconds on 2 cores.
 
     python examples/own_images.py
@@ -16,7 +16,7 @@ import saccade
 SIDE = 24
 SHAPES = ["disc", "square", "triangle", "cross"]
 
-# What differs from the defaults. `data` is not said: it is the arrays.
+# The settings that differ from the defaults. `data` is not set, because the arrays replace it.
 CONFIG = {
     "name": "shapes",
     "scene": {"kind": "translated", "canvas": [60, 60]},
@@ -32,7 +32,7 @@ CONFIG = {
 
 
 def draw(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Images (N, 24, 24, 3) of bytes and labels (N), the place of the shape in SHAPES."""
+    """Images (N, 24, 24, 3) of bytes and labels (N), which are indices into SHAPES."""
     random = np.random.default_rng(seed)
     labels = random.integers(0, len(SHAPES), count)
     size = random.uniform(6, 10, (count, 1, 1))
@@ -51,7 +51,7 @@ def draw(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def train(out: Path, episodes: int | None = None, count: int = 6_000) -> saccade.Run:
     images, labels = draw(count, seed=1)
-    test_images, test_labels = draw(count // 6, seed=2)  # without them a random sixth is put aside
+    test_images, test_labels = draw(count // 6, seed=2)  # default: a random sixth of the images
     return saccade.train(
         CONFIG,
         {} if episodes is None else {"training.episodes": episodes},
@@ -77,12 +77,12 @@ def main() -> None:
     run = train(options.out)
     figures = saccade.evaluate(run)
     print(f"test: {100 * figures['test/error']:.2f} % wrong; ", end="")
-    print(f"{100 * figures['test/error_random']:.2f} % if it looked at random")
+    print(f"{100 * figures['test/error_random']:.2f} % with random locations")
 
-    # The arrays were kept in the cache folder, so that the run stands by itself: `saccade eval`,
-    # `record` and `compare` read it, too.
-    film = saccade.record(run.agent(), scenes=6)
-    print(f"where it looks: {film.save(run.path / 'looks.gif')}")
+    # The arrays are stored in the cache folder, so `saccade eval`, `record` and `compare` can read
+    # the run, too.
+    recording = saccade.record(run.agent(), scenes=6)
+    print(f"where it looks: {recording.save(run.path / 'looks.gif')}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""PPO of Stable-Baselines3 learns to look at a digit and to say which it is.
+"""PPO from Stable-Baselines3 learns to look at a digit and to classify it.
 
     pip install saccade stable-baselines3
     python examples/ppo_stable_baselines.py
 
-Two looks at 28x28 digits that are drawn on the spot: the first at the centre, the second where the
-policy wants. Prints the mean reward of the random policy and of PPO's after 200,000 steps, which is
-the share of right answers; about half a minute on two cores.
+Two glimpses of synthetic 28x28 digits: the first at the centre, the second where the policy
+chooses. Prints the mean reward, which is the share of right answers, of the random policy and of
+PPO after 200,000 steps. Takes about half a minute on two cores.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from stable_baselines3 import PPO
 STEPS = 200_000
 EPISODES = 4_000
 
-LOOKS = {
+SETTINGS = {
     "data": "synthetic",
     "patch_size": 14,
     "scales": 2,
@@ -28,21 +28,21 @@ LOOKS = {
 
 
 def mean_reward(split: str, act: Callable[[np.ndarray], np.ndarray]) -> float:
-    """Of so many episodes, 100 at a time."""
-    envs = saccade.sb3.make_vec("saccade/Centered28-v0", 100, split=split, **LOOKS)
+    """The mean reward over EPISODES episodes, 100 at a time."""
+    envs = saccade.sb3.make_vec("saccade/Centered28-v0", 100, split=split, **SETTINGS)
     envs.seed(7)
-    observations, earned, episodes = envs.reset(), 0.0, 0
+    observations, total, episodes = envs.reset(), 0.0, 0
     while episodes < EPISODES:
         observations, rewards, ended, _ = envs.step(act(observations))
-        earned += float(rewards.sum())
+        total += float(rewards.sum())
         episodes += int(ended.sum())
     envs.close()
-    return earned / episodes
+    return total / episodes
 
 
 def main() -> None:
-    torch.set_num_threads(1)  # the matrices are small: threads would wait for each other
-    envs = saccade.sb3.make_vec("saccade/Centered28-v0", 128, **LOOKS)
+    torch.set_num_threads(1)  # the matrices are too small for several threads
+    envs = saccade.sb3.make_vec("saccade/Centered28-v0", 128, **SETTINGS)
     envs.seed(1)
     envs.action_space.seed(1)
 
@@ -65,10 +65,10 @@ def main() -> None:
     )
     agent.learn(STEPS)
 
-    def learned(observations: np.ndarray) -> np.ndarray:
+    def ltotal(observations: np.ndarray) -> np.ndarray:
         return agent.predict(observations, deterministic=True)[0]
 
-    print(f"PPO after {STEPS:,} steps: {mean_reward('test', learned):.3f}")
+    print(f"PPO after {STEPS:,} steps: {mean_reward('test', ltotal):.3f}")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""Which learning rate? Optuna asks, and prunes trials that fall behind.
+"""Tunes the learning rate with Optuna, which prunes trials that fall behind.
 
-Saccade has no search of its own: a training tells its rows to a callback, and what the callback
-raises ends the training, saved and resumable. That is all that Optuna needs.
+Saccade has no search of its own. A run passes its rows to a callback, and an exception from the
+callback ends the run, saved and resumable. Optuna needs no more.
 
     pip install optuna
     python examples/tune_optuna.py
 
-A dozen short trainings on synthetic digits: about half a minute on 2 cores.
+A dozen short runs on synthetic digits: about half a minute on 2 cores.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from pathlib import Path
 import optuna
 import saccade
 
-# The preset of `make run`, cut short: it tells a good rate from a bad one, no more.
+# The preset of `make run`, shortened: enough to tell a good rate from a bad one.
 SETTINGS = {
     "training.episodes": 60_000,
     "evaluation.every": 10_000,
@@ -25,7 +25,7 @@ SETTINGS = {
 
 
 def objective(trial: optuna.Trial, out: Path, settings: dict) -> float:
-    """The least error on the validation scenes, which choose: the test is for what was chosen."""
+    """The lowest validation error. The test is only for the chosen trial."""
     learning_rate = trial.suggest_float("learning_rate", 1e-4, 3e-2, log=True)
 
     def callback(row: dict) -> None:
@@ -47,8 +47,8 @@ def objective(trial: optuna.Trial, out: Path, settings: dict) -> float:
 def tune(out: Path, trials: int, settings: dict = SETTINGS) -> optuna.Study:
     study = optuna.create_study(
         sampler=optuna.samplers.TPESampler(seed=1),
-        # A trial ends whose error is above the median of those before it, from its third
-        # evaluation on.
+        # From its third evaluation on, prunes a trial whose error is above the median of the
+        # earlier trials.
         pruner=optuna.pruners.MedianPruner(n_startup_trials=3, n_warmup_steps=20_000),
     )
     study.optimize(lambda trial: objective(trial, out, settings), n_trials=trials)
@@ -70,7 +70,7 @@ def main() -> None:
         )
     best = saccade.Run(options.out / f"trial-{study.best_trial.number}")
     print(
-        f"the best: {best.path}, validation {100 * study.best_value:.2f} %, "
+        f"best: {best.path}, validation {100 * study.best_value:.2f} %, "
         f"test {100 * best.summary['test/error']:.2f} %"
     )
 

@@ -1,8 +1,8 @@
-"""What a disk may hold of a recorded run after the power failed.
+"""The possible contents of a disk when the power fails during a recorded run.
 
-A record (tests/faults/recorder.cpp) is replayed up to a place, where the power fails. Of a file the disk then holds what it had
-at the file's last fsync, of a folder the names at the folder's last fsync. Changes since may have reached it or not, one by one;
-each is whole, but for a write. That is what POSIX leaves open; no file system is as bad as all of it.
+A record (tests/faults/recorder.cpp) is replayed up to the call at which the power fails. The disk then holds each file as of its last
+fsync, and each folder with its names as of its last fsync. Each later change may or may not have reached the disk; only a write may
+have reached it in part. POSIX allows all of this; no real file system is that bad.
 """
 
 import os
@@ -10,10 +10,10 @@ import pathlib
 import typing
 
 WAYS = {
-    "lost": "nothing is kept that was not synced",
-    "empty": "names are kept, contents that were not synced are not: a rename without a sync",
-    "zeros": "names and sizes are kept, contents that were not synced are zeros",
-    "drawn": "of what was not synced, anything is kept",
+    "lost": "only synced data are kept",
+    "empty": "names are kept, unsynced contents are not: a rename without a sync",
+    "zeros": "names and sizes are kept, unsynced contents are zeros",
+    "drawn": "any part of the unsynced data is kept",
 }
 
 
@@ -43,7 +43,7 @@ def read_record(path):
 class File:
     def __init__(self, synced=b""):
         self.synced = synced
-        self.since = []  # (offset, bytes) of a write, (size, None) of a truncation
+        self.since = []  # (offset, bytes) for a write, (size, None) for a truncation
 
     def after(self, changes):
         held = bytearray(self.synced)
@@ -76,7 +76,7 @@ class File:
 class Folder:
     def __init__(self, synced=None):
         self.synced = synced or {}
-        self.since = []  # {name: what it names from then on, or None}
+        self.since = []  # {name: its new node, or None}
 
     def after(self, changes):
         names = dict(self.synced)
@@ -97,7 +97,7 @@ class Folder:
 
 class Disk:
     def __init__(self, root):
-        """What is in the folder now, lasts."""
+        """The current contents of the folder count as synced."""
         self.path, self.nodes = root, {}
         self.root = self.node_of(root)
 
@@ -109,7 +109,7 @@ class Disk:
         return self.nodes[inode]
 
     def find(self, path):
-        """The folder that has the path, and the name there."""
+        """The folder that contains the path, and the name in it."""
         *folders, name = pathlib.Path(path).relative_to(self.path).parts
         folder = self.root
         for each in folders:
@@ -142,8 +142,8 @@ class Disk:
         if call.name == "link":
             place.since.append({new: node})
         elif place is not folder:
-            raise NotImplementedError(f"{call}: from another folder")
-        elif place.now().get(new) is not node:  # else both names are kept
+            raise NotImplementedError(f"{call}: rename between folders is not supported")
+        elif place.now().get(new) is not node:  # otherwise both names are kept
             place.since.append({new: node, name: None})
 
     def bytes_of(self, path):
@@ -154,7 +154,7 @@ class Disk:
         return self.left("kept", None)
 
     def left(self, way, draw):
-        """{path: node and bytes of a file, or None of a folder}, as the disk may have it."""
+        """{path: (node, bytes) for a file, None for a folder}: one possible state of the disk."""
         bytes_, all_ = {}, {}
 
         def add(folder, path):
@@ -172,7 +172,7 @@ class Disk:
 
 
 def write_left(left, folder):
-    """Two names of one file are that again."""
+    """Writes a state of the disk to a folder; hard links remain hard links."""
     first = {}
     folder.mkdir()
     for path, file in left.items():
@@ -186,5 +186,5 @@ def write_left(left, folder):
 
 
 def bytes_in(folder):
-    """{path: bytes of a file, or None of a folder}."""
+    """{path: bytes for a file, None for a folder}."""
     return {path.relative_to(folder): None if path.is_dir() else path.read_bytes() for path in folder.rglob("*")}

@@ -1,10 +1,10 @@
-"""Puts the licences of the libraries that auditwheel bundled into the wheel, beside Saccade's own. For scripts/build-wheel.
+"""Adds the licences of the libraries that auditwheel bundled to a wheel, beside Saccade's own. Used by scripts/build-wheel.
 
     python scripts/wheel_licences.py WHEEL MODULE     MODULE: the compiled module before auditwheel changed it
 
-In the folder licenses of the wheel's dist-info: libraries.tsv (library, package, version, source package and its version),
-packages/PACKAGE (Debian's copyright file), common/NAME (texts that those refer to in /usr/share/common-licenses). The metadata
-say that MIT is the licence of Saccade alone.
+Writes to the folder licenses of the wheel's dist-info: libraries.tsv (library, package, version, source package and its version),
+packages/PACKAGE (Debian's copyright file), common/NAME (texts in /usr/share/common-licenses that these refer to). The metadata say
+that MIT is the licence of Saccade only.
 """
 
 import email
@@ -21,34 +21,34 @@ LICENCE = ("MIT for Saccade itself. The libraries in this wheel have licences of
            "see licenses/libraries.tsv in its dist-info")
 
 
-def said_by(*command):
+def output_of(*command):
     return subprocess.run([*map(str, command)], capture_output=True, text=True, check=True).stdout
 
 
 def sources(module):
-    """The libraries that a module loads here, by the 8 digits that auditwheel puts into the name of its copy."""
-    paths = [Path(path) for path in re.findall(r"=> (/\S+)", said_by("ldd", module))]
+    """The libraries that a module loads here, by the 8 digits in the name of auditwheel's copy."""
+    paths = [Path(path) for path in re.findall(r"=> (/\S+)", output_of("ldd", module))]
     return {hashlib.sha256(path.read_bytes()).hexdigest()[:8]: path for path in paths}
 
 
 def places(path):
-    """Where dpkg may know the file: also before /usr was merged, and behind a link."""
+    """The paths under which dpkg may list the file: with and without /usr, and behind a link."""
     return {str(place).removeprefix("/usr") for place in (path, path.resolve())}
 
 
 def packages_of(paths):
-    """By path: package, version, source package and its version."""
+    """{path: (package, version, source package, its version)}."""
     asked = [begin + place for path in paths for place in places(path) for begin in ("", "/usr")]
-    found = subprocess.run(["dpkg", "-S", *asked], capture_output=True, text=True).stdout  # names those that it does not know
+    found = subprocess.run(["dpkg", "-S", *asked], capture_output=True, text=True).stdout  # unknown files are only reported on stderr
     owners = {place.removeprefix("/usr"): names.split(",")[0] for names, place in re.findall(r"^(.+?): (/.*)$", found, re.M)}
     form = "${Package}\t${Version}\t${source:Package}\t${source:Version}\n"
-    rows = [row.split("\t") for row in said_by("dpkg-query", "-W", "-f", form, *sorted(set(owners.values()))).splitlines()]
+    rows = [row.split("\t") for row in output_of("dpkg-query", "-W", "-f", form, *sorted(set(owners.values()))).splitlines()]
     facts = {row[0]: row for row in rows}
     packages = {}
     for path in paths:
         owner = next((owners[place] for place in places(path) if place in owners), None)
         if not owner:
-            sys.exit(f"wheel_licences: {path} is of no package: its licence is not known")
+            sys.exit(f"wheel_licences: {path} belongs to no package, so its licence is unknown")
         packages[path] = facts[owner.split(":")[0]]
     return packages
 
@@ -56,7 +56,7 @@ def packages_of(paths):
 def add_texts(folder, package):
     text = Path(f"/usr/share/doc/{package}/copyright")
     if not text.is_file():
-        sys.exit(f"wheel_licences: there is no {text}")
+        sys.exit(f"wheel_licences: {text} is missing")
     (folder / "packages").mkdir(parents=True, exist_ok=True)
     (folder / "packages" / package).write_bytes(text.read_bytes())
     (folder / "common").mkdir(exist_ok=True)
@@ -67,7 +67,7 @@ def add_texts(folder, package):
 
 
 def state(metadata):
-    """Says in the metadata whose licence MIT is."""
+    """Sets the licence in the metadata."""
     message = email.message_from_bytes(metadata.read_bytes(), policy=email.policy.compat32.clone(max_line_length=0))
     for name in ("License", "License-Expression"):
         del message[name]
@@ -90,7 +90,7 @@ def main(wheel, module):
         for library in sorted(root.glob("*.libs/*")):
             digits = re.search(r"-([0-9a-f]{8})\.", library.name)
             if not digits or digits[1] not in known:
-                sys.exit(f"wheel_licences: {library.name} is none of the libraries that {module} loads here")
+                sys.exit(f"wheel_licences: {library.name} is not a library that {module} loads here")
             bundled[library.name] = known[digits[1]]
         packages = packages_of(set(bundled.values()))
         for name in {row[0] for row in packages.values()}:

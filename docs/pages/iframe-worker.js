@@ -1,4 +1,4 @@
-// Search in a page that was opened from disk, where browsers start no workers: Material's runs in a hidden frame instead.
+// Search in a page that was opened from disk: browsers start no workers there, so Material's worker runs in a hidden frame.
 if (location.protocol === "file:")
   window.Worker = window.IFrameWorker = class extends EventTarget {
     constructor(url) {

@@ -1,4 +1,4 @@
-"""Recurrent visual attention: environments, trainings, agents, comparisons and films."""
+"""Recurrent visual attention: environments, training, agents, comparisons and videos."""
 
 from . import data, envs
 from ._saccade import InputError

@@ -1,4 +1,4 @@
-"""What users hand over as single values, checked in one place."""
+"""Checks of scalar arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from ._saccade import InputError
 
 
-MAX_SCENES = 100_000_000  # as the command line has it
+MAX_SCENES = 100_000_000  # the limit of the command line
 
 
 def as_integer(name: str, value: object, low: int, high: int) -> int:
@@ -27,7 +27,7 @@ def as_integer(name: str, value: object, low: int, high: int) -> int:
 
 
 def as_path(name: str, value: str | os.PathLike[str]) -> str:
-    """A path, or a name in place of one."""
+    """A path, or a name used as one."""
     path = os.fspath(value)
     if not isinstance(path, str) or "\0" in path:
         raise InputError(f"{name}: {path!r}; allowed: text without null characters")
@@ -35,7 +35,7 @@ def as_path(name: str, value: str | os.PathLike[str]) -> str:
 
 
 def as_seed(value: object) -> int:
-    """A seed, as the configuration has them."""
+    """A seed, with the range of the setting."""
     return as_integer("seed", value, 0, 2**63 - 1)
 
 
@@ -56,7 +56,7 @@ def as_flag(name: str, value: object) -> bool:
 
 
 def as_options(options: object, allowed: Collection[str] = ()) -> dict[str, Any]:
-    """What reset() is given as `options`."""
+    """The `options` of reset()."""
     words = ", ".join(allowed) or "none"
     if options is None:
         return {}

@@ -1,4 +1,4 @@
-"""What users hand over as arrays, made fit for the C++ side or refused."""
+"""Checks and converts array arguments for the C++ side."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ def as_array(
     low: float | None = None,
     high: float | None = None,
 ) -> np.ndarray:
-    """`value` as a contiguous array of `dtype` and `shape` (None: any length), copied if need be.
+    """`value` as a contiguous array of `dtype` and `shape` (None: any length), copied if necessary.
 
-    Integers pass for numbers, nothing else for another kind. InputError names the argument, what it
-    is and what is allowed: another kind or shape, numbers that are not finite or outside low..high.
+    Integers are accepted as floats; no other conversion of kinds is. Raises InputError for another
+    kind or shape, and for numbers that are not finite or outside low..high. The message names the
+    argument, its value and what is allowed.
     """
     array = _plain(name, value)
     wanted = np.dtype(dtype)
@@ -45,22 +46,22 @@ def as_array(
     if array.size:
         _check_range(name, array, low, high)
     if kind == "i" and array.dtype != wanted and array.size and not _fits(array, wanted):
-        raise InputError(f"{name}: {array.min()} to {array.max()}; allowed: what {wanted} holds")
-    return np.asarray(array, dtype=wanted, order="C")  # of no axes, too
+        raise InputError(f"{name}: {array.min()} to {array.max()}; allowed: the range of {wanted}")
+    return np.asarray(array, dtype=wanted, order="C")  # also without axes
 
 
 def _plain(name: str, value: Any) -> np.ndarray:
-    if hasattr(value, "detach") and hasattr(value, "cpu"):  # a tensor of PyTorch, wherever it is
+    if hasattr(value, "detach") and hasattr(value, "cpu"):  # a PyTorch tensor on any device
         value = value.detach().cpu()
     try:
         return np.asarray(value)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: no array ({error}); allowed: an array") from error
+        raise InputError(f"{name}: not an array ({error}); allowed: an array") from error
 
 
 def _check_range(name: str, array: np.ndarray, low: float | None, high: float | None) -> None:
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise InputError(f"{name}: a number that is not finite; allowed: finite ones")
+        raise InputError(f"{name}: contains a number that is not finite; allowed: finite numbers")
     for bad in (low is not None and array.min() < low, high is not None and array.max() > high):
         if bad:
             raise InputError(f"{name}: {array.min()} to {array.max()}; allowed: {low} to {high}")
@@ -74,9 +75,9 @@ def _fits(array: np.ndarray, dtype: np.dtype) -> bool:
 def as_images(name: str, images: Any) -> np.ndarray:
     """Images as bytes, (N, rows, cols, channels), N >= 1, channels 1 or 3.
 
-    Taken are uint8, and numbers in [0, 1], which are rounded to 255 steps; (N, rows, cols) are grey,
-    and (N, channels, rows, cols) are known by 1 or 3 in the second place and not in the last. What
-    has to be copied for that is said once, to the logger `saccade`.
+    Accepts uint8, and floats in [0, 1], which are rounded to 255 steps. (N, rows, cols) are grey
+    images. An array is (N, channels, rows, cols) if its second axis is 1 or 3 and its last is not.
+    A copy is reported once to the logger `saccade`.
     """
     array = _plain(name, images)
     if array.ndim == 3:
@@ -90,12 +91,12 @@ def as_images(name: str, images: Any) -> np.ndarray:
         )
     if array.dtype.kind == "f":
         array = as_array(name, array, array.dtype, array.shape, low=0.0, high=1.0)
-        _say_once(f"{name}: numbers were copied and rounded to bytes; uint8 need no copy")
+        _log_once(f"{name}: floats were copied and rounded to bytes; uint8 needs no copy")
         return np.round(array * 255.0).astype(np.uint8)
     if array.dtype != np.uint8:
         raise InputError(f"{name}: an array of {array.dtype}; allowed: uint8, or numbers in [0, 1]")
     if not array.flags.c_contiguous:
-        _say_once(f"{name}: was not contiguous and was copied")
+        _log_once(f"{name}: not contiguous, so it was copied")
     return np.ascontiguousarray(array)
 
 
@@ -105,8 +106,8 @@ def as_labels(
     count: int,
     class_names: Sequence[str] | None = None,
 ) -> np.ndarray:
-    """Classes of `count` images as int64: integers from 0 on, or text that is one of `class_names`,
-    of which there are as many as classes where they are given."""
+    """The classes of `count` images as int64: integers from 0, below the number of `class_names` if
+    these are given, or strings from `class_names`."""
     array = _plain(name, labels)
     if class_names and array.dtype.kind in "UO" and all(isinstance(x, str) for x in array.flat):
         numbers = {text: k for k, text in enumerate(class_names)}
@@ -119,7 +120,7 @@ def as_labels(
 
 
 def text_of(name: str, labels: Any) -> list[str] | None:
-    """The names that labels are, sorted, or None where they are not text."""
+    """The distinct labels, sorted, if they are strings; else None."""
     array = _plain(name, labels)
     if array.size == 0 or array.dtype.kind not in "UO":
         return None
@@ -127,5 +128,5 @@ def text_of(name: str, labels: Any) -> list[str] | None:
 
 
 @functools.cache
-def _say_once(text: str) -> None:
+def _log_once(text: str) -> None:
     _log.info(text)

@@ -1,4 +1,4 @@
-"""Packages that are not needed by all."""
+"""Optional dependencies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def extra(module: str, name: str) -> Any:
-    """A module that comes with the extra `name` of this package."""
+    """Imports a module of the package's optional dependency group `name`."""
     try:
         return importlib.import_module(module)
     except ImportError:

@@ -1,4 +1,4 @@
-"""What notebooks show."""
+"""Tables for notebooks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 
 def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    """A table of text, which is escaped."""
+    """An HTML table; its text is escaped."""
     lines = [_row("th", head)] if head else []
     return "\n".join(["<table>", *lines, *(_row("td", row) for row in rows), "</table>"])
 

@@ -1,4 +1,4 @@
-"""A user's own images and labels, kept where a run finds them again."""
+"""Stores a user's images and labels where a run finds them again."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def keep_images(
     test_labels: Any = None,
     class_names: Sequence[str] | None = None,
 ) -> Path | None:
-    """The folder that holds these images as IDX files, for `data: {source: idx, path: ...}`; None
-    without images. It stands in the cache folder under the checksum of their content."""
+    """Stores the images as IDX files and returns their folder, for `data: {source: idx, path:
+    ...}`. Returns None without images. The folder is in the cache folder, named by a checksum."""
     for first, second, names in (
         (images, labels, "images and labels"),
         (test_images, test_labels, "test_images and test_labels"),
     ):
         if first is None and second is not None:
-            raise InputError(f"{names}: one without the other; allowed: both or none")
+            raise InputError(f"{names}: only one is given; allowed: both or none")
     if images is None:
         if test_images is not None:
-            raise InputError("test_images: without images; allowed: beside these")
+            raise InputError("test_images: given without images; allowed: together with images")
         if class_names is not None:
-            raise InputError("class_names: without images; allowed: beside these")
+            raise InputError("class_names: given without images; allowed: together with images")
         return None
 
     pixels, classes, found = _pair("", images, labels, class_names)
@@ -59,6 +59,6 @@ def _pair(
     pixels, classes, names = labelled(images, labels, class_names, prefix=prefix)
     if classes is None:
         raise InputError(
-            f"{prefix}images and {prefix}labels: one without the other; allowed: both or none"
+            f"{prefix}images and {prefix}labels: only one is given; allowed: both or none"
         )
     return pixels, classes, names

@@ -1,4 +1,4 @@
-"""Images with labels, in the ways that people have them."""
+"""Images with labels, from arrays, tensors, datasets and loaders."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ def labelled(
     *,
     prefix: str = "",
 ) -> Labelled:
-    """Images as bytes (N, rows, cols, channels), their classes (N) or None, and the names of these,
-    or none.
+    """Images as bytes (N, rows, cols, channels), their classes (N) or None, and the class names,
+    which may be empty.
 
-    Images are an array or tensor, or hold their labels: a sequence of (image, label), as a data set
-    of PyTorch is, or an iterable of these or of batches of them, as its DataLoader is. Labels are
-    integers, or text: then the names are `class_names`, or, if there are none, all that
-    occur, sorted. A data set with `classes` (torchvision) names them by these.
-    `prefix` is that of the arguments, for messages.
+    `images` is an array or tensor, or it includes the labels: a sequence of (image, label), such as
+    a PyTorch Dataset, or an iterable of such pairs or of batches of them, such as a DataLoader.
+    Labels are integers or strings. Strings must be in `class_names`; without `class_names`, these
+    are the distinct labels, sorted. The `classes` of a dataset (torchvision) are its class names.
+    `prefix` is the prefix of the argument names in messages.
     """
     name, word = f"{prefix}images", f"{prefix}labels"
     names = _names(class_names)
     if not _is_array(images):
         if labels is not None:
-            raise InputError(f"{word}: given beside {name} that have theirs; allowed: one of them")
+            raise InputError(
+                f"{word}: given, but {name} already include labels; allowed: one of the two"
+            )
         names = names or _names(getattr(images, "classes", None), own=True)
         images, labels = _collected(name, images)
     pixels = as_images(name, images)
@@ -45,7 +47,7 @@ def labelled(
 
 
 def kind_of(images: Any) -> Any:
-    """What a call is told to have been given: an array, or the name of another type."""
+    """How a recorded call shows an argument: an array, or the name of another type."""
     if images is None:
         return None
     return _plain("images", images) if _is_array(images) else _Named(type(images).__name__)
@@ -57,7 +59,8 @@ class _Named(str):
 
 
 def _is_array(images: Any) -> bool:
-    """Also of what is none, which is refused as an array."""
+    """Whether to treat `images` as an array. True also for invalid types, which as_images
+    refuses."""
     if hasattr(images, "__array__") or isinstance(images, (str, bytes, Mapping)):
         return True
     if isinstance(images, (list, tuple)):
@@ -70,14 +73,14 @@ def _has_items(images: Any) -> bool:
 
 
 def _items(images: Any) -> Iterator[Any]:
-    if _has_items(images):  # which need not end by IndexError, as iteration would want it
+    if _has_items(images):  # it may lack the IndexError that ends an iteration
         return (images[i] for i in range(len(images)))
     return iter(images)
 
 
 def _collected(name: str, images: Any) -> tuple[np.ndarray, Any]:
-    """All images and labels of pairs, or of batches of pairs; labels None where items are images
-    alone."""
+    """All images and labels of an iterable of pairs or of batches. Labels are None if the items are
+    only images."""
     pictures: list[np.ndarray] = []
     labels: list[Any] = []
     for item in _items(images):
@@ -90,18 +93,18 @@ def _collected(name: str, images: Any) -> tuple[np.ndarray, Any]:
         if classes is not None:
             labels.append(classes if batch else classes[np.newaxis])
     if not pictures:
-        raise InputError(f"{name}: none; allowed: one and more")
+        raise InputError(f"{name}: empty; allowed: one or more images")
     if labels and len(labels) != len(pictures):
-        raise InputError(f"{name}: some with labels and some without; allowed: all or none")
+        raise InputError(f"{name}: only some have labels; allowed: all or none")
     for what, arrays in ((name, pictures), (f"labels of {name}", labels)):
         if len({array.shape[1:] for array in arrays}) > 1 or any(a.ndim == 0 for a in arrays):
             shapes = ", ".join(sorted({str(array.shape[1:]) for array in arrays})[:4])
-            raise InputError(f"{what}: of several shapes: {shapes}; allowed: one")
+            raise InputError(f"{what}: have different shapes: {shapes}; allowed: one shape")
     return np.concatenate(pictures), np.concatenate(labels) if labels else None
 
 
 def _names(class_names: Any, own: bool = False) -> list[str]:
-    """`own`: those a data set has, which are no names of its own where they are something else."""
+    """A list of class names. `own`: they come from a dataset; invalid ones are ignored."""
     if class_names is None:
         return []
     names = list(class_names) if isinstance(class_names, Iterable) else []
@@ -111,4 +114,4 @@ def _names(class_names: Any, own: bool = False) -> list[str]:
         return [str(name) for name in names]
     if own:
         return []
-    raise InputError(f"class_names: {class_names!r}; allowed: a list of names that differ")
+    raise InputError(f"class_names: {class_names!r}; allowed: a list of distinct names")

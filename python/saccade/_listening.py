@@ -1,4 +1,4 @@
-"""What trainings tell while they compute."""
+"""Progress of runs and downloads."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Row = dict[str, float]
 
 
 class Listener:
-    """Passes on what trainings tell: rows to a callback, notes to the log, and how far they are to
-    a bar each, where bars are wanted. The C++ side calls it, on the thread that waits for the
-    trainings, with the folder of the run that it is about."""
+    """Forwards the progress of training runs: rows to a callback, notes to the log, and optionally
+    a progress bar for each run. The C++ side calls it, on the thread that waits for the runs, with
+    the folder of the run."""
 
     def __init__(self, callback: Callable[[Row, Path], object] | None, progress: bool) -> None:
         if callback is not None and not callable(callback):
@@ -44,7 +44,7 @@ class Listener:
         for folder in list(self._bars):
             self.finish(folder)
 
-    # Of a training
+    # Of a run
 
     def begin(self, folder: Path, total_episodes: int) -> None:
         self._totals[folder] = total_episodes
@@ -68,7 +68,7 @@ class Listener:
         bar.update(episodes - bar.n)
 
     def row(self, folder: Path, row: Row) -> bool:
-        """Whether the callback has seen enough."""
+        """Calls the callback. Returns True if the run should stop."""
         if self._callback is None:
             return False
         answer = self._callback(row, folder)
@@ -90,8 +90,8 @@ class Listener:
 
 
 class DownloadListener:
-    """Shows how downloads go: notes to the log, and a bar for each file, where bars are wanted. The
-    C++ side calls it, on the thread that waits."""
+    """Forwards the progress of downloads: notes to the log, and optionally a progress bar for each
+    file. The C++ side calls it, on the thread that waits."""
 
     def __init__(self, progress: bool) -> None:
         self._make_bar = extra("tqdm.auto", "progress").tqdm if progress else None

@@ -1,4 +1,4 @@
-"""How an experiment is said from Python: a file, a preset or a dict, and overrides."""
+"""Configurations from Python: a file, a preset or a dict, and overrides."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ _saccade.set_shipped_root(_PACKAGE)
 
 
 def presets() -> list[str]:
-    """The names of the experiments that come with the package."""
+    """The names of the presets that come with the package."""
     return sorted(path.stem for path in _PRESETS.glob("*.yaml"))
 
 
 def preset_file(name: str) -> Path:
-    """Where the preset of that name is, or would be."""
+    """The file of the preset with this name, which may not exist."""
     return _PRESETS / f"{name}.yaml"
 
 
 def trained_agents() -> list[str]:
-    """The names of the trained agents that come with the package; `load` takes them."""
+    """The names of the trained agents that come with the package, for `load`."""
     return _saccade.shipped_agents()
 
 
 def find_file(config: str | os.PathLike[str]) -> Path:
-    """A file, or else the preset of that name: "quickstart", "experiments/quickstart.yaml"."""
+    """A file, or else the preset with this name: "quickstart", "experiments/quickstart.yaml"."""
     path = Path(config)
     if path.is_file():
         return path
@@ -54,13 +54,13 @@ def find_file(config: str | os.PathLike[str]) -> Path:
     ):
         return preset
     raise InputError(
-        f"config: '{config}' is no file and no preset; allowed: the path of a YAML file, one of "
-        f"{', '.join(presets())}, or a dict"
+        f"config: '{config}' is neither a file nor a preset; allowed: the path of a YAML file, one "
+        f"of {', '.join(presets())}, or a dict"
     )
 
 
 def to_yaml(key: str, value: Any) -> str:
-    """A value as YAML that says exactly this. `key` names it where it cannot be said."""
+    """A value as YAML, exactly. `key` is for the message if YAML cannot express it."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if value is None:
@@ -85,7 +85,7 @@ def to_yaml(key: str, value: Any) -> str:
 def _number(key: str, value: float) -> str:
     if not math.isfinite(value):
         raise InputError(f"{key}: {value}; allowed: finite numbers")
-    # 1e6 is as good a count as 1_000_000.
+    # So that 1e6 is accepted as a count.
     return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
@@ -95,7 +95,8 @@ def _text(text: str) -> str:
 
 
 def flat(name: str, settings: Settings) -> dict[str, str]:
-    """Nested or dotted keys as dotted keys with their values as YAML. `name` is the argument's."""
+    """Converts nested or dotted keys to dotted keys with YAML values. `name` is that of the
+    argument."""
     if not isinstance(settings, Mapping):
         raise InputError(f"{name}: {settings!r}; allowed: a dict of settings")
     keys = set(_saccade.setting_keys())
@@ -107,7 +108,7 @@ def flat(name: str, settings: Settings) -> dict[str, str]:
     def items(section: str, inside: Settings) -> Iterator[tuple[str, Any]]:
         for word, value in inside.items():
             if not isinstance(word, str):
-                raise InputError(f"{name}: the key {word!r}; allowed: text")
+                raise InputError(f"{name}: key {word!r}; allowed: text")
             key = section + word
             nested = isinstance(value, Mapping) and key not in keys and key not in _STUDY_KEYS
             if nested and (value or is_section(key)):
@@ -117,16 +118,16 @@ def flat(name: str, settings: Settings) -> dict[str, str]:
 
     for key, value in items("", settings):
         if key in found:
-            raise InputError(f"{name}: {key} is said twice")
+            raise InputError(f"{name}: {key} is given twice")
         found[key] = to_yaml(key, value)
     return found
 
 
 def experiment(config: Config, overrides: Settings | None, images: Path | None) -> _saccade.Said:
-    """What `train` and `study` are told; `images` is where the user's own are kept."""
-    said = flat("overrides", overrides or {})
+    """The configuration of `train` and `study`; `images` is the folder of the user's images."""
+    changed = flat("overrides", overrides or {})
     text, origin = None, "config"
-    assignments: list[tuple[str, str, str]] = []  # key, value and who said so
+    assignments: list[tuple[str, str, str]] = []  # key, value and its source
     if isinstance(config, Mapping):
         given = flat("config", config)
         text = "".join(f"{key}: {value}\n" for key, value in given.items() if key in _STUDY_KEYS)
@@ -137,31 +138,34 @@ def experiment(config: Config, overrides: Settings | None, images: Path | None) 
         raise InputError(f"config: {config!r}; allowed: a file, the name of a preset, or a dict")
     if images is not None:
         for key in ("data.source", "data.path"):
-            if key in said:
-                raise InputError(f"overrides: {key} beside images; allowed: one of the two")
+            if key in changed:
+                raise InputError(
+                    f"overrides: {key} is given together with images; allowed: one of the two"
+                )
         assignments += [("data.source", "idx", "images"), ("data.path", str(images), "images")]
-    return _saccade.Said(text, origin, assignments, [f"{k}={v}" for k, v in said.items()])
+    return _saccade.Said(text, origin, assignments, [f"{k}={v}" for k, v in changed.items()])
 
 
 def with_seed(overrides: Settings | None, seed: int | None) -> Settings | None:
-    """Overrides with this seed, too."""
+    """Overrides with this seed added."""
     if seed is None:
         return overrides
     if "seed" in (overrides or {}):
-        raise InputError("seed: also among overrides; allowed: one of the two")
+        raise InputError("seed: also given in overrides; allowed: one of the two")
     return {**(overrides or {}), "seed": as_seed(seed)}
 
 
 def as_called(function: str, *arguments: Any, **options: Any) -> str:
-    """The call as it could have been typed, without what is None; arrays by their shapes."""
+    """The call as Python source, without arguments that are None; arrays are shown by their
+    shapes."""
 
-    def spoken(value: Any) -> str:
+    def as_text(value: Any) -> str:
         if isinstance(value, os.PathLike):
             return repr(os.fspath(value))
         if hasattr(value, "shape"):
             return f"<{value.dtype} {tuple(value.shape)}>"
         return repr(value)
 
-    words = [spoken(a) for a in arguments]
-    words += [f"{name}={spoken(v)}" for name, v in options.items() if v is not None]
+    words = [as_text(a) for a in arguments]
+    words += [f"{name}={as_text(v)}" for name, v in options.items() if v is not None]
     return f"saccade.{function}({', '.join(words)})"

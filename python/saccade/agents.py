@@ -1,4 +1,4 @@
-"""Trained agents: where they look, what they think, and what their answers hang on."""
+"""Trained agents: rollouts, saliency, weights and export."""
 
 from __future__ import annotations
 
@@ -32,39 +32,40 @@ _WEIGHTS = ("glimpse_weights", "windows", "gate", "hidden", "alignment", "core")
 
 
 def load(path: str | os.PathLike[str], *, threads: int = 0) -> Agent:
-    """The trained agent of a Run or its folder (its best checkpoint on the validation scenes, with averaged
-    weights, as evaluations use it), of a checkpoint file (see `Agent.save`), of another Agent, or one
-    that comes with the package, by its name (see `trained_agents`).
+    """Loads a trained agent: from a Run or its folder (the averaged weights of its best checkpoint,
+    as in evaluations), a checkpoint file (see `Agent.save`), another Agent, or the name of an agent
+    that comes with the package (see `trained_agents`).
 
-    The data that it was trained on must be there: they name its classes. `threads`: of what it
-    computes; 0 takes every processor this process may use.
+    The agent's training data must be present, because they name its classes. `threads`: the number
+    of threads; 0 for every processor that this process may use.
     """
     return Agent(path, threads=threads)
 
 
 @dataclasses.dataclass(frozen=True)
 class Rollout(Mapping[str, np.ndarray]):
-    """N episodes of T looks, C classes. A mapping from the names of all arrays there are, too.
+    """N episodes of T glimpses, with C classes. Also a mapping from array names to arrays.
 
-    Of points, grids and windows alike:
-      locations (N, T, 2): where it looked, (x, y) in [-1, 1], of soft kinds the expectation
-      glimpses (N, T, scales, channels, patch, patch): what was seen, in [0, 1]; of many places at
-        once their weighted mean; None of agents that see the whole canvas
-      probabilities (N, T, C): of the classes or actions after each look; of a sequence (N, J, C) of
+    For points, grids and windows alike:
+      locations (N, T, 2): glimpse locations, (x, y) in [-1, 1]; for soft kinds the expectation
+      glimpses (N, T, scales, channels, patch, patch): the pixels, in [0, 1]; for soft kinds the
+        weighted mean; None for agents that see the whole canvas
+      probabilities (N, T, C): the classes or actions after each glimpse; for a sequence (N, J, C),
         each symbol
-      answers (N), (N, J), (N, T): the class, the symbols (then -1), or the actions
-      labels: what was right, in the same shape; None where nobody said
-      errors (N): of what could be earned the share that was not; None where nobody said
-      states (N, T, H): of the core, after each look
-      log_probabilities (N, T): of each look's place, log pi as REINFORCE has it (of points a density);
-        0 of a look that is not placed by the network; None of agents that do not draw places
-      baselines (N, T): b_t of the state before each look; None where none is learned from it
-      boxes (N, K, 4): of test scenes, where the digits are in pixels of the canvas: x, y, width,
-        height, 0 where none is; of what moves (N, T, K, 4)
-      canvases (N, channels, rows, cols): of test scenes, if asked for: what it looked at, in [0, 1];
-        of what moves (N, T, ...)
-      weights: by name, those there are: glimpse_weights (N, T, G) of the candidates of a grid,
-        windows (N, T, 5), gate (N, T, F), hidden (N, hops, T), alignment (N, J, T), core (N, T, L, T)
+      answers (N), (N, J), (N, T): the class, the symbols (padded with -1), or the actions
+      labels: the right answers, in the same shape; None if unknown
+      errors (N): the missed share of the possible reward; None if unknown
+      states (N, T, H): the state of the core after each glimpse
+      log_probabilities (N, T): log pi of each location, as in REINFORCE (for points a density); 0
+        for a glimpse that the network does not place; None for agents that do not sample locations
+      baselines (N, T): b_t of the state before each glimpse; None if no baseline is learned from it
+      boxes (N, K, 4): for test scenes, the place of each digit in canvas pixels: x, y, width,
+        height, 0 if there is none; for moving objects (N, T, K, 4)
+      canvases (N, channels, rows, cols): for test scenes, if requested, the canvas in [0, 1]; for
+        moving objects (N, T, ...)
+      weights: the available attention weights by name: glimpse_weights (N, T, G) of the candidates
+        of a grid, windows (N, T, 5), gate (N, T, F), hidden (N, hops, T), alignment (N, J, T), core
+        (N, T, L, T)
     """
 
     arrays: dict[str, np.ndarray]
@@ -128,7 +129,7 @@ class Rollout(Mapping[str, np.ndarray]):
         return len(self.arrays)
 
     def _repr_html_(self) -> str:
-        """The first episodes: answers, what was right, and the error."""
+        """The first episodes: answers, labels and errors."""
         head = ["episode", "answer"]
         columns = [self._words(self.answers)]
         if self.labels is not None:
@@ -155,7 +156,7 @@ class Rollout(Mapping[str, np.ndarray]):
 
 @dataclasses.dataclass
 class State:
-    """Where N episodes are that an agent steps through. `copy()` goes another way from there."""
+    """The state of N episodes that an agent steps through. A `copy()` can continue differently."""
 
     size: int
     step: int = 0
@@ -173,11 +174,12 @@ class State:
 
 @dataclasses.dataclass(frozen=True)
 class Look:
-    """One look of N episodes.
+    """One glimpse of N episodes.
 
-    locations (N, 2): where it was; glimpses (N, scales, channels, patch, patch): what was seen, or
-    None; probabilities (N, C): of the classes now; next_locations (N, 2): where the agent would look
-    next, None after the last look.
+    locations (N, 2): the glimpse locations.
+    glimpses (N, scales, channels, patch, patch): the pixels, or None.
+    probabilities (N, C): the classes after this glimpse.
+    next_locations (N, 2): where the agent would look next; None after the last glimpse.
     """
 
     locations: FloatArray
@@ -194,15 +196,14 @@ class Agent:
         self._threads = as_integer("threads", threads, 0, 1024)
         self._agent = _saccade.Agent(self.path, self._threads)
         self._facts: dict[str, Any] = self._agent.facts
-        self._elsewhere = False  # whether its weights are those of no file
+        self._elsewhere = False  # whether no file has its weights
 
     def __fspath__(self) -> str:
-        """Where it is from, so that it goes wherever a run does. InputError once its weights were
-        changed: `save` writes these."""
+        """The path that it was loaded from, so that an Agent can replace a run folder. Raises
+        InputError if its weights were changed; use `save` first."""
         if self._edited:
             raise InputError(
-                f"{self.path}: the agent's weights were changed; save(path) keeps them, and that "
-                "path can be used"
+                f"{self.path}: the agent's weights were changed; save(path) them and use that path"
             )
         return self.path
 
@@ -210,7 +211,7 @@ class Agent:
     def _edited(self) -> bool:
         return self._elsewhere or self._agent.edited
 
-    # A copy has the weights as they are.
+    # Copies have the current weights.
 
     def __getstate__(self) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as folder:
@@ -241,7 +242,7 @@ class Agent:
             (),
             [
                 ("agent", self.path),
-                ("looks", f"{self.num_glimpses} at {rows} x {cols} pixels, {channels} channels"),
+                ("glimpses", f"{self.num_glimpses} of {rows} x {cols} pixels, {channels} channels"),
                 (f"{len(classes)} answers", names),
                 ("weights", f"{weights:,}{' (changed)' if self._edited else ''}"),
             ],
@@ -249,37 +250,37 @@ class Agent:
 
     def __repr__(self) -> str:
         rows, cols, _ = self.canvas
-        return f"Agent({self.path!r}: {self.num_glimpses} looks at {rows} x {cols} pixels)"
+        return f"Agent({self.path!r}: {self.num_glimpses} glimpses of {rows} x {cols} pixels)"
 
     @property
     def num_glimpses(self) -> int:
-        """T, looks of an episode."""
+        """T, the number of glimpses in an episode."""
         return self._facts["num_glimpses"]
 
     @property
     def class_names(self) -> list[str]:
-        """(C): of the classes, symbols or actions."""
+        """The names of the C classes, symbols or actions."""
         return self._facts["class_names"]
 
     @property
     def canvas(self) -> tuple[int, int, int]:
-        """(rows, cols, channels) of what it looks at."""
+        """(rows, cols, channels) of the canvas."""
         return self._facts["canvas"]
 
     @property
     def config_yaml(self) -> str:
-        """Every setting of its training, as config.yaml has them."""
+        """Every setting of its run, as in config.yaml."""
         return self._agent.config_yaml
 
     @property
     def parameters(self) -> Mapping[str, FloatArray]:
-        """The weights by name, (rows, cols) each, in the memory that the agent computes with: what
-        is written into an array is used from then on. `torch.from_dlpack` takes them without a copy.
-        The mapping itself cannot be written: `set_parameters` takes arrays."""
+        """The weights by name, (rows, cols) each. The arrays share the agent's memory: the agent
+        uses what you write into them. `torch.from_dlpack` accepts them without a copy. The mapping
+        itself is read-only; use `set_parameters` to assign arrays."""
         return types.MappingProxyType(self._agent.parameters)
 
     def set_parameters(self, weights: Mapping[str, Any]) -> None:
-        """Writes weights, finite numbers (rows, cols), over those of these names. `save` keeps them."""
+        """Replaces the named weights, finite numbers (rows, cols). `save` writes them to a file."""
         if not isinstance(weights, Mapping):
             raise InputError(f"weights: {type(weights).__name__}; allowed: a dictionary of arrays")
         there = self.parameters
@@ -292,18 +293,18 @@ class Agent:
             there[name][...] = array
 
     def with_parameters(self, weights: Mapping[str, Any]) -> Agent:
-        """Another agent with these weights; this one keeps its own. See `set_parameters`."""
+        """A copy of the agent with these weights; this one is unchanged. See `set_parameters`."""
         other = copy.deepcopy(self)
         other.set_parameters(weights)
         return other
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> pathlib.Path:
-        """Writes the weights as they are now, with the configuration, as a .safetensors file: `load`
-        takes it, and so do the setting `init_from`, to train on from there, and all that takes a
-        run and reads its agent alone. Returns its path. What is there is kept, unless `force`."""
+        """Writes the current weights and the configuration to a .safetensors file and returns its
+        path. `load`, the setting `init_from` (to continue training), and every function that only
+        needs the agent of a run accept the file. An existing file is an error unless `force`."""
         file = pathlib.Path(as_path("path", path))
         if file.suffix != ".safetensors":
-            raise InputError(f"path: {file}; allowed: a name that ends in .safetensors")
+            raise InputError(f"path: {file}; allowed: a file name ending in .safetensors")
         self._agent.save(str(file), as_flag("force", force))
         return file
 
@@ -318,16 +319,18 @@ class Agent:
     ) -> list[pathlib.Path]:
         """Writes the agent for other programs, as `saccade export` does, and returns the paths.
 
-        npz: a file with an array for each parameter. onnx: a file with one step, from a glimpse and
-            the state to the answer and where to look next; with `unrolled` whole episodes, from the
-            canvas to the answer. agent: a new folder with what others need of the finished run it
-            is from: configuration, figures and weights; not of weights that were changed.
-        force: write over files that are there.
+        npz: a file with one array per parameter.
+        onnx: a file with one step, from a glimpse and the state to the answer and the next
+            location.
+        unrolled: the ONNX file has whole episodes instead, from the canvas to the answer.
+        agent: a new folder with the configuration, figures and weights of the agent's finished run;
+            not available if the weights were changed.
+        force: overwrite existing files.
         """
         if agent is not None and self._edited:
             raise InputError(
-                "agent: the weights were changed, and the figures of the run are of others; "
-                "allowed: npz, onnx, and save(path)"
+                "agent: the weights were changed, so the figures of the run do not apply; "
+                "allowed: npz, onnx, save(path)"
             )
         targets = [None if each is None else pathlib.Path(each) for each in (npz, onnx, agent)]
         with self._file() as file:
@@ -343,7 +346,7 @@ class Agent:
 
     @contextlib.contextmanager
     def _file(self) -> Iterator[str]:
-        """A checkpoint of the weights as they are."""
+        """A temporary checkpoint of the current weights."""
         with tempfile.TemporaryDirectory() as folder:
             file = str(pathlib.Path(folder) / "agent.safetensors")
             self._agent.save(file, False)
@@ -362,13 +365,19 @@ class Agent:
         beam: int = 1,
         canvases: bool = False,
     ) -> Rollout:
-        """Plays episodes on images as large as its canvas, with labels or without, which are taken as
-        by saccade.train, or on the first `scenes` of an evaluation (as many as its own has, by
-        default), with their canvases if wanted. Labels are classes or their names.
+        """Runs episodes on images, or on the first `scenes` of an evaluation.
 
-        readout: `deterministic` looks at the mean or the most probable place and takes the
-        expectation of soft kinds; `sampled` draws; `argmax` takes the most probable of soft kinds,
-        too. seed (by default evaluation.seed) and sample number the draws. beam: of a decoder.
+        images, labels: images of the size of the canvas, with or without labels (classes or their
+            names), as for saccade.train.
+        scenes: the number of scenes; by default that of the run's own evaluation.
+        split: the part of the data for `scenes`.
+        readout: the sampling mode. `deterministic` takes the mean or the most probable location,
+            and for soft kinds the expectation; `sampled` samples; `argmax` takes the most probable
+            location, also for soft kinds.
+        seed, sample: the random stream and the index of the sample; seed is evaluation.seed by
+            default.
+        beam: the beam size of a decoder.
+        canvases: whether to return the canvases of the scenes.
         """
         seed = None if seed is None else as_seed(seed)
         sample = as_integer("sample", sample, 0, 2**31 - 1)
@@ -382,7 +391,7 @@ class Agent:
             )
             return self._rollout(played, known=True)
         if scenes is not None:
-            raise InputError("scenes: given with images; allowed: one of both")
+            raise InputError("scenes: given together with images; allowed: one of the two")
         pixels, classes = self._labelled(images, labels)
         known = classes is not None
         played = self._agent.play_canvases(
@@ -398,31 +407,33 @@ class Agent:
         readout: Readout = "deterministic",
         seed: int = 0,
     ) -> State:
-        """The state before the first look: at images as in `rollout`, or of `size` episodes whose
-        glimpses somebody else takes, as an environment does."""
+        """The state before the first glimpse: of images as in `rollout`, or of `size` episodes
+        whose glimpses the caller provides, for example from an environment."""
         if (images is None) == (size is None):
-            raise InputError("start: needs images or size, and not both")
+            raise InputError("start: needs either images or size")
         if images is not None:
             pixels = self._canvases(images)
             return State(len(pixels), images=pixels, readout=readout, seed=as_seed(seed))
         if not self._facts["handed"]:
             raise InputError(
-                "size: this agent sees more than one glimpse a step (many places, a window, or the "
-                "canvas by model.context); start(images) is for it"
+                "size: this agent sees more than one glimpse per step (many places, a window, or "
+                "the canvas through model.context); use start(images)"
             )
         episodes = as_integer("size", size, 1, MAX_SCENES)
         return State(episodes, readout=readout, seed=as_seed(seed))
 
     def step(self, state: State, locations: Any = None, glimpses: Any = None) -> Look:
-        """The next look, which `state` then has behind it: where the agent looks by itself, or at
-        `locations` (N, 2) in [-1, 1] of the caller, of agents that look at points. A state without
-        images is told both where and what was seen, glimpses (N, ...), numbers in [0, 1].
+        """Takes the next glimpse and advances `state`.
 
-        The whole episode is played again up to there, so that a state is its history alone.
+        locations: (N, 2) in [-1, 1]; by default the agent's own choice. Only for agents that look
+            at points.
+        glimpses: (N, ...), numbers in [0, 1]. A state without images needs locations and glimpses.
+
+        The episode is computed again from its beginning, so a state is nothing but its history.
         """
         t = state.step
         if t >= self.num_glimpses:
-            raise InputError(f"step: the {self.num_glimpses} looks of the episode are taken")
+            raise InputError(f"step: the episode has ended after {self.num_glimpses} glimpses")
         if locations is not None:
             if not self._facts["points"]:
                 raise InputError("locations: this agent looks at many places at once; allowed: None")
@@ -433,7 +444,7 @@ class Agent:
             played = self._step_handed(state, state_locations, glimpses)
         else:
             if glimpses is not None:
-                raise InputError("glimpses: the state has images to look at; allowed: None")
+                raise InputError("glimpses: the state has images; allowed: None")
             given = np.stack(state_locations) if state_locations else None
             played = self._agent.play_canvases(
                 state.images, None, state.readout, state.seed, 0, 1, given
@@ -466,12 +477,16 @@ class Agent:
     def saliency(
         self, images: Any = None, *, scenes: int = 8, step: int | None = None
     ) -> dict[str, np.ndarray]:
-        """What the answers hang on: the sequential Jacobian (Graves 2012) of O logits by all that was
-        seen, of images as in `rollout` or of test scenes. step: of the answer after this look, or
-        this symbol, counted from 1; by default the last answer, or every symbol.
+        """Gradient saliency: the sequential Jacobian (Graves 2012) of O logits with respect to the
+        input.
 
-        canvas_jacobian (N, O, channels, rows, cols), glimpse_jacobian (N, O, T, D) where there are
-        single glimpses, feature_jacobian (N, O, T, F), logits (N, O), chosen (N, O): the class.
+        images: as in `rollout`; by default `scenes` test scenes.
+        step: the answer after this glimpse, or this symbol, counted from 1; by default the last
+            answer, or every symbol.
+
+        Returns canvas_jacobian (N, O, channels, rows, cols), glimpse_jacobian (N, O, T, D) if the
+        agent takes single glimpses, feature_jacobian (N, O, T, F), logits (N, O), and chosen (N,
+        O), the class of each logit.
         """
         if images is None:
             arrays = self._agent.saliency_of_scenes(_scenes(scenes), step)
@@ -485,22 +500,25 @@ class Agent:
     def gradients(
         self, *, scenes: int = 64, samples: int = 128, rollouts: int = 4
     ) -> dict[str, Any]:
-        """How noisy the locator's REINFORCE gradient is by each advantage estimator, as `saccade
-        gradients` tells it: on `scenes` test scenes with `rollouts`
-        episodes each, over `samples` draws of the policy's noise. Of agents that learn by REINFORCE.
+        """The noise of the locator's REINFORCE gradient under each advantage estimator, as in
+        `saccade gradients`. Only for agents that are trained with REINFORCE.
+
+        scenes: test scenes.
+        samples: samples of the policy's noise.
+        rollouts: episodes per scene.
         """
         with self._file() as file:
-            told: dict[str, Any] = json.loads(
+            figures: dict[str, Any] = json.loads(
                 _saccade.gradients(file, scenes, samples, rollouts, self._threads)
             )
-        return told
+        return figures
 
     def _canvases(self, images: Any) -> np.ndarray:
         """(N, channels, rows, cols), bytes."""
         return self._labelled(images, None)[0]
 
     def _labelled(self, images: Any, labels: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        """The same, and classes (N), or None."""
+        """The same, and the classes (N) or None."""
         if labels is not None and self._facts["spells"]:
             raise InputError("labels: this agent answers with sequences; allowed: None")
         pixels, classes, _ = labelled(images, labels, self.class_names)

@@ -1,8 +1,8 @@
-"""The environments behind the interface of ap_gym, so that its agents and wrappers run on them.
+"""The environments with the interface of ap_gym, for its agents and wrappers.
 
-Needs the package ap-gym. An action is a dictionary of `action`, where to look next: (x, y) in
-[-1, 1], and `prediction`, the logits of the classes. At every step the reward is the base reward
-less the loss of the prediction, and `info["prediction"]` has `target`, `loss` and `metrics`.
+Needs the package ap-gym. An action is a dictionary of `action`, the next location (x, y) in [-1,
+1], and `prediction`, the logits of the classes. The reward of each step is the base reward minus
+the loss of the prediction. `info["prediction"]` has `target`, `loss` and `metrics`.
 """
 
 from __future__ import annotations
@@ -25,27 +25,30 @@ __all__ = ["ActiveGlimpseEnv", "ActiveGlimpseVectorEnv", "make", "make_vec"]
 
 
 class ActiveGlimpseVectorEnv(ap_gym.ActiveClassificationVectorEnv):  # type: ignore[misc]
-    """N environments whose answer is a class, as ap_gym's image classification shows them.
+    """N environments whose answer is a class, with the interface of ap_gym's image classification.
 
     Observation: a dictionary of `glimpse` (N, patch, patch, scales * channels), `glimpse_pos`
-    (N, 2), where that was seen, and `time_step` (N), from -1 at the first look to 1 at the end. The
-    base reward is what looking costs. Arguments are those of GlimpseVectorEnv, without `flat` and
-    `halt`.
+    (N, 2), the location of the glimpse, and `time_step` (N), from -1 at the first glimpse to 1 at
+    the end. The base reward is minus the price of glimpses. Arguments are those of
+    GlimpseVectorEnv, without `flat` and `halt`.
     """
 
     metadata = GlimpseVectorEnv.metadata
-    closed = True  # until there is something to close
+    closed = True  # until __init__ succeeds
 
     def __init__(self, num_envs: int = 1, family: str = "Cluttered60", **arguments: Any) -> None:
         for name in ("flat", "halt"):
             if name in arguments:
                 raise InputError(
-                    f"{name}: {arguments[name]!r}; ap_gym's interface has no such thing"
+                    f"{name}: {arguments[name]!r}; not supported by ap_gym's interface"
                 )
         self._envs = GlimpseVectorEnv(num_envs, family, **arguments)
         if self._envs.answer_kind != "class":
             kind = self._envs.answer_kind
-            raise InputError(f"family: {family}, whose answer is of kind {kind}; allowed: class")
+            raise InputError(
+                f"family: {family} has answers of kind {kind}; "
+                "allowed: families that answer with a class"
+            )
         super().__init__(
             self._envs.num_envs,
             len(self._envs.class_names),
@@ -72,7 +75,7 @@ class ActiveGlimpseVectorEnv(ap_gym.ActiveClassificationVectorEnv):  # type: ign
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """As GlimpseVectorEnv.reset()."""
+        """See GlimpseVectorEnv.reset()."""
         seen, info = self._envs.reset(seed=seed, options=options)
         if isinstance(seed, (int, np.integer)):
             gym.vector.VectorEnv.reset(self, seed=int(seed))
@@ -85,7 +88,7 @@ class ActiveGlimpseVectorEnv(ap_gym.ActiveClassificationVectorEnv):  # type: ign
             {"location": action, "answer": logits.argmax(axis=-1)}
         )
         target = info["label"]
-        if "final_obs" in info:  # same-step: what was said is of the episode that ended
+        if "final_obs" in info:  # same-step: the prediction belongs to the episode that ended
             observations = info["final_obs"]
             for i in np.flatnonzero(terminated):
                 one = {name: part[np.newaxis] for name, part in observations[i].items()}
@@ -101,11 +104,11 @@ class ActiveGlimpseVectorEnv(ap_gym.ActiveClassificationVectorEnv):  # type: ign
         )
 
     def render(self) -> Any:
-        """As GlimpseVectorEnv.render()."""
+        """See GlimpseVectorEnv.render()."""
         return self._envs.render()
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Nothing but close() may be called after it."""
+        """Closes the environments. Afterwards only close() may be called."""
         self._envs.close()
 
     def _shown(self, seen: dict[str, Any]) -> dict[str, Any]:
@@ -119,25 +122,27 @@ class ActiveGlimpseVectorEnv(ap_gym.ActiveClassificationVectorEnv):  # type: ign
 
 
 class ActiveGlimpseEnv(ap_gym.ActivePerceptionVectorToSingleWrapper):  # type: ignore[misc]
-    """The same of one environment, as ap_gym makes its own. Arguments are those of GlimpseEnv."""
+    """A single environment with the interface of ap_gym. Arguments are those of GlimpseEnv."""
 
     def __init__(self, family: str = "Cluttered60", **arguments: Any) -> None:
         for name in ("autoreset_mode", "threads"):
             if name in arguments:
-                raise InputError(f"{name}: {arguments[name]!r}; allowed with many environments")
+                raise InputError(
+                    f"{name}: {arguments[name]!r}; allowed only for a vector environment"
+                )
         super().__init__(ActiveGlimpseVectorEnv(1, family, **arguments))
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """As ap_gym's, in Python's own numbers."""
+        """See ap_gym; rewards and flags are Python numbers."""
         seen, reward, terminated, truncated, info = super().step(action)
         return seen, float(reward), bool(terminated), bool(truncated), info
 
 
 def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> ActiveGlimpseVectorEnv:
-    """The environments that Gymnasium has under this id ("saccade/Cluttered60-v0")."""
+    """A vector environment by its Gymnasium id ("saccade/Cluttered60-v0")."""
     return ActiveGlimpseVectorEnv(num_envs, family_of(id), **arguments)
 
 
 def make(id: str, **arguments: Any) -> ActiveGlimpseEnv:
-    """The environment that Gymnasium has under this id."""
+    """A single environment by its Gymnasium id."""
     return ActiveGlimpseEnv(family_of(id), **arguments)

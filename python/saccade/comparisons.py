@@ -1,4 +1,4 @@
-"""Trained agents side by side."""
+"""Comparisons of trained agents."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Comparison:
-    """What `saccade compare --json` says, and where the report is.
+    """The document of `saccade compare --json`, and the path of the report.
 
-    `report`: the page with charts and a recording; beside it are compare.md and compare.csv.
+    `report`: the page with charts and a recording; compare.md and compare.csv are beside it.
     """
 
     def __init__(self, document: dict[str, Any], report: Path) -> None:
@@ -29,17 +29,17 @@ class Comparison:
         self.report = report
 
     def to_dict(self) -> dict[str, Any]:
-        """Variants with their figures by the names of the metrics, shares in [0, 1], and what was
-        left out; None is not known. Ends of intervals end in _low and _high.
+        """The variants with their figures by metric name (shares in [0, 1], None if unknown), and
+        what was left out. The ends of intervals have the suffixes _low and _high.
         `not_clearly_better_than` names the controls (test/error_shuffled, ...) that a variant's
-        error is not clearly below: attention does nothing there that they could not. `verdict` is
-        what the errors say in sentences. The intervals are over seeds; those in `runs`, a variant's
-        runs one by one, are over the scenes of the test."""
+        error is not clearly below: attention does nothing there that these could not. `verdict` is
+        the conclusion in sentences. Intervals are over seeds, except those of the single runs in
+        `runs`, which are over the scenes of the test."""
         return copy.deepcopy(self._document)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A frame with a row for each variant, which is its index: the figures, and the settings in
-        which variants differ."""
+        """A frame with a row per variant (the index): the figures, and the settings in which the
+        variants differ."""
         rows = [
             {k: float("nan") if v is None else v for k, v in variant.items() if _is_figure(v)}
             | {key: _value(text) for key, text in variant.get("settings", {}).items()}
@@ -67,14 +67,14 @@ def compare(
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
 ) -> Comparison:
-    """Puts the runs of folders - of runs or of studies, Runs, Studies, Agents, or the names of
-    trained agents - side by side, and writes tables, charts, a
-    recording and a report, as `saccade compare` does.
+    """Compares runs and writes tables, charts, a recording and a report, as `saccade compare` does.
 
-    tuned_by: keys: of runs that differ in these alone, those with the least validation error stand
-        for their variant.
-    out: the folder to write; by default comparison/ in the one that is given, or here for several.
-    force: write over an older comparison; else one that is there is an InputError.
+    folders: folders of runs or studies, Runs, Studies, Agents, or names of trained agents.
+    tuned_by: keys that were tuned. Among runs that differ only in these keys, the one with the
+        lowest validation error represents the variant.
+    out: the folder to write; by default comparison/ in the given folder, or in the current folder
+        if several are given.
+    force: overwrite an older comparison; without it, an existing one is an InputError.
     """
     paths = [Path(folder) for folder in folders]
     command = as_called("compare", *paths, tuned_by=tuned_by, out=out)
@@ -87,7 +87,7 @@ def compare(
 def compared(
     folders: Sequence[Path], tuned_by: str | Sequence[str] | None, report: Path
 ) -> Comparison:
-    """The same of what is there, without a file of its own."""
+    """Compares without writing anything; `report` is the path of an existing report."""
     return Comparison(json.loads(_saccade.comparison(folders, _keys(tuned_by))), report)
 
 
@@ -100,7 +100,7 @@ def _is_figure(value: Any) -> bool:
 
 
 def _value(text: str) -> Any:
-    """A setting that is said as YAML."""
+    """The value of a setting that is given as YAML."""
     try:
         return json.loads(text)
     except ValueError:

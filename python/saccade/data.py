@@ -1,4 +1,4 @@
-"""Digit sets that others publish."""
+"""Published datasets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["download", "names"]
 
 
 def names() -> list[str]:
-    """Those that `download` knows."""
+    """The names of the datasets that `download` accepts."""
     return _saccade.published_sets()
 
 
@@ -25,15 +25,15 @@ def download(
     force: bool = False,
     progress: bool = False,
 ) -> Path:
-    """Downloads a digit set, as `saccade data` does, and returns its folder. Files that are there
-    are left; what was stopped goes on.
+    """Downloads a dataset, as `saccade data` does, and returns its folder. Existing valid files are
+    kept, and interrupted downloads continue.
 
-    name: one of `names`, as the setting `data.source` has it.
-    out: the folder; by default where trainings look for it, in the cache folder.
-    mirror: http://... or https://...: a folder that has the files, in place of where they are
-        published.
-    force: replace files that are not as published.
-    progress: show a bar (needs tqdm). Notes go to the logger "saccade".
+    name: one of `names`, a value of the setting `data.source`.
+    out: the folder; by default the one in the cache folder where runs look for it.
+    mirror: a URL (http://... or https://...) of a folder with the files, instead of the
+        publisher's.
+    force: replace files that differ from the published ones.
+    progress: show a progress bar (needs tqdm). Notes go to the logger "saccade".
     """
     return _saccade.download(
         as_path("name", name),

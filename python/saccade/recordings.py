@@ -1,4 +1,4 @@
-"""Films of where agents look."""
+"""Videos of where agents look."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._arguments import MAX_SCENES, as_integer, as_number, as_seed
 from ._saccade import InputError
 from .agents import Agent, load
 
-AnyAgent = str | os.PathLike[str]  # an Agent is one, too
+AnyAgent = str | os.PathLike[str]  # an Agent is path-like
 
 
 def record(
@@ -29,15 +29,18 @@ def record(
     seed: int | None = None,
     fps: float = 3.0,
 ) -> Recording:
-    """Where agents look, side by side, by the single deterministic pass of an evaluation: at images
-    as large as their canvas, with labels or without, as Agent.rollout takes them, or at the first
-    `scenes` of the test. Nothing is drawn before it is shown or saved.
+    """Records where agents look, side by side, in the single deterministic pass of an evaluation.
+    Nothing is drawn until the recording is shown or saved.
 
-    agents: one or several: Agents, Runs, folders, checkpoints or names, as `load` takes them. names: one for each agent, by default the folders'; fps: glimpses a second.
+    agents: one or several Agents, Runs, folders, checkpoints or names, as for `load`.
+    images, labels: as for Agent.rollout; by default the first `scenes` of the test.
+    names: one per agent; by default the names of the folders.
+    seed: the seed of the scenes; by default evaluation.seed.
+    fps: glimpses per second.
     """
     given = [agents] if isinstance(agents, (str, os.PathLike)) else list(agents)
     if not given or not all(isinstance(one, (str, os.PathLike)) for one in given):
-        raise InputError(f"agents: {agents!r}; allowed: one and more, as saccade.load takes them")
+        raise InputError(f"agents: {agents!r}; allowed: one or more agents, as for saccade.load")
     players = [one if isinstance(one, Agent) else load(one) for one in given]
     if names is None:
         names = [pathlib.Path(agent.path).name for agent in players]
@@ -52,7 +55,7 @@ def record(
 
 
 class Recording:
-    """What `record` gives: `save` writes it; a notebook shows it as a moving picture."""
+    """The result of `record`. `save` writes it; a notebook shows it as a video."""
 
     def __init__(
         self,
@@ -69,8 +72,8 @@ class Recording:
         self._scenes, self._seed, self._fps = scenes, seed, fps
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> pathlib.Path:
-        """Writes a video (.gif; .mp4 where there is an encoder of H.264) or a sheet of scenes x looks
-        (.png), and returns its path. What is there is kept, unless `force`."""
+        """Writes a video (.gif; .mp4 if there is an H.264 encoder) or a contact sheet of scenes x
+        glimpses (.png), and returns its path. An existing file is an error unless `force`."""
         _saccade.record(
             [agent._agent for agent in self._agents],
             self._names,

@@ -1,4 +1,4 @@
-"""What trainings leave: the folder of a run, and that of a study."""
+"""Run folders and study folders."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ PathLike = str | os.PathLike[str]
 
 
 class Metrics(dict[str, list[float]]):
-    """The columns of metrics.csv that have any value, by their names; what is not in a row is NaN.
-    `episodes` are integers, shares are in [0, 1]."""
+    """The columns of metrics.csv that have any value, by name; missing values are NaN. `episodes`
+    are integers, shares are in [0, 1]."""
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A frame with a row for each logging step."""
+        """A frame with a row per logging step."""
         return extra("pandas", "pandas").DataFrame(dict(self))
 
 
@@ -35,7 +35,7 @@ def _per_cent(share: float | None) -> str:
 
 
 class Folder:
-    """A folder on disk that goes wherever a path does."""
+    """A folder on disk; path-like."""
 
     path: Path
 
@@ -50,17 +50,17 @@ class Folder:
 
 
 class Run(Folder):
-    """The folder of one run, or that of the trained agent of this name. What it says is read when
-    it is asked for."""
+    """A run folder, or the folder of the trained agent with this name. Its files are read on
+    access."""
 
     def __init__(self, path: PathLike) -> None:
         self.path = _saccade.find_run_folder(Path(path))
         if not (self.path / "config.yaml").is_file():
-            raise InputError(f"{self.path}: no run folder (no config.yaml)")
+            raise InputError(f"{self.path}: not a run folder: no config.yaml")
 
     @property
     def config(self) -> dict[str, Any]:
-        """Every setting, nested as in config.yaml; `train` takes it."""
+        """Every setting, nested as in config.yaml, for `train`."""
         nested: dict[str, Any] = {}
         for key, value in _saccade.config_items(self.path / "config.yaml"):
             *sections, word = key.split(".")
@@ -72,22 +72,23 @@ class Run(Folder):
 
     @property
     def metrics(self) -> Metrics:
-        """What was logged so far."""
+        """The rows logged so far."""
         return Metrics(_saccade.metrics_columns(self.path / "metrics.csv"))
 
     @property
     def finished(self) -> bool:
-        """Whether it came to its end, the test included."""
+        """Whether the run is finished, including its test."""
         return _saccade.is_finished(self.path)
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The final figures, by the names of the metrics; none before the end."""
+        """The final figures by metric name; empty until the run is finished."""
         return self._read("summary.json")
 
     @property
     def test(self) -> dict[str, Any]:
-        """What is drawn of the test: error by glimpse, confusion, where it looked; none before."""
+        """The data of the test's charts: error by glimpse, confusion, locations; empty until the
+        test."""
         return self._read("test.json")
 
     def _repr_html_(self) -> str:
@@ -101,7 +102,7 @@ class Run(Folder):
         return table((), [*rows, ("episodes", f"{episodes[-1] if episodes else 0:,}")])
 
     def agent(self) -> Agent:
-        """The trained agent, as `load` gives it."""
+        """The trained agent, from `load`."""
         return load(self.path)
 
     def _read(self, name: str) -> dict[str, Any]:
@@ -115,34 +116,34 @@ class Run(Folder):
 
 
 class Study(Folder):
-    """The folder of a study: its runs, and how they compare."""
+    """A study folder: its runs and their comparison."""
 
     def __init__(self, path: PathLike) -> None:
         self.path = Path(path)
         if not (self.path / "study.txt").is_file():
-            raise InputError(f"{self.path}: no folder of a study (no study.txt)")
+            raise InputError(f"{self.path}: not a study folder: no study.txt")
 
     @property
     def runs(self) -> list[Run]:
-        """Those that have begun, in the order of the study."""
+        """The runs that have started, in the order of the study."""
         folders = _saccade.find_runs(self.path)
         return [Run(folder) for folder in folders if (folder / "config.yaml").is_file()]
 
     @property
     def finished(self) -> bool:
-        """Whether every run came to its end."""
+        """Whether every run is finished."""
         folders = _saccade.find_runs(self.path)
         return all(_saccade.is_finished(folder) for folder in folders)
 
     def comparison(self, tuned_by: str | Sequence[str] | None = None) -> Comparison:
-        """The runs that are finished, side by side. `report` is the page that the study ended with.
+        """Compares the finished runs. `report` is the page that the study wrote at its end.
 
         tuned_by: as for saccade.compare.
         """
         return compared([self.path], tuned_by, self.path / "comparison" / "report.html")
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A frame with a row for each run: its folder, the settings in which runs differ, and the
+        """A frame with a row per run: its folder, the settings in which the runs differ, and the
         figures of its summary."""
         runs = self.runs
         settings = [dict(_saccade.config_items(run.path / "config.yaml")) for run in runs]

@@ -1,4 +1,5 @@
-"""The environments as the vector environments of Stable-Baselines3, which it needs."""
+"""The environments as vector environments of Stable-Baselines3. Needs the package
+stable-baselines3."""
 
 from __future__ import annotations
 
@@ -17,17 +18,19 @@ __all__ = ["GlimpseVecEnv", "make_vec"]
 
 
 class GlimpseVecEnv(VecEnv):
-    """N environments, stepped in one call, as Stable-Baselines3 takes them.
+    """N environments as a VecEnv of Stable-Baselines3, stepped in one call.
 
-    Observations and actions are flat (GlimpseEnv). An info is empty but for that of an episode that
-    ended, with `terminal_observation` and `TimeLimit.truncated`. Arguments are those of
+    Observations and actions are flat (see GlimpseEnv). The info of an episode that ended has
+    `terminal_observation` and `TimeLimit.truncated`; other infos are empty. Arguments are those of
     GlimpseVectorEnv, without `flat` and `autoreset_mode`.
     """
 
     def __init__(self, num_envs: int = 1, family: str = "Cluttered60", **arguments: Any) -> None:
         for name in ("flat", "autoreset_mode"):
             if name in arguments:
-                raise InputError(f"{name}: {arguments[name]!r}; Stable-Baselines3 leaves no choice")
+                raise InputError(
+                    f"{name}: {arguments[name]!r}; Stable-Baselines3 fixes this argument"
+                )
         self.envs = GlimpseVectorEnv(
             num_envs, family, flat=True, autoreset_mode=AutoresetMode.SAME_STEP, **arguments
         )
@@ -37,7 +40,7 @@ class GlimpseVecEnv(VecEnv):
         )
 
     def reset(self) -> Any:
-        """The first observations, of the seeds that seed() gave, if it did."""
+        """The first observations, with the seeds of seed() if it was called."""
         observation, _ = self.envs.reset(seed=self._seeds)
         self.reset_infos = [{} for _ in range(self.num_envs)]
         self._reset_seeds()
@@ -48,14 +51,14 @@ class GlimpseVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[Any, Any, Any, list[dict[str, Any]]]:
-        observation, rewards, ended, _, infos = self.envs.step(self._actions)
-        told: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        observation, rewards, ended, _, facts = self.envs.step(self._actions)
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(ended):
-            told[i] = {
-                "terminal_observation": infos["final_obs"][i],
+            infos[i] = {
+                "terminal_observation": facts["final_obs"][i],
                 "TimeLimit.truncated": False,
             }
-        return observation, rewards.astype(np.float32), ended, told
+        return observation, rewards.astype(np.float32), ended, infos
 
     def close(self) -> None:
         self.envs.close()
@@ -67,10 +70,10 @@ class GlimpseVecEnv(VecEnv):
         return [getattr(self.envs, attr_name)] * len(self._indices(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        raise InputError(f"set_attr('{attr_name}'): the environments share all that they have")
+        raise InputError(f"set_attr('{attr_name}'): the environments share all attributes")
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> Any:
-        raise InputError(f"env_method('{method_name}'): the environments are stepped together")
+        raise InputError(f"env_method('{method_name}'): not supported by a vector environment")
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
         return [False] * len(self._indices(indices))
@@ -80,6 +83,6 @@ class GlimpseVecEnv(VecEnv):
 
 
 def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> VecMonitor:
-    """The environments that Gymnasium has under this id ("saccade/Cluttered60-v0"), a GlimpseVecEnv
-    in a VecMonitor: the info of an episode that ended has its return and length as `episode`."""
+    """A GlimpseVecEnv by its Gymnasium id ("saccade/Cluttered60-v0"), in a VecMonitor: the info of
+    an episode that ended has its return and length as `episode`."""
     return VecMonitor(GlimpseVecEnv(num_envs, family_of(id), **arguments))

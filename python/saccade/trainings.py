@@ -1,4 +1,4 @@
-"""Trainings and evaluations as the command line has them: the same files, and the same bytes."""
+"""Training and evaluation, with the same files and the same bytes as on the command line."""
 
 from __future__ import annotations
 
@@ -32,42 +32,45 @@ def train(
     callback: Callable[[Row], object] | None = None,
     progress: bool = False,
 ) -> Run:
-    """Trains an agent, tests it at the end, and returns its run folder. The same settings from the
-    command line (`saccade run`) leave the same bytes.
+    """Trains an agent, tests it at the end, and returns its run folder. `saccade run` with the same
+    settings writes the same bytes.
 
     config: a YAML file, the name of a preset (see `presets`), or a dict with nested or dotted keys.
-    overrides: settings over it by their dotted keys, {"training.episodes": 100_000}.
-    images, labels: own data instead of the configuration's: an array or tensor (N, rows, cols),
-        (N, rows, cols, 1 or 3) or (N, 1 or 3, rows, cols), bytes or floats in [0, 1], and classes
-        (N), 0 to C - 1 or text; or, as `images` alone, a data set of (image, label) or batches of
-        these, as PyTorch's Dataset and DataLoader. They are kept in the cache folder
-        ($XDG_CACHE_HOME/saccade or ~/.cache/saccade), where the run finds them later.
-    test_images, test_labels: the same for the test; by default a random sixth of the images, the
-        same each time, is kept for it.
-    class_names: of the classes 0 to C - 1; by default those of the data set, or the labels that are
-        text, sorted.
-    seed: of the run, as the setting `seed`.
-    out: the run folder; by default runs/<name>/<overrides>/seed-<n>. One that is there is left as
-        it is, which is an InputError, unless `resume` goes on from its last checkpoint.
-    threads: 0 for all processors; the results do not depend on it.
+    overrides: settings that replace those of `config`, by dotted keys: {"training.episodes":
+        100_000}.
+    images, labels: your own data instead of the configuration's. Images are an array or tensor (N,
+        rows, cols), (N, rows, cols, 1 or 3) or (N, 1 or 3, rows, cols) of bytes or of floats in
+        [0, 1]; labels (N) are classes 0 to C - 1 or strings. Or `images` alone is a dataset of
+        (image, label) or an iterable of batches, such as PyTorch's Dataset and DataLoader. They are
+        stored in the cache folder ($XDG_CACHE_HOME/saccade or ~/.cache/saccade) for later use of
+        the run.
+    test_images, test_labels: the same for the test; by default a random sixth of the images, always
+        the same one, is the test set.
+    class_names: names of the classes 0 to C - 1; by default those of the dataset, or the distinct
+        string labels, sorted.
+    seed: the setting `seed`.
+    out: the run folder; by default runs/<name>/<overrides>/seed-<n>. An existing run is an
+        InputError unless `resume`.
+    resume: continue from the last checkpoint of an existing run.
+    threads: the number of threads; 0 for all processors. The results do not depend on it.
     callback: called with each row of metrics.csv as a dict, on this thread. If it returns True, the
-        training saves, stops, and can be resumed. So it does if the callback raises, or at Ctrl-C,
-        and then that exception leaves.
-    progress: show a bar (needs tqdm). Else nothing is shown; notes go to the logger "saccade".
+        run is saved and stopped, and can be resumed. The same happens if the callback raises, or at
+        Ctrl-C; the exception then propagates.
+    progress: show a progress bar (needs tqdm). Notes go to the logger "saccade".
 
-    A setting that was given and that the chosen kinds do not read is a warning.
+    A setting that has no effect with the chosen kinds produces a warning.
     """
     data = _shown(images, labels, test_images, test_labels, class_names)
     kept = keep_images(images, labels, test_images, test_labels, class_names)
-    said = experiment(config, with_seed(overrides, seed), kept)
+    chosen = experiment(config, with_seed(overrides, seed), kept)
     command = as_called("train", config, *_given(overrides), **data, seed=seed, out=out)
-    told = None if callback is None else _of_row(callback)
-    _warn_of_unused(said)
-    with Listener(told, progress) as listener:
-        folder = _saccade.train(said, _path(out), resume, threads, command, listener)
+    listening = None if callback is None else _of_row(callback)
+    _warn_of_unused(chosen)
+    with Listener(listening, progress) as listener:
+        folder = _saccade.train(chosen, _path(out), resume, threads, command, listener)
     run = Run(folder)
     if not run.finished:
-        log.info("%s: stopped and saved; resume=True goes on", run.path)
+        log.info("%s: stopped and saved; resume=True continues", run.path)
     return run
 
 
@@ -86,43 +89,45 @@ def study(
     callback: Callable[[Row, Path], object] | None = None,
     progress: bool = False,
 ) -> Study:
-    """Trains every run of a study - a configuration with `vary` or `seeds` - and compares them, as
-    `saccade run` does. It goes on from where it is: runs that are finished are left as they are.
+    """Trains every run of a study (a configuration with `vary` or `seeds`) and compares them, as
+    `saccade run` does. Finished runs are skipped, and stopped ones are resumed.
 
     Arguments as for `train`, and:
-    out: the folder of the study; by default runs/<name>.
-    jobs: runs at once, which divide the threads; 0 for as many as there are threads.
-    callback: called with a row and the folder of its run. If it returns True, the study stops, and
-        the same call goes on.
+    out: the study folder; by default runs/<name>.
+    jobs: the number of simultaneous runs, which share the threads; 0 for one per thread.
+    callback: called with a row and the folder of its run. If it returns True, the study stops; the
+        same call continues it.
 
-    A run that fails is logged and does not stop the others; at the end that is a RuntimeError.
-    Runs that another process is training are left to it: several divide a study among them.
+    A failed run is logged and does not stop the others; at the end it raises a RuntimeError. Runs
+    that another process is training are left to it, so several processes can share a study.
     """
     data = _shown(images, labels, test_images, test_labels, class_names)
     kept = keep_images(images, labels, test_images, test_labels, class_names)
-    said = experiment(config, overrides, kept)
+    chosen = experiment(config, overrides, kept)
     command = as_called("study", config, *_given(overrides), **data, out=out)
-    _warn_of_unused(said)
+    _warn_of_unused(chosen)
     with Listener(callback, progress) as listener:
-        return Study(_saccade.train_study(said, _path(out), jobs, threads, command, listener))
+        return Study(_saccade.train_study(chosen, _path(out), jobs, threads, command, listener))
 
 
 def evaluate(
     run: PathLike, episodes: int | None = None, threads: int = 0, draws: int | None = None
 ) -> dict[str, Any]:
-    """Tests the best checkpoint of a run (its last, where there is no best yet) on the test set, as
-    `saccade eval` does. Returns the figures by the names of the metrics, shares in [0, 1].
+    """Tests the best checkpoint of a run (the last one if there is no best yet), as `saccade eval`
+    does. Returns the figures by metric name, shares in [0, 1].
 
     run: a Run, its folder, an Agent, or the name of a trained agent.
-    episodes: test scenes; by default as the run's configuration says.
-    draws: so many draws of them, for the same digits; by default likewise.
+    episodes: the number of test scenes; by default that of the run's configuration.
+    threads: the number of threads; 0 for all processors.
+    draws: how many times each test digit is shown, in a new scene each time; by default that of the
+        configuration.
     """
     figures: dict[str, Any] = json.loads(_saccade.evaluate(Path(run), episodes, draws, threads))
     return figures
 
 
-def _warn_of_unused(said: _saccade.Said) -> None:
-    for line in _saccade.unused_settings(said):
+def _warn_of_unused(chosen: _saccade.Said) -> None:
+    for line in _saccade.unused_settings(chosen):
         warnings.warn(line, stacklevel=3)
 
 
@@ -132,7 +137,7 @@ def _path(out: PathLike | None) -> Path | None:
 
 def _of_row(callback: Callable[[Row], object]) -> Callable[[Row, Path], object]:
     if not callable(callback):
-        return callback  # which is refused where it is taken
+        return callback  # Listener refuses it
     return lambda row, folder: callback(row)
 
 

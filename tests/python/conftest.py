@@ -1,4 +1,4 @@
-"""What tests of every kind need."""
+"""Fixtures for all tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def program() -> str:
-    """The C++ program: $SACCADE_PROGRAM, or one that was built here."""
+    """The C++ program: $SACCADE_PROGRAM, or one from the build folder."""
     build = Path(__file__).parents[2] / "build"
     built = [build / preset / "saccade" for preset in ("release", "check")]
     for path in [Path(os.environ.get("SACCADE_PROGRAM", "")), *built]:

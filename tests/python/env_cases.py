@@ -1,4 +1,4 @@
-"""What the tests of environments share."""
+"""Shared code of the environment tests."""
 
 import gymnasium as gym
 import numpy as np
@@ -6,7 +6,7 @@ import saccade
 
 FAMILIES = sorted(saccade.envs.FAMILIES)
 
-# Small scenes and few looks where a test wants many episodes.
+# Small scenes and few glimpses, for tests with many episodes.
 SMALL = {
     "data": "synthetic",
     "kind": "translated",
@@ -18,7 +18,7 @@ SMALL = {
 
 
 def settings_of(family):
-    """Nothing that has to be on the machine."""
+    """Settings that need no download."""
     return {} if family == "Catch" else {"data": "synthetic"}
 
 
@@ -32,11 +32,11 @@ def make_vec(family="Centered28", num_envs=5, **arguments):
     )
 
 
-KEPT = make()  # while it lives, its digits are those of all: they are drawn once
+KEPT = make()  # keeps its digits alive, which all environments share, so that they are drawn once
 
 
 def assert_same(one, other, where="") -> None:
-    """The same types, dtypes, shapes and bits."""
+    """Asserts equal types, dtypes, shapes and bits."""
     assert type(one) is type(other), (where, type(one), type(other))
     if isinstance(one, dict):
         assert one.keys() == other.keys(), where

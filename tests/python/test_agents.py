@@ -1,4 +1,4 @@
-"""Trained agents: rollouts, steps by hand, parameters, saliency, films."""
+"""Trained agents: rollouts, single steps, parameters, saliency, videos."""
 
 import copy
 import os
@@ -32,7 +32,7 @@ WAYS = {
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
-    """The run folder of a small agent for each way of looking."""
+    """The run folder of a small agent for each glimpse mechanism."""
     folder = tmp_path_factory.mktemp("agents")
     for name, glimpse in WAYS.items():
         config = {**SMALL, "attention": {"glimpse": glimpse}}
@@ -63,7 +63,7 @@ def test_shapes(agent: saccade.Agent) -> None:
         assert weights.shape[:2] == (3, 4)
 
 
-def test_labels_tell_right_from_wrong(agent: saccade.Agent) -> None:
+def test_errors_follow_from_labels(agent: saccade.Agent) -> None:
     images = some_images(6)
     labels = agent.rollout(images).answers.astype(np.int64)
     labels[2] = (labels[2] + 1) % 10
@@ -72,10 +72,10 @@ def test_labels_tell_right_from_wrong(agent: saccade.Agent) -> None:
     np.testing.assert_array_equal(look.labels, labels)
 
 
-def test_scenes_are_those_of_eval(
+def test_scenes_match_eval(
     agent: saccade.Agent, program: str, tmp_path: pathlib.Path
 ) -> None:
-    """Bit for bit what `saccade eval --weights` writes, across the chunks of an evaluation."""
+    """Bit-identical to `saccade eval --weights`, across the chunks of an evaluation."""
     file = tmp_path / "weights.npz"
     command = [program, "eval", agent.path, "--episodes", "150", "--weights", str(file)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -95,7 +95,7 @@ def test_same_bits_for_any_number_of_threads(runs: dict[str, pathlib.Path]) -> N
         np.testing.assert_array_equal(first[name], second[name])
 
 
-def test_sampled_looks_differ_by_seed_and_sample(runs: dict[str, pathlib.Path]) -> None:
+def test_samples_depend_on_seed_and_sample(runs: dict[str, pathlib.Path]) -> None:
     agent = saccade.load(runs["points"])
     images = some_images(4)
 
@@ -108,7 +108,7 @@ def test_sampled_looks_differ_by_seed_and_sample(runs: dict[str, pathlib.Path]) 
     assert (locations(seed=1) != agent.rollout(images).locations).any()
 
 
-def test_step_by_step_is_a_rollout(agent: saccade.Agent) -> None:
+def test_single_steps_match_a_rollout(agent: saccade.Agent) -> None:
     images = some_images(3)
     whole = agent.rollout(images)
     state = agent.start(images)
@@ -121,11 +121,11 @@ def test_step_by_step_is_a_rollout(agent: saccade.Agent) -> None:
             np.testing.assert_array_equal(look.next_locations, whole.locations[:, t + 1])
         else:
             assert look.next_locations is None
-    with pytest.raises(saccade.InputError, match="the 4 looks of the episode are taken"):
+    with pytest.raises(saccade.InputError, match="the episode has ended after 4 glimpses"):
         agent.step(state)
 
 
-def test_a_copied_state_goes_its_own_way(runs: dict[str, pathlib.Path]) -> None:
+def test_a_copied_state_is_independent(runs: dict[str, pathlib.Path]) -> None:
     agent = saccade.load(runs["points"])
     state = agent.start(some_images(3))
     agent.step(state)
@@ -137,8 +137,8 @@ def test_a_copied_state_goes_its_own_way(runs: dict[str, pathlib.Path]) -> None:
     assert (agent.step(other).probabilities != agent.step(state).probabilities).any()
 
 
-def test_glimpses_may_be_handed_over(runs: dict[str, pathlib.Path]) -> None:
-    """As an environment does: the same looks, taken elsewhere, lead to the same thoughts."""
+def test_glimpses_can_come_from_the_caller(runs: dict[str, pathlib.Path]) -> None:
+    """As from an environment: the same glimpses give the same probabilities."""
     agent = saccade.load(runs["points"])
     whole = agent.rollout(some_images(3))
     state = agent.start(size=3)
@@ -149,7 +149,7 @@ def test_glimpses_may_be_handed_over(runs: dict[str, pathlib.Path]) -> None:
             np.testing.assert_array_equal(look.next_locations, whole.locations[:, t + 1])
 
 
-def test_parameters_share_the_memory(runs: dict[str, pathlib.Path]) -> None:
+def test_parameters_share_the_agents_memory(runs: dict[str, pathlib.Path]) -> None:
     agent = saccade.load(runs["points"])
     images = some_images(2)
     before = agent.rollout(images).probabilities
@@ -163,8 +163,8 @@ def test_parameters_share_the_memory(runs: dict[str, pathlib.Path]) -> None:
     assert (weights == 0).all()  # the memory outlives the agent
 
 
-def test_what_is_written_into_the_mapping_is_not_lost(runs: dict[str, pathlib.Path]) -> None:
-    """It cannot be: arrays are set by set_parameters, or in another agent by with_parameters."""
+def test_the_parameter_mapping_is_read_only(runs: dict[str, pathlib.Path]) -> None:
+    """Arrays are set with set_parameters, or in a copy with with_parameters."""
     agent = saccade.load(runs["points"])
     images = some_images(2)
     before = agent.rollout(images).probabilities
@@ -188,7 +188,7 @@ def test_what_is_written_into_the_mapping_is_not_lost(runs: dict[str, pathlib.Pa
     np.testing.assert_allclose(agent.rollout(images).probabilities, 0.1)  # nothing was written
 
 
-def test_edited_weights_are_kept(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+def test_edited_weights_can_be_saved(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
     agent = saccade.load(runs["points"])
     images = some_images(2)
     assert agent.save(tmp_path / "same.safetensors") == tmp_path / "same.safetensors"
@@ -204,7 +204,7 @@ def test_edited_weights_are_kept(runs: dict[str, pathlib.Path], tmp_path: pathli
         saccade.load(tmp_path / "same.safetensors").rollout(images).probabilities,
         agent.rollout(images).probabilities,
     )
-    # And trained on: at a vanishing rate they are what they were.
+    # Training continues from them: with a vanishing learning rate they do not change.
     still = {"training.learning_rate": 1e-12, "init_from": loaded}
     config = {**SMALL, "attention": {"glimpse": WAYS["points"]}}
     run = saccade.train(config, still, out=tmp_path / "run", threads=1)
@@ -212,9 +212,9 @@ def test_edited_weights_are_kept(runs: dict[str, pathlib.Path], tmp_path: pathli
     assert saccade.evaluate(tmp_path / "edited.safetensors")["test/error"] > 0.5
 
 
-def test_what_is_not_saved(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+def test_save_refuses_invalid_arguments(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
     agent = saccade.load(runs["points"])
-    with pytest.raises(saccade.InputError, match="allowed: a name that ends in .safetensors"):
+    with pytest.raises(saccade.InputError, match="allowed: a file name ending in .safetensors"):
         agent.save(tmp_path / "agent.npz")
     agent.save(tmp_path / "a.safetensors")
     with pytest.raises(saccade.InputError, match="exists already"):
@@ -226,7 +226,7 @@ def test_what_is_not_saved(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path
     assert not (tmp_path / "b.safetensors").exists()
 
 
-def test_an_edited_agent_is_not_taken_for_its_run(
+def test_an_edited_agent_does_not_stand_for_its_run(
     runs: dict[str, pathlib.Path], tmp_path: pathlib.Path
 ) -> None:
     agent = saccade.load(runs["points"])
@@ -259,7 +259,7 @@ def test_copies_of_agents(agent: saccade.Agent, way: object) -> None:
     np.testing.assert_array_equal(twin.rollout(images).probabilities, one.probabilities)
 
 
-def test_runs_agents_and_names_are_taken_alike(
+def test_runs_and_agents_are_interchangeable(
     runs: dict[str, pathlib.Path], tmp_path: pathlib.Path
 ) -> None:
     folder = runs["points"]
@@ -278,7 +278,7 @@ def test_runs_agents_and_names_are_taken_alike(
     saccade.record([folder, saccade.Run(runs["grid"])], images).save(tmp_path / "two.gif")
 
 
-def test_the_names_of_trained_agents_are_taken_as_well(tmp_path: pathlib.Path) -> None:
+def test_names_of_trained_agents_work_like_runs(tmp_path: pathlib.Path) -> None:
     names = saccade.trained_agents()
     if not names:
         pytest.skip("no trained agents are here")
@@ -287,7 +287,7 @@ def test_the_names_of_trained_agents_are_taken_as_well(tmp_path: pathlib.Path) -
 
 
 @pytest.mark.parametrize("unrolled", [False, True])
-def test_export_is_that_of_the_program(
+def test_export_matches_the_program(
     runs: dict[str, pathlib.Path], program: str, tmp_path: pathlib.Path, unrolled: bool
 ) -> None:
     agent = saccade.load(runs["points"])
@@ -306,8 +306,8 @@ def test_export_is_that_of_the_program(
     assert np.load(tmp_path / "c.npz")["classifier.bias"].tolist() == [list(range(10))]
 
 
-def test_states_and_baselines_are_those_of_the_networks(runs: dict[str, pathlib.Path]) -> None:
-    """What the classifier and the baseline read: computed again from the weights."""
+def test_states_and_baselines_match_the_networks(runs: dict[str, pathlib.Path]) -> None:
+    """The classifier and the baseline, computed again from the states and the weights."""
     agent = saccade.load(runs["points"])
     look = agent.rollout(scenes=130)
     w = agent.parameters
@@ -323,7 +323,7 @@ def test_states_and_baselines_are_those_of_the_networks(runs: dict[str, pathlib.
     )
 
 
-def test_log_probabilities_are_those_of_the_samples(runs: dict[str, pathlib.Path]) -> None:
+def test_log_probabilities_match_the_samples(runs: dict[str, pathlib.Path]) -> None:
     agent = saccade.load(runs["points"])
     look = agent.rollout(some_images(3), readout="sampled", seed=4)
     assert look.log_probabilities is not None
@@ -338,14 +338,14 @@ def test_log_probabilities_are_those_of_the_samples(runs: dict[str, pathlib.Path
     density = -(apart**2).sum(axis=2) / (2 * std**2) - np.log(2 * np.pi * std**2)
     inside = (np.abs(look.locations[:, 1:]) < 1).all(axis=2)
     np.testing.assert_allclose(look.log_probabilities[:, 1:][inside], density[inside], rtol=1e-3)
-    assert (look.log_probabilities[:, 0] == 0).all()  # the first place is random
+    assert (look.log_probabilities[:, 0] == 0).all()  # the first location is random
     grid = saccade.load(runs["candidates"]).rollout(some_images(3), readout="sampled")
     assert grid.log_probabilities is not None and (grid.log_probabilities[:, 1:] < 0).all()
     assert saccade.load(runs["window"]).rollout(some_images(3)).log_probabilities is None
 
 
 def test_scenes_have_canvases_and_boxes(agent: saccade.Agent) -> None:
-    """A rollout on these canvases sees what was seen."""
+    """A rollout on these canvases gives the same glimpses."""
     look = agent.rollout(scenes=120, canvases=True)
     assert look.canvases is not None and look.boxes is not None
     assert look.canvases.shape == (120, 1, 32, 36) and look.boxes.shape == (120, 1, 4)
@@ -355,12 +355,12 @@ def test_scenes_have_canvases_and_boxes(agent: saccade.Agent) -> None:
     assert agent.rollout(scenes=2).canvases is None
     assert agent.rollout(some_images(1)).boxes is None
     if not agent.path.endswith("window"):
-        return  # the first place is drawn anew
+        return  # the first location is sampled again
     again = agent.rollout(look.canvases, labels=look.labels)
     np.testing.assert_allclose(again.probabilities, look.probabilities, atol=1e-5)
 
 
-def test_what_moves_has_a_canvas_for_each_look(tmp_path: pathlib.Path) -> None:
+def test_moving_scenes_have_a_canvas_per_glimpse(tmp_path: pathlib.Path) -> None:
     config = {**SMALL, "data": {}, "scene": {"kind": "catch", "canvas": [8, 8]}}
     config["attention"] = {"glimpse": {"num_glimpses": 10}}
     run = saccade.train(config, out=tmp_path / "catch", threads=1)
@@ -372,7 +372,7 @@ def test_what_moves_has_a_canvas_for_each_look(tmp_path: pathlib.Path) -> None:
         assert (width, height) == (1, 1) and look.canvases[n, t, 0, y, x] == 1
 
 
-def test_what_notebooks_show(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+def test_notebook_output(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
     folder = tmp_path / "<b>&"
     shutil.copytree(runs["points"], folder)
     run = saccade.Run(folder)
@@ -383,13 +383,13 @@ def test_what_notebooks_show(runs: dict[str, pathlib.Path], tmp_path: pathlib.Pa
         assert text.startswith("<table>") and "<b>" not in text
     assert "&lt;b&gt;&amp;" in shown[0] and "&lt;b&gt;&amp;" in shown[1]
     assert f"{100 * run.summary['test/error']:.2f}" in shown[0]
-    assert "4 at 32 x 36 pixels" in shown[1] and "(changed)" not in shown[1]
+    assert "4 of 32 x 36 pixels" in shown[1] and "(changed)" not in shown[1]
     assert shown[2].count("<tr>") == 11 and "and 2 more" in shown[2]
     unlabelled = agent.rollout(some_images(2))._repr_html_()
     assert "label" not in unlabelled and unlabelled.count("<tr>") == 3
 
 
-def test_parameters_go_to_torch(runs: dict[str, pathlib.Path]) -> None:
+def test_torch_shares_the_parameters(runs: dict[str, pathlib.Path]) -> None:
     torch = pytest.importorskip("torch")
     agent = saccade.load(runs["points"])
     parameters = agent.parameters
@@ -399,7 +399,7 @@ def test_parameters_go_to_torch(runs: dict[str, pathlib.Path]) -> None:
 
 
 def test_saliency_is_the_derivative(runs: dict[str, pathlib.Path]) -> None:
-    """Of a pixel, by a finite difference of the logit's odds."""
+    """Compares the derivative for one pixel with a finite difference."""
     agent = saccade.load(runs["window"])
     images = np.full((1, 32, 36), 128, dtype=np.uint8)
     jacobian = agent.saliency(images)
@@ -418,27 +418,27 @@ def test_saliency_is_the_derivative(runs: dict[str, pathlib.Path]) -> None:
     assert difference == pytest.approx(float(gradient[row, col]), rel=0.1)
 
 
-def test_gradients_are_told(runs: dict[str, pathlib.Path]) -> None:
-    told = saccade.load(runs["points"]).gradients(scenes=4, samples=3, rollouts=2)
-    assert {"none", "learned", "leave_one_out"} <= set(told["estimators"])
-    assert told["estimators"]["learned"]["variance"] > 0
+def test_gradients_returns_figures(runs: dict[str, pathlib.Path]) -> None:
+    figures = saccade.load(runs["points"]).gradients(scenes=4, samples=3, rollouts=2)
+    assert {"none", "learned", "leave_one_out"} <= set(figures["estimators"])
+    assert figures["estimators"]["learned"]["variance"] > 0
     with pytest.raises(saccade.InputError, match="does not learn by REINFORCE"):
         saccade.load(runs["grid"]).gradients()
 
 
-def test_films(agent: saccade.Agent, tmp_path: pathlib.Path) -> None:
-    film = saccade.record(agent, some_images(2))
-    path = film.save(tmp_path / "looks.gif")
+def test_recordings(agent: saccade.Agent, tmp_path: pathlib.Path) -> None:
+    recording = saccade.record(agent, some_images(2))
+    path = recording.save(tmp_path / "looks.gif")
     assert path.read_bytes()[:6] == b"GIF89a"
-    assert path.read_bytes() == film.gif()
+    assert path.read_bytes() == recording.gif()
     with pytest.raises(saccade.InputError, match="exists already"):
-        film.save(path)
-    assert film._repr_html_().startswith('<img src="data:image/gif;base64,R0lGOD')
+        recording.save(path)
+    assert recording._repr_html_().startswith('<img src="data:image/gif;base64,R0lGOD')
     sheet = saccade.record(agent, scenes=2).save(tmp_path / "looks.png")
     assert sheet.read_bytes()[:4] == b"\x89PNG"
 
 
-def test_agents_side_by_side(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+def test_recordings_of_several_agents(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
     agents = [saccade.load(runs[name]) for name in ("points", "grid")]
     both = saccade.record(agents, some_images(1), names=["hard", "soft"]).save(tmp_path / "a.gif")
     one = saccade.record(agents[0], some_images(1)).save(tmp_path / "b.gif")
@@ -447,7 +447,7 @@ def test_agents_side_by_side(runs: dict[str, pathlib.Path], tmp_path: pathlib.Pa
         saccade.record(agents, names=["hard"])
 
 
-def test_a_checkpoint_is_an_agent(runs: dict[str, pathlib.Path]) -> None:
+def test_an_agent_loads_from_a_checkpoint(runs: dict[str, pathlib.Path]) -> None:
     file = runs["grid"] / "checkpoints" / "last.safetensors"
     look = saccade.load(file).rollout(some_images(2))
     assert look.weights["glimpse_weights"].shape == (2, 4, 9)
@@ -465,14 +465,14 @@ def test_a_checkpoint_is_an_agent(runs: dict[str, pathlib.Path]) -> None:
         ("pictures", "images: shape"),
     ],
 )
-def test_images_that_cannot_be(
+def test_invalid_images_are_refused(
     runs: dict[str, pathlib.Path], images: object, message: str
 ) -> None:
     with pytest.raises(saccade.InputError, match=message):
         saccade.load(runs["points"]).rollout(images)
 
 
-def test_what_else_is_refused(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+def test_invalid_arguments_are_refused(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
     agent, grid = saccade.load(runs["points"]), saccade.load(runs["grid"])
     images = some_images(2)
     refused = [
@@ -486,12 +486,12 @@ def test_what_else_is_refused(runs: dict[str, pathlib.Path], tmp_path: pathlib.P
         ("size: 0; allowed: 1 to", lambda: agent.start(size=0)),
         ("fps: 'slow'; allowed: a number", lambda: saccade.record(agent, fps="slow")),
         ("threads: -1; allowed: 0 to 1024", lambda: saccade.load(runs["points"], threads=-1)),
-        ("scenes: given with images", lambda: agent.rollout(images, scenes=2)),
+        ("scenes: given together with images", lambda: agent.rollout(images, scenes=2)),
         (r"labels: shape \(3,\)", lambda: agent.rollout(images, labels=[1, 2, 3])),
         ("labels: 3 to 10; allowed: 0 to 9", lambda: agent.rollout(images, labels=[3, 10])),
         ("unknown readout 'best'", lambda: agent.rollout(images, readout="best")),
         ("unknown split 'all'", lambda: agent.rollout(scenes=2, split="all")),
-        ("needs images or size", agent.start),
+        ("needs either images or size", agent.start),
         ("sees more than one glimpse", lambda: grid.start(size=2)),
         ("many places at once", lambda: grid.step(grid.start(images), np.zeros((2, 2)))),
         (r"locations: shape \(3, 2\)", lambda: agent.step(agent.start(images), np.zeros((3, 2)))),

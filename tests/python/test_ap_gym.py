@@ -1,7 +1,7 @@
 """ap_gym's wrappers and checks on the environments.
 
-Of its own tests those of losses make no environment; those of accuracy are of its log wrappers,
-which are put around ours here.
+ap_gym's own loss tests use no environment. Its accuracy tests concern its log wrappers, which are
+applied to our environments here.
 """
 
 import warnings
@@ -24,17 +24,17 @@ def action_of(envs, prediction):
     return {"action": envs.inner_action_space.sample(), "prediction": prediction}
 
 
-def test_gymnasium_checks_it():
+def test_gymnasiums_checks_pass():
     env = ours.make(ID, **SMALL, render_mode="rgb_array")
     assert isinstance(env, ap_gym.BaseActivePerceptionEnv)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # Logits have no bounds, and there is no specification to make it again.
+        # Logits have no bounds, and there is no spec.
         warnings.filterwarnings("ignore", message=".*(Box action space|alternative render modes)")
         check_env(env)
 
 
-def test_shapes_are_those_of_its_images():
+def test_shapes_match_ap_gyms_image_spaces():
     colours = {"data": {}, "images": np.zeros((2, 9, 9, 3), np.uint8), "labels": [0, 1]}
     envs = ours.make_vec(ID, 3, **{**SMALL, **colours})
     assert isinstance(envs, ap_gym.ActiveClassificationVectorEnv)
@@ -45,7 +45,7 @@ def test_shapes_are_those_of_its_images():
     assert envs.single_prediction_space.shape == (2,)
 
 
-def test_what_is_seen_is_what_gymnasium_sees():
+def test_observations_match_the_gymnasium_environment():
     plain = make_vec("Translated60", 3, **SMALL)
     envs = ours.make_vec(ID, 3, **SMALL)
     seen, _ = envs.reset(seed=2)
@@ -65,7 +65,7 @@ def test_what_is_seen_is_what_gymnasium_sees():
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_the_reward_is_the_price_of_the_look_and_the_loss(mode):
+def test_the_reward_is_minus_the_price_and_the_loss(mode):
     envs = ours.make_vec(ID, 4, **SMALL, look_price=0.25, autoreset_mode=mode)
     _, info = envs.reset(seed=0)
     logits = np.random.default_rng(1).normal(size=(4, 10)).astype(np.float32)
@@ -88,7 +88,7 @@ def test_the_reward_is_the_price_of_the_look_and_the_loss(mode):
             assert final["time_step"] == 1.0
 
 
-def test_its_log_wrappers_know_who_is_right():
+def test_ap_gyms_log_wrappers_report_accuracy():
     envs = ap_gym.ActiveClassificationVectorLogWrapper(ours.make_vec(ID, 3, **SMALL))
     _, info = envs.reset(seed=0)
     logits = np.zeros((3, 10), np.float32)
@@ -117,7 +117,7 @@ def test_its_log_wrappers_know_who_is_right():
     assert env.loss_fn.blind_guessing_expected_value == pytest.approx(1.0)
 
 
-def test_an_agent_that_learns_from_its_loss():
+def test_an_agent_learns_from_the_loss():
     torch = pytest.importorskip("torch")
     envs = ours.make_vec(
         "saccade/Centered28-v0", 64, data="synthetic", patch_size=14, scales=2, first="center"
@@ -139,7 +139,7 @@ def test_an_agent_that_learns_from_its_loss():
         action = {"action": np.zeros((64, 2)), "prediction": prediction.detach().numpy()}
         seen, _, _, _, info = envs.step(action)
         if (before == 1.0).all():
-            continue  # that step began the next episode
+            continue  # this step started the next episode
         target = torch.from_numpy(info["prediction"]["target"])
         loss = envs.loss_fn.torch(prediction, target, (64,)).mean()
         adam.zero_grad()
@@ -152,8 +152,8 @@ def test_an_agent_that_learns_from_its_loss():
 
 
 @pytest.mark.parametrize("family", ["Transcribe", "Catch"])
-def test_it_takes_classes_alone(family):
-    with pytest.raises(InputError, match="allowed: class"):
+def test_only_class_answers_are_supported(family):
+    with pytest.raises(InputError, match="allowed: families that answer with a class"):
         ours.make_vec(f"saccade/{family}-v0", 2, **settings_of(family))
 
 
@@ -166,12 +166,12 @@ def test_it_takes_classes_alone(family):
         (ours.make, {"autoreset_mode": "Disabled"}),
     ],
 )
-def test_what_it_has_no_use_for(make, more):
+def test_unsupported_arguments_are_refused(make, more):
     with pytest.raises(InputError, match=f"{next(iter(more))}: "):
         make(ID, **SMALL, **more)
 
 
-def test_predictions_that_cannot_be():
+def test_invalid_predictions_are_refused():
     envs = ours.make_vec(ID, 2, **SMALL)
     envs.reset(seed=0)
     for prediction in (np.zeros((2, 9)), np.full((2, 10), np.nan), np.zeros((2, 10), "U1")):

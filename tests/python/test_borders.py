@@ -1,6 +1,6 @@
-"""What may be handed over from Python, handed over at random: it is taken, or refused in words.
+"""Random arguments at every entry point of the package: accepted, or refused with a message.
 
-A fixed seed, so that every run of the tests makes the same calls; SACCADE_BORDER_CALLS makes more.
+The seed is fixed, so every test run makes the same calls. SACCADE_BORDER_CALLS sets their number.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from saccade import _saccade
 from saccade._settings import experiment
 from test_agents import SMALL
 
-CALLS = int(os.environ.get("SACCADE_BORDER_CALLS", "100"))  # of each border
-# InputError is a ValueError; OSError is of what the system refuses to Python itself.
+CALLS = int(os.environ.get("SACCADE_BORDER_CALLS", "100"))  # per entry point
+# InputError is a ValueError. OSError comes from Python's own system calls.
 REFUSALS = (TypeError, ValueError, OverflowError, OSError)
 NUMBERS = [0, 1, -1, 2, 7, 255, 256, 2**31 - 1, 2**31, -(2**31), 2**63 - 1, 2**63, 2**64, -(2**63)]
 REALS = [0.0, -0.0, 0.5, 1.0, -1.0, 1e-320, 1e300, -1e300, float("nan"), float("inf")]
@@ -31,7 +31,7 @@ SHAPES = [(), (0,), (1,), (3,), (2, 2), (3, 2), (1, 32, 36), (2, 32, 36), (2, 32
 
 
 class Untrue:
-    """Says that it is many things, and is none."""
+    """Claims several protocols and fulfils none."""
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise ValueError("no array")
@@ -98,7 +98,7 @@ def hand_over(border: str, call: Callable[[random.Random], Any]) -> None:
 
 
 def some(draw: random.Random, **usual: Callable[[], Any]) -> dict[str, Any]:
-    """Arguments: most as they should be, some at random."""
+    """Arguments: most are valid, some are random."""
     return {
         name: value(draw) if draw.random() < 0.25 else make()
         for name, make in usual.items()

@@ -1,4 +1,4 @@
-"""Copies of environments and agents, by pickle and deepcopy, go on as what they are of."""
+"""Copies of environments and agents, by pickle and deepcopy, behave like the originals."""
 
 import copy
 import pickle
@@ -20,7 +20,7 @@ def copied(request):
 
 
 def step_both(one, other, steps):
-    """The same actions, by the copies' own generators; an episode that ends is followed."""
+    """The same actions, from the copies' own generators; an ended episode is reset."""
     ends = 0
     for _ in range(steps):
         action = one.action_space.sample()
@@ -40,7 +40,7 @@ def step_both(one, other, steps):
 
 @pytest.mark.parametrize("flat", [False, True], ids=["dict", "flat"])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_copy_goes_on_in_the_midst_of_an_episode(family, flat, copied):
+def test_a_copy_continues_in_the_middle_of_an_episode(family, flat, copied):
     env = make(family, flat=flat, **MORE.get(family, {}))
     env.reset(seed=3)
     env.action_space.seed(3)
@@ -54,8 +54,8 @@ def test_a_copy_goes_on_in_the_midst_of_an_episode(family, flat, copied):
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("family", ["Catch", "Bag", "Centered28"])
-def test_a_vector_environment_goes_on_after_any_step(family, mode, copied):
-    """Of episodes that are not equally far, and on several threads."""
+def test_a_copied_vector_environment_continues_after_any_step(family, mode, copied):
+    """With episodes at different steps, and on several threads."""
     envs = make_vec(family, 40, autoreset_mode=mode, threads=2, **MORE.get(family, {}))
     envs.reset(seed=3)
     envs.action_space.seed(3)
@@ -72,7 +72,7 @@ def test_a_vector_environment_goes_on_after_any_step(family, mode, copied):
     assert step_both(envs, copied(envs), 40) > 0
 
 
-def test_the_copy_and_the_original_go_their_own_ways(copied):
+def test_the_copy_and_the_original_are_independent(copied):
     env, alone = make("Catch"), make("Catch")
     left = {"location": np.zeros(2, np.float32), "answer": 0}
     for each in (env, alone):
@@ -83,7 +83,7 @@ def test_the_copy_and_the_original_go_their_own_ways(copied):
     assert_same(twin.step(left), alone.step(left))
 
 
-def test_what_was_never_reset_or_was_closed(copied):
+def test_copies_of_environments_before_reset_and_after_close(copied):
     env = make()
     twin = copied(env)
     with pytest.raises(gym.error.ResetNeeded):
@@ -95,7 +95,7 @@ def test_what_was_never_reset_or_was_closed(copied):
 
 
 def test_wrappers_and_pictures(copied):
-    """What gymnasium.make gives, of which learners make copies."""
+    """The result of gymnasium.make, which learners copy."""
     env = gym.make("saccade/Translated60-v0", render_mode="rgb_array", **SMALL)
     env.reset(seed=1)
     env.step(env.action_space.sample())
@@ -104,7 +104,7 @@ def test_wrappers_and_pictures(copied):
     step_both(env, twin, 6)
 
 
-def test_images_of_ones_own_and_their_names(copied):
+def test_own_images_and_their_class_names(copied):
     images = np.random.default_rng(0).integers(0, 256, (6, 8, 8), dtype=np.uint8)
     env = saccade.envs.GlimpseEnv(
         "Centered28",
@@ -123,7 +123,7 @@ def test_images_of_ones_own_and_their_names(copied):
 
 
 @pytest.mark.parametrize("place", [{"steps": 9}, {"seed": -1}, {"size": 3}])
-def test_a_state_that_cannot_be_is_refused(place):
+def test_an_invalid_state_is_refused(place):
     envs = make_vec("Translated60", 2, **SMALL)
     envs.reset(seed=0)
     running, counters, *rest = envs._worlds.native.state()
@@ -140,8 +140,8 @@ def test_a_state_that_cannot_be_is_refused(place):
     assert_same(envs.step(action), twin.step(action))
 
 
-def test_those_of_stable_baselines_as_well(copied):
-    """Its own wrappers, as VecMonitor, have no copies."""
+def test_stable_baselines_environments(copied):
+    """Its own wrappers, such as VecMonitor, cannot be copied."""
     pytest.importorskip("stable_baselines3")
     import saccade.sb3
 

@@ -1,4 +1,4 @@
-"""What happens in an episode."""
+"""Episodes: observations, answers, rewards and settings."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import saccade
 from env_cases import FAMILIES, SMALL, assert_same, make, make_vec, play
 from gymnasium.vector import AutoresetMode
 
-# Ten digits that nobody takes for each other: the n-th is a square of its own brightness.
+# Ten digits that are easy to tell apart: each is a square of a different brightness.
 IMAGES = np.zeros((10, 9, 9), np.uint8)
 IMAGES[:, 2:7, 2:7] = 20 * np.arange(1, 11)[:, None, None]
 LABELS = np.arange(10)
@@ -29,7 +29,7 @@ def at(x, y, answer, **more):
     return {"location": np.array([x, y], np.float32), "answer": answer, **more}
 
 
-def test_what_is_seen_is_the_image_and_what_is_true_is_told():
+def test_observations_show_the_image_and_info_has_its_label():
     env = make(**WHOLE, num_glimpses=3)
     for seed in range(20):
         seen, info = env.reset(seed=seed)
@@ -55,7 +55,7 @@ def test_the_last_answer_counts():
             assert seen["location"].tolist() == [0.5, -1.0]
 
 
-def test_looks_have_a_price_and_an_answer_may_come_early():
+def test_glimpses_have_a_price_and_halting_ends_the_episode():
     env = make(**WHOLE, num_glimpses=4, look_price=0.25, halt=True)
     _, info = env.reset(seed=0)
     _, reward, terminated, _, _ = env.step(at(0, 0, 0, halt=0))
@@ -98,23 +98,23 @@ def test_a_sequence_is_right_up_to_its_end_mark():
             assert reward == (0.0 if wrong_at == 0 else 1.0)
 
 
-def test_catch_pays_for_each_ball():
+def test_catch_rewards_each_ball():
     whole = {"patch_size": 24, "scales": 1, "num_glimpses": 46}
     envs = make_vec("Catch", 50, **whole, autoreset_mode="Disabled")
     seen, info = envs.reset(seed=0)
     assert "label" not in info
-    earned = np.zeros(50)
+    total = np.zeros(50)
     for _ in range(46):
         paddle = seen["glimpse"][:, 0, 0, -1].argmax(axis=-1)
         follow = np.sign(info["box"][:, 0] - paddle) + 1
         action = {"location": np.zeros((50, 2), np.float32), "answer": follow}
         seen, rewards, terminated, _, info = envs.step(action)
-        earned += rewards
+        total += rewards
     assert terminated.all()
-    assert 1.2 < earned.mean() <= 2.0  # balls; who does not follow catches one in six
+    assert 1.2 < total.mean() <= 2.0  # balls; a paddle that does not follow catches one in six
 
 
-def test_flat_says_the_same():
+def test_flat_spaces_hold_the_same_values():
     flat, plain = make(flat=True, halt=True), make(halt=True)
     seen, _ = flat.reset(seed=3)
     other, _ = plain.reset(seed=3)
@@ -135,7 +135,7 @@ def test_flat_says_the_same():
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_threads_do_not_change_a_bit(family):
+def test_threads_do_not_change_the_results(family):
     one = play(make_vec(family, 70, threads=1), 15)
     for threads in (2, 5):
         assert_same(play(make_vec(family, 70, threads=threads), 15), one)
@@ -155,7 +155,7 @@ def test_seeds():
     assert one.reset()[0]["location"].tobytes() != other.reset()[0]["location"].tobytes()
 
 
-def test_splits_show_other_digits_and_evaluations_repeat():
+def test_splits_have_different_digits_and_evaluations_repeat():
     seen = {}
     for split in ("train", "valid", "test"):
         seen[split] = play(make_vec(split=split), 20)
@@ -164,7 +164,7 @@ def test_splits_show_other_digits_and_evaluations_repeat():
     assert seen["train"][0][0]["glimpse"].tobytes() != seen["test"][0][0]["glimpse"].tobytes()
 
 
-def test_settings_go_by_their_yaml_names():
+def test_settings_have_their_yaml_names():
     by_name = make_vec(
         "Cluttered60", canvas=[40, 50], num_distractors=2, patch_size=6, rotation=20, scales=2
     )
@@ -183,20 +183,20 @@ def test_settings_go_by_their_yaml_names():
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_families_are_those_of_the_presets(family):
+def test_families_match_their_presets(family):
     yaml = pytest.importorskip("yaml")
     folder = pathlib.Path(__file__).parents[2] / "experiments"
     preset = yaml.safe_load((folder / f"{saccade.envs.FAMILIES[family]}.yaml").read_text())
     env, retina, glimpse = make(family), preset["retina"], preset["attention"]["glimpse"]
     assert env.glimpse_shape == (retina["scales"], 1, retina["patch_size"], retina["patch_size"])
     assert env.num_glimpses == glimpse["num_glimpses"]
-    # What the preset says in so many words changes nothing.
-    said = {"scene": preset["scene"], "retina": retina}
+    # Giving the preset's values explicitly changes nothing.
+    explicit = {"scene": preset["scene"], "retina": retina}
     first = "center" if glimpse.get("first") == "center" else "random"
-    assert_same(play(make_vec(family), 5), play(make_vec(family, first=first, **said), 5))
+    assert_same(play(make_vec(family), 5), play(make_vec(family, first=first, **explicit), 5))
 
 
-def test_images_of_ones_own_are_the_same_as_bytes_and_as_numbers():
+def test_own_images_are_the_same_as_bytes_and_as_floats():
     colours = np.random.default_rng(0).integers(0, 256, (20, 12, 10, 3), np.uint8)
     labels = np.arange(20) % 4
     common = {"canvas": [20, 20], "patch_size": 8, "labels": labels}
@@ -214,7 +214,7 @@ def resident_bytes():
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no /proc")
-def test_memory_stays_flat_over_a_hundred_thousand_steps():
+def test_memory_does_not_grow_over_a_hundred_thousand_steps():
     envs = make_vec("Translated60", 3, **SMALL, autoreset_mode=AutoresetMode.SAME_STEP, threads=1)
     envs.reset(seed=0)
     actions = [envs.action_space.sample() for _ in range(7)]

@@ -1,4 +1,4 @@
-"""The environments as Gymnasium's own tools see them."""
+"""Gymnasium's own tools on the environments."""
 
 import warnings
 
@@ -13,25 +13,25 @@ from gymnasium.vector import AutoresetMode
 
 @pytest.mark.parametrize("flat", [False, True], ids=["dict", "flat"])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_check_env_has_nothing_to_say(family, flat):
+def test_check_env_has_no_complaints(family, flat):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(make(family, flat=flat))
 
 
-def test_check_env_sees_halts_and_pictures():
+def test_check_env_with_halt_and_rendering():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(make(halt=True, render_mode="rgb_array"))
 
 
-def test_the_metadata_have_the_mode_of_autoreset():
-    """Of each vector environment its own, and of the class what it does by default."""
+def test_the_metadata_name_the_autoreset_mode():
+    """Each vector environment has its own mode, and the class has the default."""
     assert saccade.envs.GlimpseVectorEnv.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     assert make_vec().metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     for mode in AutoresetMode:
-        for said in (mode, mode.value):
-            envs = make_vec("Centered28", 2, num_glimpses=1, autoreset_mode=said)
+        for given in (mode, mode.value):
+            envs = make_vec("Centered28", 2, num_glimpses=1, autoreset_mode=given)
             assert envs.metadata["autoreset_mode"] is mode
             envs.reset(seed=0)
             steps = envs.step(envs.action_space.sample())[0]["step"]
@@ -40,7 +40,7 @@ def test_the_metadata_have_the_mode_of_autoreset():
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("family", FAMILIES)
-def test_native_gives_the_bits_of_sync(family, mode):
+def test_native_matches_sync(family, mode):
     sync = make_vec(family, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode})
     native = make_vec(family, autoreset_mode=mode)
     assert type(sync).__name__ == "SyncVectorEnv"
@@ -65,7 +65,7 @@ def test_native_gives_the_bits_of_sync(family, mode):
         ("Transcribe", {"halt": True, "min_digits": 1, "first": "center"}),
     ],
 )
-def test_native_gives_the_bits_of_sync_where_episodes_differ_in_length(family, more, mode, flat):
+def test_native_matches_sync_with_different_episode_lengths(family, more, mode, flat):
     more = {**more, "flat": flat}
     sync = make_vec(
         family, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode}, **more
@@ -77,7 +77,7 @@ def test_native_gives_the_bits_of_sync_where_episodes_differ_in_length(family, m
     assert_same(played, play(sync, 200))
 
 
-def test_resets_of_some_with_seeds_are_those_of_sync():
+def test_partial_resets_with_seeds_match_sync():
     native, sync = make_vec("Bag"), make_vec("Bag", vectorization_mode="sync")
     mask = np.array([True, False, True, True, False])
     for envs in (native, sync):
@@ -95,7 +95,7 @@ def test_resets_of_some_with_seeds_are_those_of_sync():
 
 
 @pytest.mark.parametrize("family", ["Catch", "Centered28"])
-def test_async_gives_the_bits_of_native(family):
+def test_async_matches_native(family):
     asynchronous = make_vec(family, 2, vectorization_mode="async")
     try:
         assert_same(play(asynchronous, 30), play(make_vec(family, 2), 30))
@@ -103,7 +103,7 @@ def test_async_gives_the_bits_of_native(family):
         asynchronous.close()
 
 
-def test_wrappers_of_one_environment(tmp_path):
+def test_wrappers_of_a_single_environment(tmp_path):
     env = gym.wrappers.RecordEpisodeStatistics(make("Bag"))
     env = gym.wrappers.FlattenObservation(env)
     observation, _ = env.reset(seed=0)
@@ -115,7 +115,7 @@ def test_wrappers_of_one_environment(tmp_path):
     assert info["episode"]["r"] == reward
 
 
-def test_wrappers_of_many():
+def test_wrappers_of_a_vector_environment():
     envs = gym.wrappers.vector.RecordEpisodeStatistics(make_vec("Bag", 4))
     envs = gym.wrappers.vector.FlattenObservation(envs)
     observation, _ = envs.reset(seed=0)
@@ -127,7 +127,7 @@ def test_wrappers_of_many():
     assert (info["episode"]["r"] == rewards).all()
 
 
-def test_a_spec_makes_the_same_environment_again():
+def test_a_spec_makes_the_same_environment():
     envs = make_vec("Bag", 3, threads=1, num_glimpses=5)
     again = gym.make_vec(envs.spec)
     assert again.num_envs == 3
@@ -136,5 +136,5 @@ def test_a_spec_makes_the_same_environment_again():
     assert env.spec.make().observation_space == env.observation_space
 
 
-def test_ids_can_be_made_without_an_import():
+def test_gymnasium_can_import_the_package_by_id():
     assert gym.make("saccade:saccade/Catch-v0").action_space["answer"].n == 3

@@ -1,4 +1,4 @@
-"""What cannot be is refused by name, and nothing has changed then."""
+"""Invalid arguments and actions are refused by name, and the state is unchanged."""
 
 import logging
 import subprocess
@@ -44,7 +44,7 @@ LABELS = np.arange(4)
         ({"autoreset_mode": "never"}, "autoreset_mode: 'never'; allowed: NextStep, SameStep"),
         ({"labels": LABELS}, "labels: given without images"),
         ({"images": IMAGES}, "images: given without labels"),
-        ({"images": IMAGES, "labels": LABELS}, "images: given beside data"),
+        ({"images": IMAGES, "labels": LABELS}, "images: given together with data"),
     ],
 )
 def test_arguments(arguments, message):
@@ -71,25 +71,25 @@ def test_unknown_arguments_are_type_errors(called, name, nearest):
     )
 
 
-def test_the_single_environment_does_not_mean_arguments_of_the_vector():
+def test_the_single_environment_does_not_suggest_vector_arguments():
     with pytest.raises(TypeError, match="unexpected keyword argument 'num_envs'") as caught:
         saccade.envs.GlimpseEnv(num_envs=3)
     assert "mean 'num_envs'" not in str(caught.value)
 
 
-def test_torchrl_may_try_frameskip():
-    """Its GymEnv tries it first, and goes on without it for this error alone."""
+def test_torchrl_can_try_frameskip():
+    """Its GymEnv passes frameskip first, and only this error makes it try without."""
     for call in (lambda: make(frameskip=1), lambda: make_vec(frameskip=1)):
         with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip"):
             call()
 
 
-def test_halting_is_not_of_actions():
+def test_halt_is_refused_for_actions():
     with pytest.raises(InputError, match="halt: true, but every action counts here"):
         make("Catch", halt=True)
 
 
-def test_a_name_that_several_settings_have_is_ambiguous():
+def test_ambiguous_setting_names_are_refused():
     known = ["scene", "retina", "scene.side", "retina.side"]
     with pytest.raises(InputError, match="'side' is ambiguous; allowed: scene.side, retina.side"):
         _key_of("side", known, (), "make")
@@ -101,11 +101,11 @@ def test_a_name_that_several_settings_have_is_ambiguous():
     [
         (IMAGES.astype(int), LABELS, "images: an array of int64; allowed: uint8"),
         (IMAGES.astype(str), LABELS, "images: an array of <U3; allowed: uint8"),
-        ([[1, 2], [3]], LABELS, "images: no array"),
+        ([[1, 2], [3]], LABELS, "images: not an array"),
         (IMAGES[0], LABELS, r"images: shape \(8, 8\); allowed: \(N, rows, cols\)"),
         (IMAGES[:0], LABELS[:0], r"images: shape \(0, 8, 8, 1\); .* N at least 1"),
         (IMAGES + 1.5, LABELS, "images: 1.5 to 1.5; allowed: 0.0 to 1.0"),
-        (IMAGES + np.nan, LABELS, "images: a number that is not finite"),
+        (IMAGES + np.nan, LABELS, "images: contains a number that is not finite"),
         (np.zeros((4, 8, 8, 2), np.uint8), LABELS, "images: .* with 1 or 3 channels"),
         (IMAGES, LABELS[:3], r"labels: shape \(3,\); allowed: \(4\)"),
         (IMAGES, LABELS + 0.5, "labels: an array of float64; allowed: integers"),
@@ -119,13 +119,13 @@ def test_images_and_labels(images, labels, message):
         saccade.envs.GlimpseEnv("Centered28", images=images, labels=labels)
 
 
-def test_images_without_a_place():
+def test_images_are_refused_where_nothing_uses_them():
     with pytest.raises(InputError, match="images: given, but scene.kind: catch"):
         saccade.envs.GlimpseEnv("Catch", images=IMAGES, labels=LABELS)
 
 
-def test_copies_of_images_are_said_once(caplog):
-    _arrays._say_once.cache_clear()
+def test_copies_of_images_are_logged_once(caplog):
+    _arrays._log_once.cache_clear()
     with caplog.at_level(logging.INFO, logger="saccade"):
         _arrays.as_images("images", IMAGES)
         assert not caplog.records
@@ -136,7 +136,7 @@ def test_copies_of_images_are_said_once(caplog):
 
 
 @pytest.mark.parametrize("beyond", [np.float32(1.0000001), 1.0 + 9e-6])
-def test_actions_that_rounding_put_beyond_their_box_are_clipped(beyond):
+def test_actions_outside_their_box_by_rounding_are_clipped(beyond):
     for flat in (False, True):
         envs, twin = (make_vec("Translated60", 2, **SMALL, flat=flat) for _ in range(2))
         given, meant = np.zeros((2, 2, 12 if flat else 2))
@@ -149,13 +149,13 @@ def test_actions_that_rounding_put_beyond_their_box_are_clipped(beyond):
             for each, array in ((envs, given), (twin, meant))
         )
         assert_same(one, other)
-        assert given[1, 0] == beyond  # which is the caller's
+        assert given[1, 0] == beyond  # the caller's array is unchanged
         given[1, 0] = 1.0001
         with pytest.raises(InputError, match="1.0001.*; allowed: -1 to 1"):
             envs.step(given if flat else {"location": given, "answer": answers})
 
 
-def test_rescaled_actions_are_taken():
+def test_rescaled_actions_are_accepted():
     """RescaleAction gives -1.0000001 for the low end of this box."""
     env = gym.wrappers.RescaleAction(make(flat=True), np.float32(1.9), np.float32(4.9))
     env.reset(seed=0)
@@ -164,7 +164,7 @@ def test_rescaled_actions_are_taken():
     env.step(low)
 
 
-def test_an_array_may_have_no_axes():
+def test_arrays_without_axes():
     assert _arrays.as_array("one", 3, np.int64, ()).shape == ()
 
 
@@ -196,11 +196,11 @@ def changed(array, value):
         (but("location", np.zeros((3, 2), bool)), "'location': an array of bool; allowed: numbers"),
         (
             but("location", changed(GOOD["location"], np.nan)),
-            "'location': a number that is not finite",
+            "'location': contains a number that is not finite",
         ),
         (
             but("location", changed(GOOD["location"], np.inf)),
-            "'location': a number that is not finite",
+            "'location': contains a number that is not finite",
         ),
         (but("location", changed(GOOD["location"], 1.01)), "environment 1: 1.01; allowed: -1 to 1"),
         (but("answer", np.zeros(3)), "'answer': an array of float64; allowed: integers"),
@@ -227,7 +227,7 @@ def test_actions(action, message):
     [
         (np.zeros(12), r"action: shape \(12,\); allowed: \(13\)"),
         (np.full(13, 1.5), "action: 1.5 to 1.5; allowed: -1 to 1"),
-        (np.full(13, np.nan), "action: a number that is not finite"),
+        (np.full(13, np.nan), "action: contains a number that is not finite"),
         ({"location": 1}, "action: an array of object; allowed: numbers"),
     ],
 )
@@ -238,7 +238,7 @@ def test_flat_actions(action, message):
         env.step(action)
 
 
-def test_actions_that_are_copied_are_those_that_were_meant():
+def test_copied_actions_keep_their_values():
     envs, twin = (make_vec("Translated60", 3, **SMALL) for _ in range(2))
     locations = np.random.default_rng(0).uniform(-1, 1, (2, 3))
     answers = np.array([1, 2, 3], np.int8)
@@ -320,7 +320,7 @@ def test_options(options, message):
         envs.reset(seed=1, options={})
 
 
-def test_a_mask_before_the_first_reset():
+def test_a_partial_reset_before_the_first_reset():
     envs = make_vec("Translated60", 3, **SMALL)
     some = np.array([True, False, True])
     with pytest.raises(InputError, match="environment 1 is left out and was never reset"):
@@ -361,5 +361,5 @@ envs.step(action)
 """
 
 
-def test_a_forked_process_is_told_that_it_has_no_threads():
+def test_threads_are_refused_in_a_forked_process():
     subprocess.run([sys.executable, "-c", FORK], check=True, timeout=120)

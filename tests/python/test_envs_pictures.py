@@ -1,11 +1,11 @@
-"""What render() shows."""
+"""Pictures and videos from render()."""
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from env_cases import FAMILIES, assert_same, make, make_vec
 
-RIGHT, WRONG = (38, 150, 74), (209, 46, 46)  # the frame of the verdict
+RIGHT, WRONG = (38, 150, 74), (209, 46, 46)  # the frame that marks a right or wrong answer
 FINEST = (255, 193, 7)  # the square of the finest scale
 
 
@@ -14,7 +14,7 @@ def has(picture, colour):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_is_drawn(family):
+def test_every_family_can_be_drawn(family):
     env = make(family, render_mode="rgb_array")
     env.reset(seed=1)
     env.action_space.seed(1)
@@ -29,13 +29,13 @@ def test_every_family_is_drawn(family):
         assert (pictures[-1] != pictures[-2]).any()
     assert pictures[0].dtype == np.uint8
     assert {picture.shape for picture in pictures} == {pictures[0].shape}
-    assert pictures[0].shape[0] % 2 == pictures[0].shape[1] % 2 == 0  # as videos need it
+    assert pictures[0].shape[0] % 2 == pictures[0].shape[1] % 2 == 0  # as videos require
     if family != "Catch":
         assert has(pictures[-1], RIGHT) == (reward == 1)
         assert has(pictures[-1], WRONG) == (reward == 0)
 
 
-def test_the_verdict_is_that_of_the_answer():
+def test_the_frame_marks_the_answer():
     env = make(render_mode="rgb_array", halt=True)
     for right in (True, False):
         _, info = env.reset(seed=3)
@@ -45,7 +45,7 @@ def test_the_verdict_is_that_of_the_answer():
         assert has(env.render(), WRONG) == (not right)
 
 
-def test_many_are_drawn_as_one_each():
+def test_a_vector_environment_draws_like_single_ones():
     sync = make_vec("Bag", 3, vectorization_mode="sync", render_mode="rgb_array", min_digits=2)
     native = make_vec("Bag", 3, render_mode="rgb_array", min_digits=2)
     for envs in (sync, native):
@@ -58,7 +58,7 @@ def test_many_are_drawn_as_one_each():
         sync.step(action)
 
 
-def test_nothing_is_drawn_unasked():
+def test_nothing_is_drawn_without_a_render_mode():
     for env in (make(), make_vec()):
         env.reset(seed=0)
         with pytest.warns(UserWarning, match="render_mode"):
@@ -67,26 +67,27 @@ def test_nothing_is_drawn_unasked():
 
 def test_videos_are_recorded(tmp_path):
     pytest.importorskip("moviepy")
-    env = gym.wrappers.RecordVideo(make("Bag", render_mode="rgb_array"), str(tmp_path / "films"))
+    env = gym.wrappers.RecordVideo(make("Bag", render_mode="rgb_array"), str(tmp_path / "videos"))
     env.reset(seed=0)
     ended = False
     while not ended:
         _, _, ended, _, _ = env.step(env.action_space.sample())
     env.close()
-    (video,) = tmp_path.glob("films/*.mp4")
+    (video,) = tmp_path.glob("videos/*.mp4")
     assert video.stat().st_size > 1000
 
 
 @pytest.mark.skipif(
-    not hasattr(gym.wrappers.vector, "RecordVideo"), reason="this Gymnasium films no vectors"
+    not hasattr(gym.wrappers.vector, "RecordVideo"),
+    reason="this Gymnasium cannot record vector environments",
 )
-def test_videos_of_many_are_recorded(tmp_path):
+def test_videos_of_a_vector_environment_are_recorded(tmp_path):
     pytest.importorskip("moviepy")
     envs = make_vec("Bag", 3, render_mode="rgb_array")
-    envs = gym.wrappers.vector.RecordVideo(envs, str(tmp_path / "films"), video_length=5)
+    envs = gym.wrappers.vector.RecordVideo(envs, str(tmp_path / "videos"), video_length=5)
     envs.reset(seed=0)
     for _ in range(6):
         envs.step(envs.action_space.sample())
     envs.close()
-    (video,) = tmp_path.glob("films/*.mp4")
+    (video,) = tmp_path.glob("videos/*.mp4")
     assert video.stat().st_size > 1000

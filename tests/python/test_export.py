@@ -1,4 +1,4 @@
-"""`saccade export`: the weights as .npz, and the agent as ONNX, which computes what it does."""
+"""`saccade export`: the weights as .npz, and the agent as ONNX with the same results."""
 
 import json
 import pathlib
@@ -35,7 +35,7 @@ SOFT_GRID = {"attention.glimpse.kind": "soft_grid", **GRID}
 ATTEND = {"attention.hidden.kind": "attend"}
 LOCAL = {**ATTEND, "attention.hidden.area": "local", "attention.hidden.window": 1}
 
-# Every core, way of looking, gate and read of the states; what differs from SMALL.
+# Every core, glimpse mechanism, gate and attention over hidden states; the differences to SMALL.
 AGENTS = {
     "rnn": {},
     "lstm": {"model.core": "lstm"},
@@ -141,14 +141,14 @@ NEVER_UNROLLED = ("random",)
 
 
 def factor(name: str) -> float:
-    """Of what says where to look more, which begins next to nothing."""
+    """A larger factor for the weights that place the glimpses, which start near zero."""
     if name.endswith((".mean.weight", ".logits.weight", ".score.weight", ".score.v")):
         return 40
     return 4 if name.endswith(".window.weight") else 1.5
 
 
 def crc32(header: dict[str, Any], numbers: np.ndarray) -> str:
-    """Of metadata and tensors in the order of their names, as nn/safetensors.cpp says."""
+    """The checksum of metadata and tensors in the order of names, as in nn/safetensors.cpp."""
     crc = 0
     for key, value in sorted(header["__metadata__"].items()):
         if key != "crc32":
@@ -162,7 +162,7 @@ def crc32(header: dict[str, Any], numbers: np.ndarray) -> str:
 
 
 def enlarge(checkpoint: pathlib.Path) -> None:
-    """Weights that look about and tell what they see apart, as those of a short training do not."""
+    """Enlarges the weights: after a short run they hardly move the glimpse or separate images."""
     old = checkpoint.read_bytes()
     size = struct.unpack("<Q", old[:8])[0]
     header = json.loads(old[8 : 8 + size])
@@ -182,7 +182,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 @pytest.fixture(scope="module")
 def small(folder: pathlib.Path) -> dict[str, object]:
-    """A configuration with few digits, random ones, which are there at once."""
+    """A configuration with few, random digits, which need no generation."""
     rng = np.random.default_rng(0)
     data = folder / "data"
     data.mkdir()
@@ -191,8 +191,8 @@ def small(folder: pathlib.Path) -> dict[str, object]:
         labels = (np.arange(count) % 10).astype(np.uint8)
         images = struct.pack(">4I", 0x803, count, 12, 12) + pixels.tobytes()
         (data / f"{part}-images-idx3-ubyte").write_bytes(images)
-        told = struct.pack(">2I", 0x801, count) + labels.tobytes()
-        (data / f"{part}-labels-idx1-ubyte").write_bytes(told)
+        results = struct.pack(">2I", 0x801, count) + labels.tobytes()
+        (data / f"{part}-labels-idx1-ubyte").write_bytes(results)
     return {**SMALL, "data": {"source": "idx", "path": str(data)}}
 
 
@@ -224,7 +224,7 @@ def exported(program: str, run: pathlib.Path, *words: str):
 
 
 def glimpses_at(images: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """What a retina of means shows of images (N, rows, cols) at places (G, 2): (N, G, D)."""
+    """The glimpses of images (N, rows, cols) at places (G, 2), with box averages: (N, G, D)."""
     margin = 2 * max(SIDES)
     padded = np.pad(images / 255.0, ((0, 0), (margin, margin), (margin, margin)))
     seen = []
@@ -274,7 +274,7 @@ def assert_close(one: np.ndarray, other: np.ndarray, what: str) -> None:
 
 
 def given(name: str, images: np.ndarray, look: saccade.Rollout, t: int) -> np.ndarray:
-    """What a step's input of a name is at look t."""
+    """The value of a step's input at glimpse t."""
     count = len(images)
     if name == "glimpse":
         return look.glimpses[:, t].reshape(count, -1)
@@ -298,7 +298,7 @@ def empty(shape: list, count: int) -> np.ndarray:
     return np.zeros([{"batch": count, "steps": 0}.get(side, side) for side in shape], np.float32)
 
 
-def test_a_step_is_that_of_the_agent(run: pathlib.Path, program: str) -> None:
+def test_a_step_matches_the_agent(run: pathlib.Path, program: str) -> None:
     session = exported(program, run)
     agent = saccade.load(run, threads=1)
     images = some_images(5)
@@ -321,28 +321,28 @@ def test_a_step_is_that_of_the_agent(run: pathlib.Path, program: str) -> None:
                 feeds[part.name] = (small[:, t] if rows == 6 else small).reshape(len(images), -1)
             else:
                 feeds[part.name] = given(part.name, images, look, t)
-        told = dict(zip(outputs, session.run(None, feeds)))
-        assert_close(np.exp(told["log_probabilities"]), look.probabilities[:, t], f"look {t}")
-        if t == 0 and "first_location" in told:
-            assert_close(told["first_location"], look.locations[:, 0], "the first look")
-        if t + 1 < agent.num_glimpses and "next_location" in told:
-            assert_close(told["next_location"], look.locations[:, t + 1], f"after look {t}")
-        if t + 1 < agent.num_glimpses and "next_weights" in told:
-            assert_close(told["next_weights"], look["glimpse_weights"][:, t + 1], f"look {t}")
-        if t + 1 < agent.num_glimpses and "next_window" in told:
-            np.testing.assert_allclose(told["next_window"], look["windows"][:, t + 1], rtol=1e-4)
-        carried = {name: told["next_" + name] for name in carried}
-    assert np.ptp(look.probabilities[:, -1], axis=0).max() > 1e-3  # it tells images apart
+        results = dict(zip(outputs, session.run(None, feeds)))
+        assert_close(np.exp(results["log_probabilities"]), look.probabilities[:, t], f"glimpse {t}")
+        if t == 0 and "first_location" in results:
+            assert_close(results["first_location"], look.locations[:, 0], "the first glimpse")
+        if t + 1 < agent.num_glimpses and "next_location" in results:
+            assert_close(results["next_location"], look.locations[:, t + 1], f"after glimpse {t}")
+        if t + 1 < agent.num_glimpses and "next_weights" in results:
+            assert_close(results["next_weights"], look["glimpse_weights"][:, t + 1], f"glimpse {t}")
+        if t + 1 < agent.num_glimpses and "next_window" in results:
+            np.testing.assert_allclose(results["next_window"], look["windows"][:, t + 1], rtol=1e-4)
+        carried = {name: results["next_" + name] for name in carried}
+    assert np.ptp(look.probabilities[:, -1], axis=0).max() > 1e-3  # it distinguishes the images
 
 
-def test_the_agent_looks_about(run: pathlib.Path) -> None:
-    """Else the tests beside this one would see nothing."""
+def test_the_agents_glimpses_move(run: pathlib.Path) -> None:
+    """Otherwise the other tests would detect nothing."""
     look = saccade.load(run, threads=1).rollout(some_images(5))
     if "locations" in look and run.name != "center":
         assert np.ptp(look.locations, axis=1).max() > 0.05
 
 
-def test_an_unrolled_agent_is_the_agent(run: pathlib.Path, program: str) -> None:
+def test_an_unrolled_agent_matches_the_agent(run: pathlib.Path, program: str) -> None:
     if run.name in NEVER_UNROLLED:
         return
     session = exported(program, run, "--unrolled")
@@ -351,10 +351,10 @@ def test_an_unrolled_agent_is_the_agent(run: pathlib.Path, program: str) -> None
     feeds = {"canvas": (images[:, None] / 255.0).astype(np.float32)}
     if "first_location" in [part.name for part in session.get_inputs()]:
         feeds["first_location"] = look.locations[:, 0]
-    told = dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
-    if "locations" in told:
-        assert_close(told["locations"], look.locations, "locations")
-    assert_close(np.exp(told["log_probabilities"]), look.probabilities[:, -1], "the answer")
+    results = dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
+    if "locations" in results:
+        assert_close(results["locations"], look.locations, "locations")
+    assert_close(np.exp(results["log_probabilities"]), look.probabilities[:, -1], "the answer")
 
 
 def png(pixels: np.ndarray) -> bytes:
@@ -393,13 +393,13 @@ def test_colours_keep_their_order(name: str, folder: pathlib.Path, program: str)
     feeds = {"canvas": (images.transpose(0, 3, 1, 2) / 255.0).astype(np.float32)}
     if "first_location" in [part.name for part in session.get_inputs()]:
         feeds["first_location"] = look.locations[:, 0]
-    told = dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
-    assert_close(np.exp(told["log_probabilities"]), look.probabilities[:, -1], "the answer")
+    results = dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
+    assert_close(np.exp(results["log_probabilities"]), look.probabilities[:, -1], "the answer")
     assert np.ptp(look.probabilities[:, -1], axis=0).max() > 1e-3
 
 
 def test_baselines(folder: pathlib.Path, small: dict[str, object], program: str) -> None:
-    """b = h w + c, and with a hidden layer, of the state behind the step."""
+    """b = h w + c, or with a hidden layer, from the state after the step."""
     for name, overrides in (("linear", {}), ("deep", AGENTS["mlp critic"])):
         out = folder / ("baseline-" + name)
         saccade.train({**small, **overrides}, out=out, threads=1)
@@ -435,10 +435,10 @@ def test_actions(folder: pathlib.Path, small: dict[str, object], program: str) -
             "state": state,
         }
         logs, state = session.run(["log_probabilities", "next_state"], feeds)
-        assert_close(np.exp(logs), look.probabilities[:, t], f"look {t}")
+        assert_close(np.exp(logs), look.probabilities[:, t], f"glimpse {t}")
 
 
-def test_it_says_what_it_is(
+def test_metadata_describe_the_agent(
     folder: pathlib.Path, small: dict[str, object], program: str
 ) -> None:
     onnx = pytest.importorskip("onnx")
@@ -446,21 +446,21 @@ def test_it_says_what_it_is(
     if not out.exists():
         saccade.train(small, out=out, threads=1)
     for words in ([], ["--unrolled"]):
-        file = out / "said.onnx"
+        file = out / "agent.onnx"
         command = [program, "export", str(out), "--onnx", str(file), "--force", *words]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         model = onnx.load(file)
         onnx.checker.check_model(model, full_check=True)
-        told = {entry.key: entry.value for entry in model.metadata_props}
-        assert told["saccade.config"] == saccade.load(out).config_yaml
-        assert json.loads(told["saccade.classes"]) == saccade.load(out).class_names
-        assert told["saccade.version"] == model.producer_version
+        results = {entry.key: entry.value for entry in model.metadata_props}
+        assert results["saccade.config"] == saccade.load(out).config_yaml
+        assert json.loads(results["saccade.classes"]) == saccade.load(out).class_names
+        assert results["saccade.version"] == model.producer_version
         for part in (*model.graph.input, *model.graph.output):
             kind = "input" if part in model.graph.input else "output"
-            assert told[f"{kind}.{part.name}"] == part.doc_string != ""
+            assert results[f"{kind}.{part.name}"] == part.doc_string != ""
 
 
-def test_answers_are_said_to_be_of_the_look_they_are_of(
+def test_metadata_say_which_glimpse_an_answer_follows(
     folder: pathlib.Path, small: dict[str, object], tmp_path: pathlib.Path
 ) -> None:
     onnx = pytest.importorskip("onnx")
@@ -470,8 +470,8 @@ def test_answers_are_said_to_be_of_the_look_they_are_of(
     for unrolled, words in ((False, "after this look"), (True, "after the last look")):
         file = tmp_path / f"{unrolled}.onnx"
         saccade.load(out).export(onnx=file, unrolled=unrolled)
-        (said,) = [p for p in onnx.load(file).graph.output if p.name == "log_probabilities"]
-        assert said.doc_string == f"of the classes or actions, {words}"
+        (output,) = [p for p in onnx.load(file).graph.output if p.name == "log_probabilities"]
+        assert output.doc_string == f"of the classes or actions, {words}"
 
 
 def test_weights(run: pathlib.Path, program: str, tmp_path: pathlib.Path) -> None:

@@ -1,4 +1,4 @@
-"""What `images` and `labels` take, in trainings, rollouts, films and environments."""
+"""The arguments `images` and `labels` of runs, rollouts, recordings and environments."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def drawn(count=60, channels=1):
 
 
 class Pairs:
-    """A data set as PyTorch has them, of channels first."""
+    """A dataset like PyTorch's, with channels first."""
 
     def __init__(self, images, labels, classes=None):
         self.images, self.labels = images.transpose(0, 3, 1, 2), labels
@@ -39,11 +39,11 @@ class Pairs:
         return len(self.images)
 
     def __getitem__(self, i):
-        return self.images[i], int(self.labels[i])  # which ends by no IndexError of its own
+        return self.images[i], int(self.labels[i])
 
 
 class Batches:
-    """A loader: an iterable without items, whose last batch is smaller."""
+    """A loader: an iterable without __getitem__, whose last batch is smaller."""
 
     def __init__(self, images, labels, size=7):
         self.pairs, self.size = Pairs(images, labels), size
@@ -55,7 +55,7 @@ class Batches:
 
 
 @pytest.mark.parametrize("channels", [1, 3])
-def test_all_ways_give_the_same(channels):
+def test_all_forms_give_the_same_images(channels):
     images, labels = drawn(channels=channels)
     squeezed = images[..., 0] if channels == 1 else images
     pairs = Pairs(images, labels)
@@ -77,12 +77,12 @@ def test_all_ways_give_the_same(channels):
         assert names == []
 
 
-def test_channels_are_where_they_must_be():
+def test_the_channel_axis_is_found():
     for shape, rows, cols, channels in [
         ((2, 8, 9, 3), 8, 9, 3),
         ((2, 3, 8, 9), 8, 9, 3),
         ((2, 1, 8, 9), 8, 9, 1),
-        ((2, 3, 9, 3), 3, 9, 3),  # either; the last place was always it
+        ((2, 3, 9, 3), 3, 9, 3),  # ambiguous: the last axis is taken
         ((2, 3, 9), 3, 9, 1),
     ]:
         pixels, _, _ = labelled(np.zeros(shape, np.uint8), None)
@@ -107,23 +107,23 @@ def test_names_of_classes():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"images": Pairs(*drawn(6)), "labels": [1] * 6}, "labels: given beside images that have"),
+        ({"images": Pairs(*drawn(6)), "labels": [1] * 6}, "labels: given, but images already include labels"),
         ({"images": {"a": 1}}, r"images: shape \(\); allowed: "),
         ({"images": {1, 2}}, r"images: shape \(2,\); allowed: "),
-        ({"images": iter([(1, [2, 3])])}, "images: of several shapes"),
-        ({"images": iter([(IMAGE, [[2]]), (IMAGE, 1)])}, "labels of images: of several shapes"),
-        ({"images": iter([])}, "images: none; allowed: one and more"),
-        ({"images": [(np.zeros((8, 8)), 1), (np.zeros((8, 9)), 1)]}, "images: of several shapes"),
-        ({"images": iter([np.zeros((8, 8)), (np.zeros((8, 8)), 1)])}, "some with labels and some"),
+        ({"images": iter([(1, [2, 3])])}, "images: have different shapes"),
+        ({"images": iter([(IMAGE, [[2]]), (IMAGE, 1)])}, "labels of images: have different shapes"),
+        ({"images": iter([])}, "images: empty; allowed: one or more images"),
+        ({"images": [(np.zeros((8, 8)), 1), (np.zeros((8, 9)), 1)]}, "images: have different shapes"),
+        ({"images": iter([np.zeros((8, 8)), (np.zeros((8, 8)), 1)])}, "only some have labels"),
         ({"labels": ["cat"] * 6, "class_names": ["dog"]}, "labels: 'cat'; allowed: dog"),
         ({"labels": [3] * 6, "class_names": PETS}, "labels: 3 to 3; allowed: 0 to 2"),
         ({"labels": [1] * 6, "class_names": ["a", "a"]}, "class_names: .*; allowed: a list of"),
-        ({"labels": [1] * 6, "class_names": "ab"}, "class_names: 'ab'; allowed: a list of names"),
-        ({"labels": [1] * 6, "class_names": [1, 2]}, "class_names: .*; allowed: a list of names"),
+        ({"labels": [1] * 6, "class_names": "ab"}, "class_names: 'ab'; allowed: a list of distinct names"),
+        ({"labels": [1] * 6, "class_names": [1, 2]}, "class_names: .*; allowed: a list of distinct names"),
         ({"labels": ["a", 1, None] * 2}, "labels: an array of"),
     ],
 )
-def test_what_cannot_be(arguments, message):
+def test_invalid_arguments_are_refused(arguments, message):
     with pytest.raises(saccade.InputError, match=message):
         labelled(**{"images": drawn(6)[0], "labels": None, **arguments})
 
@@ -138,13 +138,13 @@ def test_class_names_without_images():
 
 
 @pytest.mark.parametrize("names", [["a", "b"], ["a", "b", "c\nd"], ["a", "", "c"]])
-def test_names_that_cannot_be_kept(names):
+def test_invalid_class_names_are_refused(names):
     with pytest.raises(saccade.InputError, match="class_names: |labels: 0 to 2; allowed: 0 to 1"):
         keep_images(*drawn(), class_names=names)
 
 
-def test_a_training_has_the_names(tmp_path):
-    """And so do its agent, another process that reads the folder, and the test set."""
+def test_a_run_keeps_the_class_names(tmp_path):
+    """Its agent, another process that reads the folder, and the test set have them, too."""
     images, labels = drawn(120)
     words = np.array([PETS[k] for k in labels])
     run = saccade.train(
@@ -170,7 +170,7 @@ def test_a_training_has_the_names(tmp_path):
     assert "owl" in by_name._repr_html_()
 
 
-def test_class_names_may_be_more_than_there_are(tmp_path):
+def test_class_names_may_exceed_the_classes_present(tmp_path):
     images, labels = drawn()
     names = [*PETS, "emu"]
     run = saccade.train(

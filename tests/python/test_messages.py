@@ -1,4 +1,4 @@
-"""Messages name Python's arguments, not the options of the command line."""
+"""Messages name Python's arguments, not command-line options."""
 
 import json
 import logging
@@ -18,7 +18,7 @@ def run(tmp_path_factory):
     return saccade.train("quickstart", {**SMALL, "data.source": "synthetic"}, out=folder / "run")
 
 
-def test_reachable_messages(run, tmp_path, monkeypatch):
+def test_messages_name_arguments(run, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("SACCADE_DATA", raising=False)
     agent = saccade.load(run)
@@ -79,8 +79,8 @@ def test_reachable_messages(run, tmp_path, monkeypatch):
         assert not OPTION.search(message), message
 
 
-def test_notes_of_trainings(tmp_path, caplog):
-    """What the log is told of a training that its callback stops, and of one that goes on."""
+def test_notes_name_arguments(tmp_path, caplog):
+    """The log of a run that its callback stops, and of the resumed run."""
     settings = {**SMALL, "data.source": "synthetic"}
     with caplog.at_level(logging.INFO, logger="saccade"):
         for again in (False, True):
@@ -104,7 +104,7 @@ def test_a_loss_that_is_not_finite(run, tmp_path):
 
 
 def test_paths_keep_their_dashes(tmp_path):
-    """What a user named so is not an option."""
+    """Dashes in a user's path are not an option."""
     path = tmp_path / "a--force" / "b.safetensors"
     with pytest.raises(saccade.InputError, match=re.escape(json.dumps(str(path)).strip('"'))):
         saccade.load(path)

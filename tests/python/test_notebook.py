@@ -12,12 +12,12 @@ def test_the_notebook_runs(tmp_path: pathlib.Path) -> None:
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
     notebook = nbformat.read(SOURCES / "examples" / "quickstart.ipynb", as_version=4)
-    resources = {"metadata": {"path": str(tmp_path)}}  # where its runs go
+    resources = {"metadata": {"path": str(tmp_path)}}  # the folder of its runs
     nbclient.NotebookClient(notebook, timeout=600, resources=resources).execute()
 
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     shown = "".join(str(output.get("data", {}).get("text/html", "")) for output in outputs)
-    assert "data:image/gif;base64," in shown  # the film
+    assert "data:image/gif;base64," in shown  # the video
     assert "soft_grid" in shown  # the comparison
     assert (tmp_path / "runs/quickstart/comparison/report.html").is_file()
     assert not any(output.output_type == "error" for output in outputs)
@@ -25,7 +25,7 @@ def test_the_notebook_runs(tmp_path: pathlib.Path) -> None:
 
 
 def _stored():
-    """As it stands in the repository: without what it showed to somebody."""
+    """The notebook is stored without outputs."""
     import nbformat
 
     return nbformat.read(SOURCES / "examples" / "quickstart.ipynb", as_version=4)

@@ -1,4 +1,4 @@
-"""The package as a whole: its version, and data that it downloads."""
+"""The package as a whole: version, public names, downloads."""
 
 import logging
 import subprocess
@@ -8,18 +8,18 @@ import saccade
 
 
 def test_version(program):
-    said = subprocess.run([program, "--version"], check=True, capture_output=True, text=True)
-    assert saccade.__version__ in said.stdout.split("\n")[0]
+    done = subprocess.run([program, "--version"], check=True, capture_output=True, text=True)
+    assert saccade.__version__ in done.stdout.split("\n")[0]
 
 
-def test_public_names_are_there():
+def test_public_names_exist():
     assert all(hasattr(saccade, name) for name in saccade.__all__)
     assert sorted(saccade.data.names()) == sorted(set(saccade.data.names()))
     assert {"mnist", "cifar10"} <= set(saccade.data.names())
 
 
-def test_a_download_of_what_is_there(tmp_path, caplog):
-    """The files of an archive are left as they are."""
+def test_a_download_keeps_existing_files(tmp_path, caplog):
+    """Files from an archive are kept, too."""
     names = [*(f"data_batch_{n}.bin" for n in range(1, 6)), "test_batch.bin", "batches.meta.txt"]
     for name in names:
         (tmp_path / name).write_bytes(b"there")
@@ -29,7 +29,7 @@ def test_a_download_of_what_is_there(tmp_path, caplog):
     assert (tmp_path / "test_batch.bin").read_bytes() == b"there"
 
 
-def test_downloads_that_cannot_be(tmp_path):
+def test_invalid_downloads_are_refused(tmp_path):
     with pytest.raises(saccade.InputError, match="unknown digit set 'mnits'; allowed: mnist, "):
         saccade.data.download("mnits", tmp_path)
     nowhere = "http://127.0.0.1:9/"
@@ -37,7 +37,7 @@ def test_downloads_that_cannot_be(tmp_path):
         saccade.data.download("mnist", tmp_path / "new", mirror=nowhere)
 
 
-def test_the_seed_of_a_training():
+def test_the_seed_of_a_run():
     for overrides in ({"seed": 3}, None):
         with pytest.raises(saccade.InputError, match="seed: "):
             saccade.train("quickstart", overrides, seed=3 if overrides else -1)

@@ -1,4 +1,4 @@
-"""The JSON schema of the settings, by a validator of its own."""
+"""The JSON schema of the settings, with an independent validator."""
 
 import json
 import subprocess
@@ -20,13 +20,13 @@ def validator(program):
 
 
 @pytest.mark.parametrize("preset", sorted(FOLDER.glob("*.yaml")), ids=lambda path: path.stem)
-def test_every_preset_fits_and_names_the_schema(validator, preset):
+def test_every_preset_is_valid_and_names_the_schema(validator, preset):
     text = preset.read_text()
     assert text.startswith("# yaml-language-server: $schema=settings.schema.json\n")
     validator.validate(yaml.safe_load(text))
 
 
-def test_the_schema_beside_the_presets_is_that_of_the_program(validator):
+def test_the_schema_beside_the_presets_is_up_to_date(validator):
     assert json.loads((FOLDER / "settings.schema.json").read_text()) == validator.schema
 
 
@@ -45,5 +45,5 @@ def test_the_schema_beside_the_presets_is_that_of_the_program(validator):
         {"seeds": 0},
     ],
 )
-def test_what_the_program_refuses_does_not_fit(validator, settings):
+def test_what_the_program_refuses_is_invalid(validator, settings):
     assert not validator.is_valid(settings)

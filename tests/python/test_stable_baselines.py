@@ -1,4 +1,4 @@
-"""Stable-Baselines3 on the environments."""
+"""The environments with Stable-Baselines3."""
 
 import pathlib
 import re
@@ -22,14 +22,14 @@ EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_check_env_has_nothing_to_say(family):
+def test_check_env_has_no_complaints(family):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(make(family, flat=True, render_mode="rgb_array"))
 
 
 @pytest.mark.parametrize("family", ["Bag", "Catch"])
-def test_ours_gives_the_numbers_of_theirs(family):
+def test_our_vector_environment_matches_dummy_vec_env(family):
     settings = settings_of(family)
     if family == "Bag":
         settings["min_digits"] = 2
@@ -56,7 +56,7 @@ def test_ours_gives_the_numbers_of_theirs(family):
     assert ends > 0
 
 
-def test_its_wrappers_and_pictures():
+def test_wrappers_and_rendering():
     envs = saccade.sb3.make_vec("saccade/Translated60-v0", 2, **SMALL, render_mode="rgb_array")
     envs.seed(0)
     envs.reset()
@@ -71,20 +71,20 @@ def test_its_wrappers_and_pictures():
 
 
 def test_rewards_of_episodes_are_reported():
-    """As Stable-Baselines3 logs them (rollout/ep_rew_mean)."""
+    """Stable-Baselines3 logs them as rollout/ep_rew_mean."""
     envs = saccade.sb3.make_vec("saccade/Translated60-v0", 2, **SMALL, look_price=0.25)
     envs.seed(0)
     envs.reset()
-    told = [envs.step(np.zeros((2, 12), np.float32)) for _ in range(3)]
-    returns = np.sum([rewards for _, rewards, _, _ in told], axis=0)
-    for info, earned in zip(told[-1][3], returns):
-        assert info["episode"]["r"] == earned
+    steps = [envs.step(np.zeros((2, 12), np.float32)) for _ in range(3)]
+    returns = np.sum([rewards for _, rewards, _, _ in steps], axis=0)
+    for info, total in zip(steps[-1][3], returns):
+        assert info["episode"]["r"] == total
         assert info["episode"]["l"] == 3
-    assert not any("episode" in info for info in told[0][3])
+    assert not any("episode" in info for info in steps[0][3])
     envs.close()
 
 
-def test_what_it_leaves_no_choice_of():
+def test_fixed_arguments_are_refused():
     for more in ({"flat": False}, {"autoreset_mode": "Disabled"}):
         with pytest.raises(InputError, match=f"{next(iter(more))}: "):
             saccade.sb3.make_vec("saccade/Catch-v0", 2, **more)

@@ -1,4 +1,4 @@
-"""`log.tensorboard`, as TensorBoard itself reads it."""
+"""`log.tensorboard`, read by TensorBoard itself."""
 
 import csv
 import pathlib
@@ -30,16 +30,16 @@ def test_tensorboard_reads_the_rows_and_the_recordings(tmp_path: pathlib.Path) -
     columns = {name for row in rows for name, cell in row.items() if cell}
     assert set(events.Tags()["scalars"]) == columns
     for name in columns:
-        told = [(event.step, np.float32(event.value)) for event in events.Scalars(name)]
+        read = [(event.step, np.float32(event.value)) for event in events.Scalars(name)]
         written = [(int(row["episodes"]), float(row[name])) for row in rows if row[name]]
-        assert [step for step, _ in told] == [step for step, _ in written]
+        assert [step for step, _ in read] == [step for step, _ in written]
         np.testing.assert_allclose(
-            [value for _, value in told], [value for _, value in written], rtol=1e-6
+            [value for _, value in read], [value for _, value in written], rtol=1e-6
         )
     assert events.Tags()["images"] == ["recording"]
-    films = events.Images("recording")
-    assert [film.step for film in films] == [0, 1024, 2048]
-    for film in films:
-        file = run.path / f"recordings/episodes-{film.step:04}.gif"
-        assert film.encoded_image_string == file.read_bytes()
-        assert (film.width, film.height) > (100, 100)
+    recordings = events.Images("recording")
+    assert [recording.step for recording in recordings] == [0, 1024, 2048]
+    for recording in recordings:
+        file = run.path / f"recordings/episodes-{recording.step:04}.gif"
+        assert recording.encoded_image_string == file.read_bytes()
+        assert (recording.width, recording.height) > (100, 100)

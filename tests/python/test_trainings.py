@@ -1,4 +1,4 @@
-"""Trainings from Python: the bytes of the command line, callbacks, stops, silence."""
+"""saccade.train: the bytes of the command line, callbacks, stops, output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from training_support import SMALL, SOURCES, as_words, assert_same_results, resu
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> saccade.Run:
-    """The small training, unbroken."""
+    """The small run, uninterrupted."""
     return saccade.train("quickstart", SMALL, out=tmp_path_factory.mktemp("whole") / "run")
 
 
@@ -36,20 +36,20 @@ def stop_at(episodes: int):
 # ---- Bytes ----
 
 
-def test_a_training_has_the_bytes_of_the_command_line(program, tmp_path, whole):
+def test_a_run_has_the_bytes_of_the_command_line(program, tmp_path, whole):
     yaml = SOURCES / "experiments" / "quickstart.yaml"
     command = [program, "run", str(yaml), *as_words(SMALL), "--quiet", "--threads", "1"]
     subprocess.run([*command, "--out", str(tmp_path / "run")], check=True)
     assert_same_results(tmp_path / "run", whole.path)
 
 
-def test_another_seed_has_other_bytes(tmp_path, whole):
+def test_another_seed_gives_other_bytes(tmp_path, whole):
     other = saccade.train("quickstart", {**SMALL, "seed": 2}, out=tmp_path / "run")
     assert results(other.path)["last"] != results(whole.path)["last"]
 
 
 @pytest.mark.parametrize("config", ["experiments/quickstart.yaml", "config", "nested"])
-def test_a_configuration_may_be_a_file_a_preset_or_a_dict(tmp_path, whole, config):
+def test_a_configuration_is_a_file_a_preset_or_a_dict(tmp_path, whole, config):
     out = tmp_path / "run"
     if config == "config":
         run = saccade.train(whole.config, out=out)
@@ -62,10 +62,10 @@ def test_a_configuration_may_be_a_file_a_preset_or_a_dict(tmp_path, whole, confi
     assert_same_results(run.path, whole.path)
 
 
-def test_two_trainings_in_two_threads_do_not_disturb_each_other(tmp_path, whole):
+def test_runs_in_two_threads_are_independent(tmp_path, whole):
     soft = {**SMALL, "attention.glimpse.kind": "soft_grid", "seed": 3}
     alone = saccade.train("quickstart", soft, out=tmp_path / "alone")
-    meet = threading.Barrier(2, timeout=300)  # at each row, so that they run at the same time
+    meet = threading.Barrier(2, timeout=300)  # at each row, so that they overlap
 
     def train(overrides: dict, name: str, threads: int) -> saccade.Run:
         def callback(row):
@@ -102,7 +102,7 @@ def test_the_callback_gets_the_rows_of_metrics_csv_on_the_calling_thread(tmp_pat
     assert list(rows[1]) == [name for name in written[1] if written[1][name]]
 
 
-def test_a_callback_that_says_true_stops_and_the_run_goes_on_to_the_same_bytes(tmp_path, whole):
+def test_a_callback_that_returns_true_stops_and_resume_gives_the_same_bytes(tmp_path, whole):
     out = tmp_path / "run"
     run = saccade.train("quickstart", SMALL, out=out, callback=stop_at(512))
     assert not run.finished and run.metrics["episodes"] == [512] and run.summary == {}
@@ -113,7 +113,7 @@ def test_a_callback_that_says_true_stops_and_the_run_goes_on_to_the_same_bytes(t
     assert_same_results(run.path, whole.path)
 
 
-def test_stopped_at_its_last_row_a_training_has_its_test_left(tmp_path, whole):
+def test_a_run_stopped_at_its_last_row_still_needs_its_test(tmp_path, whole):
     run = saccade.train("quickstart", SMALL, out=tmp_path / "run", callback=stop_at(2048))
     assert not run.finished and run.metrics["episodes"][-1] == 2048
     run = saccade.train("quickstart", SMALL, out=tmp_path / "run", resume=True)
@@ -127,7 +127,7 @@ def test_only_true_stops(tmp_path, answer):
     assert run.finished
 
 
-def test_what_a_callback_raises_leaves_and_the_run_goes_on_to_the_same_bytes(tmp_path, whole):
+def test_a_callbacks_exception_propagates_and_resume_gives_the_same_bytes(tmp_path, whole):
     out, error, calls = tmp_path / "run", Enough("at 1024"), []
 
     def callback(row):
@@ -145,7 +145,7 @@ def test_what_a_callback_raises_leaves_and_the_run_goes_on_to_the_same_bytes(tmp
     assert_same_results(run.path, whole.path)
 
 
-def test_a_callback_may_train(tmp_path, whole):
+def test_a_callback_can_train(tmp_path, whole):
     inner = []
 
     def callback(row):
@@ -162,7 +162,7 @@ def test_a_callback_may_train(tmp_path, whole):
 CHILD = """
 import signal, sys, time, saccade
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever began the tests
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests' parent may ignore it
 
 def callback(row):
     print("row", flush=True)
@@ -175,12 +175,12 @@ except KeyboardInterrupt:
 """
 
 
-# Not one long call: a signal just before its system call would not end it.
+# Several short sleeps: a signal just before the system call would not end a long one.
 WAIT = "while True: time.sleep(0.05)"
 
 
 def interrupted(tmp_path: Path, overrides: dict, then: str) -> list[str]:
-    """What a training says that gets SIGINT after its first row."""
+    """The output of a run that gets SIGINT after its first row."""
     script = textwrap.dedent(CHILD).format(overrides=overrides, then=then)
     child = subprocess.Popen(
         [sys.executable, "-c", script, str(tmp_path / "run")],
@@ -196,7 +196,7 @@ def interrupted(tmp_path: Path, overrides: dict, then: str) -> list[str]:
     return rest
 
 
-def test_ctrl_c_while_it_computes_leaves_a_run_that_goes_on(tmp_path):
+def test_ctrl_c_during_computation_leaves_a_resumable_run(tmp_path):
     endless = {**SMALL, "training.episodes": 4 * 10**9, "log.every": 4096}
     endless["evaluation.every"] = 4 * 10**9
     rest = interrupted(tmp_path, endless, "pass")
@@ -209,17 +209,17 @@ def test_ctrl_c_while_it_computes_leaves_a_run_that_goes_on(tmp_path):
     assert after == [4096 * (i + 1) for i in range(len(after))] and len(after) == len(before) + 1
 
 
-def test_ctrl_c_in_the_callback_leaves_a_run_that_goes_on_to_the_same_bytes(tmp_path, whole):
+def test_ctrl_c_in_the_callback_leaves_a_run_that_resumes_to_the_same_bytes(tmp_path, whole):
     rest = interrupted(tmp_path, SMALL, WAIT)
     assert rest == ["interrupted False", ""]
     run = saccade.train("quickstart", SMALL, out=tmp_path / "run", resume=True)
     assert_same_results(run.path, whole.path)
 
 
-# ---- What is shown, and where ----
+# ---- Output ----
 
 
-def test_nothing_is_shown_unless_asked_for_and_notes_go_to_the_log(tmp_path, capfd, caplog):
+def test_nothing_is_printed_by_default_and_notes_go_to_the_log(tmp_path, capfd, caplog):
     with caplog.at_level(logging.INFO, logger="saccade"):
         run = saccade.train("quickstart", SMALL, out=tmp_path / "run")
         saccade.evaluate(run, 50)
@@ -229,14 +229,14 @@ def test_nothing_is_shown_unless_asked_for_and_notes_go_to_the_log(tmp_path, cap
     assert "parameters" in caplog.text and "single deterministic pass" in caplog.text
 
 
-def test_a_bar_is_shown_where_it_is_asked_for(tmp_path, capfd):
+def test_progress_shows_a_bar(tmp_path, capfd):
     pytest.importorskip("tqdm")
     saccade.train("quickstart", SMALL, out=tmp_path / "run", progress=True)
     out, bar = capfd.readouterr()
     assert out == "" and "100%" in bar and "2.05k/2.05k" in bar and "error" in bar
 
 
-def test_the_folder_is_chosen_and_the_call_kept_as_the_command_line_does(tmp_path, monkeypatch):
+def test_the_default_folder_and_the_recorded_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     overrides = {
         "training.episodes": 256,
@@ -254,7 +254,7 @@ def test_the_folder_is_chosen_and_the_call_kept_as_the_command_line_does(tmp_pat
     assert run.config["attention"]["glimpse"]["std"] == {"from": 0.3, "to": 0.1, "over": 1.0}
 
 
-def test_a_run_says_what_is_in_its_folder(whole):
+def test_a_run_reads_its_folder(whole):
     assert whole.finished and whole == saccade.Run(str(whole.path)) and Path(whole) == whole.path
     assert whole.summary == json.loads((whole.path / "summary.json").read_text())
     assert whole.test == json.loads((whole.path / "test.json").read_text())
@@ -264,7 +264,7 @@ def test_a_run_says_what_is_in_its_folder(whole):
     assert repr(whole) == f"Run('{whole.path}', test/error {whole.summary['test/error']:.4f})"
     metrics = whole.metrics
     assert metrics["episodes"] == [512, 1024, 1536, 2048]
-    assert metrics["valid/error"][0] != metrics["valid/error"][0]  # not a number: not evaluated
+    assert metrics["valid/error"][0] != metrics["valid/error"][0]  # NaN: not evaluated
     assert min(metrics["valid/error"][1::2]) == pytest.approx(whole.summary["valid/error"])
     pytest.importorskip("pandas")
     frame = metrics.to_pandas()
@@ -273,7 +273,7 @@ def test_a_run_says_what_is_in_its_folder(whole):
     assert frame["valid/error"].isna().tolist() == [True, False, True, False]
 
 
-def test_an_evaluation_gives_the_figures_of_the_test(whole):
+def test_evaluate_returns_the_figures_of_the_test(whole):
     figures = saccade.evaluate(whole)
     assert figures["test/error"] == whole.summary["test/error"]
     assert figures["attention/on_target_by_glimpse"] == pytest.approx(
@@ -282,33 +282,33 @@ def test_an_evaluation_gives_the_figures_of_the_test(whole):
     assert saccade.evaluate(whole.path, episodes=20, threads=1)["test/scenes"] == 20
 
 
-# ---- What cannot be ----
+# ---- Invalid input ----
 
 
 @pytest.mark.parametrize(
     ("config", "overrides", "words"),
     [
-        ("quickstrat", {}, "config: 'quickstrat' is no file and no preset; allowed: the path of"),
-        ("elsewhere/quickstart.yaml", {}, "is no file and no preset"),
+        ("quickstrat", {}, "config: 'quickstrat' is neither a file nor a preset; allowed: the path of"),
+        ("elsewhere/quickstart.yaml", {}, "is neither a file nor a preset"),
         (3, {}, "config: 3; allowed: a file, the name of a preset, or a dict"),
         ("quickstart", {"trainig.episodes": 1}, "did you mean 'training.episodes'?"),
         ("quickstart", {"training.episodes": -1}, "training.episodes=-1"),
         ("quickstart", {"training.learning_rate": float("nan")}, "nan; allowed: finite numbers"),
         ("quickstart", {"training.learning_rate": object()}, "allowed: numbers, text"),
-        ("quickstart", {1: 2}, "overrides: the key 1; allowed: text"),
+        ("quickstart", {1: 2}, "overrides: key 1; allowed: text"),
         ("quickstart", ["seed=1"], "overrides: ['seed=1']; allowed: a dict of settings"),
         ({"trainig": {"episodes": 1}}, {}, "config: unknown key 'trainig.episodes'; did you mean"),
         ({"trainig": {}}, {}, "config: unknown key 'trainig'"),
         ({"training": 1}, {}, "config: 'training' is a section"),
         ({"data.source": "emnits"}, {}, "config: data.source: 'emnits' is unknown (did you mean 'emnist'?); allowed: "),
         ({"seed": 1.5}, {}, "config: seed: '1.5' is not an integer"),
-        ({"log": {"every": 9}, "log.every": 9}, {}, "config: log.every is said twice"),
+        ({"log": {"every": 9}, "log.every": 9}, {}, "config: log.every is given twice"),
         ({"seeds": 2}, {}, "config: a study of several runs (vary, seeds); saccade.study runs it"),
         ("hard_vs_soft", {}, "a study of several runs"),
         ("quickstart", {"seeds": 2}, "a study of several runs"),
     ],
 )
-def test_what_cannot_be_said_is_named(tmp_path, config, overrides, words):
+def test_invalid_configurations_are_refused(tmp_path, config, overrides, words):
     with pytest.raises(saccade.InputError) as error:
         saccade.train(config, overrides, out=tmp_path / "run")
     assert words in str(error.value)
@@ -323,14 +323,14 @@ def test_what_cannot_be_said_is_named(tmp_path, config, overrides, words):
         ({"callback": 3}, "callback: 3; allowed: a function, or None"),
     ],
 )
-def test_options_that_cannot_be_are_named(tmp_path, options, words):
+def test_invalid_arguments_are_refused(tmp_path, options, words):
     with pytest.raises(saccade.InputError) as error:
         saccade.train("quickstart", SMALL, out=tmp_path / "run", **options)
     assert words in str(error.value)
     assert not (tmp_path / "run").exists()
 
 
-def test_what_is_there_is_left_as_it_is(tmp_path, whole):
+def test_existing_runs_are_not_overwritten(tmp_path, whole):
     before = results(whole.path)
     with pytest.raises(saccade.InputError, match="exists already and is left as it is"):
         saccade.train("quickstart", SMALL, out=whole.path)
@@ -345,7 +345,7 @@ def test_what_is_there_is_left_as_it_is(tmp_path, whole):
     assert file.read_text() == "mine"
 
 
-def test_a_folder_that_is_no_run_is_named(tmp_path, whole):
+def test_a_folder_that_is_not_a_run_is_refused(tmp_path, whole):
     for use in (saccade.Run, saccade.Study, saccade.evaluate, saccade.compare):
         with pytest.raises(saccade.InputError) as error:
             use(tmp_path / "none")
@@ -354,8 +354,8 @@ def test_a_folder_that_is_no_run_is_named(tmp_path, whole):
         saccade.evaluate(whole, episodes=0)
 
 
-def test_the_threads_of_a_process_are_not_there_in_one_that_was_forked(whole):
-    """The parent has trained: a fork would wait for its threads for ever."""
+def test_a_forked_process_refuses_to_train(whole):
+    """After the parent has trained, a fork would wait for its threads forever."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

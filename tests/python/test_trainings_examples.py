@@ -1,4 +1,4 @@
-"""The examples of trainings, cut short."""
+"""The training examples, shortened."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def test_optuna_tunes_and_prunes_by_the_callback(tmp_path):
     assert pruned.state.name == "PRUNED" and sorted(pruned.intermediate_values) == [1024]
     run = saccade.Run(tmp_path / "none" / "trial-0")
     assert not run.finished and run.metrics["episodes"] == [512, 1024]
-    # It is the first trial of before, and goes on to what that was.
+    # It repeats the first trial and ends with the same result.
     assert pruned.params == study.trials[0].params
     rate = {"training.learning_rate": pruned.params["learning_rate"]}
     saccade.train("quickstart", {**SMALL, **rate}, out=run.path, resume=True)
     assert_same_results(run.path, tmp_path / "all" / "trial-0")
 
 
-def test_own_images_are_drawn_and_trained_on(tmp_path, monkeypatch):
+def test_the_example_of_own_images_runs(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     shapes = example("own_images")
     images, labels = shapes.draw(200, seed=1)

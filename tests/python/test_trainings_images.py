@@ -1,4 +1,4 @@
-"""Own images as arrays: kept as files that every other command reads."""
+"""Own images as arrays: stored as files that every command reads."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def drawn(count: int = 60, channels: int = 1, first: int = 0) -> tuple[np.ndarra
 
 
 def read_idx(file: Path) -> np.ndarray:
-    """An IDX file, read as its inventor says: type, dimensions, values."""
+    """Reads an IDX file by its specification: type, dimensions, values."""
     content = file.read_bytes()
     assert content[:3] == b"\0\0\x08"
     sides = content[3]
@@ -58,7 +58,7 @@ def parts(folder: Path) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("channels", [1, 3])
-def test_images_are_kept_shuffled_with_a_sixth_for_the_test(cache, channels):
+def test_images_are_stored_shuffled_with_a_sixth_for_the_test(cache, channels):
     images, labels = drawn(600, channels)
     folder = keep_images(images, labels)
     assert folder.parent == cache and sorted(os.listdir(cache)) == [folder.name]
@@ -70,11 +70,11 @@ def test_images_are_kept_shuffled_with_a_sixth_for_the_test(cache, channels):
     assert [n % 3 for n in order] == [*train_labels, *test_labels]
     squeezed = images if channels == 3 else images[..., 0]
     assert (np.concatenate([train, test]) == squeezed[order]).all()
-    # The end of the order, which is for validation and the test, has some of every part.
+    # The end, which is used for validation and test, has images from every part.
     assert np.std(order[-200:]) > 100
 
 
-def test_a_test_set_of_ones_own_keeps_its_order(cache):
+def test_an_own_test_set_keeps_its_order(cache):
     test_images, test_labels = drawn(40, first=1000)
     folder = keep_images(*drawn(60), test_images, test_labels)
     train, _, test, kept_labels = parts(folder)
@@ -84,7 +84,7 @@ def test_a_test_set_of_ones_own_keeps_its_order(cache):
     assert keep_images(*drawn(60)) != folder
 
 
-def test_the_same_arrays_are_kept_once(cache):
+def test_the_same_arrays_are_stored_once(cache):
     images, labels = drawn()
     folder = keep_images(images, labels)
     before = {file: file.stat().st_mtime_ns for file in folder.iterdir()}
@@ -97,14 +97,14 @@ def test_the_same_arrays_are_kept_once(cache):
     assert len(list(cache.iterdir())) == 3
 
 
-def test_two_threads_may_keep_the_same_arrays_at_a_time(cache):
+def test_two_threads_can_store_the_same_arrays(cache):
     images, labels = drawn(300)
     with ThreadPoolExecutor(4) as pool:
         folders = list(pool.map(lambda _: keep_images(images, labels), range(16)))
     assert len(set(folders)) == 1 and list(cache.iterdir()) == [folders[0]]
 
 
-def test_a_training_on_arrays_is_one_that_every_command_reads(program, tmp_path, cache):
+def test_every_command_reads_a_run_on_arrays(program, tmp_path, cache):
     images, labels = drawn(120, channels=3)
     config = {**SMALL, **TINY, "name": "mine"}
     run = saccade.train(config, images=images, labels=labels, out=tmp_path / "run")
@@ -121,10 +121,10 @@ def test_a_training_on_arrays_is_one_that_every_command_reads(program, tmp_path,
     assert_same_results(again.path, run.path)
     assert len(saccade.compare(run, again, out=tmp_path / "c").to_dict()["variants"]) == 1
 
-    told = subprocess.run(
+    done = subprocess.run(
         [program, "eval", str(run.path), "--json"], check=True, capture_output=True, text=True
     )
-    assert json.loads(told.stdout) == figures
+    assert json.loads(done.stdout) == figures
 
 
 def test_a_study_on_arrays(tmp_path, cache):
@@ -142,8 +142,8 @@ IMAGES, LABELS = drawn()
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        ({"images": IMAGES}, "images and labels: one without the other"),
-        ({"test_images": IMAGES, "test_labels": LABELS}, "test_images: without images"),
+        ({"images": IMAGES}, "images and labels: only one is given"),
+        ({"test_images": IMAGES, "test_labels": LABELS}, "test_images: given without images"),
         (
             {"images": IMAGES, "labels": LABELS, "test_labels": LABELS},
             "test_images and test_labels",
@@ -153,7 +153,7 @@ IMAGES, LABELS = drawn()
             "images: an array of int64; allowed: uint8",
         ),
         ({"images": IMAGES / 1.0, "labels": LABELS}, "images: 0.0 to 255.0; allowed: 0.0 to 1.0"),
-        ({"images": IMAGES * np.nan, "labels": LABELS}, "images: a number that is not finite"),
+        ({"images": IMAGES * np.nan, "labels": LABELS}, "images: contains a number that is not finite"),
         (
             {"images": IMAGES[0, 0], "labels": LABELS},
             "images: shape (8, 1); allowed: (N, rows, cols)",
@@ -200,7 +200,7 @@ IMAGES, LABELS = drawn()
         ),
     ],
 )
-def test_arrays_that_cannot_be_are_named(tmp_path, cache, arrays, words):
+def test_invalid_arrays_are_refused(tmp_path, cache, arrays, words):
     with pytest.raises(saccade.InputError) as error:
         saccade.train({**SMALL, **TINY}, **arrays, out=tmp_path / "run")
     assert words in str(error.value)
@@ -208,14 +208,14 @@ def test_arrays_that_cannot_be_are_named(tmp_path, cache, arrays, words):
     assert not cache.exists() or list(cache.iterdir()) == []
 
 
-def test_images_beside_other_data_are_named(tmp_path):
-    with pytest.raises(saccade.InputError, match="data.source beside images; allowed: one of"):
+def test_images_together_with_other_data_are_refused(tmp_path):
+    with pytest.raises(saccade.InputError, match="data.source is given together with images; allowed: one of"):
         saccade.train(
             TINY, {"data.source": "mnist"}, images=IMAGES, labels=LABELS, out=tmp_path / "run"
         )
 
 
-def test_a_cache_folder_that_cannot_be_written_is_named(tmp_path, monkeypatch):
+def test_an_unwritable_cache_folder_is_named(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("mine")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(saccade.InputError, match="cannot be made; XDG_CACHE_HOME names another"):

@@ -1,4 +1,4 @@
-"""Settings from Python say in YAML exactly what they are."""
+"""Settings from Python are converted to YAML exactly."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_values_as_yaml(value, yaml):
     assert to_yaml("key", value) == yaml
 
 
-def test_text_reads_back_as_it_is(tmp_path):
+def test_text_reads_back_unchanged(tmp_path):
     for text in ("a: b", "it's", '"', "{x}", "a #b", " a ", "ü", "a\tb", "~", "null", "- a", "*"):
         config = {"data": {"source": "idx", "path": text}}
         with pytest.raises(saccade.InputError) as error:
@@ -80,6 +80,6 @@ def test_presets_are_found_by_name_and_a_file_comes_first(tmp_path, monkeypatch)
     assert find_file("quickstart.yaml") == Path("quickstart.yaml")
 
 
-def test_a_call_is_kept_as_it_could_be_typed():
+def test_a_call_is_recorded_as_source():
     called = as_called("train", Path("a.yaml"), {"seed": 1}, out=None, images=np.zeros((2, 3)))
     assert called == "saccade.train('a.yaml', {'seed': 1}, images=<float64 (2, 3)>)"

@@ -1,4 +1,4 @@
-"""Studies and comparisons as dicts and frames, and the verbs that other modules call."""
+"""Studies and comparisons as dicts and frames, and other commands."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_study_trains_its_variants_with_each_seed(tmp_path, study):
         assert f"<td>{100 * run.summary['test/error']:.2f}</td>" in shown
 
 
-def test_a_study_is_the_one_of_the_command_line(program, tmp_path, study):
+def test_a_study_matches_the_command_line(program, tmp_path, study):
     yaml = Path(saccade.__file__).parent / "experiments" / "quickstart.yaml"
     words = [f"{key}={json.dumps(value)}" for key, value in VARIED.items()]
     command = [program, "run", str(yaml), *words, "--quiet", "--out", str(tmp_path / "s")]
@@ -56,7 +56,7 @@ def test_a_study_is_the_one_of_the_command_line(program, tmp_path, study):
         assert_same_results(one.path, other.path)
 
 
-def test_a_study_that_is_stopped_goes_on(tmp_path, study):
+def test_a_stopped_study_continues(tmp_path, study):
     seen = []
 
     def callback(row, folder):
@@ -73,15 +73,15 @@ def test_a_study_that_is_stopped_goes_on(tmp_path, study):
         assert_same_results(one.path, other.path)
 
 
-def test_a_study_stopped_at_the_end_of_a_run_begins_no_other(tmp_path):
+def test_a_study_stopped_at_the_end_of_a_run_starts_no_other(tmp_path):
     def callback(row, folder):
         return row["episodes"] == 2048
 
     stopped = saccade.study("quickstart", VARIED, out=tmp_path / "s", jobs=1, callback=callback)
-    assert [run.finished for run in stopped.runs] == [False]  # its test is left for the next time
+    assert [run.finished for run in stopped.runs] == [False]  # its test remains to be done
 
 
-def test_what_a_callback_of_a_study_raises_leaves(tmp_path):
+def test_an_exception_from_a_studys_callback_propagates(tmp_path):
     def callback(row, folder):
         raise KeyError("mine")
 
@@ -90,7 +90,7 @@ def test_what_a_callback_of_a_study_raises_leaves(tmp_path):
     assert [run.metrics["episodes"] for run in saccade.Study(tmp_path / "s").runs] == [[512]]
 
 
-def test_runs_at_once_are_the_runs_one_has_alone(tmp_path, study):
+def test_parallel_runs_match_single_runs(tmp_path, study):
     seen: dict[Path, list[float]] = {}
 
     def callback(row, folder):
@@ -103,7 +103,7 @@ def test_runs_at_once_are_the_runs_one_has_alone(tmp_path, study):
         assert_same_results(one.path, other.path)
 
 
-def test_what_a_callback_raises_stops_all_runs_at_once(tmp_path):
+def test_an_exception_from_a_callback_stops_all_parallel_runs(tmp_path):
     def callback(row, folder):
         raise KeyError("mine")
 
@@ -113,12 +113,12 @@ def test_what_a_callback_raises_stops_all_runs_at_once(tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [-1, 1025])
-def test_jobs_that_cannot_be_are_named(tmp_path, jobs):
+def test_invalid_jobs_are_refused(tmp_path, jobs):
     with pytest.raises(saccade.InputError, match=f"jobs: {jobs}; allowed: 1 to 1024"):
         saccade.study("quickstart", VARIED, out=tmp_path / "s", jobs=jobs)
 
 
-def test_a_run_that_somebody_else_trains_is_left_to_him(tmp_path, caplog):
+def test_a_run_of_another_process_is_left_to_it(tmp_path, caplog):
     caplog.set_level(logging.INFO, logger="saccade")
     out, twin = tmp_path / "s", tmp_path / "twin"
     first = saccade.study("quickstart", {**SMALL, "seeds": 2}, out=twin).runs[0]
@@ -137,7 +137,7 @@ def test_a_run_that_somebody_else_trains_is_left_to_him(tmp_path, caplog):
     assert saccade.study("quickstart", {**SMALL, "seeds": 2}, out=out).finished
 
 
-def test_a_run_that_fails_is_said_and_the_others_are_trained(tmp_path, caplog):
+def test_a_failed_run_is_reported_and_the_others_are_trained(tmp_path, caplog):
     overrides = {**SMALL, "vary": {"init_from": [None, str(tmp_path / "none")]}}
     with pytest.raises(RuntimeError, match="1 of 2 runs failed"):
         saccade.study("quickstart", overrides, out=tmp_path / "s")
@@ -157,14 +157,14 @@ def test_a_run_that_fails_is_said_and_the_others_are_trained(tmp_path, caplog):
         ({"vary": {"model.core": ["rnn"]}}, {"model.core": "gru"}, "model.core is varied at"),
     ],
 )
-def test_a_study_that_cannot_be_is_named(tmp_path, config, overrides, words):
+def test_invalid_studies_are_refused(tmp_path, config, overrides, words):
     with pytest.raises(saccade.InputError) as error:
         saccade.study(config, overrides, out=tmp_path / "s")
     assert words in str(error.value)
     assert not (tmp_path / "s").exists()
 
 
-def test_nothing_is_shown_of_a_study(tmp_path, capfd):
+def test_a_study_prints_nothing_by_default(tmp_path, capfd):
     saccade.study("quickstart", {**SMALL, "seeds": 2}, out=tmp_path / "s")
     assert capfd.readouterr() == ("", "")
 
@@ -192,7 +192,7 @@ def test_a_comparison_is_a_dict_a_page_and_a_table(tmp_path, study):
     shuffled = [run.summary["test/error_shuffled"] for run in study.runs]
     assert "<th>shuffled %</th><th>centre %</th><th>random %</th>" in html
     assert f"{50 * sum(shuffled[:2]):.2f} [" in html
-    # Who looks at the centre does no more than the centre's control.
+    # An agent that looks at the centre is no better than the centre control.
     assert "test/error_center" in document_of(comparison, "center")["not_clearly_better_than"]
     assert re.fullmatch(
         r"Comparison\(hard_gaussian .* %, center .* %; .*report.html\)", repr(comparison)
@@ -224,7 +224,7 @@ def test_comparisons_and_studies_are_frames(tmp_path, study):
     assert runs["attention.glimpse.kind"].tolist() == ["hard_gaussian"] * 2 + ["center"] * 2
 
 
-def test_a_tuned_comparison_reads_the_tests_of_the_chosen_ones(tmp_path, study):
+def test_a_tuned_comparison_reads_only_the_chosen_tests(tmp_path, study):
     tuned = saccade.compare(study, tuned_by=["attention.glimpse.kind"], out=tmp_path / "c")
     (variant,) = tuned.to_dict()["variants"]
     assert [len(one["folders"]) for one in variant["tries"]] == [2, 2]
@@ -232,7 +232,7 @@ def test_a_tuned_comparison_reads_the_tests_of_the_chosen_ones(tmp_path, study):
     assert study.comparison(tuned_by="attention.glimpse.kind").to_dict()["variants"] == [variant]
 
 
-def test_an_older_comparison_is_left_as_it_is(tmp_path, study):
+def test_an_older_comparison_is_not_overwritten(tmp_path, study):
     saccade.compare(study, out=tmp_path / "c")
     before = {file: file.read_bytes() for file in (tmp_path / "c").iterdir() if file.is_file()}
     with pytest.raises(saccade.InputError, match="exists already and is left as it is"):
@@ -242,7 +242,7 @@ def test_an_older_comparison_is_left_as_it_is(tmp_path, study):
     assert (tmp_path / "c" / "compare.csv").read_bytes() != before[tmp_path / "c" / "compare.csv"]
 
 
-def test_what_cannot_be_compared_is_named(tmp_path, study):
+def test_invalid_comparisons_are_refused(tmp_path, study):
     with pytest.raises(saccade.InputError, match="folders: none; allowed: one and more"):
         saccade.compare()
     with pytest.raises(saccade.InputError, match="model.cor"):
@@ -250,7 +250,7 @@ def test_what_cannot_be_compared_is_named(tmp_path, study):
     assert not (tmp_path / "c").exists()
 
 
-# ---- Verbs without a function of their own yet ----
+# ---- Other commands ----
 
 
 def test_gradients_as_json(study):
@@ -264,8 +264,8 @@ def test_gradients_as_json(study):
 
 def test_a_recording_of_runs(tmp_path, study, capfd):
     folders = [study.runs[0].path, study.runs[2].path]
-    said = _saccade.record_runs(folders, tmp_path / "looks.gif", scenes=2)
-    assert said == f"{tmp_path / 'looks.gif'}\n"
+    printed = _saccade.record_runs(folders, tmp_path / "looks.gif", scenes=2)
+    assert printed == f"{tmp_path / 'looks.gif'}\n"
     assert (tmp_path / "looks.gif").read_bytes()[:6] == b"GIF89a"
     with pytest.raises(saccade.InputError, match="exists already"):
         _saccade.record_runs(folders, tmp_path / "looks.gif", scenes=2)

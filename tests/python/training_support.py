@@ -1,4 +1,4 @@
-"""What the tests of trainings share: a small training and its files."""
+"""Shared code of the training tests: a small run and its files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 SOURCES = Path(__file__).parents[2]
 
-# Four rows, two of them with an evaluation; a fraction of a second.
+# Four rows, two of them with an evaluation. Takes a fraction of a second.
 SMALL = {
     "training.episodes": 2048,
     "training.batch_size": 128,
@@ -25,7 +25,7 @@ TIMES = ("time/elapsed", "time/episodes_per_second")
 
 
 def results(folder: Path) -> dict[str, object]:
-    """All that two runs of the same training have in common to the last bit: not the times."""
+    """Everything that is bit-identical in two identical runs, without times."""
     folder = Path(folder)
     with open(folder / "metrics.csv") as file:
         rows = [{k: v for k, v in row.items() if k not in TIMES} for row in csv.DictReader(file)]

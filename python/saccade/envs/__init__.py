@@ -1,7 +1,7 @@
 """Glimpse environments for Gymnasium.
 
-`gymnasium.make("saccade/Cluttered60-v0", data="mnist")` gives a GlimpseEnv,
-`gymnasium.make_vec("saccade/Cluttered60-v0", num_envs=256, data="mnist")` a GlimpseVectorEnv.
+`gymnasium.make("saccade/Cluttered60-v0", data="mnist")` makes a GlimpseEnv, and
+`gymnasium.make_vec("saccade/Cluttered60-v0", num_envs=256, data="mnist")` makes a GlimpseVectorEnv.
 """
 
 from .families import FAMILIES, register_families

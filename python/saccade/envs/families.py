@@ -1,4 +1,4 @@
-"""The task families that are registered with Gymnasium."""
+"""The families of environments that are registered with Gymnasium."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ FAMILIES = {
     "Transcribe": "transcribe",
     "Catch": "catch",
 }
-"""The families, and the presets whose scenes, retina and looks they begin with."""
+"""The families, and the preset that gives each its default scenes, retina and number of
+glimpses."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """What a preset says of environments: the settings of its scene, its retina and its number of
-    looks, as YAML; and where the first look goes, "center", or "random" where an agent learns it."""
+    """The defaults from a preset: the settings of the scene, the retina and the number of glimpses,
+    as YAML; and the first location, "center", or "random" if the preset's agent learns it."""
 
     settings: dict[str, str]
     first: str
@@ -38,15 +39,15 @@ class Family:
 
 @functools.cache
 def find_family(name: str) -> Family:
-    """The family of that name."""
-    said = _saccade.changed_settings(preset_file(FAMILIES[name]))
+    """The family with this name."""
+    changed = _saccade.changed_settings(preset_file(FAMILIES[name]))
     return Family(
         {
             key: value
-            for key, value in said.items()
+            for key, value in changed.items()
             if key.startswith(("scene.", "retina.")) or key == NUM_GLIMPSES
         },
-        first="center" if said.get("attention.glimpse.first") == "center" else "random",
+        first="center" if changed.get("attention.glimpse.first") == "center" else "random",
     )
 
 
@@ -64,7 +65,7 @@ def register_families() -> None:
 
 
 def family_of(id: str) -> str:
-    """The family that is registered under an id."""
+    """The family that is registered with this id."""
     spec = gym.spec(id)
     if spec.entry_point != _ENTRY_POINT:
         allowed = ", ".join(f"saccade/{family}-v0" for family in FAMILIES)

@@ -1,4 +1,4 @@
-"""Keyword arguments as settings of a configuration."""
+"""Keyword arguments that are settings of a configuration."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ _SECTIONS = ("data", "scene", "retina")
 
 
 def _known() -> list[str]:
-    """The settings of what environments show, and the sections they stand in."""
+    """The settings of environments, and the sections that contain them."""
     keys = [key for key in _saccade.setting_keys() if key.split(".")[0] in _SECTIONS]
     sections = dict.fromkeys(key.rpartition(".")[0] for key in keys)
     return [*dict.fromkeys((*_SECTIONS, *sections)), *keys]
 
 
 def _key_of(name: str, known: list[str], parameters: Collection[str], called: str) -> str:
-    """The one key that ends with `name`."""
+    """The only key that ends with `name`."""
     if name in known:
         return name
     found = [key for key in known if key.endswith("." + name)]
     if not found:
         nearest = _saccade.nearest_key(name, [*parameters, *known])
-        # In Python's words: libraries look for them.
+        # Python's own wording, which libraries look for.
         raise TypeError(
             f"{called}() got an unexpected keyword argument '{name}'. Did you mean '{nearest}'?"
         )
@@ -35,7 +35,7 @@ def _key_of(name: str, known: list[str], parameters: Collection[str], called: st
 
 
 def _leaves(key: str, value: object) -> Iterator[tuple[str, object]]:
-    """The settings of a dictionary of settings and sections."""
+    """The settings in a nested dictionary of settings and sections."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
             yield from _leaves(f"{key}.{name}", inner)
@@ -49,11 +49,11 @@ def settings_of(
     parameters: Collection[str],
     called: str,
 ) -> list[str]:
-    """`key=value` for `base`, by whole keys and as YAML, and then for what was given.
+    """`key=value` strings in YAML: those of `base` (full keys), then those of `given`.
 
-    Given are settings by their last word or their whole key, and sections as dictionaries. Raises
-    TypeError for a name that is none, as the call of `called` would, with the nearest among them and
-    `parameters`; InputError for one that is ambiguous and for a setting that is given twice.
+    `given` has settings by their last word or their full key, and sections as dictionaries. Raises
+    TypeError for an unknown name, as a call of `called` would, with the nearest name among the
+    settings and `parameters`; InputError if a name is ambiguous or a setting is given twice.
     """
     known = _known()
     chosen: dict[str, object] = {}
@@ -68,5 +68,5 @@ def settings_of(
             if leaf in chosen:
                 raise InputError(f"{leaf}: given twice")
             chosen[leaf] = inner
-    said = {key: to_yaml(key, value) for key, value in chosen.items()}
-    return [f"{key}={value}" for key, value in {**base, **said}.items()]
+    texts = {key: to_yaml(key, value) for key, value in chosen.items()}
+    return [f"{key}={value}" for key, value in {**base, **texts}.items()]

@@ -1,4 +1,4 @@
-"""The environment of one episode at a time."""
+"""The single environment."""
 
 from __future__ import annotations
 
@@ -15,51 +15,50 @@ from .worlds import Array, Described, Info, Worlds, row_of
 
 
 class GlimpseEnv(Described, gym.Env[Any, Any]):
-    """A scene that is seen through a retina, one look a step.
+    """A scene that the agent sees through a retina, one glimpse per step.
 
-    reset() takes the first look. A step hands over an answer and where to look next. The answer
-    counts in the last step of the episode, the `num_glimpses`-th (of a bag with fewer digits an
-    earlier one), or where it halts: there it earns 1 if it is right, and the episode terminates. In
-    the others each look costs `look_price`. In Catch the answer is an action that moves the paddle
-    at every step, and earns 1 for each ball that is caught.
+    reset() takes the first glimpse. The action of a step is an answer and the next location. Only
+    the last answer of an episode counts: at step `num_glimpses` (earlier for a bag with fewer
+    digits), or when the agent halts. It earns a reward of 1 if it is right, and the episode
+    terminates. At other steps the next glimpse costs `look_price`. In Catch the answer is an action
+    that moves the paddle at every step; each caught ball earns 1.
 
     Observation: a dictionary of `glimpse` (scales, channels, patch, patch), pixels in [0, 1], the
-    finest scale first; `location` (2), where that was seen: (x, y) in [-1, 1], (0, 0) the centre,
-    x to the right, y down; and `step`, how many there were, 0 to num_glimpses. With `flat` one
-    array: the glimpse, the location and step / num_glimpses.
+    finest scale first; `location` (2), its location (x, y) in [-1, 1], where (0, 0) is the centre,
+    x points right and y down; and `step`, the number of steps so far, 0 to num_glimpses. With
+    `flat`, one array: the glimpse, the location and step / num_glimpses.
 
-    Action: a dictionary of `location` (2) and `answer`, a class, or of a sequence its symbols, each
-    of them; with `halt` also `halt`, 1 to end the episode with this answer. With `flat` one array
-    in [-1, 1]: the location, a score for each answer (of each symbol), of which the highest counts,
-    and with `halt` a number that halts if it is above 0.
+    Action: a dictionary of `location` (2) and `answer`, a class, or all symbols of a sequence; with
+    `halt` also `halt`, 1 to end the episode with this answer. With `flat`, one array in [-1, 1]:
+    the location; a score for each class (for each symbol), of which the highest is the answer; and
+    with `halt` a number that halts if it is positive.
 
-    Info, which an agent does not see: `label` (of a sequence its symbols, -1 after the end mark;
-    none in Catch), `box`, where the digit is in pixels of the canvas: x, y, width, height (of
-    several digits a row each), and `on_target`, whether the look is inside a digit's box.
+    Info, which the agent does not see: `label` (for a sequence its symbols, -1 after the end mark;
+    absent in Catch); `box`, the place of the digit in canvas pixels: x, y, width, height (with
+    several digits, one row each); and `on_target`, whether the location is inside a digit's box.
 
-    A copy (copy.deepcopy, pickle) goes on from the same place with the same bits, in the midst of an
-    episode as well.
+    A copy (copy.deepcopy, pickle) continues from the same place with the same bits, even in the
+    middle of an episode.
 
-    A seed s shows the scenes that environment i of GlimpseVectorEnv shows with seed s - i.
+    Seed s gives the scenes of environment i of a GlimpseVectorEnv with seed s - i.
 
     Args:
-        family: the task whose scene and retina it begins with, a key of FAMILIES.
-        images, labels, class_names: digits of your own in place of `data`, as saccade.train takes
-            them.
-        split: the part of the data: "train" (fresh scenes for ever), "valid" or "test".
-        num_glimpses: looks in an episode that an answer can rest on, 1 to 256.
-        first: where the first look goes, "random" or "center".
+        family: the task that gives the default scene and retina, a key of FAMILIES.
+        images, labels, class_names: your own images instead of `data`, as for saccade.train.
+        split: the part of the data: "train" (new scenes in every episode), "valid" or "test".
+        num_glimpses: the number of glimpses before the last answer, 1 to 256.
+        first: the first location, "random" or "center".
         halt: whether the agent may end its episode.
-        look_price: taken from the reward for each look after the first.
-        flat: one array for an observation and one for an action, for libraries that need that.
+        look_price: the cost, in reward, of each glimpse after the first.
+        flat: whether an observation and an action are one array each, for libraries that need it.
         render_mode: None, or "rgb_array": render() draws what `saccade record` draws.
         settings: every setting of the sections data, scene and retina by its YAML name
             (`patch_size=8`), and the sections as dictionaries (`scene={"canvas": [60, 60]}`);
-            `data="synthetic"` is its source.
+            `data="synthetic"` sets the source.
 
     Raises:
-        TypeError: for an argument of another name.
-        InputError: for any argument or action that cannot be; nothing has changed then.
+        TypeError: an argument has an unknown name.
+        InputError: an argument or action is invalid; the state is unchanged.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 3}
@@ -105,8 +104,8 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, Info]:
-        """Begins an episode: the first one of `seed`, or that which follows the last. There are no
-        `options`."""
+        """Starts an episode: the first one of `seed`, or, without a seed, the next one. There are
+        no `options`."""
         as_options(options)
         seeds = self._worlds.seeds([seed], self.np_random)
         super().reset(seed=seed)
@@ -114,7 +113,7 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
         return row_of(seen, 0), _facts(info)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:
-        """Answers, and looks elsewhere."""
+        """Answers and moves the glimpse."""
         seen, info, rewards, terminated = self._worlds.step(*self._worlds.read(action, ()))
         return row_of(seen, 0), float(rewards[0]), bool(terminated[0]), False, _facts(info)
 
@@ -126,7 +125,7 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
         return self._worlds.render(0)
 
     def close(self) -> None:
-        """Nothing else may be called after it."""
+        """Closes the environment. Nothing else may be called afterwards."""
         self._worlds.close()
 
 

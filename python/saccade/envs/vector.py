@@ -1,4 +1,4 @@
-"""Many environments side by side, in one call of C++ a step."""
+"""The vector environment: one C++ call per step for all environments."""
 
 from __future__ import annotations
 
@@ -26,20 +26,21 @@ _AUTORESET = {
 class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
     """N environments like GlimpseEnv, stepped together.
 
-    They give bit for bit what Gymnasium's SyncVectorEnv of N GlimpseEnv gives, for any number of
-    threads. Each step's arrays are new ones. Copies go on as those of GlimpseEnv.
+    The results are bit-identical to those of Gymnasium's SyncVectorEnv over N GlimpseEnv, for any
+    number of threads. Every step returns new arrays. Copies behave like those of GlimpseEnv.
 
     Args:
         num_envs: N.
-        autoreset_mode: what becomes of an episode that has ended, as Gymnasium defines it.
-        threads: that step them, 32 at a time; 0 takes every processor. The results do not depend on
-            it.
-        The others are those of GlimpseEnv.
+        autoreset_mode: what happens after the end of an episode, as defined by Gymnasium.
+        threads: the number of threads, which step 32 environments at a time; 0 for every processor.
+            The results do not depend on it.
+        The other arguments are those of GlimpseEnv.
 
     Raises:
-        TypeError: for an argument of another name.
-        InputError: for any argument or action that cannot be, naming the environment; nothing has
-            changed then.
+        TypeError: an argument has an unknown name.
+        InputError: an argument or action is invalid; the message names the environment, and the
+        state
+            is unchanged.
     """
 
     metadata = {
@@ -47,7 +48,7 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         "render_fps": 3,
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
-    closed = True  # until there is something to close
+    closed = True  # until __init__ succeeds
 
     def __init__(
         self,
@@ -106,10 +107,10 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, Info]:
-        """Begins an episode in every environment, or in those of `options["reset_mask"]` (N).
+        """Starts an episode in every environment, or in those of `options["reset_mask"]` (N).
 
-        `seed`: of environment i seed + i, or the i-th of a list; where it is None, the episode that
-        follows the last.
+        seed: environment i gets seed + i, or item i of a list. An environment without a seed starts
+            its next episode.
         """
         mask = self._mask(options)
         seeds = self._worlds.seeds(self._seeds(seed), self.np_random)
@@ -121,7 +122,7 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         return seen, _masked(info, mask)
 
     def step(self, actions: Any) -> tuple[Any, Array, Array, Array, Info]:
-        """Answers and looks elsewhere in every environment."""
+        """Answers and moves the glimpse in every environment."""
         worlds = self._worlds
         seen, info, rewards, terminated = worlds.step(*worlds.read(actions, (self.num_envs,)))
         infos = _masked(info, np.ones(self.num_envs, np.bool_))
@@ -137,7 +138,7 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         return tuple(self._worlds.render(i) for i in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Nothing but close() may be called after it."""
+        """Closes the environments. Afterwards only close() may be called."""
         self._worlds.close()
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
@@ -163,12 +164,13 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
             and mask.any()
         ):
             raise InputError(
-                f"reset_mask: {mask!r}; allowed: a bool array ({self.num_envs},), one of it True"
+                f"reset_mask: {mask!r}; allowed: a bool array ({self.num_envs},) "
+                "with at least one True"
             )
         return np.ascontiguousarray(mask)
 
     def _final(self, terminated: Array) -> Info:
-        """`final_obs`, `final_info` and their masks, of the episodes that ended."""
+        """`final_obs`, `final_info` and their masks for the episodes that ended."""
         which = np.flatnonzero(terminated)
         seen, facts = self._worlds.final(which)
         observations = np.full(self.num_envs, None, object)
@@ -186,5 +188,5 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
 
 
 def _masked(info: dict[str, Array], mask: Array) -> Info:
-    """With a mask for each key, as Gymnasium has them."""
+    """Adds a mask for each key, as in Gymnasium."""
     return info | {f"_{name}": mask.copy() for name in info}

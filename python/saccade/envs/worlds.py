@@ -1,4 +1,4 @@
-"""What the single and the vector environment have in common: arguments, spaces, calls of C++."""
+"""The common part of the single and the vector environment: arguments, spaces, calls to C++."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ Array: TypeAlias = npt.NDArray[Any]
 Observation: TypeAlias = "dict[str, Array] | Array"
 Info: TypeAlias = "dict[str, Any]"
 
-_ROUNDING = 1e-5  # how far beyond [-1, 1] an action is taken for its end
+_ROUNDING = 1e-5  # an action this far outside [-1, 1] is clipped
 
 
 class Worlds:
-    """N environments as arrays: what they show and take, and the steps they make.
+    """N environments as arrays: spaces, observations, actions and steps.
 
-    Arguments are those of `called`, one of the two. Observations are of all N, in new arrays:
-    `glimpse` (N, scales, channels, patch, patch), `location` (N, 2) and `step` (N), or flat
-    (N, D + 3).
+    The arguments are those of `called`, the single or the vector environment. Observations are new
+    arrays for all N environments: `glimpse` (N, scales, channels, patch, patch), `location` (N, 2)
+    and `step` (N), or flat (N, D + 3).
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Worlds:
         base = {"name": family, **chosen.settings}
         if num_glimpses is not None:
             base[NUM_GLIMPSES] = str(as_integer("num_glimpses", num_glimpses, 1, 256))
-        looks = as_choice("first", chosen.first if first is None else first, ("random", "center"))
+        start = as_choice("first", chosen.first if first is None else first, ("random", "center"))
         names = [p for p in inspect.signature(called).parameters if p != "settings"]
         self.count = as_integer("num_envs", count, 1, 1_000_000)
         self.halts = as_flag("halt", halt)
@@ -71,7 +71,7 @@ class Worlds:
             **_digits(images, labels, class_names, settings),
             split=as_choice("split", split, ("train", "valid", "test")),
             num_envs=self.count,
-            random_first=looks == "random",
+            random_first=start == "random",
             halt=self.halts,
             look_price=as_number("look_price", look_price),
             autoreset=autoreset,
@@ -121,7 +121,7 @@ class Worlds:
             parts["halt"] = spaces.Discrete(2)
         return spaces.Dict(parts)
 
-    # ---- Copies, which go on from the same place ----
+    # ---- Copies, which continue from the same place ----
 
     def __getstate__(self) -> dict[str, Any]:
         place = None if self._native is None else self._native.state()
@@ -138,7 +138,7 @@ class Worlds:
         twin = object.__new__(type(self))
         memo[id(self)] = twin
         state = self.__getstate__()
-        arguments = state.pop("_arguments")  # which nobody changes
+        arguments = state.pop("_arguments")  # never modified
         twin.__setstate__({**copy.deepcopy(state, memo), "_arguments": arguments})
         return twin
 
@@ -148,7 +148,7 @@ class Worlds:
     def native(self) -> _saccade.Environments:
         if self._native is None:
             raise gym.error.ClosedEnvironmentError(
-                "the environment is closed; allowed: nothing but close()"
+                "the environment is closed; allowed: only close()"
             )
         return self._native
 
@@ -156,7 +156,8 @@ class Worlds:
         self._native = None
 
     def seeds(self, seeds: list[int | None], generator: np.random.Generator) -> Array:
-        """What reset() takes: -1 goes on with an environment's seed; its first one is drawn."""
+        """The seeds of a reset: -1 continues with an environment's seed; the first seed is
+        drawn."""
         drawn = np.full(self.count, -1, np.int64)
         for i, seed in enumerate(seeds):
             if seed is not None:
@@ -166,7 +167,8 @@ class Worlds:
         return drawn
 
     def reset(self, seeds: Array, mask: Array) -> tuple[Observation, Info]:
-        """Observations and facts of all N, of which those in `mask` (N) begin an episode."""
+        """Starts an episode in the environments of `mask` (N). Returns observations and info of all
+        N."""
         seen, facts = self.native.reset(seeds, mask)
         self._seeded |= mask
         self._running = True
@@ -175,7 +177,8 @@ class Worlds:
     def step(
         self, locations: Array, answers: Array, halts: Array | None
     ) -> tuple[Observation, Info, Array, Array]:
-        """Observations and facts of all N, rewards (N) and whether the episodes ended (N)."""
+        """Steps all N. Returns observations, info, rewards (N) and whether the episodes ended
+        (N)."""
         native = self.native
         if not self._running:
             raise gym.error.ResetNeeded("step() needs a reset() first")
@@ -183,8 +186,8 @@ class Worlds:
         return self._observation(seen), self._info(facts), rewards, terminated
 
     def final(self, which: Array) -> tuple[Observation, Info]:
-        """Of same-step autoreset: observations and facts of the environments in `which` as they
-        were at the end of the episodes that ended in the last step.
+        """For same-step autoreset: the final observations and info of the episodes that ended in
+        the last step, of the environments in `which`.
         """
         seen, facts = self.native.final_rows(which)
         return self._observation(seen), self._info(facts)
@@ -208,7 +211,7 @@ class Worlds:
     # ---- Actions of all N ----
 
     def read(self, actions: object, batch: tuple[int, ...]) -> tuple[Array, Array, Array | None]:
-        """Locations, answers and halts of actions whose arrays begin with the axes `batch`."""
+        """Locations, answers and halts from actions whose arrays have the leading axes `batch`."""
         if self.flat:
             return self._read_flat(actions, batch)
         if not isinstance(actions, Mapping) or actions.keys() != self._parts:
@@ -242,13 +245,13 @@ class Worlds:
 
 
 class Described:
-    """What an environment over Worlds tells of itself."""
+    """Properties of an environment that is built on Worlds."""
 
     _worlds: Worlds
 
     @property
     def num_glimpses(self) -> int:
-        """Looks in an episode that an answer can rest on."""
+        """The number of glimpses before the last answer of an episode."""
         return self._worlds.num_glimpses
 
     @property
@@ -258,24 +261,24 @@ class Described:
 
     @property
     def answer_kind(self) -> str:
-        """What an answer is: "class", "sequence" or "actions"."""
+        """The kind of answer: "class", "sequence" or "actions"."""
         return self._worlds.answer_kind
 
     @property
     def class_names(self) -> list[str]:
-        """The answers in words."""
+        """The names of the answers."""
         return self._worlds.class_names
 
 
 def row_of(seen: Observation, row: int) -> Any:
-    """The observation of one environment, as parts of the arrays of all."""
+    """The observation of one environment, as views of the arrays of all."""
     if isinstance(seen, dict):
         return {name: values[row] for name, values in seen.items()}
     return seen[row]
 
 
 def _clipped(numbers: Array) -> Array:
-    """Numbers that rounding put beyond [-1, 1], at its ends; others as they are."""
+    """Clips numbers that are outside [-1, 1] only by rounding; leaves others unchanged."""
     size = np.abs(numbers)
     if ((size > 1.0) & (size <= 1.0 + _ROUNDING)).any():
         return np.where(size <= 1.0 + _ROUNDING, np.clip(numbers, -1.0, 1.0), numbers)
@@ -283,7 +286,7 @@ def _clipped(numbers: Array) -> Array:
 
 
 def _int64(numbers: Array) -> Array:
-    """By its usual name: what comes from C++ is called longlong."""
+    """A view as int64: arrays from C++ have the type longlong."""
     return numbers.view(np.int64)
 
 
@@ -293,15 +296,15 @@ def _digits(
     class_names: Sequence[str] | None,
     settings: Mapping[str, object],
 ) -> dict[str, Any]:
-    """The digits that are given, or none."""
+    """The images, labels and class names, if they are given."""
     if images is None:
         for name, given in (("labels", labels), ("class_names", class_names)):
             if given is not None:
-                raise InputError(f"{name}: given without images; allowed: both")
+                raise InputError(f"{name}: given without images; allowed: together with images")
         return {"images": None, "labels": None, "class_names": []}
     pixels, classes, names = labelled(images, labels, class_names)
     if classes is None:
-        raise InputError("images: given without labels; allowed: both")
+        raise InputError("images: given without labels; allowed: together with labels")
     if isinstance(settings.get("data"), str) or "source" in settings:
-        raise InputError("images: given beside data; allowed: one of them")
+        raise InputError("images: given together with data; allowed: one of the two")
     return {"images": pixels, "labels": classes, "class_names": names}
