@@ -5,8 +5,9 @@
 namespace saccade {
 
 /// Calls add(into, from) for the sums of a pairwise tree over `count` blocks, in their order:
-/// ((0 + 1) + (2 + 3)) + ... Block 0 has the sum in the end. The order does not depend on threads or
-/// processes, so neither do the bits. Blocks from .. 2 from - into - 1 are in block `from` by then.
+/// ((0 + 1) + (2 + 3)) + ... Block 0 has the sum in the end. The order does not depend on threads
+/// or processes, so neither do the bits. Blocks from .. 2 from - into - 1 are in block `from` by
+/// then.
 template <class Add>
 void for_each_pair(int count, const Add& add) {
   for (int distance = 1; distance < count; distance *= 2)
