@@ -3,7 +3,8 @@
 #include <stdexcept>
 #include <string>
 
-/// An internal contract: on in the presets check, asan and tsan, nothing in release.
+/// Checks an internal contract: throws std::logic_error in the presets check, asan and tsan,
+/// compiled out in release.
 #ifdef SACCADE_CHECKS
 #define SACCADE_CHECK(condition)                                                            \
   do {                                                                                      \
@@ -11,5 +12,5 @@
       throw std::logic_error(std::string(__func__) + ": contract violated: " + #condition); \
   } while (false)
 #else
-#define SACCADE_CHECK(condition) static_cast<void>(sizeof(!(condition)))  // is not evaluated
+#define SACCADE_CHECK(condition) static_cast<void>(sizeof(!(condition)))  // not evaluated
 #endif

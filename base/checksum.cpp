@@ -6,7 +6,7 @@
 namespace saccade {
 
 void Crc32::add(const void* bytes, std::size_t size) {
-  // zlib takes a null pointer, which an empty block may have, for the wish to begin anew.
+  // An empty block may have a null pointer, which zlib takes as a request to start a new checksum.
   if (size > 0)
     value_ = static_cast<std::uint32_t>(crc32_z(value_, static_cast<const Bytef*>(bytes), size));
 }

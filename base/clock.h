@@ -11,7 +11,7 @@ inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// "1:02:03" or "2:03"
+/// Returns "1:02:03" or "2:03".
 std::string clock_time(double seconds);
 
 }  // namespace saccade

@@ -5,12 +5,12 @@
 
 namespace saccade {
 
-/// An open file or folder. A symbolic link is not followed: somebody may have laid it where a file
-/// of this program is to be. Opening waits for nobody, as a pipe without a reader would have it.
+/// Owns an open file or folder. Never follows a symbolic link, because another user may have placed
+/// one where this program writes. Opening never blocks, even on a pipe without a reader.
 class Descriptor {
  public:
   Descriptor() = default;
-  /// `flags` of open(2). Where the system refuses, is_open() is false and errno says why.
+  /// `flags` are those of open(2). On failure is_open() is false and errno gives the reason.
   Descriptor(const std::filesystem::path& path, int flags);
   ~Descriptor();
   Descriptor(Descriptor&& other) noexcept;
@@ -18,12 +18,12 @@ class Descriptor {
 
   bool is_open() const { return number_ >= 0; }
   int number() const { return number_; }
-  /// Whether the file of that path is this one.
+  /// Whether `path` refers to this file.
   bool is_at(const std::filesystem::path& path) const;
 
-  // These return false where the system refuses, and errno says why.
+  // These return false on failure, and errno gives the reason.
 
-  /// Takes the lock of flock(2), which lasts until the file is closed, unless another has it.
+  /// Takes the lock of flock(2) until the file is closed. Fails if another process holds it.
   bool lock() const;
   bool write_all(std::string_view bytes) const;
   bool sync() const;

@@ -4,8 +4,8 @@
 
 namespace saccade {
 
-/// What the user gave cannot be used: command line, configuration, data or checkpoint.
-/// The message names the value, what is allowed and where it was read. main() exits with 2.
+/// User input cannot be used: command line, configuration, data or checkpoint. The message names
+/// the value, what is allowed and where it was read. main() exits with 2.
 struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

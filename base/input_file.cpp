@@ -15,8 +15,8 @@
 namespace saccade {
 namespace {
 
-// The error, negative, where it cannot be opened. Without O_NONBLOCK the system would wait for
-// somebody to open the other end of a pipe; regular files do not know it.
+// Returns the negative errno if the file cannot be opened. Without O_NONBLOCK, opening a pipe would
+// block until someone opens the other end; regular files ignore the flag.
 int open_to_read(const std::filesystem::path& path) {
   int file = -1;
   do file = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -25,7 +25,7 @@ int open_to_read(const std::filesystem::path& path) {
 }
 
 [[noreturn]] void cannot_be_read(const std::filesystem::path& path, int error) {
-  if (error == ENXIO) not_a_regular_file(path);  // a socket, or a device that is not there
+  if (error == ENXIO) not_a_regular_file(path);  // a socket, or a missing device
   throw_refused(path.string() + ": cannot be read", error);
 }
 
@@ -67,7 +67,7 @@ InputFile::~InputFile() {
 }
 
 std::size_t InputFile::Buffer::read_some(char* to, std::size_t count) const {
-  constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // the system takes up to 2^31
+  constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // read() accepts up to 2^31
   for (;;) {
     const ssize_t got = ::read(file, to, std::min(count, kMostAtOnce));
     if (got >= 0) return static_cast<std::size_t>(got);
@@ -83,7 +83,7 @@ InputFile::Buffer::int_type InputFile::Buffer::underflow() {
   return gptr() == egptr() ? traits_type::eof() : traits_type::to_int_type(*gptr());
 }
 
-// Large reads go past the block.
+// Large reads bypass the buffer.
 std::streamsize InputFile::Buffer::xsgetn(char* to, std::streamsize count) {
   std::streamsize done = std::min<std::streamsize>(count, egptr() - gptr());
   std::copy_n(gptr(), done, to);
@@ -98,7 +98,7 @@ std::streamsize InputFile::Buffer::xsgetn(char* to, std::streamsize count) {
 
 InputFile::Buffer::pos_type InputFile::Buffer::seekoff(off_type offset, std::ios_base::seekdir from,
                                                        std::ios_base::openmode) {
-  const off_type ahead = egptr() - gptr();  // of the reader, of what the system has read
+  const off_type ahead = egptr() - gptr();  // read from the system but not yet by the caller
   if (from == std::ios_base::cur && offset == 0)
     return pos_type(off_type(lseek(file, 0, SEEK_CUR)) - ahead);
   if (from == std::ios_base::cur) offset -= ahead;

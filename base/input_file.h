@@ -9,27 +9,26 @@
 
 namespace saccade {
 
-/// A regular file that is open for reading, from its first byte on. Every file that somebody names
-/// is read through one: of a pipe, a device or a socket the program would wait for bytes that never
-/// come, or read for ever.
+/// A regular file opened for reading. Every file that a user names is read through this class: a
+/// pipe, device or socket could block the program or never end.
 class InputFile : public std::istream {
  public:
-  /// Throws InputError "<path>: not a regular file" for anything else, before a byte is read, and
-  /// as throw_refused() "<path>: cannot be read: <reason>".
+  /// Throws InputError "<path>: not a regular file" for anything else before reading a byte, and
+  /// throw_refused() "<path>: cannot be read: <reason>" if opening fails.
   explicit InputFile(const std::filesystem::path& path);
-  /// The same; null if nothing is there.
+  /// The same, but returns null if nothing exists at `path`.
   static std::unique_ptr<InputFile> if_there(const std::filesystem::path& path);
   ~InputFile() override;
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  /// In bytes, when it was opened.
+  /// Size in bytes when the file was opened.
   std::uint64_t size() const { return size_; }
-  /// The open file, for libraries that read by one. It stays this object's.
+  /// The file descriptor, for libraries that read from one. This object keeps ownership.
   int descriptor() const { return buffer_.file; }
 
  private:
-  // Bytes of an open file. A failed read throws, whereby the stream becomes bad().
+  // Buffers an open file. A failed read throws, which sets bad() on the stream.
   struct Buffer : std::streambuf {
     int_type underflow() override;
     std::streamsize xsgetn(char* to, std::streamsize count) override;
@@ -48,9 +47,9 @@ class InputFile : public std::istream {
   std::uint64_t size_ = 0;
 };
 
-/// Throws what InputFile throws of anything but a regular file.
+/// Throws the InputError that InputFile throws for anything but a regular file.
 [[noreturn]] void not_a_regular_file(const std::filesystem::path& path);
-/// Whether an open file is a regular one.
+/// Whether an open file is a regular file.
 bool is_regular(int file);
 
 }  // namespace saccade

@@ -11,7 +11,7 @@
 namespace saccade {
 namespace {
 
-// Open MPI; MPICH and Intel MPI, also by Slurm's PMI; PMIx by Slurm.
+// Open MPI; MPICH and Intel MPI, also through Slurm's PMI; PMIx through Slurm.
 struct Names {
   const char *rank, *count;
 };

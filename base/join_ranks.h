@@ -6,18 +6,18 @@
 
 namespace saccade {
 
-/// What whoever started this process says of it: mpirun, mpiexec, srun --mpi=...
+/// The rank and count that the launcher (mpirun, mpiexec, srun --mpi=...) gave this process.
 struct Launch {
   int rank = 0;
   int count = 1;
 };
 Launch launch();
 
-/// Whether this build can have several ranks.
+/// Whether this build supports several ranks.
 bool built_with_mpi();
 
-/// Joins the ranks of a launch of several; nothing of one. Throws InputError in a build without
-/// MPI. To be called once, while there are no other threads.
+/// Joins the ranks of a launch; returns null if there is only one. Throws InputError in a build
+/// without MPI. Call once, before any other thread starts.
 std::unique_ptr<Ranks> join_ranks(const Launch& launch);
 
 }  // namespace saccade

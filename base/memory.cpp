@@ -21,7 +21,7 @@ std::int64_t left_on_machine() {
   return kUnknown;
 }
 
-// Where there is no limit, the file says "max", or is not there.
+// Without a limit the file contains "max" or does not exist.
 std::int64_t left_in_group() {
   std::int64_t most = 0, taken = 0;
   if (!(std::ifstream("/sys/fs/cgroup/memory.max") >> most) ||

@@ -16,8 +16,8 @@
 namespace saccade {
 namespace {
 
-constexpr double kBusy = 2e-3;     // seconds after which who waits sleeps in between
-constexpr double kPatience = 0.6;  // with ranks that are to stop; mpirun kills after a second
+constexpr double kBusy = 2e-3;     // seconds of busy waiting before a waiting rank starts to sleep
+constexpr double kPatience = 0.6;  // seconds to wait for ranks to stop; mpirun kills after one
 constexpr std::chrono::microseconds kNap{50};
 constexpr std::chrono::milliseconds kLook{50};
 
@@ -35,8 +35,8 @@ int size_of(std::span<const std::byte> bytes) {
   return static_cast<int>(bytes.size());
 }
 
-// Calls `rescue` where the main thread waits although it is to stop. A thread, since where a rank
-// of another host is lost, Open MPI may not come back from a call.
+// Calls `rescue` if the main thread is still waiting after a stop was requested. Runs on a thread
+// of its own, because Open MPI may never return from a call once a rank on another host is lost.
 class Watch {
  public:
   Watch(const std::atomic<bool>& stop, std::function<void()> rescue)
@@ -51,7 +51,7 @@ class Watch {
   }
 
   bool is_to_stop() const { return stop_; }
-  /// Returns when no rescue is under way, and none begins before the next time.
+  /// On return no rescue is running, and none starts until the next wait.
   void set_waiting(bool waiting) {
     const std::lock_guard lock(mutex_);
     waiting_ = waiting;
@@ -64,7 +64,7 @@ class Watch {
       if (!waiting_ || !stop_) continue;
       try {
         rescue_();
-      } catch (const std::exception&) {  // the main thread will say it
+      } catch (const std::exception&) {  // the main thread will report it
       }
       return;
     }
@@ -110,7 +110,8 @@ class MpiRanks final : public Ranks {
   void watch_no_more() override { watch_.reset(); }
 
  private:
-  // Never inside MPI for long, so that a rank notices that it is to stop, and lets others compute.
+  // Never stays inside MPI for long, so that a rank notices a stop request and yields the
+  // processor.
   void wait() {
     const Clock::time_point begin = Clock::now();
     std::optional<Clock::time_point> asked;

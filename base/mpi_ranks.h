@@ -6,9 +6,8 @@
 
 namespace saccade {
 
-/// The ranks of an MPI job, which this process joins; in builds with MPI alone. They are left when
-/// this is destroyed, which waits for the others where all came to their end (part()); else whoever
-/// started the job is to end it.
+/// Joins the ranks of an MPI job; only in builds with MPI. The destructor leaves them: it waits for
+/// the others if all ranks reached their end (part()), otherwise the launcher has to end the job.
 std::unique_ptr<Ranks> join_mpi();
 
 }  // namespace saccade

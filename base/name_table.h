@@ -15,14 +15,14 @@ inline std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
-/// An explicit table of the things a name can stand for. A new thing is a new line.
+/// An explicit table from names to entries. A new entry is a new line.
 template <class T>
 class NameTable {
  public:
   NameTable(std::string what, std::vector<std::pair<std::string, T>> entries)
       : what_(std::move(what)), entries_(std::move(entries)) {}
 
-  /// Throws InputError listing the valid names.
+  /// Throws InputError listing the valid names if the name is unknown.
   const T& at(const std::string& name) const {
     for (const auto& [key, value] : entries_)
       if (key == name) return value;

@@ -23,9 +23,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kDigits = 8;  // hexadecimal, of a name beside
+constexpr std::size_t kDigits = 8;  // random hexadecimal digits in a temporary name
 
-// Those of this process that live.
+// Temporary names that this process is using.
 struct LiveNames {
   std::mutex mutex;
   std::set<std::string> all;
@@ -53,7 +53,7 @@ OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
     errno = 0;
     file_ = Descriptor(path(), O_RDWR | O_CREAT | O_EXCL);
     if (!file_.is_open() && errno != EEXIST) cannot_be_written(target_);
-    // Another one may have taken it for a left-over before it was locked.
+    // Another process may have removed it as a leftover before it was locked.
   } while (!file_.is_open() || (file_.lock() && !file_.is_at(path())));
 }
 

@@ -9,8 +9,8 @@
 
 namespace saccade {
 
-/// A new name beside `target` for what is written there until it is whole: "film.part.0f93ab21.mp4"
-/// of "film.mp4". Nobody can foresee it.
+/// A temporary name beside `target` for an incomplete file: "film.part.0f93ab21.mp4" for
+/// "film.mp4". The digits are random, so the name cannot be predicted.
 class NameBeside {
  public:
   explicit NameBeside(const std::filesystem::path& target);
@@ -20,76 +20,76 @@ class NameBeside {
 
   const std::filesystem::path& path() const { return path_; }
   static bool is_one(const std::string& name);
-  /// Whether this process has one of that name now.
+  /// Whether this process currently uses that name.
   static bool is_live(const std::string& name);
 
  private:
   std::filesystem::path path_;
 };
 
-/// A file that is written beside its place and moved there when it is whole, so that whatever
-/// happens the place holds what it held before or the whole new file. Several that are written at
-/// once for one place do not disturb each other: the last one stays. It is a new file under a name
-/// that nobody can foresee, so that no link leads elsewhere, and locked while it is written.
+/// A file that is written under a temporary name and renamed to its target when complete. Whatever
+/// happens, the target holds either its old contents or the whole new file. Concurrent writers of
+/// one target do not disturb each other: the last one wins. The temporary name is unpredictable, so
+/// no planted link can redirect the write, and the file is locked while it is written.
 class OutputFile {
  public:
-  /// Throws InputError if there is something at `target` already (unless `force`; a folder is never
-  /// replaced), with what can be done about it, and as cannot_be_written().
+  /// Throws InputError, followed by `advice`, if `target` exists already (unless `force`; a folder
+  /// is never replaced), and cannot_be_written() if the file cannot be created.
   OutputFile(std::filesystem::path target, bool force,
              const std::string& advice = "--force writes over it, --out names another file");
-  /// What was not committed is removed.
+  /// Removes the file if it was not committed.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Where to write: the same folder and suffix under another name. An empty file is there.
+  /// Where to write: an existing empty file in the same folder with the same suffix.
   const std::filesystem::path& path() const { return beside_->path(); }
-  /// Moves the file to its place, once the disk has it whole, and has its name written there, too.
-  /// Throws std::runtime_error naming it and the reason, and leaves what is there.
+  /// Syncs the file, renames it to its target and syncs the folder. On failure throws
+  /// std::runtime_error with the path and the reason, and leaves the target as it was.
   void commit();
 
  private:
   std::filesystem::path target_;
-  std::optional<NameBeside> beside_;  // until it is moved
-  Descriptor file_;                   // of that name
+  std::optional<NameBeside> beside_;  // until commit
+  Descriptor file_;                   // the temporary file
 };
 
-/// A folder that is filled beside its place and moved there when it is whole.
+/// A folder that is filled under a temporary name and renamed to its place when complete.
 class OutputFolder {
  public:
-  /// Makes the folders above `place`. Throws as cannot_be_written().
+  /// Creates the parent folders of `place`. Throws by cannot_be_written().
   explicit OutputFolder(const std::filesystem::path& place);
-  /// What was not committed is removed.
+  /// Removes the folder if it was not committed.
   ~OutputFolder();
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
 
   const std::filesystem::path& path() const { return beside_.path(); }
-  /// Moves the folder to its place. Throws as throw_refused() where there is a folder with files.
+  /// Renames the folder to its place. Throws by throw_refused() if a folder with files is there.
   void commit() const;
 
  private:
   std::filesystem::path place_;
   NameBeside beside_;
-  Descriptor folder_;  // of that name
+  Descriptor folder_;  // the temporary folder
 };
 
-/// Removes what writers who were ended by force have left in a folder under such names. What is
-/// still written is known by its lock and, in this process, by its name: a library that puts
-/// another file in its place loses the lock.
+/// Removes temporary files that killed writers left in `folder`. Files still being written are
+/// recognised by their lock and, in this process, by name: a library that replaces the file drops
+/// the lock.
 void remove_left_overs(const std::filesystem::path& folder);
 
-/// A file that grows.
+/// A file that is appended to.
 class AppendedFile {
  public:
   AppendedFile() = default;
-  /// Opens it, after what is there or, with `anew`, from its beginning; makes it where it is not
-  /// there. Throws as cannot_be_written().
+  /// Opens or creates the file. Appends to its contents or, with `anew`, truncates it first. Throws
+  /// by cannot_be_written().
   explicit AppendedFile(std::filesystem::path path, bool anew = false);
 
-  /// Hands the bytes to the system, or throws as cannot_be_written().
+  /// Passes the bytes to the system. Throws by cannot_be_written().
   void append(std::string_view bytes);
-  /// Has the system write them to the disk, or throws as cannot_be_written().
+  /// Syncs the file to disk. Throws by cannot_be_written().
   void sync() const;
 
  private:
@@ -97,19 +97,20 @@ class AppendedFile {
   Descriptor file_;
 };
 
-/// Throws InputError for a symbolic link, which is not followed; else as throw_refused(), naming
-/// the file, the system's reason for what was asked of it last.
+/// Throws InputError for a symbolic link, which is never followed; otherwise throws by
+/// throw_refused() with the path and errno.
 [[noreturn]] void cannot_be_written(const std::filesystem::path& path);
-/// Why the file takes no more or cannot be read back, for those who are not told: asks the system
-/// by lengthening it.
+/// Why a file cannot be written or read back, for callers whose library does not report it. Extends
+/// the file to make the system report the reason.
 std::string write_fault(const std::filesystem::path& path);
 
-/// Has the system write the file to the disk, or throws as cannot_be_written().
+/// Syncs the file to disk. Throws by cannot_be_written().
 void sync_file(const std::filesystem::path& path);
 
-/// Writes a whole file, over what is there, or throws as cannot_be_written().
+/// Writes a whole file and overwrites what is there. Throws by cannot_be_written().
 void write_text(const std::filesystem::path& path, std::string_view text);
-/// The same for a file that others may be reading: it is as it was or whole, whatever happens.
+/// The same for a file that others may be reading: they see the old or the new contents, never a
+/// part.
 void replace_text(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace saccade

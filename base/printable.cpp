@@ -14,7 +14,7 @@ struct Character {
   std::size_t bytes;
 };
 
-// The character that the text, which is not empty, begins with; none if that is no UTF-8.
+// Returns the first character of a text that is not empty; nullopt if it is not valid UTF-8.
 std::optional<Character> first_character(std::string_view text) {
   const auto byte = [&](std::size_t n) { return static_cast<std::uint8_t>(text[n]); };
   if (byte(0) < 0x80) return Character{byte(0), 1};
@@ -39,7 +39,7 @@ bool is_harmless(std::uint32_t code) {
   return !is_control && !turns;
 }
 
-// Where the character begins that a byte belongs to. What is no UTF-8 is cut anywhere.
+// Returns where the character that contains `byte` begins. Invalid UTF-8 may be cut anywhere.
 std::size_t character_at(std::string_view text, std::size_t byte) {
   constexpr std::size_t kMostBytes = 4;
   for (std::size_t back = 0; back < kMostBytes && back <= byte; ++back)

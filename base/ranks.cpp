@@ -26,7 +26,8 @@ Share Ranks::share_of(int rank, int items) const {
   return {first(rank), first(rank + 1)};
 }
 
-// Bruck et al. 1997: what each rank has doubles at every step, that of its followers.
+// Allgather (Bruck et al. 1997): each rank's data doubles at every step with that of the ranks that
+// follow it.
 void Ranks::gather_bytes(std::span<std::byte> all, std::span<const std::size_t> offsets) {
   const auto parts_of = [&](int first, int size) {
     std::vector<std::span<std::byte>> parts;
@@ -51,7 +52,7 @@ void Ranks::gather_bytes(std::span<std::byte> all, std::span<const std::size_t> 
   }
 }
 
-// Those that have it double at every step.
+// The number of ranks that have the block doubles at every step.
 void Ranks::broadcast_bytes(std::span<std::byte> block) {
   for (int have = 1; have < count_; have *= 2) {
     if (rank_ < have && rank_ + have < count_)

@@ -13,20 +13,20 @@
 
 namespace saccade {
 
-/// Another rank does not answer any more. main() exits with 1.
+/// Another rank no longer answers. main() exits with 1.
 struct LostRank : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Items begin .. end - 1.
+/// The range of items begin .. end - 1.
 struct Share {
   int begin = 0, end = 0;
   int size() const { return end - begin; }
 };
 
-/// The processes that train together, numbered from 0. The first alone writes files and speaks.
-/// Every rank calls the same functions in the same order. What a rank waits for it may wait for
-/// until it throws LostRank.
+/// The processes that train together, numbered from 0. Only rank 0 writes files and prints. Every
+/// rank must make the same calls in the same order. Collectives block. They throw LostRank when a
+/// peer dies.
 class Ranks {
  public:
   struct Outgoing {
@@ -47,16 +47,17 @@ class Ranks {
   bool first() const { return rank_ == 0; }
   bool alone() const { return count_ == 1; }
 
-  /// What each rank has of so many items: neighbours, in the order of the ranks, and as many as the
-  /// others, or one more.
+  /// This rank's share of `items`: contiguous ranges in rank order, whose sizes differ by at most
+  /// one.
   Share share(int items) const { return share_of(rank_, items); }
   Share share_of(int rank, int items) const;
 
-  /// Sends and receives all of these, to and from other ranks. Two ranks' messages arrive in the
-  /// order in which they were sent.
+  /// Sends and receives all of these messages. Messages between two ranks arrive in the order in
+  /// which they were sent.
   virtual void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) = 0;
 
-  /// Completes `all`, equal parts for so many items, of which each rank has written its share.
+  /// Allgather: `all` holds `items` equal parts; each rank has written its share, and gets the
+  /// rest.
   template <class T>
   void gather(std::span<T> all, int items) {
     if (alone()) return;
@@ -66,18 +67,18 @@ class Ranks {
     offsets.push_back(all.size_bytes());
     gather_bytes(std::as_writable_bytes(all), offsets);
   }
-  /// Gives every rank what the first one has.
+  /// Copies the block of rank 0 to every rank.
   template <class T>
   void broadcast(std::span<T> block) {
     broadcast_bytes(std::as_writable_bytes(block));
   }
-  /// Whether it holds for any rank.
+  /// Whether `mine` is true on any rank.
   bool any(bool mine);
-  /// The text of each rank.
+  /// Returns the text of every rank.
   std::vector<std::string> texts(const std::string& mine);
 
-  /// Calls `body`, which calls no other rank, and throws what any of them threw on all: Stopped,
-  /// or InputError or std::runtime_error, whose message is empty but on the first rank.
+  /// Calls `body`, which must not communicate. If it throws on any rank, every rank throws:
+  /// Stopped, or InputError or std::runtime_error, whose message is empty except on rank 0.
   template <class Body>
   void each(const Body& body) {
     if (alone()) return body();
@@ -93,11 +94,12 @@ class Ranks {
     }
     throw_together(failure);
   }
-  /// Says that all ranks come to their end now, also by an exception: they may wait for each other.
+  /// Declares that all ranks end now, normally or by an exception, so that they may wait for each
+  /// other.
   void part() { parted_ = true; }
 
   /// While this rank waits for others and `stop` is true, calls `rescue` once, on another thread,
-  /// and throws LostRank where they do not answer soon.
+  /// and throws LostRank if they do not answer soon.
   virtual void watch(const std::atomic<bool>& /*stop*/, std::function<void()> /*rescue*/) {}
   virtual void watch_no_more() {}
 
@@ -109,7 +111,7 @@ class Ranks {
 
  private:
   struct Failure {
-    char kind = 0;  // 'i': InputError, 'e': another, 's': Stopped, 0: none
+    char kind = 0;  // 'i': InputError, 'e': other exception, 's': Stopped, 0: none
     std::string text;
   };
   void throw_together(const Failure& failure);
@@ -117,7 +119,7 @@ class Ranks {
   void broadcast_bytes(std::span<std::byte> block);
 };
 
-/// A process by itself.
+/// The single rank of a process that runs alone.
 Ranks& alone();
 
 }  // namespace saccade

@@ -24,7 +24,7 @@ std::string read_text(const std::filesystem::path& path, std::uintmax_t most_byt
   errno = 0;
   while (file.read(block.data(), block.size()) || file.gcount() > 0) {
     text.append(block.data(), static_cast<std::size_t>(file.gcount()));
-    check_size(text.size());  // somebody may be writing it
+    check_size(text.size());  // the file may be growing
   }
   if (file.bad()) throw_refused(path.string() + ": cannot be read");
   return text;

@@ -6,10 +6,11 @@
 
 namespace saccade {
 
-/// More than any text or picture of a run has.
+/// Upper limit, above the size of any text or picture of a run.
 inline constexpr std::uintmax_t kMostText = 1 << 30;
 
-/// A whole file. Throws as InputFile, and InputError if it has more than `most_bytes`.
+/// Reads a whole file. Throws as InputFile does, and InputError if the file has more than
+/// `most_bytes`.
 std::string read_text(const std::filesystem::path& path, std::uintmax_t most_bytes = kMostText);
 
 }  // namespace saccade

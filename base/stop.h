@@ -4,12 +4,12 @@
 
 namespace saccade {
 
-/// Thrown by what was asked to stop, which leaves nothing behind. Not a std::exception: nobody
-/// takes it for an error.
+/// Thrown by work that was asked to stop and leaves nothing behind. Not a std::exception, so that
+/// no handler takes it for an error.
 struct Stopped {};
 
-/// While it lives, stop_if_asked() asks `stop` on this thread and in the loops of Workers that it
-/// runs; null: nothing is asked, as where there is no scope.
+/// While a scope is alive, stop_if_asked() checks `stop` on this thread and in the loops of Workers
+/// that it runs. Null disables the check, as if there were no scope.
 class StopScope {
  public:
   explicit StopScope(const std::atomic<bool>* stop);
@@ -24,11 +24,11 @@ class StopScope {
   const std::atomic<bool>* const outer_;
 };
 
-/// Throws Stopped where the flag of this thread's scope is true. Loops that may take longer than a
-/// second without one of Workers call it.
+/// Throws Stopped if the flag of this thread's scope is set. Loops that may take longer than a
+/// second without using Workers must call it.
 void stop_if_asked();
 
-/// Whether body() came to its end before `stop` was heard.
+/// Runs body() and returns whether it finished before `stop` interrupted it.
 template <class Body>
 bool unless_stopped(const std::atomic<bool>& stop, const Body& body) {
   try {

@@ -14,10 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// This user may not read the folder, or its file system syncs none.
+// Errors of a folder that this user may not read, or of a file system that cannot sync folders.
 constexpr std::array kCannotSync = {EACCES, EPERM, EINVAL, EROFS, EBADF, ENOSYS, EOPNOTSUPP};
 
-// 0, or why the system refused.
+// Returns 0 or the errno.
 int sync_once(const fs::path& folder) {
   const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (file < 0) return errno;

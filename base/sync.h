@@ -4,12 +4,12 @@
 
 namespace saccade {
 
-/// Has the system write the names in a folder to the disk: a file that was made or renamed there
-/// keeps its name through a power failure. Does nothing where this user may not read the folder or
-/// its file system cannot. Throws as throw_refused(), naming the folder.
+/// Syncs a folder's entries to disk, so that a file created or renamed there keeps its name through
+/// a power failure. Does nothing if this user may not read the folder or its file system cannot
+/// sync folders. Throws by throw_refused() with the folder's path.
 void sync_folder(const std::filesystem::path& folder);
 
-/// The same of a folder that may just have been made and of all above it, by which it is found.
+/// The same for a folder that may have just been created, and all of its parents.
 void sync_folder_and_parents(const std::filesystem::path& folder);
 
 }  // namespace saccade

@@ -6,16 +6,16 @@
 
 namespace saccade {
 
-/// Why the system refused the last thing that was asked of it: "No space left on device". Streams
-/// do not always leave a reason: errno is set to 0 before they are asked.
+/// The text of an errno: "No space left on device". Streams do not always set errno, so set it to 0
+/// before using them.
 std::string system_reason(int error = errno);
 
-/// Throws "<what>: <the reason>". InputError where the user can give another file or place: this
-/// one is not there, not theirs, no file or badly named. Else std::runtime_error: the disk is full
-/// or broken, there are too many files open.
+/// Throws "<what>: <reason>". Maps errno to InputError if the user can fix it with another path
+/// (missing, no permission, not a file, bad name), otherwise to std::runtime_error (disk full or
+/// broken, too many open files).
 [[noreturn]] void throw_refused(const std::string& what, int error = errno);
 
-/// The same of what std::filesystem threw: "<path>: <the reason>".
+/// The same for an error of std::filesystem: "<path>: <reason>".
 [[noreturn]] void throw_refused(const std::filesystem::filesystem_error& error);
 
 }  // namespace saccade

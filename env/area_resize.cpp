@@ -10,7 +10,7 @@
 namespace saccade {
 namespace {
 
-// (to, from): what share of pixel i of `to` is made of pixel k of `from`.
+// (to, from): the share of pixel k of `from` in pixel i of `to`.
 Tensor<2> shares(int to, int from) {
   Tensor<2> share = zeros<2>(to, from);
   const double side = static_cast<double>(from) / to;
@@ -22,7 +22,7 @@ Tensor<2> shares(int to, int from) {
   return share;
 }
 
-// Which pixels of `from` each of `to` is made of.
+// Returns the range of pixels of `from` that contribute to each pixel of `to`.
 std::vector<AreaResize::Range> covered(const Tensor<2>& shares) {
   std::vector<AreaResize::Range> ranges;
   for (int i = 0; i < static_cast<int>(shares.shape()[0]); ++i) {

@@ -7,11 +7,11 @@
 
 namespace saccade {
 
-/// Shrinks canvases to rows x cols by area averages: a pixel is the mean of what it covers, parts
-/// of pixels by their share. The mean of the whole is kept.
+/// Shrinks canvases to rows x cols by area averaging: a pixel is the mean of the area it covers,
+/// with partial pixels weighted by their share. Preserves the mean of the canvas.
 class AreaResize {
  public:
-  /// From (channels, rows, cols) to (channels, to_rows, to_cols), no larger than before.
+  /// From (channels, rows, cols) to (channels, to_rows, to_cols), which must not be larger.
   AreaResize(int channels, int rows, int cols, int to_rows, int to_cols);
 
   /// small (channels * to_rows * to_cols), canvas (channels * rows * cols)
@@ -19,7 +19,7 @@ class AreaResize {
   /// Writes dcanvas from dsmall.
   void backward(std::span<float> dcanvas, std::span<const float> dsmall);
 
-  /// Pixels of an axis.
+  /// A range of pixels along one axis.
   struct Range {
     int first, count;
   };
@@ -28,9 +28,9 @@ class AreaResize {
   int channels_, rows_, cols_, to_rows_, to_cols_;
   Tensor<2> row_shares_;           // (to_rows, rows): rows sum to 1
   Tensor<2> col_shares_;           // (to_cols, cols)
-  std::vector<Range> row_ranges_;  // (to_rows): what has a share
+  std::vector<Range> row_ranges_;  // (to_rows): rows with a non-zero share
   std::vector<Range> col_ranges_;  // (to_cols)
-  Tensor<2> half_;                 // (to_rows, cols): of one channel
+  Tensor<2> half_;                 // (to_rows, cols): one channel
 };
 
 }  // namespace saccade

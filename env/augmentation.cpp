@@ -11,13 +11,13 @@
 namespace saccade {
 namespace {
 
-// A point of the source for each point of the target, relative to their common centre:
-// (u, v) = (xx x + xy y, yx x + yy y) + centre.
+// Maps a point of the target to a point of the source, relative to their common centre: (u, v) =
+// (xx x + xy y, yx x + yy y) + centre.
 struct Affine {
   float xx, xy, yx, yy;
 };
 
-// One channel of the source with a black frame of one pixel, as floats.
+// Copies one channel of the source as floats into a black frame of one pixel.
 void frame(float* framed, const std::uint8_t* source, int rows, int cols, int channels) {
   std::fill_n(framed, (rows + 2) * (cols + 2), 0.0F);
   for (int row = 0; row < rows; ++row)
@@ -25,7 +25,7 @@ void frame(float* framed, const std::uint8_t* source, int rows, int cols, int ch
       framed[(row + 1) * (cols + 2) + col + 1] = source[(row * cols + col) * channels];
 }
 
-// Displacements at knots that span an image, along one axis.
+// Displacements along one axis, interpolated between knots that span the image.
 class Field {
  public:
   static constexpr int kKnots = 5;
@@ -34,10 +34,10 @@ class Field {
     for (float& knot : knots_) knot = stream.uniform(-bound, bound);
   }
 
-  // Writes those of one row's pixels, (cols).
+  // Writes the displacements of one row of pixels, (cols).
   void write_row(float* __restrict row_field, int row, int rows, int cols) const {
     const Between between(row, rows);
-    std::array<float, kKnots> knots;  // of this row
+    std::array<float, kKnots> knots;  // interpolated to this row
     for (int k = 0; k < kKnots; ++k) {
       const float* upper = knots_.data() + between.knot * kKnots + k;
       knots[k] = upper[0] + between.share * (upper[kKnots] - upper[0]);
@@ -49,7 +49,7 @@ class Field {
   }
 
  private:
-  // A pixel of `size`, between a knot and the next.
+  // A pixel's position between two knots, on an axis of `size` pixels.
   struct Between {
     Between(int pixel, int size) {
       const float at =
@@ -64,9 +64,9 @@ class Field {
   std::array<float, kKnots * kKnots> knots_;  // (rows, cols)
 };
 
-// One row of the target, `u` and `v` being where its first pixel comes from, in pixels of the
-// frame, and `bend` (2, cols) what displaces each. Points beyond the frame are moved onto it.
-// Without branches, so that it compiles to vectors.
+// Writes one row of the target. (u, v) is the source position of its first pixel, in pixels of the
+// frame, and `bend` (2, cols) displaces each pixel. Points outside the frame are clamped to it.
+// Free of branches, so that it vectorises.
 void read_row(std::uint8_t* __restrict target, int channels, const float* __restrict framed,
               int rows, int cols, float u, float v, const Affine& map,
               const float* __restrict bend) {

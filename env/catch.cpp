@@ -13,7 +13,7 @@ namespace {
 constexpr int kPaddle = 2;  // pixels
 constexpr int kLeastSide = 4;
 constexpr std::uint8_t kBlack = 0, kWhite = 255;
-constexpr std::uint64_t kPart = std::uint64_t{1} << 62;  // scene numbers to each part
+constexpr std::uint64_t kPart = std::uint64_t{1} << 62;  // scene numbers per split
 
 }  // namespace
 
@@ -81,7 +81,7 @@ void CatchEnvironment::advance(std::span<const int> actions, std::span<float> re
   }
 }
 
-// Brings facts and retina up to date.
+// Updates facts and retina.
 void CatchEnvironment::show_game(int episode) {
   const Game& game = games_[episode];
   std::uint8_t* ball = &canvas_[game.row * cols_ + game.col];

@@ -11,28 +11,29 @@
 
 namespace saccade {
 
-/// The names of the actions, by number: left, stay, right.
+/// The names of the actions, in order: left, stay, right.
 std::vector<std::string> catch_actions();
 
 /// Catch (Mnih et al. 2014, section 4.2, "Dynamic environments"; scene.kind: catch): a ball of one
-/// white pixel falls down a black canvas, and a paddle of two in the bottom row is to be under it.
+/// white pixel falls down a black canvas, and the agent moves a paddle of two pixels in the bottom
+/// row to catch it.
 ///
-/// An act moves the paddle by one pixel as the action says, not beyond the sides, and at the same
-/// time the ball: one row down and by its drift to the side. It earns 1 when that brings the ball
-/// into the bottom row and onto the paddle, else 0. What the paper leaves open: a ball starts at a
-/// uniform column of the top row with a uniform drift of -1, 0 or 1 columns a step, and turns round
-/// at the sides; when one has landed the next stands in the top row at once, so that the landing
-/// itself is paid and not seen; the paddle starts at a uniform place and stays where it is between
-/// balls. Balls go on for as long as there are acts.
+/// An act moves the paddle by one pixel, stopped by the sides, and at the same time moves the ball
+/// down by one row and sideways by its drift. The reward is 1 if this brings the ball into the
+/// bottom row and onto the paddle, else 0. Choices that the paper leaves open: a ball starts at a
+/// uniform column of the top row with a uniform drift of -1, 0 or 1 columns per step and bounces
+/// off the sides; once it lands, the next ball appears in the top row at once, so that a landing is
+/// rewarded but never seen; the paddle starts at a uniform place and stays where it is between
+/// balls. Balls keep falling for as long as there are acts.
 ///
-/// The facts tell where the ball is now, as the only digit and box; label and length are 0.
+/// The facts hold the ball's current position as the only digit and box; label and length are 0.
 class CatchEnvironment final : public RetinaEnvironment {
  public:
-  /// canvas (rows, cols), in pixels; keeps a copy of `retina`, which is for a canvas of this size
-  /// with one channel. `rollouts` (M) episodes in a row share a scene, the paddle's start and all
-  /// balls to come, so that B episodes use B / M scenes; episodes is a multiple of rollouts. Scene
-  /// n of each part is another one. Throws InputError (scene.canvas) for a side of fewer than four
-  /// pixels.
+  /// canvas (rows, cols), in pixels. Keeps a copy of `retina`, which must be for a canvas of this
+  /// size with one channel. `rollouts` (M) consecutive episodes share a scene: the paddle's start
+  /// and all future balls. So B episodes use B / M scenes; episodes is a multiple of rollouts.
+  /// Scene n differs between the splits. Throws InputError (scene.canvas) if a side has fewer than
+  /// four pixels.
   CatchEnvironment(std::array<int, 2> canvas, const Retina& retina, Split split, std::uint64_t seed,
                    int episodes, int rollouts);
 

@@ -10,10 +10,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kCifarSide = 32, kCifarChannels = 3, kCifarClasses = 10;
-constexpr std::size_t kPlane = kCifarSide * kCifarSide;       // the pixels of one channel
+constexpr std::size_t kPlane = kCifarSide * kCifarSide;       // pixels of one channel
 constexpr std::size_t kRecord = 1 + kCifarChannels * kPlane;  // label, red, green, blue
 
-/// Appends the records of a batch.
+/// Appends the records of one batch file.
 void append_batch(const fs::path& path, std::vector<std::uint8_t>& records) {
   InputFile file = open_file(path);
   const std::uintmax_t size = file.size();
@@ -48,7 +48,7 @@ DigitSet unpack_records(const std::vector<std::uint8_t>& records) {
   return set;
 }
 
-/// The lines of batches.meta.txt, or without it what they say as published.
+/// Reads the class names from batches.meta.txt; without that file, returns the published names.
 std::vector<std::string> read_names(const fs::path& path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored))

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the decompressed files of MNIST.
+// CRC-32 of the decompressed MNIST files.
 const std::map<std::string, std::uint32_t> kMnistCrc32 = {{"train-images-idx3-ubyte", 0xe9f4d8b3},
                                                           {"train-labels-idx1-ubyte", 0xe0cb4ad2},
                                                           {"t10k-images-idx3-ubyte", 0x91373bdf},
@@ -25,10 +25,10 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// What a source with usual places needs there.
+// Files that a source needs in one of its default folders.
 struct Files {
   std::vector<std::string> names;
-  bool or_gz = false;  // each plain or as .gz
+  bool or_gz = false;  // each may also be compressed, as .gz
 };
 
 bool holds_any(const fs::path& folder, const Files& files) {
@@ -39,7 +39,7 @@ bool holds_any(const fs::path& folder, const Files& files) {
   });
 }
 
-/// The folder of a source: data.path alone if it is given, else the first of the usual places that
+/// Returns the folder of a source: data.path if it is given, else the first default folder that
 /// holds any of the files.
 fs::path find_folder(const DataConfig& config, const Files& files) {
   if (!config.path.empty()) return config.path;
@@ -70,7 +70,7 @@ Files files_of(const std::array<const char*, N>& names, bool or_gz) {
   return {{names.begin(), names.end()}, or_gz};
 }
 
-/// A look-alike of MNIST, with names for its ten classes.
+/// Reads a look-alike of MNIST and names its ten classes.
 RawDigits read_named(const DataConfig& config, const std::vector<std::string>& class_names,
                      const std::array<const char*, 4>& files = kIdxFiles) {
   const fs::path folder = find_folder(config, files_of(files, true));
@@ -97,7 +97,7 @@ RawDigits load_kmnist(const DataConfig& config) {
   return read_named(config, {"o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"});
 }
 
-/// Of a set of digits, rows for columns: EMNIST is published lying on its side.
+/// Swaps rows and columns of every image: EMNIST is published transposed.
 void turn_upright(DigitSet& set) { set.images = xt::eval(xt::transpose(set.images, {0, 2, 1, 3})); }
 
 RawDigits load_emnist(const DataConfig& config) {
@@ -133,9 +133,9 @@ RawDigits load_synthetic(const DataConfig&) {
   return draw_synthetic(kTrain, kTest, kSeed);
 }
 
-// What a source makes of data.path.
+// Whether a source takes data.path.
 enum class Path {
-  optional,  // it has usual places
+  optional,  // it has default folders
   needed,
   unused,  // it reads no files
 };
@@ -143,7 +143,7 @@ enum class Path {
 struct Source {
   RawDigits (*load)(const DataConfig&);
   Path path = Path::optional;
-  bool resizes = false;  // takes data.size
+  bool resizes = false;  // it takes data.size
 };
 
 const NameTable<Source>& sources() {
@@ -160,9 +160,9 @@ const NameTable<Source>& sources() {
   return table;
 }
 
-/// Digits first .. first + count - 1 of a set.
+/// Returns digits first .. first + count - 1 of a set.
 DigitSet part(const DigitSet& set, int first, int count) {
-  const std::size_t pixels = set.images.size() / set.labels.size();  // of one image
+  const std::size_t pixels = set.images.size() / set.labels.size();  // per image
   DigitSet digits;
   digits.classes = set.classes;
   auto shape = set.images.shape();

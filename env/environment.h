@@ -20,102 +20,103 @@ struct CanvasSize {
   int pixels() const { return channels * rows * cols; }
 };
 
-/// What an agent has to say.
+/// The kind of answer that an environment expects.
 enum class AnswerKind {
   one_class,  // one of C classes, at the end: answer()
   sequence,   // of C symbols, the last of which is the end mark, at the end: answer_sequence()
   actions,    // one of C actions at every step: act()
 };
 
-/// A batch of B episodes that are looked at together.
+/// A batch of B episodes that are stepped together.
 ///
-/// The legal order of calls is reset, look and view any number of times, answer once (by the call
-/// of answer_kind()), and again from reset; any other order, and the call of another answer kind,
-/// throws std::logic_error. Where the answer is actions, act() stands between the looks any number
-/// of times, and the next reset() ends the episodes. There is no automatic reset: after the answer
-/// the facts stay until the next reset(). A call covers all B episodes, writes into memory of the
-/// caller and allocates nothing. The same (seed, first_scene, locations, actions) gives the same
-/// bits. An environment is used by one thread at a time; environments do not share state.
+/// The legal order of calls is reset, then look and view any number of times, then one answer (by
+/// the call that matches answer_kind()), then reset again. Any other order, and the call of another
+/// answer kind, throws std::logic_error. If the answer is actions, act() may be called between
+/// looks any number of times, and the next reset() ends the episodes. There is no automatic reset:
+/// after the answer the facts stay valid until the next reset(). A call covers all B episodes,
+/// writes into the caller's memory and allocates nothing. The same (seed, first_scene, locations,
+/// actions) gives the same bits. Only one thread may use an environment at a time; environments do
+/// not share state.
 ///
 /// Episodes that do not begin and end together (env/vector_environment.h) are restarted and judged
 /// one by one, between reset() and the call that would answer for all.
 ///
-/// An environment may be looked at (glimpse_size() > 0), viewed (canvas().pixels() > 0), or both.
+/// An environment supports looking (glimpse_size() > 0), viewing (canvas().pixels() > 0), or both.
 class Environment {
  public:
   virtual ~Environment() = default;
 
   virtual int episodes() const = 0;                 // B
-  virtual int glimpse_size() const = 0;             // D; 0: it cannot be looked at
+  virtual int glimpse_size() const = 0;             // D; 0: looking is not supported
   virtual int num_classes() const = 0;              // C: classes, symbols or actions
-  virtual CanvasSize canvas() const { return {}; }  // where there is one
+  virtual CanvasSize canvas() const { return {}; }  // empty if there is none
   virtual AnswerKind answer_kind() const { return AnswerKind::one_class; }
-  virtual int max_symbols() const { return 0; }  // J: of the longest sequence, end mark included
+  virtual int max_symbols() const { return 0; }  // J: longest sequence, end mark included
 
-  /// Whether the facts change while an episode lasts.
+  /// Whether the facts change during an episode.
   bool moves() const { return answer_kind() == AnswerKind::actions; }
 
-  /// The most that an episode of so many acts can earn; of other answers 1.
+  /// The largest return of an episode with that many acts; 1 for other answer kinds.
   virtual float best_return(int) const { return 1.0F; }
 
-  /// Begins B new episodes. Scenes are numbered from `first_scene`; see each environment for how
+  /// Begins B new episodes. Scenes are numbered from `first_scene`; each environment documents how
   /// many scenes B episodes use.
   void reset(std::uint64_t first_scene);
-  /// What is seen at locations (B, 2), (x, y) in [-1, 1]: glimpses (B, D), values in [0, 1]. A
-  /// location outside, or not a number, throws std::out_of_range.
+  /// Looks at locations (B, 2), (x, y) in [-1, 1]: writes glimpses (B, D), values in [0, 1]. Throws
+  /// std::out_of_range for a location outside that range or NaN.
   void look(ConstMatrix locations, Matrix glimpses);
-  /// What is seen at places (K, 2) in every episode: glimpses (B K, D), row b K + k. Places as in
-  /// look().
+  /// Looks at every place (K, 2) in every episode: writes glimpses (B K, D), row b K + k. Places
+  /// have the range of look().
   void look_at_all(ConstMatrix places, Matrix glimpses);
-  /// What is seen at locations (B, 2) between pixels, so that it changes smoothly with them:
-  /// glimpses (B, D) as in look(), and slopes (B, 2 D), the derivatives of a glimpse by x and then
-  /// by y (Retina::look_smoothly). They are written with it, for a world may have moved on by the
-  /// time of the way back.
+  /// Looks at locations (B, 2) with interpolation between pixels, so that the glimpse varies
+  /// smoothly with the location: writes glimpses (B, D) as look() does, and slopes (B, 2 D), the
+  /// derivatives of a glimpse by x and then by y (Retina::look_smoothly). Slopes are written now
+  /// because the world may have moved on before the backward pass.
   void look_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes);
-  /// The whole canvases as they are now, for agents that see them: (B, channels * rows * cols),
+  /// Writes the current canvases, for agents that see them whole: (B, channels * rows * cols),
   /// values in [0, 1].
   void view(Matrix canvases);
-  /// Adds to dcanvas (channels * rows * cols), the gradient of a canvas as view() shows it, what
-  /// the gradient dglimpse (D) of a look at (x, y) says of it. Environments without a retina throw
-  /// std::logic_error.
+  /// The backward pass of a look at (x, y): adds to dcanvas (channels * rows * cols), the gradient
+  /// of a canvas as view() shows it, the part due to dglimpse (D). Throws std::logic_error in
+  /// environments without a retina.
   virtual void look_backward(std::span<float> dcanvas, float x, float y,
                              std::span<const float> dglimpse) const;
-  /// The same of look_smoothly().
+  /// The same for look_smoothly().
   virtual void look_smoothly_backward(std::span<float> dcanvas, float x, float y,
                                       std::span<const float> dglimpse) const;
-  /// The agent's classes (B) end the episodes; rewards (B): 1 for the right class, else 0.
+  /// Ends the episodes with the agent's classes (B). Rewards (B): 1 for the right class, else 0.
   void answer(std::span<const int> classes, std::span<float> rewards);
-  /// The agent's symbols (B, J) end the episodes; what follows an end mark does not count. Rewards
-  /// (B): 1 where the whole sequence is right, end mark included, else 0.
+  /// Ends the episodes with the agent's symbols (B, J); symbols after an end mark are ignored.
+  /// Rewards (B): 1 if the whole sequence is right, end mark included, else 0.
   void answer_sequence(std::span<const int> symbols, std::span<float> rewards);
-  /// The agent's actions (B) move the world on by one step; rewards (B): what the step earned. An
-  /// action outside 0 .. C - 1 throws std::out_of_range and nothing moves.
+  /// Advances the world by one step with the agent's actions (B). Rewards (B): those of this step.
+  /// Throws std::out_of_range for an action outside 0 .. C - 1, before anything moves.
   void act(std::span<const int> actions, std::span<float> rewards);
 
-  /// Begins another scene in one episode; the others go on. Environments whose episodes share
-  /// scenes or that have no such call throw std::logic_error.
+  /// Begins another scene in one episode; the others continue. Throws std::logic_error in
+  /// environments whose episodes share scenes or that do not support it.
   void restart(int episode, std::uint64_t scene);
-  /// What is seen in one episode at a location as in look(): glimpse (D).
+  /// Looks in one episode only, at a location as in look(): writes glimpse (D).
   void look(int episode, float x, float y, std::span<float> glimpse);
-  /// What answer() and answer_sequence() would pay one episode for this class (1) or these symbols
-  /// (J). It ends nothing.
+  /// Returns the reward that answer() or answer_sequence() would give one episode for this class
+  /// (1) or these symbols (J). Does not end the episode.
   float judge(int episode, std::span<const int> said) const;
 
-  /// What is true of each episode (B), apart from the observation; valid from reset() on, and
-  /// changed by act() and restart() alone.
+  /// The ground truth of each episode (B), which is not part of the observation; valid from reset()
+  /// on, and changed only by act() and restart().
   virtual std::span<const SceneFacts> facts() const = 0;
 
  protected:
   virtual void begin(std::uint64_t first_scene) = 0;
-  /// Environments without a retina, a grid, a canvas, actions or episodes of their own need not
-  /// have them: std::logic_error.
+  /// Optional overrides. By default they throw std::logic_error: an environment need not have a
+  /// retina, a grid, a canvas, actions or single episodes.
   virtual void begin_one(int episode, std::uint64_t scene);
   virtual void observe(ConstMatrix locations, Matrix glimpses);
   virtual void observe_one(int episode, float x, float y, float* glimpse);
   virtual void observe_all(ConstMatrix places, Matrix glimpses);
   virtual void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes);
   virtual void observe_canvases(Matrix canvases);
-  /// One step of the world; writes every reward. The actions are in range.
+  /// Advances the world by one step; must write every reward. The actions are in range.
   virtual void advance(std::span<const int> actions, std::span<float> rewards);
 
  private:
@@ -124,11 +125,11 @@ class Environment {
   bool running_ = false;
 };
 
-/// Makes an environment of `episodes` episodes, `rollouts` of which in a row share a scene.
+/// Makes an environment of `episodes` episodes, of which `rollouts` consecutive ones share a scene.
 using EnvironmentFactory = std::function<std::unique_ptr<Environment>(int episodes, int rollouts)>;
 
-/// What environments that are seen through a retina have in common: the facts of B episodes, and
-/// canvases that `sharing` episodes in a row look at, prepared once.
+/// Base of environments with a retina: holds the facts of B episodes, and canvases that are
+/// prepared once for `sharing` consecutive episodes.
 class RetinaEnvironment : public Environment {
  public:
   int episodes() const override { return static_cast<int>(facts_.size()); }
@@ -147,7 +148,7 @@ class RetinaEnvironment : public Environment {
   /// Keeps a copy of `retina`. episodes is a multiple of sharing.
   RetinaEnvironment(const Retina& retina, int episodes, int sharing);
 
-  /// Shows a canvas, (channels, rows, cols), to the episode and those that share it.
+  /// Shows a canvas, (channels, rows, cols), to the episode and to those that share it.
   void show(int episode, std::span<const std::uint8_t> canvas);
 
   std::vector<SceneFacts> facts_;  // (B)
@@ -166,8 +167,8 @@ class RetinaEnvironment : public Environment {
   std::vector<std::byte> prepared_;  // (B / sharing, retina.prepared_size())
 };
 
-/// Glimpses of scenes with digits. `rollouts` (M) episodes in a row share a scene, so that B
-/// episodes use B / M scenes, numbered from first_scene. The answer is a class, or a sequence where
+/// Glimpses of scenes with digits. `rollouts` (M) consecutive episodes share a scene, so that B
+/// episodes use B / M scenes, numbered from first_scene. The answer is a class, or a sequence if
 /// the scenes have symbols (scene.kind: transcribe).
 class GlimpseEnvironment final : public RetinaEnvironment {
  public:

@@ -39,8 +39,7 @@ struct Image {
   cv::Mat pixels;  // 8 bit, grey or BGR
 };
 
-/// The entries of a folder for which `wanted` holds, in the order of their names, hidden ones left
-/// out.
+/// Returns the entries of a folder that satisfy `wanted`, sorted by name, without hidden ones.
 template <class Predicate>
 std::vector<fs::path> sorted_entries(const fs::path& folder, Predicate&& wanted) {
   std::vector<fs::path> paths;
@@ -80,7 +79,8 @@ std::vector<std::string> find_classes(const fs::path& folder) {
   return names;
 }
 
-/// The images of all classes in a fair random order, the same each time. `split` keys the order.
+/// Returns the images of all classes in a uniform random order that is fixed. `split` keys the
+/// order.
 std::vector<ImageFile> list_images(const fs::path& folder, const std::vector<std::string>& classes,
                                    std::uint32_t split) {
   constexpr std::uint64_t kSeed = 1;
@@ -100,7 +100,7 @@ std::vector<ImageFile> list_images(const fs::path& folder, const std::vector<std
   return shuffled;
 }
 
-/// Averages over areas where the image shrinks, interpolates where it grows.
+/// Averages areas to shrink an image and interpolates to enlarge it.
 cv::Mat resize(const cv::Mat& pixels, int size) {
   cv::Mat shrunk, resized;
   cv::resize(pixels, shrunk, {std::min(pixels.cols, size), std::min(pixels.rows, size)}, 0, 0,
@@ -111,8 +111,9 @@ cv::Mat resize(const cv::Mat& pixels, int size) {
 
 double word(const std::uint8_t* bytes) { return 256.0 * bytes[0] + bytes[1]; }
 
-/// Rows times columns of the largest frame that any bytes of a JPEG file could declare. Decoders
-/// find frames behind bytes that are no segments at all, each in its own way.
+/// Returns rows times columns of the largest frame that the bytes of a JPEG file could declare.
+/// Scans every offset, because decoders differ in how they find frames after bytes that are not
+/// segments.
 double most_pixels_of_jpeg(std::span<const std::uint8_t> bytes) {
   constexpr std::size_t kFrame = 10;  // 0xff, kind, size, bits, rows, cols, components
   double most = 0.0;
@@ -126,24 +127,24 @@ double most_pixels_of_jpeg(std::span<const std::uint8_t> bytes) {
   return most;
 }
 
-/// Rows times columns as a PNG or JPEG file says; nothing where it is neither. What a file is, its
-/// first bytes say and not its name.
+/// Returns the rows times columns that a PNG or JPEG file declares; nullopt for any other format.
+/// The first bytes decide the format, not the file name.
 std::optional<double> declared_pixels(std::span<const std::uint8_t> bytes) {
   constexpr std::array<std::uint8_t, 8> kPng = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
   constexpr std::array<std::uint8_t, 3> kJpeg = {0xff, 0xd8, 0xff};
-  constexpr std::size_t kPngSides = 16;  // behind the mark, size and name of the first chunk
+  constexpr std::size_t kPngSides = 16;  // after the signature and the first chunk's size and name
   const auto begins_with = [&](const auto& mark) {
     return bytes.size() >= mark.size() && std::equal(mark.begin(), mark.end(), bytes.begin());
   };
   if (begins_with(kJpeg)) return most_pixels_of_jpeg(bytes);
   if (!begins_with(kPng)) return std::nullopt;
-  if (bytes.size() < kPngSides + 8) return 0.0;  // which decodes to nothing
+  if (bytes.size() < kPngSides + 8) return 0.0;  // too short to decode
   const std::uint8_t* sides = &bytes[kPngSides];
   return (word(sides) * 65536.0 + word(sides + 2)) * (word(sides + 4) * 65536.0 + word(sides + 6));
 }
 
 std::vector<std::uint8_t> read_bytes(const fs::path& path) {
-  constexpr std::uintmax_t kMostBytes = 1 << 29;  // as many as the pixels may have
+  constexpr std::uintmax_t kMostBytes = 1 << 29;  // the same as the limit on decoded pixels
   InputFile file = open_file(path);
   const std::uintmax_t size = file.size();
   if (size > kMostBytes)
@@ -156,10 +157,10 @@ std::vector<std::uint8_t> read_bytes(const fs::path& path) {
   return bytes;
 }
 
-/// 8 bit, grey or BGR without alpha, upright.
+/// Decodes to 8 bit, grey or BGR without alpha, with the EXIF rotation applied.
 cv::Mat decode(const fs::path& path, int size) {
   constexpr double k16To8Bit = 1.0 / 257;
-  constexpr double kMostPixels = 1 << 26;  // half a gigabyte where each has 8 bytes
+  constexpr double kMostPixels = 1 << 26;  // half a gigabyte at 8 bytes per pixel
   const auto fail = [&](const std::string& fault) {
     throw InputError(fmt::format("{}: {}", path.string(), fault));
   };
@@ -179,7 +180,7 @@ cv::Mat decode(const fs::path& path, int size) {
   return size > 0 ? resize(pixels, size) : pixels;
 }
 
-/// Throws what is wrong with the first of those that cannot be read.
+/// Throws the error of the first file that cannot be read.
 std::vector<Image> read_images(const std::vector<ImageFile>& files, int size, Workers& workers) {
   std::vector<Image> images(files.size());
   std::vector<std::exception_ptr> faults(files.size());
@@ -196,7 +197,7 @@ std::vector<Image> read_images(const std::vector<ImageFile>& files, int size, Wo
   return images;
 }
 
-/// All images must be of the size of `first`.
+/// Throws unless all images have the size of `first`.
 void check_sizes(const Image& first, const std::vector<Image>& images) {
   for (const Image& image : images)
     if (image.pixels.size() != first.pixels.size())
@@ -220,7 +221,7 @@ DigitSet pack(const std::vector<Image>& images, bool colour, int classes) {
   set.images.resize(
       {count, static_cast<std::size_t>(rows), static_cast<std::size_t>(cols), channels});
   set.labels.resize({count});
-  const std::size_t pixels = set.images.size() / count;  // of one image
+  const std::size_t pixels = set.images.size() / count;  // per image
   for (std::size_t i = 0; i < count; ++i) {
     const cv::Mat& from = images[i].pixels;
     cv::Mat to(rows, cols, colour ? CV_8UC3 : CV_8UC1, set.images.data() + i * pixels);
@@ -233,12 +234,12 @@ DigitSet pack(const std::vector<Image>& images, bool colour, int classes) {
   return set;
 }
 
-/// What decoding them depends on: a line each with name, size and time of the last change.
+/// Everything that decoding depends on: a line per file with name, size and modification time.
 std::string listing(const fs::path& folder, const std::vector<ImageFile>& files) {
   std::string text;
   for (const ImageFile& file : files) {
     struct stat status {};
-    if (stat(file.path.c_str(), &status) != 0) status = {};  // decoding will tell
+    if (stat(file.path.c_str(), &status) != 0) status = {};  // decoding will report the error
     text += fmt::format("{} {} {}.{}\n", file.path.lexically_relative(folder).string(),
                         status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
   }

@@ -5,7 +5,7 @@
 namespace saccade {
 namespace {
 
-// Of a scene of which nothing is known; a sequence is at least its end mark.
+// The facts of an unlabelled scene; a sequence has at least its end mark.
 SceneFacts unknown(const Asked& asked) {
   SceneFacts facts;
   facts.num_digits = 0;

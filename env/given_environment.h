@@ -8,19 +8,19 @@
 
 namespace saccade {
 
-/// What is asked about scenes that somebody gives.
+/// The answer spec: what is asked about scenes that the caller supplies.
 struct Asked {
-  AnswerKind kind = AnswerKind::one_class;  // not actions: a picture does not move
+  AnswerKind kind = AnswerKind::one_class;  // not actions: a fixed picture does not move
   int num_classes = 10;                     // C
-  int max_symbols = 0;                      // J, of sequences
+  int max_symbols = 0;                      // J, for sequences
 };
 
-/// Scenes that somebody gives as whole canvases, of which nothing is known but, where they are
-/// told, their classes: facts have no digits. Scene n is canvas n mod N; no two episodes share one.
+/// Scenes that the caller supplies as whole canvases, with optional class labels: facts have no
+/// digits. Scene n is canvas n mod N; no two episodes share one.
 class CanvasEnvironment final : public RetinaEnvironment {
  public:
-  /// Keeps references to `canvases` (N, channels, rows, cols), N >= 1, of `size`, and `labels` (N),
-  /// or none; a copy of `retina`, which is for canvases of that size.
+  /// Keeps references to `canvases` (N, channels, rows, cols), N >= 1, of `size`, and to `labels`
+  /// (N), which may be empty. Keeps a copy of `retina`, which must be for canvases of that size.
   CanvasEnvironment(std::span<const std::uint8_t> canvases, std::span<const int> labels,
                     const CanvasSize& size, const Retina& retina, const Asked& asked, int episodes);
 
@@ -39,8 +39,9 @@ class CanvasEnvironment final : public RetinaEnvironment {
   Asked asked_;
 };
 
-/// Scenes of which somebody gives the glimpses alone, wherever they were taken: look t of scene n
-/// shows glimpse (t, n mod N), and black after the last. Nothing is known of their slopes: 0.
+/// Scenes for which the caller supplies only the glimpses, at whatever locations they were taken:
+/// look t of scene n shows glimpse (t, n mod N), and black after the last one. Slopes are unknown
+/// and written as 0.
 class HandedEnvironment final : public Environment {
  public:
   /// Keeps a reference to `glimpses` (T, N, D), N >= 1.

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The third byte of a magic is the type of the values (8: unsigned bytes), the fourth the number
+// The third byte of a magic gives the type of the values (8: unsigned bytes), the fourth the number
 // of dimensions.
 constexpr std::uint32_t kLabels = 0x801;        // (N)
 constexpr std::uint32_t kGreyImages = 0x803;    // (N, rows, cols)
@@ -38,7 +38,7 @@ struct IdxFile {
   [[noreturn]] void fail(const std::string& fault) const { throw InputError(path + ": " + fault); }
 };
 
-/// `name` in the folder, or else `name`.gz.
+/// Returns the path of `name` in the folder or, if it does not exist, of `name`.gz.
 std::string find_file(const fs::path& folder, const std::string& name) {
   std::error_code ignored;
   for (const char* suffix : {"", ".gz"}) {
@@ -50,8 +50,7 @@ std::string find_file(const fs::path& folder, const std::string& name) {
       fmt::format("{}: missing; needed: this file or {}.gz", (folder / name).string(), name));
 }
 
-/// The bytes of a file one after the other, decompressed if it is a gzip file; zlib reads others as
-/// they are.
+/// Reads a file sequentially. zlib decompresses gzip files and passes others through unchanged.
 class Unpacked {
  public:
   explicit Unpacked(const std::string& path) : path_(path) {
@@ -69,7 +68,7 @@ class Unpacked {
   Unpacked(const Unpacked&) = delete;
   Unpacked& operator=(const Unpacked&) = delete;
 
-  /// Appends so many bytes, or those that are left.
+  /// Appends `count` bytes, or as many as are left.
   void read(std::vector<std::uint8_t>& bytes, std::size_t count) {
     constexpr std::size_t kMostAtOnce = 1U << 30;
     const std::size_t end = bytes.size() + count;
@@ -84,9 +83,9 @@ class Unpacked {
     check(size);
   }
 
-  /// No more bytes than these can be in the file.
+  /// Upper bound of the decompressed size.
   double most_bytes() const {
-    constexpr double kMostRatio = 1032.0;  // of deflate
+    constexpr double kMostRatio = 1032.0;  // maximum of deflate
     return size_ * (gzdirect(file_) ? 1.0 : kMostRatio);
   }
 
@@ -108,8 +107,8 @@ class Unpacked {
   gzFile file_;
 };
 
-/// `allowed` are the magics that the file may have. What its header says is held against the size
-/// of the file before there is memory for it, and nothing behind that is read.
+/// `allowed` lists the magics that the file may have. Checks the header against the file size
+/// before allocating, and ignores anything after the values.
 IdxFile read_file(const fs::path& folder, const std::string& name,
                   const std::vector<std::uint32_t>& allowed) {
   IdxFile file;
@@ -131,7 +130,7 @@ IdxFile read_file(const fs::path& folder, const std::string& name,
                           fmt::join(allowed, " or ")));
   for (std::size_t i = 1; i <= (magic & 0xff); ++i) file.shape.push_back(next_word());
 
-  // In floating point, so that absurd dimensions do not overflow.
+  // In floating point, so that absurd dimensions cannot overflow.
   const double expected =
       std::accumulate(file.shape.begin(), file.shape.end(), 1.0, std::multiplies<>());
   if (expected == 0)
@@ -149,7 +148,7 @@ IdxFile read_file(const fs::path& folder, const std::string& name,
   return file;
 }
 
-/// The images, (N, rows, cols, channels).
+/// Returns the images, (N, rows, cols, channels).
 IdxFile read_images(const fs::path& folder, const std::string& name) {
   IdxFile file = read_file(folder, name, {kGreyImages, kColourImages});
   if (file.shape.size() == 3) file.shape.push_back(1);
@@ -158,7 +157,7 @@ IdxFile read_images(const fs::path& folder, const std::string& name) {
   return file;
 }
 
-/// The digits of two files that belong together.
+/// Combines an image file and a label file into a dataset.
 DigitSet pair_up(const IdxFile& images, const IdxFile& labels) {
   if (images.shape[0] != labels.shape[0])
     throw InputError(fmt::format("{} holds {} images, but {} holds {} labels; allowed: one each",

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file is the mark, the length of the key, the key, a Shape of the training and one of the test
-// images, labels and pixels of both, and the CRC-32 of all that.
+// File format: the mark, the length of the key, the key, a Shape of the training images and one of
+// the test images, labels and pixels of both, and the CRC-32 of all of it.
 constexpr std::array<char, 8> kMark = {'s', 'a', 'c', 'c', 'i', 'm', 'g', '1'};
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 42;
 
@@ -26,7 +26,7 @@ struct Shape {
 
   std::uint64_t pixels() const { return sides[0] * sides[1] * sides[2] * sides[3]; }
   std::uint64_t bytes() const { return pixels() + sides[0] * sizeof(int); }
-  // So that a damaged one does not overflow.
+  // Rejects damaged sides, whose product would overflow.
   bool sane() const {
     double product = 1.0;
     for (const std::uint64_t side : sides) product *= static_cast<double>(side);
@@ -53,7 +53,7 @@ class CheckedOut {
   Crc32 crc_;
 };
 
-/// Reads them back.
+/// Reads bytes and adds them to the checksum.
 class CheckedIn {
  public:
   explicit CheckedIn(std::istream& file) : file_(file) {}
@@ -75,7 +75,7 @@ class CheckedIn {
   Crc32 crc_;
 };
 
-// Null where there is nothing to read: the images are decoded again.
+// Returns null if the file cannot be read: the images are then decoded again.
 std::unique_ptr<InputFile> open_if_readable(const fs::path& path) {
   try {
     return InputFile::if_there(path);
@@ -151,7 +151,7 @@ void ImageCache::write(const RawDigits& digits) const {
     put_set(out, digits.test);
     out.finish();
     file.commit();
-  } catch (const std::runtime_error&) {  // no room, no permission: they are decoded again next time
+  } catch (const std::runtime_error&) {  // no space or permission: they are decoded again next time
   }
 }
 

@@ -25,7 +25,7 @@ static_assert(std::endian::native == std::endian::little, "the files that are re
 
 constexpr std::uint64_t kHeader = 128, kTag = 8;
 
-// The types of elements, and of the values in them.
+// Types of elements, and of the values in them.
 enum Type : std::uint32_t {
   kInt8 = 1,
   kUint8,
@@ -46,7 +46,7 @@ struct Tag {
 
 [[noreturn]] void fail(const std::string& fault) { throw InputError(fault); }
 
-/// The bytes of one element of a file, one after the other, unpacked if they are compressed.
+/// Reads the bytes of one element sequentially, decompressing if needed.
 class ElementBytes {
  public:
   ElementBytes(std::istream& file, const Tag& tag)
@@ -59,7 +59,7 @@ class ElementBytes {
   ElementBytes(const ElementBytes&) = delete;
   ElementBytes& operator=(const ElementBytes&) = delete;
 
-  /// No more than this can still come.
+  /// Upper bound of the bytes that can still follow.
   std::uint64_t most() const {
     constexpr std::uint64_t kMostRatio = 1032, kWindow = 1 << 15;  // of deflate
     return packed_ ? (packed_left_ + stream_.avail_in) * kMostRatio + kWindow : packed_left_;
@@ -87,7 +87,7 @@ class ElementBytes {
     return value;
   }
 
-  /// Passes over the bytes up to the next multiple of 8, where a part begins.
+  /// Skips to the next multiple of 8 bytes, where a part begins.
   void align() {
     std::array<std::uint8_t, kTag> padding;
     read(padding.data(), (kTag - taken_ % kTag) % kTag);
@@ -100,7 +100,7 @@ class ElementBytes {
     file_.read(static_cast<char*>(to), static_cast<std::streamsize>(size));
     if (!file_) throw_refused("cannot be read");
   }
-  void refill() {  // where there is more
+  void refill() {  // requires packed_left_ > 0
     const std::size_t size = std::min<std::uint64_t>(block_.size(), packed_left_);
     read_file(block_.data(), size);
     stream_.next_in = block_.data();
@@ -108,7 +108,7 @@ class ElementBytes {
   }
 
   std::istream& file_;
-  std::uint64_t packed_left_;  // bytes of the file
+  std::uint64_t packed_left_;  // unread bytes of the element in the file
   const bool packed_;
   std::uint64_t taken_ = 0;
   z_stream stream_{};
@@ -121,12 +121,12 @@ struct Part {
   std::vector<std::uint8_t> bytes;
 };
 
-/// The next part, of at most so many bytes.
+/// Reads the next part, of at most `most` bytes.
 Part read_part(ElementBytes& element, std::uint64_t most) {
   element.align();
   const auto first = element.read<std::uint32_t>();
   Part part{.type = first & 0xffff, .bytes = {}};
-  const bool is_small = first >> 16 != 0;  // then its size is there, and 4 bytes follow
+  const bool is_small = first >> 16 != 0;  // then the size is in the upper half, and 4 bytes follow
   const std::uint32_t size = is_small ? first >> 16 : element.read<std::uint32_t>();
   if (size > std::min(most, is_small ? std::uint64_t{4} : element.most()))
     fail(fmt::format("a part of {} bytes in an array; allowed: {}", size, most));
@@ -161,7 +161,7 @@ double value_at(const std::vector<std::uint8_t>& bytes, std::size_t index) {
   return static_cast<double>(value);
 }
 
-/// An array, which an element holds, with its values if it has one of the names.
+/// Reads the array of an element, with its values if its name is one of `names`.
 std::optional<std::pair<std::string, MatArray>> read_array(ElementBytes& element,
                                                            std::span<const std::string> names) {
   constexpr std::uint64_t kMostName = 64, kMostAxes = 32, kFlags = 8;
@@ -181,7 +181,7 @@ std::optional<std::pair<std::string, MatArray>> read_array(ElementBytes& element
   Part values = read_part(element, element.most());
   array.type = values.type;
   array.values = std::move(values.bytes);
-  // In floating point, so that absurd sizes do not overflow.
+  // In floating point, so that absurd sizes cannot overflow.
   const double needed =
       std::accumulate(array.shape.begin(), array.shape.end(),
                       static_cast<double>(bytes_of_type(array.type)), std::multiplies<>());
@@ -204,7 +204,7 @@ std::map<std::string, MatArray> read_arrays(std::istream& file, std::uint64_t fi
     return tag;
   };
   if (file_size < kHeader) tag_at(kHeader);
-  // All of them first: nothing of a file that ends before its last element is worth a look.
+  // Scan all element headers first, so that a truncated file fails before any element is decoded.
   std::vector<std::uint64_t> places;
   for (std::uint64_t at = kHeader; at != file_size; at += kTag + tag_at(at).size)
     places.push_back(at);
@@ -251,7 +251,7 @@ std::map<std::string, MatArray> read_mat(const fs::path& path, std::span<const s
     return read_arrays(file, file.size(), names);
   } catch (const InputError& error) {
     throw InputError(path.string() + ": " + error.what());
-  } catch (const std::runtime_error& error) {  // of the system
+  } catch (const std::runtime_error& error) {  // system errors
     throw std::runtime_error(path.string() + ": " + error.what());
   }
 }

@@ -8,7 +8,7 @@
 
 namespace saccade {
 
-/// A file of a data set. Throws InputError "missing" where nothing is there, else as InputFile.
+/// Opens a file of a dataset. Throws InputError "missing" if it does not exist, else as InputFile.
 inline InputFile open_file(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) throw InputError(path.string() + ": missing");

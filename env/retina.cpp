@@ -12,13 +12,13 @@
 namespace saccade {
 namespace {
 
-// A box sum of up to 16 x 16 bytes fits 16 bits: 256 * 255 < 2^16.
+// A box sum of up to 16 x 16 bytes fits in 16 bits: 256 * 255 < 2^16.
 using Sum = std::uint16_t;
 constexpr int kMaxZoom = 16;
 constexpr int kMaxCanvasSide = 2048;
 constexpr int kMaxPlaneSide = kMaxCanvasSide + 2 * kMaxZoom;
 
-// Of `zoom` pixels: their sum, or the largest.
+// Mean pooling: joins `zoom` pixels by their sum. (Max pooling joins them by the largest.)
 struct Mean {
   static int join(int a, int b) { return a + b; }
 };
@@ -26,19 +26,19 @@ struct Max {
   static int join(int a, int b) { return std::max(a, b); }
 };
 
-// The boxes begin .. end - 1 of a glimpse's row or column meet the canvas; all others are black.
+// Boxes begin .. end - 1 of a glimpse's row or column overlap the canvas; all others are black.
 struct Visible {
   int begin, end;
 };
 
-// `first` is where the first box has its corner, of a canvas that ends at `plane_end`.
+// `first` is the start of the first box, on a canvas that ends at `plane_end`.
 Visible visible(int first, int zoom, int plane_end, int patch) {
   const auto steps = [zoom](int distance) { return (distance + zoom - 1) / zoom; };
   const int begin = std::clamp(steps(-first), 0, patch);
   return {begin, std::clamp(steps(plane_end - first), begin, patch)};
 }
 
-// joined[k] = `zoom` pixels of column k, one below the other.
+// joined[k] = `zoom` vertically adjacent pixels of column k, joined.
 template <class Pooling, class Zoom>
 void join_rows(Sum* __restrict joined, const std::uint8_t* __restrict pixels, int stride, int count,
                Zoom zoom) {
@@ -49,7 +49,7 @@ void join_rows(Sum* __restrict joined, const std::uint8_t* __restrict pixels, in
   }
 }
 
-// The box that begins there.
+// Returns the box that begins at `joined`.
 template <class Pooling, class Zoom>
 float box_at(const Sum* joined, Zoom zoom) {
   int pool = 0;
@@ -57,7 +57,8 @@ float box_at(const Sum* joined, Zoom zoom) {
   return static_cast<float>(pool);
 }
 
-// The visible boxes of a patch, times `scale`; `pixels` is where the glimpse's first box begins.
+// Writes the visible boxes of a patch, times `scale`; `pixels` is the corner of the glimpse's first
+// box.
 template <class Pooling, class Zoom>
 void read_patch(float* __restrict glimpse, int patch, const std::uint8_t* pixels, int stride,
                 Visible rows, Visible cols, Zoom zoom, float scale) {
@@ -67,7 +68,7 @@ void read_patch(float* __restrict glimpse, int patch, const std::uint8_t* pixels
     const std::uint8_t* __restrict from =
         pixels + static_cast<std::ptrdiff_t>(i) * zoom * stride + cols.begin * zoom;
     float* __restrict to = glimpse + static_cast<std::ptrdiff_t>(i) * patch + cols.begin;
-    if (zoom == 1) {  // pixels as they are
+    if (zoom == 1) {  // copy pixels unchanged
       for (int j = 0; j < count; ++j) to[j] = static_cast<float>(from[j]) * scale;
       continue;
     }
@@ -76,13 +77,13 @@ void read_patch(float* __restrict glimpse, int patch, const std::uint8_t* pixels
   }
 }
 
-// How a scale is read between pixels: (u, v) of the way to the next column and row.
+// Interpolation of a scale: (u, v) is the fraction of the way to the next column and row.
 struct Between {
   float u, v;
-  float scale, x_scale, y_scale;  // of a number, of its slopes
+  float scale, x_scale, y_scale;  // factors of a value and of its slopes
 };
 
-// The same between four boxes, with slopes.
+// The same, interpolated between four boxes, with slopes.
 template <class Pooling, class Zoom>
 void read_patch_between(float* __restrict glimpse, float* __restrict by_x, float* __restrict by_y,
                         int patch, const std::uint8_t* pixels, int stride, Visible rows,
@@ -112,7 +113,7 @@ void read_patch_between(float* __restrict glimpse, float* __restrict by_x, float
 template <int value>
 constexpr std::integral_constant<int, value> kConstant{};
 
-// Calls read(pooling, zoom); the usual ones are compiled apart.
+// Calls read(pooling, zoom); common zooms are compile-time constants.
 template <class Read>
 void with_zoom(bool max, int zoom, const Read& read) {
   if (max) return read(Max(), zoom);
@@ -171,8 +172,8 @@ Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int
   glimpse_size_ = scales * channels_ * patch * patch;
 }
 
-// A plane of pixels for each channel, with a black margin that has room for every box that meets
-// the canvas and for one more at its right and below.
+// Prepares one plane of pixels per channel, with a black margin wide enough for every box that
+// overlaps the canvas and for one more at the right and below.
 void Retina::prepare(std::span<const std::uint8_t> canvas, std::span<std::byte> prepared) const {
   SACCADE_CHECK(canvas.size() == static_cast<std::size_t>(rows_) * cols_ * channels_);
   SACCADE_CHECK(prepared.size() == prepared_size_);
@@ -193,7 +194,7 @@ void Retina::view(std::span<const std::byte> prepared, float* canvas) const {
     }
 }
 
-// The canvas row or column where a square around a location begins.
+// Returns the canvas row or column where a square around a location begins.
 int Retina::first_edge(float location, int pixels, double side) {
   const double point = 0.5 * (static_cast<double>(location) + 1.0) * pixels;
   const double rounding = pixels * 0x1p-23;
@@ -207,7 +208,7 @@ float Retina::white(int zoom) const {
 void Retina::look(std::span<const std::byte> prepared, float x, float y, float* glimpse) const {
   const int patch = config_.patch_size;
   for (const int zoom : zooms_) {
-    // Row and column, in the plane, of the glimpse's first box.
+    // Row and column of the glimpse's first box in the plane.
     const int first_row = first_edge(y, rows_, patch * zoom) + margin_;
     const int first_col = first_edge(x, cols_, patch * zoom) + margin_;
     const Visible rows = visible(first_row, zoom, rows_ + margin_, patch);
@@ -241,7 +242,7 @@ void Retina::look_smoothly(std::span<const std::byte> prepared, float x, float y
     const float scale = 1.0F / white(zoom);
     const Between between{.u = right.fraction,
                           .v = down.fraction,
-                          .scale = scale,  // a location unit is half a side of pixels
+                          .scale = scale,  // a location unit is half a side, in pixels
                           .x_scale = 0.5F * static_cast<float>(cols_) * scale,
                           .y_scale = 0.5F * static_cast<float>(rows_) * scale};
     const int first_row = down.edge + margin_, first_col = right.edge + margin_;
@@ -262,8 +263,8 @@ void Retina::look_smoothly(std::span<const std::byte> prepared, float x, float y
   }
 }
 
-// Of one scale, whose first box has its corner at this row and column of the canvas: each pixel
-// gets `weight` times the gradient of its box.
+// For one scale whose first box begins at this row and column of the canvas: adds to each pixel
+// `weight` times the gradient of its box.
 void Retina::add_boxes(std::span<float> dcanvas, int first_row, int first_col, int zoom,
                        float weight, const float* dboxes) const {
   const int patch = config_.patch_size;
@@ -274,7 +275,7 @@ void Retina::add_boxes(std::span<float> dcanvas, int first_row, int first_col, i
             weight * dboxes[(row - first_row) / zoom * patch + (col - first_col) / zoom];
 }
 
-// Calls add(zoom, the share of a pixel in its box, the gradient of the boxes) for each scale.
+// Calls add(zoom, share of a pixel in its box, gradient of the boxes) for each scale.
 template <class Add>
 void Retina::each_scale_backward(std::span<float> dcanvas, std::span<const float> dglimpse,
                                  const Add& add) const {

@@ -12,7 +12,7 @@
 
 namespace saccade {
 
-// What is asked about the digits.
+// What a scene asks about its digits.
 enum class Question { label, largest, sequence };
 
 struct SceneMaker::Kind {
@@ -24,7 +24,7 @@ struct SceneMaker::Kind {
 
 namespace {
 
-constexpr int kFewDigits = 4;  // of the kinds whose label is made of all digits
+constexpr int kFewDigits = 4;  // for kinds whose label combines all digits
 
 const NameTable<SceneMaker::Kind>& kinds() {
   using enum Layout;
@@ -50,12 +50,12 @@ bool has_label(const std::string& name) {
   return find_task_kind(name).has_digits && kinds().at(name).question == Question::label;
 }
 
-// How the classes of a scene's digits make one label, and how many labels there are.
+// How the classes of a scene's digits combine into one label, and how many labels there are.
 struct Labelling {
   int (*classes)(int digit_classes, int num_digits);
   int (*label)(std::span<const int> digit_labels);
   std::string (*name)(const std::vector<std::string>& digit_names, int label);
-  int num_digits = 0;  // that it needs; 0: any
+  int num_digits = 0;  // required number of digits; 0: any
 };
 
 const NameTable<Labelling>& labellings() {
@@ -84,7 +84,7 @@ const NameTable<Labelling>& labellings() {
   return table;
 }
 
-// A rectangle of an image of interleaved channels.
+// A rectangle of an image with interleaved channels.
 struct Cut {
   const std::uint8_t* data;  // its upper left pixel
   int image_cols;
@@ -106,7 +106,7 @@ void add(std::span<std::uint8_t> canvas, int canvas_rows, int canvas_cols, int c
       std::uint8_t* to = &canvas[(c * canvas_rows + y + row) * canvas_cols + x];
       const std::uint8_t* from =
           cut.data + static_cast<std::ptrdiff_t>(row) * cut.image_cols * channels + c;
-      if (channels == 1)  // contiguous: the compiler makes vectors of it
+      if (channels == 1)  // contiguous, so the compiler vectorises it
         add_saturated(to, from, cut.cols, std::integral_constant<int, 1>{});
       else
         add_saturated(to, from, cut.cols, channels);
@@ -234,7 +234,7 @@ SceneMaker::Buffer SceneMaker::make_buffer() const {
           std::vector<float>(Augmentation::scratch_size(digits_.rows(), digits_.cols()))};
 }
 
-// A scene has num_digits places in the endless sequence of digits, however many it shows.
+// A scene uses num_digits positions of the endless sequence of digits, however many it shows.
 SceneFacts SceneMaker::make(std::uint64_t number, Buffer& buffer) const {
   const auto high = static_cast<std::uint32_t>(number >> 32);
   const auto low = static_cast<std::uint32_t>(number);
@@ -308,7 +308,7 @@ void SceneMaker::set_answer(SceneFacts& facts) const {
   }
 }
 
-// The digit at a position of the endless sequence of passes over the set.
+// Returns the digit at a position of the endless sequence of passes over the set.
 int SceneMaker::pick_digit(std::uint64_t position) const {
   const auto pass = static_cast<std::uint32_t>(position / digits_.size());
   const auto place = static_cast<int>(position % digits_.size());

@@ -11,8 +11,8 @@
 namespace saccade {
 namespace {
 
-// The corner of a digit in the middle of tile `tile` of `tiles`, at the pixel edge nearest to it:
-// the retina's rule, so that a patch of the digit's size sees the digit and no more.
+// Returns the corner of a digit centred in tile `tile` of `tiles`, rounded to the nearest pixel
+// edge. This is the retina's rule, so that a patch of the digit's size sees exactly the digit.
 int tile_corner(int tile, int tiles, int canvas_side, int digit_side) {
   return ((2 * tile + 1) * canvas_side - (digit_side - 1) * tiles) / (2 * tiles);
 }
@@ -26,7 +26,7 @@ void place_in_tiles(const SceneConfig& config, std::span<Box> boxes) {
   }
 }
 
-// n numbers of 0 .. range - 1, all different and in order, each set as likely as any other (Robert
+// Draws n distinct numbers of 0 .. range - 1 in ascending order; each set is equally likely (Robert
 // Floyd's sample, in Bentley 1987).
 void draw_sorted(int range, std::span<int> sample, RandomStream& stream) {
   const int n = static_cast<int>(sample.size());
@@ -39,9 +39,9 @@ void draw_sorted(int range, std::span<int> sample, RandomStream& stream) {
   std::ranges::sort(sample);
 }
 
-// Think of a row of n digits and of the free columns between them, as many elements as there are
-// of both: a placement is the set of elements that are digits. So all placements along x that do
-// not overlap are equally likely.
+// Takes the n digits and the free columns between them as one row of elements: a placement is the
+// choice of the elements that are digits. So all non-overlapping placements along x are equally
+// likely.
 void place_left_to_right(const SceneConfig& config, RandomStream& stream, std::span<Box> boxes) {
   const int n = static_cast<int>(boxes.size());
   const int width = boxes.front().width;
@@ -54,7 +54,7 @@ void place_left_to_right(const SceneConfig& config, RandomStream& stream, std::s
   }
 }
 
-// What makes digits fit: a larger canvas, or images of a folder made so small.
+// Suggests what makes the digits fit: a larger canvas, or a smaller data.size for a folder.
 std::string what_fits(int rows, int cols, int most) {
   std::string text = fmt::format("needed: scene.canvas of at least {} x {}", rows, cols);
   if (most > 0)
@@ -90,7 +90,7 @@ void check_layout(Layout layout, const SceneConfig& config, Box digit) {
                     std::min(rows / grid.rows, cols / grid.cols) - margin)));
     return;
   }
-  const int beside = layout == Layout::anywhere ? 1 : count;  // digits that share no column
+  const int beside = layout == Layout::anywhere ? 1 : count;  // digits that may not share a column
   const int margin = 2 * config.border, free_rows = rows - margin, free_cols = cols - margin;
   if (digit.height > free_rows || digit.width * beside > free_cols)
     throw InputError(fmt::format(

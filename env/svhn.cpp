@@ -23,7 +23,7 @@ std::string shape_of(const MatArray& array) {
   return fmt::format("{}", fmt::join(array.shape, " x "));
 }
 
-/// X, whose first index runs fastest: (32, 32, 3, N).
+/// Converts X (32, 32, 3, N), first index fastest, to (N, 32, 32, 3).
 xt::xtensor<std::uint8_t, 4> to_images(const fs::path& path, const MatArray& x) {
   const std::size_t count = x.shape.empty() ? 0 : x.shape.back();
   const bool of_bytes = x.value_class == MatClass::uint8 && x.values.size() == x.size();
@@ -40,7 +40,7 @@ xt::xtensor<std::uint8_t, 4> to_images(const fs::path& path, const MatArray& x) 
   return images;
 }
 
-/// y: the digits as 1 to 10, where 10 is the digit 0.
+/// Converts y, the digits as 1 to 10, where 10 is the digit 0.
 xt::xtensor<int, 1> to_labels(const fs::path& path, const MatArray& y, std::size_t count) {
   if (y.shape.size() != 2 || y.size() != count)
     fail(path,

@@ -12,11 +12,11 @@
 namespace saccade {
 namespace {
 
-constexpr int kSide = 28;          // of an image, in pixels
-constexpr float kContent = 20.0F;  // the box a digit is scaled into, as in MNIST
+constexpr int kSide = 28;          // side of an image in pixels
+constexpr float kContent = 20.0F;  // pixels; digits are scaled into a box of this side, as in MNIST
 
-// A stroke is a smooth curve through its knots; at a corner it changes direction at once. Knots are
-// in hundredths of the height of a digit, x to the right, y down.
+// A stroke is a smooth curve through its knots; its direction may change abruptly at a corner.
+// Knots are in hundredths of a digit's height, x to the right, y down.
 struct Knot {
   int x, y;
   bool corner = false;
@@ -24,7 +24,7 @@ struct Knot {
 constexpr bool kCorner = true;
 using Skeleton = std::vector<std::vector<Knot>>;  // strokes
 
-/// The ways of writing each digit.
+/// Several ways of writing each digit.
 const std::array<std::vector<Skeleton>, 10>& skeletons() {
   // clang-format off
   static const std::array<std::vector<Skeleton>, 10> table = {{
@@ -100,7 +100,7 @@ struct Point {
 };
 using Curve = std::vector<Point>;
 
-/// The Catmull-Rom spline through the knots, each moved a little, as a line of short segments.
+/// Returns the Catmull-Rom spline through randomly jittered knots, as a line of short segments.
 Curve bend(const std::vector<Knot>& knots, float jitter, RandomStream& random) {
   constexpr int kSteps = 5;
   Curve control;
@@ -128,7 +128,7 @@ Curve bend(const std::vector<Knot>& knots, float jitter, RandomStream& random) {
   return curve;
 }
 
-/// How one writer bends the page: other proportions, waves, slant, width, rotation.
+/// The handwriting of one writer, as a distortion: proportions, waves, slant, width, rotation.
 class Hand {
  public:
   explicit Hand(RandomStream& random)
@@ -183,11 +183,11 @@ void fit(std::vector<Curve>& strokes, float extent) {
 }
 
 struct Pen {
-  float radius;    // in pixels
-  float softness;  // pixels from full ink to none
+  float radius;    // pixels
+  float softness;  // width in pixels of the transition from full ink to none
 };
 
-/// Inks the pixels near the segment from a to b: by their distance to it, so without jags.
+/// Inks the pixels near the segment from a to b by their distance to it, which anti-aliases it.
 void draw_segment(Point a, Point b, Pen pen, std::span<float> image) {
   const float reach = pen.radius + 0.5F * pen.softness;
   const auto first = [&](float u, float v) {
@@ -226,7 +226,7 @@ void draw_digit(int digit, RandomStream& random, std::span<std::uint8_t> pixels)
 
   std::array<float, kSide * kSide> image{};
   for (const Curve& stroke : strokes) {
-    const float phase = random.uniform(0.0F, 6.0F);  // the pressure swells and fades
+    const float phase = random.uniform(0.0F, 6.0F);  // varies the pressure along the stroke
     for (std::size_t i = 1; i < stroke.size(); ++i) {
       const float pressure = 1.0F + 0.14F * std::sin(phase + 0.13F * static_cast<float>(i));
       draw_segment(stroke[i - 1], stroke[i], {pen.radius * pressure, pen.softness}, image);
@@ -236,9 +236,9 @@ void draw_digit(int digit, RandomStream& random, std::span<std::uint8_t> pixels)
                  [](float ink) { return static_cast<std::uint8_t>(255.0F * ink + 0.5F); });
 }
 
-/// `split` keys the random numbers. Labels are balanced and in random order.
+/// `split` keys the random numbers. Labels are balanced and randomly ordered.
 DigitSet draw_set(int count, std::uint64_t seed, std::uint32_t split, Workers& workers) {
-  constexpr int kChunk = 256;  // images a task
+  constexpr int kChunk = 256;  // images per task
   constexpr int kClasses = 10;
   constexpr std::uint32_t kLabels = 2;  // label streams follow those of the two splits
   DigitSet set;

@@ -10,48 +10,50 @@
 
 namespace saccade {
 
-/// What environments of a task are made of, and which.
+/// Arguments for making a task's environment.
 struct EnvironmentRequest {
   const SceneConfig& scene;
-  const AugmentationConfig& augmentation;  // of the training digits
-  const Digits& digits;                    // where the task has digits
-  const Retina* retina;                    // where there is something to look at
+  const AugmentationConfig& augmentation;  // applied to training digits
+  const Digits& digits;                    // for tasks with digits
+  const Retina* retina;                    // null for tasks without glimpses
   Split split;
   std::uint64_t seed;
   int episodes;
   int rollouts;
-  int scenes = 0;  // of the evaluation that this is; 0: there is no end to them
+  int scenes = 0;  // number of evaluation scenes; 0: unlimited
 };
 
-/// What is to be learned, by its name scene.kind: what makes its environments, and what is true of
-/// all of them. What a task asks of the agent follows from that.
+/// A task, named by scene.kind: makes its environments and describes them. What the agent has to
+/// answer follows from the task.
 struct TaskKind {
-  /// Training shows fresh scenes, its digits shuffled and augmented; the other parts are fixed. An
-  /// evaluation that has room for every digit shows them as they stand, so that all count alike; a
-  /// smaller one shows a random sample of them by its seed, since the first ones of a set are not
-  /// like the rest (a folder's are of one class, and of MNIST's test digits the harder ones).
+  /// Makes an environment. Training shows fresh scenes of shuffled and augmented digits; the other
+  /// splits are fixed. An evaluation with room for every digit shows them in dataset order, so that
+  /// each counts equally; a smaller one shows a random sample keyed by its seed, because the first
+  /// digits of a set are not representative (in a folder they are of one class; the first MNIST
+  /// test digits are the harder ones).
   std::unique_ptr<Environment> (*make)(const EnvironmentRequest& request);
-  /// A class, symbol or action in words, from the names of the digits' classes.
+  /// Returns the name of a class, symbol or action, given the names of the digits' classes.
   std::string (*answer_name)(const SceneConfig& scene, const std::vector<std::string>& digit_names,
                              int label);
-  /// How many of the test scenes 0, 1, ... differ, where what they show comes again and is all
-  /// there is to them, of a test set of so many digits; 0: no two are the same.
+  /// Returns how many of the test scenes 0, 1, ... differ, given the number of test digits, if
+  /// their contents repeat and nothing else varies; 0: no two are the same.
   std::int64_t (*distinct)(const SceneConfig& scene, int digits) = nullptr;
   AnswerKind answer = AnswerKind::one_class;
-  bool has_digits = false;  // scenes are made of data.*
-  bool is_text = false;     // a row a character: it is read whole, there is nothing to look at
+  bool has_digits = false;  // scenes are made from data.*
+  bool is_text = false;     // one character per row, viewed whole: there are no glimpses
   bool is_tiled = false;    // digits lie in the tiles of tile_grid(scene.num_digits)
-  /// Of actions: how many there are at least until one earns something, and what that one does.
+  /// For actions: the least number of acts before one can earn a reward, and the name of that
+  /// event.
   int (*first_event)(const SceneConfig& scene) = nullptr;
   const char* event = "";
 
-  /// Whether the world moves while it is looked at.
+  /// Whether the world moves during an episode.
   bool moves() const { return answer == AnswerKind::actions; }
 };
 
-/// Throws InputError listing the names.
+/// Throws InputError listing the valid names.
 const TaskKind& find_task_kind(const std::string& name);
-/// The names that scene.kind takes: those of scene_kinds(), then environments of their own.
+/// The allowed values of scene.kind: scene_kinds(), then the environments with code of their own.
 std::vector<std::string> task_kinds();
 
 }  // namespace saccade

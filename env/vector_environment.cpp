@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kMaxCount = 1'000'000;
 constexpr int kMaxGlimpses = 1000;
-constexpr std::uint64_t kSeeds = std::uint64_t{1} << 30;  // the parts of catch lie beyond
+constexpr std::uint64_t kSeeds = std::uint64_t{1}
+                                 << 30;  // splits of catch use scene numbers beyond this
 
 std::uint64_t scene_of(std::uint64_t seed, std::uint32_t number) { return seed << 32 | number; }
 
@@ -135,7 +136,7 @@ void VectorEnvironment::step(const VectorActions& actions, const VectorObservati
 void VectorEnvironment::step_lane(Lane& lane, const VectorActions& actions,
                                   const VectorObservation& seen, std::span<double> rewards,
                                   std::span<std::uint8_t> terminated) {
-  if (acts()) {  // together; what it does to an episode that has ended does not count
+  if (acts()) {  // episodes act together; acts of ended episodes are ignored
     std::ranges::copy(actions.answers.subspan(lane.first, lane.count), lane.actions.begin());
     lane.environment->act(lane.actions, lane.rewards);
   }
@@ -143,7 +144,7 @@ void VectorEnvironment::step_lane(Lane& lane, const VectorActions& actions,
     Episode& episode = episodes_[i];
     rewards[i] = 0.0;
     terminated[i] = 0;
-    if (episode.ended) {  // and is not to be reset by hand
+    if (episode.ended) {  // and resets automatically
       begin_episode(lane, i);
       observe(lane, i, seen);
       continue;
@@ -165,7 +166,7 @@ void VectorEnvironment::step_lane(Lane& lane, const VectorActions& actions,
   }
 }
 
-// What it pays.
+// Returns the reward.
 double VectorEnvironment::act_or_answer(Lane& lane, int i, const VectorActions& actions,
                                         bool ends) {
   const int b = i - lane.first, size = answer_size();
@@ -178,7 +179,7 @@ double VectorEnvironment::act_or_answer(Lane& lane, int i, const VectorActions& 
   return earned + lane.environment->judge(b, std::span(said).first(size));
 }
 
-// Steps of the episode.
+// Returns the number of steps in the episode.
 int VectorEnvironment::length(const Lane& lane, int i) const {
   const int counted = lane.environment->facts()[i - lane.first].length;
   return counted > 0 ? std::min(counted, rules_.num_glimpses) : rules_.num_glimpses;
@@ -232,7 +233,7 @@ void VectorEnvironment::observe(Lane& lane, int i, const VectorObservation& seen
 
 namespace {
 
-constexpr std::size_t kCounters = 5;  // of an episode in VectorState
+constexpr std::size_t kCounters = 5;  // per episode in VectorState
 
 }  // namespace
 
@@ -268,7 +269,7 @@ void VectorEnvironment::check(const VectorState& state) const {
               inside(state.acts, 0, num_classes() - 1);
   for (std::size_t i = 0; fits && i < episodes_.size(); ++i) {
     const std::int64_t* counters = &state.counters[i * kCounters];
-    const std::int64_t least = state.running ? 1 : 0;  // episodes, and a seed
+    const std::int64_t least = state.running ? 1 : 0;  // of episode number and seed flag
     fits = inside(std::span(counters, 1), 0, static_cast<double>(kSeeds - 1)) &&
            inside(std::span(counters + 1, 1), static_cast<double>(least),
                   std::numeric_limits<std::uint32_t>::max()) &&
@@ -299,8 +300,8 @@ void VectorEnvironment::restore(const VectorState& state) {
   for_each_lane([&](Lane& lane) { replay(lane); });
 }
 
-// Brings the scenes to where the episodes are. They act together, so that a longer episode begins
-// earlier and all arrive at once.
+// Replays the stored actions to restore the scenes. The episodes of a lane act together, so those
+// that are further along start replaying earlier and all arrive at once.
 void VectorEnvironment::replay(Lane& lane) {
   lane.environment->reset(0);
   int longest = 0;

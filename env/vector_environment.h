@@ -13,80 +13,80 @@
 
 namespace saccade {
 
-/// What becomes of an episode that has ended, as gymnasium.vector.AutoresetMode names and defines
-/// it (Towers et al. 2024).
+/// What happens to an episode that has ended. Names and meanings are those of
+/// gymnasium.vector.AutoresetMode (Towers et al. 2024).
 enum class Autoreset {
-  next_step,  // the next step begins another one, whatever its action
-  same_step,  // the step that ended it begins another one: see final_observation()
-  disabled,   // reset() has to
+  next_step,  // the next step begins a new one and ignores its action
+  same_step,  // the step that ends it begins a new one; see final_observation()
+  disabled,   // the caller must call reset()
 };
 
 enum class FirstLook { random, center };
 
-/// How an episode goes.
+/// The rules of an episode.
 struct EpisodeRules {
-  int num_glimpses = 8;  // T, 1-1000: looks that an answer can rest on, the first one included
+  int num_glimpses = 8;  // T, 1-1000: looks before the answer, including the first
   FirstLook first = FirstLook::random;
-  bool halt = false;        // an agent may end its episode before the last step; not of actions
-  double look_price = 0.0;  // taken from the reward for each look after the first, finite
+  bool halt = false;        // allow the agent to end its episode early; not for actions
+  double look_price = 0.0;  // reward deducted for each look after the first; finite
   Autoreset autoreset = Autoreset::next_step;
-  int num_boxes = 1;  // K: digits of a scene that the facts tell of
+  int num_boxes = 1;  // K: number of digits per scene in the observation
 };
 
-/// What N agents do in a step.
+/// The actions of N agents in one step.
 struct VectorActions {
-  ConstMatrix locations;                  // (N, 2): where to look next, (x, y) in [-1, 1]
+  ConstMatrix locations;                  // (N, 2): next locations, (x, y) in [-1, 1]
   std::span<const std::int64_t> answers;  // (N, A): class, symbols or action, 0 .. C - 1
-  std::span<const std::uint8_t> halts;    // (N): whether the answer ends it; may be none
+  std::span<const std::uint8_t> halts;    // (N): whether the answer ends the episode; may be empty
 };
 
-/// How far an episode has come. What it points to is valid until the next call.
+/// The progress of an episode. Its views are valid until the next call.
 struct EpisodeSoFar {
-  ConstMatrix path;                    // (steps + 1, 2): where it was looked at
-  std::span<const std::int64_t> said;  // (A): the last answer; none before the first
+  ConstMatrix path;                    // (steps + 1, 2): locations so far
+  std::span<const std::int64_t> said;  // (A): the last answer; empty before the first
   double earned = 0.0;
-  bool ended = false;  // and no other has begun: the last place of the path came after the answer
+  bool ended = false;  // and not restarted: the last location of the path came after the answer
 };
 
-/// What N agents see, and what is true apart from that. Memory of the caller.
+/// The observations of N agents and the ground truth. The caller owns the memory.
 struct VectorObservation {
   Matrix glimpses;                 // (N, D)
-  Matrix locations;                // (N, 2): where that was seen
+  Matrix locations;                // (N, 2): locations of the glimpses
   std::span<std::int64_t> steps;   // (N): steps of the episode so far, 0 .. T
-  std::span<std::int64_t> labels;  // (N, A): what to answer; -1 after an end mark, or of actions
-  std::span<std::int64_t> boxes;   // (N, K, 4): x, y, width, height in pixels; 0 where no digit is
+  std::span<std::int64_t> labels;  // (N, A): correct answers; -1 after an end mark, or for actions
+  std::span<std::int64_t> boxes;   // (N, K, 4): x, y, width, height in pixels; 0 for missing digits
   std::span<std::uint8_t> on_target;  // (N): whether the look is inside a digit's box
 };
 
-/// Where N episodes are, to go on from there elsewhere: numbers alone.
+/// The state of N episodes, as plain numbers, to continue elsewhere.
 struct VectorState {
-  bool running = false;                // whether there was a reset()
+  bool running = false;                // whether reset() was called
   std::vector<std::int64_t> counters;  // (N, 5): seed, number of the next episode, steps, whether
                                        // it has a seed, whether it has ended
   std::vector<double> earned;          // (N)
   std::vector<float> paths;            // (N, T + 1, 2)
   std::vector<std::int64_t> said;      // (N, A)
-  std::vector<std::int64_t> acts;      // (N, T): the actions of the episode so far; else none
+  std::vector<std::int64_t> acts;      // (N, T): actions of the current episode, or empty
 };
 
-/// N episodes that are stepped side by side and begin and end each at its own time: an Environment
-/// as reinforcement learning libraries know it.
+/// N episodes that are stepped together but begin and end independently: an Environment with the
+/// vector interface of reinforcement learning libraries.
 ///
-/// reset() takes the first look. A step hands over an answer and a location. The answer counts in
-/// the last step of the episode, which is the T-th, an earlier one of a scene that is shorter
-/// (SceneFacts::length), or one that halts: there it earns 1 if it is right. All others look at the
-/// location and pay look_price. Of actions every one counts (Environment::act) and moves the world
-/// before the look. The last step's location is looked at, too, so that there is an observation of
-/// the end; it has no price.
+/// reset() takes the first look. A step takes an answer and a location. The answer counts only in
+/// the last step of an episode, which is the T-th, an earlier one for a shorter scene
+/// (SceneFacts::length), or one that halts: there it earns 1 if it is right. Every other step looks
+/// at the location and pays look_price. Actions count in every step (Environment::act) and move the
+/// world before the look. The last step also looks at its location, for a final observation, at no
+/// price.
 ///
 /// Episode k of an environment with seed s shows scene s 2^32 + k of the environments' training,
-/// validation or test scenes (s folded to 30 bits): N environments with seeds s, s + 1, .. are bit
-/// for bit N environments of one with these seeds, for any number of threads. Used by one thread at
-/// a time.
+/// validation or test scenes (s folded to 30 bits). So N environments with seeds s, s + 1, .. match
+/// N single environments with these seeds bit for bit, for any number of threads. Only one thread
+/// may use it at a time.
 class VectorEnvironment {
  public:
-  /// `threads`: 0 takes every processor this process may use; few environments take none of their
-  /// own. Throws InputError (num_envs, num_glimpses, look_price, halt) for what is out of range.
+  /// `threads`: 0 uses every processor available to this process; few environments start no
+  /// threads. Throws InputError (num_envs, num_glimpses, look_price, halt) for values out of range.
   VectorEnvironment(const EnvironmentFactory& environments, int count, const EpisodeRules& rules,
                     int threads);
 
@@ -97,34 +97,34 @@ class VectorEnvironment {
   const EpisodeRules& rules() const { return rules_; }
   bool threaded() const { return workers_ && workers_->threads() > 1; }
 
-  /// Begins an episode in each environment where mask (N) is not 0: the first one of seeds[i] >= 0,
-  /// or of a negative one that which follows the last. Writes the observation of all N. Throws
-  /// InputError naming the environment, and nothing has changed, for one that has no seed yet.
+  /// Begins an episode in each environment where mask (N) is not 0: the first episode of seed
+  /// seeds[i] if seeds[i] >= 0, else the next one of the current seed. Writes the observations of
+  /// all N. Throws InputError naming the environment, before any change, if it has no seed yet.
   void reset(std::span<const std::int64_t> seeds, std::span<const std::uint8_t> mask,
              const VectorObservation& seen);
-  /// Throws InputError naming the environment, and nothing has changed, for a location outside, an
-  /// answer that there is not, and with Autoreset::disabled an episode that has ended;
-  /// std::logic_error before the first reset().
+  /// Throws InputError naming the environment, before any change, for a location out of range, an
+  /// invalid answer or, with Autoreset::disabled, an ended episode; std::logic_error before the
+  /// first reset().
   void step(const VectorActions& actions, const VectorObservation& seen, std::span<double> rewards,
             std::span<std::uint8_t> terminated);
-  /// With Autoreset::same_step: how the episodes that ended in the last step looked at their end.
+  /// With Autoreset::same_step: the final observations of the episodes that ended in the last step.
   /// Only their rows are written.
   const VectorObservation& final_observation() const { return final_; }
 
-  /// Where the episodes are. One with the same environments and rules goes on from there with the
-  /// same bits, but for final_observation(). restore() throws InputError, and nothing has changed,
-  /// for what cannot be of these.
+  /// The state of the episodes. Another object with the same environments and rules continues from
+  /// it bit for bit, except for final_observation(). restore() throws InputError, before any
+  /// change, if the state does not fit.
   VectorState state() const;
   void restore(const VectorState& state);
 
-  /// The episode of environment i after the first reset(), and the environment of several episodes
-  /// where it is the place_of(i)-th, for pictures.
+  /// For pictures: the current episode of environment i (after the first reset()), and the batch
+  /// that holds it, as its episode place_of(i).
   EpisodeSoFar episode(int i) const;
   Environment& environment_of(int i) const { return *lanes_[i / kLane].environment; }
   static int place_of(int i) { return i % kLane; }
 
  private:
-  static constexpr int kLane = 32;  // environments that a thread takes at a time
+  static constexpr int kLane = 32;  // environments per thread task
 
   struct Lane {
     int first, count;
@@ -134,12 +134,12 @@ class VectorEnvironment {
   };
   struct Episode {
     std::uint64_t seed = 0;
-    std::uint32_t number = 0;  // of the next one
+    std::uint32_t number = 0;  // of the next episode
     int steps = 0;
     double earned = 0.0;
     bool seeded = false, ended = false;
   };
-  /// The memory of final_, as large as all N take.
+  /// Memory for final_, sized for all N.
   struct Memory {
     Tensor<2> glimpses, locations;
     std::vector<std::int64_t> steps, labels, boxes;
@@ -164,11 +164,11 @@ class VectorEnvironment {
   EpisodeRules rules_;
   int count_;
   std::vector<Lane> lanes_;
-  std::optional<Workers> workers_;  // where there is more than one lane
+  std::optional<Workers> workers_;  // if there is more than one lane
   std::vector<Episode> episodes_;   // (N)
   Tensor<3> paths_;                 // (N, T + 1, 2)
   std::vector<std::int64_t> said_;  // (N, A)
-  std::vector<std::int64_t> acts_;  // (N, T): what was done in the episode; else none
+  std::vector<std::int64_t> acts_;  // (N, T): actions of the current episode, or empty
   bool running_ = false;
   Memory memory_;
   VectorObservation final_;

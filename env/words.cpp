@@ -11,14 +11,14 @@
 namespace saccade {
 namespace {
 
-// Symbols: 0 .. 19 are their own numbers, then the tens from twenty on.
+// Symbols: 0 .. 19 stand for themselves, followed by the tens from twenty on.
 constexpr int kTwenty = 20, kHundred = 28, kThousand = 29, kEnd = 30;
 constexpr int kLeastNumber = 9;
 
-// The parts are the same for every seed: runs with different seeds are tested on the same numbers.
+// The splits do not depend on the seed, so that all runs are tested on the same numbers.
 constexpr std::uint64_t kPartingSeed = 1;
 
-// Writes the symbols of a number below 1000, none for 0, and returns how many.
+// Writes the symbols of a number below 1000, none for 0. Returns how many.
 int write_hundreds(int number, int* symbols) {
   int count = 0;
   if (number >= 100) {
@@ -34,7 +34,7 @@ int write_hundreds(int number, int* symbols) {
   return count;
 }
 
-// Writes the symbols of a number without the end mark, and returns how many.
+// Writes the symbols of a number without the end mark. Returns how many.
 int write_number(int number, std::span<int, kMaxSymbols> symbols) {
   SACCADE_CHECK(number >= 0 && number <= kMaxNumber);
   symbols[0] = 0;

@@ -3,11 +3,11 @@
 #include <type_traits>
 #include <xsimd/xsimd.hpp>
 
-// For sources of nn/ alone.
+// Include only from sources of nn/.
 namespace saccade {
 
-/// Numbers that are computed with at once. Eight at the most, so that processors with AVX-512 add
-/// in the same order as those with AVX2; besides, xsimd 8.1 adds up sixteen wrongly (haddp).
+/// The SIMD vector. At most eight floats, so that processors with AVX-512 add in the same order as
+/// those with AVX2; moreover, haddp of xsimd 8.1 is wrong for sixteen.
 using BatchArch = std::conditional_t<(xsimd::batch<float>::size > 8), xsimd::fma3<xsimd::avx2>,
                                      xsimd::default_arch>;
 using Batch = xsimd::batch<float, BatchArch>;

@@ -11,8 +11,8 @@
 namespace saccade {
 namespace {
 
-// Calls body(numbers of a padded image, numbers of a patch, count) for each row of each patch:
-// there, `count` numbers lie side by side in both.
+// Calls body(padded image pointer, patch pointer, count) for each row of each patch: `count`
+// numbers are contiguous in both.
 template <class Body>
 void for_patch_rows(const Convolution::Sizes& sizes, float* padded, float* patches, Body body) {
   const int count = sizes.kernel_size * sizes.channels;
@@ -26,7 +26,7 @@ void for_patch_rows(const Convolution::Sizes& sizes, float* padded, float* patch
     }
 }
 
-// Calls body(numbers of a padded image, numbers of an image, count) for each row of the image.
+// Calls body(padded image pointer, image pointer, count) for each row of the image.
 template <class Body>
 void for_image_rows(const Convolution::Sizes& sizes, float* padded, Body body) {
   const int count = sizes.cols * sizes.channels;
@@ -36,24 +36,24 @@ void for_image_rows(const Convolution::Sizes& sizes, float* padded, Body body) {
          static_cast<std::ptrdiff_t>(row) * count, count);
 }
 
-// ---- Patches where they are ----
+// ---- Direct convolution, without gathered patches ----
 
-// One multiply-add for a batch of filters and a number of an image: the outputs of a few positions
-// stay in registers, and so do the weights' gradients of a few numbers of a patch.
+// One multiply-add per vector of filters and number of the image. The outputs of a few positions,
+// or the weight gradients of a few numbers of a patch, stay in registers.
 
-// A product of so thin matrices is mostly copying.
+// Below this patch size a matrix product would mostly copy.
 constexpr int kThinPatch = 64;
-// Numbers of patches that share a product: enough to keep it busy, few enough for the cache.
+// Patch numbers per product: enough to keep it busy, few enough for the cache.
 constexpr int kPatchNumbers = 1 << 15;
 
-// Columns first .. of `from` (rows, n) as a batch a row, with zeros behind the last.
+// Packs columns `first` and on of `from` (rows, n) into one vector per row, padded with zeros.
 void pack(Matrix to, ConstMatrix from, int first) {
   const int count = std::min(kWidth, from.cols - first);
   for (int r = 0; r < from.rows; ++r)
     std::fill(std::copy_n(from.row(r) + first, count, to.row(r)), to.row(r) + kWidth, 0.0F);
 }
 
-// Of N positions: y[n] (batch) = relu(b + patch n . weights).
+// For N positions: y[n] (one vector) = relu(b + patch n . weights).
 template <std::size_t N>
 void direct_outputs(const Convolution::Sizes& sizes, const float* image, const int* corners,
                     const float* weights, Batch bias, std::array<Batch, N>& y) {
@@ -68,7 +68,8 @@ void direct_outputs(const Convolution::Sizes& sizes, const float* image, const i
   for (Batch& z : y) z = xsimd::select(z <= Batch(0.0F), Batch(0.0F), z);
 }
 
-// Of N numbers of the patches, from `image` on at every corner: adds dy' x to dweights.
+// For N numbers of the patches, starting at `image` relative to every corner: adds dy' x to
+// dweights.
 template <std::size_t N>
 void direct_gradients(float* dweights, const float* image, const std::vector<int>& corners,
                       const float* dy, std::array<Batch, N>& sums) {
@@ -81,7 +82,7 @@ void direct_gradients(float* dweights, const float* image, const std::vector<int
   for (std::size_t n = 0; n < N; ++n) sums[n].store_aligned(dweights + n * kWidth);
 }
 
-// Calls body(first, sums of N) for all that are left, N at the most.
+// Calls body(first, sums of N) for the `left` remaining numbers, at most N.
 template <std::size_t N, class Body>
 void in_one_go(int first, int left, const Body& body) {
   if (left == static_cast<int>(N))
@@ -90,8 +91,8 @@ void in_one_go(int first, int left, const Body& body) {
     in_one_go<N - 1>(first, left, body);
 }
 
-// Calls body(first, sums of N) until `count` are done: a multiply-add waits for the one before it
-// in its sum, and eight sums at once keep the processor busy.
+// Calls body(first, sums of N) until `count` are done. Each multiply-add waits for the previous one
+// of its sum, so eight independent sums keep the processor busy.
 template <class Body>
 void in_chains(int count, const Body& body) {
   constexpr int kChains = 8;
@@ -167,7 +168,7 @@ void Convolution::direct_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMa
 
 void Convolution::direct_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, float beta) {
   const int positions = sizes_.positions(), filters = sizes_.filters;
-  const int numbers = sizes_.kernel_size * sizes_.channels;  // of a patch's row
+  const int numbers = sizes_.kernel_size * sizes_.channels;  // in one row of a patch
   for (int first = 0; first < filters; first += kWidth) {
     const int count = std::min(kWidth, filters - first);
     weights_.fill(0.0F);
@@ -227,7 +228,7 @@ void Convolution::backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, 
 void Convolution::input_backward(Matrix dx, ConstMatrix dy, ConstMatrix w) {
   SACCADE_CHECK(dx.rows == dy.rows && dy.cols == sizes_.output_size());
   SACCADE_CHECK(dx.cols == sizes_.input_size());
-  // Images whose outputs lie side by side in memory share a product.
+  // Images whose outputs are contiguous in memory share a product.
   const int group = dy.stride == dy.cols ? group_ : 1, positions = sizes_.positions();
   for (int first = 0; first < dx.rows; first += group) {
     const int images = std::min(group, dx.rows - first);

@@ -14,19 +14,19 @@ namespace {
 
 constexpr int kCacheLine = 16;  // floats
 
-// Rows that begin a multiple of 2 KiB apart share few places of the first cache: what goes down
-// their columns waits for it, and takes up to twice as long.
+// Rows whose starts are a multiple of 2 KiB apart map to few sets of the L1 cache, so that reading
+// down a column misses the cache and takes up to twice as long.
 constexpr int kAliasedStride = 512;
-// oneDNN transposes `a` column by column, and waits from a quarter of that on: such columns are
-// copied closer together first, where `b` is wide enough to pay for it and not so wide that the
-// product itself is nearly all of the time.
+// oneDNN transposes `a` column by column and slows down from a quarter of that stride on. Such an
+// `a` is first copied with closer rows, if `b` is wide enough to repay the copy and not so wide
+// that the product itself takes nearly all of the time.
 constexpr int kAliasedTransposedStride = 128;
 constexpr int kCopyPaysFrom = 64, kCopyPaysTo = 512;
 constexpr int kCopiedCols = 128;
 
 void product(char transpose_a, char transpose_b, Matrix c, ConstMatrix a, ConstMatrix b, int inner,
              float beta) {
-  // Debian's oneDNN runs on OpenMP: without this every worker would open a team of its own.
+  // Debian's oneDNN uses OpenMP: without this every worker would start its own OpenMP team.
   thread_local const bool single_threaded = (omp_set_num_threads(1), true);
   static_cast<void>(single_threaded);
   if (c.rows == 0 || c.cols == 0) return;

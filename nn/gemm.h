@@ -6,8 +6,8 @@
 
 namespace saccade {
 
-/// Matrix products in single precision on the calling thread alone, by oneDNN. `beta` = 0 writes
-/// c, `beta` = 1 adds to it. Sizes that do not fit throw std::logic_error in checked builds.
+/// Matrix products in single precision by oneDNN, on the calling thread only. `beta` = 0 overwrites
+/// c, `beta` = 1 adds to it. Mismatched sizes throw std::logic_error in checked builds.
 
 /// c (M, N) = a (M, K) b (K, N) + beta c
 void multiply(Matrix c, ConstMatrix a, ConstMatrix b, float beta = 0.0F);
@@ -16,14 +16,15 @@ void multiply_transposed_a(Matrix c, ConstMatrix a, ConstMatrix b, float beta = 
 /// c (M, N) = a (M, K) b (N, K)' + beta c
 void multiply_transposed_b(Matrix c, ConstMatrix a, ConstMatrix b, float beta = 0.0F);
 
-/// Rows that begin a multiple of 2 KiB apart share few places of the first cache, and a product
-/// that goes down their columns waits for it. How many floats apart rows of `cols` are better kept.
+/// Returns the row stride, in floats, to use for rows of `cols`. Rows whose starts are a multiple
+/// of 2 KiB apart map to few sets of the L1 cache, which slows products that read down columns.
 int spread_stride(int cols);
 
-/// Weights that several products in a row read, with their rows well apart.
+/// Weights that several successive products read, with a cache-friendly row stride.
 class SpreadCopy {
  public:
-  /// Copies `m` where its rows are badly apart; else it is the view, and has to live on.
+  /// Copies `m` if its stride is unfavourable; otherwise keeps a view of `m`, which must outlive
+  /// it.
   void take(ConstMatrix m);
   ConstMatrix view() const { return view_; }
 

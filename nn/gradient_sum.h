@@ -10,31 +10,32 @@
 
 namespace saccade {
 
-/// The sum of the lanes' gradients over several ranks, in the order of one process: pairwise in a
-/// fixed tree, ((0 + 1) + (2 + 3)) + ... A rank adds up what lies within its own lanes. Of what is
-/// left each rank gets a range of the parameters, completes the tree there and gives the total to
-/// all, so that a rank sends and receives about twice the gradient, however many ranks there are.
+/// Sums the lanes' gradients over several ranks in the same order as one process: pairwise in a
+/// fixed tree, ((0 + 1) + (2 + 3)) + ... Each rank first adds the pairs within its own lanes. For
+/// the rest, each rank owns a range of the parameters, completes the tree on it and sends the total
+/// to all, so that a rank sends and receives about twice the gradient for any number of ranks.
 class GradientSum {
  public:
-  /// Of `lanes` lanes, at least one for each rank, which keep their share, and `size` parameters.
+  /// `lanes`: at least one per rank, split by Ranks::share(). `size`: number of parameters.
   GradientSum(Ranks& ranks, int lanes, std::size_t size);
 
-  /// `gradients`: of this rank's lanes. They are overwritten, the first by the sum over all lanes.
+  /// `gradients`: those of this rank's lanes. All are overwritten; the first receives the sum over
+  /// all lanes.
   void run(Workers& workers, std::span<Tensor<1>* const> gradients);
 
  private:
-  using Add = std::pair<int, int>;  // a sum of lanes, by the first of them, gets another
+  using Add = std::pair<int, int>;  // (into, from): partial sums, each identified by its first lane
 
   void add(Workers& workers, std::span<const Add> adds, std::size_t size);
 
   Ranks& ranks_;
   int lanes_, size_;
   Share mine_;               // lanes of this rank
-  std::vector<Add> within_;  // those that lie within it, in the order of the tree
-  std::vector<Add> across_;  // of all ranks' sums, likewise
-  std::vector<int> sums_;    // what the ranks have before that, by the first lane of each
-  Tensor<2> inbox_;          // (lanes, range): of other ranks
-  std::vector<float*> at_;   // where the sum is that begins with a lane
+  std::vector<Add> within_;  // adds within this rank, in tree order
+  std::vector<Add> across_;  // adds across the ranks' partial sums, in tree order
+  std::vector<int> sums_;    // first lane of each partial sum that the ranks hold before `across_`
+  Tensor<2> inbox_;          // (lanes, range): partial sums received from other ranks
+  std::vector<float*> at_;   // by first lane: where its partial sum is stored
 };
 
 }  // namespace saccade

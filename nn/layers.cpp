@@ -14,7 +14,7 @@ namespace {
 using Batch = xsimd::batch<float>;
 constexpr int kWidth = static_cast<int>(Batch::size);
 
-// Applies f to n numbers in place; the last, incomplete batch goes through a padded copy.
+// Applies f to n numbers in place; a partial last vector goes through a padded copy.
 template <class F>
 void map_in_place(float* x, int n, F f) {
   int i = 0;
@@ -123,7 +123,7 @@ void layer_norm_backward(Matrix dx, Matrix dgain, Matrix dshift, Matrix dy, Cons
       dgain_row[j] += dz[j] * z[j];
       dz[j] *= gain_row[j];
     }
-    // What moves the row's mean or its deviation alone has no effect on z.
+    // Removes the parts of dz that change only the row's mean or deviation, which do not affect z.
     const float mean = sum(dz, n) / static_cast<float>(n);
     const float slope = dot(dz, z, n) / static_cast<float>(n);
     float* __restrict dx_row = dx.row(r);

@@ -6,16 +6,15 @@
 
 namespace saccade {
 
-// Layers as pairs of forward and backward, over R rows (R = B, or T * B where time need not be
-// followed). Gradients carry the prefix d. Weight and bias gradients are written, not added, unless
-// asked for: nearly every parameter has one backward call a step. Gradients are taken from outputs,
+// Layers as forward/backward pairs over R rows (R = B, or T * B if time does not matter). Gradients
+// have the prefix d. Weight and bias gradients are overwritten unless beta = 1, because nearly
+// every parameter has one backward call per step. Activation gradients are computed from outputs,
 // so inputs may be reused.
 
 /// y (R, N) = x (R, K) w (K, N) + b (1, N)
 void linear_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b);
-/// dw (K, N) = x' dy, db (1, N) = column sums of dy; added to what is there with `beta` = 1, for a
-/// layer that is used twice. The input's gradient is one product more:
-/// multiply_transposed_b(dx, dy, w).
+/// dw (K, N) = x' dy, db (1, N) = column sums of dy; `beta` = 1 adds to them, for a layer that is
+/// used twice. The input gradient takes one more product: multiply_transposed_b(dx, dy, w).
 void linear_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, float beta = 0.0F);
 
 /// y = x
@@ -25,28 +24,28 @@ void add(Matrix y, ConstMatrix x);
 /// y = relu(y + x), in place.
 void add_relu(Matrix y, ConstMatrix x);
 
-/// y += b (1, N), in every row.
+/// y += b (1, N), for every row.
 void add_bias(Matrix y, ConstMatrix b);
 /// y = relu(y + b), in place.
 void bias_relu(Matrix y, ConstMatrix b);
-/// y = relu(x w + b). Not-a-number stays not-a-number, so that the loss shows it.
+/// y = relu(x w + b). NaN stays NaN, so that the loss reveals it.
 void linear_relu_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b);
-/// dy *= (y > 0), in place: the gradient before the activation.
+/// dy *= (y > 0), in place: turns dy into the gradient before the activation.
 void relu_backward(Matrix dy, ConstMatrix y);
 
-/// Layer normalisation (Ba et al. 2016, equation 4), row by row of R:
-/// y (R, N) = gain (1, N) normalized + shift (1, N), where normalized (R, N) = (x - mean) /
-/// deviation and deviation = sqrt(variance + 1e-5); its inverse goes to inverse_deviation (R, 1).
+/// Layer normalisation (Ba et al. 2016, equation 4) of each of R rows: y (R, N) = gain (1, N)
+/// normalized + shift (1, N), where normalized (R, N) = (x - mean) / deviation and deviation =
+/// sqrt(variance + 1e-5). Writes 1 / deviation to inverse_deviation (R, 1).
 void layer_norm_forward(Matrix y, Matrix normalized, Matrix inverse_deviation, ConstMatrix x,
                         ConstMatrix gain, ConstMatrix shift);
 /// Adds to dx, dgain and dshift; overwrites dy.
 void layer_norm_backward(Matrix dx, Matrix dgain, Matrix dshift, Matrix dy, ConstMatrix normalized,
                          ConstMatrix inverse_deviation, ConstMatrix gain);
 
-/// In place, one row of n numbers at a time; absolute error below 3e-7.
+/// In place, on n numbers; absolute error below 3e-7.
 void sigmoid(float* x, int n);
 void tanh(float* x, int n);
-/// In place; relative error below 3e-7, and 0 below e^-87.
+/// In place; relative error below 3e-7; returns 0 for results below e^-87.
 void exp(float* x, int n);
 
 /// p (R, C) = softmax(logits); loss[r] = -log p[r, label[r]]

@@ -8,7 +8,7 @@
 
 namespace saccade {
 
-/// One affine output of what a network holds: y = h W + b.
+/// One affine output layer: y = h W + b.
 class LinearHead {
  public:
   LinearHead(const std::string& name, int inputs, int outputs, const Initial& initial,
@@ -18,7 +18,7 @@ class LinearHead {
   void forward(Matrix y, ConstMatrix h, std::span<const float> parameters) const;
   /// Writes the head's gradients.
   void backward(std::span<float> gradient, ConstMatrix dy, ConstMatrix h) const;
-  /// Adds the gradient of h to dh. A head that is never asked for it is detached.
+  /// Adds the gradient of h to dh. If it is never called, the head is detached from its input.
   void state_backward(Matrix dh, ConstMatrix dy, std::span<const float> parameters) const;
 
  private:

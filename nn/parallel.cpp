@@ -35,8 +35,8 @@ void SharedThreads::divide() {
     parts_[i]->store(std::max(1, threads_ / count + (i < threads_ % count ? 1 : 0)));
 }
 
-// An arena bounds its own threads. The control is of the whole process, the least of all that live:
-// there is one only where more threads are wanted than TBB would begin by itself.
+// The arena limits its own threads. global_control applies to the whole process, where the smallest
+// live limit wins, so it is created only if more threads are wanted than TBB starts by default.
 struct Workers::Arena {
   explicit Arena(int threads_) : threads(threads_), arena(threads) {
     if (threads > tbb::info::default_concurrency())

@@ -9,11 +9,11 @@
 
 namespace saccade {
 
-/// Threads that several Workers divide evenly, at least one each: the fewer of them there are, the
-/// more each has.
+/// A thread budget that several Workers share evenly, at least one thread each. Each gets more as
+/// others are destroyed.
 class SharedThreads {
  public:
-  /// `threads` >= 1; 0 takes every processor this process may use.
+  /// `threads` >= 1; 0 uses every processor available to this process.
   explicit SharedThreads(int threads);
   SharedThreads(const SharedThreads&) = delete;
   SharedThreads& operator=(const SharedThreads&) = delete;
@@ -28,16 +28,16 @@ class SharedThreads {
 
   const int threads_;
   std::mutex mutex_;
-  std::vector<std::atomic<int>*> parts_;  // of each Workers, as they came
+  std::vector<std::atomic<int>*> parts_;  // thread count of each Workers, in order of creation
 };
 
-/// A fixed number of threads that run independent items side by side. Items are handed to whichever
-/// thread is free, so their results must not depend on which thread runs them or when.
+/// A fixed number of threads that run independent items in parallel. Any free thread may take the
+/// next item, so results must not depend on which thread runs an item or when.
 class Workers {
  public:
-  /// `threads` >= 1; 0 takes every processor this process may use.
+  /// `threads` >= 1; 0 uses every processor available to this process.
   explicit Workers(int threads);
-  /// With a part of `shared`, which outlives it, and from loop to loop may have another.
+  /// Uses a part of `shared`, which must outlive it. The part may change between loops.
   explicit Workers(SharedThreads& shared);
   ~Workers();
   Workers(const Workers&) = delete;
@@ -45,18 +45,18 @@ class Workers {
 
   int threads() const { return part_; }
 
-  /// Calls body(i) once for each i in 0 .. count - 1 and returns when all are done. The first
-  /// exception that a body throws reaches the caller. Where the caller is asked to stop (see
-  /// stop.h), no further item begins and Stopped is thrown.
+  /// Calls body(i) once for each i in 0 .. count - 1 and returns when all are done. Rethrows the
+  /// first exception of a body. If the caller is asked to stop (see stop.h), starts no further item
+  /// and throws Stopped.
   template <class Body>
   void for_each(int count, const Body& body) {
     const auto item = [&body, stop = StopScope::current()](int i) {
-      const StopScope scope(stop);  // of the thread that happens to run it
+      const StopScope scope(stop);  // of the thread that runs the item
       stop_if_asked();
       body(i);
     };
     handoff_.store(0, std::memory_order_release);
-    const TakeBack take_back{handoff_};  // also where an exception leaves
+    const TakeBack take_back{handoff_};  // also when an exception is thrown
     run(count, &item, [](std::atomic<int>& handoff, const void* context, int i) {
       static_cast<void>(handoff.load(std::memory_order_acquire));
       const HandBack hand_back{handoff};
@@ -68,8 +68,8 @@ class Workers {
   using Call = void (*)(std::atomic<int>& handoff, const void* context, int i);
   void run(int count, const void* context, Call call);
 
-  // The order that TBB itself guarantees, said once more where the thread sanitizer sees it: TBB's
-  // own synchronisation is in a library that is not instrumented.
+  // Repeats the ordering that TBB already guarantees, in a form that the thread sanitizer can see:
+  // TBB itself is not instrumented.
   struct HandBack {
     std::atomic<int>& handoff;
     ~HandBack() { handoff.fetch_add(1, std::memory_order_acq_rel); }

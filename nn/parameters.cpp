@@ -12,7 +12,7 @@ constexpr std::size_t kLine = 16;  // floats: one 64-byte line
 
 std::size_t padded(std::size_t size) { return (size + kLine - 1) / kLine * kLine; }
 
-// Where the longest of `beginnings` that fits stands among them.
+// Returns the index of the longest of `beginnings` that `name` starts with.
 std::size_t rank(const std::string& name, std::span<const std::string_view> beginnings) {
   std::size_t best = beginnings.size(), length = 0;
   for (std::size_t i = 0; i < beginnings.size(); ++i)
@@ -23,7 +23,7 @@ std::size_t rank(const std::string& name, std::span<const std::string_view> begi
   return best;
 }
 
-// FNV-1a, to give every name a stream of its own.
+// FNV-1a, which gives every name its own stream.
 std::uint32_t hash(const std::string& name) {
   std::uint32_t value = 2166136261U;
   for (const char c : name) value = (value ^ static_cast<unsigned char>(c)) * 16777619U;
@@ -57,7 +57,7 @@ int ParameterLayout::add(std::string name, int rows, int cols, Initial initial) 
 }
 
 void ParameterLayout::arrange(std::span<const std::string_view> beginnings) {
-  std::vector<int> order(parameters_.size());  // indices in the order of the block
+  std::vector<int> order(parameters_.size());  // indices in block order
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::less(),
                            [&](int index) { return rank(parameters_[index].name, beginnings); });

@@ -2,9 +2,9 @@
 
 namespace saccade {
 
-/// Multiply-adds on registers alone, as many at once as the processor can begin: what no product
-/// can exceed on one thread. Runs for a moment (some milliseconds) and returns the floating-point
-/// operations that it did, two for each multiply-add of two numbers, in GFLOP.
+/// Runs multiply-adds on registers only, at the highest rate of the processor: the upper bound for
+/// any product on one thread. Runs for some milliseconds and returns the floating-point operations
+/// done, in GFLOP, counting two for each multiply-add of two numbers.
 double multiply_add_on_registers();
 
 }  // namespace saccade

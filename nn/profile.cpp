@@ -21,15 +21,15 @@ constexpr std::array kStageNames = {"scene",
                                     "waiting"};
 constexpr std::size_t kStages = kStageNames.size();
 
-// What a thread did since the profiler began. Written by that thread alone.
+// Time per stage of one thread since the profiler began. Only that thread writes it.
 struct alignas(64) ThreadTimes {
   std::array<double, kStages> seconds{};
   std::array<double, kStages> gflop{};
   Stage stage = Stage::waiting;
-  Clock::time_point since;  // the last change of stage
+  Clock::time_point since;  // time of the last stage change
 };
 
-// Threads come and go, and what they did remains.
+// Entries outlive their threads, so that their times are kept.
 struct AllTimes {
   std::mutex mutex;
   std::deque<ThreadTimes> threads;

@@ -6,10 +6,10 @@
 
 namespace saccade {
 
-/// What a thread does with its time in a training. The products of a pass are told from the rest
-/// of it: activations, softmaxes, sums.
+/// What a thread spends its time on in training. Matrix products of a pass are separate from its
+/// element-wise work: activations, softmaxes, sums.
 enum class Stage {
-  scene,  // making scenes, moving a ball
+  scene,  // making scenes, moving the ball
   look,   // retina
   forward_products,
   forward_elementwise,
@@ -17,22 +17,22 @@ enum class Stage {
   backward_elementwise,
   gradient_sum,
   optimizer,
-  waiting,  // for other threads; whatever is in no scope
+  waiting,  // for other threads; also anything outside a scope
 };
 
-/// In words, in the order of the enumeration.
+/// Readable names, in enumeration order.
 std::span<const char* const> stage_names();
 
 namespace profile {
 extern std::atomic<bool> enabled;
-/// Of this thread: what comes is of that stage. Returns the one before.
+/// Switches this thread to `stage` and returns the previous stage.
 Stage enter(Stage stage);
-/// Enters the products of the pass that this thread is in; elsewhere what it is in goes on.
+/// Switches this thread to the products of its current pass; outside a pass, keeps the stage.
 Stage enter_product(double flop);
 }  // namespace profile
 
-/// While it lives, the time of this thread counts as `stage`; then as what it was before. Costs one
-/// look at a flag where nobody profiles.
+/// While alive, counts this thread's time as `stage`; then restores the previous stage. Costs one
+/// flag check if no profiler runs.
 class StageScope {
  public:
   explicit StageScope(Stage stage) : on_(profile::enabled.load(std::memory_order_relaxed)) {
@@ -66,24 +66,24 @@ class ProductScope {
   Stage before_ = Stage::waiting;
 };
 
-/// Measures all threads of the process from its construction on. One at a time, and begun and read
-/// while no parallel loop runs.
+/// Measures all threads of the process from construction on. Only one may exist at a time. Create
+/// and read it only while no parallel loop runs.
 class Profiler {
  public:
   struct Row {
     Stage stage;
-    double seconds;  // of all threads
-    double gflop;    // of its products; 0 where there are none
+    double seconds;  // summed over all threads
+    double gflop;    // of the stage's products; 0 if it has none
   };
 
-  /// Throws std::logic_error while there is another.
+  /// Throws std::logic_error if another one exists.
   Profiler();
   ~Profiler();
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
 
-  /// A row for each stage, together `threads` times the time that has passed: what no thread
-  /// accounts for is waiting.
+  /// Returns one row per stage. Their seconds sum to `threads` times the elapsed time: what no
+  /// thread accounts for is counted as waiting.
   std::vector<Row> rows(int threads) const;
 };
 

@@ -54,7 +54,7 @@ int RandomPermutation::operator()(int position) const {
     std::uint32_t left = value >> half_bits_;
     std::uint32_t right = value & mask;
     for (const std::uint32_t key : keys_) {
-      std::uint32_t mixed = (right ^ key) * 0x9E3779B1U;  // an integer hash as round function
+      std::uint32_t mixed = (right ^ key) * 0x9E3779B1U;  // round function: an integer hash
       mixed = (mixed ^ (mixed >> 15)) * 0x85EBCA77U;
       mixed ^= mixed >> 13;
       const std::uint32_t next = left ^ (mixed & mask);

@@ -5,7 +5,7 @@
 
 namespace saccade {
 
-/// What a stream of random numbers is for. Each purpose has its own streams.
+/// The purpose of a random stream. Each purpose has its own streams.
 enum class Purpose : std::uint32_t {
   digit_order,
   scene,
@@ -20,7 +20,7 @@ enum class Purpose : std::uint32_t {
 };
 
 /// A stream of random numbers keyed by (seed, purpose, update, episode): Philox4x32-10 (Salmon et
-/// al. 2011) with the seed as its key and the other three in its counter, so that two streams never
+/// al. 2011) with the seed as its key and the other three in its counter, so that streams never
 /// overlap and nothing depends on the order of execution. A stream yields at most 2^34 numbers.
 class RandomStream {
  public:
@@ -36,7 +36,7 @@ class RandomStream {
   float uniform() { return static_cast<float>(bits() >> 8) * 0x1p-24F; }
   /// Uniform in [low, high).
   float uniform(float low, float high) { return low + (high - low) * uniform(); }
-  /// Uniform in 0 .. count - 1, without bias (Lemire 2019). count > 0.
+  /// Uniform in 0 .. count - 1, unbiased (Lemire 2019). count > 0.
   int below(int count);
   /// Standard normal (Box and Muller 1958).
   float normal();
@@ -50,11 +50,11 @@ class RandomStream {
   int used_ = 4;
 };
 
-/// A random permutation of 0 .. size - 1 that stores nothing: a Feistel cipher over the next power
-/// of four, walked until it falls into the range (Black and Rogaway 2002).
+/// A random permutation of 0 .. size - 1 that needs no memory: a Feistel cipher over the next power
+/// of four, applied repeatedly until the result is in range (Black and Rogaway 2002).
 class RandomPermutation {
  public:
-  /// Keyed as RandomStream is. size > 0.
+  /// Keyed like RandomStream. size > 0.
   RandomPermutation(int size, std::uint64_t seed, Purpose purpose, std::uint32_t update);
 
   int operator()(int position) const;

@@ -10,7 +10,7 @@
 namespace saccade {
 namespace {
 
-// The n < kWidth numbers at x, behind `offset` zeros and followed by zeros.
+// Loads the n < kWidth numbers at x after `offset` zeros; fills the rest with zeros.
 Batch load_part(const float* x, int n, int offset) {
   alignas(64) std::array<float, kWidth> part{};
   std::copy_n(x, n, part.data() + offset);
@@ -23,7 +23,7 @@ float add_up(Batch batch) {
   return std::accumulate(part.begin(), part.end(), 0.0F);
 }
 
-// sums[i] = the products of rows[i] and x, not yet added up.
+// sums[i] = the element-wise products of rows[i] and x, one vector that is not yet summed.
 template <std::size_t N>
 std::array<Batch, N> partial_products(const std::array<const float*, N>& rows, const float* x,
                                       int n) {
@@ -41,7 +41,7 @@ std::array<Batch, N> partial_products(const std::array<const float*, N>& rows, c
     const Batch x_j = load_part(x, rest, 0);
     for (std::size_t i = 0; i < N; ++i)
       sums[i] = xsimd::fma(load_part(rows[i], rest, 0), x_j, sums[i]);
-  } else {  // the last batch overlaps the one before, whose numbers count no second time
+  } else {  // the last vector overlaps the previous one; numbers counted before are zeroed in x
     const Batch x_j = load_part(x + j, rest, kWidth - rest);
     for (std::size_t i = 0; i < N; ++i)
       sums[i] = xsimd::fma(Batch::load_unaligned(rows[i] + n - kWidth), x_j, sums[i]);
@@ -49,7 +49,7 @@ std::array<Batch, N> partial_products(const std::array<const float*, N>& rows, c
   return sums;
 }
 
-// y_j += sum over i of w[i] times the batch at column j of rows[i]
+// y_j += sum over i of w[i] times the vector at column j of rows[i]
 template <std::size_t N>
 Batch add_batches(Batch y_j, const std::array<Batch, N>& w, const std::array<const float*, N>& rows,
                   int j) {
@@ -68,7 +68,7 @@ void add_rows(float* y, const float* w, const std::array<const float*, N>& rows,
   }
   std::array<Batch, N> weights;
   for (std::size_t i = 0; i < N; ++i) weights[i] = Batch(w[i]);
-  // The last batch may overlap the one before: it starts from what y was.
+  // The last vector may overlap the previous one, so compute it from the original y first.
   const Batch last = add_batches(Batch::load_unaligned(y + n - kWidth), weights, rows, n - kWidth);
   for (int j = 0; j + kWidth <= n; j += kWidth)
     add_batches(Batch::load_unaligned(y + j), weights, rows, j).store_unaligned(y + j);
@@ -90,7 +90,7 @@ float dot(const float* x, const float* y, int n) {
 }
 
 void row_products(float* y, ConstMatrix m, const float* x) {
-  // As many rows at once as a batch is wide: their sums are then added up together.
+  // Takes as many rows at once as a vector is wide, so that their sums can be reduced together.
   for (int r = 0; r < m.rows; r += kWidth) {
     std::array<const float*, kWidth> rows;
     for (int i = 0; i < kWidth; ++i) rows[i] = m.row(std::min(r + i, m.rows - 1));

@@ -4,8 +4,8 @@
 
 namespace saccade {
 
-// Products of one matrix and one vector, for matrices too small or too many to be worth a call of
-// gemm.h. Sums have a fixed order, and every row's does not depend on its place.
+// Matrix-vector products, for matrices too small or too many to be worth a call of gemm.h. Sums
+// have a fixed order, and the result of a row does not depend on its position.
 
 /// sum of x[i] over n numbers
 float sum(const float* x, int n);
@@ -18,8 +18,8 @@ void weighted_rows(float* y, const float* w, ConstMatrix m);
 /// y += that sum
 void add_weighted_rows(float* y, const float* w, ConstMatrix m);
 
-// The same of vectors that know how long they are, each a matrix of one row. Sizes that do not fit
-// throw std::logic_error in checked builds.
+// The same on one-row matrices, whose sizes are known. Mismatched sizes throw std::logic_error in
+// checked builds.
 
 /// y (1, R), m (R, C), x (1, C)
 inline void row_products(Matrix y, ConstMatrix m, ConstMatrix x) {

@@ -27,12 +27,12 @@ using Metadata = std::map<std::string, std::string>;
 
 static_assert(std::endian::native == std::endian::little, "the file format is little-endian");
 
-constexpr std::size_t kAlignment = 8;            // of the first tensor, in bytes
+constexpr std::size_t kAlignment = 8;            // of the first tensor in bytes
 constexpr std::size_t kMaxHeader = 100'000'000;  // bytes; the limit of the format
 constexpr const char* kMetadata = "__metadata__";
 constexpr const char* kChecksum = "crc32";
 
-// The bytes of a float32 tensor.
+// Size of a float32 tensor in bytes.
 std::size_t size_bytes(const std::string& name, const std::vector<std::size_t>& shape) {
   std::size_t size = sizeof(float);
   for (const std::size_t n : shape) {
@@ -43,8 +43,8 @@ std::size_t size_bytes(const std::string& name, const std::vector<std::size_t>& 
   return size;
 }
 
-// Over everything that has a meaning, in the order of the names, so that another program may lay
-// the file out anew without breaking it.
+// Covers everything that carries meaning, in the order of the names, so that another program may
+// reorder the file without breaking it.
 std::string checksum(const Metadata& metadata, std::span<const NamedTensor> tensors) {
   Crc32 crc;
   const auto add_text = [&](const std::string& text) { crc.add(text.c_str(), text.size() + 1); };
@@ -67,7 +67,7 @@ std::string checksum(const Metadata& metadata, std::span<const NamedTensor> tens
 
 // ---- Writing ----
 
-// The size of the header, the header, and spaces up to the next multiple of kAlignment.
+// Returns the header size, the header, and spaces up to the next multiple of kAlignment.
 std::string make_header(std::span<const NamedTensor> tensors, Metadata metadata) {
   metadata[kChecksum] = checksum(metadata, tensors);
   Json header;
@@ -99,11 +99,11 @@ void write_and_rename(const std::filesystem::path& path, const std::string& head
 
 // ---- Reading ----
 
-// These throw without the path; read_safetensors adds it.
+// These throw messages without the path; read_safetensors adds it.
 
 struct Entry {
   NamedTensor tensor;
-  std::size_t begin = 0, end = 0;  // bytes, from the first of the data
+  std::size_t begin = 0, end = 0;  // byte offsets into the data section
 };
 
 bool is_list_of_sizes(const nlohmann::json& json) {
@@ -130,7 +130,7 @@ Entry read_entry(const std::string& name, const nlohmann::json& json) {
   return entry;
 }
 
-// All tensors in the order of their bytes, which must follow each other and fill `data_size`.
+// Returns all tensors ordered by offset. They must be contiguous and fill `data_size` bytes.
 std::vector<Entry> read_entries(const nlohmann::json& header, std::size_t data_size) {
   std::vector<Entry> entries;
   for (const auto& [name, json] : header.items())
@@ -229,7 +229,7 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
     return read_file(stream);
   } catch (const InputError& error) {
     throw InputError(path.string() + ": " + abridged_message(error.what()));
-  } catch (const std::runtime_error& error) {  // of the system
+  } catch (const std::runtime_error& error) {  // system errors
     throw std::runtime_error(path.string() + ": " + error.what());
   }
 }

@@ -5,25 +5,26 @@
 
 namespace saccade {
 
-/// A setting that moves linearly from `from` to `to` over the first `over` of training and then
-/// stays. from == to is a constant. `over` in (0, 1].
+/// A setting that moves linearly from `from` to `to` over the first fraction `over` of training and
+/// then stays there. from == to gives a constant. `over` in (0, 1].
 struct Ramp {
   double from = 0.0;
   double to = 0.0;
   double over = 1.0;
 
-  /// progress in [0, 1]: the share of the training that is done.
+  /// progress in [0, 1]: the fraction of training that is done.
   double at(double progress) const;
 };
 
-/// Factor on the learning rate at `progress` in [0, 1]: a linear rise from 0 over the first
-/// `warmup`, then by name: `constant` (1), `linear` and `cosine` (to `final_factor`), `exponential`
-/// (geometrically to `final_factor`, which must then be > 0). An unknown name throws InputError.
+/// Returns the factor on the learning rate at `progress` in [0, 1]: a linear rise from 0 over the
+/// first fraction `warmup`, then by name: `constant` (1), `linear` and `cosine` (to
+/// `final_factor`), `exponential` (geometrically to `final_factor`, which must then be > 0). Throws
+/// InputError if the name is unknown.
 double learning_rate_factor(const std::string& schedule, double progress, double warmup,
                             double final_factor);
 
 std::vector<std::string> learning_rate_schedules();
-/// Whether `final_factor` may be 0. An unknown name throws InputError.
+/// Whether `final_factor` may be 0. Throws InputError if the name is unknown.
 bool schedule_may_end_at_zero(const std::string& schedule);
 
 }  // namespace saccade

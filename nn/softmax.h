@@ -5,13 +5,13 @@
 
 namespace saccade {
 
-/// What a softmax was normalised by: its largest logit and the sum of the exponents above it.
+/// The normaliser of a softmax: the largest logit, and the sum of the exponentials relative to it.
 struct Normalizer {
   float largest;
   float sum;
 };
 
-/// p (n) = softmax(z / temperature); may work in place.
+/// p (n) = softmax(z / temperature); p may be z.
 inline Normalizer softmax(float* p, const float* z, int n, float temperature = 1.0F) {
   const float largest = *std::max_element(z, z + n);
   float sum = 0.0F;

@@ -10,7 +10,7 @@
 
 namespace saccade {
 
-/// Memory that begins with a 64-byte line: the widest vector, and what a cache loads at once.
+/// Allocates memory aligned to 64 bytes: the widest SIMD vector, and a cache line.
 template <class T>
 struct LineAllocator {
   using value_type = T;
@@ -25,7 +25,7 @@ struct LineAllocator {
   bool operator==(const LineAllocator&) const = default;
 };
 
-/// Owned, row-major, aligned memory with N dimensions. Loops do not index it: they run on the
+/// Owned, row-major, aligned memory with N dimensions. Hot loops do not index it: they use the
 /// Matrix views below.
 template <std::size_t N>
 using Tensor = xt::xtensor<float, N, xt::layout_type::row_major, LineAllocator<float>>;
@@ -35,7 +35,7 @@ Tensor<N> zeros(Sizes... sizes) {
   return Tensor<N>({static_cast<std::size_t>(sizes)...}, 0.0F);
 }
 
-/// A row-major view of someone else's memory: `rows` x `cols`, rows `stride` elements apart.
+/// A row-major view of memory owned elsewhere: `rows` x `cols`, rows `stride` elements apart.
 template <class T>
 struct MatrixView {
   T* data = nullptr;
@@ -60,13 +60,14 @@ struct MatrixView {
 using Matrix = MatrixView<float>;
 using ConstMatrix = MatrixView<const float>;
 
-/// Row r, as a matrix that knows how long it is.
+/// Returns row r as a one-row matrix.
 template <class T>
 MatrixView<T> one_row(MatrixView<T> m, int r) {
   return m.row_range(r, 1);
 }
 
-/// The whole tensor as a matrix: the last dimension are the columns, all others the rows.
+/// Returns the whole tensor as a matrix: the last dimension becomes the columns, all others the
+/// rows.
 template <std::size_t N>
 Matrix matrix(Tensor<N>& tensor) {
   const int cols = static_cast<int>(tensor.shape()[N - 1]);

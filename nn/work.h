@@ -4,8 +4,8 @@
 
 namespace saccade {
 
-/// Multiply-adds of matrix products, counted from the shapes: what the maths needs, not what
-/// happens to be computed.
+/// Multiply-adds of matrix products, counted from the shapes: what the maths requires, not what the
+/// implementation happens to compute.
 struct Work {
   std::int64_t forward = 0;
   std::int64_t backward = 0;
@@ -16,10 +16,11 @@ struct Work {
   Work operator*(std::int64_t times) const { return {forward * times, backward * times}; }
 };
 
-/// Whether a gradient is asked for of what a weight is applied to.
+/// Whether the gradient of a layer's input is needed.
 enum class Input { differentiated, constant };
 
-/// A (rows, cols) weight applied to one row. Backward: the weight's gradient, and the input's.
+/// Work of a (rows, cols) weight on one row. Backward counts the weight gradient and, if needed,
+/// the input gradient.
 inline Work linear_work(int rows, int cols, Input input = Input::differentiated) {
   const std::int64_t product = std::int64_t{rows} * cols;
   return {product, input == Input::differentiated ? 2 * product : product};
