@@ -20,7 +20,7 @@ struct Tuned {
 };
 
 /// Throws InputError for a key of `--tuned-by` that is unknown (with the nearest one), repeated, or
-/// among those that define variants.
+/// no property of a variant, such as a name, a seed or a path.
 void check_tuned_by(std::span<const std::string> keys);
 
 /// Groups configurations that differ only in `keys` as the tries of one variant, in the order of
