@@ -26,7 +26,7 @@ namespace {
 struct Groups {
   // Images of a group -> sum of its values minus the share.
   std::map<std::vector<int>, double> rests;
-  double squares = 0.0;                              // sum over the scenes that show no image
+  double squares = 0.0;                              // squared, of the scenes that show no image
   int alone = 0;                                     // number of those scenes
   std::map<int, std::vector<int>> groups_of_images;  // values index into `rests`
 
