@@ -109,7 +109,7 @@ class ExportedPoints final : public ExportedLook {
     return onnx_for_batch(graph, row, like, {2});
   }
 
-  // Offsets of the other looks from each one; none after the last.
+  // Spread offset of the look after each one; zero after the last.
   std::vector<float> offsets() const {
     std::vector<float> all;
     for (int t = 1; t <= steps_; ++t)
