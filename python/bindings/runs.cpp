@@ -75,7 +75,8 @@ std::vector<std::pair<std::string, nb::object>> config_items(const fs::path& pat
   return items;
 }
 
-// Returns the settings of a file that differ from the defaults, as YAML, including what it varies.
+// Returns the settings of a file that differ from the defaults, as YAML; the values it varies are
+// left out.
 std::map<std::string, std::string> changed_settings(const fs::path& path) {
   const Config said = parse_study_run(read_config_text(path), path.string(), {}, {});
   std::map<std::string, std::string> changed;
