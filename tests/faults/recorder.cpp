@@ -77,7 +77,7 @@ bool failed(const FILE* result) { return result == nullptr; }
 int number_of(int file) { return file; }
 int number_of(FILE* stream) { return fileno(stream); }
 
-// A call that opens a file, which may be a new one or become empty.
+// A call that opens a file and may create or truncate it.
 template <class Do>
 auto opening(const std::string& path, bool empties, Do&& call_it) {
   if (!is_recorded(path)) return call_it();
@@ -103,7 +103,7 @@ int naming(const char* call, const std::string& path, const std::string& before,
   return result;
 }
 
-// A call that makes a folder, or changes what has the path.
+// A call that creates a folder, or changes the file at a path.
 template <class Do>
 int changing(const char* call, const std::string& path, off_t place, Do&& call_it) {
   if (!is_recorded(path)) return call_it();
@@ -127,7 +127,7 @@ int changing(const char* call, int file, off_t place, Do&& call_it) {
   return result;
 }
 
-// A write that ends at `end(written)`, of the bytes that `bytes(written)` has.
+// A write that ends at `end(written)`, with the bytes `bytes(written)`.
 template <class Do, class End, class Bytes>
 ssize_t writing(int file, Do&& call_it, End&& end, Bytes&& bytes) {
   const std::string path = path_of(file);
@@ -149,7 +149,7 @@ std::string text_of(const void* bytes, std::size_t size) {
 
 }  // namespace
 
-// What a call of glibc with another name for large files does is the same.
+// glibc has variants of these calls for large files; they behave the same.
 #define SACCADE_OPEN(name)                                                                      \
   int name(const char* path, int flags, ...) {                                                  \
     va_list arguments;                                                                          \
@@ -261,7 +261,7 @@ int mkdirat(int folder, const char* path, mode_t mode) {
   });
 }
 
-// The file is where the write ended, also one that is appended to.
+// The file position is at the end of the write, also for an appended file.
 ssize_t write(int file, const void* bytes, size_t size) {
   return writing(
       file, [&] { return next<ssize_t(int, const void*, size_t)>("write")(file, bytes, size); },
@@ -280,7 +280,7 @@ ssize_t writev(int file, const iovec* parts, int count) {
       });
 }
 
-// Flushed at once: what glibc writes of its buffers later, no library sees.
+// Flushed at once, since no library sees what glibc later writes from its buffers.
 size_t fwrite(const void* bytes, size_t size, size_t count, FILE* stream) {
   std::size_t done = 0;
   writing(
