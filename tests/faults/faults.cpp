@@ -1,16 +1,16 @@
 // A library to be preloaded (LD_PRELOAD): the n-th call of a kind on a file below a folder fails,
-// as on a full or broken disk, or ends the process. scripts/torture uses it.
+// as on a full or broken disk, or ends the process. Used by scripts/torture.
 //
 //   SACCADE_FAULT=<call>:<n>:<action>[+]
-//     call    one of kNames, with its like: "open" is openat and fopen, too; n from 1 on
-//     action  ENOSPC, EIO, EDQUOT, EINTR: the call fails so, a close after it closed; short: half
-//     is
-//             written or read, and the rest is for the caller; kill: half of a write is written, or
-//             nothing else is done, and the process is gone; killed: likewise, after the whole
-//             call. With + all later calls fail.
+//     call    one of kNames, including its variants: "open" is also openat and fopen; n from 1
+//     action  ENOSPC, EIO, EDQUOT, EINTR: the call fails with this error; a close still closes
+//             short: half is written or read, and the caller must do the rest
+//             kill: half of a write is written, or another call is not done, and the process ends
+//             killed: the process ends after the complete call
+//             with + all later calls fail as well
 //   SACCADE_FAULT_BELOW=<folder>[:...]     calls on other files are not counted
-//   SACCADE_FAULT_LOG=<file>               gets "delivered <call> <path>" and at the end
-//                                          "<call> <count>" of each
+//   SACCADE_FAULT_LOG=<file>               receives "delivered <call> <path>" and at the end
+//                                          "<call> <count>" for each call
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
