@@ -1,10 +1,10 @@
-// A library to be preloaded (LD_PRELOAD): records, in order, every call that changes a folder or
-// has the disk keep it. scripts/torture --power replays the record (scripts/recorded_disk.py).
+// A library to be preloaded (LD_PRELOAD) that records, in order, every call that changes a folder
+// or syncs it to disk. scripts/torture --power replays the record (scripts/recorded_disk.py).
 //
-//   SACCADE_RECORD=<file>          gets the record
-//   SACCADE_RECORD_BELOW=<folder>  calls on this folder and on what is in it are recorded
+//   SACCADE_RECORD=<file>          receives the record
+//   SACCADE_RECORD_BELOW=<folder>  calls on this folder and its contents are recorded
 //
-// A record of a call, which succeeded, is a line of tab-separated fields and then `size` bytes:
+// The record of a successful call is a line of tab-separated fields followed by `size` bytes:
 //
 //   <call> <thread> <inode> <place> <size> <path> <path before>
 //
@@ -12,10 +12,10 @@
 //   write             inode, place: the offset of the bytes that follow, path
 //   truncate          inode, place: the new size, path
 //   rename, link      path, path before
-//   unlink            path, also of a folder
+//   unlink            path; also of a folder
 //   sync              inode of a file or folder, path
 //
-// One call is done at a time, so that the order of the record is that of the changes.
+// Calls are serialised, so that the record is in the order of the changes.
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
