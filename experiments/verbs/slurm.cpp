@@ -22,9 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // Slurm notifies only the shell (B:). The script forwards this as SIGUSR1, which never ends the
-// program at once, even if Slurm has also sent it a SIGTERM. The program ends with 130 after saving,
-// or with 138 or 143 if it was not yet handling signals. A job that is being cancelled, or requeued
-// by Slurm itself, is no longer RUNNING and is left alone.
+// program at once, even if Slurm has also sent it a SIGTERM. The program ends with 130 after
+// saving, or with 138 or 143 if it was not yet handling signals. A job that is being cancelled, or
+// requeued by Slurm itself, is no longer RUNNING and is left alone.
 constexpr const char* kScript = R"sh(#!/bin/bash
 #SBATCH --job-name={name}
 #SBATCH --array=0-{last}

@@ -23,8 +23,7 @@ Overrides with(Overrides overrides, const std::string& more) {
 TEST_CASE("a hard agent starts from the weights it shares with a trained soft one") {
   const TinyExperiment tiny;
   const auto soft = tiny.train("soft", with(kGrid, "attention.glimpse.kind=soft_grid"));
-  // No update is small enough to leave a weight unchanged, and a learning rate of zero is not
-  // allowed.
+  // A learning rate of zero is not allowed; this one is too small to change a weight.
   auto overrides = with(kGrid, "attention.glimpse.kind=hard_categorical");
   overrides.insert(overrides.end(), {"init_from=" + soft.string(), "training.learning_rate=1e-30",
                                      "training.final_learning_rate=0"});
@@ -34,7 +33,7 @@ TEST_CASE("a hard agent starts from the weights it shares with a trained soft on
   const SafetensorsFile warm = read_safetensors(hard / kLast);
   int shared = 0, fresh = 0;
   for (const NamedTensor& tensor : warm.tensors) {
-    if (tensor.name.find('/') != std::string::npos) continue;  // the weights themselves
+    if (tensor.name.find('/') != std::string::npos) continue;  // only the weights themselves
     const auto found = std::ranges::find(source.tensors, "ema/" + tensor.name, &NamedTensor::name);
     if (found == source.tensors.end()) {
       ++fresh;
