@@ -24,19 +24,19 @@ enum ExitCode { kDone = 0, kFailed = 1, kBadInput = 2, kInterrupted = 130 };
 
 std::atomic<bool> stop_requested{false};
 
-// A standard stream that is closed becomes one that leads nowhere: else the first file that is
-// opened, metrics.csv, would get its number and all that is printed.
+// Redirects a closed standard stream to /dev/null: otherwise the first file to be opened,
+// metrics.csv, would get its number and everything that is printed.
 void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDWR) != stream) std::_Exit(kFailed);
 }
 
-// SIGINT, SIGTERM, SIGHUP (of a terminal that is gone; unless it is ignored, as nohup has it) and
-// SIGUSR1 are blocked in every thread and awaited in one of their own: a
-// handler, however small, that ran on a thread inside one of oneDNN's matrix products was seen to
-// corrupt the heap. The first signal asks for a clean end; a second one ends the program at once,
-// but for SIGUSR1, by which schedulers give notice of a SIGTERM to come. SIGPIPE comes of a write
-// of this program's own to who reads no more, on the thread that writes: it asks as SIGUSR1 does.
+// SIGINT, SIGTERM, SIGHUP (the terminal is gone; unless ignored, as under nohup) and SIGUSR1 are
+// blocked in every thread and awaited in a dedicated one: a handler, however small, that ran on a
+// thread inside one of oneDNN's matrix products was seen to corrupt the heap. The first signal
+// requests a clean stop; a second one ends the program at once, except SIGUSR1, by which schedulers
+// announce a SIGTERM. SIGPIPE is raised in the thread that writes to a closed pipe: it requests a
+// stop as SIGUSR1 does.
 const std::atomic<bool>& await_stop_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -48,7 +48,8 @@ const std::atomic<bool>& await_stop_signals() {
   else
     sigaddset(&signals, SIGHUP);
   std::signal(SIGPIPE, [](int) { kill(getpid(), SIGUSR1); });
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before there are other threads: they inherit it
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before other threads exist: they inherit the
+                                                  // mask
   std::thread([signals] {
     for (int requests = 0; requests < 2;) {
       int signal = 0;
@@ -61,12 +62,12 @@ const std::atomic<bool>& await_stop_signals() {
   return stop_requested;
 }
 
-// An error without a message is told by another rank.
+// An error without a message is reported by another rank.
 void tell(const std::exception& error) {
   if (*error.what() == '\0') return;
   const std::string line =
       fmt::format("saccade: {}\n", saccade::printable(saccade::abridged_message(error.what())));
-  std::fputs(line.c_str(), stderr);  // nobody may be there to read it
+  std::fputs(line.c_str(), stderr);  // standard error may be closed
 }
 
 saccade::Ending call_verb(const saccade::Verb& verb, const saccade::Call& call) {
@@ -81,8 +82,10 @@ saccade::Ending call_verb(const saccade::Verb& verb, const saccade::Call& call) 
 
 int main(int argc, char** argv) {
   open_standard_streams();
-  std::signal(SIGXFSZ, SIG_IGN);          // a file that may not grow is told as a full disk is
-  std::unique_ptr<saccade::Ranks> ranks;  // left last: who ends first may end the others
+  std::signal(SIGXFSZ, SIG_IGN);          // writing past the file size limit is reported like a
+                                          // full disk
+  std::unique_ptr<saccade::Ranks> ranks;  // destroyed last: the rank that ends first may end the
+                                          // others
   try {
     const std::vector<saccade::Verb> verbs = saccade::verbs();
     const saccade::Verb* verb = saccade::read_command_line(verbs, argc, argv);

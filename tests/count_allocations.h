@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <new>
 
-// The program's operator new is replaced by one that counts, in every thread, while it is told to.
-// It does not see what C code takes from malloc: oneDNN keeps its packing buffers by
-// posix_memalign. To be included by one file of a program.
+// Replaces the program's operator new by one that counts, in every thread, while enabled. It does
+// not see what C code takes from malloc: oneDNN keeps its packing buffers by posix_memalign.
+// Include in one file of a program only.
 
 namespace {
 
@@ -15,7 +15,7 @@ std::atomic<long> allocations = 0;
 
 void* allocate(std::size_t size, std::size_t alignment = alignof(std::max_align_t)) noexcept {
   if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
-  // aligned_alloc wants a multiple of the alignment.
+  // aligned_alloc requires a multiple of the alignment.
   return std::aligned_alloc(alignment, (size + alignment) / alignment * alignment);
 }
 
@@ -24,12 +24,12 @@ void* allocate_or_throw(std::size_t size, std::size_t alignment = alignof(std::m
   throw std::bad_alloc();
 }
 
-// Not inlined: GCC would warn of a delete that frees what some other new allocated.
+// Not inlined: otherwise GCC warns about a delete that frees the memory of another new.
 [[gnu::noinline]] void release(void* memory) noexcept { std::free(memory); }
 
 }  // namespace
 
-// All forms, for those of a sanitizer's library do not call one another.
+// All forms, since those in a sanitizer's library do not call one another.
 using std::align_val_t, std::nothrow_t, std::size_t;
 void* operator new(size_t n) { return allocate_or_throw(n); }
 void* operator new[](size_t n) { return allocate_or_throw(n); }
@@ -58,7 +58,7 @@ void operator delete[](void* p, align_val_t, const nothrow_t&) noexcept { releas
 
 namespace saccade {
 
-/// How often memory is taken while `action` runs.
+/// Returns the number of allocations while `action` runs.
 template <class Action>
 long count_allocations(Action&& action) {
   allocations = 0;

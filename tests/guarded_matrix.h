@@ -12,10 +12,10 @@
 
 namespace saccade {
 
-/// Where nobody may read.
+/// Marks memory that must not be read.
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// A matrix inside a wider one. Whatever is written before, beside or below it changes a guard.
+/// A matrix inside a wider one. A write before, beside or after it changes a guard.
 class GuardedMatrix {
  public:
   GuardedMatrix(int rows, int cols)
@@ -37,7 +37,7 @@ class GuardedMatrix {
     return *this;
   }
 
-  /// Whether all guards are as they were made.
+  /// Returns whether all guards are unchanged.
   bool intact() const {
     for (int r = -1; r <= rows_; ++r)
       for (int c = -kMargin; c < cols_ + kMargin; ++c) {
@@ -46,7 +46,7 @@ class GuardedMatrix {
       }
     return true;
   }
-  /// Whether the contents are the same bit for bit.
+  /// Returns whether the contents are equal bit for bit.
   bool operator==(const GuardedMatrix& other) const {
     if (rows_ != other.rows_ || cols_ != other.cols_) return false;
     for (int r = 0; r < rows_; ++r)

@@ -7,7 +7,7 @@
 
 #include "nn/tensor.h"
 
-// The reference that the fast float code is held against: plain loops in double precision.
+// Reference for the fast float code: plain loops in double precision.
 namespace saccade {
 
 /// A row-major matrix of doubles.
@@ -46,14 +46,15 @@ inline NaiveMatrix plus(NaiveMatrix a, const NaiveMatrix& b) {
   return a;
 }
 
-/// sum of a * b over all elements: the loss whose gradient by `a` is `b`.
+/// Sum of a * b over all elements: a loss whose gradient with respect to `a` is `b`.
 inline double dot(const NaiveMatrix& a, const NaiveMatrix& b) {
   double sum = 0.0;
   for (std::size_t i = 0; i < a.values.size(); ++i) sum += a.values[i] * b.values[i];
   return sum;
 }
 
-/// The gradient of loss() by every element of x, by central differences; x is left as it was.
+/// The gradient of loss() with respect to every element of x, by central differences; x is
+/// restored.
 inline NaiveMatrix finite_differences(NaiveMatrix& x, const std::function<double()>& loss) {
   constexpr double kStep = 1e-5;
   NaiveMatrix gradient(x.rows, x.cols);
@@ -69,7 +70,7 @@ inline NaiveMatrix finite_differences(NaiveMatrix& x, const std::function<double
   return gradient;
 }
 
-/// The largest |fast - naive| / (1 + |naive|); infinite where fast is not a number.
+/// The largest |fast - naive| / (1 + |naive|); infinite if fast is NaN.
 inline double largest_error(ConstMatrix fast, const NaiveMatrix& naive) {
   double largest = 0.0;
   for (int r = 0; r < naive.rows; ++r)

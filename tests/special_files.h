@@ -17,15 +17,15 @@
 
 namespace saccade {
 
-/// A named pipe. Its other end is opened and closed as often as somebody opens this one: who takes
-/// it for a file finds it empty, and does not wait for ever.
+/// A named pipe whose other end is opened and closed whenever somebody opens this end: a reader
+/// that takes it for a file finds it empty instead of blocking forever.
 class EmptyPipe {
  public:
   explicit EmptyPipe(const std::filesystem::path& path) : path_(path) {
     REQUIRE(mkfifo(path.c_str(), 0600) == 0);
     pipe_ = open(path.c_str(), O_PATH | O_CLOEXEC);
     REQUIRE(pipe_ >= 0);
-    // Also once another file has its name.
+    // Stays valid if another file takes its name.
     const std::string same = "/proc/self/fd/" + std::to_string(pipe_);
     writer_ = std::thread([this, same] {
       while (!stop_) close(open(same.c_str(), O_WRONLY | O_CLOEXEC));
@@ -51,8 +51,8 @@ class EmptyPipe {
   std::thread writer_;
 };
 
-/// Calls `check` with each kind of what is there and is no regular file at the path, where nothing
-/// is yet: a pipe, a socket, a folder.
+/// Calls `check` with each kind of non-regular file at the path, which does not exist yet: a pipe,
+/// a socket, a folder.
 inline void for_each_special_file(const std::filesystem::path& path,
                                   const std::function<void()>& check) {
   {
@@ -64,7 +64,7 @@ inline void for_each_special_file(const std::filesystem::path& path,
     const int end = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    // Its path has to be short.
+    // A socket's path must be short.
     const std::filesystem::path before = std::filesystem::current_path();
     std::filesystem::current_path(path.parent_path());
     std::strncpy(address.sun_path, path.filename().c_str(), sizeof address.sun_path - 1);

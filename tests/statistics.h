@@ -7,12 +7,11 @@
 #include <span>
 #include <vector>
 
-// How far a sample is from what it should be, as a deviate that is about standard normal if all is
-// well. Tests run on fixed seeds, so a limit of 5 never fails by chance and still sees small
-// faults.
+// Test statistics as deviates that are approximately standard normal if all is well. Tests use
+// fixed seeds, so a limit of 5 never fails by chance and still detects small faults.
 namespace saccade {
 
-/// A chi-square, made normal by Wilson and Hilferty (1931).
+/// A chi-square, transformed to normal by Wilson and Hilferty (1931).
 inline double chi_square_deviate(double chi_square, double freedom) {
   const double variance = 2.0 / (9.0 * freedom);
   return (std::cbrt(chi_square / freedom) - (1.0 - variance)) / std::sqrt(variance);
@@ -29,15 +28,15 @@ inline double uniform_deviate(std::span<const int> counts) {
   return chi_square_deviate(chi_square, cells - 1.0);
 }
 
-/// (mean of the sample - mean) over its standard error.
+/// (sample mean - mean) / its standard error.
 inline double mean_deviate(std::span<const double> sample, double mean, double variance) {
   double sum = 0.0;
   for (const double x : sample) sum += x - mean;
   return sum / std::sqrt(variance * static_cast<double>(sample.size()));
 }
 
-/// Kolmogorov and Smirnov's distance from the distribution function `cdf`, times sqrt(n). Not
-/// normal: above 1.95 once in a thousand samples.
+/// Kolmogorov-Smirnov distance from the distribution function `cdf`, times sqrt(n). Not normal:
+/// above 1.95 once in a thousand samples.
 template <class Cdf>
 double kolmogorov_distance(std::vector<double> sample, Cdf&& cdf) {
   std::ranges::sort(sample);

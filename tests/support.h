@@ -14,7 +14,7 @@
 
 namespace saccade {
 
-/// The tree that the tests belong to. Defined in main.cpp.
+/// The source tree of the tests. Defined in main.cpp.
 std::filesystem::path source_folder();
 
 /// A new empty folder, removed with its contents at the end of the scope.
@@ -34,7 +34,8 @@ struct TemporaryFolder {
   std::filesystem::path path;
 };
 
-/// Gives an environment variable another value, or none (nullptr), until the end of the scope.
+/// Sets an environment variable to another value, or unsets it (nullptr), until the end of the
+/// scope.
 class TemporaryVariable {
  public:
   TemporaryVariable(const char* name, const char* value) : name_(name) {
@@ -60,7 +61,8 @@ class TemporaryVariable {
   std::string old_value_;
 };
 
-/// The message of the Error that `action` throws, or "nothing thrown". Other exceptions pass.
+/// Returns the message of the Error that `action` throws, or "nothing thrown". Other exceptions
+/// propagate.
 template <class Error, class Action>
 std::string message_of(Action&& action) {
   try {
@@ -85,7 +87,7 @@ inline void put_bytes(const std::filesystem::path& path, const std::string& byte
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-/// Path -> bytes of every file below a folder; what a command must not have changed.
+/// Path -> bytes of every file below a folder, to check that a command changed nothing.
 inline std::map<std::string, std::string> contents(const std::filesystem::path& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
@@ -94,7 +96,7 @@ inline std::map<std::string, std::string> contents(const std::filesystem::path& 
   return files;
 }
 
-/// Whether something is being written in the folder itself.
+/// Returns whether the folder contains files that are being written.
 inline bool has_name_beside(const std::filesystem::path& folder) {
   return std::ranges::any_of(std::filesystem::directory_iterator(folder), [](const auto& entry) {
     return NameBeside::is_one(entry.path().filename());

@@ -14,7 +14,7 @@
 
 namespace saccade {
 
-/// Ranks that are threads of this process.
+/// Ranks as threads of this process.
 class ThreadRanks final : public Ranks {
  public:
   struct Post {
@@ -44,7 +44,7 @@ class ThreadRanks final : public Ranks {
   Post& post_;
 };
 
-/// Calls body(ranks) for each of `count` ranks at once. What body throws is thrown again.
+/// Calls body(ranks) for each of `count` ranks concurrently. Rethrows what body throws.
 template <class Body>
 void on_ranks(int count, const Body& body) {
   ThreadRanks::Post post;

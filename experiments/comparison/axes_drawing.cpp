@@ -11,12 +11,12 @@
 namespace saccade {
 namespace {
 
-constexpr double kMark = 22.0;      // of a mark in the legend
-constexpr double kMarkGap = 6.0;    // behind it
-constexpr double kRow = 40.0;       // of `rows`
+constexpr double kMark = 22.0;      // length of a mark in the legend
+constexpr double kMarkGap = 6.0;    // after the mark
+constexpr double kRow = 40.0;       // height of a row in a `rows` chart
 constexpr double kLineWidth = 2.0;  // of a series
-constexpr double kMarker = 3.3;     // half the size of a point of a line
-constexpr double kMarkRoom = 8.0;   // of half the largest mark, at the end of an axis
+constexpr double kMarker = 3.3;     // half the size of a line's markers
+constexpr double kMarkRoom = 8.0;   // half the largest mark, kept free at the end of an axis
 constexpr double kBelow = 2.0 * kLine + kGap;
 
 Paint paint_of(const Series& series, double opacity = 1.0) {
@@ -33,7 +33,7 @@ std::string told(const Series& series, const Estimate& estimate) {
 
 // ---- Marks ----
 
-// Five of them, so that variants of one colour are told apart, and all are in grey print.
+// Five shapes, so that variants stay distinct where colours repeat and in greyscale print.
 void add_marker(Drawing& drawing, Place at, double r, int variant, int series) {
   const auto shape = [&](std::initializer_list<Place> corners) {
     Area area;
@@ -67,7 +67,7 @@ void add_whisker(Drawing& drawing, Place from, Place to, const Series& series) {
 
 // ---- Series ----
 
-// From the first to the last point of which the interval is known, wherever it is.
+// Drawn wherever consecutive points have known intervals, from the first to the last.
 void add_band(Drawing& drawing, const Chart& chart, const Series& series) {
   std::vector<Place> upper, lower;
   for (std::size_t i = 0; i < series.x.size(); ++i) {
@@ -82,7 +82,7 @@ void add_band(Drawing& drawing, const Chart& chart, const Series& series) {
 }
 
 void add_line(Drawing& drawing, const Chart& chart, const Series& series) {
-  constexpr std::size_t kMarkers = 12;  // of a long line
+  constexpr std::size_t kMarkers = 12;  // on a long line
   const auto at = [&](std::size_t i, double y) {
     return place_of(chart, drawing.plot, series.x[i], y);
   };
@@ -119,7 +119,7 @@ void add_row(Drawing& drawing, const Chart& chart, const Series& series) {
   add_marker(drawing, at(estimate.value), 5.5, series.variant, series.variant);
 }
 
-// ---- What is told on the page ----
+// ---- Tooltips ----
 
 // A column around each x, with every series that has a point there.
 void add_column_spots(Drawing& drawing, const Chart& chart) {
@@ -153,7 +153,7 @@ void add_row_spots(Drawing& drawing, const Chart& chart) {
 
 // ---- Axes and legend ----
 
-// Below `top`; gives where it ends.
+// Draws below `top`; returns the bottom edge.
 double add_legend(Drawing& drawing, const Chart& chart, const Sheet& sheet, double top) {
   const double right = sheet.width - sheet.margin;
   Place at = {sheet.margin, top + kLabel + 2.0};
@@ -198,7 +198,7 @@ void add_axes(Drawing& drawing, const Chart& chart, double left) {
 
 void add_axes_chart(Drawing& drawing, const Chart& chart, const Sheet& sheet, double top) {
   const bool rows = chart.kind == ChartKind::rows;
-  if (!rows) top = add_legend(drawing, chart, sheet, top) + kLine;  // with the axis' title
+  if (!rows) top = add_legend(drawing, chart, sheet, top) + kLine;  // with the axis title
   const double names = widest(labels_of(chart.y));
   const double left =
       sheet.margin + (rows ? std::min(names, sheet.width / 3.0) : names) + kGap + 1.0;

@@ -10,13 +10,13 @@
 namespace saccade {
 namespace {
 
-// A number as short as it can be told from its neighbours `step` away.
+// Returns the shortest text that distinguishes a number from its neighbours `step` away.
 std::string tick_label(double value, double step) {
   const int decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step) + 1e-9)));
   return fmt::format("{:.{}f}", value, decimals);
 }
 
-// The greatest of 1, 2, 5 times a power of ten that is at most `value`.
+// Returns the largest 1, 2 or 5 times a power of ten that is at most `value`.
 double round_below(double value) {
   const double power = std::pow(10.0, std::floor(std::log10(value) + 1e-9));
   for (const double factor : {5.0, 2.0})
@@ -35,7 +35,7 @@ double round_above(double value) {
 
 Axis linear_axis(const std::string& title, double low, double high, int count) {
   const double least = 1e-9 * std::max(std::abs(low), std::abs(high));
-  if (high - low <= least) {  // a single value: some room around it
+  if (high - low <= least) {  // a single value: add some room around it
     const double room = low == 0.0 ? 1.0 : std::abs(low) * 0.1;
     low -= room;
     high += room;

@@ -8,7 +8,7 @@
 namespace saccade {
 namespace {
 
-// The share of the way along an axis.
+// Returns the fraction of the way along an axis.
 double along(const Axis& axis, double value) {
   if (axis.logarithmic)
     return std::log(std::max(value, axis.low) / axis.low) / std::log(axis.high / axis.low);
@@ -55,7 +55,7 @@ double widest(const std::vector<std::string>& labels) {
 void add_labels_below(Drawing& drawing, const std::vector<AxisLabel>& labels) {
   constexpr double kBetween = 5.0;
   const double base = drawing.plot.bottom() + kGap + kLabel;
-  double taken = 0.0;  // up to here
+  double taken = 0.0;  // right edge of the text drawn so far
   for (const AxisLabel& label : labels) {
     const double half = width_of(label.text, kLabel) / 2.0;
     if (label.at - half < taken || label.at + half > drawing.width) continue;

@@ -6,8 +6,8 @@
 
 namespace saccade {
 
-/// The numbers of a chart as an HTML table, with four significant digits: a row a point, or a row
-/// of a matrix. What is not finite is an empty cell.
+/// Returns a chart's numbers as an HTML table with four significant digits: one row per point, or
+/// per row of a matrix. Values that are not finite are empty cells.
 std::string numbers_table(const Chart& chart);
 
 }  // namespace saccade

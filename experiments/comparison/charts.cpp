@@ -16,13 +16,13 @@ namespace saccade {
 namespace {
 
 constexpr double kPercent = 100.0;
-constexpr int kDescribed = 4;  // so many series are told one by one
+constexpr int kDescribed = 4;  // up to this many series are described one by one
 
 Estimate in_percent(const Estimate& share) {
   return {share.value * kPercent, share.low * kPercent, share.high * kPercent, share.known};
 }
 
-// ---- Words ----
+// ---- Text ----
 
 std::string percent(const Estimate& estimate) {
   const std::string value = fmt::format("{:.2f} %", estimate.value);
@@ -30,7 +30,8 @@ std::string percent(const Estimate& estimate) {
   return fmt::format("{} (95 % interval {:.2f} to {:.2f})", value, estimate.low, estimate.high);
 }
 
-/// `sentence` about each series, or about those that end lowest and highest if there are many.
+/// Applies `sentence` to each series, or only to those that end lowest and highest if there are
+/// many.
 std::string of_each(const std::vector<Series>& series,
                     const std::function<std::string(const Series&)>& sentence) {
   if (series.size() <= kDescribed) {
@@ -82,7 +83,8 @@ Range range_of_estimates(const std::vector<Series>& series) {
   return range;
 }
 
-/// Errors span orders of magnitude while an agent learns: then by ratios, else from zero.
+/// Errors span orders of magnitude during learning: a logarithmic axis then, otherwise one from
+/// zero.
 Axis error_axis(const std::vector<Series>& series) {
   const std::string title = "error, %";
   const Range range = range_of_estimates(series);
@@ -91,7 +93,7 @@ Axis error_axis(const std::vector<Series>& series) {
   return linear_axis(title, 0.0, range.high);
 }
 
-/// Whole numbers of glimpses, each marked while there is room.
+/// Integer glimpse counts, each labelled if there is room.
 Axis glimpse_axis(const std::string& title, const std::vector<Series>& series) {
   const Range range = range_of_x(series);
   const int last = static_cast<int>(range.high);
@@ -121,12 +123,12 @@ Unit work_unit(double most_gflop) {
 
 // ---- Charts ----
 
-/// What a training is measured by as it goes on.
+/// A measure of training progress.
 struct Measure {
   const char* id;
   const char* title;
   double CurvePoint::*value;
-  double least;  // that can be drawn
+  double least;  // smallest value that can be drawn
 };
 constexpr Measure kEpisodes{"learning_episodes", "Learning: validation error against episodes",
                             &CurvePoint::episodes, 0.0};
@@ -156,7 +158,7 @@ std::vector<Series> curves(const Comparison& comparison, const Measure& measure,
   return series;
 }
 
-/// What a variant has spent by `measure` in the end for each of `other`; 0: not known.
+/// Returns what a variant has spent in total by `measure` per unit of `other`; 0 if unknown.
 double price(const Variant& variant, const Measure& measure, const Measure& other) {
   if (variant.curve.empty()) return 0.0;
   const CurvePoint& last = variant.curve.back();
@@ -164,7 +166,7 @@ double price(const Variant& variant, const Measure& measure, const Measure& othe
   return spent >= measure.least && per >= other.least && per > 0.0 ? spent / per : 0.0;
 }
 
-/// The variants for which it is lowest and highest, where it is known.
+/// The variants with the lowest and highest price, among those where it is known.
 struct Prices {
   double low = std::numeric_limits<double>::infinity(), high = 0.0;
   const Variant *cheapest = nullptr, *dearest = nullptr;
@@ -207,7 +209,7 @@ void add_learning(const Comparison& comparison, std::vector<Chart>& charts) {
   add_curves(comparison, kEpisodes, unit, axis, "", charts);
 }
 
-/// Says what the curves over episodes do not.
+/// Describes what the curves over episodes do not show.
 std::string of_prices(const Prices& prices, const char* cost) {
   return fmt::format("An episode of {} takes {:.2g} times the {} of one of {}. ",
                      prices.dearest->label, prices.high / prices.low, cost, prices.cheapest->label);
@@ -264,7 +266,8 @@ void add_final_error(const Comparison& comparison, std::vector<Chart>& charts) {
        .matrix = {}});
 }
 
-/// Estimates after each glimpse, of the variants that have them. Nothing to see with one glimpse.
+/// Adds estimates after each glimpse for the variants that have them. Skipped if there is only one
+/// glimpse.
 void add_by_glimpse(const Comparison& comparison, const std::string& id, const std::string& title,
                     std::vector<Estimate> Variant::*estimates, bool shares,
                     std::vector<Chart>& charts) {
@@ -293,7 +296,7 @@ void add_by_glimpse(const Comparison& comparison, const std::string& id, const s
        .matrix = {}});
 }
 
-/// Variants that are alike but for the number of glimpses make one series.
+/// Groups variants that differ only in the number of glimpses into one series.
 std::vector<Series> series_by_num_glimpses(const Comparison& comparison) {
   std::vector<Series> series;
   std::map<std::vector<std::string>, std::size_t> places;  // other settings -> series

@@ -10,9 +10,9 @@
 
 namespace saccade {
 
-/// A figure over seeds and where it may well lie: a 95 % interval. With one seed there is none:
-/// `known` is false and both ends are the figure. An interval over the scenes of a test, which does
-/// not say what another seed would do, is only where the name says so.
+/// A value over seeds with its 95 % interval. With one seed there is no interval: `known` is false
+/// and both ends equal the value. Intervals over the scenes of a test, which say nothing about
+/// other seeds, appear only where the name says so.
 struct Estimate {
   double value = 0.0;
   double low = 0.0;
@@ -20,104 +20,106 @@ struct Estimate {
   bool known = false;
 };
 
-/// One point of a learning curve: the error on the validation scenes, and what it has cost so far.
+/// One point of a learning curve: the error on the validation scenes, and the cost so far.
 struct CurvePoint {
   double episodes = 0.0;
-  double gflop = 0.0;    // of training; 0: not known
-  double seconds = 0.0;  // evaluations included, mean over seeds
+  double gflop = 0.0;    // of training; 0: unknown
+  double seconds = 0.0;  // including evaluations, mean over seeds
   Estimate error;
 };
 
-/// The share of each class among the answers to each class, rows are what was there.
+/// Share of each answer among the scenes of each class; rows are the true class.
 struct Confusion {
   int classes = 0;
-  std::vector<double> shares;  // (C, C); a row sums to 1, or to 0 where the class was not there
+  std::vector<double> shares;  // (C, C); a row sums to 1, or to 0 if the class did not occur
 };
 
-/// One of the values that a variant was tuned by, and how its runs did on the validation scenes.
+/// One of the values a variant was tuned over, and its validation results.
 struct Try {
   std::vector<std::string> values = {};             // one for each of Comparison::tuned_by
-  std::vector<std::filesystem::path> folders = {};  // one a seed
-  Estimate valid_error = {};                        // a run's least, over Variant::tuning_seeds
+  std::vector<std::filesystem::path> folders = {};  // one per seed
+  Estimate valid_error = {};                        // lowest error of each run, over
+                                                    // Variant::tuning_seeds
   bool chosen = false;
 };
 
-/// What became of the error where the same weights were made to look elsewhere.
+/// The error with the same weights made to look elsewhere.
 struct Control {
   Metric metric;        // one of kControls
-  Estimate error = {};  // over the seeds
-  // Whether the variant's own error is clearly less: their 95 % intervals do not overlap, over the
-  // seeds, or of one seed over its test scenes.
+  Estimate error = {};  // over seeds
+  // Whether the variant's own error is clearly lower: the 95 % intervals do not overlap; over
+  // seeds, or for a single seed over its test scenes.
   bool beaten = true;
 };
 
-/// The runs of one configuration with different seeds, and what they came to. Errors and shares are
-/// fractions on the test set by the single deterministic pass.
+/// The runs of one configuration with different seeds, and their results. Errors and shares are
+/// fractions on the test set, for the single deterministic pass.
 struct Variant {
-  std::string label;                           // unique, for people
-  std::vector<std::filesystem::path> folders;  // one a seed, in the order of the seeds
+  std::string label;                           // unique, for display
+  std::vector<std::filesystem::path> folders;  // one per seed, in seed order
   std::vector<std::uint64_t> seeds;
-  std::vector<double> errors;  // one a seed
-  // The same with an interval over the scenes, where the run kept it; empty or one a seed.
+  std::vector<double> errors;  // one per seed
+  // The same with an interval over the scenes, if the run kept it; empty or one per seed.
   std::vector<Estimate> errors_over_scenes;
 
   Estimate mean;
   Estimate interquartile_mean;
-  std::optional<Estimate> difference;  // of the error to the first variant, paired by seed
-  // Where `difference` has no interval: of a run each, of the same seed if there is one, over the
-  // scenes, which are the same.
+  std::optional<Estimate> difference;  // of the error from the first variant's, paired by seed
+  // Set if `difference` has no interval: between one run of each, with the same seed if possible,
+  // over their common scenes.
   std::optional<Estimate> difference_over_scenes;
-  std::optional<Estimate> improvement;  // P(a run has less error than one of the first variant)
+  std::optional<Estimate> improvement;  // P(a run has a lower error than one of the first variant)
 
   double episodes = 0.0;           // of training
-  double gflop_per_episode = 0.0;  // of training, forward and backward; 0: not known
-  double canvas_pixels = 0.0;      // under the looks of an episode, widest scale; 0: not known
+  double gflop_per_episode = 0.0;  // of training, forward and backward; 0: unknown
+  double canvas_pixels = 0.0;      // covered by the looks of an episode at the widest scale; 0:
+                                   // unknown
   double seconds = 0.0;            // of a run, mean over seeds
-  Estimate on_target;              // share of the looks' weight; only where `looks`
+  Estimate on_target;              // share of look weight; only if `looks`
 
-  std::vector<Control> controls;  // of kControls, those that all runs have
+  std::vector<Control> controls;  // those of kControls that all runs have
 
-  bool looks = true;     // whether the model looks about at all; those that see the canvas do not
+  bool looks = true;     // false for models that read the whole canvas
   int num_glimpses = 1;  // T
   std::vector<CurvePoint> curve;
-  // The rest is of runs that kept test.json; else empty.
-  std::vector<Estimate> error_by_glimpse;      // (T): if asked after so many glimpses
+  // The rest requires that the runs kept test.json; otherwise empty.
+  std::vector<Estimate> error_by_glimpse;      // (T): if answered after that many glimpses
   std::vector<Estimate> on_target_by_glimpse;  // (T)
   Confusion confusion;
   LookMap look_map;
 
   std::vector<std::string> settings;  // one for each of Comparison::differing
 
-  // Where it was tuned: what was tried, one of it chosen by the seeds that all of it has.
+  // If the variant was tuned: the tries. One is chosen by the seeds that all of them have.
   std::vector<Try> tries;
   std::vector<std::uint64_t> tuning_seeds;
 };
 
-/// The error of one seed with its interval over the scenes, where that is known. With more seeds
-/// the interval to quote is the mean's.
+/// Returns the error of a single seed with its interval over the scenes, if known. With more seeds,
+/// quote the interval of the mean instead.
 std::optional<Estimate> error_over_scenes(const Variant& variant);
 
-/// The try of a tuned variant that stands for it.
+/// Returns the try that was chosen for a tuned variant.
 const Try& chosen_try(const Variant& variant);
 
-/// A folder that was given and not compared, and why.
+/// A folder that was given but not compared, and the reason.
 struct LeftOut {
   std::filesystem::path folder;
   std::string reason;
 };
 
-/// Trained agents side by side. The first variant is the one that others are held against.
+/// A comparison of trained agents. The first variant is the reference.
 struct Comparison {
-  std::string name = {};  // what all runs are named, such as a study; else empty
+  std::string name = {};  // common name of all runs, such as a study's; otherwise empty
   std::vector<Variant> variants;
   std::vector<LeftOut> left_out;
   std::vector<std::string> differing;    // keys in which the variants' configurations differ
   std::vector<std::string> class_names;  // (C)
-  int scenes = 0;                        // of a test
+  int scenes = 0;                        // in a test
   int resamples = 0;                     // of the bootstrap
-  std::vector<std::string> commands;     // that made the runs and this, in order
+  std::vector<std::string> commands;     // that made the runs and this comparison, in order
 
-  // Keys of which each variant has the value that is best for it; they are none of `differing`.
+  // Keys for which each variant uses its own best value; they are not in `differing`.
   std::vector<std::string> tuned_by = {};
 };
 

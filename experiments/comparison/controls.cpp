@@ -14,7 +14,7 @@ namespace {
 struct ControlWords {
   Metric metric;
   const char* title;
-  const char* who;  // could not do better
+  const char* who;  // what could not do better
 };
 
 constexpr std::array<ControlWords, kControls.size()> kWords = {{

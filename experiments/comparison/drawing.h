@@ -8,8 +8,8 @@
 
 namespace saccade {
 
-// A drawing as a list of shapes, the same for the page (drawing_svg.h) and for paper
-// (drawing_picture.h). Lengths are in pixels of a page: x to the right, y down.
+// A drawing as a list of shapes, shared by the page (drawing_svg.h) and print (drawing_picture.h).
+// Lengths are in pixels of a page: x to the right, y down.
 
 struct Place {
   double x = 0.0;
@@ -25,18 +25,18 @@ struct Rectangle {
   bool operator==(const Rectangle&) const = default;
 };
 
-/// What a colour is for. On paper it is one of colours.h; a page may have others.
+/// The purpose of a colour. In print it is one of colours.h; a page may redefine it.
 enum class Role { paper, ink, soft_ink, rule, full_cell, variant };
 
 struct Paint {
   Role role = Role::ink;
-  int variant = 0;       // of Role::variant
+  int variant = 0;       // for Role::variant
   double opacity = 1.0;  // in (0, 1]
 };
 
-/// The colour on paper, without its opacity.
+/// Returns the colour in print, without opacity.
 Colour colour_on_paper(const Paint& paint);
-/// Its name in style sheets: ink, soft-ink, ...; v0, v1, ... of variants.
+/// Returns its name in style sheets: ink, soft-ink, ...; v0, v1, ... for variants.
 std::string name_of(const Paint& paint);
 
 struct Stroke {
@@ -51,13 +51,13 @@ struct Disc {
   double radius = 1.0;
 };
 struct Words {
-  Place at;  // the left end, the middle or the right end of the base line
+  Place at;  // left end, middle or right end of the baseline of the text
   std::string line;
   double height = 1.0;  // of a capital letter
   Align align = Align::left;
   bool bold = false;
 };
-/// Cells that have colours of their own, whatever the page.
+/// Cells with their own colours, independent of the page.
 struct Pixels {
   Rectangle where;
   Picture colours;
@@ -66,17 +66,17 @@ struct Pixels {
 using Form = std::variant<Stroke, Area, Rectangle, Disc, Words, Pixels>;
 struct Shape {
   Form form;
-  Paint paint = {};  // not of Pixels
-  int series = -1;   // the variant that it goes with when that is hidden; -1: it stays
+  Paint paint = {};  // unused for Pixels
+  int series = -1;   // the variant it is hidden with; -1: always visible
 };
 
-/// What is told where one points at.
+/// Tooltip text for an area.
 struct Spot {
   Rectangle where;
-  std::string text;  // may have several lines
+  std::string text;  // may contain several lines
 };
 
-/// Where one hides a variant's series and shows it again.
+/// Area that toggles the visibility of a variant's series.
 struct Switch {
   Rectangle where;
   int variant = 0;
@@ -86,8 +86,8 @@ struct Switch {
 struct Drawing {
   double width = 0.0, height = 0.0;
   Rectangle plot = {};             // between the axes
-  std::vector<Shape> shapes = {};  // later ones lie over earlier ones
-  // Not on paper:
+  std::vector<Shape> shapes = {};  // later shapes are drawn over earlier ones
+  // Not in print:
   std::vector<Spot> spots = {};
   std::vector<Switch> switches = {};
 
@@ -95,9 +95,10 @@ struct Drawing {
   void add(Form form, Role role) { add(std::move(form), Paint{.role = role}); }
 };
 
-/// Width of a line of text with capital letters of that height; a page's letters are narrower.
+/// Returns the width of a line of text whose capital letters have this height; an upper bound for
+/// the fonts of a page.
 double width_of(const std::string& line, double height);
-/// As much of a line as fits.
+/// Returns as much of a line as fits.
 std::string fitted_to(const std::string& line, double width, double height);
 
 }  // namespace saccade

@@ -8,7 +8,7 @@
 namespace saccade {
 namespace {
 
-constexpr int kFine = 3;  // drawn so many times larger, then shrunk: smooth edges and letters
+constexpr int kFine = 3;  // drawn enlarged by this factor, then shrunk: smooth edges and letters
 
 class Pen {
  public:
@@ -29,7 +29,7 @@ class Pen {
     const int x = pixels(r.x), y = pixels(r.y);
     return {x, y, pixels(r.right()) - x, pixels(r.bottom()) - y};
   }
-  // What cannot be seen through is as pale as if it could, over paper.
+  // Blends with the paper, since the picture has no transparency.
   static Colour opaque(const Paint& paint) {
     return mixed(kPaper, colour_on_paper(paint), paint.opacity);
   }

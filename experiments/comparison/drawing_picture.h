@@ -4,8 +4,8 @@
 
 namespace saccade {
 
-/// A drawing on white paper, `scale` pixels of the picture for one of the page. Letters beyond
-/// ASCII are drawn as '?'.
+/// Renders a drawing on white paper, `scale` picture pixels per page pixel. Non-ASCII letters
+/// become '?'.
 Picture picture_of(const Drawing& drawing, double scale);
 
 }  // namespace saccade

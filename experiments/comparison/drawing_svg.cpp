@@ -8,7 +8,7 @@
 namespace saccade {
 namespace {
 
-constexpr double kCapital = 0.72;  // of the size of a font
+constexpr double kCapital = 0.72;  // capital height as a fraction of the font size
 
 // At most two decimals.
 std::string number(double value) {
@@ -35,7 +35,7 @@ std::string css_colour(Colour colour) {
   return fmt::format("#{:02x}{:02x}{:02x}", colour.red, colour.green, colour.blue);
 }
 
-// Each form as its element, with the attributes that all have.
+// Converts each shape to its element, with the attributes common to all.
 struct Element {
   std::string attributes;
 

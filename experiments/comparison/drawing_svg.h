@@ -4,15 +4,15 @@
 
 namespace saccade {
 
-/// A drawing as an SVG element inside a page. Its colours are those of the classes `name_of(paint)`
-/// there; it is as wide as there is room. Spots tell their text, and switches are check boxes with
-/// the class of their variant: report.css hides and shows by them. `words` say what is drawn, for
-/// who does not see it.
+/// Returns a drawing as an SVG element for a page. Its colours come from the classes
+/// `name_of(paint)` of that page; it fills the available width. Spots become tooltips, and switches
+/// become check boxes with the class of their variant, which report.css uses to hide and show.
+/// `words` is the text alternative.
 std::string svg_of(const Drawing& drawing, const std::string& words);
 
-/// The style sheet that svg_of() takes for granted: the colours of the roles, as on paper, in
-/// variables that a page may set anew (--ink, ...), those of so many variants (class v0, v1, ...,
-/// variable --colour), and what switches do.
+/// Returns the style sheet that svg_of() requires: the colours of the roles, as in print, as
+/// variables that a page may override (--ink, ...); those of the variants (class v0, v1, ...,
+/// variable --colour); and the behaviour of switches.
 std::string style_of_drawings(int variants);
 
 }  // namespace saccade

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Why two runs were not given the same test; empty if they were.
+// Returns why two runs had different tests; empty if they had the same.
 std::string other_test(const FinishedRun& first, const FinishedRun& run) {
   std::string why = task_difference(first.config, first.checksums, run.config, run.checksums);
   const EvaluationConfig &a = first.config.evaluation, &b = run.config.evaluation;
@@ -34,17 +34,17 @@ bool same_configuration(const FinishedRun& a, const FinishedRun& b) {
   return differing_keys(both).empty();
 }
 
-// ---- What is compared ----
+// ---- Grouping ----
 
-// Sorts runs by their configurations, and says of each that cannot be compared why.
+// Groups runs by configuration, and records why a run cannot be compared.
 class Grouping {
  public:
   explicit Grouping(std::vector<LeftOut>& left_out) : left_out_(left_out) {}
 
-  // Every run of a folder that was given.
+  // Adds every run of a given folder.
   void add_all(const fs::path& given) {
     bool used = false;
-    std::string other;  // why a run had another test
+    std::string other;  // why a run had a different test
     for (const fs::path& folder : find_runs(given)) {
       const bool is_new = taken_.insert(fs::weakly_canonical(folder)).second;
       used |= !is_new || add(folder, other);
@@ -53,7 +53,7 @@ class Grouping {
       throw InputError(fmt::format("{}: mixed tasks: {}", given.string(), other));
   }
 
-  // By configuration, in the order of the seeds.
+  // Returns the runs by configuration, in seed order.
   std::vector<Runs> sorted() && {
     for (Runs& runs : configurations_)
       std::ranges::sort(runs, {}, [](const FinishedRun& r) { return r.config.seed; });
@@ -61,7 +61,8 @@ class Grouping {
   }
 
  private:
-  // Whether it is compared; where its test was another one, `other` says what differs.
+  // Returns whether the run is compared; if its test was a different one, `other` says what
+  // differs.
   bool add(const fs::path& folder, std::string& other) {
     FinishedRun run;
     try {
@@ -108,7 +109,7 @@ void require_any(bool any, std::span<const fs::path> folders, const Comparison& 
                                  comparison.left_out[0].reason));
 }
 
-// The runs that can be compared, by configuration; the others are put into `comparison`.
+// Returns the comparable runs by configuration; the rest are recorded in `comparison`.
 std::vector<Runs> group(std::span<const fs::path> folders, Comparison& comparison) {
   Grouping grouping(comparison.left_out);
   for (const fs::path& given : folders) grouping.add_all(given);
@@ -122,7 +123,7 @@ void require_equal(std::size_t first, std::size_t here, const char* what) {
     throw InputError(fmt::format("its test has {} {}, that of the others {}", here, what, first));
 }
 
-// That what was kept of two tests has the same sizes; of old runs nothing was.
+// Checks that the kept results of two tests have the same sizes; old runs kept none.
 void require_same_sizes(const FinishedRun& first, const FinishedRun& run) {
   require_equal(first.on_target_by_glimpse.size(), run.on_target_by_glimpse.size(),
                 "looks (attention/on_target_by_glimpse)");
@@ -133,8 +134,8 @@ void require_same_sizes(const FinishedRun& first, const FinishedRun& run) {
   require_equal(first.look_map.cols, run.look_map.cols, "columns (attention/look_map)");
 }
 
-// Of the runs that are compared alone; one whose test cannot be read, or is no test like those of
-// the others, is left out.
+// Reads only the tests of the runs that are compared. A run whose test is unreadable or unlike the
+// others is left out.
 void read_tests(std::vector<Tuned>& variants, std::vector<LeftOut>& left_out) {
   std::size_t classes = 0;
   for (Tuned& variant : variants) {
@@ -163,7 +164,7 @@ void add_commands(const std::vector<Runs>& configurations, std::vector<std::stri
         commands.push_back(run.command);
 }
 
-// ---- Figures ----
+// ---- Results ----
 
 // `value(run, i)` for i in 0 .. count - 1, over the runs.
 template <class Value>
@@ -184,7 +185,7 @@ double mean_of(const Runs& runs, double FinishedRun::*figure) {
   return sum / static_cast<double>(runs.size());
 }
 
-// Means over the runs, element by element.
+// Returns the elementwise mean over the runs.
 std::vector<double> mean_of(const Runs& runs, const auto& values) {
   std::vector<double> sum(values(runs[0]).size(), 0.0);
   for (const FinishedRun& run : runs)
@@ -208,7 +209,7 @@ void add_curve(Variant& variant, const Runs& runs) {
   }
 }
 
-// What was kept of the tests, where every run of the variant kept it.
+// Adds details of the tests that every run of the variant kept.
 void add_details(Variant& variant, const Runs& runs, std::size_t classes) {
   const auto kept = [](const FinishedRun& run) { return !run.error_by_glimpse.empty(); };
   if (!std::ranges::all_of(runs, kept)) return;
@@ -262,14 +263,14 @@ void add_figures(Variant& variant, const Runs& runs, std::size_t classes) {
   add_details(variant, runs, classes);
 }
 
-// What all runs are named; empty where they are not named alike.
+// Returns the name that all runs share; empty if they differ.
 std::string common_name(const std::vector<const Config*>& configs) {
   const std::string& name = configs[0]->name;
   const auto alike = [&](const Config* config) { return config->name == name; };
   return std::ranges::all_of(configs, alike) ? name : "";
 }
 
-// The runs of one seed, or else the only ones: their places among the seeds.
+// Returns the indices of two runs with the same seed, or of the only runs.
 std::optional<std::pair<std::size_t, std::size_t>> run_of_each(const Variant& a, const Variant& b) {
   for (std::size_t i = 0; i < a.seeds.size(); ++i)
     if (const auto same = std::ranges::find(b.seeds, a.seeds[i]); same != b.seeds.end())
@@ -278,7 +279,7 @@ std::optional<std::pair<std::size_t, std::size_t>> run_of_each(const Variant& a,
   return std::nullopt;
 }
 
-// Against the first variant: by the seeds that both have, and by all pairs.
+// Compares with the first variant: by their common seeds, and by all pairs of runs.
 void hold_against(Variant& variant, const Variant& first) {
   std::vector<double> pairs;
   for (std::size_t i = 0; i < variant.seeds.size(); ++i) {

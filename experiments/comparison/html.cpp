@@ -8,7 +8,7 @@
 namespace saccade {
 namespace {
 
-// `attributes(i)` of the cells of column i.
+// `attributes(i)` returns the attributes of the cells of column i.
 template <class Attributes>
 std::string table_html(const Cells& header, const std::vector<Cells>& rows, std::string_view style,
                        const Attributes& attributes) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kHundred = 100.0;
 
-/// Along cells, told in canvas pixels.
+/// Axis over cells, labelled in canvas pixels.
 Axis pixel_axis(const std::string& title, int cells, int cell) {
   Axis axis = linear_axis(title, 0.0, cells * cell);
   for (Tick& tick : axis.ticks) tick.value /= cell;

@@ -6,10 +6,10 @@
 
 namespace saccade {
 
-/// Appends looks_<n> for each variant that has a look map: one colour scale for all, so that they
-/// can be held against each other.
+/// Appends looks_<n> for each variant with a look map, all on one colour scale so that they can be
+/// compared.
 void add_look_maps(const Comparison& comparison, std::vector<Chart>& charts);
-/// Appends confusion_<n> for each variant that has its confusions, in per cent.
+/// Appends confusion_<n> for each variant with a confusion matrix, in per cent.
 void add_confusions(const Comparison& comparison, std::vector<Chart>& charts);
 
 }  // namespace saccade

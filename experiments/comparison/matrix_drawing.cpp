@@ -11,11 +11,11 @@
 namespace saccade {
 namespace {
 
-constexpr double kBelowMatrix = 2.0 * kLine + kGap;  // the labels and the title of the axis
+constexpr double kBelowMatrix = 2.0 * kLine + kGap;  // room for the labels and title of the axis
 constexpr double kBar = 9.0;
 constexpr double kLeastFigure = 6.0;  // of letters in cells
 
-// Rare confusions are what one looks for: the root lifts them out of the paper.
+// The square root makes rare confusions visible, which are the interesting ones.
 double depth(const ChartMatrix& matrix, double value) {
   return std::sqrt(std::clamp(value / matrix.high, 0.0, 1.0));
 }
@@ -30,7 +30,7 @@ void add_heat(Drawing& drawing, const ChartMatrix& matrix) {
 }
 
 void add_cells(Drawing& drawing, const Chart& chart) {
-  constexpr double kShown = 0.05;  // what is rounded to 0.0 is left out
+  constexpr double kShown = 0.05;  // values that round to 0.0 are left out
   const ChartMatrix& matrix = chart.matrix;
   const double cell = drawing.plot.width / matrix.cols;
   const double letter = std::min(kLabel - 0.5, cell / 4.5);
@@ -77,7 +77,7 @@ void add_labels(Drawing& drawing, const Chart& chart, double left) {
   add_axis_titles(drawing, chart, left);
 }
 
-// What colour is how much, below the matrix.
+// Draws the colour scale below the matrix.
 void add_colour_bar(Drawing& drawing, const Chart& chart, const Rectangle& bar) {
   constexpr int kSteps = 128;
   const bool heat = chart.kind == ChartKind::heat_map;

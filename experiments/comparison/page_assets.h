@@ -4,8 +4,8 @@
 
 namespace saccade {
 
-// The files of page/, embedded when the program is built (embed.cmake).
-std::string_view report_html();  // the page, with {{names}} where text goes
+// The files of page/, embedded at build time (embed.cmake).
+std::string_view report_html();  // the page, with {{names}} as placeholders
 std::string_view report_css();
 
 }  // namespace saccade

@@ -26,7 +26,8 @@ std::string section(const std::string& title, const std::string& html) {
   return "<section>\n<h2>" + title + "</h2>\n" + html + "</section>\n";
 }
 
-/// Wide and narrow: style shows the one for which there is room, and letters stay readable.
+/// Emits a wide and a narrow drawing; the style shows the one that fits, so that letters stay
+/// readable.
 std::string drawings(const Chart& chart) {
   constexpr Sheet kMatrix{.width = 400.0}, kRows{.width = 800.0}, kWide{.width = 600.0};
   constexpr Sheet kNarrow{.width = 360.0};
@@ -102,7 +103,7 @@ std::string recording_section(const std::optional<EmbeddedRecording>& recording)
                   title, both));
 }
 
-// The name of the study, or what is compared.
+// Returns the name of the study, or a list of what is compared.
 std::string title_of(const Comparison& comparison) {
   if (!comparison.name.empty()) return comparison.name;
   constexpr std::size_t kMost = 70;
@@ -151,7 +152,7 @@ std::string verdict_of(const Comparison& comparison) {
   return html;
 }
 
-// What attention could not, before all figures.
+// Warnings about ineffective attention, shown before all results.
 std::string warnings_of(const Comparison& comparison) {
   std::string html;
   for (const std::string& sentence : idle_attention(comparison))

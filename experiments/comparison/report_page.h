@@ -9,18 +9,18 @@
 
 namespace saccade {
 
-/// A recording that goes into the page as it is.
+/// A recording that is embedded in the page as it is.
 struct EmbeddedRecording {
   std::string media_type;  // image/... or video/...
   std::string bytes;
-  std::string title;            // what it shows, for people
-  std::string dark_bytes = {};  // the same for dark pages; empty: there is none
-  // Of a video's frames: with it the page has the player's controls below them. 0: not known.
+  std::string title;            // what it shows, for display
+  std::string dark_bytes = {};  // the same for dark mode; empty: none
+  // Frame size of a video, which then gets the player's controls below it. 0: unknown.
   int rows = 0, cols = 0;
 };
 
-/// A comparison as one HTML file that needs nothing else: style, drawings, numbers and recording
-/// are inside. It has no script, and its Content-Security-Policy lets nothing be loaded or run.
+/// Returns a comparison as one self-contained HTML file: style, drawings, numbers and recording are
+/// embedded. It has no script, and its Content-Security-Policy forbids loading or running anything.
 /// Throws InputError for a recording of another media type.
 std::string report_page(const Comparison& comparison, const std::vector<Chart>& charts,
                         const std::optional<EmbeddedRecording>& recording);

@@ -17,18 +17,19 @@ namespace {
 
 constexpr const char* kUnknownCell = "–";
 
-// ---- Figures as text ----
+// ---- Formatting ----
 
 std::string percent(double share) { return fmt::format("{:.2f} %", share * 100.0); }
 
-// With a true minus.
+// Uses a typographic minus sign.
 std::string fixed(double value, int decimals, bool with_plus = false) {
   const std::string digits = fmt::format("{:.{}f}", std::abs(value), decimals);
   if (digits.find_first_of("123456789") == std::string::npos) return digits;
   return (value < 0.0 ? "\u2212" : with_plus ? "+" : "") + digits;
 }
 
-/// A figure with its interval below it, where there is one; `over` says of what.
+/// Returns a value with its interval below it, if there is one; `over` names what the interval is
+/// over.
 std::string with_interval(const std::string& figure, const Estimate& estimate, double factor,
                           const char* over = "") {
   if (!estimate.known) return figure;
@@ -50,7 +51,7 @@ std::string difference_cell(const Variant& variant) {
                        over_scenes ? kOverScenes : "");
 }
 
-/// Over the seeds, or of one seed over the scenes.
+/// The interval is over seeds, or for a single seed over scenes.
 std::string error_cell(const Variant& variant) {
   const std::optional<Estimate> over_scenes = error_over_scenes(variant);
   return over_scenes ? with_interval(percent(variant.mean.value), *over_scenes, 100.0, kOverScenes)
@@ -64,7 +65,7 @@ std::string improvement_cell(const std::optional<Estimate>& improvement) {
 
 // ---- Tables ----
 
-/// Lets a long name break behind its dots, commas and equals signs. Takes and gives HTML.
+/// Allows a long name to break after its dots, commas and equals signs. Takes and returns HTML.
 std::string breakable(const std::string& name) {
   std::string html;
   for (const char c : name) {
@@ -74,13 +75,13 @@ std::string breakable(const std::string& name) {
   return html;
 }
 
-/// The label behind the colour that it has in the charts.
+/// Returns the label preceded by its colour in the charts.
 std::string marked_label(const Comparison& comparison, std::size_t variant) {
   return fmt::format("<span class=\"marked\"><span class=\"swatch v{}\"></span>{}</span>", variant,
                      breakable(html_escaped(comparison.variants[variant].label)));
 }
 
-/// Runs of older versions did not keep every figure.
+/// Runs of older versions did not keep every value.
 std::string known(double figure, std::string (*text)(double)) {
   return figure > 0.0 ? text(figure) : kUnknownCell;
 }
@@ -91,7 +92,7 @@ std::string seeds_cell(const Variant& variant) {
       variant.mean.known || error_over_scenes(variant) ? "" : "<small>no interval</small>");
 }
 
-/// One that is not beaten is marked.
+/// A control that is not clearly worse is marked.
 std::string control_cell(const Variant& variant, Metric metric) {
   const auto control = std::ranges::find(variant.controls, metric, &Control::metric);
   if (control == variant.controls.end()) return "";
@@ -99,7 +100,7 @@ std::string control_cell(const Variant& variant, Metric metric) {
   return control->beaten ? cell : "<strong>" + cell + "</strong>";
 }
 
-/// Columns of a row a variant.
+/// A table with one row per variant, built column by column.
 class VariantTable {
  public:
   explicit VariantTable(const Comparison& comparison) : comparison_(comparison) {
@@ -107,7 +108,7 @@ class VariantTable {
       rows_.push_back({marked_label(comparison, v)});
   }
 
-  /// `cell` of each variant.
+  /// Adds a column with `cell` of each variant.
   template <class Cell>
   void add(const std::string& title, const Cell& cell) {
     header_.push_back(title);

@@ -20,7 +20,7 @@ void resample(std::vector<double>& sample, std::span<const double> values, Rando
   for (double& value : sample) value = values[stream.below(count)];
 }
 
-// The value below which a share of the sorted ones lies, linear between two of them.
+// Returns the quantile of sorted values, linearly interpolated.
 double quantile(const std::vector<double>& sorted, double share) {
   const double place = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
@@ -28,7 +28,7 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// `draw` gives the figure of one resample.
+// `draw` returns the statistic of one resample.
 template <class Draw>
 Estimate interval(double value, int resamples, const Draw& draw) {
   std::vector<double> figures(resamples);

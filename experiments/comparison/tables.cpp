@@ -18,18 +18,18 @@
 namespace saccade {
 namespace {
 
-// ---- For people ----
+// ---- For display ----
 
 constexpr const char* kUnknown = "-";
 
-// "+1.47 [+0.80, +2.40]" with {:+.2f}; the interval where there is one.
+// "+1.47 [+0.80, +2.40]" with {:+.2f}; without the interval if it is unknown.
 std::string figure(const Estimate& e, double scale, const char* number) {
   const auto text = [&](double value) { return fmt::format(fmt::runtime(number), scale * value); };
   const std::string value = text(e.value);
   return e.known ? fmt::format("{} [{}, {}]", value, text(e.low), text(e.high)) : value;
 }
 
-// Over seeds "9.15 [8.60, 9.73]", of one seed "9.15 [8.60, 9.73 over scenes]".
+// Over seeds "9.15 [8.60, 9.73]", for one seed "9.15 [8.60, 9.73 over scenes]".
 std::string error_text(const Variant& v) {
   const std::optional<Estimate> e = error_over_scenes(v);
   return e ? fmt::format("{:.2f} [{:.2f}, {:.2f} over scenes]", 100 * e->value, 100 * e->low,
@@ -44,13 +44,13 @@ std::string control_text(const Variant& v, Metric control) {
   return error ? fmt::format("{:.2f}", 100 * error->value) : kUnknown;
 }
 
-// "0.001", or "0.001, adam" of two keys.
+// "0.001", or "0.001, adam" for two keys.
 std::string values_text(const Try& one) { return fmt::format("{}", fmt::join(one.values, ", ")); }
 
 struct Column {
   const char* title;
   std::string (*text)(const Variant& variant);
-  bool of_tuned = false;  // where variants are tuned alone
+  bool of_tuned = false;  // only shown if variants are tuned
 };
 
 constexpr Column kColumns[] = {
@@ -106,7 +106,7 @@ std::string tried(const Variant& v) {
 
 constexpr std::size_t kScreenColumns = 79;
 
-// Lines that are cut between words, two spaces before each; a longer word has one of its own.
+// Wraps lines between words, indented by two spaces; a longer word gets its own line.
 std::string wrapped(const std::string& text) {
   std::string lines, line = " ";
   std::istringstream words(text);
@@ -121,7 +121,7 @@ std::string wrapped(const std::string& text) {
   return lines + line + "\n";
 }
 
-// The title and a cell for each variant, as wide as the widest, with two spaces before.
+// Returns the title and a cell for each variant, padded to the widest, preceded by two spaces.
 std::vector<std::string> cells_of(const Comparison& comparison, const Column& column) {
   std::vector<std::string> cells = {column.title};
   for (const Variant& v : comparison.variants) cells.push_back(column.text(v));
@@ -133,7 +133,7 @@ std::vector<std::string> cells_of(const Comparison& comparison, const Column& co
   return cells;
 }
 
-// How each variant was tuned.
+// Adds how each variant was tuned.
 void add_tuning(const Comparison& comparison, std::vector<std::string>& lines) {
   if (comparison.tuned_by.empty()) return;
   lines.push_back(
@@ -144,7 +144,7 @@ void add_tuning(const Comparison& comparison, std::vector<std::string>& lines) {
   for (const Variant& v : comparison.variants) lines.push_back(tried(v));
 }
 
-// What the columns mean, and what may be missing.
+// Explains the columns and what may be missing.
 std::vector<std::string> remarks(const Comparison& comparison) {
   std::vector<std::string> lines = {
       fmt::format(
@@ -243,7 +243,7 @@ Json tries_json(const Comparison& comparison, const Variant& v) {
   return tries;
 }
 
-// A test as its run's summary has it: the interval is over scenes.
+// The interval of a run's test is over scenes.
 Json runs_json(const Variant& v) {
   Json runs = Json::array();
   for (std::size_t i = 0; i < v.errors_over_scenes.size(); ++i) {
@@ -255,7 +255,7 @@ Json runs_json(const Variant& v) {
   return runs;
 }
 
-// As text: not the end of a cell or line, nor HTML, nor code.
+// Escapes whatever would end a cell or line or be read as HTML or code.
 std::string markdown_escaped(const std::string& text) {
   std::string escaped;
   for (const char c : printable(text)) {
@@ -281,7 +281,7 @@ std::string to_table(const Comparison& comparison) {
 
   const std::vector<Column> columns = columns_of(comparison);
   const std::vector<std::string> names = cells_of(comparison, columns[0]);
-  std::vector<std::string> lines = names;  // of the part that is being filled
+  std::vector<std::string> lines = names;  // of the part being filled
   for (std::size_t c = 1; c < columns.size(); ++c) {
     const std::vector<std::string> cells = cells_of(comparison, columns[c]);
     if (lines != names && lines[0].size() + cells[0].size() > kScreenColumns) {

@@ -6,11 +6,11 @@
 
 namespace saccade {
 
-/// The table for the screen, in per cent, with what was left out.
+/// Table for the screen, in per cent, with the folders that were left out.
 std::string to_table(const Comparison& comparison);
 /// The same as Markdown.
 std::string to_markdown(const Comparison& comparison);
-/// One row a variant, errors and shares as fractions; what is not known stays empty.
+/// One row per variant, errors and shares as fractions; unknown values stay empty.
 std::string to_csv(const Comparison& comparison);
 /// One document: {"variants": [...], "left_out": [...], ...}, errors and shares as fractions.
 std::string to_json(const Comparison& comparison);

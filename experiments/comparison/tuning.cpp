@@ -74,7 +74,7 @@ std::string numbers_of_tries(std::span<const Tries> variants, Keys keys,
   return text;
 }
 
-// The best of more tries is better by luck alone.
+// Requires equal numbers of tries: with more tries, the best one is better by chance.
 void check_numbers(std::span<const Tries> variants, Keys keys, std::span<const LeftOut> left_out) {
   std::vector<const Config*> configs;
   for (const Tries& tries : variants) configs.push_back(&tries[0][0].config);

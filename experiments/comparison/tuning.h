@@ -9,28 +9,28 @@
 
 namespace saccade {
 
-/// The runs of one configuration, one a seed, in the order of the seeds. Not empty.
+/// The runs of one configuration, one per seed, in seed order. Not empty.
 using Runs = std::vector<FinishedRun>;
 
-/// A variant as one value of the tuned keys, and how that was chosen (see Variant).
+/// A variant at one value of the tuned keys, and how that value was chosen (see Variant).
 struct Tuned {
   Runs runs;
   std::vector<Try> tries = {};
   std::vector<std::uint64_t> seeds = {};
 };
 
-/// Throws InputError for a key of `--tuned-by` that is unknown (with the nearest one), named twice,
-/// or makes no variants.
+/// Throws InputError for a key of `--tuned-by` that is unknown (with the nearest one), repeated, or
+/// no property of a variant, such as a name, a seed or a path.
 void check_tuned_by(std::span<const std::string> keys);
 
-/// Puts configurations that differ in `keys` alone together as the tries of one variant, in the
-/// order of their first runs, and chooses of each the try with the least validation error: a run's
-/// least, mean over the seeds that all tries of the variant have; of equals the first. Reads
-/// nothing of a test. Without keys every configuration is a variant.
+/// Groups configurations that differ only in `keys` as the tries of one variant, in the order of
+/// their first runs, and chooses for each variant the try with the lowest validation error: the
+/// lowest of each run, averaged over the seeds that all tries of the variant have; the first of
+/// equals. Does not read any test. Without keys every configuration is a variant.
 ///
-/// Throws InputError for a key in which no two runs differ, and naming the variants and their tries
-/// where they have not all the same number of two and more - with what was left out, which may be
-/// why - or no seed in common.
+/// Throws InputError for a key in which no two runs differ. Throws it too, naming the variants and
+/// their tries, unless all have the same number of tries, at least two, and a seed in common; the
+/// message lists what was left out, which may be the cause.
 std::vector<Tuned> tune(std::vector<Runs> configurations, std::span<const std::string> keys,
                         std::span<const LeftOut> left_out);
 

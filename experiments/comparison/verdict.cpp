@@ -11,7 +11,7 @@
 namespace saccade {
 namespace {
 
-/// The error of a variant less that of the first one.
+/// The error of a variant minus that of the first one.
 struct Difference {
   Estimate estimate;  // known
   std::string over;   // "4 seeds", "scenes"
@@ -24,7 +24,7 @@ std::size_t common_seeds(const Variant& a, const Variant& b) {
   });
 }
 
-// Nothing where no interval is known.
+// Returns nothing if no interval is known.
 std::optional<Difference> difference_to(const Variant& first, const Variant& variant) {
   if (variant.difference && variant.difference->known)
     return Difference{*variant.difference, fmt::format("{} seeds", common_seeds(variant, first))};
@@ -37,12 +37,12 @@ std::optional<Difference> difference_to(const Variant& first, const Variant& var
   return std::nullopt;
 }
 
-// Of the error, in points.
+// Formats in percentage points of error.
 std::string interval(const Estimate& e) {
   return fmt::format("{:.2f} to {:.2f}", 100 * e.low, 100 * e.high);
 }
 
-// By how much the better one is better.
+// Flips the sign: how much lower the better error is.
 Estimate turned(const Estimate& e) { return {-e.value, -e.high, -e.low, e.known}; }
 
 constexpr const char* kTrySeeds = "another seed may differ: try seeds=5";
@@ -67,7 +67,7 @@ std::string of_two(const Variant& first, const Variant& second, int scenes) {
                                     first.label, second.label, how);
 }
 
-// "; better: soft by 1.00 points (0.70 to 1.30 over 4 seeds), ..."; nothing of none.
+// "; better: soft by 1.00 points (0.70 to 1.30 over 4 seeds), ..."; empty if there are no variants.
 std::string listed(const char* outcome, const std::vector<std::string>& variants) {
   return variants.empty() ? "" : fmt::format("; {}: {}", outcome, fmt::join(variants, ", "));
 }

@@ -7,14 +7,14 @@
 
 namespace saccade {
 
-/// What the errors say, a sentence or two: whether each variant is better or worse than the first
-/// one, by how many points, or not told apart from it. Told apart are those whose difference has a
-/// 95 % interval without 0: over seeds, paired by these, or of the means where no seed is the same;
-/// of one seed over the scenes of the test, which says nothing of other seeds, as is told, too.
-/// Nothing of one variant. See statistics.h for the intervals.
+/// Summarises the errors in a sentence or two: whether each variant is better or worse than the
+/// first one, by how many points, or indistinguishable from it. Variants are distinguished if the
+/// 95 % interval of the difference excludes 0: over seeds, paired by seed, or of the means if they
+/// share no seed; for a single seed over the scenes of the test, which says nothing about other
+/// seeds (the sentence says so). Empty for a single variant. See statistics.h for the intervals.
 std::vector<std::string> verdict(const Comparison& comparison);
 
-/// Whether an interval of it is over scenes.
+/// Returns whether any interval in it is over scenes.
 bool any_over_scenes(const Comparison& comparison);
 
 }  // namespace saccade

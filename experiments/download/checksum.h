@@ -5,8 +5,8 @@
 
 namespace saccade {
 
-/// The SHA-256 of a file as 64 lower-case hex digits. Throws std::runtime_error naming a file that
-/// cannot be read.
+/// Returns the SHA-256 of a file as 64 lower-case hex digits. Throws std::runtime_error naming a
+/// file that cannot be read.
 std::string sha256_of(const std::filesystem::path& path);
 
 }  // namespace saccade

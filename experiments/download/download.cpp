@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file that grows beside its place, held by one process.
+/// The partial file beside its target, held by one process.
 class Part {
  public:
   explicit Part(const fs::path& target)
@@ -61,10 +61,10 @@ class Part {
   Descriptor file_;
 };
 
-/// What curl's callbacks see of a transfer.
+/// State of a transfer for curl's callbacks.
 struct Transfer {
   Part& part;
-  std::int64_t bytes;  // that the whole file has
+  std::int64_t bytes;  // size of the whole file
   DownloadProgress& progress;
   const std::atomic<bool>& stop;
   bool too_long = false;
@@ -86,8 +86,8 @@ int go_on(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return static_cast<const Transfer*>(user)->stop ? 1 : 0;
 }
 
-/// While it lasts, a connection that the other end has left is an error to this thread and no
-/// signal: with CURLOPT_NOSIGNAL curl leaves that to us.
+/// While it exists, a closed connection is an error in this thread instead of SIGPIPE, which curl
+/// leaves to us with CURLOPT_NOSIGNAL.
 class NoPipeSignal {
  public:
   NoPipeSignal() {
@@ -111,7 +111,7 @@ class NoPipeSignal {
   bool was_pending_ = false;
 };
 
-// In bytes a second, over the time of a stall. The slowest modem was faster.
+// Bytes per second, averaged over the stall timeout. Slower than any modem.
 constexpr long kLeastSpeed = 1000;
 
 using Curl = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
@@ -151,12 +151,12 @@ Curl make_curl(const std::string& url, Transfer& transfer, char* error, int stal
 }
 
 enum class Try {
-  whole,       // the part is the file
+  whole,       // the part is the complete file
   stopped,     // by the user
-  broke_off,   // the part may be gone on with
+  broke_off,   // the part can be resumed
   too_slow,    // likewise
-  other_file,  // what came is not the file; the part is empty again
-  refused,     // nothing came
+  other_file,  // wrong contents; the part has been emptied
+  refused,     // nothing was received
 };
 
 struct Outcome {
@@ -164,7 +164,8 @@ struct Outcome {
   std::string why = {};
 };
 
-/// Whether the part is the file; if it has its size and is not, it is emptied.
+/// Returns whether the part is the complete file; empties it if its size is right but its contents
+/// are wrong.
 Outcome judge(Part& part, const Download& file) {
   if (part.size() < file.bytes)
     return {Try::broke_off, fmt::format("broke off after {} of {} bytes", part.size(), file.bytes)};
@@ -175,14 +176,14 @@ Outcome judge(Part& part, const Download& file) {
           fmt::format("another file: its SHA-256 is {}, not {}", found, file.sha256)};
 }
 
-// Whether there was a connection to ask on.
+// Returns whether the connection was established.
 bool is_connected(CURL* curl) {
-  double seconds = 0.0;  // until then; 0: never
+  double seconds = 0.0;  // until connected; 0: never
   curl_easy_getinfo(curl, CURLINFO_PRETRANSFER_TIME, &seconds);
   return seconds > 0.0;
 }
 
-/// Asks one place once for what is missing of the part.
+/// Makes one request to one place for the rest of the part.
 Outcome ask(const std::string& url, const Download& file, Transfer& transfer, int stall) {
   constexpr long kNoSuchRange = 416;
   char error[CURL_ERROR_SIZE] = "";
@@ -225,15 +226,15 @@ Outcome ask(const std::string& url, const Download& file, Transfer& transfer, in
   }
 }
 
-/// Asks one place as often as there is hope: the whole takes at most kTimes stalls more than the
-/// file at kLeastSpeed, however a server spaces its bytes.
+/// Retries one place while there is progress: in total at most kTimes stall timeouts longer than
+/// the file takes at kLeastSpeed, however a server spaces its bytes.
 Outcome try_place(const std::string& url, const Download& file, Transfer& transfer, int stall) {
-  constexpr int kTimes = 20;  // that it may break off
+  constexpr int kTimes = 20;  // allowed interruptions
   Outcome outcome{Try::refused};
   for (int i = 0; i < kTimes; ++i) {
     const std::int64_t before = transfer.part.size();
     outcome = ask(url, file, transfer, stall);
-    // What was there before may be what was wrong.
+    // Contents from an earlier attempt may have been the wrong part.
     const bool from_anew = outcome.how == Try::other_file && before > 0;
     const std::int64_t came = transfer.part.size() - before;
     const bool goes_on = (outcome.how == Try::broke_off && came > 0) ||

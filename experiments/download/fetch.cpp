@@ -31,7 +31,7 @@ std::vector<std::string> urls_of(const PublishedFile& file, const std::string& m
   return {mirror + (mirror.ends_with('/') ? "" : "/") + file.name};
 }
 
-/// The members of an archive that a folder does not have.
+/// Returns the wanted members of an archive that are missing from a folder.
 std::vector<std::string> missing_members(const PublishedFile& file, const fs::path& folder,
                                          bool all) {
   std::vector<std::string> missing = file.members;
@@ -39,7 +39,7 @@ std::vector<std::string> missing_members(const PublishedFile& file, const fs::pa
   return missing;
 }
 
-/// What to do where nothing can be downloaded.
+/// Instructions for downloading by hand.
 std::string by_hand(const std::vector<PublishedFile>& files, const fs::path& folder) {
   std::string text = fmt::format(
       "\nWithout a network here, download these elsewhere and put them into {}:", folder.string());

@@ -10,19 +10,19 @@
 
 namespace saccade {
 
-/// Brings the files of a digit set into a folder, which is made: those that are there already are
-/// left as they are (a file that is published by itself only if its checksum is right; those of an
-/// archive, which have none, because they are there), the others are downloaded, and archives
-/// unpacked and removed. An archive that lies in the folder is unpacked and stays. With `force`
-/// everything that is not as published is replaced.
+/// Provides the files of a dataset in a folder, which is made if missing. Existing files are kept:
+/// a file that is published on its own only if its checksum is right; a member of an archive, which
+/// has no checksum, if it exists. The others are downloaded; archives are unpacked and removed,
+/// except an archive that was in the folder already. `force` replaces everything that differs from
+/// what is published.
 ///
-/// `mirror`: the URL of a folder where the files lie under their names, in place of where they are
-/// published; "": none.
+/// `mirror`: URL of a folder that has the files under their names, used instead of the published
+/// places; "": none.
 ///
-/// Returns whether all is there: false if `stop` ended it, which a later call goes on with. Throws
-/// InputError for a URL that is none, a folder that cannot be made and, without `force`, a file of
-/// the right name that is not the published one; DownloadFailure, which says what to download
-/// elsewhere and where to put it; std::runtime_error as download() and unpack() do.
+/// Returns whether everything is there: false if `stop` ended it; a later call continues. Throws
+/// InputError for an invalid URL, a folder that cannot be made and, without `force`, a file of the
+/// right name but the wrong contents; DownloadFailure, which says what to download elsewhere and
+/// where to put it; std::runtime_error as download() and unpack() do.
 bool fetch(const std::vector<PublishedFile>& files, const std::filesystem::path& folder,
            const std::string& mirror, bool force, DownloadProgress& progress,
            const std::atomic<bool>& stop);

@@ -11,7 +11,7 @@ struct Idx {
   const char* sha256;
 };
 
-/// Four .gz files with the names of kIdxFiles, which lie together in each of some places.
+/// Four .gz files with the names of kIdxFiles, available together in each of several places.
 std::vector<PublishedFile> idx_files(const std::vector<Idx>& known,
                                      const std::vector<std::string>& places) {
   std::vector<PublishedFile> files;

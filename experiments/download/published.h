@@ -6,21 +6,20 @@
 
 namespace saccade {
 
-/// A file of a digit set, as it is published.
+/// A published file of a dataset.
 struct PublishedFile {
-  std::string name;               // which it has on disk
-  std::int64_t bytes;             // its size
+  std::string name;               // file name on disk
+  std::int64_t bytes;             // size
   std::string sha256;             // 64 lower-case hex digits
-  std::vector<std::string> urls;  // where it is, the best place first
-  // Of an archive (.zip, .tar.gz) the files that are wanted, by their names without folders; of any
-  // other file nothing.
+  std::vector<std::string> urls;  // sources, best first
+  // For an archive (.zip, .tar.gz) the files to extract, by name without folders; otherwise empty.
   std::vector<std::string> members = {};
 };
 
-/// The files of a digit set that somebody publishes: `mnist`, `svhn`, ... as in data.source. Throws
-/// InputError for another name, with those there are.
+/// Returns the files of a published dataset: `mnist`, `svhn`, ... as in data.source. Throws
+/// InputError for another name, listing the valid ones.
 const std::vector<PublishedFile>& published_files(const std::string& source);
-/// The names of all of them.
+/// Returns the names of all published datasets.
 std::vector<std::string> published_sets();
 
 }  // namespace saccade

@@ -16,7 +16,7 @@ using Shape = std::vector<std::size_t>;
 
 std::size_t size(int n) { return static_cast<std::size_t>(n); }
 
-// The arrays of a model, by the shape of a scene.
+// Returns the arrays of a model with their shape per scene.
 std::vector<std::pair<const char*, Shape>> float_arrays(const Model& model, Kept kept,
                                                         const KeptFacts& facts) {
   std::vector<std::pair<const char*, Shape>> arrays;
@@ -90,7 +90,7 @@ void AttentionWeights::add_answers(const Model& model) {
 
 namespace {
 
-// Where a scene begins in the array of a name; null if there is none.
+// Returns where a scene begins in the named array; null if there is no such array.
 template <class T>
 T* row(std::vector<NpzArray>& arrays, const char* name, std::size_t scene, std::size_t scenes) {
   const auto array = std::ranges::find(arrays, name, &NpzArray::name);

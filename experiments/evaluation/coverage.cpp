@@ -7,13 +7,13 @@
 namespace saccade {
 namespace {
 
-// First and end, in cells of the box, of a patch around a place.
+// Returns the first cell and the end, within the box, that a patch around a place covers.
 std::pair<int, int> overlap(float place, float half_side, int canvas, int box, int side) {
-  // As the retina rounds; half a patch is a multiple of 1/2, which the division by the canvas must
-  // not blur.
+  // Rounds as the retina does; half a patch is a multiple of 1/2, which the division by the canvas
+  // size must not blur.
   const double point = 0.5F * (place + 1.0F) * static_cast<float>(canvas);
   const double half = std::round(0.5 * half_side * canvas * 4096.0) / 4096.0;
-  const auto cell = [&](double edge) {  // windows may be anywhere, or not a number
+  const auto cell = [&](double edge) {  // windows may be anywhere, or NaN
     const double in_box = std::floor(edge + 0.5) - box;
     return static_cast<int>(std::min(std::max(0.0, in_box), static_cast<double>(side)));
   };

@@ -8,11 +8,11 @@
 
 namespace saccade {
 
-/// A rectangle of cells over which the finest patches of looks are laid: a cell gets the weight of
+/// A rectangle of cells that accumulates the finest patches of looks: each cell gets the weight of
 /// the places whose patch covers it.
 class PatchSum {
  public:
-  /// The cells are pixels of a canvas of `canvas` pixels, or whatever unit both are given in.
+  /// The cells are pixels of a canvas of `canvas` pixels, or any other unit shared by both.
   PatchSum(const Box& box, int canvas_rows, int canvas_cols);
 
   /// Adds the patches of a look.
@@ -23,18 +23,17 @@ class PatchSum {
  private:
   Box box_;
   int canvas_rows_, canvas_cols_;
-  // (height + 1, width + 1): at the corners of the overlaps, so that the running sums are the
-  // total.
+  // (height + 1, width + 1): differences at patch corners, whose running sums give the total.
   std::vector<float> corners_;
 };
 
-/// How much of a digit's box the finest patches of the looks first .. first + count - 1 of episode
-/// b have seen: a pixel that a look sees with weight w stays unseen with 1 - w. The share of the
-/// box that was seen, mean over the digits.
+/// Returns how much of a digit's box the finest patches of the looks first .. first + count - 1 of
+/// episode b have seen: a pixel seen by a look with weight w remains unseen with factor 1 - w. The
+/// seen share of the box, mean over the digits.
 double coverage(const SceneFacts& facts, Look& look, int first, int count, int b,
                 CanvasSize canvas);
 
-/// Size of a map of a canvas that is drawn in cells: at most kMaxMapSide a side.
+/// Size of the cell map of a canvas: at most kMaxMapSide on each side.
 struct MapSize {
   int rows = 0;
   int cols = 0;

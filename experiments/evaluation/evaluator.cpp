@@ -12,7 +12,7 @@
 namespace saccade {
 namespace {
 
-// Of what moves, the mean over the steps of what the look at that moment saw of it.
+// For moving digits: mean over the steps of the share seen by the look at that moment.
 double coverage_of(const Rollout& rollout, int b) {
   const int steps = rollout.core.steps;
   const CanvasSize canvas = rollout.environment->canvas();
@@ -24,7 +24,7 @@ double coverage_of(const Rollout& rollout, int b) {
   return sum / steps;
 }
 
-// (T, B, A) with each episode's actions given to the one after it.
+// (T, B, A) with each episode's actions shifted to the next episode.
 Tensor<3> given_to_the_next(const Tensor<3>& actions) {
   Tensor<3> shifted = actions;
   const int steps = static_cast<int>(actions.shape()[0]);

@@ -16,58 +16,59 @@
 
 namespace saccade {
 
-/// Scenes that one worker takes at a time: part of what an evaluation's last bits depend on.
+/// Scenes per work item of a worker. The last bits of an evaluation depend on it.
 constexpr int kScenesAtATime = 100;
 
-/// How scenes are looked at in an evaluation.
+/// Options of one pass over the evaluation scenes.
 struct PassRequest {
   Readout readout = Readout::deterministic;
-  Policy policy = nullptr;  // in place of the model's own, for every glimpse
+  Policy policy = nullptr;  // replaces the model's own for every glimpse
   bool shuffled = false;    // each episode looks where another one did
-  double progress = 1.0;    // of the training: places std and temperature
-  int passes = 1;           // class probabilities are averaged over so many passes
-  int beam = 1;             // of a decoder's search
-  bool details = false;     // fill in Evaluation::details; of the last pass
-  std::function<void(int scenes)> played = nullptr;  // told of so many more, by any of the threads
-  AttentionWeights* attention = nullptr;  // of as many scenes, to be recorded; of the last pass
+  double progress = 1.0;    // training progress, which sets std and temperature
+  int passes = 1;           // class probabilities are averaged over this many passes
+  int beam = 1;             // beam width of a decoder
+  bool details = false;     // fill in Evaluation::details, from the last pass
+  std::function<void(int scenes)> played = nullptr;  // reports scenes played; called by any thread
+  AttentionWeights* attention = nullptr;  // of the same number of scenes; records the last pass
 };
 
-/// What is drawn of an evaluation. Errors and confusion are of classes: else there are none.
+/// Data for the charts of an evaluation. Errors and confusion are only for classes, otherwise
+/// empty.
 struct EvaluationDetails {
-  std::vector<double> error_by_glimpse;  // (T), of the answer after so many glimpses
-  std::vector<double> confusion;         // (C, C): scenes of a class (row) by the answer (column)
+  std::vector<double> error_by_glimpse;  // (T), if answered after that many glimpses
+  std::vector<double> confusion;         // (C, C): scenes by class (row) and answer (column)
   MapSize map;
-  std::vector<double> look_map;  // (rows, cols): weight of the finest patches there, mean of a look
+  std::vector<double> look_map;  // (rows, cols): mean weight of a look's finest patches
 };
 
-/// What an evaluation found. Shares are in [0, 1].
+/// Result of an evaluation. Shares are in [0, 1].
 struct Evaluation {
   int scenes = 0;
-  int images = 0;  // that they show: fewer where some show the same digit
+  int images = 0;  // distinct images shown: fewer than scenes if some show the same digit
   double error = 0.0;
   double error_low = 0.0, error_high = 0.0;  // 95 % interval: see share_interval
   double on_target = 0.0;                    // weight of the looks inside a digit's box
   std::vector<double> on_target_by_glimpse;  // (T)
-  double border = 0.0;    // weight of the looks at the edge: |x| or |y| of 0.98 and more
+  double border = 0.0;                       // weight of the looks at the edge: |x| or |y| >= 0.98
   double distance = 0.0;  // mean distance of a look to the nearest digit's centre, in half canvases
-  // Share of the digit's box that the finest patches saw in an episode, of a ball that moves in a
+  // Share of the digit's box that the finest patches saw in an episode; for a moving ball, in one
   // look.
   double coverage = 0.0;
-  double entropy = 0.0;  // nats, of what placed the looks, mean over the glimpses
-  // Of sequences: edits (Levenshtein 1966) that would make right what was said, over all symbols
-  // that were to be said.
+  double entropy = 0.0;  // nats, of the distribution that placed the looks, mean over the glimpses
+  // For sequences: edits (Levenshtein 1966) needed to correct the predictions, as a fraction of all
+  // symbols of the truth.
   double symbol_error = 0.0;
-  // Of attention over states: the weight of those after a look at the digit that was to be found,
-  // or read out at that moment.
+  // For attention over states: weight of the states after looks at the digit that was to be found,
+  // or to be read out at that moment.
   double on_answer = 0.0;
   EvaluationDetails details;
 };
 
 struct Tally;
 
-/// Looks at scenes 0, 1, ... of an environment with fixed weights. The result does not depend on
-/// the number of workers or of ranks, which share the scenes. Keeps references to `model`,
-/// `workers` and `ranks`.
+/// Evaluates fixed weights on scenes 0, 1, ... of an environment. The result does not depend on the
+/// number of workers or of ranks, which share the scenes. Keeps references to `model`, `workers`
+/// and `ranks`.
 class Evaluator {
  public:
   Evaluator(const Model& model, const EnvironmentFactory& environments, int scenes,
@@ -76,8 +77,8 @@ class Evaluator {
 
   int scenes() const { return scenes_; }
 
-  /// The same on all ranks. What is recorded of attention is of one rank alone. Throws Stopped on
-  /// all ranks where any is asked to stop (base/stop.h).
+  /// Called on all ranks; returns the same on all. Attention can be recorded only with a single
+  /// rank. Throws Stopped on all ranks if any is asked to stop (base/stop.h).
   Evaluation run(std::span<const float> parameters, const PassRequest& request);
 
  private:
@@ -91,8 +92,8 @@ class Evaluator {
   Ranks& ranks_;
   int scenes_;
   std::uint64_t seed_;
-  std::vector<std::unique_ptr<Rollout>> rollouts_;  // one a worker
-  std::vector<Tally> tallies_;                      // one a chunk
+  std::vector<std::unique_ptr<Rollout>> rollouts_;  // one per worker
+  std::vector<Tally> tallies_;                      // one per chunk
 };
 
 }  // namespace saccade

@@ -11,7 +11,7 @@
 namespace saccade {
 namespace {
 
-// Those of scenes first, first + 1, ..; (T, kScenesAtATime, 2).
+// Copies the locations of scenes first, first + 1, ..; (T, kScenesAtATime, 2).
 void take_chunk(Tensor<3>& chunk, const Tensor<3>& locations, int first) {
   const int count = std::min(kScenesAtATime, static_cast<int>(locations.shape()[1]) - first);
   for (int t = 0; t < static_cast<int>(locations.shape()[0]); ++t)

@@ -11,21 +11,21 @@
 
 namespace saccade {
 
-/// How scenes are to be played for their own sake.
+/// Options for playing scenes outside an evaluation.
 struct PlayRequest {
-  int scenes = 1;  // N >= 1, from scene 0 on
+  int scenes = 1;  // N >= 1, starting at scene 0
   Readout readout = Readout::deterministic;
-  std::uint64_t seed = 0;  // of the policy's noise, with
-  int pass = 0;            //   the pass
+  std::uint64_t seed = 0;  // of the policy's noise, together with
+  int pass = 0;            // the pass
   int beam = 1;
   const Tensor<3>* locations = nullptr;  // (T, N, 2): where to look in the first
-  int given_steps = 0;                   //   so many steps; of agents that look at points
+  int given_steps = 0;                   // `given_steps` steps; for agents that look at points
   KeptFacts facts = {};                  // of the scenes
 };
 
-/// Everything of the episodes of an agent, scene by scene: bit for bit those of an Evaluator with
-/// the same environments and seed, for any number of threads. Throws InputError as AttentionWeights
-/// does.
+/// Plays an agent's episodes and returns all their data, scene by scene: bit for bit those of an
+/// Evaluator with the same environments and seed, for any number of threads. Throws InputError as
+/// AttentionWeights does.
 AttentionWeights play(const Model& model, std::span<const float> parameters,
                       const EnvironmentFactory& environments, const PlayRequest& request,
                       Workers& workers);

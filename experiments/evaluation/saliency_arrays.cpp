@@ -11,7 +11,7 @@
 namespace saccade {
 namespace {
 
-constexpr int kTracedAtATime = 8;  // scenes that are played at a time
+constexpr int kTracedAtATime = 8;  // scenes played at a time
 
 std::vector<std::size_t> steps_shape(const Tensor<3>& tensor) {
   return {tensor.shape()[0], tensor.shape()[2]};

@@ -14,28 +14,27 @@
 
 namespace saccade {
 
-/// The reads, symbols or acts whose logits are followed: that of `step`, counted from 1, the last
-/// read or act, or every symbol of a sequence. Throws InputError naming `name` for a step that
-/// there is not.
+/// Returns the reads, symbols or actions whose logits are differentiated: the one of `step`,
+/// counted from 1; by default the last read or action, or every symbol of a sequence. Throws
+/// InputError naming `name` for a step that does not exist.
 std::vector<int> followed_outputs(const Model& model, const std::optional<int>& step,
                                   const std::string& name);
 
-/// A retina that shows the largest pixel of a box keeps no trace of which it was: throws InputError
-/// (retina.pooling) where the model sees through one.
+/// Throws InputError (retina.pooling) if the model sees through max pooling, which does not record
+/// which pixel of a box was the largest.
 void require_traceable(const Model& model, const RetinaConfig& retina);
 
-/// The sequential Jacobians (agent/learning/jacobian.h) of N scenes by O outputs, as arrays by
-/// name:
-///   canvas_jacobian (N, O, channels rows cols), glimpse_jacobian (N, O, T, D) where there are
+/// The sequential Jacobians (agent/learning/jacobian.h) of N scenes by O outputs, as named arrays:
+///   canvas_jacobian (N, O, channels rows cols), glimpse_jacobian (N, O, T, D) if there are
 ///   single glimpses, feature_jacobian (N, O, T, F), logits (N, O), and chosen (N, O): the class,
-///   symbol or action whose logit it is, -1 after an end mark, where all else is 0
+///   symbol or action of the logit; -1 after an end mark, where everything else is 0
 class SaliencyArrays {
  public:
   SaliencyArrays(const Jacobian& jacobian, int scenes, int outputs);
 
-  /// Output o of episode b of the Jacobian, as that of scene n.
+  /// Records output o of episode b of the Jacobian as that of scene n.
   void record(const Jacobian& jacobian, int b, int n, int o, int chosen, float logit);
-  /// Hands over the arrays, and ends this.
+  /// Returns the arrays. This object must not be used afterwards.
   std::vector<NpzArray> take();
 
  private:
@@ -46,7 +45,8 @@ class SaliencyArrays {
   NpzArray canvas_, glimpse_, feature_, logits_, chosen_;
 };
 
-/// Those of scenes 0 .. `scenes` - 1, played as in the single deterministic pass of an evaluation.
+/// Returns the arrays of scenes 0 .. `scenes` - 1, played as in the single deterministic pass of an
+/// evaluation.
 std::vector<NpzArray> saliency_arrays(const Model& model, std::span<const float> parameters,
                                       const EnvironmentFactory& environments, int scenes,
                                       std::uint64_t seed, const std::vector<int>& outputs);

@@ -15,20 +15,20 @@ void wilson_interval(double share, double count, double& low, double& high) {
   const double centre = (share + z * z / (2 * n)) / (1 + z * z / n);
   const double half =
       z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
-  // The ends are exact where rounding would leave a trace of the other terms.
+  // Makes the ends exact at 0 and 1 despite rounding of the other terms.
   low = share > 0.0 ? centre - half : 0.0;
   high = share < 1.0 ? centre + half : 1.0;
 }
 
 namespace {
 
-// Scenes by what they show: those that show the same images, all of them, are a group.
+// Groups scenes by what they show: scenes that show exactly the same set of images form a group.
 struct Groups {
-  // The images of a group -> what its values add up to beyond the share.
+  // Images of a group -> sum of its values minus the share.
   std::map<std::vector<int>, double> rests;
-  double squares = 0.0;                              // of the rests of scenes that show no image
-  int alone = 0;                                     // so many
-  std::map<int, std::vector<int>> groups_of_images;  // by their place in `rests`
+  double squares = 0.0;                              // squared, of the scenes that show no image
+  int alone = 0;                                     // number of those scenes
+  std::map<int, std::vector<int>> groups_of_images;  // values index into `rests`
 
   Groups(std::span<const float> values, std::span<const Shown> shown, double share) {
     std::vector<std::vector<int>> images(values.size());
@@ -54,18 +54,18 @@ struct Groups {
 
   int images() const { return static_cast<int>(groups_of_images.size()) + alone; }
 
-  // Whether scenes have an image in common.
+  // Returns whether any scenes share an image.
   bool overlap(std::size_t scenes) const {
     return rests.size() + alone < scenes ||
            std::ranges::any_of(groups_of_images,
                                [](const auto& of) { return of.second.size() > 1; });
   }
 
-  // The sum of the products of the rests of all pairs of scenes with an image in common.
+  // Returns the sum of products of the residuals over all pairs of scenes that share an image.
   double products() const {
     std::vector<double> rest_of;
     for (const auto& [of, rest] : rests) rest_of.push_back(rest);
-    std::vector<int> met(rest_of.size(), -1);  // the last group that each was multiplied with
+    std::vector<int> met(rest_of.size(), -1);  // the last group each was multiplied with
     double sum = squares;
     int number = 0;
     for (const auto& [of, rest] : rests) {
@@ -90,7 +90,8 @@ ShareInterval share_interval(std::span<const float> values, std::span<const Show
   double trials = scenes;
   if (groups.overlap(values.size())) {
     const double variance = groups.products() / (scenes * scenes);
-    if (spread == 0.0)  // nothing tells how alike those are that show the same
+    if (spread == 0.0)  // the correlation between scenes that show the same image cannot be
+                        // estimated
       trials = std::min(scenes, static_cast<double>(interval.images));
     else if (variance * scenes > spread)
       trials = spread / variance;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr float kBorder = 0.98F;
 
-// The weight of a look that lies in the box of a digit.
+// Returns the weight of a look inside the box of a digit.
 float weight_in(const Gaze& gaze, const Region& region) {
   float weight = 0.0F;
   for (int k = 0; k < gaze.places.rows; ++k)
@@ -22,8 +22,8 @@ float weight_in(const Gaze& gaze, const Region& region) {
   return weight;
 }
 
-// The weight that hidden-state attention gave to the states after looks at the digit that was asked
-// for: of the last read, those that decide the class; of each read of a sequence, its own.
+// Returns the weight that hidden-state attention gave to the states after looks at the requested
+// digit: for the class, in the last read; for each symbol of a sequence, in its own read.
 double weight_on_answer(const Model& model, const Rollout& rollout, int b) {
   const auto [weights, hops] = rollout.answer->state_weights();
   if (weights == nullptr) return 0.0;
@@ -99,7 +99,7 @@ void Tally::add_details(const Model& model, const Rollout& rollout, int count) {
 
 namespace {
 
-// Of a Tally or of one that is const.
+// For a Tally or a const Tally.
 template <class AnyTally, class Visit>
 void visit_members(AnyTally& tally, const Visit& visit) {
   visit(tally.errors);

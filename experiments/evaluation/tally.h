@@ -11,13 +11,13 @@
 
 namespace saccade {
 
-/// The most probable of so many classes.
+/// Returns the most probable class.
 int most_probable(const float* p, int classes);
 
 /// Sums over the scenes of a chunk and all their passes.
 struct Tally {
-  std::vector<float> errors;  // of each scene
-  std::vector<Shown> shown;   // by them: SceneFacts::sources
+  std::vector<float> errors;  // one per scene
+  std::vector<Shown> shown;   // from SceneFacts::sources
   double edits = 0.0, symbols = 0.0;
   double on_answer = 0.0;
   double border = 0.0;
@@ -26,7 +26,7 @@ struct Tally {
   double entropy = 0.0;
   std::vector<double> on_target;  // (T)
 
-  // Where details are asked for
+  // Only if details are requested:
   std::vector<int> errors_by_glimpse;  // (T)
   std::vector<int> confusion;          // (C, C)
   std::vector<float> look_map;         // (rows, cols)
@@ -34,15 +34,15 @@ struct Tally {
   /// For a pass of `steps` glimpses.
   explicit Tally(int steps = 0) : on_target(steps, 0.0) {}
 
-  /// The look of step t of one episode.
+  /// Adds the look of step t of one episode.
   void add_look(int t, const SceneFacts& facts, const Gaze& gaze);
-  /// What was said in an episode, and which looks it rests on.
+  /// Adds the prediction of an episode, and which looks it attends to.
   void add_said(const Model& model, const Rollout& rollout, int b);
-  /// Of the first `count` episodes of a rollout that classified at every step.
+  /// Adds the first `count` episodes of a rollout that classified at every step.
   void add_details(const Model& model, const Rollout& rollout, int count);
 };
 
-/// Tallies as the bytes that go from one rank to another, and back.
+/// Serialises tallies for sending between ranks, and back.
 std::string to_bytes(std::span<const Tally> tallies);
 void from_bytes(std::span<Tally> tallies, std::string_view bytes);
 

@@ -76,7 +76,7 @@ std::string to_text(const TestTable& table) {
   const auto without_end = [](const std::string& line) {
     return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   };
-  const int looks = table.spells ? 10 : 12;  // columns
+  const int looks = table.spells ? 10 : 12;  // characters
   std::string head = fmt::format("  {:<28}{:>10}   {:<15}", scenes, table.acts ? "missed" : "error",
                                  "95 % interval");
   if (table.spells) head += fmt::format("{:>10}", "by symbol");

@@ -42,7 +42,7 @@ class ExportedAttention final : public ExportedCore {
   }
 
  private:
-  // The code of step t (1): (1, H).
+  // Returns the encoding of step t (1): (1, H).
   Value position(Graph& graph, const Value& t) const {
     std::vector<float> codes;
     for (int step = 0; step < steps_; ++step)
@@ -60,13 +60,13 @@ class ExportedAttention final : public ExportedCore {
                       {x, flat(graph, name + ".gain"), flat(graph, name + ".shift")},
                       {{"axis", std::int64_t{-1}}, {"epsilon", 1e-5F}});
   }
-  // A parameter (1, H) as (H).
+  // Reshapes a parameter (1, H) to (H).
   static Value flat(Graph& graph, const std::string& name) {
     const ConstMatrix numbers = graph.numbers_of(name);
     return graph.floats({numbers.cols}, {numbers.data, numbers.data + numbers.cols});
   }
 
-  // x (B, H) asks the steps up to its own.
+  // Attention of x (B, H) over the steps up to its own.
   Value attend(Graph& graph, const Value& x, const std::string& name, Value& keys,
                Value& values) const {
     const Value qkv = onnx_linear(graph, x, name + ".qkv");

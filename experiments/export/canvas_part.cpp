@@ -35,7 +35,7 @@ const NameTable<Feature>& exported_networks() {
   return table;
 }
 
-// The whole canvas in one step.
+// Reads the whole canvas in one step.
 class ExportedCanvas final : public ExportedLook {
  public:
   explicit ExportedCanvas(const Task& task)

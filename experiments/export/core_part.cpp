@@ -23,7 +23,7 @@ class ExportedRnn final : public ExportedCore {
   }
 };
 
-// Gates lie side by side as [i | f | o | n].
+// Gates are stored side by side as [i | f | o | n].
 class ExportedLstm final : public ExportedCore {
  public:
   explicit ExportedLstm(int width) : width_(width) {}

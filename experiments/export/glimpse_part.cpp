@@ -5,8 +5,8 @@
 namespace saccade {
 namespace {
 
-// What the glimpse network reads of glimpses (N, D): the scaled pixels, or what filters make of
-// each scale, as (scale, row, col, filter).
+// Returns the glimpse network's input from glimpses (N, D): the scaled pixels, or the filter
+// outputs of each scale as (scale, row, col, filter).
 Value filtered(Graph& graph, const Task& task, const Value& glimpses) {
   const ModelConfig& model = task.config.agent.model;
   const LookTraits& look = task.model.look();
@@ -40,7 +40,7 @@ Value export_scaled(Graph& graph, const Task& task, const Value& pixels, std::in
 
 Value export_convolution(Graph& graph, const Value& images, const std::string& name,
                          const ExportedConvolution& shape) {
-  // (row, col, channel; filter) becomes (filter, channel, row, col).
+  // Permutes (row, col, channel; filter) to (filter, channel, row, col).
   const ConstMatrix w = graph.numbers_of(name + ".weight");
   const ConstMatrix b = graph.numbers_of(name + ".bias");
   const int channels = shape.channels, kernel = shape.kernel_size, filters = w.cols;

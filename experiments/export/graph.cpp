@@ -9,7 +9,7 @@
 namespace saccade {
 namespace {
 
-constexpr int kIrVersion = 8;  // that of the operator set
+constexpr int kIrVersion = 8;  // that belongs to the operator set
 
 void describe(onnx::ValueInfoProto& info, const std::string& name, const Sides& sides,
               const std::string& about, Element element) {
@@ -17,7 +17,7 @@ void describe(onnx::ValueInfoProto& info, const std::string& name, const Sides& 
   info.set_doc_string(about);
   onnx::TypeProto::Tensor& tensor = *info.mutable_type()->mutable_tensor_type();
   tensor.set_elem_type(static_cast<std::int32_t>(onnx_type(element)));
-  tensor.mutable_shape();  // a scalar has one, too
+  tensor.mutable_shape();  // a scalar needs an empty one, too
   for (const Side& side : sides) {
     onnx::TensorShapeProto::Dimension& dimension = *tensor.mutable_shape()->add_dim();
     if (const auto* size = std::get_if<std::int64_t>(&side))
@@ -66,7 +66,7 @@ struct Graph::Model {
   onnx::ModelProto proto;
 
   onnx::GraphProto& graph() { return *proto.mutable_graph(); }
-  /// A constant without its numbers.
+  /// Adds a constant without its data.
   onnx::TensorProto& add_constant(const std::string& name, const std::vector<std::int64_t>& shape,
                                   Element element) {
     onnx::TensorProto& tensor = *graph().add_initializer();
@@ -77,7 +77,7 @@ struct Graph::Model {
   }
   template <class T>
   void fill(onnx::TensorProto& tensor, std::span<const T> numbers) {
-    tensor.set_raw_data(numbers.data(), numbers.size_bytes());  // little-endian, as ONNX has it
+    tensor.set_raw_data(numbers.data(), numbers.size_bytes());  // ONNX is little-endian
   }
   void tell(const std::string& key, const std::string& value) {
     onnx::StringStringEntryProto& entry = *proto.add_metadata_props();
@@ -95,7 +95,7 @@ Graph::Graph(const ParameterLayout& layout, std::span<const float> weights)
 
 Graph::~Graph() = default;
 
-// A name that nothing has yet.
+// Returns an unused name.
 std::string Graph::fresh(const std::string& name) {
   const int before = used_[name]++;
   return before == 0 ? name : fresh(fmt::format("{}.{}", name, before));
@@ -119,7 +119,7 @@ ConstMatrix Graph::numbers_of(const std::string& name) const {
 }
 
 Value Graph::rows(const Value& value, const Parameter& parameter, int first, int count) {
-  if (used_.contains(value)) return value;  // it is there already
+  if (used_.contains(value)) return value;  // added already
   used_[value] = 1;
   const std::size_t width = static_cast<std::size_t>(parameter.cols);
   model_->fill(model_->add_constant(value, {count, parameter.cols}, Element::float32),

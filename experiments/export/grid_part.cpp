@@ -5,7 +5,7 @@
 namespace saccade {
 namespace {
 
-// A distribution over the G candidates of a grid: the most probable, or the mean of all.
+// A distribution over the G candidates of a grid: takes the most probable one, or the mean of all.
 class ExportedGrid final : public ExportedLook {
  public:
   ExportedGrid(const Task& task, std::span<const float> weights)

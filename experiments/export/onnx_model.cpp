@@ -34,7 +34,8 @@ const NameTable<LookMaker>& exported_looks() {
   return table;
 }
 
-// The fewest looks that an episode may count: some end with their digits.
+// Returns the smallest number of looks that may count in an episode: some episodes end after their
+// last digit.
 int least_length(const Task& task) {
   const SceneConfig& scene = task.config.scene;
   const auto environment = task.environments(Split::test)(1, 1);
@@ -70,14 +71,14 @@ void require_exportable(const Task& task, OnnxExtent extent) {
         looks, config.scene.kind, least, least));
 }
 
-// What goes from step to step.
+// Values passed from step to step.
 struct Carried {
   Value state;              // (B, H): h
-  std::vector<Value> core;  // what its core carries besides
-  Value states;             // (B, n, H): all before, where more than the last is read
+  std::vector<Value> core;  // further values that the core carries
+  Value states;             // (B, n, H): all earlier states, if more than the last is read
 };
 
-// An agent as a graph that is being built.
+// Builds the graph of an agent.
 class AgentGraph {
  public:
   AgentGraph(const Task& task, std::span<const float> weights)
@@ -138,7 +139,7 @@ class AgentGraph {
   bool carries_state() const { return core_->reads_state() || config_.input.kind != "none"; }
   std::int64_t width() const { return task_.model.state_size(); }
 
-  // The sides of a state; `steps` stands for those that grow.
+  // The dimensions of a state; `steps` names those that grow.
   static Sides sides_of(const std::vector<std::int64_t>& sides, const std::string& steps) {
     Sides all = {"batch"};
     for (const std::int64_t side : sides) all.push_back(side == 0 ? Side(steps) : Side(side));

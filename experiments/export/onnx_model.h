@@ -7,31 +7,31 @@
 
 namespace saccade {
 
-/// What of an agent is exported.
+/// What to export.
 enum class OnnxExtent {
-  step,     // one step: from a glimpse and the state to the answer and where to look next
-  episode,  // all of it: from the canvas to the answer
+  step,     // one step: from glimpse and state to the answer and the next location
+  episode,  // the whole episode: from canvas to answer
 };
 
-/// A trained agent as the bytes of an .onnx file (operator set Graph::kOpset), for any size of the
-/// batch, in float32, of the single deterministic pass.
+/// Returns a trained agent as the bytes of an .onnx file (operator set Graph::kOpset), for any
+/// batch size, in float32, computing the single deterministic pass.
 ///
-/// `step`: inputs `glimpse` and `location` (a grid whose mean is taken: `candidates` and `weights`;
-/// addressing by content: `candidates`; a canvas that is read as it is: `part` or `canvas`;
-/// model.context: `thumbnail`), `state` and what else the core carries (`cell`; `keys0`, `values0`,
-/// ..), `states` where attention.hidden reads more than the last, and `step` where the number of
-/// the look matters. Outputs `log_probabilities` of the classes or actions, `baseline` where one is
+/// `step`: inputs `glimpse` and `location` (a grid with a soft read: `candidates` and `weights`;
+/// addressing by content: `candidates`; a canvas that is read directly: `part` or `canvas`;
+/// model.context: `thumbnail`), `state` and whatever else the core carries (`cell`; `keys0`,
+/// `values0`, ..), `states` if attention.hidden reads more than the last, and `step` if the index
+/// of the look matters. Outputs `log_probabilities` of the classes or actions, `baseline` if one is
 /// learned, `next_location` (and `next_probabilities`, `next_weights`, `next_window`),
-/// `first_location` (..) where the first look is not drawn, and `next_state` .. for the inputs of
-/// the next step. An episode that counts fewer looks than there are (a bag of fewer digits) is
-/// answered after the last that counts.
+/// `first_location` (..) unless the first look is sampled, and `next_state` .. for the inputs of
+/// the next step. An episode with fewer looks than the maximum (a bag of fewer digits) is answered
+/// after its last look that counts.
 ///
-/// `episode`: input `canvas` (batch, channels, rows, cols) in [0, 1], and `first_location` where
-/// the first look is drawn; outputs `log_probabilities` after the last look and `locations` (batch,
+/// `episode`: input `canvas` (batch, channels, rows, cols) in [0, 1], and `first_location` if the
+/// first look is sampled; outputs `log_probabilities` after the last look and `locations` (batch,
 /// T, 2).
 ///
-/// The metadata tell the version, the configuration, the classes and what each input and output
-/// means. Throws InputError naming the setting for an agent that cannot be said so.
+/// The metadata hold the version, the configuration, the classes and the meaning of each input and
+/// output. Throws InputError naming the setting for an agent that cannot be expressed in ONNX.
 std::string onnx_model(const Task& task, std::span<const float> weights, OnnxExtent extent);
 
 }  // namespace saccade

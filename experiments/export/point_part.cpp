@@ -8,7 +8,7 @@
 namespace saccade {
 namespace {
 
-// A point a step: of a locator, or of a control that keeps a rule.
+// One point per step: from a locator, or from a control with a fixed rule.
 class ExportedPoints final : public ExportedLook {
  public:
   ExportedPoints(const Task& task, std::span<const float> weights)
@@ -83,7 +83,7 @@ class ExportedPoints final : public ExportedLook {
  private:
   bool has_rule() const { return glimpse_.kind == "center" || glimpse_.kind == "scan"; }
 
-  // The places of all looks (T, 2) of a control that draws nothing.
+  // Locations of all looks (T, 2) of a control without randomness.
   std::vector<float> rule() const {
     std::vector<float> places;
     Tensor<2> place = zeros<2>(1, 2), nowhere = place;
@@ -98,7 +98,8 @@ class ExportedPoints final : public ExportedLook {
     return places;
   }
 
-  // By the number of the look before: that of the next one of places (T, 2); of the last, itself.
+  // Selects the place after look number `look` from places (T, 2); after the last look, the last
+  // place.
   Value after(Graph& graph, std::vector<float> places, const Value& look, const Value& like) const {
     const std::vector<float> last(places.end() - 2, places.end());
     places.erase(places.begin(), places.begin() + 2);
@@ -108,7 +109,7 @@ class ExportedPoints final : public ExportedLook {
     return onnx_for_batch(graph, row, like, {2});
   }
 
-  // How far the look behind each one looks about; nothing behind the last.
+  // Spread offset of the look after each one; zero after the last.
   std::vector<float> offsets() const {
     std::vector<float> all;
     for (int t = 1; t <= steps_; ++t)
@@ -128,7 +129,7 @@ class ExportedPoints final : public ExportedLook {
   const GlimpseConfig& glimpse_;
   int steps_;
   bool learns_;
-  float spread_;  // of the deterministic pass, in half canvases
+  float spread_;  // in the deterministic pass, in half canvases
 };
 
 }  // namespace

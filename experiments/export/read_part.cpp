@@ -7,13 +7,13 @@
 namespace saccade {
 namespace {
 
-constexpr float kForbidden = -1e30F;  // a logit whose share rounds to nothing
+constexpr float kForbidden = -1e30F;  // a logit whose softmax rounds to zero
 
 Value not_zero(Graph& graph, const Value& x) {
   return graph.node("Greater", {x, graph.floats({}, {0.0F})});
 }
 
-// The reads after any step of the first n states (B, n, H), less those that the mask forbids.
+// The reads after any step of the first n states (B, n, H), without those that the mask excludes.
 class ReadGraph {
  public:
   ReadGraph(Graph& graph, const HiddenConfig& config, const Value& states, int steps)
@@ -32,7 +32,7 @@ class ReadGraph {
                         graph_.node("Gather", {states_, index}, {{"axis", std::int64_t{1}}}), 1);
   }
 
-  // (B, H): 0 while nothing may be read.
+  // (B, H): 0 if nothing may be read.
   Value mean() const {
     const Value total = onnx_squeeze(graph_, onnx_product(graph_, mask_, states_), 1);
     const Value least = graph_.node("Max", {allowed_, graph_.floats({}, {1.0F})});
@@ -63,7 +63,7 @@ class ReadGraph {
   }
 
  private:
-  // Where nothing may be read, 0.
+  // 0 if nothing may be read.
   Value or_nothing(const Value& read) const {
     const Value any = onnx_cast(graph_, not_zero(graph_, allowed_), Element::float32);
     return onnx_multiply(graph_, read, any);
@@ -74,8 +74,7 @@ class ReadGraph {
                                                       graph_.floats({}, {kForbidden})}));
   }
 
-  // Around a centre p (Luong et al. 2015, section 3.2): softmax within the window, times a
-  // Gaussian.
+  // Around a centre p (Luong et al. 2015, section 3.2): softmax within the window times a Gaussian.
   Value local_weights(const Value& scores, const Value& query) const {
     const Value places = onnx_unsqueeze(
         graph_,
@@ -84,7 +83,7 @@ class ReadGraph {
                                         graph_.integers({}, {1})}),
                   Element::float32),
         0);  // (1, n): 0, 1, ..
-    // The last value that is allowed; where none is, the first is read in its place.
+    // The last allowed value; if none is allowed, the first one.
     const Value end = graph_.node("ReduceMax", {onnx_multiply(graph_, places, mask_)},
                                   {{"axes", std::vector<std::int64_t>{1}}});  // (1, 1)
     const Value centre = config_.attend.position == "predicted"
@@ -97,7 +96,7 @@ class ReadGraph {
         graph_, graph_.node("LessOrEqual", {away, graph_.floats({}, {width})}), Element::float32);
     const Value window = onnx_multiply(graph_, mask_, inside);
 
-    // The allowed value nearest to the centre, where the window has none.
+    // If the window contains no allowed value, the one nearest to the centre.
     const Value forbidden = graph_.node("Sub", {graph_.floats({}, {1.0F}), mask_});
     const Value nearest =
         graph_.node("ArgMin", {onnx_add(graph_, away, onnx_scale(graph_, forbidden, -kForbidden))},
@@ -128,7 +127,7 @@ class ReadGraph {
   Value states_;
   Value count_;    // n, (1) int64
   Value mask_;     // (1, n): 1 or 0
-  Value allowed_;  // (1, 1): how many may be read
+  Value allowed_;  // (1, 1): number of allowed values
 };
 
 using Read = Value (*)(const ReadGraph& read, int state_size);
@@ -143,7 +142,7 @@ const NameTable<Read>& exported_reads() {
   return table;
 }
 
-// A score of queries (B, Q) against keys (B, n, K).
+// The score of queries (B, Q) against keys (B, n, K).
 struct ScoreGraph {
   Graph& graph;
   const std::string& name;
@@ -151,7 +150,7 @@ struct ScoreGraph {
   const Value& keys;
   int key_size;
 
-  // keys with one query (B, K) each: (B, n)
+  // Each key with its query (B, K): (B, n)
   Value products(const Value& q) const {
     return onnx_squeeze(graph, onnx_product(graph, keys, onnx_unsqueeze(graph, q, 2)), 2);
   }
@@ -162,7 +161,7 @@ struct ScoreGraph {
   Value general() const {
     return products(onnx_product(graph, query, graph.parameter(name + ".weight")));
   }
-  // v' tanh(W_k h + b), and W_q s inside
+  // v' tanh(W_k h + b), with W_q s added inside
   Value location_free() const { return weighed(projected_keys()); }
   Value additive() const {
     const Value q = onnx_product(graph, query, graph.parameter(name + ".query.weight"));

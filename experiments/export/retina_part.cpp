@@ -7,13 +7,13 @@
 namespace saccade {
 namespace {
 
-// Where the squares of a scale begin, along both axes.
+// Where the squares of a scale begin along both axes.
 struct Edges {
-  Value whole;     // (B, 2): x, y of a pixel edge
-  Value fraction;  // (B, 2): how far the square's own is from there; none where it is rounded
+  Value whole;     // (B, 2): x, y of the pixel edge
+  Value fraction;  // (B, 2): offset of the exact edge from it; none if it is rounded
 };
 
-// How the retina looks, scale by scale.
+// The retina, scale by scale.
 class RetinaGraph {
  public:
   RetinaGraph(Graph& graph, const Task& task)
@@ -38,7 +38,7 @@ class RetinaGraph {
   // (B, G, D) at fixed places (G, 2)
   Value look_at_all(const Value& canvas, ConstMatrix places) const {
     const std::int64_t count = places.rows, channels = canvas_.channels;
-    // A black pixel behind the last is that of all places beyond the canvas.
+    // A black pixel after the last one stands for all places beyond the canvas.
     const Value flat = onnx_reshape(graph_, canvas, {0, channels, -1});
     const Value pixels =
         onnx_concat(graph_, {flat, onnx_zeros_like_batch(graph_, canvas, {channels, 1})}, 2);
@@ -61,7 +61,7 @@ class RetinaGraph {
   }
 
  private:
-  // Of Retina::first_edge, in its doubles: floor(point - side / 2 + 1/2 + rounding).
+  // As Retina::first_edge, which computes in double: floor(point - side / 2 + 1/2 + rounding).
   Edges first_edges(const Value& location, int zoom) const {
     const double side = patch_ * zoom;
     const auto axis = [&](int pixels) {
@@ -76,7 +76,7 @@ class RetinaGraph {
     return {onnx_cast(graph_, edges, Element::float32), ""};
   }
 
-  // Of Retina::corner.
+  // As Retina::corner.
   Edges corner(const Value& location, int zoom) const {
     const auto cols = static_cast<float>(canvas_.cols), rows = static_cast<float>(canvas_.rows);
     const Value half =
@@ -88,7 +88,8 @@ class RetinaGraph {
     return {whole, graph_.node("Sub", {edge, whole})};
   }
 
-  // side x side pixels from an edge (B, 2) on: (B, channels, side, side); black beyond the canvas.
+  // Returns side x side pixels starting at an edge (B, 2): (B, channels, side, side); black beyond
+  // the canvas.
   Value pixels_from(const Value& canvas, const Value& edge, int side) const {
     std::vector<float> offsets;  // (side, side, 2): x, y
     for (int row = 0; row < side; ++row)
@@ -96,7 +97,7 @@ class RetinaGraph {
         for (const int offset : {col, row}) offsets.push_back(static_cast<float>(offset));
     const Value places = onnx_add(graph_, onnx_reshape(graph_, edge, {-1, 1, 1, 2}),
                                   graph_.floats({1, side, side, 2}, offsets));
-    // A pixel's middle, where -1 and 1 are the edges of the canvas.
+    // Pixel centres, where -1 and 1 are the edges of the canvas.
     const auto cols = static_cast<float>(canvas_.cols), rows = static_cast<float>(canvas_.rows);
     const Value grid = onnx_add(
         graph_, onnx_multiply(graph_, places, graph_.floats({2}, {2.0F / cols, 2.0F / rows})),
@@ -107,7 +108,7 @@ class RetinaGraph {
                         {"align_corners", std::int64_t{0}}});
   }
 
-  // Boxes of zoom x zoom.
+  // Pools boxes of zoom x zoom.
   Value pooled(const Value& pixels, int zoom) const {
     if (zoom == 1) return pixels;
     const std::vector<std::int64_t> box = {zoom, zoom};
@@ -115,7 +116,7 @@ class RetinaGraph {
                        {{"kernel_shape", box}, {"strides", box}});
   }
 
-  // Between the boxes of pixels (B, channels, side + 1, side + 1).
+  // Interpolates between boxes of pixels (B, channels, side + 1, side + 1).
   Value between(const Value& pixels, const Value& fraction, int zoom) const {
     const auto boxes = [&](int down, int right) {
       const int side = patch_ * zoom;
@@ -133,7 +134,7 @@ class RetinaGraph {
     return mixed(mixed(boxes(0, 0), boxes(1, 0), v), mixed(boxes(0, 1), boxes(1, 1), v), u);
   }
 
-  // Of the pixels (G, side, side) in a flat canvas with a black one behind it.
+  // Indices of the pixels (G, side, side) in a flat canvas with a black pixel at its end.
   std::vector<std::int64_t> indices(ConstMatrix places, int side) const {
     const int rows = canvas_.rows, cols = canvas_.cols;
     std::vector<std::int64_t> all;
@@ -155,7 +156,7 @@ class RetinaGraph {
   int patch_;
 };
 
-// What each of `to` pixels of an axis takes of `from`: (to, from), row by row.
+// The weight of each of `from` pixels of an axis in each of `to`: (to, from), row-major.
 std::vector<float> shares(int to, int from) {
   AreaResize resize(1, from, 1, to, 1);
   std::vector<float> all(static_cast<std::size_t>(to) * from), pixels(from), small(to);

@@ -4,7 +4,7 @@
 namespace saccade {
 namespace {
 
-// The canvas itself, a part a step.
+// Reads the canvas directly, one part per step.
 class ExportedWhole final : public ExportedLook {
  public:
   explicit ExportedWhole(const Task& task) : task_(task), reading_(*task.model.look().reading) {}

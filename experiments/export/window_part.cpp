@@ -7,9 +7,9 @@
 namespace saccade {
 namespace {
 
-constexpr float kLargestLog = 30.0F;  // as GaussianFilters limits its logarithms
+constexpr float kLargestLog = 30.0F;  // the limit that GaussianFilters puts on its logarithms
 
-// One window of Gaussian filters a step.
+// One window of Gaussian filters per step.
 class ExportedWindow final : public ExportedLook {
  public:
   explicit ExportedWindow(const Task& task)
@@ -68,7 +68,7 @@ class ExportedWindow final : public ExportedLook {
   }
 
  private:
-  // exp(factor x) of a number of the window, limited: (B, 1)
+  // exp(factor x) of a window parameter, bounded: (B, 1)
   static Value bounded_exp(Graph& graph, const Value& window, int column, float factor) {
     const Value bounded =
         graph.node("Clip", {onnx_slice(graph, window, 1, column, column + 1),
@@ -76,8 +76,8 @@ class ExportedWindow final : public ExportedLook {
     return graph.node("Exp", {onnx_scale(graph, bounded, factor)});
   }
 
-  // The rows of F (B, N, pixels), each a softmax of -(a - mu_i)^2 / (2 sigma^2), from the pixel
-  // nearest to mu_i on, where the squares would cancel.
+  // The rows of F (B, N, pixels), each a softmax of -(a - mu_i)^2 / (2 sigma^2), with distances
+  // measured from the pixel nearest to mu_i, since the squares would cancel otherwise.
   Value filters(Graph& graph, const Value& window, int axis, int pixels) const {
     const auto size = static_cast<float>(pixels);
     const Value centre = onnx_scale(

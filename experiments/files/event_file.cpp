@@ -21,7 +21,7 @@ using tensorboard::Event;
 constexpr const char* kVersion = "brain.Event:2";
 constexpr std::size_t kHead = 12, kTail = 4;  // bytes of a frame before and after the message
 
-// By byte, of the reflected polynomial.
+// Table by byte, for the reflected polynomial.
 constexpr std::array<std::uint32_t, 256> crc32c_table() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t byte = 0; byte < table.size(); ++byte) {
@@ -47,7 +47,7 @@ std::uint64_t number_of(std::string_view bytes, bool little = true) {
 
 std::string checksum(std::string_view bytes) { return little_endian(masked_crc32c_of(bytes), 4); }
 
-// The next bytes; fewer where the file ends.
+// Reads the next bytes; fewer at the end of the file.
 std::string take(std::istream& file, std::uint64_t count) {
   std::string bytes(count, '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(count));
@@ -55,7 +55,7 @@ std::string take(std::istream& file, std::uint64_t count) {
   return bytes;
 }
 
-// Reads the next frame's event; false at the end and where the frame is not whole.
+// Reads the event of the next frame; returns false at the end or if the frame is incomplete.
 bool read_event(std::istream& file, std::uint64_t bytes_left, Event& event) {
   const std::string head = take(file, std::min<std::uint64_t>(kHead, bytes_left));
   if (head.size() != kHead || head.substr(8) != checksum(head.substr(0, 8))) return false;
@@ -65,7 +65,7 @@ bool read_event(std::istream& file, std::uint64_t bytes_left, Event& event) {
   return take(file, kTail) == checksum(message) && event.ParseFromString(message);
 }
 
-// How long the file is up to the first event that is not to be kept.
+// Returns the length of the file up to the first event that is to be dropped.
 std::uint64_t bytes_to_keep(const fs::path& path, std::int64_t keep_step) {
   const std::unique_ptr<InputFile> file = InputFile::if_there(path);
   if (!file) return 0;
@@ -87,7 +87,7 @@ Event event_of(std::int64_t step) {
   return event;
 }
 
-// Width and height as they stand in the heads of both formats.
+// Reads width and height from the header of a PNG or GIF file.
 void describe(tensorboard::Summary::Image& image, std::string_view encoded) {
   const auto number = [&](std::size_t place, std::size_t bytes, bool little) {
     return static_cast<int>(number_of(encoded.substr(place, bytes), little));

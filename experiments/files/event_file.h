@@ -13,23 +13,24 @@ namespace saccade {
 
 /// CRC-32C (Castagnoli; RFC 3720, appendix B.4).
 std::uint32_t crc32c_of(std::string_view bytes);
-/// The same as TFRecord files keep it: turned and shifted, so that it may stand among the bytes.
+/// The same as stored in TFRecord files: rotated and offset, so that it may appear within
+/// checksummed data.
 std::uint32_t masked_crc32c_of(std::string_view bytes);
 
-/// A file of events that TensorBoard reads: TFRecord frames (length as 8 bytes little-endian, its
-/// masked CRC-32C, the message, its masked CRC-32C), each an Event of tensorboard.proto. The first
-/// names the version of the file. Each event is written whole and at once.
+/// A file of TensorBoard events: TFRecord frames (length as 8 bytes little-endian, its masked
+/// CRC-32C, the message, its masked CRC-32C), each an Event of tensorboard.proto. The first holds
+/// the version of the format. Each event is written in one piece, unbuffered.
 class EventFile {
  public:
-  /// Opens for appending, behind the last event of a step <= `keep_step` that stands before any
-  /// later one: what follows - of later steps, or cut in its middle - is dropped first. Throws
+  /// Opens for appending after the last event of a step <= `keep_step` that precedes any later
+  /// step. What follows it, events of later steps or an incomplete one, is dropped first. Throws
   /// std::runtime_error naming a file that cannot be written.
   EventFile(const std::filesystem::path& path, std::int64_t keep_step);
 
-  /// One event with a scalar of each value, as float32, under the metrics' names.
+  /// Adds one event with a scalar for each value, as float32, tagged with the metric's name.
   void add_scalars(std::int64_t step, const MetricValues& values);
-  /// One event with a picture: the bytes of a PNG or GIF file. Throws std::runtime_error for
-  /// others.
+  /// Adds one event with a picture: the bytes of a PNG or GIF file. Throws std::runtime_error for
+  /// other formats.
   void add_picture(std::int64_t step, const std::string& tag, const std::string& encoded);
 
   /// As AppendedFile.

@@ -8,16 +8,16 @@
 
 namespace saccade {
 
-/// Where a metric is written, as bits.
+/// Where a metric is written, as bit flags.
 enum Written : unsigned {
-  kInMetrics = 1,  // metrics.csv, a row a logging step
-  kInSummary = 2,  // summary.json, of a finished run; those of test/ by `eval --json` as well
-  kInDetails = 4,  // test.json: what is drawn of a test
+  kInMetrics = 1,  // metrics.csv, one row per logging step
+  kInSummary = 2,  // summary.json of a finished run; those of test/ also in `eval --json`
+  kInDetails = 4,  // test.json: data for the charts of a test
   kInCompare = 8,  // compare.csv and `compare --json`, mean over seeds
   kOnScreen = 16,
 };
 
-/// One line of the table of metrics.
+/// One row of the table of metrics.
 struct MetricFacts {
   std::string_view name;
   std::string_view unit;  // empty: none. A share is in [0, 1]; the screen shows per cent
@@ -25,10 +25,10 @@ struct MetricFacts {
   std::string_view about;
 };
 
-/// Every metric there is. The columns of metrics.csv stand in this order.
+/// All metrics. The columns of metrics.csv are in this order.
 inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"episodes", "episodes", kInMetrics | kInSummary | kInCompare | kOnScreen, "trained so far"},
-    // Of training: means over the episodes since the row before
+    // Training: means over the episodes since the previous row
     {"train/loss", "", kInMetrics, "all that is minimised"},
     {"train/classifier_loss", "nats", kInMetrics, "cross-entropy of the answers"},
     {"train/reinforce_loss", "", kInMetrics, "- log probability x advantage, less the bonus"},
@@ -40,11 +40,11 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"train/learning_rate", "", kInMetrics, "of the last update"},
     {"train/location_std", "half canvases", kInMetrics, "of the Gaussian policy"},
     {"train/temperature", "", kInMetrics, "of the distribution over a grid"},
-    // On the validation scenes, by the averaged weights
+    // Validation scenes, with the averaged weights
     {"valid/error", "share", kInMetrics | kInSummary | kInCompare | kOnScreen,
      "in summary.json the least, in a comparison that of what was tried"},
     {"valid/symbol_error", "share", kInMetrics, "edits by symbol; of sequences"},
-    // Of the looks: in metrics.csv on the validation scenes, in summary.json on the test scenes
+    // Looks: in metrics.csv on the validation scenes, in summary.json on the test scenes
     {"attention/on_target", "share", kInMetrics | kInSummary | kInCompare | kOnScreen,
      "of the looks' weight, inside a digit's box"},
     {"attention/border", "share", kInMetrics | kInSummary, "of the looks' weight, at the edge"},
@@ -63,8 +63,8 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"episode/canvas_pixels", "pixels", kInSummary | kInCompare, "under the looks, widest scale"},
     {"attention/on_target_by_glimpse", "share", kInSummary | kInDetails, "(T)"},
     {"attention/on_target_random", "share", kInSummary | kOnScreen, "of random looks"},
-    // On the test scenes, by the checkpoint that was best on the validation scenes; _low and _high
-    // are a 95 % interval: Wilson's over the images, and in a comparison Student's t over seeds
+    // Test scenes, with the checkpoint that was best on the validation scenes; _low and _high are a
+    // 95 % interval: Wilson's over the images, and in a comparison Student's t over seeds
     {"test/scenes", "scenes", kInSummary | kOnScreen, ""},
     {"test/images", "images", kInSummary | kOnScreen,
      "that the scenes show; the interval is over these"},
@@ -118,19 +118,22 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"attention/on_target_high", "share", kInCompare, ""},
 });
 
-/// A metric of the table. A literal that names none does not compile.
+/// A metric of the table. An unknown name as a literal does not compile.
 class Metric {
  public:
-  consteval Metric(const char* name) : place_(find(name)) {  // NOLINT: stands for its name
+  consteval Metric(const char* name)
+      : place_(find(name)) {  // NOLINT: implicit, as it stands for
+                              // its name
     if (place_ < 0) throw "no metric of this name in kMetrics";
   }
-  /// The metric that a text names; throws std::logic_error where there is none.
+  /// Returns the metric of this name; throws std::logic_error if there is none.
   static Metric named(std::string_view name);
   static constexpr bool exists(std::string_view name) { return find(name) >= 0; }
 
   std::string name() const { return std::string(facts().name); }
   bool is_written(Written where) const { return (facts().written & where) != 0; }
-  /// This one's end of an interval: `name` + "_low", "_high". std::logic_error where it has none.
+  /// Returns the metric for an end of this one's interval: `name` + "_low", "_high". Throws
+  /// std::logic_error if it has none.
   Metric low() const { return named(name() + "_low"); }
   Metric high() const { return named(name() + "_high"); }
 
@@ -139,8 +142,8 @@ class Metric {
 
  private:
   explicit constexpr Metric(int place) : place_(place) {}
-  // Where it stands in kMetrics; -1: nowhere. No pointer, which the sanitizers' compiler does not
-  // take for a constant.
+  // Returns the position in kMetrics; -1 if absent. Not a pointer, which the sanitizers' compiler
+  // does not accept as a constant.
   static constexpr int find(std::string_view name) {
     for (std::size_t place = 0; place < kMetrics.size(); ++place)
       if (kMetrics[place].name == name) return static_cast<int>(place);
@@ -151,7 +154,7 @@ class Metric {
   int place_;
 };
 
-/// What was measured, in the order of the names.
+/// Measured values, in name order.
 using MetricValues = std::map<Metric, double>;
 
 }  // namespace saccade

@@ -17,7 +17,8 @@
 namespace saccade {
 namespace {
 
-constexpr zip_uint16_t kMidnight = 0, kFirstOf1980 = (1 << 5) | 1;  // as zip files tell the time
+constexpr zip_uint16_t kMidnight = 0, kFirstOf1980 = (1 << 5) | 1;  // in the time format of zip
+                                                                    // files
 
 std::string to_npy(const NpzArray& array) {
   return std::visit(
@@ -67,7 +68,7 @@ void write_npz(const std::filesystem::path& path, std::vector<NpzArray> arrays) 
     throw std::runtime_error(
         fmt::format("{}: cannot be written: {}", path.string(), zip_strerror(archive.get())));
   };
-  std::vector<std::string> files;  // as they lie in the archive, until it is closed
+  std::vector<std::string> files;  // must stay alive until the archive is closed
   files.reserve(arrays.size());
   for (NpzArray& array : arrays) {
     files.push_back(to_npy(array));

@@ -12,7 +12,7 @@
 namespace saccade {
 namespace {
 
-constexpr std::chrono::milliseconds kUnseen{2000};  // what is quicker needs no bar
+constexpr std::chrono::milliseconds kUnseen{2000};  // shorter work shows no bar
 constexpr std::chrono::milliseconds kBetweenDraws{200};
 constexpr int kWidestBar = 24, kLeastBar = 6;
 

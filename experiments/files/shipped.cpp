@@ -17,7 +17,7 @@ fs::path& host_root() {
   return root;
 }
 
-// What makes an entry of a shipped folder one of its things.
+// How to recognise an entry of a shipped folder.
 bool is_experiment(const fs::path& path) { return path.extension() == ".yaml"; }
 bool is_agent(const fs::path& path) { return fs::exists(path / "config.yaml"); }
 
@@ -32,8 +32,8 @@ std::vector<fs::path> things_in(const fs::path& folder, IsOne is_one) {
   return things;
 }
 
-// `share/saccade/<name>` beside the `bin` that the program is in, or `<name>` of the sources that
-// it was built in, a few folders up.
+// Returns `share/saccade/<name>` beside the program's `bin`, or `<name>` in the source tree it was
+// built in, a few levels up.
 std::vector<fs::path> shipped(const char* name, IsOne is_one) {
   if (!host_root().empty()) return things_in(host_root() / name, is_one);
   constexpr int kLevels = 4;  // build/check/tests/test_experiments

@@ -6,19 +6,20 @@
 
 namespace saccade {
 
-// What comes with the program lies in `share/saccade` beside the `bin` that it was installed in, in
-// the sources that it was built in, or where a host says that it put it.
+// Shipped files are in `share/saccade` beside the `bin` of the installed program, in the source
+// tree it was built in, or where a host program says.
 
-/// For libraries that are loaded into another program: the folder that has `experiments/` and
-/// `models/`. To be called before there are threads.
+/// For libraries that are loaded into another program: sets the folder that has `experiments/` and
+/// `models/`. Call before any threads exist.
 void set_shipped_root(std::filesystem::path root);
 
-/// The names of the experiments that are shipped (experiments/<name>.yaml), and of the trained
-/// agents (the run folders models/<name>), sorted.
+/// Names of the shipped experiments (experiments/<name>.yaml) and of the trained agents (run
+/// folders models/<name>), sorted.
 std::vector<std::string> shipped_experiments();
 std::vector<std::string> shipped_agents();
 
-/// The file of a shipped experiment, the run folder of a shipped agent; empty if none has the name.
+/// Returns the file of a shipped experiment or the run folder of a shipped agent; empty if the name
+/// is unknown.
 std::filesystem::path shipped_experiment(const std::string& name);
 std::filesystem::path shipped_agent(const std::string& name);
 

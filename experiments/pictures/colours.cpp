@@ -6,7 +6,7 @@
 namespace saccade {
 namespace {
 
-// Evenly spaced colours and what lies between them.
+// Interpolates between evenly spaced colours.
 Colour along(std::span<const Colour> scale, double share) {
   const double place = std::clamp(share, 0.0, 1.0) * static_cast<double>(scale.size() - 1);
   const auto below = std::min(static_cast<std::size_t>(place), scale.size() - 2);

@@ -13,7 +13,7 @@ namespace {
   throw std::logic_error("an episode that is only drawn was played");
 }
 
-// Where somebody looked.
+// Locations chosen by the caller.
 class GivenLook final : public Look {
  public:
   GivenLook(Environment& environment, int place, ConstMatrix path)
@@ -42,7 +42,7 @@ class GivenLook final : public Look {
   ConstMatrix path_;
 };
 
-// What somebody said, and what it was worth.
+// Answers given by the caller, and their reward.
 class GivenAnswer final : public Answer {
  public:
   GivenAnswer(const Model& model, const SceneFacts& facts, std::span<const std::int64_t> said)
@@ -87,7 +87,7 @@ class GivenAnswer final : public Answer {
   float error_ = 0.0F;
 };
 
-// Of what there was to earn, what was not.
+// Returns the missed share of the possible reward.
 double error_of(const Environment& environment, int place, const EpisodeSoFar& episode, int acts) {
   if (environment.answer_kind() == AnswerKind::actions)
     return 1.0 - episode.earned / environment.best_return(acts);
@@ -111,7 +111,7 @@ Picture EnvironmentPicture::draw(int i) {
   Environment& environment = environments_.environment_of(i);
   const int place = VectorEnvironment::place_of(i);
   const EpisodeSoFar episode = environments_.episode(i);
-  // The last answer rests on the looks before it.
+  // The last answer uses the looks before it.
   const int t = episode.path.rows - (episode.ended ? 2 : 1);
 
   Tensor<2> canvases = zeros<2>(environment.episodes(), environment.canvas().pixels());

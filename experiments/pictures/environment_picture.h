@@ -9,23 +9,24 @@
 
 namespace saccade {
 
-/// Draws episodes that somebody else plays as a video shows those of an agent (EpisodePicture): the
-/// canvas as it is now with the looks so far, what was seen in the last of them, the last answer as
-/// if it were certain, and the verdict once the episode has ended.
+/// Draws episodes that the caller plays, in the style of an agent's video (EpisodePicture): the
+/// current canvas with the looks so far, the observation of the last look, the last answer as if it
+/// were certain, and the verdict once the episode has ended.
 class EnvironmentPicture {
  public:
-  /// Keeps references to both. The model of `task` looks at points, as often as the rules of the
-  /// environments say (attention.glimpse.kind: random), and is asked for nothing else.
+  /// Keeps references to both. The model of `task` looks at points, as many times as the rules of
+  /// the environments say (attention.glimpse.kind: random); it is not run.
   EnvironmentPicture(const Task& task, const VectorEnvironment& environments, std::string name);
 
-  /// The episode of environment i, after the first reset(). Rows and columns are even, for videos.
+  /// Draws the episode of environment i, after the first reset(). Rows and columns are even, for
+  /// videos.
   Picture draw(int i);
 
  private:
   const Task& task_;
   const VectorEnvironment& environments_;
   EpisodePicture panel_;
-  Rollout rollout_;     // of one episode, whose look and answer are put in by draw()
+  Rollout rollout_;     // one episode; draw() fills in look and answer
   Tensor<3> canvases_;  // (T, 1, pixels)
 };
 

@@ -18,32 +18,32 @@ constexpr TextStyle kWords = {.height = 12, .align = Align::left, .bold = false}
 constexpr int kCanvasSide = 300;
 constexpr int kTileSide = 180;
 constexpr int kMargin = 18;
-constexpr int kFrame = 5;  // around the canvas, for the verdict
-constexpr int kGap = 20;   // between the canvas and what stands beside it
+constexpr int kFrame = 5;  // around the canvas; shows the verdict
+constexpr int kGap = 20;   // between the canvas and what is beside it
 constexpr int kBeside = 210;
-constexpr int kTop = kMargin + 15 + 12;  // of what is below the title
+constexpr int kTop = kMargin + 15 + 12;  // top of everything below the title
 constexpr int kCaption = 30;
-constexpr int kHeading = 18;  // of what is seen and of the bars
+constexpr int kHeading = 18;  // of the observation and of the bars
 constexpr int kSeenGap = 9;
 constexpr int kSeenInRow = 3;
-constexpr int kSeenSide = 84;  // at most
+constexpr int kSeenSide = 84;  // maximum
 constexpr int kMinBar = 16, kMaxBar = 30;
-constexpr int kAllClasses = 12;  // so many are all shown
+constexpr int kAllClasses = 12;  // up to this many are all shown
 constexpr int kMostProbable = 10;
 constexpr int kPercent = 42;  // room for "100%"
 
-constexpr int kCell = 24;  // of a table of weights, at most
+constexpr int kCell = 24;  // of a table of weights, maximum
 constexpr int kHopCell = 14;
 
 constexpr TextStyle kTiny = {.height = 8, .align = Align::centre, .bold = false};
 constexpr int kStripGap = 8;
-constexpr int kStepRow = 15;   // of the number of a look, above its tile
-constexpr int kScaleRow = 16;  // of what a scale covers, below what it shows
+constexpr int kStepRow = 15;   // for the number of a look, above its tile
+constexpr int kScaleRow = 16;  // for the extent of a scale, below its image
 constexpr int kStripCell = 20;
 constexpr int kTableGap = 24;
-constexpr int kManyTiles = 12;  // more of them are smaller
+constexpr int kManyTiles = 12;  // more tiles than this are smaller
 constexpr int kSmallTileSide = 72;
-constexpr int kStripCaption = 400;  // room for it, however few the tiles
+constexpr int kStripCaption = 400;  // minimum width for it, if there are few tiles
 
 TextStyle aligned(TextStyle style, Align align) {
   style.align = align;
@@ -63,7 +63,7 @@ std::string truth_label(const Model& model) {
   return model.answer().spells ? "true sequence" : "true class";
 }
 
-// -1 where there is none.
+// Returns -1 if there is none.
 int true_class(const Episode& episode) {
   return episode.judged && episode.truth().size() == 1 ? episode.truth()[0] : -1;
 }
@@ -73,8 +73,8 @@ Colour colour_of_verdict(const Episode& episode, const Theme& theme) {
   return episode.right() ? kRightColour : kWrongColour;
 }
 
-// The classes that have bars, in the order of the classes: all, or the most probable at the end
-// and the true one.
+// Returns the classes that get bars, in class order: all, or the most probable at the end plus the
+// true one.
 std::vector<int> shown_classes(const Episode& episode, int num_classes, int last) {
   std::vector<int> classes(num_classes);
   std::iota(classes.begin(), classes.end(), 0);
@@ -115,7 +115,7 @@ int EpisodePicture::seen_rows() const {
   return kHeading + lines * (seen_side() + 4 + kSeenGap);
 }
 
-// Of attention over states where it stands between what is seen and the bars.
+// Height of the state-attention table between observation and bars.
 int EpisodePicture::state_rows() const {
   const Model& model = task_.model;
   if (!model.answer().attends || model.answer().spells) return 0;
@@ -190,7 +190,7 @@ void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t,
   } else if (task_.model.look().looks) {
     words = fmt::format("glimpse {} of {}", t + 1, task_.model.num_glimpses());
   }
-  // Below the canvas; as wide as the panel where the names of classes are long.
+  // Below the canvas; spans the panel if class names are long.
   const TextStyle style = verdict ? bold(kWords) : kWords;
   const auto room = [&](int right) { return right - left - text_width(words, style) - 8; };
   std::string truth = answer.empty() ? "" : fmt::format("{}: {}", truth_label(task_.model), answer);
@@ -280,14 +280,13 @@ EpisodeStrip::EpisodeStrip(const Task& task, std::string name)
   seen_side_ = std::min(look_.cols() / 3, (look_.cols() - (seen - 1) * kStripGap / 2) / seen);
 }
 
-// Of the looks, without what stands under all of them.
+// Height of a tile, without what is below all of them.
 int EpisodeStrip::tile_rows() const {
   const int seen = look_.num_seen() > 0 ? kStripGap / 2 + seen_side_ + kScaleRow : 0;
   return look_.rows() + seen;
 }
 
-// Of what stands above the tiles: the caption, and the numbers of the looks where there are
-// several.
+// Height above the tiles: the caption, and the look numbers if there are several looks.
 int EpisodeStrip::head_rows() const {
   return kHeading + (task_.model.num_glimpses() > 1 ? kStepRow : 0);
 }
@@ -315,7 +314,7 @@ Picture EpisodeStrip::strip(const Episode& episode, int scene) const {
   for (int t = 0; t <= last; ++t) draw_tile(strip, episode, t);
   if (!ends_with_table()) return strip;
   WeightTable alignment = state_weights(task_, episode, last);
-  alignment.marked = -1;  // all looks have been
+  alignment.marked = -1;  // all looks are done
   draw_table(strip, alignment,
              {tiles_cols() + kTableGap, head_rows(), table_.cols, rows() - head_rows()},
              kStripCell);
@@ -335,14 +334,14 @@ void EpisodeStrip::draw_tile(Picture& strip, const Episode& episode, int t) cons
         kHopCell);
 }
 
-// "glimpse 3", or less where there is no room.
+// "glimpse 3", or a shorter form if there is no room.
 std::string EpisodeStrip::step_heading(int t) const {
   const std::string words =
       fmt::format("{} {}", task_.model.look().looks ? "glimpse" : "step", t + 1);
   return text_width(words, kTiny) <= look_.cols() ? words : std::to_string(t + 1);
 }
 
-// The scales, each over a line of its colour and how much of the canvas it covers.
+// Draws the scales, each above a line in its colour and its extent on the canvas.
 void EpisodeStrip::draw_seen(Picture& strip, const Episode& episode, int t, Point corner) const {
   const std::vector<Picture> pictures = look_.seen(episode, t, seen_side_);
   for (int i = 0; i < static_cast<int>(pictures.size()); ++i) {

@@ -12,9 +12,8 @@
 namespace saccade {
 
 /// Draws the episodes of one agent for a video: a panel with its name, the canvas with the look,
-/// the scales as seen, attention over the states, the class probabilities after the look (of a
-/// sequence in their place the alignment), what was right and, at the end, the verdict in green or
-/// red.
+/// the scales as seen, attention over the states, the class probabilities after the look (for a
+/// sequence the alignment instead), the truth and, at the end, the verdict in green or red.
 class EpisodePicture {
  public:
   /// Keeps a reference to `task`.
@@ -22,7 +21,7 @@ class EpisodePicture {
 
   int rows() const;
   int cols() const;
-  /// After look t. `verdict`: at the end, with the answer.
+  /// Draws the panel after look t. `verdict`: at the end, with the answer.
   Picture panel(const Episode& episode, int t, bool verdict) const;
 
  private:
@@ -44,15 +43,15 @@ class EpisodePicture {
   LookPicture look_;
 };
 
-/// What a sheet says above an episode, in so many pixels: its number for people, a name if not
-/// empty, what was right and what was said. Where there is no room for all it has no name.
+/// Returns the caption of an episode in a sheet, fitted to a width in pixels: its number for
+/// display, the name unless empty, the truth and the prediction. The name is dropped if there is no
+/// room.
 std::string episode_caption(const Task& task, const std::string& name, const Episode& episode,
                             int scene, int columns);
 
-/// Draws the episodes of one agent for a contact sheet: a row of a tile for each look, its number
-/// above, below it the scales with how much of the canvas they cover, and attention over the states
-/// up to there, under a caption that says the verdict; at the end of a sequence a tile of the
-/// alignment.
+/// Draws the episodes of one agent for a contact sheet: a row with a tile for each look, its number
+/// above; below it the scales with their extent on the canvas, and attention over the states so
+/// far; all under a caption with the verdict. A sequence ends with a tile of the alignment.
 class EpisodeStrip {
  public:
   /// Keeps a reference to `task`.
@@ -60,7 +59,7 @@ class EpisodeStrip {
 
   int rows() const;
   int cols() const;
-  /// `scene`: its number, for people.
+  /// `scene`: its number, for display.
   Picture strip(const Episode& episode, int scene) const;
 
  private:
@@ -76,7 +75,7 @@ class EpisodeStrip {
   std::string name_;
   LookPicture look_;
   int seen_side_;
-  TableSize table_;  // of attention over states: under each tile, or of a sequence at the end
+  TableSize table_;  // attention over states: under each tile, or for a sequence at the end
 };
 
 }  // namespace saccade

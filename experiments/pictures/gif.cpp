@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kMaxSide = 65535;
 constexpr int kColours = 256;
-constexpr int kTransparent = kColours - 1;  // the index of pixels that stay as they were
+constexpr int kTransparent = kColours - 1;  // index of unchanged pixels
 
-// In hundredths of a second. Browsers take less than two for ten.
+// In hundredths of a second. Browsers replace delays below two by ten.
 int delay(double fps) { return std::clamp(static_cast<int>(std::lround(100.0 / fps)), 2, 65535); }
 
 class Gif final : public VideoFile {
@@ -40,7 +40,7 @@ class Gif final : public VideoFile {
 
   void add(const Picture& frame) override {
     const Box box = changed(frame);
-    std::vector<Colour> colours;  // of the pixels that changed, row by row
+    std::vector<Colour> colours;  // of the changed pixels, row-major
     for (int y = box.y; y < box.y + box.height; ++y)
       for (int x = box.x; x < box.x + box.width; ++x)
         if (changes(frame, {x, y})) colours.push_back(frame.at({x, y}));
@@ -74,7 +74,7 @@ class Gif final : public VideoFile {
     if (result != GIF_OK) fail();
   }
 
-  // Reads the frames line by line, as they were written.
+  // Reads the frames back line by line, in the order they were written.
   bool is_whole() const {
     const std::unique_ptr<GifFileType, void (*)(GifFileType*)> film(
         DGifOpenFileName(path_.c_str(), nullptr), [](GifFileType* open) {
@@ -109,7 +109,7 @@ class Gif final : public VideoFile {
     return first_ || frame.at(p) != shown_.at(p);
   }
 
-  // The smallest box with all that changed; a pixel where nothing did.
+  // Returns the smallest box that contains all changes; a single pixel if there are none.
   Box changed(const Picture& frame) const {
     int left = frame.cols(), right = 0, top = frame.rows(), bottom = 0;
     for (int y = 0; y < frame.rows(); ++y)
@@ -122,7 +122,7 @@ class Gif final : public VideoFile {
     return {left, top, right - left, bottom - top};
   }
 
-  // The extension of Netscape 2.0 that every browser knows; 0 is without end.
+  // The Netscape 2.0 extension that every browser supports; 0 means endless.
   void put_endless_loop() {
     const GifByteType repeat[3] = {1, 0, 0};
     check(EGifPutExtensionLeader(file_, APPLICATION_EXT_FUNC_CODE));

@@ -16,7 +16,7 @@ namespace {
 constexpr TextStyle kLegendText = {.height = 9, .align = Align::left, .bold = false};
 constexpr int kLegendLine = 18;
 constexpr int kMarkSide = 11;
-constexpr int kMarkWidth = 30;  // of the others
+constexpr int kMarkWidth = 30;  // of the other marks
 constexpr int kBeforeWords = 6, kBetween = 20;
 
 int mark_width(const LegendEntry& entry) {
@@ -51,7 +51,7 @@ void draw_mark(Picture& picture, const LegendEntry& entry, Point corner) {
   }
 }
 
-// Gives each entry its place and returns the rows of all.
+// Places the entries and returns the total number of rows.
 template <class Place>
 int lay_out(const std::vector<LegendEntry>& legend, int cols, const Place& place) {
   if (legend.empty()) return 0;

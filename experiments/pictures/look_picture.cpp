@@ -13,17 +13,17 @@ namespace {
 
 constexpr Colour kPast = {22, 122, 148};
 constexpr double kGridOpacity = 0.9;
-constexpr double kWindowOpacity = 0.25;  // its places all weigh the same
+constexpr double kWindowOpacity = 0.25;  // all its places have equal weight
 
 std::uint8_t byte(float value) {
-  // In this order what is not a number becomes black.
+  // This order of min and max turns NaN into black.
   return static_cast<std::uint8_t>(std::lround(255.0F * std::min(std::max(0.0F, value), 1.0F)));
 }
 
 // A window may be anywhere.
 int pixel(double value) { return static_cast<int>(std::lround(std::clamp(value, -1e5, 1e5))); }
 
-// A mean over many places is dim, and the gain of a window is whatever it has learned.
+// Normalises brightness: a mean over many places is dim, and the gain of a window is learned.
 void brighten(std::span<float> glimpse) {
   const float most = *std::ranges::max_element(glimpse);
   if (most > 0.0F)
@@ -108,8 +108,8 @@ Picture LookPicture::scaled(const Picture& small) const {
   return shrink_ > 1 ? small.shrunk(shrink_) : small.enlarged(zoom_);
 }
 
-// The gate of step t on each pixel of the canvas that is read then, the most as 1; a pixel of the
-// shrunk canvas stands for all that it covers, and the channels for their largest.
+// Returns the gate of step t on each pixel that is read then, scaled to a maximum of 1; a pixel of
+// the shrunk canvas covers all the pixels it stands for, and the largest of the channels is taken.
 std::vector<double> LookPicture::gate_heat(const Episode& episode, int t) const {
   const auto [channels, rows, cols] = task_.model.canvas();
   const CanvasReading& reading = *task_.model.look().reading;
@@ -130,7 +130,7 @@ std::vector<double> LookPicture::gate_heat(const Episode& episode, int t) const 
   return heat;
 }
 
-// The part of the canvas that is read at step t, unless that is all.
+// Draws the part of the canvas that is read at step t, unless it is everything.
 void LookPicture::draw_part(Picture& picture, const CanvasReading& reading, int t) const {
   if (reading.part == reading.size) return;
   const auto [row, col] = reading.corner(t);
@@ -141,7 +141,7 @@ void LookPicture::draw_part(Picture& picture, const CanvasReading& reading, int 
   const int thick = stroke_ + 1;
   if (std::min(height, width) >= 4 * thick)
     return picture.outline({left, top, width, height}, kPathColour, thick);
-  // A frame would hide what is as narrow as this: its two ends are marked.
+  // A frame would hide a part this narrow, so its two ends are marked instead.
   if (height <= width) {
     const int length = width / 8;
     for (const int x : {left, left + width - length})
@@ -172,7 +172,7 @@ std::vector<Picture> LookPicture::seen(const Episode& episode, int t, int side) 
   return pictures;
 }
 
-// Of a look, in pixels of the canvas: the mean of where its weight is.
+// Returns the mean position of a look's weight, in canvas pixels.
 std::array<double, 2> LookPicture::place(const Episode& episode, int t) const {
   const Gaze gaze = episode.rollout.look->gaze(t, episode.b);
   const CanvasSize size = task_.model.canvas();
@@ -188,8 +188,8 @@ Point LookPicture::drawn(std::array<double, 2> place) const {
   return {pixel(place[0] * zoom_ / shrink_), pixel(place[1] * zoom_ / shrink_)};
 }
 
-// Where the retina lays them: each with its corner at the nearest edge between pixels, or where it
-// is if what is between pixels is read. The finest is drawn last, over the others.
+// Draws the squares as the retina lays them out: corners rounded to the nearest pixel edge, or
+// exact if the retina interpolates. The finest is drawn last, on top.
 void LookPicture::draw_squares(Picture& picture, std::array<double, 2> centre) const {
   const RetinaConfig& retina = task_.config.retina;
   for (int scale = retina.scales - 1; scale >= 0; --scale) {

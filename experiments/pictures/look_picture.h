@@ -12,12 +12,12 @@
 
 namespace saccade {
 
-/// One episode of a rollout that was played with classify_every_step and filmed.
+/// One episode of a rollout that was played with classify_every_step and whose canvases were kept.
 struct Episode {
   Rollout& rollout;
   const Tensor<3>& canvases;  // (T, B, pixels): RolloutRequest::canvases
-  int b = 0;                  // in the rollout
-  bool judged = true;         // the truth is told; else there is no right and wrong
+  int b = 0;                  // index in the rollout
+  bool judged = true;         // the truth is known; otherwise there is no verdict
 
   std::span<const int> truth() const { return rollout.answer->truth(b); }
   std::span<const int> said() const { return rollout.answer->said(b); }
@@ -28,44 +28,43 @@ struct Episode {
   }
 };
 
-/// Of the path of the looks, and of what frames a part that is read.
+/// Colour of the path of looks, and of the frame around a part that is read.
 inline constexpr Colour kPathColour = {64, 222, 255};
 
-/// The longer side of a canvas that has the mean side of a square of `side` pixels.
+/// Returns the longer side of a canvas whose mean side is that of a square of `side` pixels.
 int tile_side(const CanvasSize& canvas, int side);
 
-/// Draws where an agent looks and what it sees there. Points and a grid of which one is chosen: the
-/// squares of all scales, the finest the thickest. Grids that are read softly: the weights as a
-/// heat map. A window: its frame and, as heat, the places its filters part. All: the path of the
-/// looks so far (of their expected places). Models that see the whole canvas have none of this;
-/// those that read it part by part have the part of the step framed, and a gate on what is read
-/// lies over it as heat.
+/// Draws where an agent looks and what it sees there. Points, and a grid with one candidate chosen:
+/// the squares of all scales, the finest with the thickest line. Soft grids: the weights as a heat
+/// map. A window: its frame and, as heat, the places of its filters. All of these: the path of the
+/// looks so far (of their expected places). Models that read the whole canvas have none of this; if
+/// they read it part by part, the part of the step is framed, and a gate on the input is overlaid
+/// as heat.
 class LookPicture {
  public:
-  /// Canvases are drawn by the largest whole factor that leaves the longer side within `side`
-  /// pixels, and smaller than they are only where they would be more than twice that. Keeps a
-  /// reference to `task`.
+  /// Canvases are enlarged by the largest integer factor that keeps the longer side within `side`
+  /// pixels, and shrunk only if they would exceed twice that. Keeps a reference to `task`.
   LookPicture(const Task& task, int side);
 
   int rows() const { return rows_; }  // of a drawn canvas
   int cols() const { return cols_; }
 
-  /// The canvas at look t with the path up to it; `numbered`: with the numbers of the looks.
+  /// Draws the canvas at look t with the path so far; `numbered`: with the numbers of the looks.
   Picture canvas(const Episode& episode, int t, bool numbered) const;
-  /// The canvas at look t, as light as `light` in [0, 1] says, under heat (rows, cols) in [0, 1],
+  /// Draws the canvas at look t, dimmed to `light` in [0, 1], under heat (rows, cols) in [0, 1],
   /// without the looks.
   Picture heated(const Episode& episode, int t, const std::vector<double>& heat,
                  double light) const;
-  /// The scales of look t as the agent sees them, the finest first, each square fit into `side`
-  /// pixels; none of a model that sees the canvas. What is seen of many places at once is made as
-  /// light as it goes.
+  /// Returns the scales of look t as the agent sees them, finest first, each square fitted into
+  /// `side` pixels; empty for a model that reads the canvas. A mean over many places is brightened
+  /// to full range.
   std::vector<Picture> seen(const Episode& episode, int t, int side) const;
-  /// How many those are.
+  /// The number of those pictures.
   int num_seen() const;
 
-  /// The colour of a scale's square, here and around what is seen.
+  /// The colour of a scale's square, on the canvas and around its image.
   static Colour scale_colour(int scale);
-  /// "24 px": how many canvas pixels a scale of the retina covers, along a side.
+  /// "24 px": the side of a scale of the retina in canvas pixels.
   static std::string scale_side(const Task& task, int scale);
 
  private:
@@ -79,16 +78,16 @@ class LookPicture {
   void draw_path(Picture& picture, const Episode& episode, int t, bool numbered) const;
 
   const Task& task_;
-  int zoom_, shrink_;  // one of them is 1
+  int zoom_, shrink_;  // at least one of them is 1
   int rows_, cols_;
-  int stroke_;  // of a thin line
+  int stroke_;  // width of a thin line
 };
 
-/// Enlarged or made smaller by the least whole factor with which its longer side is within `side`
-/// pixels; enlarged as far as that goes.
+/// Scales by an integer factor so that the longer side is within `side` pixels: enlarges as far as
+/// possible, or shrinks as little as necessary.
 Picture fit_into(const Picture& picture, int side);
 
-/// Planes (channels, rows, cols), 1 or 3 channels, values in [0, 1]; what lies outside is clamped.
+/// Converts planes (channels, rows, cols), 1 or 3 channels, values clamped to [0, 1].
 Picture picture_of(std::span<const float> planes, int channels, int rows, int cols);
 
 }  // namespace saccade

@@ -35,7 +35,7 @@ std::vector<Count> count(std::span<const Colour> pixels) {
   return counts;
 }
 
-// Some of the colours, and how far they lie from their mean.
+// A subset of the colours and its scatter around the mean.
 struct Part {
   explicit Part(std::span<Count> of) : counts(of) {
     Channels squares{};
@@ -51,10 +51,10 @@ struct Part {
       const double here = squares[i] - pixels * mean[i] * mean[i];
       if (here > spread) spread = here, axis = i;
     }
-    if (counts.size() == 1) spread = 0.0;  // of rounding
+    if (counts.size() == 1) spread = 0.0;  // residue of rounding
   }
 
-  // The colours at and below the mean, and those above; both are some.
+  // Splits into the colours at or below the mean and those above; neither is empty.
   std::array<Part, 2> halves() const {
     const auto above = std::partition(counts.begin(), counts.end(), [this](const Count& c) {
       return channel(c.colour, axis) <= mean[axis];
@@ -74,7 +74,7 @@ struct Part {
   std::span<Count> counts;
   double pixels = 0.0;
   Channels mean{};
-  double spread = 0.0;  // sum of squares along `axis`, the widest
+  double spread = 0.0;  // sum of squares along `axis`, the largest
   int axis = 0;
 };
 

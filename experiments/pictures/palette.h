@@ -8,16 +8,16 @@
 
 namespace saccade {
 
-/// Few colours in place of many: pixel i is drawn in colours[indices[i]].
+/// A reduced set of colours: pixel i is drawn in colours[indices[i]].
 struct Palette {
   std::vector<Colour> colours;
   std::vector<std::uint8_t> indices;
 };
 
-/// At most `limit` (1 to 256) colours for these pixels: exactly theirs where they have no more,
-/// otherwise by cutting the colours in two at the mean where they scatter most (Wu 1991 in spirit),
-/// again and again. A colour that most of a part has stays as it is, so that what is flat is exact.
-/// The same pixels give the same palette.
+/// Chooses at most `limit` (1 to 256) colours for these pixels: exactly theirs if they have no
+/// more, otherwise by repeatedly splitting the colours at the mean where they scatter most (in the
+/// spirit of Wu 1991). A colour that makes up most of a part is kept exactly, so that flat areas
+/// are exact. The same pixels give the same palette.
 Palette choose_palette(std::span<const Colour> pixels, int limit);
 
 }  // namespace saccade

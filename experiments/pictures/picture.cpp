@@ -9,11 +9,11 @@ namespace {
 
 constexpr int kFont = cv::FONT_HERSHEY_SIMPLEX;
 
-// OpenCV's view of the pixels. Its drawing knows no order of the channels.
+// OpenCV's view of the pixels. Its drawing functions ignore the order of the channels.
 cv::Mat matrix(Picture& picture) {
   return {picture.rows(), picture.cols(), CV_8UC3, picture.bytes().data()};
 }
-cv::Mat matrix(const Picture& picture) {  // to be read only
+cv::Mat matrix(const Picture& picture) {  // must not be written
   return {picture.rows(), picture.cols(), CV_8UC3,
           const_cast<std::uint8_t*>(picture.bytes().data())};
 }
@@ -22,7 +22,7 @@ cv::Scalar scalar(Colour c) { return {double(c.red), double(c.green), double(c.b
 cv::Point point(Point p) { return {p.x, p.y}; }
 cv::Rect rectangle(Box box) { return {box.x, box.y, box.width, box.height}; }
 
-// Draws on a copy and mixes the two within `area`.
+// Draws on a copy and blends the two within `area`.
 template <class Draw>
 void mix(cv::Mat image, cv::Rect area, double opacity, const Draw& draw) {
   area &= cv::Rect(0, 0, image.cols, image.rows);
@@ -33,16 +33,16 @@ void mix(cv::Mat image, cv::Rect area, double opacity, const Draw& draw) {
   cv::addWeighted(part, opacity, before, 1.0 - opacity, 0.0, part);
 }
 
-// Letters are drawn so many times larger and then made smaller: strokes of a pixel and a half.
+// Letters are drawn enlarged by this factor and then shrunk, giving strokes of a pixel and a half.
 constexpr int kFine = 4;
-constexpr double kStroke = 0.115, kBoldStroke = 0.185;  // of the height of a capital letter
+constexpr double kStroke = 0.115, kBoldStroke = 0.185;  // as a fraction of the capital height
 
 struct Font {
   double scale;
   int thickness;
 };
 
-// Of the large letters.
+// Font for the enlarged letters.
 Font font(const TextStyle& style) {
   const double stroke = style.height * (style.bold ? kBoldStroke : kStroke);
   const int thickness = std::max(kFine, static_cast<int>(kFine * stroke + 0.5));

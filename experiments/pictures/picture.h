@@ -17,7 +17,7 @@ struct Colour {
   bool operator==(const Colour&) const = default;
 };
 
-/// A place in a picture, in pixels: x to the right, y down.
+/// A position in a picture, in pixels: x to the right, y down.
 struct Point {
   int x = 0;
   int y = 0;
@@ -25,14 +25,14 @@ struct Point {
 
 enum class Align { left, centre, right };
 
-/// How a line of text is set. ASCII only; other bytes are drawn as '?'.
+/// Style of a line of text. ASCII only; other bytes are drawn as '?'.
 struct TextStyle {
-  int height = 12;  // of a capital letter, pixels
+  int height = 12;  // capital height in pixels
   Align align = Align::left;
   bool bold = false;
 };
 
-/// Pixels to draw on. What lies outside is cut off.
+/// A pixel canvas to draw on. Drawing is clipped to it.
 class Picture {
  public:
   Picture(int rows, int cols, Colour background);
@@ -44,21 +44,21 @@ class Picture {
   std::span<std::uint8_t> bytes() { return bytes_; }
   Colour at(Point point) const;
 
-  /// `opacity` in [0, 1] mixes with what is there.
+  /// `opacity` in [0, 1] blends with the background.
   void fill(Box box, Colour colour, double opacity = 1.0);
-  /// The frame lies inside the box.
+  /// The outline is inside the box.
   void outline(Box box, Colour colour, int thickness = 1);
   void line(Point from, Point to, Colour colour, int thickness = 1);
   void disc(Point centre, int radius, Colour colour);
-  /// Between straight lines through the corners.
+  /// Fills the polygon with these corners.
   void polygon(std::span<const Point> corners, Colour colour, double opacity = 1.0);
-  /// `at` is the left end, the middle or the right end of the base line.
+  /// `at` is the left end, middle or right end of the baseline.
   void text(Point at, const std::string& line, Colour colour, const TextStyle& style = {});
   void paste(const Picture& picture, Point corner);
 
-  /// Enlarged by whole pixels, each as a square (nearest neighbour).
+  /// Enlarges by an integer factor (nearest neighbour).
   Picture enlarged(int factor) const;
-  /// Made smaller by a whole factor: means of squares.
+  /// Shrinks by an integer factor (box means).
   Picture shrunk(int factor) const;
 
  private:
@@ -68,11 +68,11 @@ class Picture {
 
 /// Width in pixels of a line of text.
 int text_width(const std::string& line, const TextStyle& style);
-/// As much of a line as fits, and at least four letters; its middle goes, since names differ at
-/// their ends.
+/// Returns as much of a line as fits, at least four letters. The middle is cut, since names differ
+/// at their ends.
 std::string fitted(const std::string& line, int width, const TextStyle& style);
 
-/// The bytes of a PNG file.
+/// Returns the bytes of a PNG file.
 std::string to_png(const Picture& picture);
 
 }  // namespace saccade

@@ -21,7 +21,7 @@
 namespace saccade {
 namespace {
 
-constexpr int kChunk = 8;  // scenes that are played at a time
+constexpr int kChunk = 8;  // scenes played at a time
 constexpr double kLeastFps = 0.1, kMostFps = 60.0;
 constexpr int kVerdictFrames = 2;
 constexpr int kPanelsInRow = 3;
@@ -38,7 +38,7 @@ std::string format_of(const std::filesystem::path& target) {
   return suffix.substr(1);
 }
 
-// An agent that plays chunks of scenes.
+// Plays chunks of scenes with one agent.
 class FilmedAgent {
  public:
   FilmedAgent(const RecordedAgent& agent, std::uint64_t seed)
@@ -69,10 +69,10 @@ class FilmedAgent {
   Tensor<3> canvases_;  // (T, kChunk, pixels)
 };
 
-// Draws one scene as all agents played it; `n` counts the scenes drawn.
+// Draws one scene as played by all agents; `n` counts the scenes drawn.
 using DrawScene = std::function<void(int n, std::span<const Episode> episodes)>;
 
-// Plays chunk after chunk and hands on the scenes that are asked for.
+// Plays chunk after chunk and passes on the requested scenes.
 Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequest& request,
                       const DrawScene& draw) {
   std::vector<std::unique_ptr<FilmedAgent>> players;
@@ -107,7 +107,7 @@ Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequ
   return result;
 }
 
-// Panels side by side; more than three in a square.
+// Panels side by side; more than three in a square grid.
 class PanelGrid {
  public:
   PanelGrid(std::span<const RecordedAgent> agents, const Theme& theme) : theme_(theme) {
@@ -126,7 +126,7 @@ class PanelGrid {
   int cols() const { return across_ * cell_cols_; }
   int num_steps() const { return *std::ranges::max_element(steps_); }
 
-  /// At step t; an agent with fewer glimpses waits at its last.
+  /// At step t; an agent with fewer glimpses stays at its last.
   Picture frame(std::span<const Episode> episodes, int t, bool verdict) const {
     Picture frame(rows(), cols(), theme_.paper);
     for (int i = 0; i < static_cast<int>(panels_.size()); ++i)
@@ -159,7 +159,7 @@ Recording write_video(std::span<const RecordedAgent> agents, const RecordingRequ
   return result;
 }
 
-// The upper rows of a picture.
+// Returns the top rows of a picture.
 Picture cropped(const Picture& picture, int rows) {
   Picture part(rows, picture.cols(), kPaper);
   part.paste(picture, {0, 0});
@@ -170,7 +170,7 @@ Recording write_sheet(std::span<const RecordedAgent> agents, const RecordingRequ
                       const std::filesystem::path& path) {
   std::vector<EpisodeStrip> strips;
   std::vector<LegendEntry> legend;
-  int scene_rows = 0, cols = 0;  // of all agents' strips
+  int scene_rows = 0, cols = 0;  // over all agents' strips
   for (const RecordedAgent& agent : agents) {
     strips.emplace_back(agent.task, agent.name);
     add_entries(legend, sheet_legend(agent.task));

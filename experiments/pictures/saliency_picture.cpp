@@ -16,19 +16,19 @@ namespace {
 
 constexpr TextStyle kCaption = {.height = 10, .align = Align::left, .bold = true};
 constexpr TextStyle kSmall = {.height = 9, .align = Align::left, .bold = false};
-constexpr int kSide = 180;      // of a canvas
-constexpr int kManySide = 112;  // where there are many of them
+constexpr int kSide = 180;      // side of a canvas
+constexpr int kManySide = 112;  // if there are many of them
 constexpr int kMany = 4;
-constexpr int kTop = 34;  // of the caption and the headings
+constexpr int kTop = 34;  // for the caption and the headings
 constexpr int kHeading = 30;
 constexpr int kGap = 8, kTableGap = 24;
 constexpr int kCell = 20;
-constexpr int kLeastTable = 150;  // room for its heading
+constexpr int kLeastTable = 150;  // minimum width, for its heading
 constexpr double kLight = 0.5;    // of a canvas under the heat of its gradient
 constexpr int kScaleHead = 16, kScaleBar = 180, kScaleGap = 8;
 
-// The root of |gradient| of each pixel, the largest of its channels; the most is 1. Gradients have
-// long tails: without the root a few pixels would be all that is seen.
+// Returns the square root of |gradient| for each pixel, the largest of its channels, scaled to a
+// maximum of 1. Gradients have long tails: without the root only a few pixels would be visible.
 std::vector<double> heat_of(const std::vector<float>& gradient, int pixels) {
   std::vector<double> heat(pixels, 0.0);
   for (std::size_t i = 0; i < gradient.size(); ++i)
@@ -94,10 +94,10 @@ void SaliencyPicture::draw_tables(Picture& picture, const Episode& episode,
   draw("attention", states, states_);
 }
 
-// A bar: what it is of, and the shares at its ends and its middle.
+// A colour bar: what it shows, and the labels at its ends and middle.
 std::vector<SaliencyPicture::Scale> SaliencyPicture::scales() const {
   std::vector<Scale> scales = {{"canvas: |d logit / d pixel|, of the most on this canvas",
-                                {"0", "25 %", "100 %"}}};  // its heat is a root
+                                {"0", "25 %", "100 %"}}};  // the heat is a square root
   if (steps_.cols > 0)
     scales.push_back(
         {"by glimpse: |d logit / d g_t|, of the most of this logit", {"0", "50 %", "100 %"}});

@@ -10,7 +10,7 @@
 
 namespace saccade {
 
-/// How O logits of an episode change with what was seen.
+/// Gradients of O logits of an episode with respect to the observations.
 struct SceneSaliency {
   std::vector<int> chosen = {};                 // (O): the class, symbol or action; -1: none
   std::vector<float> logits = {};               // (O)
@@ -18,10 +18,11 @@ struct SceneSaliency {
   std::vector<std::vector<double>> steps = {};  // (O, T): |d logit / d g_t|
 };
 
-/// Draws an episode of a sheet of saliency: a tile of where it looked (of many places a look the
+/// Draws an episode of a saliency sheet: a tile of where it looked (if a look has many places, the
 /// mean of all looks as heat), one of |d logit / d canvas| for each logit, and |d logit / d g_t| as
-/// a table beside that of attention over the states. The most of each logit is the hottest; on the
-/// canvas the heat is the square root of the share of it. draw_scales() says so below all episodes.
+/// a table beside that of attention over the states. Each logit is scaled to its own maximum; on
+/// the canvas the heat is the square root of the fraction. draw_scales() explains this below all
+/// episodes.
 class SaliencyPicture {
  public:
   /// Keeps a reference to `task`. `outputs` is O.
@@ -29,10 +30,10 @@ class SaliencyPicture {
 
   int rows() const;
   int cols() const;
-  /// `step`: whose attention over the states is shown, of a class; `scene`: its number, for people.
+  /// `step`: selects the attention over the states, for a class; `scene`: its number, for display.
   Picture picture(const Episode& episode, const SceneSaliency& saliency, int step, int scene) const;
 
-  /// Bars of the colours and what they are of, for the end of the sheet.
+  /// Colour bars with their labels, for the end of the sheet.
   int scales_rows() const;
   void draw_scales(Picture& sheet, Point corner) const;
 
@@ -52,7 +53,7 @@ class SaliencyPicture {
   const Task& task_;
   int outputs_;
   LookPicture look_;
-  TableSize steps_, states_;  // of the two tables; 0 for one that is not drawn
+  TableSize steps_, states_;  // of the two tables; 0 if not drawn
 };
 
 }  // namespace saccade

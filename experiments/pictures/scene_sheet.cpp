@@ -11,21 +11,21 @@ namespace saccade {
 namespace {
 
 constexpr TextStyle kLabel = {.height = 11, .align = Align::left, .bold = true};
-constexpr int kSceneSide = 180;  // of a canvas
+constexpr int kSceneSide = 180;  // side of a canvas
 constexpr int kSheetRim = 14;    // around the sheet and between scenes
 constexpr int kLabelRows = 20;
 constexpr int kScaleGap = 6;
 constexpr int kScaleFrame = 2;
-constexpr int kColumns = 3;  // of scenes
+constexpr int kColumns = 3;  // scenes side by side
 
-// What is to be answered; of actions the scene says it.
+// Returns the expected answer; for actions the scene itself shows it.
 std::string answer_of(const Task& task, const SceneFacts& facts) {
   if (task.kind.moves()) return task.config.scene.kind;
   if (facts.num_symbols == 0) return task.class_name(facts.label);
   return task.spoken(std::span(facts.symbols).first(facts.num_symbols - 1));
 }
 
-// A tile of the sheet, of a size that all scenes of a task have.
+// A tile of the sheet; all scenes of a task have the same size.
 class Tile {
  public:
   explicit Tile(const Task& task) : task_(task), canvas_(task.model.canvas()) {
@@ -57,7 +57,7 @@ class Tile {
 
  private:
   int side() const { return tile_side(canvas_, kSceneSide); }
-  // Pixels are drawn by whole factors, and a patch is never made smaller.
+  // Scales by integer factors; a patch is never shrunk.
   int framed_side() const {
     const int patch = task_.retina ? task_.config.retina.patch_size : 0;
     return std::max(scale_side_ / std::max(patch, 1), 1) * patch + 2 * kScaleFrame;
@@ -90,7 +90,7 @@ class Tile {
   const Task& task_;
   CanvasSize canvas_;
   int canvas_rows_, canvas_cols_;  // as drawn
-  int scale_side_ = 0;             // room for a scale
+  int scale_side_ = 0;             // room for one scale
 };
 
 }  // namespace

@@ -5,11 +5,11 @@
 
 namespace saccade {
 
-/// The first `scenes` (1 to kMaxSheetScenes) training scenes of a task, as they are trained on:
-/// digits shuffled and augmented, with their clutter. Each has what is to be answered above it, a
-/// box around each digit - in kAnswerBox if it decides the answer, else in kOtherBox - and beside
-/// it what the retina sees at the centre of the canvas, the finest scale first; tasks that are read
-/// whole, line by line, have none of that. The same task gives the same picture.
+/// Draws the first `scenes` (1 to kMaxSheetScenes) training scenes of a task as used in training:
+/// digits shuffled and augmented, with clutter. Above each is the expected answer; each digit has a
+/// box, in kAnswerBox if it determines the answer, otherwise in kOtherBox; beside it is the
+/// retina's view at the centre of the canvas, finest scale first. Tasks that are read whole, line
+/// by line, have only the answer. The same task gives the same picture.
 Picture scene_sheet(const Task& task, int scenes);
 
 inline constexpr Colour kAnswerBox = {64, 222, 255};

@@ -22,7 +22,7 @@ class Mp4 final : public VideoFile {
  public:
   Mp4(const fs::path& path, const VideoShape& shape)
       : path_(path), size_(even(shape.cols), even(shape.rows)) {
-    // What is missing is said in our own words.
+    // Missing codecs are reported in our own words.
     cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
     writer_.open(path.string(), cv::CAP_FFMPEG, cv::VideoWriter::fourcc('a', 'v', 'c', '1'),
                  shape.fps, size_);
@@ -32,7 +32,7 @@ class Mp4 final : public VideoFile {
 
   void add(const Picture& frame) override {
     const cv::Mat pixels(frame.rows(), frame.cols(), CV_8UC3,
-                         const_cast<std::uint8_t*>(frame.bytes().data()));  // to be read only
+                         const_cast<std::uint8_t*>(frame.bytes().data()));  // must not be written
     cv::cvtColor(pixels, blue_first_, cv::COLOR_RGB2BGR);
     cv::copyMakeBorder(blue_first_, even_, 0, frame.rows() % 2, 0, frame.cols() % 2,
                        cv::BORDER_REPLICATE);
@@ -40,7 +40,7 @@ class Mp4 final : public VideoFile {
     ++frames_;
   }
 
-  // OpenCV says nothing of a disk that is full.
+  // OpenCV does not report a full disk.
   void close() override {
     writer_.release();
     if (!is_whole())

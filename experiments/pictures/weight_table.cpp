@@ -10,7 +10,7 @@ namespace {
 
 constexpr Colour kMark = {0, 150, 199};
 constexpr TextStyle kNames = {.height = 9, .align = Align::right, .bold = false};
-constexpr int kHead = 16;  // of the names of the columns
+constexpr int kHead = 16;  // height of the column names
 constexpr int kNameGap = 6;
 constexpr int kMaxName = 84;
 
@@ -19,7 +19,7 @@ TextStyle centred(TextStyle style) {
   return style;
 }
 
-// The symbols that were said, and the end mark where there was room for it.
+// Returns the predicted symbols, including the end mark if there was room for it.
 std::vector<int> symbols_said(const Task& task, const Episode& episode) {
   std::vector<int> symbols(episode.said().begin(), episode.said().end());
   if (static_cast<int>(symbols.size()) < task.model.answer().max_said)
@@ -42,14 +42,14 @@ WeightTable symbol_weights(const Task& task, const Episode& episode) {
   return table;
 }
 
-// As wide as the widest name.
+// Returns the width of the widest name.
 int name_width(const std::vector<std::string>& names) {
   int width = 0;
   for (const std::string& name : names) width = std::max(width, text_width(name, kNames));
   return width == 0 ? 0 : std::min(width, kMaxName) + kNameGap;
 }
 
-// Every so many columns there is room for a name.
+// Returns how many columns apart names fit.
 int name_stride(const WeightTable& table, int pitch) {
   int widest = 0;
   for (const std::string& name : table.cols) widest = std::max(widest, text_width(name, kNames));
@@ -58,7 +58,7 @@ int name_stride(const WeightTable& table, int pitch) {
 
 }  // namespace
 
-// Characters of a text, or the numbers of the looks.
+// Returns the characters of a text, or the numbers of the looks.
 std::vector<std::string> step_names(const Task& task, const Episode& episode) {
   const SceneFacts& facts = episode.rollout.environment->facts()[episode.b];
   const bool text = task.kind.is_text;

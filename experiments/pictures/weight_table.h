@@ -10,35 +10,35 @@
 
 namespace saccade {
 
-/// Weights in [0, 1] as cells of heat between the names of what weighs and of what is weighed.
+/// Weights in [0, 1] as heat cells; rows are the readers, columns what they weigh.
 struct WeightTable {
-  std::vector<std::string> rows, cols;  // their names; may be empty texts
+  std::vector<std::string> rows, cols;  // names; may be empty strings
   std::vector<double> weights;          // (rows, cols)
-  int marked = -1;                      // a column that is marked
+  int marked = -1;                      // a highlighted column
 
   double at(int row, int col) const { return weights[row * cols.size() + col]; }
 };
 
-/// What attention over the states gave to each of the T steps, step t marked. Of a class: a row for
-/// each hop, of the read after step t. Of a sequence: the alignment, a row for each symbol that was
-/// said, the end mark included; without attention one column, the probability of the symbol. The
-/// columns bear the numbers of the steps, or where the episode is a text its characters.
+/// Returns the attention over the T states, step t highlighted. For a class: a row for each hop of
+/// the read after step t. For a sequence: the alignment, a row for each predicted symbol, including
+/// the end mark; without attention a single column, the probability of the symbol. Columns are
+/// labelled with step numbers, or with the characters if the episode is a text.
 WeightTable state_weights(const Task& task, const Episode& episode, int t);
-/// Whether there is something to draw: attention over states, or a sequence.
+/// Returns whether there is anything to draw: attention over states, or a sequence.
 bool has_state_weights(const Model& model);
 
-/// The names of the T steps, as of the columns above.
+/// Returns the column labels above.
 std::vector<std::string> step_names(const Task& task, const Episode& episode);
 
-/// The size of a table that any episode of a task fits in, with cells of so many pixels.
+/// Size of a table, with `cell` pixels per cell, that fits any episode of a task.
 struct TableSize {
   int rows = 0, cols = 0;  // pixels
 };
 TableSize table_size(const Task& task, int cell);
-/// That of any table with names of classes beside its rows.
+/// Size of any table with class names beside its rows.
 TableSize class_table_size(const Task& task, int rows, int cols, int cell);
 
-/// Draws it into a box, to the right of it, in cells as large as fit but at most `cell` pixels a
+/// Draws the table right-aligned in a box, with cells as large as fit, at most `cell` pixels per
 /// side.
 void draw_table(Picture& picture, const WeightTable& table, Box area, int cell,
                 const Theme& theme = kLightTheme);

@@ -9,8 +9,8 @@ namespace saccade {
 /// "0.2.0"
 std::string version();
 
-/// What the program was made of, as names and values: version, commit, compiler, instructions,
-/// ranks, libraries.
+/// How the program was built, as names and values: version, commit, compiler, instructions, ranks,
+/// libraries.
 std::vector<std::pair<std::string, std::string>> build_facts();
 
 }  // namespace saccade

@@ -20,12 +20,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sizes that no run has.
+// Upper bounds that no real run reaches.
 constexpr std::size_t kMostGlimpses = 2048, kMostDataFiles = 100;
-constexpr int kMostMapSide = 2048;              // of a canvas
+constexpr int kMostMapSide = 2048;              // side of a canvas
 constexpr std::uintmax_t kMostStudy = 8 << 20;  // bytes of a list of runs
 
-// A share with its ends, where all three are there.
+// Returns a share with its interval if all three values are present.
 std::optional<SceneShare> scene_share(const RunDocument& summary, Metric metric) {
   for (const Metric one : {metric, metric.low(), metric.high()})
     if (!summary.has_number(one)) return std::nullopt;
@@ -47,7 +47,7 @@ LookMap read_map(const RunDocument& map) {
 }
 
 void read_details(FinishedRun& run, const fs::path& path) {
-  if (!fs::exists(path)) return;  // of a run before there was such a file
+  if (!fs::exists(path)) return;  // runs of older versions have no such file
   const RunDocument details(path, kMostDetails);
   run.class_names = details.texts("class_names", {1, kMaxClasses});
   run.error_by_glimpse = details.numbers("test/error_by_glimpse", {0, kMostGlimpses});
@@ -57,7 +57,7 @@ void read_details(FinishedRun& run, const fs::path& path) {
   run.look_map = read_map(details.part(Metric("attention/look_map").name()));
 }
 
-// Digits compare by their value: seed-2 comes before seed-10.
+// Numbers compare by value: seed-2 sorts before seed-10.
 bool natural_less(const std::string& a, const std::string& b) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   std::size_t i = 0, j = 0;
@@ -83,7 +83,7 @@ bool natural_less(const std::string& a, const std::string& b) {
 
 bool is_run(const fs::path& folder) { return fs::exists(folder / "config.yaml"); }
 
-// The folders inside, those of experiments as they stand before those with overrides.
+// Returns the subfolders; those of experiments without overrides come first.
 std::vector<fs::path> folders_in(const fs::path& folder) {
   std::vector<fs::path> inside;
   for (const auto& entry : fs::directory_iterator(folder))
@@ -96,7 +96,7 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   return inside;
 }
 
-// The runs of a study, which are inside its folder.
+// Collects the runs listed by a study, which are inside its folder.
 void find_listed(const fs::path& folder, std::vector<fs::path>& runs) {
   const fs::path file = folder / kStudyFile;
   if (!fs::exists(file)) return;
@@ -109,7 +109,7 @@ void find_listed(const fs::path& folder, std::vector<fs::path>& runs) {
   }
 }
 
-// `seen` ends what symbolic links would make go round.
+// `seen` stops cycles of symbolic links.
 void find_below(const fs::path& folder, std::set<fs::path>& seen, std::vector<fs::path>& runs) {
   if (!seen.insert(fs::canonical(folder)).second) return;
   if (is_run(folder)) {
@@ -124,7 +124,7 @@ void find_below(const fs::path& folder, std::set<fs::path>& seen, std::vector<fs
 
 bool is_finished(const RunFolder& folder) {
   const std::unique_ptr<InputFile> file = InputFile::if_there(folder.summary());
-  // Versions before 0.2 could be ended while they wrote it.
+  // Versions before 0.2 could be killed while writing it.
   if (!file || file->size() == 0) return false;
   const RunDocument summary(folder.summary(), kMostFacts);
   return summary.has("status") && summary.text("status") == "finished";

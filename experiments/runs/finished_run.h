@@ -13,7 +13,7 @@
 
 namespace saccade {
 
-/// How much the looks of an episode expose each part of the canvas, mean over scenes and seeds.
+/// Exposure of each part of the canvas to the looks of an episode, averaged over scenes and seeds.
 struct LookMap {
   int rows = 0;
   int cols = 0;
@@ -21,26 +21,26 @@ struct LookMap {
   int cell = 1;                  // side of a cell in canvas pixels
 };
 
-/// A share of the test scenes, and where it may lie by the draw of these: a 95 % interval (Wilson).
+/// A share of the test scenes with its 95 % interval over the draw of scenes (Wilson).
 struct SceneShare {
   double value = 0.0;
   double low = 0.0;
   double high = 0.0;
 };
 
-/// The errors of a test's controls: the same weights made to look where they do in another scene,
-/// at the centre and at random. What attention is good for is what they lose.
+/// Errors of the controls in a test: the same weights made to look where they do in another scene,
+/// at the centre, and at random. The increase in error is what attention contributes.
 inline constexpr std::array<Metric, 3> kControls = {"test/error_shuffled", "test/error_center",
                                                     "test/error_random"};
 
-/// What a finished run left in its folder. Shares are fractions.
+/// Contents of the folder of a finished run. Shares are fractions.
 struct FinishedRun {
   std::filesystem::path folder;
   Config config;
   std::string command;
   std::map<std::string, std::string> checksums;  // of its data files
 
-  double valid_error = 0.0;  // the least, which chose the checkpoint
+  double valid_error = 0.0;  // lowest, which selected the checkpoint
   double episodes = 0.0;
   double gflop_per_episode = 0.0;
   double canvas_pixels = 0.0;
@@ -49,10 +49,10 @@ struct FinishedRun {
   std::vector<ValidPoint> curve;  // on the validation scenes
 
   // Of the test:
-  double error = 0.0;            // single deterministic pass
-  SceneShare error_over_scenes;  // the same; of runs that kept no interval nothing but itself
-  std::map<Metric, SceneShare> controls;  // those of kControls that it has
-  std::optional<double> on_target;        // of models that look about
+  double error = 0.0;                     // single deterministic pass
+  SceneShare error_over_scenes;           // the same; only the value if the run kept no interval
+  std::map<Metric, SceneShare> controls;  // those of kControls that were measured
+  std::optional<double> on_target;        // only for models that look
   std::vector<std::string> class_names;
   std::vector<double> on_target_by_glimpse;  // (T)
   std::vector<double> error_by_glimpse;      // (T)
@@ -60,23 +60,25 @@ struct FinishedRun {
   LookMap look_map;
 };
 
-/// Whether a run has come to its end, test included. Throws InputError for a summary.json that is
-/// none.
+/// Returns whether a run has finished, test included. Throws InputError for an invalid
+/// summary.json.
 bool is_finished(const RunFolder& folder);
 
-/// All but what its test found, which is not looked at. Throws InputError for a folder whose run is
-/// not finished, and as run_document.h and read_curve() do: a run is read whole or not at all.
+/// Reads everything except the test results. Throws InputError if the run is not finished, and as
+/// run_document.h and read_curve() do: a run is read completely or not at all.
 FinishedRun read_trained_run(const std::filesystem::path& folder);
-/// Adds what its test found, in the sizes that go together. Throws InputError likewise.
+/// Adds the test results, after checking that their sizes agree. Throws InputError likewise.
 void read_test(FinishedRun& run);
-/// Both.
+/// Reads both.
 FinishedRun read_finished_run(const std::filesystem::path& folder);
 
-/// In a study's folder: its run folders relative to it, a line each, in the order of the study.
+/// File in a study's folder that lists its run folders relative to it, one per line, in study
+/// order.
 inline const char* const kStudyFile = "study.txt";
 
-/// The run folders at or below a folder, or that of a trained agent by its name: in the order of a
-/// study, and others by name, numbers by their value. Throws InputError where there is none.
+/// Returns the run folders at or below a folder, or the folder of a trained agent given by name.
+/// They are in study order, otherwise sorted by name with numbers compared by value. Throws
+/// InputError if there is none.
 std::vector<std::filesystem::path> find_runs(const std::filesystem::path& folder);
 
 }  // namespace saccade

@@ -30,11 +30,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How often folders that vanish while they are made are made again. Each time somebody else let go
-// of his lock; only a path below which nothing can be made, as in /proc, needs so many.
+// How often to recreate folders that vanish while they are being made. Each time another process
+// has released its lock; only a path where nothing can be made, such as in /proc, needs this many
+// tries.
 constexpr int kMostTries = 10'000;
 
-// The uppermost folder that is not there; nothing where all are.
+// Returns the topmost missing folder, or an empty path if all exist.
 fs::path first_missing(const fs::path& folder) {
   fs::path missing;
   std::error_code error;
@@ -44,8 +45,8 @@ fs::path first_missing(const fs::path& folder) {
   return missing;
 }
 
-// Makes the folders that are not there. Whoever lets go of a lock removes those that he made: they
-// can vanish meanwhile. `made` becomes the uppermost that was ever missing.
+// Makes the missing folders. They can vanish meanwhile, because a process that releases a lock
+// removes the folders it made. `made` becomes the topmost folder that was ever missing.
 void make_folders(const fs::path& folder, fs::path& made) {
   std::error_code error;
   for (int i = 0; i < kMostTries; ++i) {
@@ -53,15 +54,15 @@ void make_folders(const fs::path& folder, fs::path& made) {
     if (made.empty() || (!missing.empty() && missing.native().size() < made.native().size()))
       made = missing;
     fs::create_directories(folder, error);
-    // EEXIST: it was there, and when it was looked at it was not.
+    // EEXIST: it existed at first but was gone when checked.
     const bool vanished = error.value() == ENOENT || error.value() == EEXIST;
     if (!vanished) break;
   }
   if (error) throw_refused(folder.string() + ": the folder cannot be made", error.value());
 }
 
-// Of flock() on a file system without locks, such as an NFS without its daemon or Lustre without
-// `-o flock`.
+// Errors of flock() on a file system without locks, such as NFS without its daemon or Lustre
+// without `-o flock`.
 constexpr std::array kNoLocks = {ENOLCK, ENOSYS, EOPNOTSUPP};
 
 [[noreturn]] void cannot_be_locked(const fs::path& path, int error) {
@@ -75,7 +76,7 @@ constexpr std::array kNoLocks = {ENOLCK, ENOSYS, EOPNOTSUPP};
 
 enum class Try { taken, held, again };
 
-// `flags` of flock(). A shared lock is nobody's but find_holder's, who looks for a moment.
+// `flags` are those of flock(). Only find_holder takes a shared lock, for a moment.
 Try try_lock(const Descriptor& file, const fs::path& path, int flags) {
   const int number = file.number();
   while (flock(number, flags) != 0) {
@@ -86,21 +87,21 @@ Try try_lock(const Descriptor& file, const fs::path& path, int flags) {
     flock(number, LOCK_UN);
     return Try::again;
   }
-  return file.is_at(path) ? Try::taken : Try::again;  // who held it before may have removed it
+  return file.is_at(path) ? Try::taken : Try::again;  // the previous holder may have removed it
 }
 
-// The locked file; not open where it is held. Folders that are not there are made.
+// Returns the locked file; not open if it is held. Makes missing folders.
 Descriptor take(const fs::path& path, int flags, fs::path& made) {
   for (int tries = 0;;) {
     make_folders(path.parent_path(), made);
     std::error_code none;
     const bool is_new = !fs::exists(path, none);
     Descriptor file(path, O_RDWR | O_CREAT);
-    // Who held it removed the folder.
+    // The previous holder removed the folder.
     if (!file.is_open() && errno == ENOENT && ++tries < kMostTries) continue;
     if (!file.is_open() && errno == ENXIO) not_a_regular_file(path);  // a socket
     if (!file.is_open()) throw_refused(path.string() + ": cannot be written");
-    // Who holds it is read there: of a pipe that would never end.
+    // The holder is read from this file, and a pipe would never end.
     if (!is_regular(file.number())) not_a_regular_file(path);
     Try tried;
     try {
@@ -115,7 +116,7 @@ Descriptor take(const fs::path& path, int flags, fs::path& made) {
   }
 }
 
-// The folders from `folder` up to `made`, as far as they are empty.
+// Removes the folders from `folder` up to `made` while they are empty.
 void remove_made(fs::path folder, const fs::path& made) {
   std::error_code ignored;
   for (; !made.empty(); folder = folder.parent_path()) {
@@ -133,9 +134,9 @@ std::string user_name() {
   return found != nullptr ? found->pw_name : std::to_string(geteuid());
 }
 
-// Nobody where it cannot be read: the lock may have been let go of meanwhile.
+// Returns an empty holder if it cannot be read: the lock may have been released meanwhile.
 Holder read_holder(const fs::path& path) {
-  constexpr std::uintmax_t kMostBytes = 4 << 20;  // a command can have so many
+  constexpr std::uintmax_t kMostBytes = 4 << 20;  // upper bound for the length of a command
   Holder holder;
   try {
     std::istringstream lines(read_text(path, kMostBytes));
@@ -186,7 +187,7 @@ RunLock::RunLock(const fs::path& folder, const std::string& command) : folder_(f
     throw;
   }
   if (!file_.is_open()) throw HeldError(folder, read_holder(path));
-  // A file system that takes no word of ours shows at the first file of the run, too.
+  // If the file system rejects this write, the first file of the run reports it, too.
   const Holder me = this_process(command);
   const std::string text = fmt::format("{}\n{}\n{}\n", me.process, me.since, me.command);
   if (ftruncate(file_.number(), 0) == 0) static_cast<void>(file_.write_all(text));
@@ -195,7 +196,9 @@ RunLock::RunLock(const fs::path& folder, const std::string& command) : folder_(f
 RunLock::~RunLock() {
   const bool own = is_own();
   std::error_code ignored;
-  if (own) fs::remove(folder_ / kLockFile, ignored);  // before it is free: nobody else's is removed
+  if (own)
+    fs::remove(folder_ / kLockFile, ignored);  // before the lock is released, so that no
+                                               // other holder's file is removed
   file_.close_it();
   if (own) remove_made(folder_, made_);
 }

@@ -9,65 +9,64 @@
 
 namespace saccade {
 
-/// Who trains in a run folder. Empty where it has not said so yet.
+/// The process that trains in a run folder. Empty if it has not been recorded yet.
 struct Holder {
   std::string process;  // "process 123 on host h, of user u"
-  std::string since;    // local time there, "2026-11-23 02:40:11"
+  std::string since;    // local time of that host, "2026-11-23 02:40:11"
   std::string command;  // as typed
 };
 
-/// What a Holder says of the array job of Slurm that this process is of: ", in Slurm job 123", or
-/// nothing.
+/// What a Holder says about the Slurm array job of this process: ", in Slurm job 123", or an empty
+/// string.
 std::string word_on_job();
-/// This process, at this moment.
+/// This process at this moment.
 Holder this_process(const std::string& command);
 /// "process 123 on host h, of user u, since 2026-11-23 02:40:11"
 std::string to_text(const Holder& holder);
 
-/// A run folder is being trained in by somebody else.
+/// Another process or thread is training in the run folder.
 struct HeldError : InputError {
   HeldError(const std::filesystem::path& folder, Holder by);
   Holder holder;
 };
 
-/// The file of a run folder's lock: who holds it, as text. It is no result of the run.
+/// The lock file of a run folder; it holds the holder as text. It is not a result of the run.
 inline const char* const kLockFile = "lock";
 
-/// The right to train in a run folder, of one training at a time: an exclusive flock on its file
-/// `lock`, which ends with the process, whatever ends that. Linux turns it into a byte-range lock
-/// on NFS, so that it holds among hosts, too, where the server has locks.
+/// Exclusive right to train in a run folder: an exclusive flock on its file `lock`, which ends with
+/// the process however that ends. On NFS Linux turns it into a byte-range lock, so that it also
+/// works across hosts if the server supports locks.
 class RunLock {
  public:
-  /// Makes the folder where there is none. Throws HeldError where it is held, by another process or
-  /// this one, and InputError where there can be no such file or the file system has no locks.
+  /// Makes the folder if it is missing. Throws HeldError if another process or this one holds it,
+  /// and InputError if the file cannot be made or the file system has no locks.
   RunLock(const std::filesystem::path& folder, const std::string& command);
-  /// Leaves neither the file behind nor folders that it made and nobody has put anything in, and
-  /// leaves alone what is not its own any more.
+  /// Removes the lock file and the folders it made that are still empty. Leaves alone what it no
+  /// longer owns.
   ~RunLock();
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  /// Whether the folder and its lock are still those that this one holds. They are not when
-  /// somebody has removed, renamed or replaced them.
+  /// Returns whether the folder and its lock are still those that this object holds. They are not
+  /// if somebody has removed, renamed or replaced them.
   bool is_own() const;
-  /// Throws std::runtime_error where they are not. To be asked before anything is written there by
-  /// its path.
+  /// Throws std::runtime_error if not. Call before writing anything there by path.
   void require_own() const;
 
  private:
   std::filesystem::path folder_;
-  std::filesystem::path made_;  // the uppermost folder that was not there
+  std::filesystem::path made_;  // topmost folder that was missing
   Descriptor file_;
 };
 
-/// Who trains in a run folder now, without being in anybody's way; nothing where nobody does.
+/// Returns who trains in a run folder now, or nothing. Does not disturb the training.
 std::optional<Holder> find_holder(const std::filesystem::path& folder);
 
-/// The right to write what belongs to a study as a whole, for a short time: an exclusive flock on
-/// its file `.lock`, waited for.
+/// Right to write the files of a study as a whole, held briefly: an exclusive flock on its file
+/// `.lock`. Blocks until it is free.
 class StudyLock {
  public:
-  /// Makes the folder where there is none. Throws InputError where there can be no such file.
+  /// Makes the folder if it is missing. Throws InputError if the file cannot be made.
   explicit StudyLock(const std::filesystem::path& folder);
   ~StudyLock();
   StudyLock(const StudyLock&) = delete;

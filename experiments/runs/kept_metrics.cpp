@@ -19,7 +19,7 @@ using Cells = std::vector<std::string_view>;
 
 constexpr std::size_t kMostRows = 1'000'000, kMostEvaluations = 100'000;
 
-// Up to the separator, which is taken away with it.
+// Returns the text up to the separator and removes both.
 std::string_view next_part(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);
@@ -37,7 +37,7 @@ Cells cells_of(std::string_view line) {
   return cells;
 }
 
-// A cell that is nothing but a number.
+// Returns the number if the cell holds nothing else.
 std::optional<double> number_in(std::string_view cell) {
   double value = 0.0;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
@@ -45,7 +45,7 @@ std::optional<double> number_in(std::string_view cell) {
   return value;
 }
 
-// Hands on the cells of the header, then of each row, with the number of the line.
+// Calls `row` with the cells of the header, then of each row, and the line number.
 template <class Row>
 void for_each_row(const fs::path& path, const Row& row) {
   const std::string text = read_text(path, kMostMetrics);
@@ -58,7 +58,7 @@ void for_each_row(const fs::path& path, const Row& row) {
   }
 }
 
-// Where the columns of a curve stand in a table.
+// Column positions of a curve in a table.
 class CurveColumns {
  public:
   CurveColumns(const fs::path& path, const Cells& header)
@@ -68,7 +68,7 @@ class CurveColumns {
         seconds_(find(header, "time/elapsed")),
         error_(find(header, "valid/error")) {}
 
-  // Nothing of a row without an evaluation.
+  // Returns nothing for a row without an evaluation.
   std::optional<ValidPoint> point(std::size_t line, const Cells& cells) const {
     if (cells.size() != count_)
       throw InputError(fmt::format("{}: line {} has {} cells; allowed: {}, one a column",

@@ -7,22 +7,22 @@
 
 namespace saccade {
 
-/// One row of metrics.csv; what is not there stays empty.
+/// One row of metrics.csv; missing values are absent.
 using MetricsRow = MetricValues;
 
-/// The rows of a metrics.csv, which somebody may be writing; none where there is no file. Columns
-/// that are no metrics, and cells that are no numbers, are passed over. Throws InputError for a
-/// file of more bytes or rows than a run can have.
+/// Reads the rows of a metrics.csv that may be in the process of being written; none if the file
+/// does not exist. Skips unknown columns and cells that are not numbers. Throws InputError for a
+/// file with more bytes or rows than a run can have.
 std::vector<MetricsRow> read_metrics(const std::filesystem::path& path);
 
-/// An evaluation on the validation scenes.
+/// One evaluation on the validation scenes.
 struct ValidPoint {
   double episodes, seconds, error;
 };
 
-/// Those of a run that is finished. Throws InputError with line and column for a file that is not
-/// there or not whole: a column that is missing, a row of more or fewer cells than columns, a cell
-/// that is no number or not in the range of its metric.
+/// Reads the learning curve of a finished run. Throws InputError with line and column for a file
+/// that is missing or incomplete: a missing column, a row with more or fewer cells than columns, a
+/// cell that is not a number or outside the range of its metric.
 std::vector<ValidPoint> read_curve(const std::filesystem::path& path);
 
 }  // namespace saccade

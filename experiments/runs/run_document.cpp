@@ -16,7 +16,7 @@ namespace {
 using AnyJson = nlohmann::json;
 
 constexpr double kMostValue = 1e12, kLeastValue = 1e-12;
-constexpr double kRounding = 1e-3;  // of a share that is a sum of weights in single precision
+constexpr double kRounding = 1e-3;  // of a share that is a sum of single-precision weights
 
 struct ValueBounds {
   double least, most;
@@ -30,7 +30,7 @@ ValueBounds bounds_of(Metric metric) {
   return {0.0, kMostValue};
 }
 
-// The beginning of a value, as it stands in the file.
+// The beginning of a value as written in the file.
 std::string excerpt(const AnyJson& value) {
   constexpr std::size_t kMost = 40;
   if (value.is_structured()) return value.is_array() ? "a list" : "an object";
@@ -129,7 +129,7 @@ std::map<std::string, std::string> RunDocument::texts_by_name(const std::string&
 RunDocument RunDocument::part(const std::string& key) const {
   const Json& found = value(key);
   if (!found.is_object()) fail(key, found, "an object");
-  return {where(key), {json_, &found}};  // keeps the whole
+  return {where(key), {json_, &found}};  // keeps the whole document alive
 }
 
 std::string RunDocument::where(const std::string& key) const {

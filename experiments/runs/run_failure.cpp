@@ -18,7 +18,7 @@ std::optional<RunFailure> read_failure(const RunFolder& folder) {
   std::string text;
   try {
     text = read_text(folder.failure(), kLongestText);
-  } catch (const InputError&) {  // there is none
+  } catch (const InputError&) {  // no such file
     return std::nullopt;
   }
   const std::size_t line = text.find('\n');

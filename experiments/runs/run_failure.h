@@ -7,19 +7,20 @@
 
 namespace saccade {
 
-/// Why the last training of a run came to no good end: its failed.txt, which the next one removes.
+/// Why the last training of a run failed, as recorded in failed.txt, which the next training
+/// removes.
 struct RunFailure {
-  std::string origin;   // by whom and when, a line
-  std::string message;  // what was said
+  std::string origin;   // process and time, one line
+  std::string message;  // the error message
 
   friend bool operator==(const RunFailure&, const RunFailure&) = default;
 };
 
-/// Nothing where the run has not failed, or was begun again since.
+/// Returns nothing if the run has not failed, or has been restarted since.
 std::optional<RunFailure> read_failure(const RunFolder& folder);
 
-/// Keeps what went wrong just now, unless the folder is one of other things than a run. For who has
-/// the folder's lock. Throws nothing: there is a worse fault already.
+/// Records the current failure, unless the folder holds something other than a run. For the holder
+/// of the folder's lock. Does not throw: a worse error is already being handled.
 void keep_failure(const RunFolder& folder, const std::string& message);
 
 }  // namespace saccade

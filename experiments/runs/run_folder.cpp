@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of metrics.csv.
+// Columns of metrics.csv.
 std::vector<Metric> columns() {
   std::vector<Metric> columns;
   for (const MetricFacts& facts : kMetrics)
@@ -48,10 +48,10 @@ std::string header() {
   return line;
 }
 
-constexpr const char* kBefore = ".before";  // behind the stem of what is set aside
+constexpr const char* kBefore = ".before";  // inserted after the stem of a file that is set aside
 
-// How names begin of files that were being written in the folder of checkpoints when their writer,
-// of a version before 0.3, was ended (last.safetensors.tmp).
+// Name prefixes of files that a version before 0.3 left half written in the checkpoint folder when
+// it was killed (last.safetensors.tmp).
 constexpr auto kHalfCheckpoints = std::to_array<std::string_view>(
     {"last.safetensors.", "previous.safetensors.", "best.safetensors."});
 
@@ -60,7 +60,7 @@ bool begins_as_any(const std::string& name, std::span<const std::string_view> be
       beginnings, [&](std::string_view beginning) { return name.starts_with(beginning); });
 }
 
-// What a run says of itself, in the order of create().
+// Files that describe the run, in the order of create().
 constexpr std::array kWords = {"config.yaml", "command.txt", "meta.json"};
 
 std::array<std::string, kWords.size()> words_of(const Config& config, const std::string& command,
@@ -68,14 +68,15 @@ std::array<std::string, kWords.size()> words_of(const Config& config, const std:
   return {to_yaml(config), command + "\n", meta + "\n"};
 }
 
-// Whether a file is missing, empty or nothing but zeros: a power failure can leave its size alone.
+// Returns whether a file is missing, empty or all zeros: a power failure can keep the size but lose
+// the contents.
 bool is_lost(const fs::path& path) {
   const std::unique_ptr<InputFile> file = InputFile::if_there(path);
   return !file ||
          std::all_of(std::istreambuf_iterator<char>(*file), {}, [](char c) { return c == '\0'; });
 }
 
-// None where there is no such folder, or no more.
+// Empty if the folder does not exist or has just vanished.
 std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
   std::vector<fs::directory_entry> entries;
   std::error_code error;
@@ -97,7 +98,7 @@ bool is_plain(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_';
 }
 
-// A value without what YAML has around it: "0.3-0.05-0.6" of {from: 0.3, to: 0.05, over: 0.6}.
+// Strips YAML punctuation from a value: "0.3-0.05-0.6" for {from: 0.3, to: 0.05, over: 0.6}.
 std::string said_shortly(const std::string& value) {
   std::string words, word;
   for (const char c : value + " ") {
@@ -137,7 +138,7 @@ fs::path run_folder_below(const Config& config, const std::vector<std::string>& 
 }
 
 fs::path former_run_folder_below(const Config& config, const std::vector<std::string>& overrides) {
-  constexpr std::size_t kMostBytes = 255;  // of a name on most file systems
+  constexpr std::size_t kMostBytes = 255;  // limit for a file name on most file systems
   std::string variant;
   for (std::string word : overrides) {
     if (word.starts_with("seed=") || word.starts_with("name=")) continue;
@@ -170,8 +171,8 @@ bool RunFolder::exists() const {
   });
 }
 
-// Whether create() was here and no checkpoint is. Versions before 0.2 could be ended while they
-// made the folder of checkpoints anew.
+// Returns whether create() has run but no checkpoint exists. Versions before 0.2 could be killed
+// while recreating the checkpoint folder.
 bool RunFolder::is_begun() const {
   std::error_code error;
   if (!fs::is_directory(path_ / "checkpoints", error))
@@ -184,7 +185,7 @@ bool RunFolder::is_begun() const {
       });
 }
 
-// Whether a run may have it that has no checkpoint.
+// Returns whether the entry can belong to a run without a checkpoint.
 bool RunFolder::is_beginning(const fs::path& entry) const {
   const fs::path beginnings[] = {path_ / "checkpoints",
                                  path_ / "config.yaml",
@@ -222,10 +223,13 @@ void RunFolder::keep_last_checkpoint() const {
   const fs::path& beside = name.path();
   std::error_code error;
   fs::create_hard_link(last_checkpoint(), beside, error);
-  if (error && fs::copy_file(last_checkpoint(), beside, error))  // where a file has one name only
+  if (error && fs::copy_file(last_checkpoint(), beside, error))  // where files cannot have hard
+                                                                 // links
     sync_file(beside);
   if (!error) fs::rename(beside, previous_checkpoint(), error);
-  if (!error) fs::remove(beside, error);  // two names of one file are not renamed
+  if (!error)
+    fs::remove(beside, error);  // rename() does nothing between two hard links to one
+                                // file
   if (error) throw_refused(previous_checkpoint().string() + ": cannot be written", error.value());
 }
 
@@ -270,7 +274,7 @@ void RunFolder::lengthen(const Config& config, const std::string& command,
   write_words(config, command, meta);
 }
 
-// The folder of checkpoints comes first: by it is_begun() knows its own.
+// The checkpoint folder is made first: is_begun() relies on it.
 void RunFolder::create(const Config& config, const std::string& command,
                        const std::string& meta) const {
   require_new();
@@ -305,7 +309,7 @@ MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) {
   std::string kept = header() + "\n";
   std::string line;
   if (old) std::getline(*old, line);  // the header
-  // A last line without its end was broken off.
+  // A last line without a line end is incomplete.
   while (old && std::getline(*old, line) && !old->eof()) {
     if (std::strtoll(line.c_str(), nullptr, 10) > keep_episodes) continue;
     kept += line + "\n";

@@ -15,28 +15,28 @@
 
 namespace saccade {
 
-/// <variant>/seed-<n>, where the variant says in few words what was overridden and to what, in the
-/// order of the documentation ("model.core=gru": the last two words of a key), behind
-/// its own name if config.variant gives it one; `base` where there is nothing to say. A long one
-/// ends in a checksum of the whole.
+/// Returns <variant>/seed-<n>. The variant is config.variant, if set, followed by the overridden
+/// settings and their values in the order of the documentation ("model.core=gru": the last two
+/// words of a key), or `base` if there are none. A long name is cut and ends in a checksum of the
+/// whole.
 std::filesystem::path run_folder_below(const Config& config,
                                        const std::vector<std::string>& overrides);
-/// As versions before 0.2 said it.
+/// The same as versions before 0.2 named it.
 std::filesystem::path former_run_folder_below(const Config& config,
                                               const std::vector<std::string>& overrides);
-/// The former one of two folders, if it is there and the other is not.
+/// Returns `former` if it exists and `folder` does not; otherwise `folder`.
 std::filesystem::path existing_run_folder(const std::filesystem::path& folder,
                                           const std::filesystem::path& former);
-/// runs/<name>/ and that; the former one, if it is there alone.
+/// Returns runs/<name>/ followed by run_folder_below(), or the former name if only that exists.
 std::filesystem::path default_run_folder(const Config& config,
                                          const std::vector<std::string>& overrides);
 
 /// The files of one run. A folder holds config.yaml (every value), command.txt (as typed),
-/// meta.json (what it ran on), metrics.csv, checkpoints/last.safetensors, previous.safetensors
-/// (what was the last one before, should that be damaged) and best.safetensors, at its end
-/// summary.json and test.json, and where they are asked for recordings/, metrics.jsonl and
-/// events.out.tfevents.saccade. While it is trained there is a lock beside them (folder_lock.h),
-/// and failed.txt after a training that failed.
+/// meta.json (what it ran on), metrics.csv, checkpoints/last.safetensors, previous.safetensors (the
+/// last checkpoint but one, in case the last is damaged) and best.safetensors; at its end
+/// summary.json and test.json; on request recordings/, metrics.jsonl and
+/// events.out.tfevents.saccade. During training it also holds a lock (folder_lock.h), and after a
+/// failed training failed.txt.
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -55,37 +55,36 @@ class RunFolder {
   std::filesystem::path recordings() const { return path_ / "recordings"; }
   std::filesystem::path failure() const { return path_ / "failed.txt"; }
 
-  /// Whether there is anything at the path. A folder with nothing of a run in it, as a lock, the
-  /// word of a failure and half-written files are not, is as good as none. So is one that create()
-  /// made and that has no checkpoint, since a run cannot go on from it.
+  /// Returns whether the path holds anything. A folder with no files of a run counts as nothing; a
+  /// lock, failed.txt and half-written files do not count. So does a folder that create() made but
+  /// that has no checkpoint, since a run cannot resume from it.
   bool exists() const;
-  /// Throws InputError naming a symbolic link in the folder, by which files of others would be read
-  /// or written.
+  /// Throws InputError naming a symbolic link in the folder, through which files elsewhere would be
+  /// read or written.
   void require_no_links() const;
-  /// Throws InputError if there is something already.
+  /// Throws InputError if exists().
   void require_new() const;
-  /// The last checkpoint becomes the previous one, too, until another is written. At no moment is
-  /// either missing. Throws std::runtime_error naming the file and the reason.
+  /// Keeps the last checkpoint as the previous one as well, until a new one is written. Both exist
+  /// at every moment. Throws std::runtime_error naming the file and the reason.
   void keep_last_checkpoint() const;
-  /// Renames what is there for the last checkpoint to damaged.safetensors.
+  /// Renames the last checkpoint to damaged.safetensors.
   void set_damaged_checkpoint_aside() const;
-  /// Removes what a run that was ended by force had begun to write and to film.
+  /// Removes files and recordings that a killed run left half written.
   void remove_left_overs() const;
-  /// Rows of a run that has no checkpoint are kept as metrics.before.csv, or metrics.before-2.csv
-  /// and so on. Returns where; nothing without such rows.
+  /// Keeps the rows of a run without a checkpoint as metrics.before.csv, or metrics.before-2.csv
+  /// and so on. Returns the path; nothing if there are no such rows.
   std::optional<std::filesystem::path> set_metrics_aside() const;
-  /// Makes the folder with config.yaml, command.txt, meta.json and an empty metrics.csv, which stay
-  /// through a power failure. Throws InputError if there is something already, and as
-  /// throw_refused().
+  /// Makes the folder with config.yaml, command.txt, meta.json and an empty metrics.csv, all synced
+  /// to disk. Throws InputError if something exists already, and as throw_refused().
   void create(const Config& config, const std::string& command, const std::string& meta) const;
-  /// Writes config.yaml, command.txt and meta.json where they are missing or have lost their
-  /// contents, as in a power failure under a version before 0.2.
+  /// Writes config.yaml, command.txt and meta.json if they are missing or have lost their contents,
+  /// as after a power failure under a version before 0.2.
   void restore_lost(const Config& config, const std::string& command,
                     const std::string& meta) const;
-  /// Whether there is such a file.
+  /// Returns whether any of these files is lost.
   bool has_lost() const;
-  /// For a run that goes on to more episodes: writes these files anew, and keeps the test of the
-  /// shorter one as summary.before.json and test.before.json (or .before-2 and so on).
+  /// For a run that is extended to more episodes: rewrites these files, and keeps the test results
+  /// of the shorter run as summary.before.json and test.before.json (or .before-2 and so on).
   void lengthen(const Config& config, const std::string& command, const std::string& meta) const;
 
  private:
@@ -97,19 +96,19 @@ class RunFolder {
   std::filesystem::path path_;
 };
 
-/// metrics.csv: a header, then one row a logging step. The columns are those of kMetrics that are
-/// written there; the step column is `episodes`, the last one time/elapsed.
+/// metrics.csv: a header, then one row per logging step. The columns are the metrics of kMetrics
+/// that are written there; the step column is `episodes`, the last is time/elapsed.
 class MetricsFile {
  public:
-  /// Opens for appending. Rows beyond `keep_episodes` - written after the checkpoint that a resumed
-  /// run goes on from - are dropped first.
+  /// Opens for appending. First drops rows beyond `keep_episodes`, which were written after the
+  /// checkpoint that the run resumes from.
   MetricsFile(const std::filesystem::path& path, std::int64_t keep_episodes);
 
   /// Throws std::logic_error for a metric that is not written in metrics.csv.
   void append(const MetricsRow& row);
   void sync() const { file_.sync(); }
 
-  /// time/elapsed of the last row that was kept; 0 without one.
+  /// time/elapsed of the last kept row; 0 if there is none.
   double elapsed() const { return elapsed_; }
 
  private:
@@ -117,8 +116,8 @@ class MetricsFile {
   double elapsed_ = 0.0;
 };
 
-/// What the program runs on and reads, as JSON: version, commit, compiler, processor, ranks,
-/// threads of each, checksums of the data.
+/// Returns the machine and the inputs as JSON: version, commit, compiler, processor, ranks, threads
+/// per rank, checksums of the data.
 std::string meta_json(int ranks, int threads, const std::map<std::string, std::string>& checksums);
 
 }  // namespace saccade

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is logged so far.
+// Reads what has been logged so far.
 void read_progress(RunStatus& status, const RunFolder& folder) {
   const fs::path config = folder.path() / "config.yaml";
   if (!fs::exists(config)) return;
@@ -26,7 +26,7 @@ void read_progress(RunStatus& status, const RunFolder& folder) {
     if (last.contains("episodes")) status.share = std::min(1.0, value("episodes") / all);
     if (last.contains("train/error")) status.error = value("train/error");
   } catch (const std::runtime_error&) {
-    return;  // being written at this moment
+    return;  // the file is being written at this moment
   }
 }
 
@@ -58,7 +58,7 @@ RunStatus status_of(const RunFolder& folder) {
       status.state = RunStatus::State::done;
       return status;
     }
-  } catch (const std::runtime_error& fault) {  // what is there cannot be read
+  } catch (const std::runtime_error& fault) {  // the existing files cannot be read
     status.state = RunStatus::State::failed;
     status.message = fault.what();
     return status;

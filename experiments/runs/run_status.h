@@ -10,28 +10,29 @@
 
 namespace saccade {
 
-/// How a run stands, as its folder says; somebody may be training in it meanwhile.
+/// State of a run according to its folder; it may be in training at the same time.
 struct RunStatus {
   enum class State {
     done,
     running,
-    failed,   // its last training, and nobody is trying again; or what it left cannot be read
-    stopped,  // it has a checkpoint to go on from, and nobody does
-    waiting,  // it has not begun
+    failed,   // its last training failed and none is running, or its files cannot be read
+    stopped,  // it has a checkpoint to resume from, and no training is running
+    waiting,  // it has not started
   };
 
   std::filesystem::path folder;
   State state = State::waiting;
-  double share = 0.0;            // of its episodes, of those that are logged
-  std::optional<double> error;   // done: of the test; else of the last training episodes logged
-  std::optional<Holder> holder;  // running: by whom
-  std::string message;           // failed: why
+  double share = 0.0;            // logged episodes as a share of all
+  std::optional<double> error;   // done: of the test; otherwise of the last logged training
+                                 // episodes
+  std::optional<Holder> holder;  // running: who trains
+  std::string message;           // failed: the reason
 };
 
 /// "done", "running", "failed", "stopped", "waiting"
 const char* name_of(RunStatus::State state);
 
-/// Reads it without being in the way of who trains.
+/// Reads the state without disturbing a running training.
 RunStatus status_of(const RunFolder& folder);
 
 }  // namespace saccade

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kMaxRuns = 10'000;
 
-// What stands behind a key of studies, and where.
+// The value of a study key, and where it was set.
 struct Said {
   YAML::Node node;
   std::string origin;  // a file, or "override '...'"
@@ -34,11 +34,11 @@ struct Said {
 
 using Assignments = std::vector<Assignment>;
 
-// One part of a variant, or all of it: `name` stands for what it assigns.
+// A variant or a part of one. `name` labels its assignments.
 struct Variant {
   Assignments assignments;
-  std::string name;                // empty: what it assigns is said
-  std::vector<std::string> words;  // key=value of what is said
+  std::string name;                // empty: the label is made of the assignments
+  std::vector<std::string> words;  // key=value of each labelled assignment
 };
 using Variants = std::vector<Variant>;
 
@@ -80,7 +80,7 @@ Variant joined(Variant variant, const Variant& next) {
   return variant;
 }
 
-// Every combination of one of each list; the last list changes fastest.
+// Returns every combination of one variant from each list; the last list varies fastest.
 Variants combinations(const std::vector<Variants>& lists, const Said& vary) {
   Variants product(1);
   for (const Variants& list : lists) {
@@ -94,7 +94,7 @@ Variants combinations(const std::vector<Variants>& lists, const Said& vary) {
   return product;
 }
 
-// A variant for each value of a key.
+// Returns a variant for each value of a key.
 Variants values_of_key(const YAML::Node& key, const YAML::Node& values, const Said& vary) {
   if (!values.IsSequence() || values.size() == 0)
     vary.fail(key, fmt::format("vary: {}: allowed: a list of one value and more",
@@ -121,7 +121,7 @@ Variants listed(const YAML::Node& list, const Said& vary) {
   return variants;
 }
 
-// Lists are combined, so that a key in two of them would have two values.
+// Lists are combined, so a key in two of them would get two values.
 void refuse_shared_keys(const std::vector<Variants>& lists) {
   std::map<std::string, std::size_t> owners;  // key -> its list
   for (std::size_t i = 0; i < lists.size(); ++i)
@@ -173,13 +173,13 @@ std::vector<std::string> list_seeds(const Said& seeds) {
   for (const YAML::Node& seed : seeds.node) {
     const auto number = seed.IsScalar() ? parse_integer(seed.Scalar()) : std::nullopt;
     if (!number) fail();
-    list.push_back(std::to_string(*number));  // 01 is 1
+    list.push_back(std::to_string(*number));  // normalises 01 to 1
   }
   if (std::set(list.begin(), list.end()).size() != list.size()) fail();
   return list;
 }
 
-// The keys that the variants are tuned by: each is one of every variant.
+// Returns the keys that the variants are tuned by; every variant must assign each of them.
 std::vector<std::string> list_tuned_keys(const Said& tuned_by, const Variants& variants) {
   std::vector<std::string> keys;
   const auto add = [&](const YAML::Node& node) {
@@ -203,13 +203,13 @@ std::vector<std::string> list_tuned_keys(const Said& tuned_by, const Variants& v
   throw InputError(place + ": seed has no effect with seeds; allowed: one of the two");
 }
 
-// As messages name it.
+// Returns the override's name for messages.
 std::string place_of(const std::string& override) {
   return "override '" + abridged(override) + "'";
 }
 
-// What "key=a,b" or "key=[a, b]" lists for a setting that takes one value, and "key=[a, b],[c, d]"
-// for one that takes a list; nothing of an override that gives one value.
+// Returns the values that "key=a,b" or "key=[a, b]" lists for a setting with one value, and
+// "key=[a, b],[c, d]" for a setting with a list; nothing for an override with a single value.
 std::optional<YAML::Node> listed_values(const std::string& override,
                                         const std::vector<Setting>& table) {
   const std::size_t equals = std::min(override.find('='), override.size() - 1);
@@ -219,18 +219,18 @@ std::optional<YAML::Node> listed_values(const std::string& override,
     const YAML::Node values = YAML::Load("[" + override.substr(equals + 1) + "]");
     if (values.size() > 1) return values;
     if (values.size() == 1 && values[0].IsSequence() && !takes_list(*setting)) return values[0];
-  } catch (const YAML::Exception&) {  // the reader of configurations says what is wrong
+  } catch (const YAML::Exception&) {  // the configuration parser reports the error
   }
   return std::nullopt;
 }
 
-// Takes what is the study's from the file, and then from overrides, which are removed.
+// Extracts the study's keys from the file, then from the overrides, and removes them from both.
 struct StudyKeys {
   StudyKeys(const std::string& text, const std::string& origin,
             std::vector<std::string>& overrides) {
     const YAML::Node file =
         load_yaml(text, [&](const YAML::Mark& mark) { return place_in(origin, mark); });
-    if (!file.IsMap()) return;  // the reader of configurations says what is wrong
+    if (!file.IsMap()) return;  // the configuration parser reports the error
     if (file["vary"]) vary = {file["vary"], origin};
     if (file["seeds"]) seeds = {file["seeds"], origin};
     if (file["tuned_by"]) tuned_by = {file["tuned_by"], origin};
@@ -244,7 +244,7 @@ struct StudyKeys {
   }
 
   std::optional<Said> vary, seeds, tuned_by;
-  std::vector<Variants> lists;  // of overrides that list values of a setting, in their order
+  std::vector<Variants> lists;  // of overrides that list values of a setting, in order
 
  private:
   static bool take(std::optional<Said>& said, const std::string& key, const std::string& override) {
@@ -273,7 +273,7 @@ void refuse_overridden(const Assignments& variant, const std::vector<std::string
                                      place_of(override), assignment.key, assignment.place));
 }
 
-// Whether a variant assigns what its other settings do not read.
+// Returns whether a variant assigns a setting that has no effect given its other settings.
 bool assigns_unread(const Assignments& variant, const Config& config) {
   const std::set<std::string> unread = unread_settings(config);
   return std::ranges::any_of(
@@ -338,7 +338,9 @@ std::optional<Study> parse_study(const std::string& text, const std::string& ori
       run.folder = run_folder_below(run.config, words);
       run.former_folder = former_run_folder_below(run.config, former_words);
       if (!folders.insert(run.folder).second) {
-        if (assigns_unread(own, run.config)) return;  // another value of what it does not read
+        if (assigns_unread(own, run.config))
+          return;  // differs only in a setting that has no
+                   // effect
         throw InputError(fmt::format("{}: two variants would share the folder {}",
                                      own.front().place, run.folder.string()));
       }

@@ -21,7 +21,8 @@ std::filesystem::path find_run_folder(const std::filesystem::path& said) {
 
 namespace {
 
-// "; trained agents that come with the program: ...", for what may have been such a name.
+// Returns "; trained agents that come with the program: ..." if `said` may have been meant as such
+// a name.
 std::string word_on_agents(const std::filesystem::path& said) {
   const std::vector<std::string> names = shipped_agents();
   if (said.has_parent_path() || names.empty()) return "";

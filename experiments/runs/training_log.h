@@ -9,11 +9,11 @@
 
 namespace saccade {
 
-/// metrics.jsonl: the rows of metrics.csv, one JSON object a line. Its keys are the columns that
-/// have a value, in their order and with the digits of metrics.csv; what is not finite is null.
+/// metrics.jsonl: the rows of metrics.csv, one JSON object per line. The keys are the columns that
+/// have a value, in column order and with the digits of metrics.csv; non-finite values are null.
 class MetricsLines {
  public:
-  /// As MetricsFile does: rows beyond `keep_episodes`, and what is no whole row, are dropped first.
+  /// Like MetricsFile: first drops rows beyond `keep_episodes` and incomplete rows.
   MetricsLines(const std::filesystem::path& path, std::int64_t keep_episodes);
   void append(const MetricsRow& row);
   void sync() const { file_.sync(); }
@@ -22,12 +22,12 @@ class MetricsLines {
   AppendedFile file_;
 };
 
-/// What a training says while it goes on: the rows of metrics.csv, and the same in metrics.jsonl
-/// and as TensorBoard's events where the configuration asks for them.
+/// The log of a training: metrics.csv, and the same rows in metrics.jsonl and as TensorBoard events
+/// if the configuration asks for them.
 class TrainingLog {
  public:
-  /// Opens for appending. What was written after `keep_episodes` - after the checkpoint that a
-  /// resumed run goes on from - is dropped first, everywhere; -1 drops all.
+  /// Opens for appending. First drops from every file whatever was written after `keep_episodes`,
+  /// i.e. after the checkpoint that the run resumes from; -1 drops everything.
   TrainingLog(const RunFolder& folder, const LogConfig& config, std::int64_t keep_episodes);
 
   /// Throws std::logic_error for a metric that is not written in metrics.csv.
@@ -35,10 +35,10 @@ class TrainingLog {
   /// A recording (.png, .gif), which TensorBoard shows under `recording`.
   void show(std::int64_t episodes, const std::filesystem::path& recording);
 
-  /// Has the system write what was appended to the disk. Throws as AppendedFile.
+  /// Syncs the appended data to disk. Throws as AppendedFile.
   void sync() const;
 
-  /// time/elapsed of the last row that was kept; 0 without one.
+  /// time/elapsed of the last kept row; 0 if there is none.
   double elapsed() const { return table_.elapsed(); }
 
  private:

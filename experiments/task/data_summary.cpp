@@ -10,7 +10,8 @@
 namespace saccade {
 namespace {
 
-// "cat 40, dog 38": the classes with how many images each has in all sets; of many the first ones.
+// "cat 40, dog 38": the classes with their number of images over all sets; only the first ones if
+// there are many.
 std::string count_classes(const Digits& digits) {
   constexpr std::size_t kShown = 10;
   std::vector<int> counts(digits.class_names.size());

@@ -7,7 +7,7 @@
 
 namespace saccade {
 
-/// What was read, in two lines: how many images of which classes and size, and how they were
+/// Describes the data in two lines: how many images of which classes and size, and how they are
 /// divided into training, validation and test.
 std::string data_summary(const Config& config, const Digits& digits);
 

@@ -10,8 +10,8 @@
 
 namespace saccade {
 
-/// Digit sets that several tasks share, on any thread: each is read once, and kept as long as a
-/// task has it or no other was asked for since.
+/// A cache of datasets for several tasks; thread-safe. Each dataset is read once and kept while a
+/// task uses it or until another one is requested.
 class SharedDigits {
  public:
   /// Throws InputError as load_digits does.
@@ -20,7 +20,7 @@ class SharedDigits {
  private:
   using Key = std::tuple<std::string, std::string, int>;  // every member of a DataConfig
 
-  std::mutex mutex_;  // held while a set is read: who wants the same waits for it
+  std::mutex mutex_;  // held while a dataset is read, so that others who need it wait
   std::map<Key, std::weak_ptr<const Digits>> sets_;
   std::shared_ptr<const Digits> last_;
 };

@@ -23,7 +23,7 @@ std::optional<Retina> retina_of(const TaskKind& kind, const Config& config, cons
   return Retina(config.retina, config.scene.canvas[0], config.scene.canvas[1], channels);
 }
 
-// What an environment of test scenes says of itself.
+// Returns the observation spec of an environment of test scenes.
 Sight sight_of(const TaskKind& kind, const Config& config, const Digits& digits,
                const std::optional<Retina>& retina) {
   const auto environment = kind.make({.scene = config.scene,

@@ -14,18 +14,18 @@
 
 namespace saccade {
 
-/// Classes, symbols or actions of a task: a test keeps the confusion of each with each.
+/// Most classes, symbols or actions of a task: a test keeps the confusion between all pairs.
 inline constexpr std::size_t kMaxClasses = 2000;
 
-/// Everything of an experiment that learning does not change: its digits, its worlds, its model.
+/// The parts of an experiment that learning does not change: its dataset, environments and model.
 class Task {
  public:
-  /// Reads the data. Throws InputError for data, scenes or a retina that cannot be, and for
-  /// more than kMaxClasses.
+  /// Reads the data. Throws InputError for invalid data, scenes or retina, and for more than
+  /// kMaxClasses.
   explicit Task(const Config& config);
-  /// The same with the digits that others have, too; `shared` may be null.
+  /// The same with a shared dataset; `shared` may be null.
   Task(const Config& config, SharedDigits* shared);
-  /// The same with digits that are there already.
+  /// The same with a dataset that is already loaded.
   Task(const Config& config, std::shared_ptr<const Digits> digits);
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
@@ -37,23 +37,23 @@ class Task {
   const std::shared_ptr<const Digits> shared_digits_;
 
  public:
-  const Digits& digits;                // none where scenes have no digits
-  const std::optional<Retina> retina;  // where there is something to look at
+  const Digits& digits;                // empty if scenes have no digits
+  const std::optional<Retina> retina;  // empty if there is nothing to look at
   const Model model;
 
-  /// A class, symbol or action in words: the name of a digit; the sum of several, or the two of a
-  /// pair; a word; an action.
+  /// Returns the text of a class, symbol or action: the name of a digit; the sum of several, or the
+  /// two of a pair; a word; an action.
   std::string class_name(int label) const;
-  /// What an agent said, in words.
+  /// Returns an agent's answer as text.
   std::string spoken(std::span<const int> labels) const;
-  /// Environments of training (fresh scenes, digits shuffled and augmented where that is on), of
-  /// validation or of test (fixed by evaluation.seed and evaluation.scenes).
+  /// Environments for training (fresh scenes; digits shuffled, and augmented if enabled), for
+  /// validation or for test (fixed by evaluation.seed and evaluation.scenes).
   EnvironmentFactory environments(Split split) const;
-  /// The validation or test scenes of another evaluation: its seed draws them, and which digits
-  /// they show where they are fewer than the digits (see TaskKind::make).
+  /// The validation or test scenes of another evaluation: its seed draws the scenes, and which
+  /// digits they show if there are fewer scenes than digits (see TaskKind::make).
   EnvironmentFactory environments(Split split, const EvaluationConfig& evaluation) const;
-  /// Scenes of a test: so many draws of evaluation.scenes, of which the first are those of a single
-  /// draw; no scene twice, where the digits are all there is to one.
+  /// Number of test scenes: that many draws of evaluation.scenes, beginning with those of a single
+  /// draw; no scene is repeated if a scene consists of nothing but its digits.
   int test_scenes(const EvaluationConfig& evaluation) const;
 
  private:

@@ -7,16 +7,16 @@
 
 namespace saccade {
 
-/// Whether there is nothing left to do: a finished run of fewer episodes goes on. Throws InputError
-/// where the folder has a finished run of another configuration.
+/// Returns whether there is nothing left to do; a finished run with fewer episodes than configured
+/// is continued. Throws InputError if the folder has a finished run of another configuration.
 bool is_done(const RunFolder& folder, const Config& config);
 
-/// The table of the test of a finished run, as its summary.json has it: "on digit" is that of the
-/// deterministic and the random looks alone.
+/// Returns the test table of a finished run from its summary.json: "on digit" is known only for the
+/// deterministic and the random looks.
 std::string table_of_finished(const RunFolder& folder, const Config& config);
 
-/// Of a finished run: writes config.yaml, command.txt and meta.json again where they are lost, by
-/// what a checkpoint says of it. Throws InputError where that is of another configuration.
+/// For a finished run: rewrites config.yaml, command.txt and meta.json if they are lost, using what
+/// a checkpoint records. Throws InputError if that belongs to another configuration.
 void restore_lost_files(const RunFolder& folder, const Config& config, const std::string& command,
                         int ranks, int threads);
 

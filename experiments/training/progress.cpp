@@ -27,7 +27,8 @@ std::string training_figures(std::int64_t episodes, const RunWork& work, double 
 }
 
 void show(const std::string& text) {
-  std::fputs(text.c_str(), stdout);  // nobody may be there to read it: that ends no training
+  std::fputs(text.c_str(), stdout);  // an error is ignored: a closed output must not end the
+                                     // training
   std::fflush(stdout);
 }
 

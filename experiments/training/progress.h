@@ -11,30 +11,31 @@
 
 namespace saccade {
 
-/// Told how far a training is, on the thread that trains. This one shows nothing.
+/// Receives the progress of a training, on the training thread. This base class shows nothing.
 class Progress {
  public:
   virtual ~Progress() = default;
 
   virtual void begin(const RunWork& /*work*/) {}
-  /// Text for people, with its line ends.
+  /// Text for display, including line ends.
   virtual void note(const std::string& /*text*/) {}
-  /// After every update: cheap.
+  /// Called after every update; must be cheap.
   virtual void update(std::int64_t /*episodes*/, double /*per_second*/, double /*error*/) {}
-  /// At a logging step. `text` is added to the figures.
+  /// Called at a logging step. `text` is appended to the values.
   virtual void line(std::int64_t /*episodes*/, double /*per_second*/, double /*error*/,
                     const std::string& /*text*/) {}
-  /// After that: what metrics.csv has now as its last row.
+  /// Called after line(), with the last row written to metrics.csv.
   virtual void row(const MetricsRow& /*row*/) {}
   /// No update follows.
   virtual void finish() {}
-  /// The final test begins. What is returned is told of its scenes, by any thread.
+  /// Called when the final test begins. The returned callback receives its progress over scenes,
+  /// from any thread.
   virtual Told testing() { return nullptr; }
 };
 
-/// One training: on a terminal a bar that renews itself - the share that is done, the rate, the
-/// error, the last one on the validation scenes, the time left with the final test -, and lines
-/// that stay; a bar of the final test.
+/// Shows one training. On a terminal a bar that is redrawn, with the share done, speed, error, last
+/// validation error, and the time left including the final test, plus permanent lines; then a bar
+/// for the final test.
 class RunProgress final : public Progress {
  public:
   explicit RunProgress(Screen screen = screen_of(stdout));
@@ -57,32 +58,33 @@ class RunProgress final : public Progress {
   Clock::time_point last_draw_;
 };
 
-/// Told how the runs of a study go, of which several may go at once: by any of the threads that
-/// train them, but one call at a time. This one shows nothing.
+/// Receives the progress of the runs of a study, several of which may run at once. Called by any of
+/// their threads, one call at a time. This base class shows nothing.
 class StudyProgress {
  public:
   virtual ~StudyProgress() = default;
 
-  /// How a run came to its end here.
+  /// How a run ended in this process.
   enum class Ending { found_finished, trained, failed, stopped };
 
-  /// Run number `run` begins, in its folder. What is returned is told of its training.
+  /// Run number `run` begins in its folder. The returned object receives the progress of its
+  /// training.
   virtual std::unique_ptr<Progress> begin_run(int /*run*/, const std::string& /*label*/,
                                               const RunFolder& /*folder*/) {
     return std::make_unique<Progress>();
   }
-  /// It ended; `text` says how.
+  /// The run has ended; `text` describes the result.
   virtual void end_run(int /*run*/, const std::string& /*text*/, Ending /*ending*/) {}
-  /// No run follows.
+  /// No further run follows.
   virtual void end_study() {}
-  /// Text for people, with its line ends, after that.
+  /// Text for display, including line ends, after end_study().
   virtual void note(const std::string& /*text*/) {}
 };
 
 /// "43 %  215040 episodes  5120/s  error  9.21 %  left 0:56"
 std::string training_figures(std::int64_t episodes, const RunWork& work, double per_second,
                              double error);
-/// Writes text to standard output now.
+/// Writes text to standard output and flushes it.
 void show(const std::string& text);
 
 }  // namespace saccade

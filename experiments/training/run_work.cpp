@@ -69,7 +69,7 @@ double StudyWork::done() const {
   return done;
 }
 
-// A run that goes on did the rest elsewhere, or before.
+// Excludes what a resumed run did before or elsewhere.
 double StudyWork::done_of(const Run& run) {
   if (run.first < 0) return 0.0;
   return work_done(run.work, run.episodes, run.tested) - work_done(run.work, run.first);

@@ -6,34 +6,35 @@
 
 namespace saccade {
 
-/// What a run does from its first update to its summary.
+/// The amount of work of a run from its first update to its summary.
 struct RunWork {
-  std::int64_t episodes = 0;   // learned from
-  std::int64_t validated = 0;  // scenes of all evaluations on the way
+  std::int64_t episodes = 0;   // for training
+  std::int64_t validated = 0;  // scenes of all evaluations during training
   std::int64_t tested = 0;     // scenes of all passes of the final test
 };
 
-/// In episodes. A scene that is only played costs about half of one that is learned from.
+/// Total work in units of training episodes. A scene that is only evaluated costs about half as
+/// much.
 double all_work(const RunWork& work);
-/// The part of it that is done after so many episodes, with their evaluations, and test scenes.
+/// Returns the part done after `episodes`, including their evaluations, and `tested` test scenes.
 double work_done(const RunWork& work, std::int64_t episodes, std::int64_t tested = 0);
 
-/// How much of a study is left, in episodes as all_work counts them.
+/// The remaining work of a study, in episodes as counted by all_work.
 class StudyWork {
  public:
-  /// `episodes`: of each run. What else a run does is known once it begins; until then it is taken
-  /// to be in the same proportion as in those that have.
+  /// `episodes`: for each run. The evaluation work of a run becomes known once it begins; until
+  /// then it is estimated from the runs that have begun.
   explicit StudyWork(std::vector<std::int64_t> episodes);
 
-  /// Run number `run` begins here, or goes on after `episodes`.
+  /// Run number `run` begins in this process, or resumes after `episodes`.
   void begin(int run, const RunWork& work);
   void update(int run, std::int64_t episodes);
   void test(int run, std::int64_t scenes);
-  /// It is finished or failed. Called for runs that never began here as well.
+  /// The run has finished or failed. Also called for runs that never began in this process.
   void end(int run);
 
   double left() const;
-  /// What was done here.
+  /// Work done in this process.
   double done() const;
 
  private:
@@ -47,7 +48,7 @@ class StudyWork {
   std::map<int, Run> running_;
   std::vector<bool> ended_;
   double done_ = 0.0;                               // by runs that have ended
-  double known_work_ = 0.0, known_episodes_ = 0.0;  // of all runs that began
+  double known_work_ = 0.0, known_episodes_ = 0.0;  // of all runs that have begun
 };
 
 }  // namespace saccade

@@ -13,7 +13,7 @@
 namespace saccade {
 namespace {
 
-// Of this program's own file.
+// Checksum of the program's own executable.
 std::string checksum_of_program() {
   std::ifstream file("/proc/self/exe", std::ios::binary);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};

@@ -8,8 +8,8 @@
 
 namespace saccade {
 
-/// Throws InputError on all ranks, naming the first that differs from rank 0 and in what: the
-/// version, the program's file, a setting, the data. Their weights would part.
+/// Throws InputError on all ranks, naming the first rank that differs from rank 0 and how: in
+/// version, executable, a setting or the data. Otherwise their weights would diverge.
 void require_same_run(Ranks& ranks, const Config& config,
                       const std::map<std::string, std::string>& data_checksums);
 

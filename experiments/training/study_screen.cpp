@@ -21,14 +21,14 @@ winsize terminal_size() {
   return size;
 }
 
-// A line that is redrawn must not wrap. ASCII.
+// Cuts a line to the width, since a line that is redrawn must not wrap. ASCII.
 std::string cut(const std::string& line, int columns) {
   return columns > 0 ? line.substr(0, static_cast<std::size_t>(columns - 1)) : line;
 }
 
 }  // namespace
 
-// What a training tells, for its line.
+// Receives the progress of one training and updates its line.
 class StudyScreen::Row final : public Progress {
  public:
   Row(StudyScreen& screen, int run) : screen_(screen), run_(run) {}
@@ -113,10 +113,10 @@ void StudyScreen::end_study() {
   if (terminal_) show(kClearBelow + whole() + "\n");
 }
 
-// Lines that stay, above those of the runs and of the whole. The cursor waits on the first of
-// these.
+// Prints permanent lines above those of the runs and of the study. The cursor waits on the first of
+// the latter.
 void StudyScreen::draw(const std::string& lines) {
-  constexpr int kOthers = 3;  // the whole, the rest, and what was typed
+  constexpr int kOthers = 3;  // the study, the remaining runs, and the user's input
   last_draw_ = Clock::now();
   const winsize size = terminal_size();
   const std::size_t most = size.ws_row > kOthers ? size.ws_row - kOthers : running_.size();
@@ -150,7 +150,7 @@ std::string StudyScreen::whole() const {
   std::string text = fmt::format("{}: {} of {} runs done", name_, ended_, runs_);
   if (failed_ > 0) text += fmt::format(", {} failed", failed_);
   text += fmt::format(", {} so far", clock_time(seconds_since(start_)));
-  constexpr double kFirstGuess = 2.0;  // seconds, until which a rate says little
+  constexpr double kFirstGuess = 2.0;  // seconds before the speed is meaningful
   const double done = work_.done();
   const double seconds = done > 0.0 ? seconds_since(first_training_) : 0.0;
   if (ended_ < runs_ && seconds > kFirstGuess)

@@ -13,11 +13,11 @@
 
 namespace saccade {
 
-/// The runs of a study: a line for each that ends, and one for the whole. On a terminal that one
-/// stays below, under a line for each run that is trained now.
+/// Shows the runs of a study: a line for each run that ends, and one for the whole study. On a
+/// terminal the latter stays at the bottom, below a line for each run in training.
 class StudyScreen final : public StudyProgress {
  public:
-  /// `episodes`: of each run.
+  /// `episodes`: for each run.
   StudyScreen(const std::string& name, std::vector<std::int64_t> episodes);
 
   std::unique_ptr<Progress> begin_run(int run, const std::string& label,
@@ -33,7 +33,7 @@ class StudyScreen final : public StudyProgress {
     RunWork work;
     std::int64_t episodes = -1;  // trained; -1: none yet
     double per_second = 0.0, error = 0.0;
-    double tested = -1.0;  // share of the final test; -1: it has not begun
+    double tested = -1.0;  // share of the final test done; -1: not begun
     Clock::time_point start = Clock::now();
   };
 

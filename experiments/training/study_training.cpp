@@ -34,7 +34,7 @@ std::string outcome(const RunFolder& folder) {
   return text;
 }
 
-// "soft_grid, seed 2" for each run
+// Returns the label of each run: "soft_grid, seed 2".
 std::vector<std::string> labels_of(const Study& study) {
   const std::vector<const Config*> configs = configs_of(study);
   std::vector<std::string> labels = variant_labels(configs);
@@ -43,7 +43,7 @@ std::vector<std::string> labels_of(const Study& study) {
   return labels;
 }
 
-// What failed before is tried again, but not by each task of an array job that comes after.
+// Runs that failed before are tried again, but not by every later task of an array job.
 std::optional<RunFailure> old_failure(const RunFolder& folder) {
   const std::optional<RunFailure> failure = read_failure(folder);
   const std::string job = word_on_job();
@@ -65,11 +65,11 @@ class StudyTraining {
   struct Run {
     RunFolder folder;
     std::string label;
-    std::optional<RunFailure> old_failure;  // which is to be tried again
+    std::optional<RunFailure> old_failure;  // an earlier failure, to be tried again
     State state = State::open;
-    std::optional<Holder> holder = {};  // as it was last seen
+    std::optional<Holder> holder = {};  // as last seen
   };
-  // A run that this process is to train.
+  // A run claimed for training by this process.
   struct Taken {
     int run;
     std::unique_ptr<RunLock> lock;
@@ -93,7 +93,7 @@ class StudyTraining {
   SharedThreads threads_;
   SharedDigits digits_;
 
-  std::mutex mutex_;  // of all below, and of what is told of the study
+  std::mutex mutex_;  // guards all members below, and calls of the study's progress
   std::vector<Run> runs_;
   bool stopped_ = false;
 };
@@ -133,7 +133,8 @@ StudyOutcome StudyTraining::run() {
   StudyOutcome all;
   all.stopped = stopped_;
   for (const Run& run : runs_) {
-    // The last one of several processes to end a run sees that all are, since it looks after that.
+    // Checked after each run, so that the last of several processes to end a run sees all of them
+    // finished.
     if (run.state == State::finished || (run.state == State::open && is_finished(run.folder)))
       all.finished.push_back(run.folder.path());
     else if (run.state == State::open && run.holder)
@@ -145,7 +146,8 @@ StudyOutcome StudyTraining::run() {
   return all;
 }
 
-// One after another, until there is none left. The workers leave then: others get their threads.
+// Trains runs one after another until none is left, then frees its workers, so that other runs get
+// the threads.
 void StudyTraining::train_runs(std::unique_ptr<Workers> workers) {
   do {
     std::optional<Taken> taken = take_next();
@@ -154,7 +156,7 @@ void StudyTraining::train_runs(std::unique_ptr<Workers> workers) {
   } while (!stop_);
 }
 
-// From the first run on each time: what somebody else held may be free by now.
+// Starts from the first run each time: one held by another process may be free by now.
 std::optional<StudyTraining::Taken> StudyTraining::take_next() {
   const std::lock_guard guard(mutex_);
   for (int run = 0; run < static_cast<int>(runs_.size()); ++run)
@@ -163,14 +165,14 @@ std::optional<StudyTraining::Taken> StudyTraining::take_next() {
   return std::nullopt;
 }
 
-// Nothing where there is nothing to do, or somebody else does it.
+// Returns nothing if the run is done or held by another process.
 std::optional<StudyTraining::Taken> StudyTraining::take(int run) {
   Run& it = at(run);
   try {
     if (is_settled(run)) return std::nullopt;
     Taken taken{run, std::make_unique<RunLock>(it.folder.path(), request_.command), nullptr};
     it.holder.reset();
-    if (is_settled(run)) return std::nullopt;  // by who held it until now
+    if (is_settled(run)) return std::nullopt;  // by the process that held it until now
     it.state = State::taken;
     taken.progress = progress_.begin_run(run, it.label, it.folder);
     return taken;
@@ -182,7 +184,8 @@ std::optional<StudyTraining::Taken> StudyTraining::take(int run) {
   return std::nullopt;
 }
 
-// Finished, or tried and failed by somebody else since this study began.
+// Returns whether the run is finished, or another process has tried it and failed since this study
+// began.
 bool StudyTraining::is_settled(int run) {
   const Run& it = at(run);
   if (is_done(it.folder, config(run))) {
@@ -222,7 +225,7 @@ void StudyTraining::train_one(Taken& taken, Workers& workers) {
     text = fmt::format("failed: {}", error.what());
     if (taken.lock->is_own()) keep_failure(it.folder, error.what());
   }
-  taken.lock.reset();  // before the next run is looked for: see run()
+  taken.lock.reset();  // before looking for the next run: see run()
   taken.progress.reset();
   const std::lock_guard guard(mutex_);
   at(taken.run).state = state;

@@ -15,30 +15,29 @@ namespace saccade {
 
 struct StudyRequest {
   std::filesystem::path folder;  // of the study
-  int jobs = 0;                  // runs at once; 0: see default_jobs
-  int threads = 0;               // that they divide; 0: every processor this process may use
+  int jobs = 0;                  // runs trained at once; 0: see default_jobs
+  int threads = 0;               // shared by them; 0: every processor this process may use
   std::string command;           // as typed, for command.txt
   bool strict = false;           // see TrainingRequest
 };
 
-/// What came of it.
+/// Result of training a study.
 struct StudyOutcome {
-  std::vector<std::filesystem::path> finished;  // in the order of the study
+  std::vector<std::filesystem::path> finished;  // in study order
   int failed = 0;
-  std::vector<Holder> held;  // of each run that others are training
+  std::vector<Holder> held;  // one per run that others are training
   bool stopped = false;
 };
 
-/// Trains the runs of a study, `jobs` at once, each on its part of the threads. It goes on from
-/// where it is: runs that are finished are left as they are, others begin or are resumed, one that
-/// fails is told and does not stop the others. Runs that somebody else is training are left to him,
-/// so that several processes divide a study among them. Each run ends with the bytes that it has
-/// alone.
+/// Trains the runs of a study, `jobs` at once, each with its share of the threads. Continues where
+/// it left off: finished runs are skipped, others begin or resume, and a failing run is reported
+/// without stopping the others. Runs in training by another process are left to it, so that several
+/// processes can share a study. Each run gives the same bytes as when trained alone.
 StudyOutcome train_study(const Study& study, const StudyRequest& request, StudyProgress& progress,
                          const std::atomic<bool>& stop);
 
-/// How many runs are trained at once where nobody says: as many as there are threads, since a run
-/// of one thread never waits for another, while there are runs and `memory` (bytes) for them.
+/// Returns the default number of runs to train at once: the number of threads, since a run with one
+/// thread never waits for another, limited by the number of runs and by `memory` (bytes).
 int default_jobs(int runs, int threads, std::int64_t memory);
 
 }  // namespace saccade

@@ -12,21 +12,22 @@
 
 namespace saccade {
 
-/// What a training says of itself in summary.json.
+/// The training results for summary.json.
 struct TrainingFigures {
   std::int64_t episodes, best_episodes;
-  double best_error;   // of validation
-  double train_error;  // of the last row of metrics.csv; NaN where nothing was trained here
+  double best_error;   // on the validation scenes
+  double train_error;  // in the last row of metrics.csv; NaN if nothing was trained in this process
   double elapsed;      // seconds
 };
 
-/// A line that says that an agent overfits, where its error on the validation images is clearly
-/// above that on the training images: by 5 points and twice as large, at the lower end of the 95 %
-/// interval of so many validation images. Else empty.
+/// Returns a warning that the agent overfits if its error on the validation images is clearly above
+/// that on the training images: by 5 points and by a factor of two, at the lower end of the 95 %
+/// interval for this number of validation images. Otherwise empty.
 std::string overfitting_word(double train_error, double valid_error, int valid_images);
 
-/// Reads the test set, once, by the checkpoint that was best on the validation scenes. The first
-/// rank, which has the lock of the folder, writes test.json and summary.json, and notes the table.
+/// Evaluates the test set, once, with the checkpoint that was best on the validation scenes. The
+/// first rank, which holds the lock of the folder, writes test.json and summary.json, and reports
+/// the table.
 void test_and_summarize(const Task& task, const RunFolder& folder, const RunLock* lock,
                         const TrainingFigures& training, Workers& workers, Ranks& ranks,
                         Progress& progress);

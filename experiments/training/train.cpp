@@ -20,7 +20,7 @@
 namespace saccade {
 namespace {
 
-// A reward for each glimpse rests on answers that nothing trains.
+// A reward per glimpse comes from intermediate answers that nothing trains.
 std::string warning_of_rewards(const AgentConfig& config, const Model& model) {
   const std::string& reward = config.reinforce.reward;
   if (!find_reward(reward).by_step || model.first_decision() == model.num_glimpses() ||
@@ -32,7 +32,7 @@ std::string warning_of_rewards(const AgentConfig& config, const Model& model) {
       reward);
 }
 
-// Trains, and says of what ends it where the state is.
+// Trains, and on an error reports where the state was saved.
 bool train_watched(Training& training, const Config& config, const RunFolder& folder,
                    const std::atomic<bool>& stop, Ranks& ranks) {
   const std::string last = folder.last_checkpoint().string();
@@ -63,7 +63,7 @@ bool train_watched(Training& training, const Config& config, const RunFolder& fo
   }
 }
 
-// Whether it has come to its end already; says so, and what it found.
+// Returns whether the run is finished already; if so, reports its result.
 bool shows_finished(const Config& config, const RunFolder& folder, const TrainingRequest& request,
                     int threads, Progress& progress, Ranks& ranks) {
   bool finished = false;
@@ -81,7 +81,7 @@ bool shows_finished(const Config& config, const RunFolder& folder, const Trainin
   return ranks.any(finished);
 }
 
-// What threads and digits there are is given; the folder is held by the first rank, by `lock`.
+// `workers` and the shared dataset are given; the first rank holds the folder with `lock`.
 bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock,
               const TrainingRequest& request, Workers& workers, SharedDigits& digits,
               Progress& progress, const std::atomic<bool>& stop, Ranks& ranks) {
@@ -95,7 +95,7 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
       if (resumes)
         folder.require_no_links();
       else
-        folder.require_new();  // before the data are read
+        folder.require_new();  // before reading the data
       std::filesystem::remove(folder.failure());
     }
     made.emplace(config, &digits);
@@ -148,7 +148,7 @@ bool train(const Config& config, const RunFolder& folder, const TrainingRequest&
   std::optional<RunLock> lock;
   ranks.each([&] {
     if (!ranks.first()) return;
-    // Before even a lock is written there.
+    // Before even a lock is written to the folder.
     if (!request.resume)
       folder.require_new();
     else if (std::filesystem::is_directory(folder.path()))

@@ -17,29 +17,30 @@ struct TrainingRequest {
   bool resume = false;
   int threads = 0;           // 0: every processor this process may use
   std::string command = {};  // as typed, for command.txt
-  bool strict = false;       // no init_from of which parameters have other shapes
+  bool strict = false;       // refuse init_from if a parameter has another shape
 };
 
-/// What trainings that go side by side have in common.
+/// What trainings in the same process share.
 struct SharedParts {
   const RunLock& lock;  // of the run's folder
   Workers& workers;
   SharedDigits& digits;
 };
 
-/// Trains, evaluates on the schedule and tests at the end, writing the run folder. Returns true
-/// when the training is done; false when `stop` became true, after saving. With `resume` it goes on
-/// from last.safetensors, or begins where there is nothing yet; a run that was stopped and resumed
-/// ends with the same bytes as one that was not. Of a finished run nothing is done again: its table
-/// is told. Throws HeldError where the folder is being trained in by somebody else, and
-/// std::runtime_error where it is removed or replaced meanwhile: RunLock::require_own().
+/// Trains, evaluates on schedule and tests at the end, writing the run folder. Returns true when
+/// the training is complete; false if `stop` became true, after saving. With `resume` it continues
+/// from last.safetensors, or starts anew if there is no checkpoint; a run that was stopped and
+/// resumed ends with the same bytes as an uninterrupted one. For a finished run it only reports the
+/// table. Throws HeldError if another process is training in the folder, and std::runtime_error if
+/// the folder is removed or replaced meanwhile: RunLock::require_own().
 ///
-/// Several ranks train it together, with the bytes of one. The first alone reads and writes the
-/// folder and is told of; `stop` of any rank stops all after the same update. Throws LostRank on
-/// the ranks that are left where one is lost, after the first saved the last whole state.
+/// Several ranks train together and give the bytes of a single one. Only the first rank reads and
+/// writes the folder and reports progress; `stop` on any rank stops all after the same update. If a
+/// rank is lost, throws LostRank on the others, after the first rank has saved the last complete
+/// state.
 bool train(const Config& config, const RunFolder& folder, const TrainingRequest& request,
            Progress& progress, const std::atomic<bool>& stop, Ranks& ranks = alone());
-/// The same, of one rank, by what is there already; `request.threads` is not looked at.
+/// The same on one rank with `shared` parts; `request.threads` is ignored.
 bool train(const Config& config, const RunFolder& folder, const TrainingRequest& request,
            const SharedParts& parts, Progress& progress, const std::atomic<bool>& stop);
 

@@ -16,7 +16,7 @@
 namespace saccade {
 namespace {
 
-// A checkpoint has it where the last row lacked its evaluation.
+// Stored in a checkpoint if the last row still lacked its evaluation.
 const std::string kRowNote = "row";
 
 std::string to_note(const MetricsRow& row) {
@@ -114,7 +114,7 @@ std::string Training::resume() {
   return word;
 }
 
-// Schedules go by the share of a training that is done.
+// Warns about a changed length: schedules depend on the fraction of the training that is done.
 std::string Training::word_on_length(std::int64_t episodes_before) const {
   const auto rate = [&](double progress) { return learner_.optimizer.learning_rate(progress); };
   const double before =
@@ -126,7 +126,7 @@ std::string Training::word_on_length(std::int64_t episodes_before) const {
       rate(learner_.progress()));
 }
 
-// Before the first update there is nothing to keep, and the first recording is made.
+// Before the first update there are no rows to keep, and the first recording is made.
 void Training::open_log() {
   const std::int64_t keep = episodes() > 0 ? episodes() - (unevaluated_ ? 1 : 0) : -1;
   log_ = std::make_unique<TrainingLog>(folder_, task_.config.log, keep);
@@ -152,7 +152,8 @@ void Training::rescue() const {
   if (ranks_.first() && whole_) save_last();
 }
 
-// A checkpoint is younger than no row that it goes on from, also after a power failure.
+// Rows are synced before the checkpoint, so that a checkpoint never lacks the rows it continues
+// from, even after a power failure.
 void Training::save_last() const {
   lock_->require_own();
   log_->sync();
@@ -183,7 +184,7 @@ RunWork Training::work() const {
 bool Training::train(const std::atomic<bool>& stop) {
   const Config& config = task_.config;
   progress_.begin(work());
-  // What a stop came before is made now. The log was cut off before what was recorded there, too.
+  // Makes up for what a stop prevented. The log was cut before those recordings, too.
   if (unevaluated_) record_if_due();
   bool stopped = unevaluated_ && !log_unless_stopped(stop);
   while (!stopped && learner_.updates() < learner_.total_updates()) {
@@ -196,7 +197,8 @@ bool Training::train(const std::atomic<bool>& stop) {
 
     progress_.update(episodes(), window_timed_episodes_ / window_seconds_,
                      window_.errors / window_.episodes);
-    // Before the row, behind which this state may be saved: a resumed run records no earlier ones.
+    // Recorded before the row, after which this state may be saved: a resumed run does not repeat
+    // earlier recordings.
     record_if_due();
     if (is_due(config.evaluation.every)) {
       unevaluated_ = row_of(report);
@@ -212,7 +214,8 @@ bool Training::train(const std::atomic<bool>& stop) {
   return !stopped;
 }
 
-// After an update: whether it is the last, or the first after a multiple of `every` episodes.
+// After an update: returns whether it is the last one, or the first after a multiple of `every`
+// episodes.
 bool Training::is_due(std::int64_t every) const {
   const std::int64_t before = episodes() - task_.config.agent.training.batch_size;
   return learner_.updates() == learner_.total_updates() || before / every != episodes() / every;
@@ -227,7 +230,7 @@ bool Training::log_unless_stopped(const std::atomic<bool>& stop) {
   return unless_stopped(stop, [&] { log(*unevaluated_, /*evaluate_now=*/true); });
 }
 
-// All but the evaluation, and the time.
+// Everything but the evaluation and the time.
 MetricsRow Training::row_of(const UpdateReport& report) {
   const double n = window_.episodes;
   MetricsRow row;
@@ -266,7 +269,7 @@ void Training::log(MetricsRow row, bool evaluate_now) {
   }
 }
 
-// On the validation scenes, by the averaged weights; the best so far are to be kept.
+// Evaluates the averaged weights on the validation scenes, and keeps the best so far.
 void Training::evaluate(MetricsRow& row) {
   const Evaluation valid =
       validator_.run(flat(learner_.optimizer.averaged), {.progress = learner_.progress()});
@@ -283,7 +286,7 @@ void Training::evaluate(MetricsRow& row) {
   }
 }
 
-// TensorBoard shows no .mp4: it gets the same film as a .gif.
+// TensorBoard cannot show .mp4, so it gets the same recording as a .gif.
 void Training::record() const {
   lock_->require_own();
   const std::filesystem::path film = record(task_.config.record.format);
@@ -291,10 +294,12 @@ void Training::record() const {
   log_->show(episodes(), film.extension() == ".mp4" ? record("gif") : film);
 }
 
-// How the averaged weights look at validation scenes now. A resumed run makes the same files again.
+// Records how the current averaged weights look at validation scenes. A resumed run makes the same
+// files again.
 std::filesystem::path Training::record(const std::string& format) const {
   const RecordConfig& config = task_.config.record;
-  // Its name is to last as long as the checkpoints, after which no earlier recording is made again.
+  // Syncs the folder's name before a checkpoint is written, since a resumed run does not repeat
+  // earlier recordings.
   if (std::filesystem::create_directories(folder_.recordings())) sync_folder(folder_.path());
   const RecordedAgent agent{fmt::format("{} after {} episodes", task_.config.name, episodes()),
                             task_,

@@ -23,7 +23,7 @@ namespace saccade {
 /// One training in its folder, from its first or resumed update to its last.
 class Training {
  public:
-  /// `lock` is that of the folder, on the rank that writes; else null.
+  /// `lock` is that of the folder on the rank that writes, otherwise null.
   Training(const Task& task, const RunFolder& folder, const RunLock* lock, Workers& workers,
            Ranks& ranks, Progress& progress)
       : task_(task),
@@ -36,24 +36,26 @@ class Training {
                    task.config.evaluation.seed, workers, ranks),
         progress_(progress) {}
 
-  /// Begins with the weights of `init_from` that fit, where there is one, and says what it took.
-  /// Throws InputError where none fits or, if `strict`, one has another shape.
+  /// Starts from the weights of `init_from` that fit, if it is set, and returns which it used.
+  /// Throws InputError if none fits or, with `strict`, if one has another shape.
   std::string warm_start(bool strict);
-  /// Saves the state before the first update, so that there is always one to resume from.
+  /// Saves the state before the first update, so that there is always a checkpoint to resume from.
   void begin() {
     save(folder_.last_checkpoint());
     open_log();
   }
-  /// Goes on from the last checkpoint, or from the one before where that is damaged; says so.
+  /// Resumes from the last checkpoint, or from the previous one if the last is damaged; returns a
+  /// description.
   std::string resume();
-  /// Gives all ranks the state that the first one begins with.
+  /// Copies the initial state of the first rank to all ranks.
   void share_state();
-  /// Whether what resume() went on from was to be a shorter training.
+  /// Returns whether the run that resume() continued was configured to be shorter.
   bool is_lengthened() const { return lengthened_; }
-  /// Saves the state after the last whole update, where this rank writes.
+  /// Saves the state after the last complete update, on the rank that writes.
   void rescue() const;
-  /// Whether it came to its last update and row before `stop` was heard: after an update, or in an
-  /// evaluation, which a resumed training makes then.
+  /// Returns whether the last update and row were reached before `stop` became true, which is
+  /// checked after each update and during evaluations; a resumed training makes up an interrupted
+  /// evaluation.
   bool train(const std::atomic<bool>& stop);
 
   std::int64_t episodes() const { return learner_.episodes(); }
@@ -86,18 +88,20 @@ class Training {
   Learner learner_;
   Evaluator validator_;
   Progress& progress_;
-  std::unique_ptr<TrainingLog> log_;  // of the first rank
-  bool whole_ = true;                 // whether the state is that after an update
+  std::unique_ptr<TrainingLog> log_;  // on the first rank
+  bool whole_ = true;                 // false in the middle of an update
 
-  LossSums window_;                   // since the last row of metrics.csv
-  double window_seconds_ = 0.0;       // of training, evaluation apart
-  double window_timed_episodes_ = 0;  // of this process: a resumed window began in another
-  double elapsed_before_ = 0.0;       // up to the last row of the processes before this one
+  LossSums window_;                   // sums since the last row of metrics.csv
+  double window_seconds_ = 0.0;       // of training, without evaluation
+  double window_timed_episodes_ = 0;  // in this process: a resumed window began in another one
+  double elapsed_before_ = 0.0;       // until the last row of earlier processes
   Clock::time_point start_ = Clock::now();
   double best_error_ = std::numeric_limits<double>::infinity();
   std::int64_t best_episodes_ = 0;
-  double train_error_ = std::numeric_limits<double>::quiet_NaN();  // of the last row, written here
-  // The row of the last update, which still lacks its evaluation. On the first rank it is whole.
+  double train_error_ = std::numeric_limits<double>::quiet_NaN();  // of the last row written in
+                                                                   // this process
+  // The row of the last update, if its evaluation is still missing. Complete only on the first
+  // rank.
   std::optional<MetricsRow> unevaluated_;
   bool lengthened_ = false;
 };

@@ -21,13 +21,14 @@ namespace saccade {
 namespace {
 
 constexpr int kTurns = 7;
-constexpr int kPeakSize = 1024;      // side of the product that measures the peak
-constexpr double kTrainShare = 0.6;  // of a turn; the rest goes to the other measurements
+constexpr int kPeakSize = 1024;      // matrix side in the peak measurement
+constexpr double kTrainShare = 0.6;  // of a turn; the rest is for the other measurements
 constexpr double kPeakShare = 0.15;
 constexpr double kCeilingShare = 0.05;
 constexpr double kLookShare = 0.2;
 
-// Calls `work`, which returns how much it did, again and again for `seconds`; the amount a second.
+// Calls `work`, which returns the amount done, repeatedly for `seconds`; returns the amount per
+// second.
 template <class Work>
 double rate(double seconds, Work&& work) {
   const Clock::time_point start = Clock::now();
@@ -45,7 +46,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// A large f32 product on every thread at once; GFLOP.
+// A large f32 product on every thread; measured in GFLOP.
 class PeakProduct {
  public:
   explicit PeakProduct(Workers& workers)
@@ -66,7 +67,7 @@ class PeakProduct {
   std::vector<Tensor<3>> matrices_;
 };
 
-// Fresh scenes, each looked at T times at random, on every thread at once; glimpses.
+// Fresh scenes with T random looks each, on every thread; measured in glimpses.
 class RandomLooks {
  public:
   RandomLooks(const Task& task, Workers& workers)
@@ -107,7 +108,7 @@ class RandomLooks {
   std::vector<Looker> lookers_;
 };
 
-// The processor's ceiling, on every thread at once; GFLOP.
+// The processor's arithmetic ceiling over all threads, in GFLOP.
 double ceiling(Workers& workers) {
   std::atomic<double> gflop = 0.0;
   workers.for_each(workers.threads(), [&](int) { gflop += multiply_add_on_registers(); });
@@ -120,7 +121,7 @@ double peak_memory_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024.0;
 }
 
-// Where the time of `seconds` of training goes.
+// Measures where the time goes during `seconds` of training.
 nlohmann::ordered_json profile_training(Learner& learner, double seconds, int threads) {
   const Clock::time_point start = Clock::now();
   const Profiler profiler;

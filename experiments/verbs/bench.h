@@ -18,10 +18,10 @@ struct BenchOptions {
   bool json = false;
 };
 
-/// Measures training as `run` does it, scenes included, beside the machine's arithmetic peak, in
-/// turns, so that a machine whose speed drifts slows both: a large product (peak) and multiply-adds
-/// on registers alone (ceiling). Every figure is the median of the turns. `profile` measures apart
-/// where the time of all threads goes; its rows add up to it.
+/// Measures training as `run` does it, scenes included, alternating with the machine's arithmetic
+/// peak so that a drift in machine speed affects both: a large product (peak) and multiply-adds on
+/// registers only (ceiling). Every figure is the median over the turns. `profile` additionally
+/// measures where the time of all threads goes; its rows add up to the total.
 std::string bench(const BenchOptions& options, const Told& told = nullptr);
 
 }  // namespace saccade

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>  // here alone: it takes long to compile
+#include <CLI/CLI.hpp>  // only here: slow to compile
 #include <algorithm>
 #include <optional>
 #include <type_traits>
@@ -17,7 +17,7 @@
 namespace saccade {
 namespace {
 
-// What the library would take for a number near 2^64.
+// Rejects what the library would accept as a number near 2^64.
 std::string fault_of_natural_number(const std::string& text) {
   const bool natural = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   return natural ? "" : fmt::format("'{}'; allowed: an integer from 0 on", text);
@@ -53,7 +53,8 @@ std::string or_nothing(const std::optional<std::string>& meant) {
   return meant ? fmt::format("; did you mean '{}'?", *meant) : "";
 }
 
-// What is said in place of an option that is none: a setting as a setting, else the nearest option.
+// Returns the error for an unknown option: the proper syntax if it is a setting, otherwise the
+// nearest option.
 std::string option_fault(const CLI::App& verb, const std::string& word) {
   const std::string name = word.substr(2, word.find('=') - 2);
   std::vector<std::string> options = {"help"};
@@ -72,7 +73,7 @@ std::string option_fault(const CLI::App& verb, const std::string& word) {
   return fmt::format("--{} is no option of {}{}", name, verb.get_name(), hint);
 }
 
-// What other programs call it.
+// Names used by other programs.
 constexpr std::pair<const char*, const char*> kOtherNames[] = {
     {"train", "run"},    {"fit", "run"},          {"test", "eval"},    {"evaluate", "eval"},
     {"film", "record"},  {"video", "record"},     {"watch", "record"}, {"report", "compare"},
@@ -91,7 +92,7 @@ std::string verb_fault(const std::string& word, const std::vector<std::string>& 
                      fmt::join(names, ", "));
 }
 
-// What is wrong with the command line; a verb that is none comes with those there are.
+// Returns the usage error; an unknown command lists the valid ones.
 std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
   if (const std::vector<CLI::App*> chosen = app.get_subcommands(); !chosen.empty()) {
     for (const std::string& word : chosen[0]->remaining())
@@ -118,7 +119,7 @@ constexpr const char* kFirstSteps =
     "  saccade run quickstart                      train one, in half a minute\n"
     "  saccade help run                            what a command takes";
 
-// `help` and nothing at all are --help, `help run` is `run --help`.
+// Turns `help` and an empty line into --help, and `help run` into `run --help`.
 std::vector<std::string> without_help_verb(std::vector<std::string> words,
                                            const std::vector<std::string>& names) {
   if (words.empty()) return {"--help"};
@@ -145,13 +146,13 @@ const Verb* read_command_line(std::span<const Verb> verbs, int argc, const char*
     if (!verb.examples.empty())
       added->footer(fmt::format("Examples:\n  {}", fmt::join(verb.examples, "\n  ")));
   }
-  // Its own lines are short, those of the options are not.
+  // The program's own help lines are short, those of the options are not.
   const auto formatter = std::make_shared<CLI::Formatter>();
   formatter->column_width(14);
   formatter->label("SUBCOMMAND", "COMMAND");
   app.formatter(formatter);
   std::vector<std::string> words = without_help_verb({argv + 1, argv + argc}, names);
-  std::ranges::reverse(words);  // as CLI11 wants them
+  std::ranges::reverse(words);  // the order that CLI11 expects
   try {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {

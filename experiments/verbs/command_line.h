@@ -8,13 +8,14 @@
 
 namespace saccade {
 
-/// Reads a command line into the options of the verb that it names, and returns that verb; nullptr
-/// where help was asked for, which is printed. Throws InputError for what no verb understands.
+/// Parses a command line into the options of the command it names, and returns that command;
+/// nullptr if help was requested, which is printed. Throws InputError for anything that no command
+/// accepts.
 const Verb* read_command_line(std::span<const Verb> verbs, int argc, const char* const* argv);
 
-/// A word, quoted where a shell needs it.
+/// Returns a word, quoted if a shell requires it.
 std::string shell_word(const std::string& word);
-/// The command as typed, quoted where a shell needs it.
+/// Returns the command as typed, quoted as a shell requires.
 std::string typed(int argc, const char* const* argv);
 
 }  // namespace saccade

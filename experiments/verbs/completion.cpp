@@ -32,7 +32,7 @@ Words dashed_options(const Verb& verb) {
   return names;
 }
 
-// What else may stand behind a verb: settings, and things by their names.
+// Returns the other words that may follow a command: settings and named things.
 Words other_words(const Verb& verb) {
   Words words;
   if (takes(verb, kConfigOption) || takes(verb, "study")) words = shipped_experiments();
@@ -68,7 +68,7 @@ complete -o filenames -F _saccade saccade
       fmt::join(verb_names(verbs), " "), cases);
 }
 
-// Text between single quotes of zsh and fish.
+// Quotes text in single quotes for zsh and fish.
 std::string quoted(std::string text, const std::string& apostrophe) {
   for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += apostrophe.size())
     text.replace(at, 1, apostrophe);

@@ -11,8 +11,8 @@ namespace saccade {
 /// `bash`, `zsh`, `fish`
 std::vector<std::string> shells();
 
-/// A script by which a shell completes verbs, options, settings and the names of presets and
-/// trained agents. Throws InputError listing the shells.
+/// Returns a script with which a shell completes commands, options, settings and the names of
+/// presets and trained agents. Throws InputError listing the shells.
 std::string completion(const std::string& shell, std::span<const Verb> verbs);
 
 }  // namespace saccade

@@ -26,7 +26,7 @@ std::string megabytes(std::int64_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
-/// A bar that redraws itself on a terminal, and a line that stays for each file.
+/// A progress bar on a terminal, and a permanent line for each file.
 class ScreenDownload final : public DownloadProgress {
  public:
   void begin(const std::string& name, std::int64_t bytes) override {
@@ -64,7 +64,7 @@ class ScreenDownload final : public DownloadProgress {
   const Screen screen_ = screen_of(stdout);
   std::string name_;
   std::int64_t total_ = 0;
-  std::optional<std::int64_t> first_;  // that there were at first
+  std::optional<std::int64_t> first_;  // bytes present at the start
   Clock::time_point begin_, last_draw_;
 };
 
@@ -88,7 +88,7 @@ bool download_data(const DataOptions& options, const std::atomic<bool>& stop) {
 
 namespace {
 
-/// What is typed: the one or the other.
+/// A command line and what it does.
 struct DataLine {
   std::string what;
   std::vector<std::string> arguments;

@@ -14,7 +14,7 @@
 namespace saccade {
 namespace {
 
-// Of the pixels of all training images, in [0, 1], as the settings that take them.
+// Mean and deviation of the pixels of all training images, in [0, 1], as settings.
 std::string scale_of(const DigitSet& digits) {
   std::vector<double> mean, deviation;
   for (int c = 0; c < digits.channels(); ++c) {

@@ -14,13 +14,13 @@ struct PreviewOptions {
   std::vector<std::string> overrides = {};  // key.path=value
   std::filesystem::path out = {};           // .png
   int scenes = 12;                          // 1 to kMaxSheetScenes
-  bool force = false;                       // whether a file at `out` is written over
+  bool force = false;                       // whether to overwrite a file at `out`
 };
 
 /// Draws training scenes of an experiment (scene_sheet()), and returns what to print: the path, and
-/// what data.mean and data.deviation would be those of the training images' pixels.
-/// Throws InputError for a configuration or data that cannot be, a study, a suffix other than .png,
-/// and a file that is there already.
+/// the values of data.mean and data.deviation that match the pixels of the training images. Throws
+/// InputError for an invalid configuration or data, a study, a suffix other than .png, and an
+/// existing file.
 std::string preview(const PreviewOptions& options);
 
 }  // namespace saccade

@@ -19,18 +19,18 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxName = 40;
-constexpr int kSheetScenes = 4, kVideoScenes = 8;  // by default
+constexpr int kSheetScenes = 4, kVideoScenes = 8;  // defaults
 
 bool distinct(const std::vector<std::string>& names) {
   return std::set(names.begin(), names.end()).size() == names.size();
 }
 
-// The end says more than the beginning.
+// Cuts the beginning, since the end is more specific.
 std::string shortened(const std::string& name) {
   return name.size() <= kMaxName ? name : ".." + name.substr(name.size() - kMaxName + 2);
 }
 
-// The last folders of each path, as many as tell them apart.
+// Returns the shortest endings of the paths, in whole folders, that are distinct.
 std::vector<std::string> path_ends(std::span<const fs::path> folders) {
   std::vector<std::string> names(folders.size());
   std::vector<fs::path> rest;

@@ -29,9 +29,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// ---- How long it will take ----
+// ---- Estimated duration ----
 
-// Seconds of a whole run, from a moment of it.
+// Estimates the seconds of a whole run from a short measurement.
 double estimate_seconds(const Config& config, int threads) {
   constexpr double kMoment = 0.8;
   constexpr int kScenes = 200;
@@ -112,8 +112,9 @@ std::string plan(const RunOptions& options) {
   }
   warn_of_unused(configs_of(*study), unused(options, alone()));
 
-  std::map<std::string, double> seconds_of;  // configuration but for the seed -> of a whole run
-  std::vector<std::pair<std::string, std::string>> lines;  // a run, and what is left of it
+  std::map<std::string, double> seconds_of;  // configuration without the seed -> seconds of a whole
+                                             // run
+  std::vector<std::pair<std::string, std::string>> lines;  // a run and its remaining time
   double total = 0.0;
   for (const StudyRun& run : study->runs) {
     const RunFolder folder(run.folder_in(below));

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 void compare_runs(const Study& study, const fs::path& folder, const StudyOutcome& outcome,
                   const RunOptions& options, StudyProgress& progress) {
-  // Every variant needs as many tries.
+  // A fair comparison requires the same number of tries for every variant.
   const std::string tuned_by = fmt::format("{}", fmt::join(study.tuned_by, ","));
   const StudyLock lock(folder);
   const std::string table = compare({.folders = outcome.finished,
@@ -39,7 +39,7 @@ void compare_runs(const Study& study, const fs::path& folder, const StudyOutcome
   progress.note("\n" + table);
 }
 
-// Tells nothing but why runs failed.
+// Reports only why runs failed.
 class ErrorsOnly final : public StudyProgress {
  public:
   std::unique_ptr<Progress> begin_run(int run, const std::string& label,
@@ -69,7 +69,7 @@ std::string word_on_others(const std::vector<Holder>& held) {
 
 Study require_study(const fs::path& config, const std::vector<std::string>& overrides) {
   if (std::optional<Study> study = read_study(config, overrides)) return *std::move(study);
-  read_config(config, overrides);  // what is wrong with it comes first
+  read_config(config, overrides);  // reports an invalid configuration first
   throw InputError(
       fmt::format("{}: is a single run; allowed: a study (vary, seeds), which seeds=[1] "
                   "makes of it",

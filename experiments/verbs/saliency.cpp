@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kChunk = 8;  // scenes that are played at a time
+constexpr int kChunk = 8;  // scenes played at a time
 constexpr int kMargin = 14;
 
 double norm(const float* values, std::size_t count) {
@@ -32,7 +32,7 @@ double norm(const float* values, std::size_t count) {
   return std::sqrt(sum);
 }
 
-// Output by output, of the first `count` episodes that were played, which are scenes n, n + 1, ..
+// Computes each output for the first `count` episodes played, which are scenes n, n + 1, ..
 std::vector<SceneSaliency> follow(Jacobian& jacobian, std::span<const float> weights,
                                   const std::vector<int>& outputs, int n, int count,
                                   SaliencyArrays& arrays) {
@@ -58,7 +58,7 @@ std::vector<SceneSaliency> follow(Jacobian& jacobian, std::span<const float> wei
   return scenes;
 }
 
-// Plays the scenes, follows their logits, and draws and writes both.
+// Plays the scenes, differentiates their logits, and draws and writes both.
 void write_saliency(const Task& task, std::span<const float> weights,
                     const SaliencyOptions& options, const fs::path& png, const fs::path& npz,
                     const Told& told) {
@@ -104,7 +104,7 @@ std::string saliency(const SaliencyOptions& options, const Told& told) {
   if (options.scenes < 1 || options.scenes > kMaxSheetScenes)
     throw InputError(fmt::format("--scenes {}: allowed: 1 to {}", options.scenes, kMaxSheetScenes));
   const Trained trained(options.run_folder, options.data);
-  followed_outputs(trained.task.model, options.step, "--step");  // refuses before all else
+  followed_outputs(trained.task.model, options.step, "--step");  // validates the step first
   require_traceable(trained.task.model, trained.task.config.retina);
   make_folder(options.out);
   const fs::path png = options.out / "saliency.png", npz = options.out / "saliency.npz";

@@ -21,10 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Slurm gives notice to the shell alone (B:). It passes that on as SIGUSR1, which never ends the
-// program at once, even where Slurm has sent it a SIGTERM, too. The program ends with 130 when it
-// has saved (with the others where it has not yet begun to). A job that is being cancelled, or
-// queued again by Slurm itself, is no longer RUNNING, and left alone.
+// Slurm notifies only the shell (B:). The script forwards this as SIGUSR1, which never ends the
+// program at once, even if Slurm has also sent it a SIGTERM. The program ends with 130 after
+// saving, or with 138 or 143 if it was not yet handling signals. A job that is being cancelled, or
+// requeued by Slurm itself, is no longer RUNNING and is left alone.
 constexpr const char* kScript = R"sh(#!/bin/bash
 #SBATCH --job-name={name}
 #SBATCH --array=0-{last}
@@ -58,8 +58,8 @@ void check(const SlurmOptions& options) {
                     options.sbatch));
 }
 
-// A word as the shell and sbatch read it on one line. Throws InputError for a control character:
-// behind a new line in a comment of sbatch stands a command.
+// Returns a word quoted for both the shell and sbatch, on one line. Throws InputError for a control
+// character: a line break in an sbatch comment would start a command.
 std::string script_word(const std::string& text) {
   if (std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
     throw InputError(fmt::format(
@@ -116,7 +116,7 @@ std::string slurm(const SlurmOptions& options) {
   const Study study = require_study(options.config, options.overrides);
   const fs::path folder = folder_of(study, options.out);
   const std::string text = script(options, study, folder);
-  write_study_file(folder, study);  // so that `saccade status` knows the runs
+  write_study_file(folder, study);  // so that `saccade status` finds the runs
   const fs::path file = folder / "slurm.sh";
   replace_text(file, text);
   if (options.submit) submit(file);

@@ -12,16 +12,15 @@ struct SlurmOptions {
   std::vector<std::string> overrides;
   std::filesystem::path out;  // of the study; empty: runs/<name>
   int jobs = 1;               // tasks of the array
-  std::string sbatch;         // more options of sbatch, as for its command line
+  std::string sbatch;         // additional sbatch options, as on its command line
   bool submit = false;
 };
 
-/// Writes <study>/slurm.sh, an array job for Slurm whose tasks divide the runs of a study among
-/// them
-/// (`saccade run`, by the locks of the runs), and hands it to sbatch where it is to. A task that is
-/// told of its end by SIGUSR1 or SIGTERM saves, and goes on later: it asks to be queued again.
-/// Returns what to print. Throws InputError for what is no study, options that cannot be, and where
-/// there is no sbatch or it takes no such job.
+/// Writes <study>/slurm.sh, a Slurm array job whose tasks share the runs of a study (`saccade run`,
+/// by means of the run locks), and optionally submits it with sbatch. A task that receives SIGUSR1
+/// or SIGTERM saves and requests to be requeued, to continue later. Returns what to print. Throws
+/// InputError if it is not a study, for invalid options, and if sbatch is missing or rejects the
+/// job.
 std::string slurm(const SlurmOptions& options);
 
 }  // namespace saccade

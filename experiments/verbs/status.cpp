@@ -64,7 +64,7 @@ std::string line_of(const RunStatus& run) {
   return text.empty() ? name_of(run.state) : fmt::format("{:<8}{}", name_of(run.state), text);
 }
 
-// The path of a run below its study; its own name where it is all that was asked for.
+// Returns the path of a run relative to its study; its own name if only the run was requested.
 std::string name_in(const fs::path& study, const fs::path& run) {
   const fs::path below = run.lexically_normal().lexically_relative(study.lexically_normal());
   if (below != "." && !below.empty()) return below.string();

@@ -14,17 +14,17 @@
 
 namespace saccade {
 
-/// What a number may be, both ends included.
+/// Range of a number, inclusive.
 struct Range {
   int least;
   int most;
 };
 
-/// One thing that can be said to a verb, and where it is kept.
+/// A command-line option and where its value is stored.
 struct Option {
   enum Need { kOptional, kRequired };
 
-  std::string name;  // "--out"; without dashes it goes by its place
+  std::string name;  // "--out"; positional if without dashes
   std::variant<bool*, int*, double*, std::string*, std::optional<int>*,
                std::optional<std::uint64_t>*, std::filesystem::path*, std::vector<std::string>*,
                std::vector<std::filesystem::path>*>
@@ -33,7 +33,7 @@ struct Option {
   std::variant<Need, Range> bound = kOptional;
 };
 
-// What several verbs take, in one wording.
+// Options shared by several commands.
 
 inline const std::string kConfigOption = "config", kOverridesOption = "overrides";
 
@@ -61,43 +61,43 @@ inline Option strict_option(bool* strict) {
   return {"--strict", strict, "Refuse settings that nothing reads, which are else told"};
 }
 
-/// How a verb is called.
+/// Context of a command invocation.
 struct Call {
   std::string command;  // as typed
-  /// From the first time that it is asked on, SIGINT, SIGTERM and SIGUSR1 set this flag instead of
-  /// ending the program. To be asked before there are other threads.
+  /// From the first call on, SIGINT, SIGTERM and SIGUSR1 set this flag instead of ending the
+  /// program. Call before any other threads exist.
   std::function<const std::atomic<bool>&()> stop_flag;
-  /// The ranks that this process is one of. To be asked after stop_flag, before there are other
-  /// threads.
+  /// Returns the group of ranks this process belongs to. Call after stop_flag, before any other
+  /// threads exist.
   std::function<Ranks&()> join_ranks;
 };
 
-/// How it came to its end.
+/// How a command ended.
 enum class Ending { done, stopped };
 
-/// What can be typed after `saccade`. A verb prints what it has to say.
+/// A command of `saccade`. A command prints its own output.
 struct Verb {
   std::string name;
-  std::string group;  // of the help
+  std::string group;  // in the help
   std::string about;
   std::vector<Option> options;  // kept alive by `call`
   std::function<Ending(const Call&)> call;
-  bool joins_ranks = false;           // else several ranks are refused
-  std::vector<std::string> examples;  // of the help, as typed
+  bool joins_ranks = false;           // otherwise several ranks are refused
+  std::vector<std::string> examples;  // for the help, as typed
 };
 
-/// Prints to the standard output, as printable() has it.
+/// Prints to standard output, passed through printable().
 void say(const std::string& text);
 
-/// Does work(told), whose progress is shown meanwhile, and says what it returns. Where a signal
-/// asks it to stop (base/stop.h), it says that nothing was written instead.
+/// Runs work(told) while showing its progress, and prints what it returns. If a signal stopped it
+/// (base/stop.h), says that nothing was written instead.
 Ending say_unless_stopped(const Call& call, const std::string& what,
                           const std::function<std::string(const Told&)>& work);
 
-/// Throws InputError where this process is one of several ranks, which would all do the same work.
+/// Throws InputError if this process is one of several ranks, which would all do the same work.
 void require_one_rank(const std::string& verb);
 
-/// Every verb there is, in the order of the help. A new one is a file and a line in this table.
+/// All commands, in help order. A new one is a file and a line in this table.
 std::vector<Verb> verbs();
 
 Verb run_verb();

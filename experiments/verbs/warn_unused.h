@@ -6,11 +6,10 @@
 
 namespace saccade {
 
-/// What to do with settings that nothing reads: tell them on standard error, refuse them, or keep
-/// quiet.
+/// What to do with unused settings: warn on standard error, refuse them, or ignore them.
 enum class Unused { told, refused, passed_over };
 
-/// Of one run or of all runs of a study. Throws InputError where they are refused.
+/// Covers one run or all runs of a study. Throws InputError if unused settings are refused.
 void warn_of_unused(std::span<const Config* const> configs, Unused unused);
 
 }  // namespace saccade

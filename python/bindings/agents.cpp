@@ -49,7 +49,7 @@ Tensor<3> tensor_of(const GivenFloats& array) {
   return tensor;
 }
 
-// As a dictionary of NumPy arrays that own their memory.
+// Returns a dictionary of NumPy arrays that own their memory.
 nb::dict to_dict(std::vector<NpzArray> arrays) {
   nb::dict all;
   for (NpzArray& array : arrays)
@@ -66,13 +66,13 @@ nb::dict to_dict(std::vector<NpzArray> arrays) {
   return all;
 }
 
-/// Canvases (N, channels, rows, cols) that an agent is to look at, and their classes, or none.
+/// Canvases (N, channels, rows, cols) for an agent to look at, and their classes, or none.
 struct Canvases {
   Pixels pixels;
   std::vector<int> labels;
 };
 
-/// A trained agent: what it learned, and weights that may be written.
+/// A trained agent: its task, and weights that can be modified.
 class Agent {
  public:
   Agent(const std::string& path, int threads)
@@ -81,7 +81,7 @@ class Agent {
   const Task& task() const { return *task_; }
   std::string config_yaml() const { return to_yaml(task_->config); }
 
-  /// Name -> (rows, cols), in the memory of the weights.
+  /// Name -> (rows, cols), views of the weights' memory.
   nb::dict parameters(nb::handle self) {
     nb::dict all;
     for (const Parameter& p : task_->model.layout().parameters())
@@ -91,10 +91,10 @@ class Agent {
     return all;
   }
 
-  /// Whether its weights are no longer those it was made with.
+  /// Returns whether the weights differ from the loaded ones.
   bool edited() const { return !std::ranges::equal(weights_, loaded_); }
 
-  /// Writes the weights as a checkpoint.
+  /// Saves the weights as a checkpoint.
   void save(const std::string& path, bool force) const {
     OutputFile file(path, force, "--force writes over it, another path keeps it");
     write_averaged(file.path(), flat(weights_), task_->model.layout(), metadata_);
@@ -140,7 +140,8 @@ class Agent {
                        task_->config.evaluation.seed, step);
   }
 
-  /// To be filmed: looking at canvases, or at test scenes where there are none.
+  /// Returns the agent set up for recording: looking at the canvases, or at test scenes if there
+  /// are none.
   RecordedAgent filmed(const std::string& name, const std::optional<Canvases>& canvases,
                        const EvaluationConfig& evaluation) const {
     RecordedAgent agent{name, *task_, flat(weights_), Split::test, evaluation};
@@ -234,7 +235,7 @@ class Agent {
 
   const std::shared_ptr<const Task> task_;
   const std::map<std::string, std::string> metadata_;
-  Tensor<1> weights_, loaded_;  // one block of the model's layout; the same as it was at first
+  Tensor<1> weights_, loaded_;  // one block of the model's layout; the weights as loaded
   Workers workers_;
 };
 
@@ -246,7 +247,7 @@ Canvases canvases_of(const Pixels& pixels, const std::optional<Labels>& labels) 
   return canvases;
 }
 
-// Films agents side by side.
+// Records agents side by side.
 void record(const std::vector<Agent*>& agents, const std::vector<std::string>& names,
             const std::string& target, const std::optional<Pixels>& images,
             const std::optional<Labels>& labels, int scenes, std::optional<std::uint64_t> seed,

@@ -11,7 +11,7 @@ namespace saccade::python {
 template <class T>
 using Array = nanobind::ndarray<nanobind::numpy, T, nanobind::c_contig>;
 
-/// A new NumPy array whose memory is not written yet.
+/// Returns a new, uninitialised NumPy array.
 template <class T, std::size_t N>
 Array<T> new_array(const std::array<std::size_t, N>& shape) {
   std::size_t size = 1;

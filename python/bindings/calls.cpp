@@ -35,12 +35,12 @@ void require_threads() {
 
 namespace {
 
-// A computation on its own thread, and the thread that began it and waits for it.
+// A computation on its own thread, and the calling thread, which waits for it.
 class Computation {
  public:
   using Body = std::function<void(std::atomic<bool>& stop, const OnCaller& on_caller)>;
 
-  // On the thread that begins it, with the interpreter, which is free between `work`.
+  // Called on the calling thread, holding the interpreter, which is released except during `work`.
   void run(const Body& body) {
     std::thread thread;
     {
@@ -68,7 +68,7 @@ class Computation {
     changed_.notify_all();
   }
 
-  // By any thread of the computation, one after the other.
+  // Called by any thread of the computation, one at a time.
   void ask(const std::function<void()>& work) {
     const std::lock_guard turn(asking_);
     std::unique_lock lock(mutex_);
@@ -78,7 +78,7 @@ class Computation {
   }
 
   void wait() {
-    constexpr std::chrono::milliseconds kPatience{20};  // between looks for signals
+    constexpr std::chrono::milliseconds kPatience{20};  // between checks for signals
     std::unique_lock lock(mutex_);
     while (!done_) {
       changed_.wait_for(lock, kPatience, [this] { return done_ || asked_ != nullptr; });
@@ -108,8 +108,8 @@ class Computation {
   std::condition_variable changed_;
   const std::function<void()>* asked_ = nullptr;
   bool done_ = false;
-  std::exception_ptr failed_;  // what body threw
-  std::exception_ptr raised_;  // what a handler or work on the calling thread threw
+  std::exception_ptr failed_;  // thrown by body
+  std::exception_ptr raised_;  // thrown by a signal handler or by work on the calling thread
 };
 
 }  // namespace

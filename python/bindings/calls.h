@@ -8,7 +8,7 @@
 
 namespace saccade::python {
 
-/// While it lives, no signal is handled on this thread nor on those that it begins: a handler that
+/// While it exists, no signal is handled on this thread or on threads started by it: a handler that
 /// ran on a thread inside one of oneDNN's products was seen to corrupt the heap.
 class SignalsBlocked {
  public:
@@ -21,10 +21,11 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-/// Throws std::runtime_error in a process that was forked from one whose worker threads it lacks.
+/// Throws std::runtime_error in a forked process, which lacks the worker threads of its parent.
 void require_threads();
 
-/// body() while other Python threads run. A signal that comes meanwhile is handled after it.
+/// Runs body() while other Python threads run. Signals that arrive meanwhile are handled
+/// afterwards.
 template <class Body>
 auto compute(const Body& body) {
   const nanobind::gil_scoped_release released;
@@ -32,17 +33,17 @@ auto compute(const Body& body) {
   return body();
 }
 
-/// body() on a thread of its own, while this one handles signals: where a handler raises, as that
-/// of Ctrl-C does, body is asked to stop (base/stop.h), and that exception leaves once it has. One
-/// that body throws comes first.
+/// Runs body() on its own thread while this one handles signals. If a handler raises, as that of
+/// Ctrl-C does, body is asked to stop (base/stop.h), and the exception propagates once it has
+/// stopped. An exception from body takes precedence.
 void compute_until_stopped(const std::function<void()>& body);
 
-/// Does a piece of work on the thread that began the computation, which has the interpreter then,
-/// and comes back when it is done. Any thread of the computation may call it.
+/// Runs a piece of work on the calling thread, holding the interpreter, and returns when it is
+/// done. May be called by any thread of the computation.
 using OnCaller = std::function<void(const std::function<void()>& work)>;
 
-/// The same for a body that has something to tell meanwhile and reads `stop` itself: what its work
-/// on the calling thread throws is as what a handler raises. After that no more work is done.
+/// The same for a body that reports progress and reads `stop` itself: an exception from its work on
+/// the calling thread is treated like one from a signal handler. No further work is run after that.
 void compute_until_stopped(
     const std::function<void(std::atomic<bool>& stop, const OnCaller& on_caller)>& body);
 

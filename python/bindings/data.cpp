@@ -25,7 +25,7 @@ using namespace nb::literals;
 
 namespace {
 
-// Tells a saccade._listening.DownloadListener, on the thread that called.
+// Forwards to a saccade._listening.DownloadListener on the calling thread.
 class DownloadListener final : public DownloadProgress {
  public:
   DownloadListener(nb::handle python, const OnCaller& on_caller)
@@ -47,7 +47,7 @@ class DownloadListener final : public DownloadProgress {
     on_caller_([&] { python_.attr(what)(facts...); });
   }
 
-  nb::handle python_;  // kept alive by who called
+  nb::handle python_;  // kept alive by the caller
   const OnCaller& on_caller_;
   Clock::time_point last_update_;
 };

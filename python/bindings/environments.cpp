@@ -25,7 +25,7 @@ using namespace nb::literals;
 
 namespace {
 
-// The agent of pictures: it looks at points, and nothing is asked of its networks.
+// The agent for pictures: it looks at points, and its networks are not run.
 constexpr const char* kAgent = R"(
 model: {hidden_size: 1, glimpse_hidden: 1, location_hidden: 1, feature_size: 1, locator_hidden: 1}
 decoder: {hidden_size: 1}
@@ -36,10 +36,9 @@ std::size_t size_t_of(int n) { return static_cast<std::size_t>(n); }
 
 std::uint8_t* bytes_of(Array<bool>& flags) { return reinterpret_cast<std::uint8_t*>(flags.data()); }
 
-// What a step or reset writes, as NumPy arrays of N rows. The observation is the glimpses,
-// locations and steps; or flat, of each environment D + 3 numbers in a row: glimpse, location,
-// steps / T. The facts are labels, boxes and on_target; of one label or box each without an axis
-// for them.
+// Output of step or reset as NumPy arrays of N rows. The observation is glimpses, locations and
+// steps; or, if flat, D + 3 numbers in a row per environment: glimpse, location, steps / T. The
+// facts are labels, boxes and on_target; without an axis for labels or boxes if there is only one.
 struct Seen {
   Seen(std::size_t n, const VectorEnvironment& environments, const RetinaConfig& retina, bool flat)
       : rows(static_cast<int>(n)),
@@ -74,7 +73,7 @@ struct Seen {
             {boxes.data(), boxes.size()},
             {bytes_of(on_target), on_target.size()}};
   }
-  /// (observation, facts), once all is written.
+  /// Returns (observation, facts), once everything is written.
   nb::tuple arrays() {
     const nb::tuple facts = nb::make_tuple(labels, boxes, on_target);
     if (!flat) return nb::make_tuple(nb::make_tuple(glimpses, locations, steps), facts);
@@ -149,7 +148,7 @@ class Environments {
     return nb::make_tuple(arrays[0], arrays[1], rewards, terminated);
   }
 
-  // With same-step autoreset: how the given environments looked at their end.
+  // With same-step autoreset: the final observations of the given environments.
   nb::tuple final_rows(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>& which) {
     const VectorObservation& all = environments_.final_observation();
     Seen rows = new_rows(which.size());
@@ -175,7 +174,7 @@ class Environments {
     return rows.arrays();
   }
 
-  // Where the episodes are, as values that can be pickled.
+  // State of the episodes as picklable values.
   nb::tuple state() const {
     const VectorState state = environments_.state();
     return nb::make_tuple(state.running, copied(state.counters), copied(state.earned),
@@ -193,7 +192,7 @@ class Environments {
     run([&] { environments_.restore(state); });
   }
 
-  // The episode of environment i as a picture, (rows, cols, 3).
+  // Returns a picture of the episode of environment i, (rows, cols, 3).
   Array<std::uint8_t> render(int i) {
     require_shape(i >= 0 && i < environments_.size());
     if (!picture_) picture_.emplace(*task_, environments_, task_->config.name);
@@ -211,7 +210,7 @@ class Environments {
   const Task& task() const { return *task_; }
 
  private:
-  // What the configuration says of the episodes.
+  // Fills in the rules of the episodes from the configuration.
   EpisodeRules completed(EpisodeRules rules) const {
     rules.num_glimpses = task_->config.agent.glimpse.num_glimpses;
     rules.num_boxes = task_->kind.has_digits ? task_->config.scene.num_digits : 1;
@@ -234,8 +233,8 @@ class Environments {
   const std::shared_ptr<const Task> task_;
   const bool flat_;
   VectorEnvironment environments_;
-  std::optional<EnvironmentPicture> picture_;  // made when it is asked for
-  std::mutex one_at_a_time_;                   // of the Python threads that call
+  std::optional<EnvironmentPicture> picture_;  // created on first use
+  std::mutex one_at_a_time_;                   // between calling Python threads
 };
 
 }  // namespace

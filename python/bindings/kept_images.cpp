@@ -39,9 +39,9 @@ void require_fits(const DigitSet& test, const DigitSet& train) {
                                  test.classes - 1, train.classes - 1));
 }
 
-// Digits order(first) .. order(first + count - 1) of a set.
+// Returns digits order(first) .. order(first + count - 1) of a set.
 DigitSet drawn(const DigitSet& set, const RandomPermutation& order, int first, int count) {
-  const std::size_t pixels = set.images.size() / set.labels.size();  // of one image
+  const std::size_t pixels = set.images.size() / set.labels.size();  // per image
   DigitSet part;
   part.classes = set.classes;
   auto shape = set.images.shape();
@@ -66,7 +66,7 @@ std::unique_ptr<OutputFolder> folder_beside(const fs::path& target) {
   }
 }
 
-// Unless another process was first.
+// Keeps the existing folder if another process was first.
 void commit(const OutputFolder& beside, const fs::path& target) {
   try {
     beside.commit();

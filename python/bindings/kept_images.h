@@ -10,16 +10,17 @@
 
 namespace saccade::python {
 
-/// Labelled images as IDX files in cache_folder()/arrays/<name>, which is returned: written once,
-/// whole or not at all, whoever else writes them at the time. `name` stands for their content.
+/// Stores labelled images as IDX files in cache_folder()/arrays/<name> and returns that folder. It
+/// is written once and atomically, even if several processes write at the same time. `name` must
+/// identify the content.
 ///
-/// The training images are put in a fixed random order, since the last of them are for validation;
-/// where there is no test set, the last sixth of that order is. `seed` draws it.
+/// The training images are shuffled, since the last of them are for validation; without a test set
+/// the last sixth of the shuffled images is used. `seed` determines the order.
 ///
-/// `class_names`: of the classes, which then need not all have images; none: their numbers.
+/// `class_names`: of the classes, some of which may then have no images; empty: their numbers.
 ///
-/// Throws InputError, where arguments go by their names in Python, for labels that are not 0 to
-/// C - 1 with some of each, images of two sizes, too few, and a folder that cannot be written.
+/// Throws InputError, naming arguments as in Python, unless labels are 0 to C - 1 and each occurs,
+/// for images of two sizes, for too few images, and for a folder that cannot be written.
 std::filesystem::path keep_images(const DigitSet& images, const std::optional<DigitSet>& test,
                                   const std::vector<std::string>& class_names,
                                   const std::string& name, std::uint64_t seed);

@@ -13,8 +13,8 @@ namespace nb = nanobind;
 
 namespace {
 
-// Errors of the libraries, in Python's words. What std::filesystem throws is InputError where the
-// path is to blame, else RuntimeError.
+// Translates errors of the libraries to Python. An exception of std::filesystem becomes InputError
+// if the path is at fault, otherwise RuntimeError.
 void translate_error(const std::exception_ptr& thrown, void* input_error) {
   const auto raise = [](PyObject* kind, const std::exception& error) {
     PyErr_SetString(kind, saccade::python::in_python(error.what()).c_str());
@@ -27,7 +27,7 @@ void translate_error(const std::exception_ptr& thrown, void* input_error) {
     }
   } catch (const saccade::InputError& error) {
     raise(static_cast<PyObject*>(input_error), error);
-  } catch (const std::range_error&) {  // has an exception of its own
+  } catch (const std::range_error&) {  // mapped to its own exception
     throw;
   } catch (const std::overflow_error&) {
     throw;
@@ -39,7 +39,7 @@ void translate_error(const std::exception_ptr& thrown, void* input_error) {
 }  // namespace
 
 NB_MODULE(_saccade, m) {
-  nb::set_leak_warnings(false);  // of what modules hold at the end of the interpreter
+  nb::set_leak_warnings(false);  // modules hold objects until the interpreter ends
   m.doc() = "The C++ side of Saccade. Use the package `saccade`.";
   const nb::exception<saccade::InputError> input_error(m, "InputError", PyExc_ValueError);
   input_error.doc() = "What was given cannot be used. The message names it and what is allowed.";

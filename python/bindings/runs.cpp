@@ -40,7 +40,7 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-// A setting's value as Python has it.
+// Converts a setting's value to Python.
 struct ToPython {
   nb::object operator()(const std::string* field) const {
     return field->empty() ? nb::none() : nb::object(nb::cast(*field));
@@ -75,7 +75,8 @@ std::vector<std::pair<std::string, nb::object>> config_items(const fs::path& pat
   return items;
 }
 
-// The settings in which a file, whatever it varies, differs from the defaults, as YAML.
+// Returns the settings of a file that differ from the defaults, as YAML; the values it varies are
+// left out.
 std::map<std::string, std::string> changed_settings(const fs::path& path) {
   const Config said = parse_study_run(read_config_text(path), path.string(), {}, {});
   std::map<std::string, std::string> changed;
@@ -89,7 +90,7 @@ nb::object value_of(Metric metric, double value) {
   return metric == "episodes" ? nb::cast(static_cast<std::int64_t>(value)) : nb::cast(value);
 }
 
-// The columns of metrics.csv that have any value.
+// Returns the columns of metrics.csv that have any values.
 nb::dict metrics_columns(const fs::path& path) {
   const std::vector<MetricsRow> rows = read_metrics(path);
   nb::dict columns;
@@ -109,7 +110,7 @@ void require_some(const std::vector<fs::path>& folders) {
   if (folders.empty()) throw InputError("folders: none; allowed: one and more");
 }
 
-// What a verb returns, computed while other threads of Python run.
+// Returns the result of a command, computed while other Python threads run.
 template <class Work>
 std::string computed(const Work& work) {
   require_threads();

@@ -10,13 +10,13 @@
 
 namespace saccade::python {
 
-/// A row of metrics.csv by the names of its columns and in their order; `episodes` is an integer.
+/// Returns a row of metrics.csv as column name -> value, in column order; `episodes` is an integer.
 nanobind::dict to_python(const MetricsRow& row);
 
-/// Throws InputError for a number that the option of a verb does not allow. In Python it goes by
-/// the option's name without dashes. Nothing is allowed, too.
+/// Throws InputError for a number outside the range of the command's option, naming the option
+/// without dashes as in Python. No value is allowed, too.
 void require_allowed(const Verb& verb, const std::string& option, std::optional<int> value);
-/// The same of `threads`, where 0 are all there are.
+/// The same for `threads`, where 0 means all processors.
 void require_allowed_threads(int threads);
 
 }  // namespace saccade::python

@@ -16,27 +16,28 @@ using Pixels = nanobind::ndarray<const std::uint8_t, nanobind::ndim<4>, nanobind
 using Labels = nanobind::ndarray<const std::int64_t, nanobind::ndim<1>, nanobind::c_contig,
                                  nanobind::device::cpu>;
 
-/// The digits of a configuration, read once for all that use them at a time.
+/// Returns the dataset of a configuration, read once for all simultaneous users.
 std::shared_ptr<const Digits> digits_of(const Config& config);
 
-/// Images (N, rows, cols, channels) with labels (N). Throws InputError for shapes that do not fit
-/// and labels below 0, naming `images` and `labels` as these are called.
+/// Makes a dataset from images (N, rows, cols, channels) and labels (N). Throws InputError for
+/// shapes that do not match and labels below 0, using the given names of `images` and `labels`.
 DigitSet digit_set(const Pixels& images, const Labels& labels,
                    const std::string& images_name = "images",
                    const std::string& labels_name = "labels");
 
-/// The same as all three parts, kept once for all that use the same at a time. `class_names`: as
-/// many as there are classes or more; none: their numbers.
+/// The same for training, validation and test alike, kept once for all simultaneous users.
+/// `class_names`: at least as many as there are classes; empty: their numbers.
 std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labels,
                                         const std::vector<std::string>& class_names = {});
-/// Gives a set so many classes as there are names. Throws InputError for fewer than it has.
+/// Sets the number of classes to the number of names. Throws InputError if there are fewer names
+/// than classes.
 void require_names(DigitSet& set, const std::vector<std::string>& class_names);
 
-/// Throws InputError listing the names.
+/// Throws InputError listing the valid names.
 Split split_named(const std::string& name);
 
-/// A configuration's task with digits that other tasks may have, too. Throws InputError for digits
-/// where the scenes show none.
+/// Returns the task of a configuration with a dataset that other tasks may share. Throws InputError
+/// if a dataset is given for scenes without digits.
 std::shared_ptr<const Task> make_task(const Config& config,
                                       std::shared_ptr<const Digits> digits = nullptr);
 

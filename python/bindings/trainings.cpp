@@ -37,8 +37,8 @@ using namespace nb::literals;
 
 namespace {
 
-// Tells a saccade._listening.Listener of one training, by the folder of its run, on the thread that
-// called. `row` may say that it is enough.
+// Forwards to the saccade._listening.Listener of one training, identified by its run folder, on the
+// calling thread. `row` may request an early stop.
 class Listener final : public Progress {
  public:
   Listener(nb::handle python, const OnCaller& on_caller, std::atomic<bool>& stop, fs::path folder)
@@ -74,12 +74,12 @@ class Listener final : public Progress {
     on_caller_([&] { python_.attr(what)(folder_, facts...); });
   }
 
-  nb::handle python_;  // kept alive by who called
+  nb::handle python_;  // kept alive by the caller
   const OnCaller& on_caller_;
   std::atomic<bool>& stop_;
   const fs::path folder_;
   Clock::time_point last_update_;
-  std::int64_t episodes_ = 0;  // of the last update; 0: none yet
+  std::int64_t episodes_ = 0;  // at the last update; 0: none yet
   double error_ = 0.0;
 };
 
@@ -111,7 +111,7 @@ class StudyListener final : public StudyProgress {
   std::map<int, fs::path> folders_;
 };
 
-// What was said of an experiment: a file's text, what holds over it, and overrides.
+// The definition of an experiment: a file's text, assignments on top of it, and overrides.
 struct Said {
   Said(const std::optional<std::string>& text_, std::string origin_,
        const std::vector<std::tuple<std::string, std::string, std::string>>& assignments_,

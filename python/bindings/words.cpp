@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kFlags[] = {"force", "json", "resume", "strict", "unrolled"};
 
-// Whole sentences that would not be one.
+// Whole messages that need a different sentence in Python.
 constexpr std::pair<std::string_view, std::string_view> kSaid[] = {
     {"--out names another file", "another path keeps it"},
     {"--out DIR chooses another folder", "out= names another folder"},
@@ -23,7 +23,7 @@ std::size_t length_while(std::string_view text, auto holds) {
   return std::ranges::find_if_not(text, holds) - text.begin();
 }
 
-// What stands for the option at the beginning of `text`, which is cut off.
+// Removes the option at the beginning of `text` and returns its Python form.
 std::string take_option(std::string_view& text) {
   text.remove_prefix(2);
   const std::size_t length = length_while(text, in_name);

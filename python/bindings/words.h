@@ -5,9 +5,9 @@
 
 namespace saccade::python {
 
-/// A message of the libraries in Python's words. These name options as the command line has them;
-/// here they are keyword arguments: "--resume goes on" is "resume=True goes on", "--out DIR" is
-/// "out=DIR", "--fps 0: allowed" is "fps: 0; allowed", and `saccade data mnist` in backquotes is
+/// Translates a library message to Python, where command-line options are keyword arguments:
+/// "--resume goes on" becomes "resume=True goes on", "--out DIR" becomes "out=DIR", "--fps 0:
+/// allowed" becomes "fps: 0; allowed", and `saccade data mnist` in backquotes becomes
 /// saccade.data.download("mnist").
 std::string in_python(std::string_view message);
 

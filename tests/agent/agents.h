@@ -13,8 +13,8 @@ struct NamedAgent {
   AgentConfig config;
 };
 
-/// The agent of `base` in every kind of looking there is: every glimpse kind, with every
-/// addressing, score, expectation and estimator that fits, without and with a context where that
+/// The agent of `base` with every way of looking: every kind of glimpse attention with every
+/// addressing, score, expectation and estimator that fits, with and without a context where one
 /// fits, and every kind of model. The losses of soft_grid are on.
 inline std::vector<NamedAgent> every_agent(AgentConfig base) {
   base.glimpse.temperature = {0.7, 0.7, 1.0};
@@ -85,7 +85,7 @@ inline std::vector<NamedAgent> every_agent(AgentConfig base) {
   for (const char* kind : {"hard_gaussian", "hard_categorical", "soft_gaussian", "soft_point"})
     add_filtered(kind, "none");
   add_filtered("soft_grid", "features");
-  add_filtered("soft_grid", "pixels");  // which reads with the filters, and scores with them
+  add_filtered("soft_grid", "pixels");  // which uses the filters to read and to score
   return all;
 }
 

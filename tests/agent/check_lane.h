@@ -3,11 +3,11 @@
 #include "tests/agent/naive_looks.h"
 #include "tests/agent/played.h"
 
-// A lane that has run, against the naive model: forward, losses, and the gradient of every
-// parameter.
+// Compares a lane that has run with the naive model: forward pass, losses, and the gradient of
+// every parameter.
 namespace saccade {
 
-/// Whether the parameter matters for the loss.
+/// Returns whether the loss depends on the parameter.
 inline bool gets_gradient(const Model& model, const std::string& name) {
   const AgentConfig& config = model.config();
   const int steps = model.num_glimpses(), first = model.first_decision();
@@ -22,11 +22,12 @@ inline bool gets_gradient(const Model& model, const std::string& name) {
     if (name == reader) return false;
   const LookTraits& look = model.look();
   const bool point = look.looks && !look.frame && look.num_candidates == 0;
-  const bool placed = !point || config.model.context != "none";  // by the locator, from zero
+  const bool placed = !point || config.model.context != "none";  // by the locator, from a zero
+                                                                 // state
   return !name.starts_with("locator") || (placed && config.glimpse.first == "learned");
 }
 
-// Classes, or symbols given those before them, or actions.
+// Compares class probabilities, or those of symbols given the previous ones, or of actions.
 inline void check_answers(const Played& played, const naive::Parameters& p,
                           const std::vector<std::vector<naive::Row>>& states,
                           const std::vector<naive::Truth>& truths) {
@@ -36,7 +37,7 @@ inline void check_answers(const Played& played, const naive::Parameters& p,
   for (int b = 0; b < kEpisodes; ++b) {
     const naive::Truth& truth = truths[b];
     CAPTURE(b);
-    std::vector<naive::Row> said;  // log-probabilities of the last of all that is said
+    std::vector<naive::Row> said;  // log-probabilities of the last prediction
     if (!truth.symbols.empty())
       said = naive::decode(config, p, states[b], truth.length, truth.symbols);
     else if (!truth.actions.empty())
@@ -79,7 +80,7 @@ inline void check_forward(const Played& played, const naive::Batch& batch,
   }
 }
 
-// What a context network reads of the lane's scenes; nothing where there is none.
+// Returns the context network's input for the lane's scenes; empty if there is no context.
 inline std::vector<naive::Row> thumbnails(const Model& model, Environment& environment) {
   environment.reset(kFirstScene);
   Tensor<2> canvases = zeros<2>(kEpisodes, model.canvas().pixels());
@@ -93,7 +94,7 @@ inline std::vector<naive::Row> thumbnails(const Model& model, Environment& envir
 
 inline naive::Row row_of(ConstMatrix m, int r) { return {m.row(r), m.row(r) + m.cols}; }
 
-// What the lane saw and did, from an environment of the same scenes.
+// Reconstructs what the lane saw and did, from an environment with the same scenes.
 inline naive::World read_world(const Played& played, Environment& environment) {
   const Model& model = played.model;
   const Rollout& rollout = played.lane.rollout();
@@ -160,8 +161,8 @@ inline void check_forward(const Played& played, const std::vector<naive::Play>& 
 
 // ---- Whole lanes ----
 
-/// Of an agent whose glimpses hard_gaussian places: what it saw is a constant. `complete` fills in
-/// what the environment alone knows of the episodes.
+/// For an agent whose glimpses are placed by hard_gaussian: its observations are constants.
+/// `complete` fills in what only the environment knows of the episodes.
 template <class Complete>
 void check_point_lane(const Played& played, Complete&& complete) {
   naive::Parameters p = naive::read_parameters(flat(played.parameters), played.model.layout());
@@ -190,7 +191,7 @@ inline void check_point_lane(const AgentConfig& config, const Sight& sight = kTi
   check_point_lane(played, [&](naive::Episode& e, int b) { e.thumbnail = thumbnail[b]; });
 }
 
-/// Of every other agent.
+/// For every other agent.
 inline void check_look_lane(const AgentConfig& given, const Sight& sight = kTinySight,
                             const EnvironmentFactory& environments = tiny_environment) {
   const Played played(given, sight, environments);

@@ -15,10 +15,10 @@
 #include "tests/agent/support.h"
 #include "tests/support.h"
 
-// What tests/reference/make.py wrote with PyTorch.
+// Fixtures written by tests/reference/make.py with PyTorch.
 namespace saccade {
 
-/// Float against double arithmetic, in units of the largest number: 10 to 100 roundings.
+/// Float against double arithmetic, relative to the largest number: 10 to 100 rounding errors.
 constexpr double kTolerance = 5e-6;
 
 inline std::filesystem::path reference_folder() { return source_folder() / "tests/reference"; }
@@ -35,7 +35,7 @@ class Fixture {
   int size(const std::string& name, int dimension) const {
     return static_cast<int>(file_.find(name).shape.at(dimension));
   }
-  /// The last dimension are the columns.
+  /// The last dimension becomes the columns.
   ConstMatrix matrix(const std::string& name) const {
     const NamedTensor& tensor = file_.find(name);
     const int cols = static_cast<int>(tensor.shape.back());
@@ -47,7 +47,7 @@ class Fixture {
   const std::map<std::string, std::string>& metadata() const { return file_.metadata; }
   double number(const std::string& name) const { return std::stod(metadata().at(name)); }
 
-  /// A block with the fixture's value of every parameter of the layout.
+  /// Returns a block with the fixture's value of every parameter of the layout.
   Tensor<1> parameters(const ParameterLayout& layout) const {
     Tensor<1> block = zeros<1>(layout.size());
     for (const Parameter& p : layout.parameters()) {
@@ -59,7 +59,7 @@ class Fixture {
     }
     return block;
   }
-  /// Of one parameter: they lie in one tensor, in the order of the parameters.
+  /// The gradient of one parameter: all are stored in one tensor, in parameter order.
   std::span<const float> gradient(const std::string& name) const {
     std::size_t offset = 0;
     for (const NamedTensor& tensor : file_.tensors) {
@@ -91,11 +91,11 @@ inline void copy(Matrix to, ConstMatrix from) {
   for (int r = 0; r < to.rows; ++r) std::copy_n(from.row(r), from.cols, to.row(r));
 }
 
-// ---- The settings that a fixture was made with ----
+// ---- Settings of a fixture ----
 
 using Field = std::variant<std::string*, int*, double*, bool*, std::array<int, 2>*, Ramp*>;
 
-/// Of the agent, by the names they have in a configuration.
+/// Settings of the agent by their configuration names.
 inline std::map<std::string, Field> fields(AgentConfig& c) {
   AttendConfig& attend = c.hidden.attend;
   return {{"model.kind", &c.model.kind},
@@ -184,7 +184,8 @@ inline void set(std::array<int, 2>& to, const std::string& value) {
   to = {std::stoi(value), std::stoi(value.substr(space))};
 }
 
-/// Of an episode's fixture; sight.<..> and request.<..> are not the agent's.
+/// Returns the agent's settings of an episode fixture; sight.<..> and request.<..> are not among
+/// them.
 inline AgentConfig config_of(const Fixture& fixture) {
   AgentConfig config;
   config.glimpse.detach_state = false;  // UNSAID in episodes.py

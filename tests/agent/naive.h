@@ -12,11 +12,11 @@ namespace saccade::naive {
 
 // An agent that looks at points, and its loss.
 
-// ---- Seeing and looking ----
+// ---- Looking ----
 
-/// What the filters make of a glimpse (scale, channel, row, col): (scale, row, col, filter). The
-/// glimpse alone does not say how many scales of which side it has: `model` has the number of its
-/// channels and scales in what the next layer reads.
+/// Filter output of a glimpse (scale, channel, row, col): (scale, row, col, filter). The glimpse
+/// alone does not tell the number and side of its scales; they follow from `model` and the size of
+/// the next layer's input.
 inline Row filtered(const ModelConfig& model, const Parameters& p, const Row& glimpse) {
   const Weight &w = p.at("glimpse.filters.weight"), &b = p.at("glimpse.filters.bias");
   const int kernel = model.glimpse_kernel, stride = model.glimpse_stride;
@@ -47,7 +47,7 @@ inline Row filtered(const ModelConfig& model, const Parameters& p, const Row& gl
   return relu(all);
 }
 
-/// g_t of what was seen and where.
+/// g_t from the observation and the location.
 inline Row feature(const ModelConfig& model, const Parameters& p, const Row& glimpse,
                    const Row& location) {
   const Row seen = model.glimpse_network == "conv" ? filtered(model, p, glimpse) : glimpse;
@@ -57,8 +57,9 @@ inline Row feature(const ModelConfig& model, const Parameters& p, const Row& gli
   return relu(affine(join(what, where), p.at("glimpse.joint.weight"), p.at("glimpse.joint.bias")));
 }
 
-/// What the locator says of a state, before it is read as a mean, as logits or as a window; with a
-/// thumbnail of [h | c], where c is a layer that reads it (Ba et al. 2015, section 3.1).
+/// Returns the locator's output for a state, before it is used as a mean, logits or a window. With
+/// a thumbnail the input is [h | c], where c is a layer that reads the thumbnail (Ba et al. 2015,
+/// section 3.1).
 inline Row locate(const Parameters& p, const std::string& output, const Row& h,
                   const Row& thumbnail) {
   Row z = affine(h, p.at("locator.hidden.weight"), p.at("locator.hidden.bias"));
@@ -76,10 +77,10 @@ inline Row locate(const Parameters& p, const std::string& output, const Row& h,
 
 // ---- An episode ----
 
-/// What an episode saw and did: constants of the loss.
+/// What an episode saw and did; constants of the loss.
 struct Episode {
   std::vector<Row> glimpses, locations, samples;  // (T, D), (T, 2), (T, 2)
-  Row thumbnail;                                  // of a context, else none
+  Row thumbnail;                                  // with a context, otherwise empty
   Truth truth;
 };
 
@@ -101,7 +102,7 @@ inline std::vector<Episode> read_episodes(const Rollout& rollout) {
   return all;
 }
 
-/// States h_0 .. h_T.
+/// Returns the states h_0 .. h_T.
 inline std::vector<Row> states(const AgentConfig& config, const Parameters& p, const Episode& e) {
   State state = initial_state(config.model.hidden_size);
   std::vector<Row> all = {state.h};
@@ -112,8 +113,8 @@ inline std::vector<Row> states(const AgentConfig& config, const Parameters& p, c
   return all;
 }
 
-/// mu of glimpse t, placed by the state h_t; of glimpse 0 by a learned first location, where there
-/// is no context.
+/// mu of glimpse t, from the state h_t; for glimpse 0 the learned first location, unless there is a
+/// context.
 inline Row mean(const Parameters& p, int t, const Row& h, const Row& thumbnail) {
   if (t == 0 && thumbnail.empty()) return tanh(p.at("locator.first").values);
   return tanh(locate(p, "mean", h, thumbnail));
@@ -121,11 +122,11 @@ inline Row mean(const Parameters& p, int t, const Row& h, const Row& thumbnail) 
 
 // ---- The loss ----
 
-/// One batch of episodes and what else the loss depends on.
+/// One batch of episodes and the loss's other inputs.
 struct Batch {
   const AgentConfig& config;
-  double std;           // where it is not learned
-  Row average_returns;  // (T), of advantage `ema`
+  double std;           // if it is not learned
+  Row average_returns;  // (T), for advantage `ema`
   std::vector<Episode> episodes;
 
   int steps() const { return config.glimpse.num_glimpses; }
@@ -133,7 +134,7 @@ struct Batch {
   int first_decision() const { return episodes[0].truth.actions.empty() ? first_action() : 0; }
 };
 
-/// What the locator and the baseline read but send no gradient to.
+/// Detached inputs of the locator and the baseline.
 struct Detached {
   std::vector<std::vector<Row>> states;  // (B, T + 1, H)
   Outcomes outcomes;
@@ -155,7 +156,7 @@ inline Detached detach(const Batch& batch, const Parameters& p) {
   return all;
 }
 
-/// log pi of a sample of the Gaussian policy, and its entropy.
+/// log pi of a sample of the Gaussian policy, and the entropy of the policy.
 struct GaussianLook {
   double log_probability = 0.0, entropy = 0.0;
 };

@@ -8,17 +8,17 @@
 
 namespace saccade::naive {
 
-// What is said of the states h_0 .. h_T, and what it costs.
+// Predictions from the states h_0 .. h_T, and their losses.
 
-/// What is true of an episode and what was earned: constants of the loss.
+/// Truth and rewards of an episode; constants of the loss.
 struct Truth {
   int label = 0;
-  int length = 0;            // states that count
-  Row target;                // x, y of the digit at first
-  double correct = 0.0;      // of a class
-  std::vector<int> symbols;  // of a sequence, end mark included
+  int length = 0;            // number of states that count
+  Row target;                // initial x, y of the digit
+  double correct = 0.0;      // reward for a class
+  std::vector<int> symbols;  // of a sequence, including the end mark
   std::vector<int> actions;  // (T)
-  Row earned;                // (T): by actions
+  Row earned;                // (T): for actions
 };
 
 inline Truth read_truth(const SceneFacts& facts, const Answer& answer, int b, int steps) {
@@ -39,14 +39,14 @@ inline naive_attention::Read read_after(const AgentConfig& config, const Paramet
                                {h.begin() + 1, h.end()});
 }
 
-/// Log-probabilities of the classes, or of the actions.
+/// Log-probabilities of the classes or actions.
 inline Row classify(const Parameters& p, const Row& read) {
   return log_softmax(affine(read, p.at("classifier.weight"), p.at("classifier.bias")));
 }
 
 // ---- A sequence ----
 
-/// Parameters `<name>.<..>` as `<..>`.
+/// Parameters `<name>.<..>`, renamed to `<..>`.
 inline Parameters section(const Parameters& p, const std::string& name) {
   Parameters part;
   for (const auto& [key, value] : p)
@@ -54,7 +54,7 @@ inline Parameters section(const Parameters& p, const std::string& name) {
   return part;
 }
 
-/// A decoder between two symbols.
+/// State of a decoder between two symbols.
 struct Decoding {
   State state;
   Row context;
@@ -64,8 +64,8 @@ inline Decoding begin_decoding(const AgentConfig& config, const std::vector<Row>
   return {initial_state(config.decoder.hidden_size), h[length]};
 }
 
-/// Log-probabilities of symbol j; `previous` (V) is the symbol before it, or nothing. `p` are the
-/// decoder's alone.
+/// Log-probabilities of symbol j; `previous` (V) is the preceding symbol, one-hot, or empty. `p`
+/// holds only the decoder's parameters.
 inline Row say(Decoding& now, const AgentConfig& config, const Parameters& p,
                const std::vector<Row>& h, int length, int j, const Row& previous) {
   const std::vector<Row> values(h.begin() + 1, h.end());
@@ -86,7 +86,7 @@ inline Row say(Decoding& now, const AgentConfig& config, const Parameters& p,
       affine(join(now.state.h, now.context), p.at("output.weight"), p.at("output.bias")));
 }
 
-/// Log-probabilities of every symbol, (J, V), given those before it.
+/// Log-probabilities of every symbol, (J, V), given the preceding ones.
 inline std::vector<Row> decode(const AgentConfig& config, const Parameters& p,
                                const std::vector<Row>& h, int length,
                                const std::vector<int>& symbols) {
@@ -131,7 +131,7 @@ inline AnswerLoss answer_loss(const AgentConfig& config, const Parameters& p,
   return loss;
 }
 
-/// - sum_t A_t log pi(a_t) - entropy bonus, the advantages (T) constant.
+/// - sum_t A_t log pi(a_t) - entropy bonus, with the advantages (T) constant.
 inline double action_loss(const AgentConfig& config, const Parameters& p, const std::vector<Row>& h,
                           const Truth& truth, const Row& advantages) {
   double loss = 0.0;
@@ -143,7 +143,7 @@ inline double action_loss(const AgentConfig& config, const Parameters& p, const 
   return loss;
 }
 
-/// What an answer after the first `steps` glimpses is worth.
+/// The worth of an answer after the first `steps` glimpses.
 inline double worth(const AgentConfig& config, const Parameters& p, const std::vector<Row>& h,
                     const Truth& truth, std::size_t steps) {
   const bool correct = config.reinforce.reward == "correct";
@@ -161,7 +161,7 @@ inline double worth(const AgentConfig& config, const Parameters& p, const std::v
   return share / static_cast<double>(said.size());
 }
 
-/// What each glimpse earned, (T).
+/// The reward of each glimpse, (T).
 inline Row earned(const AgentConfig& config, const Parameters& p, const std::vector<Row>& h,
                   const Truth& truth) {
   const std::size_t steps = h.size() - 1;
@@ -179,7 +179,7 @@ inline Row earned(const AgentConfig& config, const Parameters& p, const std::vec
   return all;
 }
 
-/// What followed the decisions of each step, (T): the sum of what was earned, later less.
+/// The discounted return of each step's decisions, (T).
 inline Row returns(const AgentConfig& config, const Row& earned, bool acts) {
   const double discount = acts ? config.reinforce.discount : 1.0;
   const double lambda = config.reinforce.advantage == "gae" ? 1.0 : config.reinforce.trace;
@@ -195,13 +195,13 @@ inline double baseline(const Parameters& p, const Row& h, const Truth& truth) {
     return affine(h, p.at("baseline.weight"), p.at("baseline.bias"))[0];
   const auto& weight = p.at("baseline.hidden.weight");
   Row x = h;
-  if (weight.rows > static_cast<int>(h.size()))  // it is told the truth
+  if (weight.rows > static_cast<int>(h.size()))  // it also reads the true label
     x = join(join(h, one_hot(truth.label, weight.rows - h.size() - 2)), truth.target);
   return affine(relu(affine(x, weight, p.at("baseline.hidden.bias"))),
                 p.at("baseline.output.weight"), p.at("baseline.output.bias"))[0];
 }
 
-/// What REINFORCE knows of episodes of T steps, all (B, T).
+/// Inputs of REINFORCE for episodes of T steps, all (B, T).
 struct Outcomes {
   std::vector<Row> earned, returns, baselines;
 
@@ -216,7 +216,7 @@ struct Outcomes {
   }
 };
 
-/// Of step t of episode b.
+/// Advantage of step t of episode b.
 inline double advantage(const AgentConfig& config, const Row& average_returns, const Outcomes& all,
                         std::size_t b, std::size_t t, bool acts) {
   const ReinforceConfig& reinforce = config.reinforce;
@@ -243,7 +243,7 @@ inline double advantage(const AgentConfig& config, const Row& average_returns, c
   return own - others / static_cast<double>(m - 1);
 }
 
-/// Weighted squared error of the baseline, mean over the decisions from step `first` on; states
+/// Weighted squared error of the baseline, averaged over the decisions from step `first` on; states
 /// h_0 .. h_T and returns (T) are constants.
 inline double baseline_loss(const ReinforceConfig& config, const Parameters& p,
                             const std::vector<Row>& h, const Truth& truth, const Row& returns,

@@ -6,7 +6,7 @@
 
 namespace saccade::naive {
 
-// The networks that see a whole canvas (channels, rows, cols) at once: its feature.
+// The networks that read a whole canvas (channels, rows, cols) at once.
 
 /// (channels, rows, cols)
 struct Image {

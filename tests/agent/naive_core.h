@@ -12,9 +12,9 @@
 
 namespace saccade::naive {
 
-// The agent once more, in double precision and plain loops, one episode at a time, shaped like the
-// formulas and not like the fast code. Only the forward direction: gradients come from finite
-// differences.
+// An independent implementation of the agent in double precision and plain loops, one episode at a
+// time, structured like the formulas rather than the fast code. Forward pass only: gradients come
+// from finite differences.
 
 using naive_attention::Parameters;
 using naive_attention::Row;
@@ -79,8 +79,8 @@ inline Row log_softmax(const Row& logits) {
 
 struct State {
   Row h;
-  Row cell;                    // of an lstm
-  std::vector<Row> seen = {};  // of attention: g_1 .. g_t
+  Row cell;                    // for lstm
+  std::vector<Row> seen = {};  // for attention: g_1 .. g_t
 };
 
 using Core = State (*)(const ModelConfig& model, const Parameters& p, const Row& g,
@@ -128,7 +128,7 @@ inline Row layer_norm(const Parameters& p, const std::string& name, const Row& x
   return y;
 }
 
-/// Causal multi-head attention of a whole sequence.
+/// Causal multi-head attention over a whole sequence.
 inline std::vector<Row> multihead(const Parameters& p, const std::string& name, int heads,
                                   const std::vector<Row>& x) {
   const std::size_t width = x[0].size(), head = width / heads;
@@ -154,7 +154,7 @@ inline std::vector<Row> multihead(const Parameters& p, const std::string& name, 
   return y;
 }
 
-/// The whole sequence from its beginning: only the glimpses seen are carried along.
+/// Recomputes the whole sequence at each step; only the features seen are kept.
 inline State attention(const ModelConfig& model, const Parameters& p, const Row& g,
                        const State& old) {
   State state = old;
@@ -200,9 +200,9 @@ inline const NameTable<Core>& cores() {
   return table;
 }
 
-// ---- What the core reads ----
+// ---- Input of the core ----
 
-/// gain x * softmax(alpha sigmoid(W_ha h + W_xa x + b)), where there is a gate.
+/// gain x * softmax(alpha sigmoid(W_ha h + W_xa x + b)), if there is a gate.
 inline Row gated(const InputConfig& config, const Parameters& p, const Row& x, const Row& h) {
   if (config.kind == "none") return x;
   Row a = affine(x, p.at("gate.input.weight"), p.at("gate.bias"));
@@ -216,7 +216,7 @@ inline Row gated(const InputConfig& config, const Parameters& p, const Row& x, c
 
 inline State initial_state(int size) { return {Row(size), Row(size)}; }
 
-/// The state after another feature.
+/// The state after one more feature.
 inline State advance(const AgentConfig& config, const Parameters& p, const Row& x,
                      const State& old) {
   return cores().at(config.model.core)(config.model, p, gated(config.input, p, x, old.h), old);

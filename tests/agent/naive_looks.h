@@ -11,34 +11,34 @@
 
 namespace saccade::naive {
 
-// Attention over a grid, windows of Gaussian filters, points that are read between pixels, the
-// whole canvas as it is, and models that see it at once.
+// Grid attention, windows of Gaussian filters, points read between pixels, direct reads of the
+// canvas, and models that read it at once.
 
-/// A scene and what was done there: constants of the loss.
+/// A scene and the actions taken; constants of the loss.
 struct Scene {
   std::vector<Row> candidates;  // (G, D)
   Row canvas;                   // (channels rows cols)
-  Row thumbnail;                // of a context, else none
-  std::vector<int> choices;     // (T), of hard_categorical
+  Row thumbnail;                // with a context, otherwise empty
+  std::vector<int> choices;     // (T), for hard_categorical
   std::vector<Row> samples;     // (T, 2): of points between pixels, unclamped
-  std::vector<Row> noise;       // (T, 2): of their deviations, in units of the std
+  std::vector<Row> noise;       // (T, 2): deviations in units of the std
   Truth truth;
 };
 
-/// The scenes of a lane and what else the loss depends on.
+/// The scenes of a lane and the loss's other inputs.
 struct World {
-  const AgentConfig& config;  // settled
+  const AgentConfig& config;  // with derived settings filled in
   CanvasSize canvas;
   std::vector<Row> places;  // (G, 2)
   double temperature;
-  Row average_returns;  // (T), of advantage `ema`
+  Row average_returns;  // (T), for advantage `ema`
   std::vector<Scene> scenes;
-  int patch_size = 0, scales = 0;  // of the retina, where there is one; its factor is 2
-  double std = 0.0;                // of the Gaussian, where it is not learned
+  int patch_size = 0, scales = 0;  // of the retina, if there is one; its factor is 2
+  double std = 0.0;                // of the Gaussian, if not learned
 
   bool recurrent() const { return config.model.kind == "recurrent"; }
   bool is(const std::string& kind) const { return recurrent() && config.glimpse.kind == kind; }
-  /// Whether points are looked at between pixels, and learned by that.
+  /// Whether points are read between pixels and learned through the read.
   bool by_path() const {
     return is("soft_point") || (is("hard_gaussian") && config.reinforce.estimator != "score");
   }
@@ -72,7 +72,7 @@ inline Row expectation(const Row& w, const std::vector<Row>& x) {
   return sum;
 }
 
-/// Of glimpse t, given the state h_t and the candidates' embeddings.
+/// The distribution of glimpse t, given the state h_t and the candidates' embeddings.
 inline Row distribution(const World& world, const Parameters& p, const Scene& scene, int t,
                         const Row& h, const std::vector<Row>& keys) {
   const GlimpseConfig& config = world.config.glimpse;
@@ -92,8 +92,8 @@ inline Row distribution(const World& world, const Parameters& p, const Scene& sc
 
 // ---- A window of Gaussian filters ----
 
-/// One row of F_X or F_Y on a canvas side of `size` pixels, divided by that of the nearest pixel:
-/// far outside the canvas all are 0 in double precision.
+/// One row of F_X or F_Y over a canvas side of `size` pixels, divided by the value at the nearest
+/// pixel: far outside the canvas all are 0 in double precision.
 inline Row filter(int size, double centre, double variance) {
   Row f(size);
   const auto exponent = [&](double a) { return (a - centre) * (a - centre) / (2.0 * variance); };
@@ -127,13 +127,13 @@ inline Row read_window(const CanvasSize& canvas, int n, const Row& pixels, const
 
 // ---- A point between pixels ----
 
-/// Each cell is the integral of the canvas over its box, by the box's size.
+/// Each cell is the integral of the canvas over its box, divided by the box's size.
 inline Row read_point(const World& world, const Row& pixels, const Row& location) {
   const CanvasSize& canvas = world.canvas;
   const int patch = world.patch_size;
   Row glimpse;
   for (int s = 0, zoom = 1; s < world.scales; ++s, zoom *= 2) {
-    // Of the pixels along a side, in cell i.
+    // Share of each pixel along a side in cell i.
     const auto shares = [&](int axis, int size, int i) {
       const double edge = 0.5 * (location[axis] + 1.0) * size - 0.5 * patch * zoom + i * zoom;
       Row all(size);
@@ -158,12 +158,12 @@ inline Row read_point(const World& world, const Row& pixels, const Row& location
 // ---- An episode ----
 
 struct Play {
-  std::vector<Row> keys;       // (G, F): embeddings, where they are needed
+  std::vector<Row> keys;       // (G, F): embeddings, if needed
   std::vector<Row> decisions;  // (T): distributions or windows
   std::vector<Row> states;     // h_0 .. h_T
 };
 
-/// The canvas shrunk to rows x cols by the mean of what each pixel covers, (channels, rows, cols).
+/// The canvas shrunk to rows x cols by area averages, (channels, rows, cols).
 inline Row shrink(const CanvasSize& canvas, const Row& pixels, int rows, int cols) {
   const auto overlap = [](double side, int i, int k) {
     return std::max(0.0, std::min((i + 1) * side, k + 1.0) - std::max(i * side, 1.0 * k));
@@ -183,13 +183,13 @@ inline Row shrink(const CanvasSize& canvas, const Row& pixels, int rows, int col
   return small;
 }
 
-/// What a context network reads of a canvas; nothing where there is none.
+/// The context network's input for a canvas; empty if there is no context.
 inline Row thumbnail(const ModelConfig& model, const CanvasSize& canvas, const Row& pixels) {
   if (model.context == "none") return {};
   return shrink(canvas, pixels, model.context_size, model.context_size);
 }
 
-/// What the core reads of the whole canvas: at each step a row of all channels, or all at once.
+/// The core's inputs for model whole: at each step a row of all channels, or everything at once.
 inline std::vector<Row> read_whole(const World& world, const Scene& scene) {
   const GlimpseConfig& config = world.config.glimpse;
   const int rows = config.size[0] > 0 ? config.size[0] : world.canvas.rows;
@@ -202,7 +202,7 @@ inline std::vector<Row> read_whole(const World& world, const Scene& scene) {
   return all;
 }
 
-/// What the core reads at each step, of kinds that read the canvas as it is; null for others.
+/// The core's input at each step for kinds that read the canvas directly; null for others.
 using CanvasRead = std::vector<Row> (*)(const World& world, const Scene& scene);
 
 inline CanvasRead canvas_read(const World& world) {
@@ -223,7 +223,7 @@ inline double deviation(const World& world, const Parameters& p) {
   return world.config.glimpse.learn_std ? std::exp(p.at("locator.log_std")(0, 0)) : world.std;
 }
 
-/// mu + std epsilon, the noise being constant, clamped to the canvas.
+/// mu + std epsilon with constant noise, clamped to the canvas.
 inline Row locate_point(const World& world, const Parameters& p, const Scene& scene, int t,
                         const Row& mean) {
   if (t < world.first_learned()) return scene.samples[t];
@@ -234,7 +234,7 @@ inline Row locate_point(const World& world, const Parameters& p, const Scene& sc
   return location;
 }
 
-/// The feature of one look as the decision says, or as the choice of hard attention.
+/// The feature of one look, placed by the decision or by the choice of hard attention.
 inline Row look(const World& world, const Parameters& p, const Scene& scene, std::size_t t,
                 const Play& play) {
   const GlimpseConfig& config = world.config.glimpse;
@@ -258,7 +258,7 @@ inline Row look(const World& world, const Parameters& p, const Scene& scene, std
                  expectation(decision, world.places));
 }
 
-/// A distribution, a window or a mean.
+/// Returns a distribution, a window or a mean.
 inline Row decide(const World& world, const Parameters& p, const Scene& scene, int t, const Row& h,
                   const std::vector<Row>& keys) {
   if (world.is("soft_gaussian")) return locate(p, "window", h, scene.thumbnail);
@@ -266,7 +266,7 @@ inline Row decide(const World& world, const Parameters& p, const Scene& scene, i
   return t < world.first_learned() ? Row{0.0, 0.0} : mean(p, t, h, scene.thumbnail);
 }
 
-/// `detached`, where there is one: what the locator reads of the states h_0 .. h_{T-1}.
+/// `detached`, if given: what the locator reads instead of the states h_0 .. h_{T-1}.
 inline Play play(const World& world, const Parameters& p, const Scene& scene,
                  const std::vector<Row>* detached = nullptr) {
   Play all;
@@ -296,7 +296,7 @@ inline Play play(const World& world, const Parameters& p, const Scene& scene,
 
 // ---- The loss ----
 
-/// What REINFORCE reads but sends no gradient to.
+/// Detached inputs of REINFORCE.
 struct Constants {
   std::vector<Play> plays;  // (B)
   Outcomes outcomes;
@@ -319,7 +319,7 @@ inline Constants constants(const World& world, const Parameters& p) {
   return all;
 }
 
-/// Adds REINFORCE and the baseline of episode b.
+/// Adds the REINFORCE and baseline losses of episode b.
 inline void add_reinforce(Loss& sum, const World& world, const Parameters& p,
                           const Constants& constant, std::size_t b) {
   const ReinforceConfig& config = world.config.reinforce;
@@ -336,7 +336,7 @@ inline void add_reinforce(Loss& sum, const World& world, const Parameters& p,
       baseline_loss(config, p, before.states, scene.truth, constant.outcomes.returns[b], first);
 }
 
-/// The same of a Gaussian, and the bonus for its entropy, which it has without REINFORCE, too.
+/// The same for a Gaussian, with its entropy bonus, which applies without REINFORCE, too.
 inline void add_gaussian(Loss& sum, const World& world, const Parameters& p,
                          const Constants& constant, std::size_t b) {
   const ReinforceConfig& config = world.config.reinforce;
@@ -354,7 +354,7 @@ inline void add_gaussian(Loss& sum, const World& world, const Parameters& p,
     sum.baseline += baseline_loss(config, p, h, scene.truth, constant.outcomes.returns[b], first);
 }
 
-/// Coverage, rows and entropy of the weights w (T, G).
+/// Coverage, row and entropy penalties of the weights w (T, G).
 inline double grid_penalty(const World& world, const std::vector<Row>& w) {
   const GlimpseConfig& config = world.config.glimpse;
   double coverage = 0.0, rows = 0.0, entropies = 0.0;

@@ -16,15 +16,15 @@
 namespace saccade {
 
 #ifdef SACCADE_THIN_TESTS
-constexpr bool kThin = true;  // under the sanitizers, which are slow
+constexpr bool kThin = true;  // under sanitizers, which are slow
 #else
 constexpr bool kThin = false;
 #endif
 constexpr int kEpisodes = 12;
-constexpr int kBatch = 24;  // the lane is half of it
+constexpr int kBatch = 24;  // twice the lane size
 constexpr std::uint64_t kFirstScene = 3;
 
-// Of each step another.
+// A different value for each step.
 inline std::vector<double> average_returns(int steps) {
   std::vector<double> averages;
   for (int t = 0; t < steps; ++t) averages.push_back(0.35 - 0.04 * t);
@@ -71,9 +71,9 @@ struct Played {
   LossSums sums;
 };
 
-/// The derivative of loss() by `number`, by central differences. There may be a kink beside it (of
-/// a relu, or a pixel's edge): of smaller and smaller steps, that which agrees the best with
-/// `fast`.
+/// The derivative of loss() with respect to `number`, by central differences. There may be a kink
+/// nearby (of a relu, or at a pixel's edge): tries ever smaller steps and returns the result
+/// closest to `fast`.
 template <class Loss>
 double difference(double& number, double fast, Loss&& loss) {
   const double centre = number;
@@ -91,9 +91,8 @@ double difference(double& number, double fast, Loss&& loss) {
 }
 
 /// Compares the lane's gradient with central differences of loss(), the naive sum over the lane's
-/// episodes as a function of `p`, at a dozen numbers of each parameter (three where the tests are
-/// thin, which may all lie behind a relu that is off). Where reached(name) is false the gradient
-/// must be zero.
+/// episodes as a function of `p`, at a dozen elements of each parameter (three with kThin, all of
+/// which may be behind an inactive relu). Where reached(name) is false the gradient must be zero.
 template <class Loss, class Reached>
 void check_gradient(const Played& played, naive::Parameters& p, Loss&& loss, Reached&& reached) {
   constexpr std::size_t kSamples = kThin ? 3 : 12;
@@ -102,7 +101,7 @@ void check_gradient(const Played& played, naive::Parameters& p, Loss&& loss, Rea
     const std::span<const float> fast = values_of(flat(played.lane.gradient), parameter);
     std::vector<double> expected, actual;
     std::size_t stride = (parameter.size() + kSamples - 1) / kSamples;
-    while (std::gcd(stride, parameter.cols) > 1) ++stride;  // of all columns
+    while (std::gcd(stride, parameter.cols) > 1) ++stride;  // visits all columns
     for (std::size_t i = 0; i < parameter.size(); i += stride) {
       double& number = p.at(parameter.name).values[i];
       expected.push_back(difference(number, kBatch * fast[i], loss) / kBatch);
@@ -113,8 +112,7 @@ void check_gradient(const Played& played, naive::Parameters& p, Loss&& loss, Rea
     CAPTURE(largest);
     if (reached(parameter.name)) {
       if (!kThin) CHECK(largest > 1e-6);
-      // The differences are of numbers near 30, and so are the floats that were summed: errors of
-      // 3e-8 are rounding.
+      // The losses, and the floats in their sums, are near 30: errors of 3e-8 are rounding.
       CHECK(relative_error(actual, expected) * largest < 1e-4 * std::max(largest, 3e-4));
     } else {
       CHECK(largest == 0.0);
@@ -123,7 +121,7 @@ void check_gradient(const Played& played, naive::Parameters& p, Loss&& loss, Rea
   }
 }
 
-/// The parts of the model, as the start of their parameters' names, that got any gradient.
+/// The parts of the model, as prefixes of parameter names, that received any gradient.
 inline std::set<std::string> reached_parts(const Played& played) {
   std::set<std::string> parts;
   for (const Parameter& p : played.model.layout().parameters()) {

@@ -23,8 +23,8 @@ constexpr Sight kTinySight{.glimpse_size = kTinyGlimpse,
                            .canvas = {1, 12, 12},
                            .patch_size = 3};
 
-/// An agent so small that an update takes microseconds. No two sizes are equal, so that a swapped
-/// one shows.
+/// An agent so small that an update takes microseconds. All sizes differ, so that swapped sizes are
+/// detected.
 inline AgentConfig tiny_config(const std::string& core = "rnn") {
   AgentConfig config;
   config.model = {.core = core,
@@ -51,7 +51,7 @@ inline AgentConfig tiny_config(const std::string& core = "rnn") {
   return config;
 }
 
-/// Gives an agent another way to be credited, with a trace where that has one.
+/// Sets the agent's advantage, with a trace if it supports one.
 inline void set_credit(AgentConfig& config, const std::string& advantage,
                        const std::string& reward) {
   config.reinforce.advantage = advantage;
@@ -60,7 +60,7 @@ inline void set_credit(AgentConfig& config, const std::string& advantage,
   config.reinforce.trace = traces ? 0.6 : 1.0;
 }
 
-/// The sizes of the defaults, but for the glimpses.
+/// The default sizes, except for the glimpses.
 inline AgentConfig full_size_config(const std::string& core) {
   AgentConfig config;
   config.model.core = core;
@@ -68,8 +68,8 @@ inline AgentConfig full_size_config(const std::string& core) {
   return config;
 }
 
-/// Twelve 6x6 digits of three classes: stripes whose slope is the class, shifted from one to the
-/// next.
+/// Twelve 6x6 digits of three classes: stripes whose slope is the class, each shifted from the
+/// previous.
 inline const DigitSet& tiny_digits() {
   static const DigitSet digits = [] {
     constexpr int kCount = 12, kSide = 6;
@@ -89,7 +89,7 @@ inline const DigitSet& tiny_digits() {
   return digits;
 }
 
-/// Those digits on a cluttered 12x12 canvas.
+/// These digits on a cluttered 12x12 canvas.
 inline std::unique_ptr<Environment> tiny_environment(int episodes, int rollouts) {
   const SceneConfig scene{
       .kind = "cluttered", .canvas = {12, 12}, .num_distractors = 2, .distractor_size = 3};
@@ -98,7 +98,7 @@ inline std::unique_ptr<Environment> tiny_environment(int episodes, int rollouts)
   return std::make_unique<GlimpseEnvironment>(scenes, retina, episodes, rollouts);
 }
 
-/// Fills every parameter with N(0, deviation^2), those that begin at zero too.
+/// Fills every parameter with N(0, deviation^2), including those initialised to zero.
 inline void randomize(std::span<float> block, const ParameterLayout& layout, float deviation,
                       std::uint32_t seed) {
   for (int index = 0; index < static_cast<int>(layout.parameters().size()); ++index) {
@@ -108,28 +108,28 @@ inline void randomize(std::span<float> block, const ParameterLayout& layout, flo
   }
 }
 
-/// The numbers of one parameter inside a block.
+/// The elements of one parameter within a block.
 template <class T>
 std::span<T> values_of(std::span<T> block, const Parameter& parameter) {
   return block.subspan(parameter.offset, parameter.size());
 }
 
-/// The parameter of a name; std::out_of_range if there is none.
+/// Returns the parameter with this name; throws std::out_of_range if there is none.
 inline const Parameter& find_parameter(const ParameterLayout& layout, const std::string& name) {
   for (const Parameter& p : layout.parameters())
     if (p.name == name) return p;
   throw std::out_of_range("no parameter " + name);
 }
 
-/// The numbers of a matrix, row by row.
+/// The elements of a matrix, row by row.
 inline std::vector<float> values_of(ConstMatrix m) {
   std::vector<float> values;
   for (int r = 0; r < m.rows; ++r) values.insert(values.end(), m.row(r), m.row(r) + m.cols);
   return values;
 }
 
-/// The largest |actual - expected| in units of the largest |expected|; infinite where the numbers
-/// of numbers differ or one is not finite.
+/// The largest |actual - expected| relative to the largest |expected|; infinite if the counts
+/// differ or a number is not finite.
 template <class Actual, class Expected>
 double relative_error(const Actual& actual, const Expected& expected) {
   if (std::size(actual) != std::size(expected)) return INFINITY;

@@ -10,7 +10,7 @@
 
 namespace saccade {
 
-/// What agents are to do.
+/// A task for agents.
 struct Task {
   std::string name;
   EnvironmentFactory environments;
@@ -54,7 +54,7 @@ inline Task transcribe_task() {
                           .distractor_size = 3});
 }
 
-/// Numbers of one digit or two.
+/// Numbers of one or two digits.
 inline Task words_task(int max_number = 29) {
   return make_task("digits_to_words", [=](int episodes, int rollouts) {
     return std::make_unique<WordsEnvironment>(max_number, Split::train, 3, episodes, rollouts);
@@ -78,7 +78,7 @@ struct TaskAgent {
   Task task;
 };
 
-/// Agents with attention over their inputs and their states, in every task.
+/// Agents with attention over their inputs and states, for every task.
 inline std::vector<TaskAgent> every_task_agent(const AgentConfig& base) {
   AgentConfig config = base;
   config.glimpse.num_glimpses = 4;

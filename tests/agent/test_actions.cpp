@@ -1,5 +1,5 @@
-// Agents that act: returns over time, REINFORCE of the actions and of the looks against the naive
-// model, and what is earned.
+// Agents that act: returns over time, REINFORCE of actions and looks against the naive model, and
+// rewards.
 #include <doctest/doctest.h>
 
 #include "tests/agent/check_lane.h"
@@ -19,7 +19,7 @@ AgentConfig catcher_config() {
   return config;
 }
 
-// Plays the same actions once more, for what they earn: (T, B).
+// Replays the same actions and returns their rewards: (T, B).
 Tensor<2> earned_by(const Rollout& rollout, int rollouts) {
   const int episodes = rollout.episodes();
   const auto environment = catch_task().environments(episodes, rollouts);
@@ -51,7 +51,7 @@ void check_catcher(const AgentConfig& config) {
   CHECK(sum > 0.0);
 }
 
-TEST_CASE("a lane that acts agrees with the naive model, with every advantage") {
+TEST_CASE("acting agents: a lane agrees with the naive model for every advantage") {
   for (const std::string& advantage : advantage_estimators()) {
     CAPTURE(advantage);
     AgentConfig config = catcher_config();
@@ -60,7 +60,9 @@ TEST_CASE("a lane that acts agrees with the naive model, with every advantage") 
   }
 }
 
-TEST_CASE("so it does with every core, a gate, a learned first glimpse, discounts and weights") {
+TEST_CASE(
+    "acting agents: a lane agrees with the naive model for every core, a gate, a learned first "
+    "glimpse, discounts and weights") {
   for (const std::string& core : naive::cores().names()) {
     CAPTURE(core);
     AgentConfig config = catcher_config();
@@ -75,7 +77,7 @@ TEST_CASE("so it does with every core, a gate, a learned first glimpse, discount
     AgentConfig config = catcher_config();
     config.reinforce.discount = discount;
     config.reinforce.action_entropy = 0.0;
-    config.reinforce.weight = 0.3;  // of the looks alone
+    config.reinforce.weight = 0.3;  // for the looks only
     check_catcher(config);
   }
 }
@@ -99,7 +101,7 @@ struct Player {
   Rollout rollout;
 };
 
-TEST_CASE("returns over time by hand") {
+TEST_CASE("acting agents: returns over time, by hand") {
   AgentConfig config = catcher_config();
   for (const double discount : {1.0, 0.5}) {
     CAPTURE(discount);
@@ -113,7 +115,7 @@ TEST_CASE("returns over time by hand") {
     add_up(matrix(returns), matrix(earned), trace_of(config.reinforce, true).of_returns);
     std::set<std::pair<float, float>> outcomes;
     for (int b = 0; b < kEpisodes; ++b) {
-      // Balls land with the acts 4 and 9.
+      // Balls land at steps 4 and 9.
       const float first = earned(4, b), second = earned(9, b);
       outcomes.insert({first, second});
       const auto power = [&](int n) { return static_cast<float>(std::pow(discount, n)); };
@@ -127,7 +129,7 @@ TEST_CASE("returns over time by hand") {
   }
 }
 
-TEST_CASE("the error is the share of balls that fell, and what was earned is counted") {
+TEST_CASE("acting agents: the error is the share of missed balls, and rewards are counted") {
   Player player(catcher_config());
   std::set<float> errors;
   for (std::uint32_t update = 0; update < 4; ++update) {
@@ -145,7 +147,8 @@ TEST_CASE("the error is the share of balls that fell, and what was earned is cou
   CHECK(errors == std::set<float>{0.0F, 0.5F, 1.0F});
 }
 
-TEST_CASE("a deterministic pass takes the most probable action, training draws one") {
+TEST_CASE(
+    "acting agents: the deterministic pass takes the most probable action, training samples") {
   Player player(catcher_config());
   for (const Readout readout :
        {Readout::training, Readout::deterministic, Readout::argmax, Readout::sample}) {
@@ -164,7 +167,7 @@ TEST_CASE("a deterministic pass takes the most probable action, training draws o
   }
 }
 
-TEST_CASE("actions are drawn as often as they are probable") {
+TEST_CASE("acting agents: actions are sampled with their probabilities") {
   Player player(catcher_config());
   double expected[kActions] = {}, counts[kActions] = {};
   constexpr int kPasses = 200;
@@ -176,11 +179,11 @@ TEST_CASE("actions are drawn as often as they are probable") {
         for (int a = 0; a < kActions; ++a) expected[a] += answer.probabilities(t, b, a);
       }
   }
-  // Deviations of a count are below sqrt(n) / 2 = 77.
+  // The standard deviation of a count is below sqrt(n) / 2 = 77.
   for (int a = 0; a < kActions; ++a) CHECK(std::abs(counts[a] - expected[a]) < 5 * 77);
 }
 
-TEST_CASE("each loss of an agent that acts sends gradient where the comment above Lane says") {
+TEST_CASE("acting agents: each loss sends gradient where the comment above Lane says") {
   struct Term {
     const char* name;
     std::string advantage;

@@ -10,7 +10,7 @@ namespace saccade {
 namespace {
 
 TEST_CASE("the counter counts") {
-  // Called by name: a new expression whose memory is not used may be optimised away.
+  // Called by name: the compiler may remove a new expression whose memory is unused.
   auto take = [](int) { ::operator delete(::operator new(100)); };
   CHECK(count_allocations([&] { take(0); }) == 1);
   CHECK(count_allocations([] { zeros<2>(3, 4); }) >= 1);
@@ -24,8 +24,8 @@ long allocations_of_updates(const AgentConfig& config, const Sight& sight = kTin
   Workers workers(2);
   Learner learner(model, environments, 1, workers);
   for (int n = 0; n < 3; ++n) learner.step();
-  // A thread has room of its own for the products it makes, and nobody says when it makes its
-  // first: a step that allocates does so every time, a thread that comes late only once.
+  // A thread allocates its own buffers at its first product, and when that is is unpredictable: a
+  // step that allocates does so on every attempt, a late thread only once.
   long allocations = 0;
   for (int attempt = 0; attempt < 10; ++attempt) {
     allocations = count_allocations([&] {
@@ -53,7 +53,9 @@ TEST_CASE("a training step allocates nothing after warm-up") {
   }
 }
 
-TEST_CASE("so does one with every way to be credited, at rates of their own") {
+TEST_CASE(
+    "a training step allocates nothing after warm-up, with every advantage and separate learning "
+    "rates") {
   for (const std::string& advantage : advantage_estimators())
     for (const std::string& reward : reward_kinds())
       for (const std::string& critic : critic_kinds()) {
@@ -70,7 +72,7 @@ TEST_CASE("so does one with every way to be credited, at rates of their own") {
       }
 }
 
-TEST_CASE("so does one of every kind of looking") {
+TEST_CASE("a training step allocates nothing after warm-up, with every way of looking") {
   AgentConfig base = tiny_config();
   base.glimpse.first = "learned";
   base.training.step_loss = 0.5;
@@ -80,7 +82,9 @@ TEST_CASE("so does one of every kind of looking") {
   }
 }
 
-TEST_CASE("so does one with attention over inputs and states, in every task") {
+TEST_CASE(
+    "a training step allocates nothing after warm-up, with attention over inputs and states, in "
+    "every task") {
   AgentConfig base = tiny_config("lstm");
   base.training.step_loss = 0.5;
   for (const auto& [name, config, task] : every_task_agent(base)) {

@@ -1,5 +1,5 @@
-// The gradient of a lane with attention over its inputs (the gate) and over its states, against
-// finite differences of the naive model; and which loss sends gradient where.
+// Gradients of a lane with attention over its inputs (the gate) and its states against finite
+// differences of the naive model; and which loss sends gradient where.
 #include <doctest/doctest.h>
 
 #include "tests/agent/check_lane.h"
@@ -9,7 +9,7 @@
 namespace saccade {
 namespace {
 
-// With a mean weight of 1 on each of the features.
+// With a mean weight of 1 on each feature.
 InputConfig gate(bool learn_alpha, int features = 8) {
   return {.kind = "gate",
           .alpha = 1.7,
@@ -26,8 +26,8 @@ void check_lane(const AgentConfig& config, const Task& task) {
 
 Task digits_task() { return make_task("digits", tiny_environment); }
 
-TEST_CASE("a lane agrees with the naive model for every read of the states") {
-  // In turn with each way of looking, core, mask, gate and set of losses.
+TEST_CASE("state attention: a lane agrees with the naive model for every read") {
+  // Cycles through the ways of looking, cores, masks, gates and losses.
   const std::vector<std::string> cores = naive::cores().names();
   const char* const kinds[] = {"hard_gaussian", "soft_grid", "hard_categorical", "soft_gaussian",
                                "soft_point"};
@@ -53,7 +53,7 @@ TEST_CASE("a lane agrees with the naive model for every read of the states") {
   }
 }
 
-TEST_CASE("so it does for episodes of different lengths") {
+TEST_CASE("state attention: a lane agrees with the naive model for episodes of different lengths") {
   const Task bag = bag_task();
   for (const std::string& kind : hidden_kinds())
     for (const char* look : {"hard_gaussian", "hard_categorical"})
@@ -76,7 +76,9 @@ TEST_CASE("so it does for episodes of different lengths") {
   CHECK(lengths.size() > 1);
 }
 
-TEST_CASE("so it does for a gate with every way of looking, in turn with each core") {
+TEST_CASE(
+    "input gate: a lane agrees with the naive model for every way of looking, cycling through the "
+    "cores") {
   const std::vector<std::string> cores = naive::cores().names();
   std::size_t turn = 0;
   for (const auto& [name, agent] : every_agent(busy_config("rnn"))) {
@@ -93,12 +95,14 @@ TEST_CASE("so it does for a gate with every way of looking, in turn with each co
   }
 }
 
-TEST_CASE("so it does for a whole canvas, shrunk or not, by rows and at once") {
+TEST_CASE(
+    "state attention and gate: a lane agrees with the naive model for a whole canvas, shrunk or "
+    "not, by rows and at once") {
   for (const std::string& order : reading_orders())
     for (const std::array<int, 2> size : {std::array{0, 0}, {5, 4}, {12, 7}})
       for (const bool gated : {false, true})
         for (const char* hidden : {"last", "attend", "self"}) {
-          // Over one state there is nothing to weigh.
+          // With a single state there is nothing to attend to.
           if (order == "at_once" && hidden != std::string("last")) continue;
           AgentConfig config = busy_config(gated ? "lstm" : "rnn");
           config.glimpse.kind = "whole";
@@ -119,7 +123,7 @@ TEST_CASE("so it does for a whole canvas, shrunk or not, by rows and at once") {
 TEST_CASE("each loss reaches the gate and the read of the states as the comment above Lane says") {
   struct Term {
     const char* name;
-    double classifier, reinforce, baseline, penalty;  // weights
+    double classifier, reinforce, baseline, penalty;  // loss weights
     std::set<std::string> reached;
   };
   const std::set<std::string> seeing = {"glimpse", "gate", "core", "hidden"};
@@ -143,7 +147,7 @@ TEST_CASE("each loss reaches the gate and the read of the states as the comment 
   }
 }
 
-TEST_CASE("the penalty of the rows counts once, whether answers after earlier looks are trained") {
+TEST_CASE("the row penalty counts once, whether or not answers after earlier looks are trained") {
   AgentConfig config = busy_config("rnn");
   config.hidden = {.kind = "self", .attend = {.score_hidden = 6}, .hops = 2, .penalty = 0.3};
   config.training.step_loss = 0.0;

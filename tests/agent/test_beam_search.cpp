@@ -1,4 +1,4 @@
-// The beam against all sequences there are.
+// Beam search against exhaustive search.
 #include "agent/answering/beam_search.h"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ constexpr int kBeamSymbols = 4, kLongest = 4;  // V, J
 constexpr int kEnd = kBeamSymbols - 1;
 constexpr int kBeamSteps = 3, kStates = 5, kBeamEpisodes = 6;
 
-// A decoder with random weights and states of episodes of different lengths.
+// A decoder with random weights, and states of episodes of different lengths.
 struct BeamSituation {
   BeamSituation(const std::string& core, const std::string& hidden, std::uint32_t seed)
       : config(make_config(core, hidden)),
@@ -37,7 +37,7 @@ struct BeamSituation {
     return config;
   }
 
-  /// The symbols (J) of these episodes, one after the other.
+  /// Returns the symbols (J) of these episodes, one after the other.
   std::vector<std::vector<int>> search(const std::vector<int>& episodes, int width) const {
     const int count = static_cast<int>(episodes.size());
     Tensor<2> own = zeros<2>(kBeamSteps * count, kStates);
@@ -79,7 +79,7 @@ struct BeamSituation {
     }
     return sum;
   }
-  /// What a beam says, one hypothesis after the other; of width 1 it is greedy.
+  /// Naive beam search, one hypothesis after the other; greedy for width 1.
   std::vector<int> naive_beam(int b, std::size_t width) const {
     struct Hypothesis {
       double log_p;
@@ -111,7 +111,7 @@ struct BeamSituation {
     }
     return beam[0].symbols;
   }
-  /// The best of all sequences.
+  /// The best score of all sequences.
   double best_score(int b) const {
     double best = -INFINITY;
     int sequences = 1;
@@ -146,7 +146,7 @@ void for_every_decoder(const Check& check) {
       }
 }
 
-TEST_CASE("a beam as wide as there are sequences finds the most probable one") {
+TEST_CASE("a beam as wide as the number of sequences finds the most probable one") {
   int better = 0;  // than greedy
   for_every_decoder([&](const BeamSituation& s) {
     const auto said = s.search_all(kBeamSymbols * kBeamSymbols * kBeamSymbols);
@@ -161,7 +161,7 @@ TEST_CASE("a beam as wide as there are sequences finds the most probable one") {
   CHECK(better > 0);
 }
 
-TEST_CASE("a beam of any width finds what a naive one finds; wider ones are better on the whole") {
+TEST_CASE("a beam of any width agrees with a naive one, and wider beams are better on average") {
   double gain = 0.0;  // of a beam of three over greedy
   for_every_decoder([&](const BeamSituation& s) {
     for (const int width : {1, 2, 3, 6}) {
@@ -177,7 +177,7 @@ TEST_CASE("a beam of any width finds what a naive one finds; wider ones are bett
   CHECK(gain > 0.1);
 }
 
-TEST_CASE("after an end mark a beam says end marks") {
+TEST_CASE("after an end mark a beam outputs only end marks") {
   int ended = 0;
   for_every_decoder([&](const BeamSituation& s) {
     for (const int width : {1, 2, 5})
@@ -190,7 +190,7 @@ TEST_CASE("after an end mark a beam says end marks") {
   CHECK(ended > 0);
 }
 
-TEST_CASE("a beam finds the same wherever in a batch an episode stands") {
+TEST_CASE("a beam's result does not depend on the episode's position in the batch") {
   for_every_decoder([&](const BeamSituation& s) {
     for (const int width : {2, 3}) {
       const auto all = s.search_all(width);

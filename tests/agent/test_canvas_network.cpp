@@ -1,4 +1,4 @@
-// The networks that see the whole canvas, against the same in double precision and plain loops.
+// The networks that read the whole canvas, against plain loops in double precision.
 #include "agent/looking/canvas_network.h"
 
 #include <doctest/doctest.h>
@@ -48,7 +48,7 @@ struct PlayedCanvas {
   }
   /// Overwrites dfeature.
   void backward() {
-    gradient.fill(NAN);  // gradients are written, not added
+    gradient.fill(NAN);  // gradients are overwritten, not accumulated
     network->backward(flat(gradient), *memory, dfeature.view(), feature.view(), canvases.view(),
                       flat(parameters));
   }
@@ -63,7 +63,7 @@ struct PlayedCanvas {
   std::unique_ptr<CanvasNetwork> network;
   std::unique_ptr<CanvasMemory> memory;
   Tensor<1> parameters, gradient;
-  GuardedMatrix canvases, feature, dfeature;  // all of them parts of wider matrices
+  GuardedMatrix canvases, feature, dfeature;  // all are parts of wider matrices
 };
 
 std::vector<CanvasSizes> all_sizes() {
@@ -71,7 +71,7 @@ std::vector<CanvasSizes> all_sizes() {
   grey.channels = 1;
   even.kernel_size = 4;
   smallest.rows = smallest.cols = smallest.kernel_size = 1;
-  smallest.conv_channels = {8, 9};  // some of them live
+  smallest.conv_channels = {8, 9};  // so that some are active
   return {kCanvasSizes, grey, even, smallest};
 }
 
@@ -123,7 +123,9 @@ TEST_CASE("canvas networks: forward and every gradient against the naive network
     }
 }
 
-TEST_CASE("a canvas network leaves nothing behind: the same work gives the same bits") {
+TEST_CASE(
+    "a canvas network has no hidden state: repeated passes over the same input give the same "
+    "bits") {
   for (const std::string& kind : canvas_network_kinds()) {
     CAPTURE(kind);
     PlayedCanvas played(kind);
@@ -149,7 +151,7 @@ TEST_CASE("a canvas network leaves nothing behind: the same work gives the same 
   }
 }
 
-TEST_CASE("canvas networks begin with He's weights and without biases") {
+TEST_CASE("canvas networks start with He initialisation and zero biases") {
   const CanvasSizes sizes{.channels = 1,
                           .rows = 40,
                           .cols = 40,
@@ -166,7 +168,7 @@ TEST_CASE("canvas networks begin with He's weights and without biases") {
       double squares = 0.0;
       for (const float value : values_of(flat(played.parameters), p)) squares += value * value;
       const bool bias = p.rows == 1;
-      const double expected = bias ? 0.0 : 2.0 / p.rows;  // a weight's rows are what it sums over
+      const double expected = bias ? 0.0 : 2.0 / p.rows;  // the rows of a weight are its inputs
       CHECK(squares / static_cast<double>(p.size()) == doctest::Approx(expected).epsilon(0.15));
     }
   }
@@ -190,7 +192,7 @@ TEST_CASE("the work of a canvas network") {
   CHECK(cnn_work.backward == conv1 + 2 * conv2 + 2 * feature);
 }
 
-TEST_CASE("canvas networks refuse what cannot be, naming the key") {
+TEST_CASE("canvas networks refuse invalid settings by key") {
   const auto fault = [](const std::string& kind, const CanvasSizes& sizes) {
     return message_of<InputError>([&] {
       ParameterLayout layout;

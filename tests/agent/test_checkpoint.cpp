@@ -1,4 +1,4 @@
-// Checkpoints: the whole state or nothing, and never that of another model.
+// Checkpoints: the complete state or nothing, and never that of another model.
 #include "agent/learning/checkpoint.h"
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ AgentConfig saved_config(const std::string& core, const std::string& optimizer) 
   return config;
 }
 
-// A learner with all that it refers to, after some updates.
+// A learner and everything it refers to, after some updates.
 struct Trained {
   explicit Trained(const AgentConfig& config, int updates = 0, const Sight& sight = kTinySight,
                    const EnvironmentFactory& environments = tiny_environment)
@@ -53,7 +53,7 @@ bool contains_word(const std::string& text, const std::string& word) {
   return false;
 }
 
-// All that a checkpoint keeps of a learner.
+// Everything a checkpoint keeps of a learner.
 std::string state_of(const Learner& learner) {
   const TemporaryFolder folder;
   save_checkpoint(folder.path / "x", learner, "", {});
@@ -67,8 +67,8 @@ struct SavedCheckpoint : TemporaryFolder {
     save_checkpoint(file, learner, "name: tiny\n", kNotes);
   }
 
-  // What is said when another learner is to take it over, the path apart; that learner must not
-  // change.
+  // Returns the message if another learner restores it, without the path; that learner must be
+  // unchanged.
   std::string fault(const AgentConfig& config) const {
     Trained other(config, 2);
     const std::string before = state_of(other.learner);
@@ -88,7 +88,7 @@ struct SavedCheckpoint : TemporaryFolder {
   fs::path file = path / "x.safetensors";
 };
 
-// Saves a learner, takes it over with another, and goes on with both.
+// Saves a learner, restores it into another, and continues with both.
 void check_round_trip(const AgentConfig& config, const Sight& sight = kTinySight,
                       const EnvironmentFactory& environments = tiny_environment) {
   Trained trained(config, 7, sight, environments);
@@ -111,7 +111,7 @@ void check_round_trip(const AgentConfig& config, const Sight& sight = kTinySight
 
 }  // namespace
 
-TEST_CASE("a checkpoint restores the whole state: saved again it has the same bytes") {
+TEST_CASE("a restored checkpoint has the complete state: saving it again gives the same bytes") {
   for (const std::string& core : core_kinds())
     for (const std::string& optimizer : optimizers()) {
       CAPTURE(core);
@@ -120,14 +120,16 @@ TEST_CASE("a checkpoint restores the whole state: saved again it has the same by
     }
 }
 
-TEST_CASE("so does one of every kind of looking") {
+TEST_CASE("a restored checkpoint has the complete state for every way of looking") {
   for (const auto& [name, config] : every_agent(tiny_config())) {
     CAPTURE(name);
     check_round_trip(config);
   }
 }
 
-TEST_CASE("so does one with attention over inputs and states, in every task") {
+TEST_CASE(
+    "a restored checkpoint has the complete state with attention over inputs and states, in every "
+    "task") {
   for (const auto& [name, config, task] : every_task_agent(tiny_config("lstm"))) {
     CAPTURE(name);
     check_round_trip(config, task.sight, task.environments);
@@ -145,7 +147,7 @@ TEST_CASE("a checkpoint keeps the configuration and the notes") {
   CHECK(saved.without_path(message) == "the checkpoint has no entry 'note.worst'");
 }
 
-TEST_CASE("the averaged weights are restored alone") {
+TEST_CASE("the averaged weights can be restored alone") {
   const AgentConfig config = saved_config("gru", "sgd");
   const Trained trained(config, 4);
   const SavedCheckpoint saved(trained.learner);
@@ -180,7 +182,8 @@ TEST_CASE("another model's checkpoint is refused and changes nothing") {
   CHECK(saved.fault(saved_config("gru", "adam")) ==
         "has no tensor 'core.gates.weight', which this model has");
   other = saved_config("rnn", "adam");
-  other.glimpse.first = "center";  // one parameter fewer: what is left over is noticed too
+  other.glimpse.first = "center";  // one parameter fewer: surplus parameters in the file are
+                                   // detected, too
   CHECK(saved.fault(other).find("tensors, but this model and optimiser have") != std::string::npos);
 }
 
@@ -193,7 +196,7 @@ TEST_CASE("another optimiser's checkpoint is refused and changes nothing") {
         fmt::format("{} tensors, but this model and optimiser have {}", 4 * count, 3 * count));
 }
 
-TEST_CASE("a file that is missing, cut or altered is refused") {
+TEST_CASE("a missing, truncated or altered checkpoint is refused") {
   const Trained trained(saved_config("rnn", "adam"), 1);
   const SavedCheckpoint saved(trained.learner);
   const std::string bytes = bytes_of(saved.file);
@@ -213,9 +216,9 @@ TEST_CASE("a file that is missing, cut or altered is refused") {
     CHECK(fault_of(altered).starts_with("altered: its crc32 is "));
   }
   std::string altered = bytes;
-  altered[bytes.size() - 2] ^= 0x10;  // the last weight
+  altered[bytes.size() - 2] ^= 0x10;  // in the last weight
   CHECK(fault_of(altered).starts_with("altered: its crc32 is "));
-  altered[bytes.find("crc32") + 4] ^= 1;  // and what would have told it
+  altered[bytes.find("crc32") + 4] ^= 1;  // disables the checksum that would detect it
   CHECK(fault_of(altered) == "altered: it has no crc32, as every checkpoint has");
 
   put_bytes(saved.file, bytes);
@@ -225,7 +228,7 @@ TEST_CASE("a file that is missing, cut or altered is refused") {
         "cannot be read: No such file or directory");
 }
 
-TEST_CASE("a whole file of other contents is refused") {
+TEST_CASE("an intact file with other contents is refused") {
   const Trained trained(saved_config("rnn", "adam"), 1);
   const SavedCheckpoint saved(trained.learner);
   const std::string said =
@@ -237,7 +240,7 @@ TEST_CASE("a whole file of other contents is refused") {
     CHECK(saved.without_path(message_of<InputError>([&] { Checkpoint{saved.file}; })) == said);
   }
 
-  // The right tensors, but a counter that is none.
+  // The right tensors, but an invalid counter.
   save_checkpoint(saved.file, trained.learner, "", {});
   const std::string bounds = "; allowed: 0 to 1000000000000000";
   const struct {
@@ -268,7 +271,7 @@ TEST_CASE("a whole file of other contents is refused") {
   }
 }
 
-TEST_CASE("a checkpoint of a later version is refused by name") {
+TEST_CASE("a checkpoint of a later version is refused with that version") {
   const Trained trained(saved_config("rnn", "adam"), 1);
   const SavedCheckpoint saved(trained.learner);
   write_safetensors(saved.file, {}, {{"format", "saccade checkpoint 12"}});
@@ -277,7 +280,7 @@ TEST_CASE("a checkpoint of a later version is refused by name") {
         "checkpoint 1'): read it with that one");
 }
 
-TEST_CASE("weights that are not finite are refused") {
+TEST_CASE("non-finite weights are refused") {
   const Trained trained(saved_config("rnn", "adam"), 1);
   for (const float value :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
@@ -294,7 +297,7 @@ TEST_CASE("weights that are not finite are refused") {
   }
 }
 
-TEST_CASE("a double survives as text, bit by bit") {
+TEST_CASE("a double survives as text bit for bit") {
   using Limits = std::numeric_limits<double>;
   for (const double value : {0.0, 0.1, 1.0 / 3.0, -2.5e-300, 1e300, 192.0, Limits::max(),
                              Limits::min(), Limits::denorm_min(), Limits::infinity()}) {
@@ -310,10 +313,10 @@ TEST_CASE("a double survives as text, bit by bit") {
   }
 }
 
-TEST_CASE("every parameter of every kind stands in the layout of a checkpoint") {
+TEST_CASE("the documented layout of a checkpoint covers every parameter of every kind") {
   const std::string header = bytes_of(source_folder() / "agent/learning/checkpoint.h");
   const auto is_told = [&](std::string name) {
-    // A decoder has a core and a read of its own, and layers are numbered.
+    // A decoder has its own core and read, and layers are numbered.
     name = std::regex_replace(name, std::regex("^decoder\\.core\\."), "core.");
     name = std::regex_replace(name, std::regex("^decoder\\.attend\\."), "hidden.");
     name = std::regex_replace(name, std::regex("layer[0-9]+"), "layer<n>");

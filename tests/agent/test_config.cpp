@@ -1,7 +1,7 @@
 // Settings of an agent that have to fit each other.
 #include "agent/model/check.h"
 
-// Settings of an agent that have to fit each other.
+// Agent settings that must be consistent with each other.
 
 #include <doctest/doctest.h>
 
@@ -16,7 +16,7 @@
 namespace saccade {
 namespace {
 
-// What is said of the defaults after a change.
+// Returns the error for the defaults after a change.
 template <class Change>
 std::string fault(const Change& change, AnswerKind answer = AnswerKind::one_class) {
   AgentConfig config;
@@ -25,12 +25,12 @@ std::string fault(const Change& change, AnswerKind answer = AnswerKind::one_clas
   return message_of<InputError>([&] { check(config, answer); });
 }
 
-TEST_CASE("the defaults of an agent go with every answer") {
+TEST_CASE("the default agent works with every kind of answer") {
   for (const AnswerKind answer : {AnswerKind::one_class, AnswerKind::sequence, AnswerKind::actions})
     CHECK(fault([](AgentConfig&) {}, answer) == "nothing thrown");
 }
 
-TEST_CASE("parts of an agent are asked what they say of themselves") {
+TEST_CASE("the settings of every part of an agent are checked") {
   CHECK(fault([](AgentConfig& c) {
           c.model.core = "attention";
           c.model.heads = 3;
@@ -44,7 +44,7 @@ TEST_CASE("parts of an agent are asked what they say of themselves") {
         }).starts_with("training.final_learning_rate: 1 is above"));
 }
 
-TEST_CASE("a score of glimpses compares the state with features") {
+TEST_CASE("a glimpse score that compares the state with features needs matching settings") {
   for (const std::string& score : score_kinds()) {
     CAPTURE(score);
     const auto content = [&](AgentConfig& c) {
@@ -66,7 +66,7 @@ TEST_CASE("a score of glimpses compares the state with features") {
   }
 }
 
-TEST_CASE("attention over inputs and states is that of a core") {
+TEST_CASE("attention over inputs and states requires a recurrent core") {
   for (const std::string kind : {"mlp", "cnn"}) {
     CHECK(fault([&](AgentConfig& c) {
             c.model.kind = kind;
@@ -80,7 +80,7 @@ TEST_CASE("attention over inputs and states is that of a core") {
   }
 }
 
-TEST_CASE("a context is of a locator that learns, on a canvas that stands still") {
+TEST_CASE("a context requires a learned locator and a static canvas") {
   const auto told = [](const auto& change, AnswerKind answer = AnswerKind::one_class) {
     return fault(
         [&](AgentConfig& c) {
@@ -116,7 +116,7 @@ TEST_CASE("a context is of a locator that learns, on a canvas that stands still"
         thumbnail + "is of a canvas that stands still, which actions move; allowed: none");
 }
 
-TEST_CASE("what is read of the states goes with what is to be said") {
+TEST_CASE("the read of the states must fit the kind of answer") {
   const auto reads = [](const std::string& kind, const std::string& score, AnswerKind answer) {
     return fault(
         [&](AgentConfig& c) {
@@ -147,7 +147,7 @@ TEST_CASE("what is read of the states goes with what is to be said") {
               " has no effect on actions, which read the state of their step; allowed: last");
 }
 
-TEST_CASE("learning has lanes, rollouts and an entropy that fit each other") {
+TEST_CASE("learning requires lanes, rollouts and an entropy that are consistent") {
   CHECK(fault([](AgentConfig& c) { c.training.batch_size = 100; }) ==
         "training.batch_size: 100 is not a multiple of training.lane_size: 64");
   CHECK(fault([](AgentConfig& c) { c.reinforce.rollouts = 3; }) ==
@@ -163,7 +163,7 @@ TEST_CASE("learning has lanes, rollouts and an entropy that fit each other") {
         }) == "nothing thrown");
 }
 
-TEST_CASE("only a Gaussian has locations that a loss is derived by") {
+TEST_CASE("only a Gaussian supports pathwise gradients") {
   for (const std::string estimator : {"pathwise", "both"}) {
     for (const std::string& kind : glimpse_kinds()) {
       CAPTURE(kind);

@@ -1,4 +1,4 @@
-// What the locator is told of the canvas: what it reads, who learns from it, and who never does.
+// The locator's context from the canvas: what it reads, and which losses train it.
 #include "agent/looking/context_network.h"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@
 namespace saccade {
 namespace {
 
-// Every agent that has one.
+// Every agent with a context.
 std::vector<NamedAgent> every_agent_with_context(const AgentConfig& base) {
   std::vector<NamedAgent> all = every_agent(base);
   std::erase_if(all, [](const NamedAgent& agent) { return agent.config.model.context == "none"; });
@@ -22,7 +22,7 @@ std::vector<NamedAgent> every_agent_with_context(const AgentConfig& base) {
 
 bool is_of_context(const Parameter& p) { return p.name.starts_with("locator.context."); }
 
-// Another context network: the rest of the agent stays.
+// The same agent with a different context network.
 Tensor<1> told_otherwise(const Model& model, Tensor<1> parameters) {
   for (const Parameter& p : model.layout().parameters())
     if (is_of_context(p))
@@ -41,7 +41,7 @@ bool is_equal_in_all_episodes(const Rollout& rollout) {
   return true;
 }
 
-TEST_CASE("without a context there is none of its parameters, and with one none too many") {
+TEST_CASE("without a context it has no parameters, and with one only those it needs") {
   for (const auto& [name, config] : every_agent_with_context(tiny_config())) {
     CAPTURE(name);
     for (const std::string& first : first_glimpses()) {
@@ -66,7 +66,9 @@ TEST_CASE("without a context there is none of its parameters, and with one none 
   }
 }
 
-TEST_CASE("a first look that is learned is placed by the canvas, and without one alike in all") {
+TEST_CASE(
+    "a learned first look depends on the canvas with a context, and is the same everywhere "
+    "without") {
   AgentConfig base = tiny_config();
   base.glimpse.first = "learned";
   for (const auto& [name, config] : every_agent_with_context(base)) {
@@ -78,8 +80,7 @@ TEST_CASE("a first look that is learned is placed by the canvas, and without one
   }
 }
 
-TEST_CASE(
-    "REINFORCE alone teaches the context of a hard look: of cross-entropy it learns nothing") {
+TEST_CASE("only REINFORCE trains the context of a hard look, not cross-entropy") {
   for (const std::string kind : {"hard_gaussian", "hard_categorical"})
     for (const std::string first : {"random", "learned"})
       for (const double weight : {0.0, 0.7}) {
@@ -102,7 +103,7 @@ TEST_CASE(
       }
 }
 
-TEST_CASE("where a look goes is all that a context changes of what is said") {
+TEST_CASE("a context affects the answer only through where the agent looks") {
   AgentConfig base = busy_config("lstm");
   base.glimpse.first = "learned";
   for (const auto& [name, config] : every_agent_with_context(base)) {
@@ -130,7 +131,7 @@ TEST_CASE("where a look goes is all that a context changes of what is said") {
   }
 }
 
-TEST_CASE("a context is a thumbnail, that of the canvas where it is as large") {
+TEST_CASE("a context reads a thumbnail, or the canvas itself if they have the same size") {
   AgentConfig config = busy_config("rnn");
   config.model.context = "thumbnail";
   config.glimpse.first = "learned";
@@ -141,7 +142,7 @@ TEST_CASE("a context is a thumbnail, that of the canvas where it is as large") {
   }
 }
 
-TEST_CASE("a canvas that is smaller than its thumbnail is refused") {
+TEST_CASE("a canvas smaller than its thumbnail is refused") {
   AgentConfig config = tiny_config();
   config.model.context_size = 13;
   CHECK(message_of<InputError>([&] { Model(config, kTinySight); }) == "nothing thrown");
@@ -153,9 +154,9 @@ TEST_CASE("a canvas that is smaller than its thumbnail is refused") {
   CHECK(message_of<InputError>([&] { Model(config, kTinySight); }) == "nothing thrown");
 }
 
-TEST_CASE("multiply-adds of a context against a count by hand") {
-  // A thumbnail of 16, Hc 10, locator 6: 16*10 + 10*6 forward, once an episode; back the weights
-  // again, and what leads to c.
+TEST_CASE("the multiply-adds of a context agree with a count by hand") {
+  // A thumbnail of 16, Hc 10, locator 6: 16*10 + 10*6 forward, once per episode; backward the
+  // weights again, plus the gradient of c.
   constexpr std::int64_t kContext = 16 * 10 + 10 * 6, kContextBack = 16 * 10 + 2 * 10 * 6;
   for (const std::string first : {"center", "learned"})
     for (const auto& [name, agent] : every_agent_with_context(tiny_config())) {
@@ -167,7 +168,7 @@ TEST_CASE("multiply-adds of a context against a count by hand") {
       config.model.context = "none";
       const Model without(config, kTinySight);
       const LookTraits& look = with.look();
-      // A point's first look is placed by the locator, not by a parameter, H 5 and two outputs.
+      // The locator places a point's first look, instead of a parameter; H 5 and two outputs.
       const bool placed = first == "learned" && !look.frame && look.num_candidates == 0;
       const std::int64_t locator = placed ? 5 * 6 + 6 * 2 : 0;
       const std::int64_t back = placed ? 5 * 6 + 2 * 6 * 2 : 0;
@@ -175,13 +176,13 @@ TEST_CASE("multiply-adds of a context against a count by hand") {
       CHECK(with.work().backward - without.work().backward == kContextBack + back);
     }
   AgentConfig config = tiny_config();
-  config.glimpse.num_glimpses = 1;  // at random: there is nothing to place
+  config.glimpse.num_glimpses = 1;  // random: nothing to place
   const Model without(config, kTinySight);
   config.model.context = "thumbnail";
   CHECK(Model(config, kTinySight).work().forward == without.work().forward);
 }
 
-TEST_CASE("an agent with a context begins with all weights of one without") {
+TEST_CASE("an agent with a context starts with the same weights as one without") {
   const TemporaryFolder folder;
   Workers workers(1);
   AgentConfig config = tiny_config("gru");

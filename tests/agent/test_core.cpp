@@ -1,4 +1,4 @@
-// The contract of agent/cores/core.h, for every core of the table.
+// The contract of agent/cores/core.h, checked for every core of the table.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::vector<float> normals(std::size_t count, std::uint32_t seed) {
   return values;
 }
 
-// A core with random weights that read random features.
+// A core with random weights that reads random features.
 struct PlayedCore {
   explicit PlayedCore(const std::string& kind)
       : core(make_core(kind, "core", kCoreSizes, layout)),
@@ -39,7 +39,7 @@ struct PlayedCore {
     for (int t = 0; t < kCoreSteps; ++t) core->forward(memory, t, flat(parameters));
   }
 
-  /// Gradients for those of the states, `dstate` (T, B, H); dfeatures (T, B, F).
+  /// Takes the gradients of the states, `dstate` (T, B, H); returns dfeatures (T, B, F).
   void backward(const std::vector<float>& dstate, Tensor<1>& gradient, Tensor<2>& dfeatures) {
     std::ranges::copy(dstate, memory.dstate.begin());
     core->backward(flat(gradient), matrix(dfeatures), memory, flat(parameters));
@@ -64,7 +64,7 @@ double float_dot(std::span<const float> a, std::span<const float> b) {
   return sum;
 }
 
-TEST_CASE("a core's gradient is the slope of its states along any direction") {
+TEST_CASE("a core's gradient is the slope of its states in a random direction") {
   for (const std::string& kind : core_kinds()) {
     CAPTURE(kind);
     PlayedCore played(kind);
@@ -98,7 +98,7 @@ TEST_CASE("a core's gradient is the slope of its states along any direction") {
   }
 }
 
-TEST_CASE("a core remembers what its table says, and never sees the future or others") {
+TEST_CASE("a core remembers what its table says, and never sees the future or other episodes") {
   for (const std::string& kind : core_kinds()) {
     CAPTURE(kind);
     PlayedCore played(kind);
@@ -121,7 +121,7 @@ TEST_CASE("a core remembers what its table says, and never sees the future or ot
   }
 }
 
-TEST_CASE("a core leaves nothing behind: the same work twice gives the same bits") {
+TEST_CASE("a core has no hidden state: repeated passes give the same bits") {
   for (const std::string& kind : core_kinds()) {
     CAPTURE(kind);
     PlayedCore played(kind);
@@ -131,7 +131,7 @@ TEST_CASE("a core leaves nothing behind: the same work twice gives the same bits
     Tensor<2> dfeatures = zeros<2>(kCoreSteps * kCoreEpisodes, kFeatures),
               dfeatures_again = dfeatures;
     played.backward(dstate, gradient, dfeatures);
-    again.fill(7.0F);  // what is not written shows
+    again.fill(7.0F);  // reveals elements that are not written
     played.forward();
     played.backward(dstate, again, dfeatures_again);
     CHECK(played.states() == states);
@@ -141,7 +141,7 @@ TEST_CASE("a core leaves nothing behind: the same work twice gives the same bits
   }
 }
 
-TEST_CASE("the identity core hands on what it sees, and its gradient") {
+TEST_CASE("the identity core passes on its input and its gradient") {
   const auto core = make_identity_core(kFeatures);
   for (const int steps : {1, kCoreSteps}) {
     CAPTURE(steps);
@@ -166,7 +166,7 @@ TEST_CASE("the identity core hands on what it sees, and its gradient") {
     CHECK(core->work(steps).forward == 0);
     CHECK(core->work(steps).backward == 0);
   }
-  // Steps in the middle alone.
+  // Only the middle steps.
   CoreMemory memory = core->make_memory(kCoreSteps, kCoreEpisodes);
   std::ranges::copy(normals(memory.rows() * kFeatures, 2), memory.dstate.begin());
   Tensor<2> dfeatures = zeros<2>(2 * kCoreEpisodes, kFeatures);
@@ -174,7 +174,7 @@ TEST_CASE("the identity core hands on what it sees, and its gradient") {
   CHECK(values_of(matrix(dfeatures)) == values_of(memory.steps_of(memory.dstate, 1, 2)));
 }
 
-TEST_CASE("attention shows what every step attended to") {
+TEST_CASE("the attention core reports the weights of every step") {
   PlayedCore played("attention");
   for (int t = 0; t < kCoreSteps; ++t)
     for (int b = 0; b < kCoreEpisodes; ++b) {
@@ -187,7 +187,7 @@ TEST_CASE("attention shows what every step attended to") {
         CHECK(std::accumulate(a.begin(), a.end(), 0.0) == doctest::Approx(1.0).epsilon(1e-6));
       }
     }
-  // Heads and episodes are not one another's copies.
+  // Heads and episodes have different weights.
   const auto last = [&](int b) { return played.core->attention(played.memory, kCoreSteps - 1, b); };
   for (int row = 1; row < last(0).rows; ++row)
     CHECK(values_of(last(0).row_range(row, 1)) != values_of(last(0).row_range(row - 1, 1)));
@@ -195,10 +195,10 @@ TEST_CASE("attention shows what every step attended to") {
   CHECK(PlayedCore("gru").core->attention(played.memory, 0, 0).data == nullptr);
 }
 
-TEST_CASE("attention tells the order of what it saw") {
+TEST_CASE("the attention core distinguishes the order of its inputs") {
   PlayedCore played("attention");
   const std::vector<float> before = played.states();
-  // The first two features change places: without position codes the last state would not see it.
+  // Swaps the first two features: without position encodings the last state would not change.
   constexpr int kStep = kCoreEpisodes * kFeatures;
   std::swap_ranges(played.features.begin(), played.features.begin() + kStep,
                    played.features.begin() + kStep);
@@ -209,7 +209,7 @@ TEST_CASE("attention tells the order of what it saw") {
     CHECK(std::abs(after[i] - before[i]) > 1e-4F);
 }
 
-TEST_CASE("the work of attention counts every product once") {
+TEST_CASE("the work of the attention core counts every product once") {
   ParameterLayout layout;
   const auto core = make_core("attention", "core", kCoreSizes, layout);
   const int per_row = kFeatures * kHidden + kCoreSizes.depth * (3 + 1 + 2 + 2) * kHidden * kHidden;
@@ -218,7 +218,9 @@ TEST_CASE("the work of attention counts every product once") {
   CHECK(core->work(3).backward == 2 * core->work(3).forward);
 }
 
-TEST_CASE("attention refuses heads that do not divide its width, and no layers") {
+TEST_CASE(
+    "the attention core refuses a number of heads that does not divide its width, and zero "
+    "layers") {
   ParameterLayout layout;
   const auto make = [&](int heads, int depth) {
     return make_core("attention", "core",
@@ -234,7 +236,7 @@ TEST_CASE("attention refuses heads that do not divide its width, and no layers")
   CHECK(layout.size() == 0);
 }
 
-TEST_CASE("an unknown core lists the known ones") {
+TEST_CASE("an unknown core lists the valid ones") {
   ParameterLayout layout;
   CHECK_THROWS_WITH_AS(make_core("nonesuch", "core", {2, 2}, layout),
                        ("unknown model.core 'nonesuch'; allowed: " + join(core_kinds())).c_str(),

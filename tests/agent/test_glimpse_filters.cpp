@@ -1,5 +1,5 @@
-// The parts that a glimpse passes, as model.glimpse_network says. What the filters compute is held
-// against the naive model and PyTorch by the loops over every kind.
+// The parts of the glimpse network, as set by model.glimpse_network. The outputs of the filters are
+// compared with the naive model and PyTorch in the loops over every kind.
 #include "agent/looking/glimpse_filters.h"
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ ModelConfig filtering(int kernel_size, int stride) {
   return model;
 }
 
-TEST_CASE("the glimpse network reads the pixels, or what the filters make of them") {
+TEST_CASE("the glimpse network reads the pixels, or the output of the filters") {
   ParameterLayout pixels, filtered;
   const GlimpseParts mlp = make_glimpse_parts(tiny_config().model, kShape, pixels);
   CHECK_FALSE(mlp.filters.has_value());
@@ -39,8 +39,9 @@ TEST_CASE("the glimpse network reads the pixels, or what the filters make of the
   CHECK(filtered.parameters().size() == pixels.parameters().size() + 2);
 }
 
-// On some processors oneDNN takes another kernel for the last rows of a product.
-TEST_CASE("a glimpse alone or among others: the bits of outputs, gradients but for rounding") {
+// On some processors oneDNN uses another kernel for the last rows of a product.
+TEST_CASE(
+    "a glimpse alone or in a batch: the same output bits, and the same gradients up to rounding") {
   ParameterLayout layout;
   const GlimpseFilters filters(kShape, {.filters = 5, .kernel_size = 3, .stride = 1}, layout);
   Tensor<1> parameters = zeros<1>(layout.size());
@@ -64,7 +65,7 @@ TEST_CASE("a glimpse alone or among others: the bits of outputs, gradients but f
     CHECK(alone.data()[i] == doctest::Approx(dglimpses.data()[i]).epsilon(1e-5));
 }
 
-TEST_CASE("a kernel that is larger than a glimpse is refused") {
+TEST_CASE("a kernel larger than a glimpse is refused") {
   ParameterLayout layout;
   CHECK_NOTHROW(make_glimpse_parts(filtering(6, 1), kShape, layout));
   CHECK(message_of<InputError>([&] {

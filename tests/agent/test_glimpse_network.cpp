@@ -1,4 +1,5 @@
-// One network in two forms: for any glimpses, and for glimpses at the same places in each episode.
+// One network in two forms: for arbitrary glimpses, and for glimpses at the same places in each
+// episode.
 #include "agent/looking/glimpse_network.h"
 
 #include <doctest/doctest.h>
@@ -22,7 +23,7 @@ struct GlimpseBatch {
   int rows() const { return episodes * places; }
 };
 
-/// A network with random weights and, as GridLook has them, glimpses at K places of B episodes.
+/// A network with random weights and glimpses at K places of B episodes, as in GridLook.
 struct GlimpseSituation {
   explicit GlimpseSituation(GlimpseBatch b)
       : batch(b),
@@ -43,7 +44,7 @@ struct GlimpseSituation {
   GuardedMatrix places, glimpses, dfeature;
 };
 
-/// The general form, with each place repeated in every episode.
+/// The general form, with each place repeated for every episode.
 struct General {
   explicit General(const GlimpseSituation& s)
       : feature(s.batch.rows(), kGlimpseSizes.features),
@@ -70,7 +71,7 @@ struct General {
   Tensor<1> gradient;
 };
 
-TEST_CASE("glimpses at fixed places: features and gradients are those of the general form") {
+TEST_CASE("glimpses at fixed places: features and gradients equal those of the general form") {
   for (const GlimpseBatch batch : {GlimpseBatch{1, 1}, {1, 6}, {4, 1}, {3, 4}, {5, 20}}) {
     CAPTURE(batch.episodes);
     CAPTURE(batch.places);
@@ -83,9 +84,9 @@ TEST_CASE("glimpses at fixed places: features and gradients are those of the gen
     GuardedMatrix dwhat(batch.rows(), kGlimpseSizes.what);
     GuardedMatrix dfeature = now.dfeature;
     Tensor<1> gradient = zeros<1>(now.layout.size());
-    for (int round = 0; round < 2; ++round) {  // nothing is left of the round before
+    for (int round = 0; round < 2; ++round) {  // the second round must not depend on the first
       dfeature = now.dfeature;
-      gradient.fill(std::numeric_limits<float>::quiet_NaN());  // written, not added
+      gradient.fill(std::numeric_limits<float>::quiet_NaN());  // overwritten, not accumulated
       now.network.forward(feature.view(), what.view(), places, now.glimpses.view(),
                           flat(now.parameters));
       now.network.backward(flat(gradient), dwhat.view(), dfeature.view(), places, feature.view(),
@@ -103,7 +104,7 @@ TEST_CASE("glimpses at fixed places: features and gradients are those of the gen
   }
 }
 
-TEST_CASE("weight_backward with beta 1 adds to what is there") {
+TEST_CASE("weight_backward with beta 1 accumulates") {
   const GlimpseSituation now({3, 4});
   General general(now);
   const Tensor<1> once = general.gradient;
@@ -125,8 +126,10 @@ TEST_CASE("weight_backward with beta 1 adds to what is there") {
     CHECK(std::ranges::equal(values_of(flat(general.gradient), p), values_of(flat(once), p)));
 }
 
-// The slope of sum(dfeature * feature) by what goes in, at random inputs away from the kinks.
-TEST_CASE("location_backward and glimpse_backward are the slopes by location and glimpse") {
+// The slope of sum(dfeature * feature) with respect to the inputs, at random inputs away from the
+// kinks.
+TEST_CASE(
+    "location_backward and glimpse_backward are the slopes with respect to location and glimpse") {
   GlimpseSituation now({6, 1});
   const General general(now);
   GuardedMatrix dglimpse(6, kGlimpseSizes.glimpse), dlocation(6, 2);

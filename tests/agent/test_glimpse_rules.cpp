@@ -20,14 +20,14 @@ bool is_soft(const std::string& kind) {
   return find_glimpse_kind(kind).learning == GlimpseKind::Learning::backpropagation;
 }
 
-TEST_CASE("every kind of glimpse attention goes with the defaults") {
+TEST_CASE("every kind of glimpse attention works with the defaults") {
   for (const std::string& kind : glimpse_kinds()) {
     CAPTURE(kind);
     CHECK(glimpse_fault({.kind = kind}) == "nothing thrown");
   }
 }
 
-TEST_CASE("a kind without a grid has no addressing") {
+TEST_CASE("kinds without a grid refuse an addressing") {
   for (const std::string& kind : glimpse_kinds())
     for (const std::string addressing : {"location", "content"}) {
       CAPTURE(kind);
@@ -40,7 +40,7 @@ TEST_CASE("a kind without a grid has no addressing") {
     }
 }
 
-TEST_CASE("only the grid that is soft takes an expectation and weighs it") {
+TEST_CASE("only the soft grid has an expectation and weight penalties") {
   for (const std::string& kind : glimpse_kinds()) {
     CAPTURE(kind);
     const bool takes = has_grid(kind) && is_soft(kind);
@@ -64,7 +64,8 @@ TEST_CASE("only the grid that is soft takes an expectation and weighs it") {
   }
 }
 
-TEST_CASE("what nobody learns cannot be learned") {
+TEST_CASE(
+    "learn_std, spread and a learned first look are refused for kinds that do not have them") {
   for (const std::string& kind : glimpse_kinds()) {
     CAPTURE(kind);
     const bool learns = find_glimpse_kind(kind).learning != GlimpseKind::Learning::none;
@@ -85,7 +86,7 @@ TEST_CASE("what nobody learns cannot be learned") {
   }
 }
 
-TEST_CASE("a std that is learned begins with one number") {
+TEST_CASE("a learned std starts from a single number") {
   CHECK(glimpse_fault({.std = {0.3, 0.1, 1.0}, .learn_std = true}) ==
         "attention.glimpse.learn_std needs one number to begin with as attention.glimpse.std, not "
         "a ramp from 0.3 to 0.1");

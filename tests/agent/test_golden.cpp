@@ -1,6 +1,6 @@
-// Seeded episodes as text, one of each family of looking and of each answer: an unintended change
-// anywhere between the scene and the gradient shows. SACCADE_REGENERATE=1 in the environment writes
-// the files of golden/ anew, on purpose.
+// Seeded episodes as text, one for each family of looking and each kind of answer: shows an
+// unintended change anywhere between scene and gradient. SACCADE_REGENERATE=1 in the environment
+// rewrites the files of golden/, on purpose.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ namespace saccade {
 namespace {
 
 std::string decimals(double value) {
-  return fmt::format("{:.4f}", std::round(value * 1e4) / 1e4 + 0.0);  // no -0
+  return fmt::format("{:.4f}", std::round(value * 1e4) / 1e4 + 0.0);  // avoids -0
 }
 
 std::string numbers(std::span<const float> values) {
@@ -46,7 +46,7 @@ std::string integers(std::span<const int> values) {
   return text;
 }
 
-// A tiny agent at a task.
+// A tiny agent with a task.
 struct Episode {
   std::string name;  // of its file
   AgentConfig config;
@@ -54,7 +54,7 @@ struct Episode {
   std::uint64_t first_scene = 7;
 
   bool sees_canvas() const { return config.model.kind != "recurrent"; }
-  // Kinds that one function makes are of one family.
+  // Kinds made by the same function belong to one family.
   auto family() const { return find_glimpse_kind(config.glimpse.kind).make; }
   bool is_point() const {
     return !sees_canvas() && family() == find_glimpse_kind("hard_gaussian").make;
@@ -82,7 +82,7 @@ std::vector<Episode> every_episode() {
   config = add("hard_grid_class", digits, "hard_categorical");
   config->model.core = "gru";
   config->reinforce.entropy = 0.1;
-  all.back().first_scene = 5;  // clear answers
+  all.back().first_scene = 5;  // chosen for unambiguous answers
 
   add("window_class", digits, "soft_gaussian")->model.core = "gru";
 
@@ -157,8 +157,8 @@ std::string describe_episode(const Episode& episode, const Rollout& rollout, int
          fmt::format("  answer:{}, reward {}\n", integers(answer.said(b)), answer.rewards[b]);
 }
 
-// The retina rounds to whole and, where a square's side is odd, half pixels: a location close to
-// such an edge would see something else on another machine.
+// The retina rounds to whole pixels, or to half ones if a square's side is odd: a location close to
+// a rounding edge could see something else on another machine.
 void check_well_conditioned(const Rollout& rollout, CanvasSize canvas) {
   const Tensor<3>& locations = rollout.look->locations;
   for (std::size_t i = 0; i < locations.size(); ++i) {
@@ -170,7 +170,7 @@ void check_well_conditioned(const Rollout& rollout, CanvasSize canvas) {
   }
 }
 
-// What is most probable is said.
+// Requires the prediction to be the most probable.
 void check_clear(const Tensor<3>& probabilities) {
   for (std::size_t s = 0; s < probabilities.shape()[0]; ++s)
     for (std::size_t b = 0; b < probabilities.shape()[1]; ++b) {
@@ -209,8 +209,8 @@ std::string play(const Episode& episode) {
   return text;
 }
 
-// Words must be equal; numbers with decimals may differ by two units of the last one, or
-// by as much in proportion.
+// Words must be equal; numbers with decimals may differ by two units in the last digit, or by the
+// same amount relative to their size.
 bool same_line(const std::string& a, const std::string& b) {
   std::istringstream words_a(a), words_b(b);
   std::string word_a, word_b;
@@ -230,7 +230,7 @@ bool same_line(const std::string& a, const std::string& b) {
   return !(words_b >> word_b);
 }
 
-TEST_CASE("the golden episodes") {
+TEST_CASE("the golden episodes are unchanged") {
   for (const Episode& episode : every_episode()) {
     CAPTURE(episode.name);
     const std::filesystem::path path =
@@ -271,7 +271,7 @@ TEST_CASE("every family of looking and every answer has a golden episode") {
   }
 }
 
-TEST_CASE("the comparison of transcripts sees differences") {
+TEST_CASE("the comparison of transcripts detects differences") {
   CHECK(same_line("mean 0.1234 rms 1.0", "mean 0.1235 rms 1.0"));
   CHECK_FALSE(same_line("mean 0.1234 rms 1.0", "mean 0.1244 rms 1.0"));
   CHECK(same_line("-1234.5", "-1234.6"));

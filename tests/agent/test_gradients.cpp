@@ -1,5 +1,5 @@
-// The gradient of a lane against finite differences of the naive model, and which loss sends
-// gradient to which parameters.
+// Gradients of a lane against finite differences of the naive model, and which loss sends gradient
+// to which parameters.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -73,7 +73,8 @@ std::string describe(const AgentConfig& config) {
 }
 
 TEST_CASE(
-    "a lane agrees with the naive model: forward, losses, and the gradient of every parameter") {
+    "a lane agrees with the naive model: forward pass, losses, and the gradient of every "
+    "parameter") {
   for (const AgentConfig& config : configurations()) {
     CAPTURE(describe(config));
     check_point_lane(config);
@@ -83,7 +84,7 @@ TEST_CASE(
 TEST_CASE("each loss sends gradient where the comment above Lane says, and nowhere else") {
   struct Term {
     const char* name;
-    double classifier, step, reinforce, entropy, baseline;  // weights
+    double classifier, step, reinforce, entropy, baseline;  // loss weights
     std::set<std::string> reached;
   };
   const std::set<std::string> seeing = {"glimpse", "core", "classifier"};
@@ -111,7 +112,7 @@ TEST_CASE("each loss sends gradient where the comment above Lane says, and nowhe
   }
 }
 
-TEST_CASE("a policy that does not learn gets no gradient, nor does its baseline") {
+TEST_CASE("a policy that does not learn gets no gradient, and neither does its baseline") {
   for (const std::string& kind : glimpse_kinds()) {
     CAPTURE(kind);
     AgentConfig config = busy_config("rnn");

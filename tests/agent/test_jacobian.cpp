@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kSide = 12, kPixels = kSide * kSide, kPatch = 3, kPairBatch = 3, kSymbols = 3;
 
-// Canvases of floats that can be nudged, and the retina of kTinySight in naive loops.
+// Canvases of floats that can be perturbed, with the retina of kTinySight as naive loops.
 class FloatEnvironment final : public Environment {
  public:
   explicit FloatEnvironment(AnswerKind kind)
@@ -44,7 +44,7 @@ class FloatEnvironment final : public Environment {
   }
 
   Tensor<2> canvases;
-  int nudged_look = -1, nudged_number = 0;  // of the glimpses of a look, one number
+  int nudged_look = -1, nudged_number = 0;  // one number in the glimpses of a look
   float nudge = 0.0F;
 
  private:
@@ -88,7 +88,7 @@ class FloatEnvironment final : public Environment {
     }
   }
 
-  // Integrals of the canvas over boxes with real edges, and how they change with them.
+  // Integrals of the canvas over boxes with real-valued edges, and their derivatives.
   void look_smoothly(int b, float x, float y, float* glimpse, float* slopes) const {
     for (const int zoom : {1, 2}) {
       const auto edge = [&](float location, int i) {
@@ -97,7 +97,7 @@ class FloatEnvironment final : public Environment {
       const auto overlap = [&](double box, int k) {
         return std::max(0.0, std::min(box + zoom, k + 1.0) - std::max(box, 1.0 * k)) / zoom;
       };
-      const auto shift = [&](double box, int k) {  // its derivative by the box's edge
+      const auto shift = [&](double box, int k) {  // its derivative with respect to the box's edge
         const bool enters = box + zoom > k && box + zoom<k + 1, leaves = box> k && box < k + 1;
         return 0.5 * kSide * (enters - leaves) / zoom;
       };
@@ -123,7 +123,7 @@ class FloatEnvironment final : public Environment {
   int looks_ = 0;
 };
 
-// An agent of random weights that has been played once, and then again and again as it looked.
+// An agent with random weights that is played once and then replayed with the same looks.
 struct Followed {
   explicit Followed(const AgentConfig& config, AnswerKind kind = AnswerKind::one_class,
                     const PixelScale& pixels = {})
@@ -151,8 +151,8 @@ struct Followed {
     jacobian.run(flat(parameters),
                  {.seed = 3, .readout = Readout::deterministic, .replay = replay});
   }
-  // How the chosen logits of s change with a number that nudge(by) moves in every episode; NAN
-  // where the two sides differ: a relu turns there.
+  // The derivative of the chosen logits s with respect to a number that nudge(by) moves in every
+  // episode; NAN if the one-sided differences disagree, because a relu switches there.
   template <class Nudge>
   std::array<double, kPairBatch> difference(int s, Nudge&& nudge) {
     constexpr float kStep = 4e-3F;
@@ -182,7 +182,7 @@ struct Followed {
   std::vector<int> chosen = {2, 0, 1};
 };
 
-// Gradients and the central differences that they are to be.
+// Gradients and the central differences they must equal.
 struct Comparison {
   void add(double gradient, double difference) {
     ++numbers;
@@ -249,9 +249,9 @@ AgentConfig by_path() {
 
 AgentConfig with_context(AgentConfig config) {
   config.model.context = "thumbnail";
-  config.model.context_hidden = 11;  // random weights by which it shows in every kind
+  config.model.context_hidden = 11;  // random weights, so that it matters in every kind
   config.glimpse.first = "learned";
-  config.glimpse.temperature = {5.0, 5.0, 1.0};  // so that weights move with it
+  config.glimpse.temperature = {5.0, 5.0, 1.0};  // so that the weights respond to it
   return config;
 }
 
@@ -274,7 +274,9 @@ AgentConfig seeing_all(const std::string& kind) {
 
 }  // namespace
 
-TEST_CASE("the Jacobian by the canvas is that of central differences, for every way of looking") {
+TEST_CASE(
+    "the Jacobian with respect to the canvas agrees with central differences for every way of "
+    "looking") {
   for (const AgentConfig& config :
        {looking("hard_gaussian"), looking("hard_categorical"),
         looking("hard_categorical", "none", "content"), looking("soft_grid", "features"),
@@ -295,7 +297,7 @@ TEST_CASE("the Jacobian by the canvas is that of central differences, for every 
   }
 }
 
-TEST_CASE("the Jacobian by the canvas passes the scale by which pixels are read") {
+TEST_CASE("the Jacobian with respect to the canvas includes the pixel scale") {
   AgentConfig filtered = looking("hard_gaussian");
   filtered.model.glimpse_network = "conv";
   filtered.model.glimpse_kernel = 2;
@@ -311,7 +313,7 @@ TEST_CASE("the Jacobian by the canvas passes the scale by which pixels are read"
   }
 }
 
-TEST_CASE("the Jacobian passes a gate, attention over states, and the core of attention") {
+TEST_CASE("the Jacobian passes through a gate, attention over states, and the attention core") {
   for (const char* core : {"gru", "attention"})
     for (const char* hidden : {"mean", "attend", "self"}) {
       CAPTURE(std::string(core));
@@ -327,7 +329,7 @@ TEST_CASE("the Jacobian passes a gate, attention over states, and the core of at
     }
 }
 
-TEST_CASE("the Jacobian of an earlier answer knows nothing of later glimpses") {
+TEST_CASE("the Jacobian of an earlier answer does not depend on later glimpses") {
   AgentConfig config = looking("hard_gaussian");
   config.hidden.kind = "attend";
   Followed followed(config);
@@ -336,7 +338,7 @@ TEST_CASE("the Jacobian of an earlier answer knows nothing of later glimpses") {
   for (int b = 0; b < kPairBatch; ++b) CHECK(followed.jacobian.dfeatures(2, b, 0) == 0.0F);
 }
 
-TEST_CASE("the Jacobian follows each symbol of a sequence, and each action") {
+TEST_CASE("the Jacobian covers each symbol of a sequence, and each action") {
   AgentConfig config = looking("hard_gaussian");
   config.decoder.hidden_size = 6;
   config.hidden.kind = "attend";
@@ -351,7 +353,7 @@ TEST_CASE("the Jacobian follows each symbol of a sequence, and each action") {
   check_glimpses(actions, 1);
 }
 
-TEST_CASE("the Jacobian of the networks that see the canvas is that of central differences") {
+TEST_CASE("the Jacobian of networks that read the canvas agrees with central differences") {
   for (const char* kind : {"mlp", "cnn"}) {
     CAPTURE(kind);
     Followed followed(seeing_all(kind));
@@ -359,7 +361,7 @@ TEST_CASE("the Jacobian of the networks that see the canvas is that of central d
   }
 }
 
-TEST_CASE("a row of the canvas that is read as it is has the Jacobian of its feature") {
+TEST_CASE("a canvas row that is read directly has the Jacobian of its feature") {
   AgentConfig config = whole("rows");
   config.glimpse.size = {kSide, kSide};
   Followed followed(config);
@@ -371,7 +373,7 @@ TEST_CASE("a row of the canvas that is read as it is has the Jacobian of its fea
               doctest::Approx(followed.jacobian.dfeatures(t, b, i)));
 }
 
-TEST_CASE("an episode without a chosen logit has no Jacobian, and another leaves it as it is") {
+TEST_CASE("an episode without a chosen logit has a zero Jacobian, and does not affect others") {
   Followed followed(looking("soft_grid", "pixels", "content"));
   Jacobian& jacobian = followed.jacobian;
   jacobian.backward(flat(followed.parameters), 2, followed.chosen);

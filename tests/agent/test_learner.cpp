@@ -1,4 +1,4 @@
-// The learner: the same bits for any number of threads, and what happens when something fails.
+// The learner: the same bits for any number of threads, and behaviour on failure.
 #include "agent/learning/learner.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@
 namespace saccade {
 namespace {
 
-// All that a checkpoint keeps of a learner.
+// Everything a checkpoint keeps of a learner.
 struct Snapshot {
   explicit Snapshot(const Learner& learner)
       : blocks{learner.parameters, learner.optimizer.averaged, learner.optimizer.first,
@@ -34,7 +34,7 @@ struct Snapshot {
     learner.average_returns = average_returns;
   }
 
-  /// Bit by bit: 0 and -0 differ, a not-a-number equals itself.
+  /// Bit for bit: 0 and -0 differ, NaN equals itself.
   bool operator==(const Snapshot& other) const {
     const auto same_bits = [](float a, float b) {
       return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
@@ -59,7 +59,7 @@ Snapshot train(const AgentConfig& config, std::uint64_t seed, int threads, int u
   return Snapshot(learner);
 }
 
-// What each of so many ranks has in the end.
+// Returns the final state of each of `count` ranks.
 std::vector<Snapshot> train_on_ranks(const AgentConfig& config, int count, int updates) {
   std::vector<std::optional<Snapshot>> ends(count);
   on_ranks(count, [&](Ranks& ranks) {
@@ -74,7 +74,7 @@ std::vector<Snapshot> train_on_ranks(const AgentConfig& config, int count, int u
   return snapshots;
 }
 
-// Every part of the learner takes part in the result.
+// Uses every part of the learner.
 AgentConfig learner_config(const std::string& core) {
   AgentConfig config = tiny_config(core);
   config.glimpse.first = "learned";
@@ -96,12 +96,13 @@ TEST_CASE("the same configuration and seed give the same bits for any number of 
     }
     CHECK_FALSE(train(config, 5, 1, 20) == one);
     AgentConfig other = config;
-    other.training.lane_size = 8;  // lanes order the sums: they are part of the configuration
+    other.training.lane_size = 8;  // lanes determine the order of sums: they are part of the
+                                   // configuration
     CHECK_FALSE(train(other, 4, 1, 20) == one);
   }
 }
 
-TEST_CASE("several ranks have the bits of one process, each of them") {
+TEST_CASE("each of several ranks has the bits of a single process") {
   AgentConfig config = learner_config("gru");
   config.reinforce.advantage = "ema";
   config.reinforce.rollouts = 1;
@@ -125,7 +126,8 @@ TEST_CASE("more ranks than lanes are refused") {
         "training.lane_size: 4");
 }
 
-TEST_CASE("so they do at full size, where products run in other kernels") {
+TEST_CASE(
+    "the bits do not depend on threads or ranks at full size, where products use other kernels") {
   for (const std::string& core : core_kinds()) {
     CAPTURE(core);
     AgentConfig config = full_size_config(core);
@@ -135,7 +137,7 @@ TEST_CASE("so they do at full size, where products run in other kernels") {
   }
 }
 
-TEST_CASE("so does every kind of looking") {
+TEST_CASE("the bits do not depend on threads or ranks for every way of looking") {
   for (const auto& [name, config] : every_agent(learner_config("rnn"))) {
     CAPTURE(name);
     const Snapshot one = train(config, 4, 1, 3);
@@ -145,7 +147,9 @@ TEST_CASE("so does every kind of looking") {
   }
 }
 
-TEST_CASE("so does attention over inputs and states, in every task") {
+TEST_CASE(
+    "the bits do not depend on threads or ranks with attention over inputs and states, in every "
+    "task") {
   for (const auto& [name, config, task] : every_task_agent(learner_config("gru"))) {
     CAPTURE(name);
     const auto train_with = [&](std::uint64_t seed, int threads) {
@@ -158,7 +162,7 @@ TEST_CASE("so does attention over inputs and states, in every task") {
   }
 }
 
-TEST_CASE("every advantage estimator repeats, with every optimiser") {
+TEST_CASE("every advantage estimator is reproducible with every optimiser") {
   for (const std::string& estimator : advantage_estimators())
     for (const std::string& optimizer : optimizers()) {
       CAPTURE(estimator);
@@ -170,19 +174,19 @@ TEST_CASE("every advantage estimator repeats, with every optimiser") {
     }
 }
 
-TEST_CASE("a learner that takes over another's state goes on with the same bits") {
+TEST_CASE("a learner that restores another's state continues with the same bits") {
   AgentConfig config = learner_config("lstm");
   config.reinforce.advantage = "ema";
   const Model model(config, kTinySight);
   Workers workers(2);
   Learner resumed(model, tiny_environment, 4, workers);
-  for (int n = 0; n < 3; ++n) resumed.step();  // its lanes are not fresh, as it should not matter
+  for (int n = 0; n < 3; ++n) resumed.step();  // used lanes must not matter
   train(config, 4, 2, 8).restore(resumed);
   for (int n = 0; n < 7; ++n) resumed.step();
   CHECK(Snapshot(resumed) == train(config, 4, 2, 15));
 }
 
-TEST_CASE("a report says what the update did") {
+TEST_CASE("a report describes the update") {
   AgentConfig config = tiny_config();
   config.reinforce.advantage = "ema";
   const Model model(config, kTinySight);
@@ -198,8 +202,7 @@ TEST_CASE("a report says what the update did") {
     CHECK(report.gradient_norm > 0.0);
     const double reward = report.sums.reward / 32;
     average_reward = n == 0 ? reward : 0.9 * average_reward + 0.1 * reward;
-    for (const double average :
-         learner.average_returns)  // the reward of the end follows every step
+    for (const double average : learner.average_returns)  // the final reward follows every step
       CHECK(average == doctest::Approx(average_reward));
     CHECK(report.location_std == doctest::Approx(0.3));
     CHECK(report.learning_rate == doctest::Approx(learner.optimizer.learning_rate(n / 100.0)));
@@ -218,7 +221,7 @@ TEST_CASE("each step has its own average return") {
   Learner learner(model, tiny_environment, 1, workers);
   for (int n = 0; n < 30; ++n) learner.step();
   REQUIRE(learner.average_returns.size() >= 2);
-  // Of `gain` the returns add up: less is left to be gained after the later looks.
+  // Returns of `gain` accumulate: less remains to be gained after the later looks.
   CHECK(learner.average_returns.front() > 2 * std::abs(learner.average_returns.back()));
 
   config.reinforce.advantage = "none";
@@ -228,7 +231,7 @@ TEST_CASE("each step has its own average return") {
   for (const double average : averages_nothing.average_returns) CHECK(average == 0.0);
 }
 
-TEST_CASE("a batch that cannot be cut into lanes is refused") {
+TEST_CASE("a batch that cannot be divided into lanes is refused") {
   const auto refusal = [](int batch_size, int lane_size, int rollouts) {
     AgentConfig config = tiny_config();
     config.training.batch_size = batch_size;
@@ -245,7 +248,7 @@ TEST_CASE("a batch that cannot be cut into lanes is refused") {
   CHECK(refusal(32, 4, 2) == "nothing thrown");
 }
 
-// Writes down which scenes were begun and where they were looked at.
+// Records which scenes were started and where the agent looked.
 class RecordingEnvironment final : public Environment {
  public:
   struct Record {
@@ -273,13 +276,13 @@ class RecordingEnvironment final : public Environment {
   Record& record_;
 };
 
-TEST_CASE("no two episodes share their noise, and every scene is used once, by all its rollouts") {
+TEST_CASE("episodes never share noise, and every scene is used once, by all its rollouts") {
   for (const int rollouts : {1, 2}) {
     CAPTURE(rollouts);
     AgentConfig config = tiny_config();
     config.reinforce.rollouts = rollouts;
     const Model model(config, kTinySight);
-    Workers workers(1);  // they all write into one record
+    Workers workers(1);  // all write into one record
     RecordingEnvironment::Record record;
     Learner learner(
         model,
@@ -298,7 +301,7 @@ TEST_CASE("no two episodes share their noise, and every scene is used once, by a
   }
 }
 
-// Fails at the looks of one scene, as long as it is armed.
+// Throws during the looks at one scene while it is armed.
 class BrokenEnvironment final : public Environment {
  public:
   BrokenEnvironment(int episodes, std::uint64_t broken_scene, const std::atomic<bool>& armed)
@@ -321,7 +324,7 @@ class BrokenEnvironment final : public Environment {
   const std::atomic<bool>& armed_;
 };
 
-TEST_CASE("what an environment throws inside a lane reaches the caller, who may go on") {
+TEST_CASE("an exception from an environment inside a lane reaches the caller, who may continue") {
   const AgentConfig config = tiny_config();
   const Model model(config, kTinySight);
   for (const int threads : {1, 2, 4}) {
@@ -345,7 +348,7 @@ TEST_CASE("what an environment throws inside a lane reaches the caller, who may 
   }
 }
 
-TEST_CASE("a number that is not finite stops learning with the weights as they were") {
+TEST_CASE("a non-finite loss stops learning and leaves the weights unchanged") {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   struct Poison {
@@ -363,7 +366,7 @@ TEST_CASE("a number that is not finite stops learning with the weights as they w
                             {"locator.first", kNan, "reinforce loss"},
                             {"locator.log_std", kNan, "reinforce loss"},
                             {"locator.log_std", kInfinity, "reinforce loss"},
-                            {"baseline.bias", kNan, "reinforce loss"},  // by way of the advantage
+                            {"baseline.bias", kNan, "reinforce loss"},  // through the advantage
                             {"baseline.weight", kInfinity, "reinforce loss"}};
   for (const std::string& core : core_kinds())
     for (const Poison& poison : poisons) {
@@ -383,7 +386,7 @@ TEST_CASE("a number that is not finite stops learning with the weights as they w
     }
 }
 
-TEST_CASE("gradients that overflow although the losses do not stop learning too") {
+TEST_CASE("a gradient that overflows although the losses do not stops learning, too") {
   const Model model(learner_config("rnn"), kTinySight);
   Workers workers(1);
   Learner learner(model, tiny_environment, 1, workers);
@@ -391,7 +394,7 @@ TEST_CASE("gradients that overflow although the losses do not stop learning too"
     std::ranges::fill(values_of(flat(learner.parameters), find_parameter(model.layout(), name)),
                       value);
   };
-  // Samples a few 1e-39 around exactly 0: their log-probability is moderate, its slope is not.
+  // Samples about 1e-39 from exactly 0: their log-probability is moderate, but its slope is not.
   fill("locator.mean.weight", 0.0F);
   fill("locator.mean.bias", 0.0F);
   fill("locator.first", 0.0F);

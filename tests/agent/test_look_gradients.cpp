@@ -1,5 +1,5 @@
-// The gradient of a lane against finite differences of the naive model, for attention over a grid,
-// for windows and for models that see the whole canvas; and which loss sends gradient where.
+// Gradients of a lane against finite differences of the naive model, for grid attention, windows
+// and models that read the whole canvas; and which loss sends gradient where.
 #include <doctest/doctest.h>
 
 #include "tests/agent/agents.h"
@@ -38,8 +38,10 @@ std::unique_ptr<Environment> colour_environment(int episodes, int rollouts) {
   return std::make_unique<GlimpseEnvironment>(scenes, retina, episodes, rollouts);
 }
 
-TEST_CASE("a lane of every kind agrees with the naive model: forward, losses, every gradient") {
-  // Every agent with every first glimpse, in turn with each core.
+TEST_CASE(
+    "looks: a lane of every kind agrees with the naive model: forward pass, losses, every "
+    "gradient") {
+  // Every agent with every first glimpse, cycling through the cores.
   const std::vector<std::string> cores = naive::cores().names(), firsts = first_glimpses();
   std::size_t turn = 0;
   for (const auto& [name, agent] : every_agent(busy_config("rnn"))) {
@@ -57,7 +59,7 @@ TEST_CASE("a lane of every kind agrees with the naive model: forward, losses, ev
   }
 }
 
-TEST_CASE("so it does with a single glimpse") {
+TEST_CASE("looks: a lane agrees with the naive model for a single glimpse") {
   for (const auto& [name, agent] : every_agent(busy_config("lstm"))) {
     if (is_point(agent)) continue;
     for (const std::string first : {"center", "learned"}) {
@@ -67,7 +69,7 @@ TEST_CASE("so it does with a single glimpse") {
       config.glimpse.num_glimpses = 1;
       config.glimpse.first = first;
       if (first == "center" && Model(config, kTinySight).look().smooth) continue;  // at (0, 0) only
-      // Such scores of a zero state are even, and the expectation of the places is (0, 0).
+      // Such scores of a zero state are uniform, and the expected place is (0, 0).
       const bool even = first == "learned" && config.glimpse.addressing == "content" &&
                         config.glimpse.score != "additive";
       if (even && config.glimpse.kind == "soft_grid" && config.glimpse.expect == "pixels") continue;
@@ -76,7 +78,7 @@ TEST_CASE("so it does with a single glimpse") {
   }
 }
 
-TEST_CASE("so it does in colour, on a canvas that is no square") {
+TEST_CASE("looks: a lane agrees with the naive model in colour, on a canvas that is not square") {
   for (const auto& [name, config] : every_agent(busy_config("rnn"))) {
     if (is_point(config)) continue;
     CAPTURE(name);
@@ -84,7 +86,9 @@ TEST_CASE("so it does in colour, on a canvas that is no square") {
   }
 }
 
-TEST_CASE("so a hard choice does with every advantage, and a soft one without its penalties") {
+TEST_CASE(
+    "looks: a lane agrees with the naive model for a hard choice with every advantage, and a soft "
+    "one without penalties") {
   for (const std::string& advantage : advantage_estimators())
     for (const std::string& reward : reward_kinds()) {
       CAPTURE(advantage);
@@ -117,7 +121,9 @@ AgentConfig by_path(const std::string& estimator) {
   return config;
 }
 
-TEST_CASE("so a Gaussian does that is learned by its path, and its std, at every advantage") {
+TEST_CASE(
+    "looks: a lane agrees with the naive model for a Gaussian with path gradients and a learned "
+    "std, at every advantage") {
   for (const std::string estimator : {"pathwise", "both"}) {
     CAPTURE(estimator);
     for (const std::string& advantage : advantage_estimators()) {
@@ -137,7 +143,9 @@ TEST_CASE("so a Gaussian does that is learned by its path, and its std, at every
   }
 }
 
-TEST_CASE("so a place does whose gradient passes through the states from look to look") {
+TEST_CASE(
+    "looks: a lane agrees with the naive model for locations whose gradient passes through the "
+    "states") {
   for (const auto& [name, agent] : every_agent(busy_config("gru"))) {
     const LookTraits look = Model(agent, kTinySight).look();
     if (!look.smooth && !look.frame) continue;
@@ -148,13 +156,13 @@ TEST_CASE("so a place does whose gradient passes through the states from look to
   }
 }
 
-TEST_CASE("by its path a Gaussian's states and std are reached by the cross-entropy") {
+TEST_CASE("looks: path gradients of the cross-entropy reach a Gaussian's states and std") {
   const std::set<std::string> looking = {"locator", "locator.first", "locator.log_std"};
   std::set<std::string> seeing = looking;
   seeing.insert({"glimpse", "core", "classifier"});
   struct Term {
     const char* name;
-    double classifier, reinforce, entropy;  // weights
+    double classifier, reinforce, entropy;  // loss weights
     std::set<std::string> pathwise, both;
   };
   for (const Term& term :
@@ -173,10 +181,10 @@ TEST_CASE("by its path a Gaussian's states and std are reached by the cross-entr
     }
 }
 
-TEST_CASE("each loss of each kind sends gradient where the comment above Lane says") {
+TEST_CASE("looks: each loss of each kind sends gradient where the comment above Lane says") {
   struct Term {
     const char* name;
-    double classifier, step, reinforce, entropy, baseline, coverage, rows;  // weights
+    double classifier, step, reinforce, entropy, baseline, coverage, rows;  // loss weights
   };
   const Term terms[] = {{"nothing", 0, 0, 0, 0, 0, 0, 0},
                         {"cross-entropy of the last step", 1, 0, 0, 0, 0, 0, 0},
@@ -204,7 +212,7 @@ TEST_CASE("each loss of each kind sends gradient where the comment above Lane sa
       const LookTraits& look = played.model.look();
       const bool hard = look.looks && !look.differentiable;
       const bool scored = look.first_action < look.steps;
-      // Then no state takes part in the choice.
+      // The choice does not depend on the state then.
       const bool stateless =
           config.glimpse.addressing == "content" && !score_needs_query(config.glimpse.score);
       const bool has_locator =
@@ -213,7 +221,7 @@ TEST_CASE("each loss of each kind sends gradient where the comment above Lane sa
       CHECK(played.model.baseline.has_value() == scored);
 
       std::set<std::string> expected;
-      if (!look.recurrent) {  // one step: there is no earlier one
+      if (!look.recurrent) {  // a single step has no earlier one
         if (term.classifier > 0) expected = {"canvas", "classifier"};
       } else if (!look.looks) {
         if (term.classifier > 0 || term.step > 0) expected = {"core", "classifier"};
@@ -230,7 +238,7 @@ TEST_CASE("each loss of each kind sends gradient where the comment above Lane sa
         if (answers) expected.insert("classifier");
         if (scored && term.reinforce > 0) expected = {"locator"};
         if (scored && term.baseline > 0) expected = {"baseline"};
-        // A context places the first look in place of a parameter.
+        // A context places the first look instead of a parameter.
         if (look.smooth && expected.contains("locator") && config.model.context == "none")
           expected.insert("locator.first");
       }

@@ -1,5 +1,5 @@
-// What the kinds of looking have in common: equal weights where the names are equal, equal answers
-// where there is no choice, soft and hard reads of one distribution, and replay.
+// Common properties of the ways of looking: equal initial weights for equal names, equal answers if
+// there is no choice, hard and soft reads of one distribution, and replay.
 #include "agent/looking/looking.h"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kLookEpisodes = 4;
 
-// Episodes of an agent. Parameters of one name and shape are equal in all agents.
+// Episodes of an agent. Parameters with the same name and shape are equal in all agents.
 struct LookPlayer {
   explicit LookPlayer(const AgentConfig& config, int rollouts = 1)
       : model(config, kTinySight),
@@ -40,7 +40,7 @@ struct LookPlayer {
     rollout.run(flat(parameters), request);
   }
 
-  /// Of the classes at the end, (B C).
+  /// The class probabilities at the end, (B C).
   std::vector<float> answers() const {
     return values_of(step(rollout.answer->probabilities, rollout.core.steps - 1));
   }
@@ -57,7 +57,7 @@ AgentConfig at_temperature(AgentConfig config, double temperature) {
   return config;
 }
 
-TEST_CASE("a random first look is drawn, whatever is made of the later ones") {
+TEST_CASE("a random first look is sampled, whatever the kind of the later ones") {
   AgentConfig config = tiny_config();
   config.glimpse.kind = "hard_categorical";
   config.glimpse.first = "random";
@@ -75,14 +75,14 @@ TEST_CASE("a random first look is drawn, whatever is made of the later ones") {
                                    first.row(b))];
       }
       REQUIRE(count.size() == 6);
-      for (const auto& [candidate, times] : count) {  // 200 on average, deviation 13
+      for (const auto& [candidate, times] : count) {  // mean 200, standard deviation 13
         CAPTURE(candidate);
         CHECK(std::abs(times - 200) < 70);
       }
     }
 }
 
-TEST_CASE("the deterministic pass alone looks about, from the first look that is learned") {
+TEST_CASE("only the deterministic pass spreads its looks, starting with a learned first look") {
   for (const std::string first : {"center", "learned"}) {
     CAPTURE(first);
     AgentConfig config = tiny_config();
@@ -115,7 +115,7 @@ TEST_CASE("the deterministic pass alone looks about, from the first look that is
   }
 }
 
-TEST_CASE("for equal seeds the kinds begin with the same bits where they share a parameter") {
+TEST_CASE("with equal seeds all kinds start with the same bits in shared parameters") {
   using Key = std::tuple<std::string, int, int>;
   std::map<Key, std::vector<float>> all;
   std::map<Key, int> count;
@@ -145,12 +145,13 @@ TEST_CASE("for equal seeds the kinds begin with the same bits where they share a
   }
 }
 
-TEST_CASE("where one place is all there is to see, every kind gives the same answer") {
+TEST_CASE("every kind gives the same answer if there is only one place to see") {
   std::map<std::string, std::vector<float>> by_network;
   for (const auto& [name, agent] : every_agent(tiny_config("gru"))) {
     if (!look_of(agent).looks || look_of(agent).frame) continue;
-    if (look_of(agent).smooth) continue;  // half a pixel beside the others
-    if (agent.model.feature_size != tiny_config().model.feature_size) continue;  // other weights
+    if (look_of(agent).smooth) continue;  // half a pixel away from the others
+    if (agent.model.feature_size != tiny_config().model.feature_size)
+      continue;  // different weights
     CAPTURE(name);
     AgentConfig config = agent;
     config.glimpse.grid.cells = {1, 1};
@@ -169,12 +170,12 @@ TEST_CASE("where one place is all there is to see, every kind gives the same ans
     CHECK(expected.size() == kLookEpisodes * kTinyClasses);
 }
 
-TEST_CASE("as the temperature goes to zero a soft read goes to the most probable candidate") {
+TEST_CASE("as the temperature approaches zero a soft read approaches the most probable candidate") {
   for (const auto& [name, agent] : every_agent(tiny_config())) {
     if (!look_of(agent).expects) continue;
     CAPTURE(name);
     AgentConfig config = agent;
-    config.glimpse.first = "center";  // scores of the state before it, which is zero, may be equal
+    config.glimpse.first = "center";  // scores of the initial zero state may be equal
     const auto answers = [&](double temperature, Readout readout) {
       LookPlayer player(at_temperature(config, temperature));
       player.run({.readout = readout});
@@ -186,7 +187,7 @@ TEST_CASE("as the temperature goes to zero a soft read goes to the most probable
   }
 }
 
-// Mean and squared standard error of numbers that come one set at a time.
+// Mean and squared standard error over sets of numbers.
 struct Mean {
   void add(const std::vector<float>& values) {
     sums.resize(values.size());
@@ -206,7 +207,7 @@ struct Mean {
   int count = 0;
 };
 
-// What the expectation is of: embeddings, or pixels and places.
+// What the expectation is taken of: embeddings, or pixels and places.
 std::vector<float> read_of(LookPlayer& player) {
   Rollout& rollout = player.rollout;
   if (rollout.look->glimpses.size() == 0) return values_of(ConstMatrix(rollout.core.feature(0)));
@@ -238,7 +239,8 @@ TEST_CASE("the mean of many hard reads is the soft read") {
       REQUIRE(mean.sums.size() == expected.size());
       double spread = 0.0;
       for (std::size_t i = 0; i < expected.size(); ++i) {
-        // One candidate of 800 may never have been drawn, and then has no part in the error either.
+        // One candidate of 800 may never be drawn, and is then missing from the error estimate,
+        // too.
         CHECK(std::abs(mean.mean(i) - expected[i]) <= 5.0 * mean.error(i) + 5.0 / kPasses);
         spread = std::max(spread, mean.error(i));
       }
@@ -246,14 +248,14 @@ TEST_CASE("the mean of many hard reads is the soft read") {
     };
     CAPTURE(name);
     check(soft, Readout::sample);
-    // Hard attention reads embeddings where it has them, and a glimpse where it does not.
+    // Hard attention reads embeddings if it has them, otherwise a glimpse.
     if ((agent.glimpse.addressing == "content") != (agent.glimpse.expect == "features")) continue;
     LookPlayer hard(hard_config);
     check(hard, Readout::training);
   }
 }
 
-TEST_CASE("replay repeats an episode bit by bit, and another's actions change it") {
+TEST_CASE("replay repeats an episode bit for bit, and other actions change it") {
   for (const auto& [name, config] : every_agent(tiny_config("lstm"))) {
     if (!look_of(config).looks) continue;
     CAPTURE(name);
@@ -272,7 +274,7 @@ TEST_CASE("replay repeats an episode bit by bit, and another's actions change it
         std::ranges::copy(
             std::span(step(actions, t).row((b + 1) % kLookEpisodes), actions.shape()[2]),
             &shifted(t, b, 0));
-    // Some controls look alike in every episode; what is learned does not.
+    // Some controls look at the same places in every episode; learned looks do not.
     const bool same_everywhere = shifted == actions;
     if (find_glimpse_kind(config.glimpse.kind).learning != GlimpseKind::Learning::none)
       CHECK_FALSE(same_everywhere);
@@ -281,7 +283,7 @@ TEST_CASE("replay repeats an episode bit by bit, and another's actions change it
   }
 }
 
-TEST_CASE("what each readout makes of a distribution over a grid") {
+TEST_CASE("each sampling mode on a distribution over a grid") {
   for (const auto& [name, config] : every_agent(tiny_config())) {
     if (look_of(config).num_candidates == 0) continue;
     const bool soft = look_of(config).expects;
@@ -294,7 +296,7 @@ TEST_CASE("what each readout makes of a distribution over a grid") {
       const bool trains = readout == Readout::training;
       const bool samples = readout == Readout::sample || (trains && !soft);
       int unlikely = 0;
-      for (int t = 1; t < player.rollout.core.steps; ++t) {  // the first is drawn at random
+      for (int t = 1; t < player.rollout.core.steps; ++t) {  // the first is random
         const ConstMatrix p = step(player.rollout.look->decisions, t);
         const ConstMatrix w = step(player.rollout.look->actions, t);
         for (int b = 0; b < kLookEpisodes; ++b) {
@@ -315,7 +317,7 @@ TEST_CASE("what each readout makes of a distribution over a grid") {
   }
 }
 
-TEST_CASE("hard kinds learn by REINFORCE, soft ones by backpropagation, controls not at all") {
+TEST_CASE("hard kinds learn by REINFORCE, soft ones by backpropagation, controls do not learn") {
   using enum GlimpseKind::Learning;
   for (const std::string& kind : glimpse_kinds()) {
     CAPTURE(kind);
@@ -329,7 +331,7 @@ TEST_CASE("an unknown kind lists the valid ones") {
         "unknown attention.glimpse.kind 'hard'; allowed: " + join(glimpse_kinds()));
 }
 
-TEST_CASE("a kind implies how its grid is addressed and what it expects") {
+TEST_CASE("a kind implies the addressing of its grid and its expectation") {
   struct Settled {
     std::string kind, addressing, expect, first;
   };
@@ -342,7 +344,7 @@ TEST_CASE("a kind implies how its grid is addressed and what it expects") {
         Settled{"random", "none", "none", "random"}, Settled{"scan", "none", "none", "random"}}) {
     CAPTURE(expected.kind);
     GlimpseConfig config{.kind = expected.kind};
-    for (int times = 0; times < 2; ++times) {  // what is settled stays
+    for (int times = 0; times < 2; ++times) {  // applying the defaults twice changes nothing
       settle(config);
       CHECK(config.kind == expected.kind);
       CHECK(config.addressing == expected.addressing);
@@ -352,7 +354,7 @@ TEST_CASE("a kind implies how its grid is addressed and what it expects") {
   }
 }
 
-TEST_CASE("what was said is not settled otherwise") {
+TEST_CASE("explicit settings are not overridden by defaults") {
   GlimpseConfig hard{.kind = "hard_categorical", .first = "center", .addressing = "content"};
   settle(hard);
   CHECK(hard.addressing == "content");

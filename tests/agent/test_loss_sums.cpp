@@ -4,11 +4,11 @@
 
 namespace saccade {
 
-TEST_CASE("the sums of a loss add up, each to its own, and a note keeps every bit of them") {
+TEST_CASE("loss sums add up term by term, and a note keeps every bit") {
   LossSums a, b;
   double value = 0.1;
   for (const LossTerm& term : loss_terms()) a.*term.sum = value *= 1.7, b.*term.sum = 100.0;
-  CHECK(sizeof(LossSums) == loss_terms().size() * sizeof(double));  // none is left out
+  CHECK(sizeof(LossSums) == loss_terms().size() * sizeof(double));  // no term is missing
   LossSums sum = a;
   sum += b;
   const LossSums again = loss_sums_of(to_note(a));
@@ -20,7 +20,7 @@ TEST_CASE("the sums of a loss add up, each to its own, and a note keeps every bi
   CHECK(a.loss() == a.classifier + a.reinforce + a.baseline + a.penalty);
 }
 
-TEST_CASE("a note has the sums in the order of checkpoints since the first one") {
+TEST_CASE("a note has the loss sums in the order used since the first checkpoints") {
   CHECK(to_note({.episodes = 1,
                  .classifier = 2,
                  .reinforce = 3,

@@ -1,4 +1,4 @@
-// What agent/model/model.h says about a model's places, settings and costs.
+// The documented steps, settings and costs of a model (agent/model/model.h).
 #include "agent/model/model.h"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@
 namespace saccade {
 namespace {
 
-TEST_CASE("the deviation of the policy follows its ramp, or its parameter where it is learned") {
+TEST_CASE("the std of the policy follows its ramp, or its parameter if it is learned") {
   AgentConfig config = tiny_config();
   config.glimpse.std = {.from = 0.5, .to = 0.1, .over = 0.4};
   const Model ramp(config, kTinySight);
@@ -57,7 +57,7 @@ TEST_CASE("the first glimpse that is an action") {
   }
 }
 
-TEST_CASE("by its path alone a Gaussian has no REINFORCE and no baseline") {
+TEST_CASE("with path gradients only, a Gaussian has no REINFORCE and no baseline") {
   for (const std::string& estimator : location_estimators()) {
     CAPTURE(estimator);
     AgentConfig config = tiny_config();
@@ -72,7 +72,7 @@ TEST_CASE("by its path alone a Gaussian has no REINFORCE and no baseline") {
   }
 }
 
-TEST_CASE("a learned first glimpse begins in the centre and stays on the canvas") {
+TEST_CASE("a learned first glimpse starts at the centre and stays on the canvas") {
   AgentConfig config = tiny_config();
   config.glimpse.first = "learned";
   const Model model(config, kTinySight);
@@ -93,15 +93,15 @@ TEST_CASE("a learned first glimpse begins in the centre and stays on the canvas"
   CHECK(mean(1) == mean(0));
 }
 
-TEST_CASE("multiply-adds of an episode against a count by hand") {
+TEST_CASE("the multiply-adds of an episode agree with a count by hand") {
   // D 18, what 7, where 4, F 8, H 5, locator 6, C 3, T 3.
   const auto work_of = [](const AgentConfig& config) { return Model(config, kTinySight).work(); };
-  // One glimpse: 18*7 + 2*4 + (7+4)*8 = 222 forward; back 126 + 8 + 2*88 = 310, for the glimpse and
-  // the location get no gradient.
+  // One glimpse: 18*7 + 2*4 + (7+4)*8 = 222 forward; backward 126 + 8 + 2*88 = 310, since the
+  // glimpse and the location get no gradient.
   constexpr std::int64_t kGlimpses = 3 * 222, kGlimpsesBack = 3 * 310;
-  // The rnn: three features and two states to multiply; back twice as much.
+  // The rnn: products for three features and two states; backward twice as many.
   constexpr std::int64_t kRnn = 3 * 8 * 5 + 2 * 5 * 5;
-  // Two glimpses are placed by a state, which is detached: 5*6 + 6*2 forward, 5*6 + 2*6*2 back.
+  // Two glimpses are placed by a detached state: 5*6 + 6*2 forward, 5*6 + 2*6*2 backward.
   constexpr std::int64_t kLocator = 2 * 42, kLocatorBack = 2 * 54;
   constexpr std::int64_t kClassifier = 5 * 3, kBaseline = 2 * 5;
 
@@ -113,9 +113,9 @@ TEST_CASE("multiply-adds of an episode against a count by hand") {
   CHECK(work_of(tiny_config("gru")).forward - rnn.forward == 2 * kRnn);
 
   AgentConfig config = tiny_config("rnn");
-  config.glimpse.first = "learned";  // placed by a parameter: nothing to multiply
+  config.glimpse.first = "learned";  // placed by a parameter: no products
   CHECK(work_of(config).forward == rnn.forward);
-  config.training.step_loss = 0.5;  // classifies two steps more
+  config.training.step_loss = 0.5;  // classifies at two more steps
   CHECK(work_of(config).forward == rnn.forward + 2 * kClassifier);
   CHECK(work_of(config).backward == rnn.backward + 4 * kClassifier);
   config = tiny_config("rnn");
@@ -124,8 +124,8 @@ TEST_CASE("multiply-adds of an episode against a count by hand") {
   config.glimpse.kind = "random";
   CHECK(work_of(config).forward == rnn.forward - kBaseline - kLocator);
   CHECK(work_of(config).backward == rnn.backward - kBaseline - kLocatorBack);
-  // Two glimpses more are differentiated, 18*7 + 2*4, and lead by two slopes each to their
-  // location; so are two states, 5*6, unless they are detached.
+  // Two more glimpses are differentiated, 18*7 + 2*4, each with two slopes for its location; and so
+  // are two states, 5*6, unless they are detached.
   config.glimpse.kind = "soft_point";
   constexpr std::int64_t kTraced = 18 * 7 + 2 * 4 + 2 * 18;
   CHECK(work_of(config).forward == rnn.forward - kBaseline);

@@ -1,4 +1,4 @@
-// Pixels that networks read less a mean and by a deviation.
+// Standardised pixels: networks read (pixel - mean) / deviation.
 #include "agent/spec/pixel_scale.h"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ Sight scaled_sight() {
   return sight;
 }
 
-// Weights by which pixels as they are give what `parameters` give of scaled ones: of the layers
+// Returns weights that give for raw pixels what `parameters` give for scaled ones: in the layers
 // that read pixels, w / deviation and b - mean / deviation sum w.
 Tensor<1> folded(const Model& model, Tensor<1> parameters) {
   const std::string first =
@@ -41,7 +41,9 @@ Tensor<1> folded(const Model& model, Tensor<1> parameters) {
 
 }  // namespace
 
-TEST_CASE("pixels lose their channel's mean, by its deviation, in every scale; gradients follow") {
+TEST_CASE(
+    "pixel scaling subtracts the channel's mean and divides by its deviation, in every scale; "
+    "gradients follow") {
   const PixelScale scale({.mean = {0.5, 0.25, 0.0}, .deviation = {0.5, 0.25, 2.0}}, 3);
   CHECK_FALSE(scale.is_identity());
   constexpr int kPlane = 2, kScales = 2;
@@ -59,7 +61,7 @@ TEST_CASE("pixels lose their channel's mean, by its deviation, in every scale; g
     }
 }
 
-TEST_CASE("one number is for all channels, and a mean of 0 by a deviation of 1 changes nothing") {
+TEST_CASE("a single number applies to all channels, and mean 0 with deviation 1 changes nothing") {
   CHECK(PixelScale({}, 3).is_identity());
   CHECK(PixelScale({.mean = {0, 0, 0}, .deviation = {1}}, 3).is_identity());
   const PixelScale scale({.mean = {0.5}, .deviation = {0.25}}, 3);
@@ -73,10 +75,12 @@ TEST_CASE("one number is for all channels, and a mean of 0 by a deviation of 1 c
                        InputError);
 }
 
-TEST_CASE("scaled pixels are what other weights of the first layers make of pixels as they are") {
+TEST_CASE("scaled pixels equal raw pixels with adjusted weights of the first layers") {
   for (const auto& [name, config] : every_agent(tiny_config())) {
     CAPTURE(name);
-    if (config.glimpse.kind == "whole" || config.model.kind != "recurrent") continue;  // no layer
+    if (config.glimpse.kind == "whole" || config.model.kind != "recurrent")
+      continue;  // has no layer that
+                 // reads pixels
     const Model scaled(config, scaled_sight()), plain(config, kTinySight);
     Tensor<1> parameters = zeros<1>(scaled.layout().size());
     randomize(flat(parameters), scaled.layout(), 0.4F, 5);

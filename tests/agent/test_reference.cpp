@@ -1,5 +1,5 @@
-// The C++ code against an independent implementation: the fixtures that tests/reference/make.py
-// writes with PyTorch.
+// Compares the C++ code with an independent implementation: fixtures written by
+// tests/reference/make.py with PyTorch.
 #include <doctest/doctest.h>
 
 #include "agent/learning/learner.h"
@@ -132,7 +132,8 @@ TEST_CASE("the losses agree with PyTorch") {
   }
 }
 
-TEST_CASE("every optimiser agrees with PyTorch over twenty steps, clipped by the global norm") {
+TEST_CASE(
+    "every optimiser agrees with PyTorch over twenty steps, with clipping by the global norm") {
   const Fixture fixture("optimizer");
   const int steps = fixture.size("gradient", 0), lanes = fixture.size("gradient", 1);
   const int count = fixture.size("gradient", 2);

@@ -1,6 +1,6 @@
-// Whole episodes against PyTorch (tests/reference/episodes.py): what is decided, seen and said,
-// every loss term, and the gradient of every parameter. The folder's episode_*.safetensors are all
-// played, and every kind in the tables must be in one of them.
+// Whole episodes against PyTorch (tests/reference/episodes.py): actions, observations, predictions,
+// every loss term, and the gradient of every parameter. Plays every episode_*.safetensors in the
+// folder, and every kind in the tables must occur in one of them.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -13,7 +13,7 @@
 namespace saccade {
 namespace {
 
-// The names of all episodes' fixtures, in order.
+// The names of all episode fixtures, in order.
 std::vector<std::string> every_fixture() {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(reference_folder())) {
@@ -43,8 +43,8 @@ Sight sight_of(const Fixture& fixture) {
   return sight;
 }
 
-// Shows what the fixture says was seen: the glimpse of each step wherever it is asked to look, or
-// that of a candidate, or the canvas; between pixels, what a retina sees of it.
+// Returns the observations of the fixture: the glimpse of each step wherever it is asked to look,
+// or that of a candidate, or the canvas; between pixels, a retina's view of the canvas.
 class ReplayEnvironment final : public Environment {
  public:
   explicit ReplayEnvironment(const Fixture& fixture)
@@ -167,7 +167,7 @@ TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it
     const Tensor<1> parameters = fixture.parameters(model.layout());
     CHECK(model.layout().parameters().size() == fixture.num_parameters());
 
-    // What the policy did, of hard kinds.
+    // The policy's actions, for hard kinds.
     Tensor<3> action;
     if (fixture.has("action")) {
       action =
@@ -194,7 +194,7 @@ TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it
 
 using Names = std::set<std::string>;
 
-// Of where it looks: two configurations that are alike in words look in the same way.
+// Of looking: two configurations with the same key look in the same way.
 std::string kind_of_look(AgentConfig config) {
   if (config.model.kind != "recurrent") return config.model.kind;
   settle(config.glimpse);

@@ -1,5 +1,5 @@
 // Advantage estimators and rewards by hand, and REINFORCE without bias: where the exact gradient is
-// known, the mean of many sampled ones must be it.
+// known, the mean of many sampled gradients must equal it.
 #include "agent/credit/advantage.h"
 
 #include <doctest/doctest.h>
@@ -42,7 +42,7 @@ TEST_CASE("advantages by hand") {
   CHECK(relative_error(advantages("leave_one_out", 4),
                        both({0.75F, -7.0F / 12.0F, 1.0F / 12.0F, -0.25F})) < 1e-6);
 
-  returns = {{1.0F, 0.0F, 0.5F, 0.25F}, {0.5F, 1.0F, 0.0F, 0.0F}};  // of each action its own
+  returns = {{1.0F, 0.0F, 0.5F, 0.25F}, {0.5F, 1.0F, 0.0F, 0.0F}};  // different for each action
   average_returns = {0.5, 0.25};
   CHECK(advantages("ema", 1) ==
         Tensor<2>{{0.5F, -0.5F, 0.0F, -0.25F}, {0.25F, 0.75F, -0.25F, -0.25F}});
@@ -71,16 +71,16 @@ TEST_CASE("generalised advantages by hand") {
                                                     .discount = discount,
                                                     .trace = trace});
   };
-  estimate(0.5F, 0.0F);  // the errors alone
+  estimate(0.5F, 0.0F);  // only the temporal differences
   CHECK(result == Tensor<2>{{0.5F, -0.375F}, {0.0F, 0.75F}, {-1.25F, 0.0F}});
   estimate(0.5F, 0.5F);
   CHECK(result == Tensor<2>{{0.421875F, -0.1875F}, {-0.3125F, 0.75F}, {-1.25F, 0.0F}});
-  estimate(0.5F, 1.0F);  // the returns less the baseline
+  estimate(0.5F, 1.0F);  // the returns minus the baseline
   add_up(matrix(returns), matrix(earned), 0.5F);
   CHECK(result == returns - b);
 }
 
-TEST_CASE("what a trace is a part of") {
+TEST_CASE("only some advantages have a trace") {
   const auto trace = [](const char* advantage, bool acts) {
     const Trace all =
         trace_of({.advantage = advantage, .reward = "gain", .trace = 0.5, .discount = 0.25}, acts);
@@ -110,7 +110,7 @@ TEST_CASE("rewards by hand") {
   };
   CHECK(earned("probability") == Tensor<2>{{0.0F, 0.0F}, {0.0F, 0.0F}, {0.625F, 1.0F}});
   CHECK(earned("gain") == Tensor<2>{{0.25F, -0.125F}, {0.25F, 0.375F}, {-0.125F, 0.5F}});
-  // With trace 1 the gains telescope: what follows is the end's worth less that before the look.
+  // With trace 1 the gains telescope: the return is the final worth minus that before the look.
   Tensor<2> returns = zeros<2>(3, 2);
   add_up(matrix(returns), matrix(earned("gain")), 1.0F);
   CHECK(returns == Tensor<2>{{0.375F, 0.75F}, {0.125F, 0.875F}, {-0.125F, 0.5F}});
@@ -119,10 +119,10 @@ TEST_CASE("rewards by hand") {
                        InputError);
 }
 
-// ---- Every pair of looks, so that the expected gradient is exact ----
+// ---- Exact expected gradient by enumerating every pair of looks ----
 
-// The gradient of the locator of an agent that takes two looks at one scene, expected over all that
-// its policy may choose.
+// The expected gradient of the locator of an agent that takes two looks at one scene, over all
+// choices of its policy.
 std::vector<float> expected_gradient(AgentConfig config, const std::string& advantage,
                                      const std::string& reward, double trace) {
   constexpr int kPlaces = 6, kPairs = kPlaces * kPlaces;
@@ -174,7 +174,7 @@ TEST_CASE("gain with trace 1 has the expected gradient of probability, whatever 
   config.glimpse.num_glimpses = 2;
   const std::vector<float> exact = expected_gradient(config, "none", "probability", 1.0);
   for (const std::string& advantage : advantage_estimators()) {
-    if (find_advantage(advantage).min_rollouts > 1) continue;  // reads the other pairs
+    if (find_advantage(advantage).min_rollouts > 1) continue;  // needs the other rollouts
     CAPTURE(advantage);
     CHECK(relative_error(expected_gradient(config, advantage, "probability", 1.0), exact) < 1e-3);
     CHECK(relative_error(expected_gradient(config, advantage, "gain", 1.0), exact) < 1e-3);
@@ -184,12 +184,12 @@ TEST_CASE("gain with trace 1 has the expected gradient of probability, whatever 
 
 // ---- A policy with one action whose expected reward is known ----
 
-// The target reaches over the canvas' edge, where samples are clamped.
+// The target extends beyond the canvas edge, where samples are clamped.
 constexpr float kLeft = 0.6F, kTop = -0.3F, kBottom = 0.9F;  // x >= kLeft, kTop <= y <= kBottom
 constexpr float kStd = 0.4F;
 constexpr std::array<float, 2> kTheta = {0.9F, 0.3F};  // mu = tanh(theta)
 
-// Shows 1 on the target, else 0. Every episode is of class 1.
+// Shows 1 on the target, otherwise 0. Every episode has class 1.
 class TargetEnvironment final : public Environment {
  public:
   explicit TargetEnvironment(int episodes) : facts_(episodes) {
@@ -212,7 +212,7 @@ class TargetEnvironment final : public Environment {
   std::vector<SceneFacts> facts_;
 };
 
-// One glimpse at a learned place; says class 1 if and only if it sees the target.
+// One glimpse at a learned place; predicts class 1 if and only if it sees the target.
 AgentConfig one_action_config() {
   AgentConfig config;
   config.model = {.core = "rnn",
@@ -242,9 +242,9 @@ Tensor<1> one_action_parameters(const ParameterLayout& layout) {
   return block;
 }
 
-using Gradient = std::array<double, 3>;  // by theta_x, theta_y, log(std)
+using Gradient = std::array<double, 3>;  // with respect to theta_x, theta_y, log(std)
 
-// Of the expected reward P(x >= left) P(top <= y <= bottom).
+// Gradient of the expected reward P(x >= left) P(top <= y <= bottom).
 Gradient exact_gradient() {
   const auto density = [](double z) {
     return std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::numbers::pi);
@@ -284,7 +284,7 @@ struct Average {
   Gradient sum{}, squares{};
 };
 
-// The mean over the episodes of reward * d log pi(place) of one update.
+// The mean over the episodes of one update of reward * d log pi(place).
 Gradient gradient_at(const Tensor<3>& places, const Rollout& rollout) {
   Gradient g{};
   for (int b = 0; b < rollout.episodes(); ++b) {
@@ -319,14 +319,14 @@ TEST_CASE("the mean of many REINFORCE gradients is the gradient of the expected 
       const LossSums sums =
           lane.run(flat(parameters), {.seed = 3, .update = update}, average_returns, kBatch);
       average_returns[0] = 0.9 * average_returns[0] + 0.1 * sums.reward / kBatch;
-      ours.add({-first[0], -first[1], -log_std[0]});  // the loss is minus the reward
+      ours.add({-first[0], -first[1], -log_std[0]});  // the loss is the negative reward
       unclamped.add(gradient_at(lane.rollout().look->actions, lane.rollout()));
       clamped.add(gradient_at(lane.rollout().look->locations, lane.rollout()));
     }
     CHECK(ours.deviation(exact) < 4.0);
     CHECK(unclamped.deviation(exact) < 4.0);
-    // The test can tell wrong from right: the log-probability of the clamped place is a known
-    // mistake, and to subtract a mean that holds the episode's own reward shrinks the gradient.
+    // The test can fail: using the log-probability of the clamped place is a known mistake, and
+    // subtracting a mean that includes the episode's own reward shrinks the gradient.
     CHECK(clamped.deviation(exact) > 8.0);
     Gradient shrunk = exact;
     for (double& g : shrunk) g *= 1.0 - 1.0 / config.reinforce.rollouts;

@@ -10,9 +10,9 @@
 namespace saccade {
 namespace {
 
-// A sign in the middle of the canvas says in which quadrant the class is written. A look at the
-// sign shows one of the first four numbers, a look at the right place one of the last four; there
-// is nothing to see anywhere else.
+// A sign in the middle of the canvas tells which quadrant shows the class. A look at the sign shows
+// one of the first four numbers, a look at the right place one of the last four; everywhere else
+// there is nothing to see.
 class SignpostEnvironment final : public Environment {
  public:
   static constexpr int kQuadrants = 4, kClasses = 4;
@@ -50,7 +50,7 @@ class SignpostEnvironment final : public Environment {
   std::vector<int> quadrants_;
 };
 
-// The error of the deterministic pass after a fixed budget of episodes.
+// The error of the deterministic pass after a fixed number of training episodes.
 double trained_error(const std::string& core, const std::string& kind) {
   AgentConfig config;
   config.model = {.core = core,
@@ -84,8 +84,8 @@ double trained_error(const std::string& core, const std::string& kind) {
 TEST_CASE("a learned locator reads the sign and finds the class; a random one does not") {
   for (const std::string& core : core_kinds()) {
     CAPTURE(core);
-    CHECK(trained_error(core, "hard_gaussian") < 0.25);  // one quadrant missed is 0.19
-    CHECK(trained_error(core, "random") > 0.45);         // nothing seen is 0.75
+    CHECK(trained_error(core, "hard_gaussian") < 0.25);  // one missed quadrant gives 0.19
+    CHECK(trained_error(core, "random") > 0.45);         // seeing nothing gives 0.75
   }
 }
 

@@ -1,5 +1,5 @@
-// Agents that say a sequence: the decoder and all that it reads against the naive model, what the
-// looks are credited with, and where a sequence ends.
+// Agents that predict a sequence: the decoder and its inputs against the naive model, the rewards
+// of looks, and the end of a sequence.
 #include <doctest/doctest.h>
 
 #include "agent/credit/reward.h"
@@ -48,7 +48,7 @@ std::vector<std::pair<std::string, HiddenConfig>> every_context() {
   return all;
 }
 
-// Lengths of the texts and of the answers of the lane's episodes.
+// The lengths that occur in the lane's episodes, of texts or of answers.
 template <class Length>
 std::set<int> lengths_of(const Task& task, int rollouts, Length&& length) {
   const auto environment = task.environments(kEpisodes, rollouts);
@@ -58,7 +58,8 @@ std::set<int> lengths_of(const Task& task, int rollouts, Length&& length) {
   return all;
 }
 
-TEST_CASE("a lane that reads a text agrees with the naive model for every context") {
+TEST_CASE(
+    "sequence agents: a lane that reads a text agrees with the naive model for every context") {
   const Task task = words_task();
   for (const auto length : {&SceneFacts::length, &SceneFacts::num_symbols})
     CHECK(lengths_of(task, 2, [&](const SceneFacts& facts) { return facts.*length; }).size() > 1);
@@ -76,7 +77,8 @@ TEST_CASE("a lane that reads a text agrees with the naive model for every contex
     }
 }
 
-TEST_CASE("so does one with a gate, a mask, or a weight of the loss") {
+TEST_CASE(
+    "sequence agents: a lane agrees with the naive model with a gate, a mask, or a loss weight") {
   const Task task = words_task();
   AgentConfig config = reader_config("gru");
   config.hidden = {.kind = "attend", .attend = {.score_hidden = 6}};
@@ -91,7 +93,7 @@ TEST_CASE("so does one with a gate, a mask, or a weight of the loss") {
   }
 }
 
-TEST_CASE("a decoder that may read none of an episode's states says so") {
+TEST_CASE("sequence agents: a decoder without any state to read reports it") {
   const Task task = words_task();
   AgentConfig config = reader_config("rnn");
   config.hidden = {.kind = "attend", .mask = "01"};
@@ -100,12 +102,12 @@ TEST_CASE("a decoder that may read none of an episode's states says so") {
         "attention.hidden.kind: attend: at least one of the shortest's");
 }
 
-TEST_CASE("so does one that looks, whose looks are credited with the symbols that are right") {
+TEST_CASE("sequence agents: each look is credited with the symbols it got right") {
   const Task task = transcribe_task();
   CHECK(lengths_of(task, 2, [](const SceneFacts& f) { return f.num_symbols; }).size() > 1);
   for (const std::string& reward : reward_kinds())
     for (const std::string& advantage : advantage_estimators()) {
-      // The rollouts of one scene say the same, whatever they look at.
+      // All rollouts of a scene give the same answer, wherever they look.
       if (reward == "correct" && advantage == "leave_one_out") continue;
       CAPTURE(reward);
       CAPTURE(advantage);
@@ -147,7 +149,8 @@ struct Speaker {
   Rollout rollout;
 };
 
-TEST_CASE("without a teacher the decoder goes on from what it said itself") {
+TEST_CASE(
+    "sequence agents: without teacher forcing the decoder continues from its own predictions") {
   const Task task = words_task();
   for (const char* kind : {"last", "attend"}) {
     CAPTURE(kind);
@@ -159,7 +162,7 @@ TEST_CASE("without a teacher the decoder goes on from what it said itself") {
         naive::read_parameters(flat(speaker.parameters), speaker.model.layout());
     const naive::Parameters own = naive::section(p, "decoder");
     const std::size_t end = task.sight.num_classes - 1;
-    int differs = 0;  // from what it would say after the truth
+    int differs = 0;  // from predictions after the true symbols
     for (int b = 0; b < kEpisodes; ++b) {
       CAPTURE(b);
       std::vector<naive::Row> h;
@@ -187,8 +190,8 @@ TEST_CASE("without a teacher the decoder goes on from what it said itself") {
   }
 }
 
-TEST_CASE("an end mark ends: what follows it is not said and does not count") {
-  // Learned so far that much is right; what is said after the end nobody taught.
+TEST_CASE("sequence agents: symbols after an end mark are neither output nor counted") {
+  // Trained until most symbols are right; predictions after the end are never trained.
   const Task task = words_task();
   AgentConfig config = reader_config("gru");
   config.model.hidden_size = 24;

@@ -1,4 +1,4 @@
-// What the core reads of a whole canvas, and that a bag's tiles are where the policy `scan` looks.
+// The core's inputs for a whole canvas, and that the policy `scan` visits a bag's tiles.
 #include <doctest/doctest.h>
 
 #include <numeric>
@@ -46,7 +46,7 @@ TEST_CASE("a whole canvas is read row by row, or at once") {
   }
 }
 
-TEST_CASE("the policy scan walks over the centres of a bag's tiles") {
+TEST_CASE("the policy scan visits the centres of a bag's tiles") {
   for (int count = 1; count <= kMaxDigits; ++count) {
     const TileGrid tiles = tile_grid(count);
     for (int k = 0; k < count; ++k) {

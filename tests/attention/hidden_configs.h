@@ -8,7 +8,7 @@
 
 namespace saccade {
 
-/// Every kind x score x query x output x area, by name.
+/// Every combination of kind, score, query, output and area, by name.
 inline std::vector<std::pair<std::string, HiddenConfig>> every_hidden_config() {
   std::vector<std::pair<std::string, HiddenConfig>> all;
   const auto add_attend = [&](HiddenConfig config, const std::string& name) {

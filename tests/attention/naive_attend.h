@@ -9,7 +9,7 @@
 #include "tests/attention/parameter_gradients.h"
 #include "tests/naive.h"
 
-// Attention over values in double precision, one number after the other.
+// Attention over values in double precision, element by element.
 namespace saccade::naive_attention {
 
 using Row = std::vector<double>;
@@ -21,7 +21,7 @@ inline double product(const Row& a, const Row& b) {
   return sum;
 }
 
-/// x' W, of a row.
+/// x' W for one row.
 inline Row linear(const Row& x, const NaiveMatrix& w) {
   Row y(w.cols);
   for (int j = 0; j < w.cols; ++j)
@@ -55,7 +55,7 @@ inline double score(const std::string& kind, const Parameters& p, const std::str
   return product(row_of(p.at(name + ".v"), 0), tanh_of(inner));
 }
 
-/// exp(z_k) over their sum where `read`, else 0.
+/// exp(z_k) over their sum where `read` is set, otherwise 0.
 inline Row masked_softmax(const Row& z, const std::vector<bool>& read) {
   Row p(z.size());
   double sum = 0.0;
@@ -64,7 +64,7 @@ inline Row masked_softmax(const Row& z, const std::vector<bool>& read) {
   return p;
 }
 
-/// Where query j looks in area local; `length`: of the values up to the last allowed.
+/// The centre of query j in area local; `length`: number of values up to the last allowed one.
 inline double centre(const AttendConfig& config, const Parameters& p, const std::string& name,
                      int j, const Row& query, int length) {
   if (config.position == "current") return std::min(j, length - 1);
@@ -73,7 +73,7 @@ inline double centre(const AttendConfig& config, const Parameters& p, const std:
   return (length - 1) / (1.0 + std::exp(-u));
 }
 
-/// The weights that query j gives to the values of one episode.
+/// The weights of query j on the values of one episode.
 inline Row weights(const AttendConfig& config, const Parameters& p, const std::string& name, int j,
                    const Row& query, const std::vector<Row>& values,
                    const std::vector<bool>& allowed) {

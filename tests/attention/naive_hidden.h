@@ -7,12 +7,12 @@
 #include "attention/hidden.h"
 #include "tests/attention/naive_attend.h"
 
-// What is read of the states of one episode, in double precision.
+// Reads of the states of one episode, in double precision.
 namespace saccade::naive_attention {
 
 struct Read {
   Row output;
-  std::vector<Row> weights;  // (r) of (T)
+  std::vector<Row> weights;  // r hops over T states
   double penalty = 0.0;
 };
 
@@ -42,7 +42,8 @@ inline Read self(const HiddenConfig& config, const Parameters& p, const std::str
   return read;
 }
 
-/// After step t of an episode of so many steps, of its states h_1 .. h_T; parameters `<name>.<..>`.
+/// The read after step t of an episode of `steps` steps with states h_1 .. h_T; parameters
+/// `<name>.<..>`.
 inline Read read(const HiddenConfig& config, const Parameters& p, const std::string& name, int t,
                  int episode_length, const std::vector<Row>& states) {
   const int steps = static_cast<int>(states.size()), length = std::min(t + 1, episode_length);

@@ -24,7 +24,7 @@ inline NaiveParameters naive_parameters(const ParameterLayout& layout,
   return all;
 }
 
-/// Holds the gradient of every parameter, `gradient` (1, layout.size()), against central
+/// Compares the gradient of every parameter, `gradient` (1, layout.size()), with central
 /// differences of loss(), which reads `parameters`.
 inline void check_parameter_gradients(const ParameterLayout& layout, GuardedMatrix& gradient,
                                       NaiveParameters& parameters,

@@ -8,7 +8,7 @@
 
 namespace saccade {
 
-/// As messages list them.
+/// As listed in error messages.
 inline std::string scores_of_any_widths() {
   std::vector<std::string> names = score_kinds();
   std::erase_if(names, score_needs_equal_widths);

@@ -1,4 +1,4 @@
-// What attends allocates nothing but its memory.
+// Attention allocates nothing except its memory at construction.
 #include <doctest/doctest.h>
 
 #include <vector>

@@ -20,7 +20,7 @@ struct AttendSizes {
   int query, value, episodes, values, queries, first;
 };
 
-/// Attention with parameters, queries, values and their gradients, owned and random.
+/// Attention with parameters, queries, values and their gradients, all random.
 struct AttendSituation {
   AttendSituation(const AttendConfig& config_, const AttendSizes& sizes_, KeyOrder order_)
       : config(config_),
@@ -121,7 +121,7 @@ struct NaiveAttend {
     }
     return all;
   }
-  /// The loss whose gradient by the contexts of the queries first .. J - 1 is dcontexts.
+  /// The loss whose gradient with respect to the contexts of queries first .. J - 1 is dcontexts.
   double loss() const {
     const NaiveMatrix all = contexts();
     double total = 0.0;
@@ -197,7 +197,7 @@ TEST_CASE("attention's gradients agree with finite differences") {
   });
 }
 
-TEST_CASE("values that the mask forbids get the weight 0 and no gradient") {
+TEST_CASE("masked values get weight 0 and no gradient") {
   for_every_attention([](AttendSituation& s) {
     const int forbidden = s.sizes.values - 1;
     if (forbidden == 0) return;
@@ -217,7 +217,7 @@ TEST_CASE("values that the mask forbids get the weight 0 and no gradient") {
   });
 }
 
-TEST_CASE("a detached query of attention changes nothing else") {
+TEST_CASE("detaching the query of attention changes nothing else") {
   for_every_attention([](AttendSituation& s) {
     s.forward();
     s.backward();
@@ -231,7 +231,7 @@ TEST_CASE("a detached query of attention changes nothing else") {
   });
 }
 
-TEST_CASE("a window beside all that is allowed reads the nearest") {
+TEST_CASE("a window without allowed values reads the nearest one") {
   AttendSituation s({.score = "dot", .area = "local", .window = 1}, {2, 2, 1, 8, 2, 0},
                     KeyOrder::by_step);
   s.mask.fill(0.0F);
@@ -244,7 +244,7 @@ TEST_CASE("a window beside all that is allowed reads the nearest") {
   CHECK(s.memory.weights(1, 0, 3) == 0.0F);
 }
 
-TEST_CASE("attention over nothing names the episode") {
+TEST_CASE("attention over nothing is an error that names the episode") {
   for (const std::string& area : attention_areas()) {
     AttendSituation s({.score = "dot", .area = area}, {2, 2, 3, 4, 1, 0}, KeyOrder::by_step);
     for (int k = 0; k < 4; ++k) s.mask(1, k) = 0.0F;
@@ -254,7 +254,7 @@ TEST_CASE("attention over nothing names the episode") {
   }
 }
 
-TEST_CASE("attention that cannot be names its keys") {
+TEST_CASE("invalid attention settings are refused by key") {
   const auto message = [](const AttendConfig& config, int query = 3, int value = 3) {
     ParameterLayout layout;
     return message_of<InputError>(
@@ -282,7 +282,7 @@ TEST_CASE("attention that cannot be names its keys") {
   CHECK(message({.score = "location_free"}, 0) == "nothing thrown");
 }
 
-TEST_CASE("attention's work is counted from the shapes") {
+TEST_CASE("attention's work is computed from the shapes") {
   ParameterLayout layout;
   const Attend global("g", {.score = "dot"}, 6, 6, layout);
   CHECK(global.work(3, 10).forward == 3 * (10 * 6 + 10 * 6));

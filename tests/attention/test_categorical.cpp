@@ -58,7 +58,7 @@ double naive_rows(const NaiveMatrix& w) {
   return penalty;
 }
 
-/// scale * gradient + what was there.
+/// scale * gradient + the previous contents.
 NaiveMatrix added(NaiveMatrix gradient, double scale, ConstMatrix there) {
   for (int r = 0; r < there.rows; ++r)
     for (int c = 0; c < there.cols; ++c) gradient(r, c) = scale * gradient(r, c) + there(r, c);
@@ -76,7 +76,7 @@ const std::vector<CategoricalSizes>& all_sizes() {
   return all;
 }
 
-/// Random logits, their probabilities, and a gradient that is there already.
+/// Random logits, their probabilities, and a nonzero initial gradient.
 struct CategoricalSituation {
   explicit CategoricalSituation(const CategoricalSizes& s)
       : sizes(s),
@@ -92,7 +92,7 @@ struct CategoricalSituation {
   }
 
   NaiveMatrix naive_p() const { return naive_softmax(naive_logits, sizes.temperature); }
-  /// The gradient of loss(naive_p()) by the logits.
+  /// The gradient of loss(naive_p()) with respect to the logits.
   NaiveMatrix slope(const std::function<double(const NaiveMatrix&)>& loss) {
     return finite_differences(naive_logits, [&] { return loss(naive_p()); });
   }
@@ -102,14 +102,14 @@ struct CategoricalSituation {
   NaiveMatrix naive_logits;
 };
 
-/// The entropy of one row of several.
+/// The entropy of a single row.
 double naive_row_entropy(const NaiveMatrix& p, int row) {
   NaiveMatrix one(1, p.cols);
   for (int k = 0; k < p.cols; ++k) one(0, k) = p(row, k);
   return naive_entropy(one);
 }
 
-TEST_CASE("a softmax with temperature is that of plain loops, in place too") {
+TEST_CASE("softmax with temperature agrees with plain loops, also in place") {
   for (const CategoricalSizes& sizes : all_sizes()) {
     CAPTURE(sizes.candidates);
     CAPTURE(sizes.temperature);
@@ -122,7 +122,7 @@ TEST_CASE("a softmax with temperature is that of plain loops, in place too") {
   }
 }
 
-TEST_CASE("extreme logits give a distribution, and broken ones are seen") {
+TEST_CASE("extreme logits give a distribution, and non-finite ones stay visible") {
   const std::vector<std::vector<float>> extremes = {{1e30F, 0.0F, -1e30F},
                                                     {-1e30F, -1e30F, -1e30F},
                                                     {88.0F, 89.0F, 1000.0F},
@@ -149,12 +149,12 @@ TEST_CASE("extreme logits give a distribution, and broken ones are seen") {
   for (int k = 0; k < 3; ++k) CHECK(std::isnan(p(0, k)));
 }
 
-TEST_CASE("softmax_backward against finite differences, over dp too") {
+TEST_CASE("softmax_backward agrees with finite differences, also in place of dp") {
   for (const CategoricalSizes& sizes : all_sizes()) {
     CAPTURE(sizes.candidates);
     CategoricalSituation now(sizes);
     GuardedMatrix dp = now.there, dlogits(sizes.rows, sizes.candidates);
-    dlogits.fill(kNan);  // written, not added
+    dlogits.fill(kNan);  // overwritten, not accumulated
     softmax_backward(dlogits.view(), dp.view(), now.p.view(), sizes.temperature);
     const NaiveMatrix naive_dp(dp.view());
     const NaiveMatrix slope = now.slope([&](const NaiveMatrix& p) { return dot(p, naive_dp); });
@@ -166,7 +166,7 @@ TEST_CASE("softmax_backward against finite differences, over dp too") {
   }
 }
 
-TEST_CASE("entropy and its gradient, which is added") {
+TEST_CASE("entropy, and its accumulated gradient") {
   constexpr float kScale = -1.7F;
   for (const CategoricalSizes& sizes : all_sizes()) {
     CAPTURE(sizes.candidates);
@@ -188,7 +188,7 @@ TEST_CASE("entropy and its gradient, which is added") {
   CHECK(entropy_forward(open.data(), 8) == doctest::Approx(std::log(8.0)));
 }
 
-TEST_CASE("the gradient of log p[choice], which is added") {
+TEST_CASE("the accumulated gradient of log p[choice]") {
   constexpr float kScale = 0.6F;
   for (const CategoricalSizes& sizes : all_sizes()) {
     CAPTURE(sizes.candidates);
@@ -225,9 +225,9 @@ void check_penalty(float (*penalty)(Matrix, ConstMatrix, float),
   }
 }
 
-TEST_CASE("the coverage penalty and its gradient, which is added") {
+TEST_CASE("the coverage penalty, and its accumulated gradient") {
   check_penalty(coverage_penalty, naive_coverage);
-  // Every candidate once: no penalty. One of two twice: (1 - 2)^2 + 1.
+  // Every candidate once: no penalty. One of two chosen twice: (1 - 2)^2 + 1.
   GuardedMatrix w(2, 2), dw(2, 2);
   dw.fill(0.0F);
   w.fill(0.0F);
@@ -237,9 +237,9 @@ TEST_CASE("the coverage penalty and its gradient, which is added") {
   CHECK(coverage_penalty(dw.view(), w.view(), 1.0F) == 2.0F);
 }
 
-TEST_CASE("the row penalty and its gradient, which is added") {
+TEST_CASE("the row penalty, and its accumulated gradient") {
   check_penalty(row_penalty, naive_rows);
-  // Sharp and unlike: no penalty. Twice the same candidate: two products of 1.
+  // Sharp and different rows: no penalty. The same candidate twice: two products of 1.
   GuardedMatrix w(2, 3), dw(2, 3);
   dw.fill(0.0F);
   w.fill(0.0F);
@@ -249,7 +249,7 @@ TEST_CASE("the row penalty and its gradient, which is added") {
   CHECK(row_penalty(dw.view(), w.view(), 1.0F) == 2.0F);
 }
 
-TEST_CASE("draws are distributed as p says") {
+TEST_CASE("draws are distributed according to p") {
   const std::vector<std::vector<float>> distributions = {
       {0.5F, 0.5F},
       {0.1F, 0.2F, 0.3F, 0.4F},
@@ -281,8 +281,8 @@ TEST_CASE("draws are distributed as p says") {
   }
 }
 
-TEST_CASE("what cannot be is not drawn, whatever rounding leaves of the sum") {
-  // The sum stays below many a draw.
+TEST_CASE("impossible candidates are not drawn, despite rounding of the sum") {
+  // The rounded sum is below many of the uniform draws.
   const std::vector<std::vector<float>> distributions = {
       {1.0F, 0.0F}, {0.0F, 1.0F}, {0.0F, 0.3F, 0.2F, 0.0F, 0.0F}, {0.0F, 1e-30F, 0.0F}};
   for (const std::vector<float>& p : distributions) {
@@ -293,10 +293,10 @@ TEST_CASE("what cannot be is not drawn, whatever rounding leaves of the sum") {
   }
 }
 
-TEST_CASE("the smallest number of a stream draws no candidate of probability 0") {
+TEST_CASE("the smallest number of a stream draws no candidate with probability 0") {
   const RandomStream stream(1, Purpose::policy_noise, 0, 44'893'179);
   RandomStream copy = stream;
-  REQUIRE(copy.uniform() == 0.0F);  // the episode was searched for
+  REQUIRE(copy.uniform() == 0.0F);  // this episode was found by search
   for (const std::vector<float>& p : {std::vector{0.0F, 0.0F, 1.0F}, {0.0F, 0.5F, 0.5F}}) {
     copy = stream;
     CHECK(p[draw(p.data(), 3, copy)] > 0.0F);
@@ -304,7 +304,7 @@ TEST_CASE("the smallest number of a stream draws no candidate of probability 0")
 }
 
 #ifdef SACCADE_CHECKS
-TEST_CASE("distributions of other sizes are refused") {
+TEST_CASE("distributions of mismatched sizes are refused") {
   GuardedMatrix a(2, 3), b(2, 4);
   a.fill(0.5F);
   b.fill(0.5F);

@@ -20,7 +20,7 @@ struct GateSizes {
   int features, state, episodes, steps;
 };
 
-/// A gate on given inputs and states, all owned and random.
+/// A gate on given inputs and states, all random.
 struct GateSituation {
   GateSituation(const InputConfig& config_, const GateSizes& sizes_)
       : config(config_),
@@ -143,19 +143,20 @@ TEST_CASE("an input gate's gradients agree with finite differences") {
     NaiveGate naive(s);
     const NaiveMatrix dy(s.dy.view());
     const auto loss = [&] { return dot(dy, naive.outputs()); };
-    NaiveMatrix dstates(s.dstates.view());  // added to what is there
+    NaiveMatrix dstates(s.dstates.view());  // accumulated
     s.forward();
     s.backward();
     CHECK(largest_error(s.dx.view(), finite_differences(naive.x, loss)) < 1e-5);
     const NaiveMatrix differences = finite_differences(naive.states, loss);
-    for (int r = s.sizes.episodes; r < dstates.rows; ++r)  // h_0 takes none
+    for (int r = s.sizes.episodes; r < dstates.rows; ++r)  // h_0 gets none
       for (int i = 0; i < dstates.cols; ++i) dstates(r, i) += differences(r, i);
     CHECK(largest_error(s.dstates.view(), dstates) < 1e-5);
     check_parameter_gradients(s.layout, s.gradient, naive.parameters, loss, 1e-5);
   });
 }
 
-TEST_CASE("a gate without weights is uniform, and with the gain of its width lets all pass") {
+TEST_CASE(
+    "a gate with zero weights is uniform, and passes everything with gain equal to its width") {
   GateSituation s({.kind = "gate", .alpha = 5.0, .gain = 8.0}, {8, 3, 2, 2});
   s.parameters.fill(0.0F);
   s.forward();
@@ -166,7 +167,7 @@ TEST_CASE("a gate without weights is uniform, and with the gain of its width let
     }
 }
 
-TEST_CASE("alpha begins where it is set, learned or not, and sharpens the gate") {
+TEST_CASE("alpha starts at its configured value, learned or not, and sharpens the gate") {
   const auto largest_gate = [](double alpha, bool learned) {
     GateSituation s({.kind = "gate", .alpha = alpha, .learn_alpha = learned}, {6, 3, 1, 1});
     s.layout.initialize({s.parameters.view().data, s.layout.size()}, 1);
@@ -180,7 +181,7 @@ TEST_CASE("alpha begins where it is set, learned or not, and sharpens the gate")
   CHECK(largest_gate(40.0, false) > 2.0F * largest_gate(0.1, false));
 }
 
-TEST_CASE("a gate's alpha and gain are numbers above 0") {
+TEST_CASE("a gate's alpha and gain must be positive") {
   const auto message = [](const InputConfig& config) {
     ParameterLayout layout;
     return message_of<InputError>([&] { InputGate(config, "g", 3, 2, layout); });
@@ -192,7 +193,7 @@ TEST_CASE("a gate's alpha and gain are numbers above 0") {
   CHECK(message({}) == "nothing thrown");
 }
 
-TEST_CASE("a gate's work is counted from the shapes") {
+TEST_CASE("a gate's work is computed from the shapes") {
   ParameterLayout layout;
   const Work work = InputGate({}, "g", 5, 3, layout).work(4);
   CHECK(work.forward == 4 * 5 * 5 + 3 * 3 * 5);

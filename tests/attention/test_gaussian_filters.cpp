@@ -27,7 +27,7 @@ double filter_centre(const FilterSizes& sizes, const NaiveMatrix& windows, int b
   return (size + 1) / 2.0 * (windows(b, axis) + 1.0) + (i - n / 2.0 + 0.5) * stride;
 }
 
-/// F_X (axis 0) or F_Y of window b, as equations 25 and 26 have them.
+/// F_X (axis 0) or F_Y of window b, as in equations 25 and 26.
 NaiveMatrix naive_filters(const FilterSizes& sizes, const NaiveMatrix& windows, int b, int axis) {
   NaiveMatrix f(sizes.glimpse, axis == 0 ? sizes.cols : sizes.rows);
   for (int i = 0; i < f.rows; ++i) {
@@ -60,7 +60,7 @@ NaiveMatrix naive_read(const FilterSizes& sizes, const NaiveMatrix& canvases,
   return glimpses;
 }
 
-/// Reads of several episodes at several steps, owned.
+/// Reads of several episodes at several steps.
 struct FilterSituation {
   FilterSituation(const FilterSizes& sizes_, int episodes, int steps = 1)
       : sizes(sizes_),
@@ -110,11 +110,11 @@ void for_all_filter_sizes(const Check& check) {
   }
 }
 
-TEST_CASE("the read agrees with naive loops, and its gradient with finite differences") {
+TEST_CASE("filter read: agrees with naive loops, and its gradient with finite differences") {
   for_all_filter_sizes([](const FilterSizes& sizes) {
     FilterSituation s(sizes, 4);
     const NaiveMatrix canvases(s.canvases.view()), dglimpses(s.dglimpses.view());
-    NaiveMatrix windows(s.windows.view()), expected(s.dwindows.view());  // added to
+    NaiveMatrix windows(s.windows.view()), expected(s.dwindows.view());  // accumulated
     s.forward();
     CHECK(largest_error(s.glimpses.view(), naive_read(sizes, canvases, windows)) < 1e-5);
     s.backward();
@@ -126,12 +126,12 @@ TEST_CASE("the read agrees with naive loops, and its gradient with finite differ
   });
 }
 
-TEST_CASE("the gradient of the canvases is the transpose of the read") {
+TEST_CASE("filter read: the gradient of the canvases is the transpose of the read") {
   for_all_filter_sizes([](const FilterSizes& sizes) {
     FilterSituation s(sizes, 3);
     s.forward();
     GuardedMatrix dcanvases(3, sizes.channels * sizes.rows * sizes.cols);
-    dcanvases.fill(0.5F);  // is added to
+    dcanvases.fill(0.5F);  // is accumulated
     s.filters.canvas_backward(dcanvases.view(), s.memory, 0, s.dglimpses.view(), s.windows.view());
     CHECK((dcanvases.intact() && s.intact()));
     for (int b = 0; b < 3; ++b) {
@@ -147,7 +147,7 @@ TEST_CASE("the gradient of the canvases is the transpose of the read") {
   });
 }
 
-TEST_CASE("every step keeps what its own backward needs") {
+TEST_CASE("filter read: every step keeps what its backward pass needs") {
   constexpr int kSteps = 3;
   FilterSituation s({12, 20, 3, 4}, 2, kSteps);
   std::vector<GuardedMatrix> windows, expected;
@@ -173,7 +173,7 @@ TEST_CASE("every step keeps what its own backward needs") {
   }
 }
 
-TEST_CASE("rows of the filters sum to one, wherever the window lies") {
+TEST_CASE("filter rows sum to one wherever the window is") {
   for_all_filter_sizes([](const FilterSizes& sizes) {
     for (const float centre : {-1e4F, -3.0F, -1.0F, -0.3F, 0.0F, 1.0F, 2.5F, 1e4F})
       for (const float log_variance : {-100.0F, -8.0F, 0.0F, 8.0F, 100.0F})
@@ -183,7 +183,7 @@ TEST_CASE("rows of the filters sum to one, wherever the window lies") {
           CAPTURE(log_delta);
           FilterSituation s(sizes, 1);
           s.set_windows({centre, -centre, log_variance, log_delta, 0.0F});
-          s.canvases.fill(1.0F);  // of which every filter sees its sum
+          s.canvases.fill(1.0F);  // each filter sees its own sum
           s.forward();
           for (int i = 0; i < s.filters.glimpse_size(); ++i)
             REQUIRE(s.glimpses(0, i) == doctest::Approx(1.0F).epsilon(1e-5));
@@ -194,13 +194,13 @@ TEST_CASE("rows of the filters sum to one, wherever the window lies") {
   });
 }
 
-TEST_CASE("a window far outside sees the nearest edge; a number that is none shows") {
+TEST_CASE("a window far outside sees the nearest edge; NaN stays visible") {
   FilterSituation s({6, 8, 1, 4}, 1);
   for (const float sigma : {-4.0F, 1.0F}) {
     s.set_windows({-500.0F, 500.0F, sigma, 0.0F, 0.0F});
     s.forward();
     for (int i = 0; i < s.filters.glimpse_size(); ++i)
-      CHECK(s.glimpses(0, i) == doctest::Approx(s.canvases(0, 5 * 8)));  // the lower left pixel
+      CHECK(s.glimpses(0, i) == doctest::Approx(s.canvases(0, 5 * 8)));  // the bottom left pixel
   }
   for (int broken = 0; broken < GaussianFilters::kWindow; ++broken) {
     CAPTURE(broken);
@@ -222,7 +222,7 @@ TEST_CASE("logarithms beyond their limits have no gradient") {
   }
 }
 
-TEST_CASE("a window of the whole canvas with tiny filters reproduces the canvas") {
+TEST_CASE("a window over the whole canvas with tiny filters reproduces the canvas") {
   for (const int channels : {1, 3}) {
     FilterSituation s({13, 13, channels, 13}, 2);
     s.set_windows({0.0F, 0.0F, -10.0F, 0.0F, 0.0F});
@@ -233,9 +233,8 @@ TEST_CASE("a window of the whole canvas with tiny filters reproduces the canvas"
   }
 }
 
-TEST_CASE("the centre of a window as a location") {
-  // One tiny filter that points at pixel `col`, counted from 0, whose centre is the point col +
-  // 0.5.
+TEST_CASE("a window's centre as a location") {
+  // One tiny filter aimed at pixel `col`, counted from 0, whose centre is at col + 0.5.
   constexpr int kRows = 6, kCols = 10;
   FilterSituation s({kRows, kCols, 1, 1}, 1);
   for (int row = 0; row < kRows; ++row)
@@ -248,7 +247,7 @@ TEST_CASE("the centre of a window as a location") {
     }
 }
 
-TEST_CASE("the initial window covers the canvas with filters that overlap") {
+TEST_CASE("the initial window covers the canvas with overlapping filters") {
   const GaussianFilters filters({40, 60, 1, 12});
   CHECK(GaussianFilters::initial_log_delta() == 0.0F);
   CHECK(std::exp(0.5F * filters.initial_log_variance()) ==
@@ -258,14 +257,14 @@ TEST_CASE("the initial window covers the canvas with filters that overlap") {
   });
 }
 
-TEST_CASE("work of the read is counted from the shapes") {
+TEST_CASE("the work of the filter read is computed from the shapes") {
   const Work work = GaussianFilters({40, 60, 3, 12}).work(5);
   CHECK(work.forward == 5 * 3 * (12 * 40 * 60 + 12 * 60 * 12));
   CHECK(work.backward == 5 * 3 * (12 * 40 * 60 + 2 * 12 * 60 * 12));
 }
 
 #ifdef SACCADE_CHECKS
-TEST_CASE("the read refuses sizes that do not fit") {
+TEST_CASE("the filter read refuses inconsistent sizes") {
   FilterSituation s({6, 8, 1, 4}, 2);
   const auto forward = [&](Matrix glimpses, ConstMatrix canvases, ConstMatrix windows) {
     s.filters.forward(glimpses, s.memory, 0, canvases, windows);

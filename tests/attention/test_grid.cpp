@@ -33,7 +33,7 @@ std::string fault(const GridConfig& config, int rows, int cols) {
   return message_of<InputError>([&] { grid_places(config, rows, cols); });
 }
 
-TEST_CASE("candidates stand where they were counted by hand") {
+TEST_CASE("candidates are at positions calculated by hand") {
   // Odd: pixels 0, 10, 20 of 20. Even: pixels 5 and 15.
   check_places(grid_places({.cells = {3, 3}, .stride = 10}, 20, 20),
                {{-1, -1}, {0, -1}, {1, -1}, {-1, 0}, {0, 0}, {1, 0}, {-1, 1}, {0, 1}, {1, 1}});
@@ -48,11 +48,11 @@ TEST_CASE("candidates stand where they were counted by hand") {
   check_places(grid_places({.cells = {1, 1}, .stride = 500}, 9, 13), {{0.0, 0.0}});
 }
 
-TEST_CASE("a grid that nobody gave covers the canvas") {
+TEST_CASE("the default grid covers the canvas") {
   const auto covering = [](int rows, int cols) {
     GridConfig config;
     spread_over(config, rows, cols);
-    grid_places(config, rows, cols);  // fits
+    grid_places(config, rows, cols);  // does not throw
     return std::array{config.cells[0], config.cells[1], config.stride};
   };
   CHECK(covering(60, 60) == std::array{9, 9, 6});
@@ -62,7 +62,7 @@ TEST_CASE("a grid that nobody gave covers the canvas") {
   CHECK(covering(2048, 60)[0] == 64);
 }
 
-TEST_CASE("tiles part the canvas, whatever grid and stride say") {
+TEST_CASE("tiles partition the canvas, whatever grid and stride say") {
   // 2 x 4 tiles of 6 x 10 pixels on 12 x 40.
   std::vector<GridPlace> expected;
   for (const double row : {3.0, 9.0})
@@ -72,7 +72,7 @@ TEST_CASE("tiles part the canvas, whatever grid and stride say") {
     check_places(grid_places({.stride = stride, .tiles = {2, 4}}, 12, 40), expected);
   check_places(grid_places({.tiles = {1, 1}}, 12, 40), {{0.0, 0.0}});
 
-  // Every pixel is nearest to the tile it is in.
+  // Every pixel's nearest place is that of its own tile.
   constexpr int kRows = 12, kCols = 40;
   const Tensor<2> places = grid_places({.tiles = {2, 4}}, kRows, kCols);
   std::vector<int> pixels(8);
@@ -111,7 +111,7 @@ TEST_CASE("a grid is symmetric about the centre and stays on the canvas") {
         }
 }
 
-TEST_CASE("a grid that fills the canvas reaches its edges and not beyond") {
+TEST_CASE("a grid that fills the canvas reaches its edges but not beyond") {
   for (const int side : {8, 13, 49, 60, 97}) {
     const Tensor<2> places = grid_places({.cells = {2, 2}, .stride = side}, side, side);
     CHECK(places(0, 0) == -1.0F);
@@ -121,7 +121,7 @@ TEST_CASE("a grid that fills the canvas reaches its edges and not beyond") {
   }
 }
 
-TEST_CASE("the nearest candidate, the first of equals") {
+TEST_CASE("nearest_place returns the nearest candidate, or the first of equals") {
   const Tensor<2> places = grid_places({.cells = {2, 3}, .stride = 10}, 40, 40);
   const ConstMatrix all = matrix(places);
   for (int k = 0; k < 6; ++k) {
@@ -132,7 +132,7 @@ TEST_CASE("the nearest candidate, the first of equals") {
   CHECK(nearest_place(all, 1.0F, -1.0F) == 2);
   CHECK(nearest_place(all, -9.0F, 9.0F) == 3);
   CHECK(nearest_place(all, 1.0F, 1.0F) == 5);
-  CHECK(nearest_place(all, 0.0F, 0.0F) == 1);  // as far from 4
+  CHECK(nearest_place(all, 0.0F, 0.0F) == 1);  // at equal distance from 4
 }
 
 TEST_CASE("a grid that does not fit is refused with its keys and values") {
@@ -145,7 +145,7 @@ TEST_CASE("a grid that does not fit is refused with its keys and values") {
   CHECK(fault({.cells = {8, 8}, .stride = 6}, 42, 42) == "nothing thrown");
 }
 
-TEST_CASE("tiles that do not part the canvas are refused with their key and values") {
+TEST_CASE("tiles that do not partition the canvas are refused with key and values") {
   const auto tiles_fault = [](int rows, int cols) {
     return fmt::format(
         "attention.glimpse.tiles: [{}, {}] do not part a canvas of 12 x 40 pixels; allowed: "

@@ -23,7 +23,7 @@ struct HiddenSizes {
   int state, episodes, steps, first;
 };
 
-/// A read of states, with all that it needs, owned and random.
+/// A read of states with all its inputs, all random.
 struct HiddenSituation {
   HiddenSituation(const HiddenConfig& config_, const HiddenSizes& sizes_)
       : config(config_),
@@ -102,8 +102,8 @@ struct NaiveHidden {
       for (int b = 0; b < situation.sizes.episodes; ++b) sum += read(t, b).penalty;
     return sum;
   }
-  /// The loss whose gradient by the outputs of the steps first .. T - 1 is doutputs, and the
-  /// penalty.
+  /// The loss whose gradient with respect to the outputs of steps first .. T - 1 is doutputs, plus
+  /// the penalty.
   double loss() const {
     double total = HiddenSituation::kScale * penalty();
     for (int t = situation.sizes.first; t < situation.sizes.steps; ++t)
@@ -163,7 +163,7 @@ TEST_CASE("the gradients of every read agree with finite differences") {
   for_every_read([](HiddenSituation& s) {
     NaiveHidden naive(s);
     const auto loss = [&] { return naive.loss(); };
-    const NaiveMatrix dvalues(s.dvalues.view());  // added to what is there
+    const NaiveMatrix dvalues(s.dvalues.view());  // accumulated
     s.forward();
     CHECK(s.backward() == doctest::Approx(naive.penalty()).epsilon(1e-5));
     CHECK(largest_error(s.dvalues.view(), plus(dvalues, finite_differences(naive.values, loss))) <
@@ -172,7 +172,7 @@ TEST_CASE("the gradients of every read agree with finite differences") {
   });
 }
 
-TEST_CASE("later states do not change what is read, nor do those beyond an episode's length") {
+TEST_CASE("later states, and those beyond an episode's length, do not affect a read") {
   for_every_read([](HiddenSituation& s) {
     s.forward();
     for (int t = 0; t < s.sizes.steps; ++t) {
@@ -190,7 +190,7 @@ TEST_CASE("later states do not change what is read, nor do those beyond an episo
   });
 }
 
-TEST_CASE("the weights of a read sum to one, or less around a centre") {
+TEST_CASE("the weights of a read sum to one, or to less around a centre") {
   for_every_read([](HiddenSituation& s) {
     s.forward();
     const int n = s.sizes.steps;
@@ -212,7 +212,7 @@ TEST_CASE("the weights of a read sum to one, or less around a centre") {
   });
 }
 
-TEST_CASE("an episode is read alike wherever it lies in the batch") {
+TEST_CASE("an episode's read does not depend on its position in the batch") {
   for (const auto& [name, config] : every_hidden_config()) {
     CAPTURE(name);
     const HiddenSizes sizes{21, 6, 5, 0};
@@ -241,7 +241,7 @@ TEST_CASE("an episode is read alike wherever it lies in the batch") {
   }
 }
 
-TEST_CASE("a memory of reads can be used again, whatever it was used for before") {
+TEST_CASE("the memory of reads can be reused after any other use") {
   for_every_read([](HiddenSituation& s) {
     s.forward();
     s.backward();
@@ -260,7 +260,7 @@ TEST_CASE("a memory of reads can be used again, whatever it was used for before"
   });
 }
 
-TEST_CASE("reads that cannot be name their keys") {
+TEST_CASE("invalid reads are refused by key") {
   const auto message = [](const HiddenConfig& config) {
     ParameterLayout layout;
     return message_of<InputError>([&] { make_hidden_attention(config, "h", 4, 3, layout); });
@@ -294,7 +294,7 @@ TEST_CASE("reads that cannot be name their keys") {
     }
 }
 
-TEST_CASE("a read is as wide as a state where its table says so") {
+TEST_CASE("a read is as wide as a state if its table says so") {
   for (auto [name, config] : every_hidden_config()) {
     CAPTURE(name);
     config.output = "context";
@@ -304,7 +304,7 @@ TEST_CASE("a read is as wide as a state where its table says so") {
   }
 }
 
-TEST_CASE("the work of reads is counted from the shapes") {
+TEST_CASE("the work of reads is computed from the shapes") {
   ParameterLayout layout;
   const auto forward = [&](const HiddenConfig& config) {
     return make_hidden_attention(config, config.kind, 6, 10, layout)->work(10, 3).forward;

@@ -21,7 +21,7 @@ struct HeadsSizes {
 constexpr HeadsSizes kHeadsSizes[] = {{1, 1, 1, 1}, {6, 1, 3, 2},  {6, 2, 4, 3},
                                       {6, 6, 2, 1}, {20, 4, 9, 2}, {34, 2, 18, 1}};
 
-/// A layer with parameters, inputs and gradients, owned and random.
+/// A layer with parameters, inputs and gradients, all random.
 struct HeadsSituation {
   explicit HeadsSituation(const HeadsSizes& sizes_)
       : sizes(sizes_),
@@ -46,13 +46,13 @@ struct HeadsSituation {
   std::span<const float> block() { return parameters.first_row(); }
 
   void forward() {
-    y.fill(0.25F);  // added, not written
+    y.fill(0.25F);  // accumulated, not overwritten
     weights.fill(kNan);
     for (int t = 0; t < sizes.steps; ++t)
       attention.forward(step_of(y, t), step_of(weights, t), memory, t, step_of(x, t), block());
   }
   void backward() {
-    gradient.fill(kNan);  // written, not added
+    gradient.fill(kNan);  // overwritten, not accumulated
     dx.fill(kNan);
     for (int t = sizes.steps - 1; t >= 0; --t)
       attention.backward(step_of(dx, t), memory, t, step_of(dy, t), step_of(weights, t), block());
@@ -71,7 +71,7 @@ struct HeadsSituation {
   GuardedMatrix parameters, gradient, x, dx, y, dy, weights;
 };
 
-/// The whole sequence of every episode at once, in double precision, by the formulas of the paper.
+/// The whole sequence of every episode at once, in double precision, by the paper's formulas.
 struct NaiveAttention {
   explicit NaiveAttention(HeadsSituation& s)
       : sizes(s.sizes), x(s.x.view()), parameters(naive_parameters(s.layout, s.block())) {}
@@ -164,7 +164,7 @@ TEST_CASE("multi-head attention's gradients agree with finite differences") {
   });
 }
 
-TEST_CASE("a second way back leaves the bits of the first") {
+TEST_CASE("a second backward pass gives the same bits as the first") {
   for_all_heads_sizes([](HeadsSituation& s) {
     s.backward();
     const GuardedMatrix dx = s.dx, gradient = s.gradient;

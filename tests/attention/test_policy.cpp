@@ -25,7 +25,7 @@ struct NamedPolicy {
   Policy policy;
 };
 
-/// Every policy there is, of the first glimpse and of the others.
+/// Every policy, for the first glimpse and for the others.
 std::vector<NamedPolicy> all_policies() {
   std::vector<NamedPolicy> all;
   for (const std::string& name : policies()) all.push_back({name, find_policy(name)});
@@ -34,7 +34,7 @@ std::vector<NamedPolicy> all_policies() {
   return all;
 }
 
-/// What a policy is asked with, owned. Everything differs from episode to episode.
+/// The inputs of a policy. All differ from episode to episode.
 struct PolicySituation {
   explicit PolicySituation(int episodes, std::uint32_t update = 0)
       : mean(episodes, 2), target(episodes, 2) {
@@ -47,7 +47,7 @@ struct PolicySituation {
       streams.emplace_back(1, Purpose::policy_noise, update, static_cast<std::uint32_t>(b));
     }
   }
-  /// Samples (B, 2) of glimpse t; the streams move on.
+  /// Samples (B, 2) of glimpse t; the streams advance.
   GuardedMatrix sample(Policy policy, int t, int num_glimpses, float std) {
     GuardedMatrix samples(static_cast<int>(streams.size()), 2);
     samples.fill(std::numeric_limits<float>::quiet_NaN());
@@ -65,7 +65,7 @@ struct PolicySituation {
   std::vector<RandomStream> streams;
 };
 
-TEST_CASE("every policy writes finite samples, the same for the same streams") {
+TEST_CASE("every policy writes finite samples, equal for equal streams") {
   constexpr int kEpisodes = 9, kGlimpses = 7;
   for (const auto& [name, policy] : all_policies())
     for (const float std : {0.0F, 1e-3F, 0.3F, 10.0F}) {
@@ -77,7 +77,7 @@ TEST_CASE("every policy writes finite samples, the same for the same streams") {
         for (int b = 0; b < kEpisodes; ++b)
           for (int axis = 0; axis < 2; ++axis) REQUIRE(std::isfinite(samples(b, axis)));
         CHECK(again.sample(policy, t, kGlimpses, std) == samples);
-        // An episode depends on its own stream alone, not on the batch.
+        // An episode depends only on its own stream, not on the batch.
         const GuardedMatrix part = fewer.sample(policy, t, kGlimpses, std);
         for (int b = 0; b < kEpisodes - 4; ++b) {
           CHECK(part(b, 0) == samples(b, 0));
@@ -87,11 +87,11 @@ TEST_CASE("every policy writes finite samples, the same for the same streams") {
     }
 }
 
-// ---- Each policy's rule once more ----
+// ---- Independent implementation of each policy's rule ----
 
 using Place = std::array<double, 2>;
 
-/// What a rule may depend on: glimpse t of T, the mean, the target.
+/// The inputs of a rule: glimpse t of T, the mean, the target.
 struct Asked {
   int t, num_glimpses;
   Place mean, target;
@@ -108,7 +108,7 @@ Place naive_scan(const Asked& asked) {
   return {-1.0 + (asked.t % cols + 0.5) * 2.0 / cols, -1.0 + (asked.t / cols + 0.5) * 2.0 / rows};
 }
 
-/// Where a policy looks without noise; null where chance alone decides. One that is not here fails.
+/// Where a policy looks without noise; null if it is purely random. A policy missing here fails.
 const NameTable<Place (*)(const Asked&)>& naive_policies() {
   static const NameTable<Place (*)(const Asked&)> table{"naive policy",
                                                         {{"hard_gaussian", naive_gaussian},
@@ -156,7 +156,7 @@ TEST_CASE("every policy can be clamped to the canvas") {
   }
 }
 
-TEST_CASE("clamping takes every number to [-1, 1]") {
+TEST_CASE("clamping maps every number to [-1, 1]") {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   const std::vector<std::array<float, 2>> pairs = {
       {0.0F, 0.0F},     {1.0F, 1.0F},   {-1.0F, -1.0F},
@@ -171,7 +171,7 @@ TEST_CASE("clamping takes every number to [-1, 1]") {
   }
 }
 
-TEST_CASE("the gradient of what was clamped stays behind") {
+TEST_CASE("clamping blocks the gradient") {
   GuardedMatrix samples(3, 2), dlocations(3, 2);
   const float values[3][2] = {{-1.5F, 0.2F}, {1.0F, -1.0F}, {-0.3F, 7.0F}};
   for (int b = 0; b < 3; ++b)
@@ -186,13 +186,13 @@ TEST_CASE("the gradient of what was clamped stays behind") {
     for (int axis = 0; axis < 2; ++axis) CHECK(dlocations(b, axis) == expected[b][axis]);
 }
 
-TEST_CASE("gaussian samples have the mean and the deviation that was asked for") {
+TEST_CASE("gaussian samples have the requested mean and deviation") {
   constexpr int kEpisodes = 20000;
   constexpr float kStd = 0.25F;
   for (const Policy policy : {find_policy("hard_gaussian"), find_first_glimpse("learned")}) {
     PolicySituation situation(kEpisodes);
     const GuardedMatrix samples = situation.sample(policy, 0, 8, kStd);
-    std::vector<double> x, y;  // unit normal
+    std::vector<double> x, y;  // standard normal
     for (int b = 0; b < kEpisodes; ++b) {
       x.push_back((samples(b, 0) - situation.mean(b, 0)) / kStd);
       y.push_back((samples(b, 1) - situation.mean(b, 1)) / kStd);
@@ -201,7 +201,7 @@ TEST_CASE("gaussian samples have the mean and the deviation that was asked for")
     CHECK(kolmogorov_distance(y, normal_cdf) < 1.95);
     for (const int lag : {0, 1}) CHECK(std::abs(correlation_deviate(x, y, lag)) < 5);
 
-    PolicySituation still(5);  // no deviation looks at the mean
+    PolicySituation still(5);  // zero deviation looks at the mean
     CHECK(still.sample(policy, 0, 8, 0.0F) == still.mean);
     PolicySituation next(5);
     const GuardedMatrix first = next.sample(policy, 0, 8, kStd);
@@ -228,7 +228,7 @@ TEST_CASE("random looks are uniform over the canvas") {
   }
 }
 
-TEST_CASE("center looks at the centre, the oracle at the target") {
+TEST_CASE("center looks at the centre, oracle at the target") {
   PolicySituation situation(6);
   GuardedMatrix centre(6, 2);
   centre.fill(0.0F);
@@ -239,7 +239,7 @@ TEST_CASE("center looks at the centre, the oracle at the target") {
   }
 }
 
-TEST_CASE("scan reads the canvas as a raster and leaves no large hole") {
+TEST_CASE("scan covers the canvas in raster order without large gaps") {
   const Policy scan = find_policy("scan");
   for (int num_glimpses = 1; num_glimpses <= 30; ++num_glimpses) {
     CAPTURE(num_glimpses);
@@ -261,9 +261,9 @@ TEST_CASE("scan reads the canvas as a raster and leaves no large hole") {
       if (t == 0) continue;
       const auto [x_before, y_before] = places[t - 1];
       CHECK((y > y_before || (y == y_before && x > x_before)));
-      if (y > y_before) CHECK(x == places[0][0]);  // a new row begins at the left
+      if (y > y_before) CHECK(x == places[0][0]);  // a new row starts at the left
     }
-    // A grid that is nearly square and, but for the end of its last row, full.
+    // The grid is nearly square and full, except for the end of its last row.
     CHECK(columns.size() >= rows.size());
     CHECK(columns.size() <= rows.size() + 2);
     CHECK(columns.size() * rows.size() < num_glimpses + rows.size());
@@ -304,7 +304,7 @@ TEST_CASE("log-probability of the unclamped sample, and its derivatives by finit
     for (int i = 0; i < 20; ++i) {
       CAPTURE(std);
       const std::array<float, 2> mean = {stream.uniform(-1.0F, 1.0F), stream.uniform(-1.0F, 1.0F)};
-      // Many of these lie outside the canvas.
+      // Many of these are outside the canvas.
       const std::array<float, 2> sample = {mean[0] + 2.0F * std * stream.normal(),
                                            mean[1] + 2.0F * std * stream.normal()};
       const std::array<double, 2> l = {sample[0], sample[1]}, mu = {mean[0], mean[1]};
@@ -312,7 +312,7 @@ TEST_CASE("log-probability of the unclamped sample, and its derivatives by finit
       CHECK(gaussian_log_probability_forward(sample.data(), mean.data(), std) ==
             doctest::Approx(naive_log_probability(l, mu, log_std)).epsilon(1e-5));
 
-      std::array<float, 2> dmean = {10.0F, -20.0F};  // added to
+      std::array<float, 2> dmean = {10.0F, -20.0F};  // accumulated
       const float dlog_std =
           gaussian_log_probability_backward(dmean.data(), sample.data(), mean.data(), std, kScale);
       for (int axis = 0; axis < 2; ++axis) {
@@ -332,7 +332,7 @@ TEST_CASE("log-probability of the unclamped sample, and its derivatives by finit
     }
 }
 
-TEST_CASE("looks that are spread lie as a Gaussian does: evenly in probability, around the mean") {
+TEST_CASE("spread looks are distributed like a Gaussian: evenly in probability, around the mean") {
   CHECK(spread_offset(0, 1) == std::array{0.0F, 0.0F});
   for (const int looks : {2, 8, 64}) {
     CAPTURE(looks);
@@ -347,7 +347,7 @@ TEST_CASE("looks that are spread lie as a Gaussian does: evenly in probability, 
       unit -= 2.0 * std::log(1.0 - static_cast<double>(t) / looks) / looks;
     }
     CHECK(mean_square == doctest::Approx(2.0).epsilon(1e-5));
-    // P(|l| < r) = 1 - exp(-r^2 / 2), of squares that are 2 / unit as large.
+    // P(|l| < r) = 1 - exp(-r^2 / 2); the squares are larger by a factor 2 / unit.
     for (int t = 0; t < looks; ++t)
       CHECK(1.0 - std::exp(-0.5 * squares[t] * unit / 2.0) ==
             doctest::Approx(static_cast<double>(t) / looks).epsilon(1e-5));
@@ -355,13 +355,13 @@ TEST_CASE("looks that are spread lie as a Gaussian does: evenly in probability, 
   }
 }
 
-TEST_CASE("log-probability shows a sample that is no number") {
+TEST_CASE("log-probability shows a NaN sample") {
   const std::array<float, 2> mean = {0.0F, 0.0F};
   const std::array<float, 2> sample = {0.0F, std::numeric_limits<float>::quiet_NaN()};
   CHECK(std::isnan(gaussian_log_probability_forward(sample.data(), mean.data(), 0.1F)));
 }
 
-TEST_CASE("entropy is the mean of minus the log-probability") {
+TEST_CASE("entropy is the mean negative log-probability") {
   constexpr int kEpisodes = 20000;
   const Policy policy = find_policy("hard_gaussian");
   for (const float std : {0.05F, 0.5F, 2.0F}) {

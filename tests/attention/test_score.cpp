@@ -32,7 +32,7 @@ std::vector<ScoreSizes> sizes_of(const std::string& kind) {
   return all;
 }
 
-/// A score with parameters, queries, keys and their gradients, owned and random.
+/// A score with parameters, queries, keys and their gradients, all random.
 struct ScoreSituation {
   ScoreSituation(const std::string& kind_, const ScoreSizes& sizes_,
                  KeyOrder order_ = KeyOrder::by_episode, std::uint64_t seed = 1)
@@ -67,7 +67,7 @@ struct ScoreSituation {
       score->forward(step_of(scores, t), memory, t, step_of(queries, t), keys.view(), block());
   }
   void backward(bool detached_query = false, bool detached_keys = false) {
-    gradient.fill(kNan);  // written, not added
+    gradient.fill(kNan);  // overwritten, not accumulated
     for (int t = sizes.steps - 1; t >= sizes.first; --t)
       score->backward(detached_query ? Matrix{} : step_of(dqueries, t), memory, t,
                       step_of(dscores, t), step_of(queries, t), keys.view(), block());
@@ -90,7 +90,7 @@ struct ScoreSituation {
   GuardedMatrix parameters, gradient, keys, dkeys, queries, dqueries, scores, dscores;
 };
 
-/// The same in double precision, one number after the other.
+/// The same in double precision, element by element.
 struct NaiveScore {
   explicit NaiveScore(ScoreSituation& s)
       : kind(s.kind),
@@ -115,7 +115,7 @@ struct NaiveScore {
       }
     return all;
   }
-  /// The loss whose gradient by the scores of the steps first .. T - 1 is `dscores`.
+  /// The loss whose gradient with respect to the scores of steps first .. T - 1 is `dscores`.
   double loss(const NaiveMatrix& dscores) const {
     double total = 0.0;
     const NaiveMatrix all = scores();
@@ -160,7 +160,7 @@ TEST_CASE("every score's gradients agree with finite differences") {
     NaiveScore naive(s);
     const NaiveMatrix dscores(s.dscores.view());
     const auto loss = [&] { return naive.loss(dscores); };
-    // The gradients of queries and keys are added to what is there.
+    // The gradients of queries and keys are accumulated.
     const NaiveMatrix dqueries_before(s.dqueries.view()), dkeys_before(s.dkeys.view());
     s.forward();
     s.backward();
@@ -172,7 +172,7 @@ TEST_CASE("every score's gradients agree with finite differences") {
   });
 }
 
-TEST_CASE("a detached query or detached keys change nothing else") {
+TEST_CASE("detaching the query or the keys of a score changes nothing else") {
   for_every_score([](ScoreSituation& s) {
     s.forward();
     s.backward();
@@ -192,7 +192,7 @@ TEST_CASE("a detached query or detached keys change nothing else") {
   });
 }
 
-TEST_CASE("a score's memory can be used again, whatever it was used for before") {
+TEST_CASE("a score's memory can be reused after any other use") {
   for_every_score([](ScoreSituation& s) {
     s.forward();
     s.backward();
@@ -212,7 +212,7 @@ TEST_CASE("a score's memory can be used again, whatever it was used for before")
   });
 }
 
-TEST_CASE("a score without a query reads none and sends it no gradient") {
+TEST_CASE("a score without a query reads none and gives it no gradient") {
   for_every_score([](ScoreSituation& s) {
     if (score_needs_query(s.kind)) return;
     const GuardedMatrix untouched = s.dqueries;
@@ -228,12 +228,12 @@ TEST_CASE("a score without a query reads none and sends it no gradient") {
   });
 }
 
-TEST_CASE("scores begin small, and with gradients") {
+TEST_CASE("scores start small, with nonzero gradients") {
   for (const std::string& kind : score_kinds()) {
     CAPTURE(kind);
     const int query = score_needs_equal_widths(kind) ? 96 : 128;
     ScoreSituation s(kind, {query, 96, 64, 4, 81, 2, 0});
-    if (s.layout.size() == 0) continue;  // nothing that begins somehow
+    if (s.layout.size() == 0) continue;  // no parameters to initialise
     s.layout.initialize({s.parameters.view().data, s.layout.size()}, 1);
     s.forward();
     const NaiveMatrix scores(s.scores.view());
@@ -267,7 +267,7 @@ TEST_CASE("parameters of the scores") {
   }
 }
 
-TEST_CASE("work is counted from the shapes") {
+TEST_CASE("the work of a score is computed from the shapes") {
   ParameterLayout layout;
   const auto check = [&](const char* kind, int key, std::int64_t products) {
     CAPTURE(kind);
@@ -282,7 +282,7 @@ TEST_CASE("work is counted from the shapes") {
   check("location_free", 7, 10 * 7 * 5 + 3 * 10 * 5);
 }
 
-TEST_CASE("every score's work grows with what there is to score") {
+TEST_CASE("every score's work grows with the number of queries and keys") {
   for (const std::string& kind : score_kinds()) {
     CAPTURE(kind);
     ParameterLayout layout;
@@ -295,7 +295,7 @@ TEST_CASE("every score's work grows with what there is to score") {
   }
 }
 
-TEST_CASE("an unknown score lists the valid ones; some want equal widths") {
+TEST_CASE("an unknown score lists the valid ones; some require equal widths") {
   const auto message = [](const std::string& kind) {
     ParameterLayout layout;
     return message_of<InputError>([&] {

@@ -5,7 +5,7 @@
 namespace saccade {
 namespace {
 
-TEST_CASE("the CRC-32 of blocks is that of their bytes, with the standard's check value") {
+TEST_CASE("CRC-32 of blocks equals that of their bytes, with the standard's check value") {
   CHECK(crc32_of("123456789", 9).hex() == "cbf43926");
   Crc32 crc;
   CHECK(crc.value() == 0);

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// More than is read at once.
+// More than one read buffer.
 std::string many_lines() {
   std::string text;
   for (int i = 0; i < 20'000; ++i) text += "line " + std::to_string(i) + "\n";
@@ -34,7 +34,7 @@ std::string fault_of(const fs::path& path) {
 
 }  // namespace
 
-TEST_CASE("a file is read as by a stream of the standard library") {
+TEST_CASE("a file is read as by std::ifstream") {
   const LongFile folder;
   InputFile file(folder.file);
   std::ifstream other(folder.file, std::ios::binary);
@@ -64,7 +64,7 @@ TEST_CASE("a file is read as by a stream of the standard library") {
   CHECK_FALSE(std::getline(file, line));
 }
 
-TEST_CASE("an empty file ends at once, and one that is not there is none") {
+TEST_CASE("an empty file ends at once, and a missing one is not opened") {
   const TemporaryFolder folder;
   const fs::path empty = folder.path / "empty", none = folder.path / "none";
   std::ofstream(empty, std::ios::binary).flush();
@@ -74,7 +74,7 @@ TEST_CASE("an empty file ends at once, and one that is not there is none") {
   CHECK(fault_of(none) == none.string() + ": cannot be read: No such file or directory");
 }
 
-TEST_CASE("only a regular file is opened to be read") {
+TEST_CASE("only regular files are opened for reading") {
   const TemporaryFolder folder;
   const fs::path path = folder.path / "there";
   for_each_special_file(path, [&] {

@@ -1,4 +1,4 @@
-// Files that are written beside their place: by several at once, over links, and what is left.
+// Atomic file writes: concurrent, through links, and what they leave behind.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 const std::string kAdvice = "--force writes over it, --out names another file";
 
-TEST_CASE("several that are written at once for one place do not disturb each other") {
+TEST_CASE("concurrent writes to one path do not disturb each other") {
   const TemporaryFolder folder;
   const fs::path target = folder.path / "film.gif";
   {
@@ -39,7 +39,8 @@ TEST_CASE("several that are written at once for one place do not disturb each ot
   CHECK(contents(folder.path) == std::map<std::string, std::string>{{"film.gif", "one"}});
 }
 
-TEST_CASE("what writers have left goes, what is written and what is the user's stays") {
+TEST_CASE(
+    "left-overs of dead writers are removed; files being written and the user's own are kept") {
   const TemporaryFolder folder;
   const auto put = [&](const std::string& name) { put_bytes(folder.path / name, name); };
   const std::set<std::string> left = {"film.part.0123abcd.gif", "other.part.00000000.csv",
@@ -59,7 +60,7 @@ TEST_CASE("what writers have left goes, what is written and what is the user's s
   CHECK_FALSE(fs::exists(folder.path / "agent.part.0123abcd"));
 }
 
-TEST_CASE("nothing is written through a link") {
+TEST_CASE("nothing is written through a symbolic link") {
   const TemporaryFolder folder;
   const fs::path victim = folder.path / "victim", link = folder.path / "link.csv";
   put_bytes(victim, "mine");
@@ -71,13 +72,13 @@ TEST_CASE("nothing is written through a link") {
   CHECK(bytes_of(victim) == "mine");
   CHECK(contains(message_of<InputError>([&] { OutputFile(link, /*force=*/false); }),
                  "exists already and is left as it is; " + kAdvice));
-  replace_text(link, "new");  // the link goes
+  replace_text(link, "new");  // the link itself is replaced
   CHECK(bytes_of(victim) == "mine");
   CHECK_FALSE(fs::is_symlink(link));
   CHECK(bytes_of(link) == "new");
 }
 
-TEST_CASE("a pipe that nobody reads is refused, not waited for") {
+TEST_CASE("a pipe without a reader is refused instead of blocking") {
   const TemporaryFolder folder;
   const fs::path pipe = folder.path / "rows.csv";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
@@ -85,7 +86,7 @@ TEST_CASE("a pipe that nobody reads is refused, not waited for") {
                  pipe.string() + ": cannot be written: "));
 }
 
-TEST_CASE("a file that grows keeps what is there, unless it begins anew") {
+TEST_CASE("an appended file keeps its contents unless it starts anew") {
   const TemporaryFolder folder;
   const fs::path path = folder.path / "rows.csv";
   AppendedFile(path).append("one\n");
@@ -97,7 +98,7 @@ TEST_CASE("a file that grows keeps what is there, unless it begins anew") {
   CHECK(bytes_of(path) == "three\n");
 }
 
-TEST_CASE("a folder is at its place whole or not at all") {
+TEST_CASE("a folder appears complete or not at all") {
   const TemporaryFolder above;
   const fs::path place = above.path / "new" / "agent";
   {

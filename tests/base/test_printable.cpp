@@ -7,18 +7,18 @@
 namespace saccade {
 namespace {
 
-TEST_CASE("text is UTF-8 or it is not") {
+TEST_CASE("is valid UTF-8 or not") {
   for (const std::string text : {"", "plain", "caf\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x91\x81",
                                  "\xf4\x8f\xbf\xbf", "\xed\x9f\xbf", "\xee\x80\x80"}) {
     CAPTURE(printable(text));
     CHECK(is_utf8(text));
   }
   const std::string faults[] = {
-      "\xff",              // no such byte
-      "\x80",              // goes on with nothing
-      "caf\xc3",           // cut
-      "\xe2\x82",          // cut
-      "\xc3(",             // does not go on
+      "\xff",              // invalid byte
+      "\x80",              // continuation byte without a start
+      "caf\xc3",           // truncated
+      "\xe2\x82",          // truncated
+      "\xc3(",             // missing continuation
       "\xc0\xaf",          // overlong
       "\xe0\x80\xaf",      // overlong
       "\xf0\x80\x80\xaf",  // overlong
@@ -43,26 +43,27 @@ TEST_CASE("a long text is abridged between characters, with its length") {
     CHECK(is_utf8(abridged(euros, most)));
     CHECK(abridged(euros, most).find("... (100 characters) ...") != std::string::npos);
   }
-  CHECK(abridged(std::string(300, '\x80')).size() < 300);  // no UTF-8
+  CHECK(abridged(std::string(300, '\x80')).size() < 300);  // not UTF-8
 }
 
-TEST_CASE("what a terminal would obey is shown as its bytes") {
+TEST_CASE("control sequences of terminals are shown as bytes") {
   CHECK(printable("a\tb\nc\xc3\xa9") == "a\tb\nc\xc3\xa9");
   CHECK(printable("\x1b[31mred\x07\x7f\r") == "\\x1b[31mred\\x07\\x7f\\x0d");
   CHECK(printable(std::string("a\0b", 3)) == "a\\x00b");
   CHECK(printable("\xc2\x9b"
                   "31m") ==
         "\\xc2\\x9b"
-        "31m");  // CSI in one character
+        "31m");  // CSI as a single character
   CHECK(printable("\xe2\x80\xae"
                   "gpj") ==
         "\\xe2\\x80\\xae"
-        "gpj");  // right to left
+        "gpj");  // right-to-left override
   CHECK(printable("no\xff"
                   "n") ==
         "no\\xff"
         "n");
-  CHECK(printable("\xc3\xc3\xa9") == "\\xc3\xc3\xa9");  // a cut character hides none
+  CHECK(printable("\xc3\xc3\xa9") == "\\xc3\xc3\xa9");  // an incomplete character does not hide the
+                                                        // next one
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Where a training step's time goes, kernel by kernel (CONTRIBUTING.md says how). The figures of
-// the README come from `saccade bench`, which measures the whole.
+// Benchmarks the kernels of a training step (see CONTRIBUTING.md). The figures in the README come
+// from `saccade bench`, which measures the whole.
 #include <benchmark/benchmark.h>
 
 #include "agent/cores/core.h"
@@ -11,7 +11,7 @@
 namespace saccade {
 namespace {
 
-constexpr int kEpisodes = 64;  // a lane
+constexpr int kEpisodes = 64;  // one lane
 constexpr int kSteps = 8;
 
 // Products of the shapes (M, N, K) of ram60.
@@ -38,7 +38,7 @@ BENCHMARK_CAPTURE(product, input_gradient, multiply_transposed_b, false, true)
     ->Args({kEpisodes, 256, 256})
     ->Args({kEpisodes * kSteps, 256, 256});
 
-// 100 made-up digits.
+// 100 artificial digits.
 DigitSet make_digits() {
   DigitSet digits;
   digits.images = xt::xtensor<std::uint8_t, 4>::from_shape({100, 28, 28, 1});
@@ -100,7 +100,7 @@ BENCHMARK_CAPTURE(core_episode, lstm, "lstm");
 BENCHMARK_CAPTURE(core_episode, gru, "gru");
 BENCHMARK_CAPTURE(core_episode, attention, "attention");
 
-// Forward and backward over a lane of 60 x 60 canvases.
+// Forward and backward pass over a lane of 60 x 60 canvases.
 void canvas_network(benchmark::State& state, const char* kind, std::array<int, 2> conv_channels) {
   const CanvasSizes sizes{.channels = 1,
                           .rows = 60,

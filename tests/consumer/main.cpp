@@ -1,4 +1,4 @@
-// A program of somebody else that uses the agents: one learns to catch, for a few updates.
+// An external program that uses the agent library: an agent learns catch for a few updates.
 #include <cstdio>
 #include <memory>
 

@@ -11,7 +11,7 @@
 #include "env/environment.h"
 #include "tests/env/environment_calls.h"
 
-// The part of the contract of Environment (environment_contract.h) that goes by the kind of answer.
+// The part of the environment contract (environment_contract.h) that depends on the kind of answer.
 namespace saccade {
 
 inline void check_rewards(const MakeEnvironment& make) {
@@ -24,7 +24,7 @@ inline void check_rewards(const MakeEnvironment& make) {
         answer_all(*environment, std::vector<int>(labels.size(), guess));
     for (std::size_t b = 0; b < labels.size(); ++b)
       CHECK(rewards[b] == (guess == labels[b] ? 1.0F : 0.0F));
-    CHECK(labels_of(*environment) == labels);  // the facts stay
+    CHECK(labels_of(*environment) == labels);  // the facts are unchanged
   }
   environment->reset(3);
   const std::vector<int> labels = labels_of(*environment);
@@ -37,7 +37,7 @@ inline void check_sequences(const MakeEnvironment& make) {
   REQUIRE(longest >= 2);
   REQUIRE(longest <= kMaxSymbols);
   const int episodes = environment->episodes();
-  const auto right = [&](int filler) {  // after the end marks
+  const auto right = [&](int filler) {  // symbols after the end marks
     std::vector<int> symbols(episodes * longest, filler);
     for (int b = 0; b < episodes; ++b)
       std::copy_n(environment->facts()[b].symbols.begin(), environment->facts()[b].num_symbols,
@@ -58,9 +58,9 @@ inline void check_sequences(const MakeEnvironment& make) {
   for (const int filler : {0, end_mark, -1}) {
     environment->reset(3);
     CHECK(say_all(*environment, right(filler)) == all_right);
-    CHECK(facts_of(*environment) == facts);  // they stay
+    CHECK(facts_of(*environment) == facts);  // they are unchanged
   }
-  for (int i = 0; i < longest; ++i) {  // one wrong symbol, the end mark too late or too early
+  for (int i = 0; i < longest; ++i) {  // one wrong symbol, or the end mark too late or too early
     environment->reset(3);
     std::vector<int> symbols = right(end_mark);
     std::vector<float> expected = all_right;
@@ -87,7 +87,7 @@ inline void check_actions(const MakeEnvironment& make) {
         some[b] = bad;
         CHECK_THROWS_AS(act_all(*environment, some), std::out_of_range);
       }
-    // A refused action is none: the twin was never asked.
+    // A refused action has no effect: the twin was never asked.
     const std::vector<int> chosen = random_actions(*environment, t);
     const std::vector<float> rewards = act_all(*environment, chosen);
     for (const float reward : rewards) CHECK(std::isfinite(reward));
@@ -95,7 +95,7 @@ inline void check_actions(const MakeEnvironment& make) {
     CHECK(facts_of(*twin) == facts_of(*environment));
     CHECK(observe(*twin, t) == observe(*environment, t));
   }
-  // The agent has a say in what comes.
+  // Actions influence what happens.
   environment->reset(3);
   twin->reset(3);
   for (std::uint32_t t = 0; t < kSteps; ++t) {

@@ -10,13 +10,13 @@
 #include "env/digits.h"
 #include "tests/support.h"
 
-// Files of digits to be read, good ones and others.
+// Dataset files for the tests, valid and invalid.
 namespace saccade {
 
 namespace fs = std::filesystem;
 using Bytes = std::vector<std::uint8_t>;
 
-/// The bytes of an IDX file whose values count up from `first`, repeating after `period`.
+/// The bytes of an IDX file with values counting up from `first`, repeating after `period`.
 inline Bytes idx_bytes(std::uint32_t magic, const std::vector<std::uint32_t>& shape, int first = 0,
                        int period = 251) {
   Bytes bytes;
@@ -41,7 +41,7 @@ inline void write(const fs::path& path, const Bytes& bytes) {
              static_cast<std::streamsize>(bytes.size()));
 }
 
-/// A good IDX set: 12 training and 4 test images of 3 x 2 pixels, labels 0 1 2 0 1 2 ...
+/// A valid IDX dataset: 12 training and 4 test images of 3 x 2 pixels, labels 0 1 2 0 1 2 ...
 struct IdxFolder : TemporaryFolder {
   IdxFolder() {
     write(path / kIdxFiles[0], idx_bytes(0x803, {12, 3, 2}));

@@ -9,7 +9,7 @@
 
 namespace saccade {
 
-/// A digit set whose pixels are pixel(index, row, col, channel) and whose labels go 0, 1, ...
+/// A dataset with pixels pixel(index, row, col, channel) and labels 0, 1, ...
 template <class Pixel>
 DigitSet make_digits(int count, int rows, int cols, int channels, int classes, Pixel&& pixel) {
   DigitSet digits;
@@ -28,14 +28,14 @@ DigitSet make_digits(int count, int rows, int cols, int channels, int classes, P
   return digits;
 }
 
-/// Digits of random pixels.
+/// Digits with random pixels.
 inline DigitSet noise_digits(int count, int rows, int cols, int channels, int classes) {
   RandomStream stream(99, Purpose::synthetic_digits, 0, 0);
   return make_digits(count, rows, cols, channels, classes,
                      [&](int, int, int, int) { return stream.below(256); });
 }
 
-/// One scene and what is true of it.
+/// One scene and its facts.
 struct Scene {
   std::vector<std::uint8_t> canvas;  // (channels, rows, cols)
   SceneFacts facts;

@@ -15,7 +15,7 @@
 #include "nn/random.h"
 #include "tests/guarded_matrix.h"
 
-// Calls of environments that check what they write to.
+// Calls of environments that check where they write.
 namespace saccade {
 
 using MakeEnvironment = std::function<std::unique_ptr<Environment>()>;
@@ -30,7 +30,7 @@ inline GuardedMatrix random_locations(int episodes, std::uint32_t look) {
   return locations;
 }
 
-/// K places that are the same in every episode, the corners and the centre among them: (K, 2).
+/// K places shared by all episodes, including the corners and the centre: (K, 2).
 inline GuardedMatrix some_places() {
   constexpr float kPlaces[][2] = {{0.0F, 0.0F},  {-1.0F, -1.0F}, {1.0F, 1.0F},   {1.0F, -1.0F},
                                   {-1.0F, 1.0F}, {0.31F, -0.7F}, {-0.05F, 0.43F}};
@@ -40,7 +40,7 @@ inline GuardedMatrix some_places() {
   return places;
 }
 
-/// Glimpses (B, D), each number written, none beside them.
+/// Returns glimpses (B, D); checks that every element is written and nothing outside.
 inline GuardedMatrix look_at(Environment& environment, const GuardedMatrix& locations) {
   GuardedMatrix glimpses(environment.episodes(), environment.glimpse_size());
   glimpses.fill(std::numeric_limits<float>::quiet_NaN());
@@ -49,7 +49,8 @@ inline GuardedMatrix look_at(Environment& environment, const GuardedMatrix& loca
   return glimpses;
 }
 
-/// Glimpses (B, D) between pixels, each number written, and so the slopes, none beside them.
+/// Returns glimpses (B, D) read between pixels; checks that they and the slopes are written
+/// completely, and nothing outside.
 inline GuardedMatrix look_smoothly(Environment& environment, const GuardedMatrix& locations) {
   const int episodes = environment.episodes(), size = environment.glimpse_size();
   GuardedMatrix glimpses(episodes, size), slopes(episodes, 2 * size);
@@ -63,7 +64,8 @@ inline GuardedMatrix look_smoothly(Environment& environment, const GuardedMatrix
   return glimpses;
 }
 
-/// Glimpses (B K, D) at places (K, 2), each number written, none beside them.
+/// Returns glimpses (B K, D) at places (K, 2); checks that every element is written and nothing
+/// outside.
 inline GuardedMatrix look_at_all(Environment& environment, const GuardedMatrix& places) {
   GuardedMatrix glimpses(environment.episodes() * places.view().rows, environment.glimpse_size());
   glimpses.fill(std::numeric_limits<float>::quiet_NaN());
@@ -72,7 +74,8 @@ inline GuardedMatrix look_at_all(Environment& environment, const GuardedMatrix& 
   return glimpses;
 }
 
-/// The canvases (B, channels * rows * cols), each number written, none beside them.
+/// Returns the canvases (B, channels * rows * cols); checks that every element is written and
+/// nothing outside.
 inline GuardedMatrix view_of(Environment& environment) {
   GuardedMatrix canvases(environment.episodes(), environment.canvas().pixels());
   canvases.fill(std::numeric_limits<float>::quiet_NaN());
@@ -81,14 +84,15 @@ inline GuardedMatrix view_of(Environment& environment) {
   return canvases;
 }
 
-/// What is seen in look t: glimpses at random locations, or the canvases where it cannot be looked
-/// at.
+/// Returns the observation of look t: glimpses at random locations, or the canvases if glimpses are
+/// not available.
 inline GuardedMatrix observe(Environment& environment, std::uint32_t t) {
   if (environment.glimpse_size() == 0) return view_of(environment);
   return look_at(environment, random_locations(environment.episodes(), t));
 }
 
-/// Rewards (B), each number written, none beside them, of a call with (answers, rewards).
+/// Returns rewards (B) of a call with (answers, rewards); checks that every element is written and
+/// nothing outside.
 template <class Call>
 std::vector<float> rewards_of(const Environment& environment, Call&& call) {
   std::vector<float> memory(environment.episodes() + 2, -7.0F);
@@ -114,7 +118,7 @@ inline std::vector<float> act_all(Environment& environment, const std::vector<in
                     [&](std::span<float> rewards) { environment.act(actions, rewards); });
 }
 
-/// Actions (B) of step t, uniform.
+/// Uniformly random actions (B) of step t.
 inline std::vector<int> random_actions(const Environment& environment, std::uint32_t t) {
   std::vector<int> actions;
   for (int b = 0; b < environment.episodes(); ++b)
@@ -123,7 +127,7 @@ inline std::vector<int> random_actions(const Environment& environment, std::uint
   return actions;
 }
 
-/// One call of the environment's own kind of answer, right or wrong.
+/// Makes one call of the environment's kind of answer, right or wrong.
 inline void answer_somehow(Environment& environment) {
   const std::vector<int> answers(environment.episodes());
   switch (environment.answer_kind()) {
@@ -145,7 +149,7 @@ inline std::vector<int> labels_of(const Environment& environment) {
   return labels;
 }
 
-/// All that the facts say, as one list of numbers.
+/// Returns all facts as one list of numbers.
 inline std::vector<float> facts_of(const Environment& environment) {
   std::vector<float> all;
   const auto add = [&](auto... values) { (all.push_back(static_cast<float>(values)), ...); };

@@ -15,18 +15,18 @@
 #include "tests/env/environment_calls.h"
 #include "tests/env/restart_contract.h"
 
-// The contract of Environment, which every implementation is put through:
+// The contract of Environment, checked for every implementation:
 //
 //     check_environment([&] { return std::make_unique<MyEnvironment>(...); }, rows, cols);
 //
-// `make` gives a new environment that was not reset yet, each time of the same settings; its scenes
-// are not all alike. rows and cols are the canvas, in pixels. What can be looked at and what has
-// one class, a sequence or actions for an answer is checked as such. An environment that can be
-// looked at through a grid keeps check_grid as well, one that shows its canvas check_canvases, one
-// whose episodes begin one by one check_restarts, any other check_no_restarts.
+// `make` returns a new environment that has not been reset, always with the same settings; its
+// scenes must not all be alike. rows and cols are the canvas in pixels. Checks what applies:
+// glimpses, and a class, a sequence or actions as the answer. In addition, environments with a
+// glimpse grid must pass check_grid, those that show their canvas check_canvases, those whose
+// episodes can be restarted individually check_restarts, and all others check_no_restarts.
 namespace saccade {
 
-// The calls of the other kinds of answer are refused, and end nothing.
+// Calls for other kinds of answer are refused, and do not end the episode.
 inline void check_other_answers(Environment& environment) {
   const AnswerKind kind = environment.answer_kind();
   const int episodes = environment.episodes();
@@ -63,7 +63,7 @@ inline void check_order_of_calls(const MakeEnvironment& make) {
     }
   }
   environment->reset(0);
-  CHECK_NOTHROW(answer());  // without a look
+  CHECK_NOTHROW(answer());  // without any look
   environment->reset(0);
   environment->reset(0);  // without an answer
   CHECK_NOTHROW(see());
@@ -83,7 +83,7 @@ inline void check_locations(const MakeEnvironment& make) {
         locations(b, axis) = bad;
         CHECK_THROWS_AS(look_at(*environment, locations), std::out_of_range);
       }
-  // A refused look is no look: the episodes go on.
+  // A refused look does not count: the episodes continue.
   CHECK(look_at(*environment, random_locations(episodes, 0)) == before);
   for (const float x : {-1.0F, 0.0F, 1.0F})
     for (const float y : {-1.0F, 0.0F, 1.0F}) {
@@ -104,7 +104,7 @@ inline void check_glimpses(const MakeEnvironment& make) {
         look_at(*environment, random_locations(environment->episodes(), t));
     for (int b = 0; b < environment->episodes(); ++b)
       for (int i = 0; i < environment->glimpse_size(); ++i) {
-        REQUIRE(glimpses(b, i) >= 0.0F);  // false for what is no number
+        REQUIRE(glimpses(b, i) >= 0.0F);  // false for NaN
         REQUIRE(glimpses(b, i) <= 1.0F);
       }
   }
@@ -163,7 +163,7 @@ inline void check_repeatable(const MakeEnvironment& make) {
   CHECK(facts_of(*twin) == facts);
   CHECK(episode(*environment, 1000003) == other);
 
-  // Looks do not change the scene: their order does not matter.
+  // Looks do not change the scene, so their order does not matter.
   twin->reset(0);
   for (const std::uint32_t t : {2U, 0U, 1U, 2U}) CHECK(observe(*twin, t) == first[t]);
 }
@@ -212,7 +212,7 @@ inline void check_smooth_looks(const MakeEnvironment& make) {
   const GuardedMatrix rounded = look_at(*environment, locations);
   for (int b = 0; b < episodes; ++b)
     for (int i = 0; i < environment->glimpse_size(); ++i) {
-      REQUIRE(before(b, i) >= 0.0F);  // false for what is no number
+      REQUIRE(before(b, i) >= 0.0F);  // false for NaN
       REQUIRE(before(b, i) <= 1.0F);
       between = between || before(b, i) != rounded(b, i);
     }
@@ -238,7 +238,7 @@ inline void check_canvases(const MakeEnvironment& make, int canvas_rows, int can
   const GuardedMatrix canvases = view_of(*environment);
   for (int b = 0; b < environment->episodes(); ++b)
     for (int i = 0; i < canvas.pixels(); ++i) {
-      REQUIRE(canvases(b, i) >= 0.0F);  // false for what is no number
+      REQUIRE(canvases(b, i) >= 0.0F);  // false for NaN
       REQUIRE(canvases(b, i) <= 1.0F);
     }
   observe(*environment, 0);

@@ -12,7 +12,7 @@
 
 namespace saccade {
 
-/// A retina and the canvas it is for.
+/// A retina and the size of its canvas.
 struct Case {
   RetinaConfig config;
   int rows, cols, channels;
@@ -24,7 +24,7 @@ inline std::vector<std::uint8_t> random_canvas(const Case& c, RandomStream& stre
   return canvas;
 }
 
-/// The retina with a canvas in front of it.
+/// The retina with a prepared canvas.
 struct Eye {
   Eye(const Case& c, const std::vector<std::uint8_t>& canvas)
       : retina(c.config, c.rows, c.cols, c.channels), prepared(retina.prepared_size()) {
@@ -40,7 +40,7 @@ struct Eye {
   std::vector<std::byte> prepared;
 };
 
-/// That `backward` of the retina is the transpose of look(eye, x, y), which is linear in the
+/// Checks that the retina's `backward` is the transpose of look(eye, x, y), which is linear in the
 /// canvas.
 template <class Look, class Backward>
 void check_transpose(const Look& look, Backward backward) {
@@ -54,7 +54,7 @@ void check_transpose(const Look& look, Backward backward) {
       const float x = place(), y = place();
       std::vector<float> dglimpse(eye.retina.glimpse_size());
       for (float& value : dglimpse) value = stream.normal();
-      std::vector<float> dcanvas(canvas.size(), 0.25F);  // is added to
+      std::vector<float> dcanvas(canvas.size(), 0.25F);  // accumulated
       (eye.retina.*backward)(dcanvas, x, y, dglimpse);
       const std::vector<float> glimpse = look(eye, x, y);
       double seen = 0.0, traced = 0.0;

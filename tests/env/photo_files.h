@@ -7,22 +7,22 @@
 
 #include "tests/env/digit_files.h"
 
-// Colour photographs in the formats that SVHN and CIFAR-10 are published in.
+// Colour photographs in the published formats of SVHN and CIFAR-10.
 namespace saccade {
 
-/// The pixel of an image of either.
+/// A pixel of an image in either dataset.
 inline std::uint8_t photo_pixel(int n, int row, int col, int channel) {
   return static_cast<std::uint8_t>(37 * n + 5 * row + 3 * col + 80 * channel);
 }
 
-// ---- MAT files of version 5 ----
+// ---- MAT files, version 5 ----
 
 inline void put(Bytes& bytes, const void* data, std::size_t size) {
   const auto* begin = static_cast<const std::uint8_t*>(data);
   bytes.insert(bytes.end(), begin, begin + size);
 }
 
-/// An element: its type, its size, its bytes, padded to multiples of 8.
+/// An element: type, size, and bytes padded to a multiple of 8.
 inline Bytes mat_element(std::uint32_t type, const Bytes& data) {
   static_assert(std::endian::native == std::endian::little);
   const auto size = static_cast<std::uint32_t>(data.size());
@@ -36,7 +36,7 @@ inline Bytes mat_element(std::uint32_t type, const Bytes& data) {
 
 enum MatClass : std::uint32_t { kMatDouble = 6, kMatInt8 = 8, kMatUint8 = 9 };
 
-/// A variable, an array whose first index runs fastest.
+/// A variable: an array in column-major order.
 inline Bytes mat_variable(const std::string& name, MatClass kind,
                           const std::vector<std::int32_t>& shape, const Bytes& data) {
   const std::uint32_t storage = kind == kMatDouble ? 9 : kind == kMatInt8 ? 1 : 2;
@@ -98,7 +98,7 @@ inline Bytes svhn_file(int count, int first = 0) {
        mat_compressed(mat_variable("y", kMatUint8, {count, 1}, svhn_labels(count)))});
 }
 
-/// `count` training images, and 10 test images whose pixels begin at n = 1000.
+/// `count` training images, and 10 test images whose pixels start at n = 1000.
 inline void write_svhn(const fs::path& folder, int count) {
   write(folder / kSvhnFiles[0], svhn_file(count));
   write(folder / kSvhnFiles[1], svhn_file(10, 1000));

@@ -9,18 +9,18 @@
 #include "env/environment.h"
 #include "tests/env/environment_calls.h"
 
-// The part of the contract of Environment (environment_contract.h) about episodes that are begun,
-// looked at and judged one by one.
+// The part of the environment contract (environment_contract.h) about episodes that are started,
+// observed and judged individually.
 namespace saccade {
 
-/// What one episode shows in look t: a row of observe().
+/// The observation of one episode in look t: a row of observe().
 inline std::vector<float> observe_one(Environment& environment, int episode, std::uint32_t t) {
   const GuardedMatrix all = observe(environment, t);
   const float* row = all.view().row(episode);
   return {row, row + all.view().cols};
 }
 
-/// Looks at one episode see what looks at all of them see there.
+/// Looks at a single episode return what looks at all of them return there.
 inline void check_single_looks(const MakeEnvironment& make) {
   const auto environment = make();
   const int episodes = environment->episodes(), size = environment->glimpse_size();
@@ -43,7 +43,8 @@ inline void check_single_looks(const MakeEnvironment& make) {
   CHECK(glimpses == all);
 }
 
-/// What a class or a sequence is judged to be worth, it earns; of each other episode's truth, too.
+/// judge() of a class or a sequence equals the reward it earns; checked with the truth of every
+/// episode.
 inline void check_judgements(const MakeEnvironment& make) {
   const auto environment = make();
   environment->reset(3);
@@ -66,7 +67,7 @@ inline void check_judgements(const MakeEnvironment& make) {
   }
 }
 
-/// An episode that is restarted shows what a new environment shows of that scene; the others go on.
+/// A restarted episode shows what a new environment shows of that scene; the others continue.
 inline void check_restarts(const MakeEnvironment& make) {
   const auto environment = make(), twin = make(), fresh = make();
   const int episodes = environment->episodes(), last = episodes - 1;
@@ -77,7 +78,7 @@ inline void check_restarts(const MakeEnvironment& make) {
     environment->restart(last, scene);
     fresh->reset(scene);
     for (std::uint32_t t = 0; t < 3; ++t) {
-      // The first episode of `fresh`, looked at where the last one of the others is.
+      // The first episode of `fresh`, with the look of the last one of the others.
       const GuardedMatrix locations = random_locations(episodes, t);
       std::vector<float> seen(environment->glimpse_size());
       fresh->look(0, locations(last, 0), locations(last, 1), seen);
@@ -88,7 +89,7 @@ inline void check_restarts(const MakeEnvironment& make) {
     CHECK(environment->facts()[last].boxes == fresh->facts()[0].boxes);
     CHECK(environment->facts()[last].label == fresh->facts()[0].label);
     if (!environment->moves()) continue;
-    const std::vector<int> stay(episodes, 0);  // and it moves with the others
+    const std::vector<int> stay(episodes, 0);  // and it advances with the others
     act_all(*environment, stay);
     act_all(*twin, stay);
     act_all(*fresh, stay);
@@ -97,7 +98,8 @@ inline void check_restarts(const MakeEnvironment& make) {
   }
 }
 
-/// Episodes that share scenes, or begin together, are not restarted, and nothing has changed.
+/// Environments whose episodes share scenes, or start together, refuse a restart and stay
+/// unchanged.
 inline void check_no_restarts(const MakeEnvironment& make) {
   const auto environment = make();
   environment->reset(3);

@@ -21,7 +21,7 @@ double product(const std::vector<float>& a, const std::vector<float>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-TEST_CASE("canvases shrink by area averages, parts of pixels by their share") {
+TEST_CASE("area resize averages areas, with fractional weights for partial pixels") {
   std::vector<float> small(2);
   AreaResize(1, 2, 4, 1, 2).forward(small, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
   CHECK(small == std::vector<float>{3.5F, 5.5F});
@@ -31,12 +31,12 @@ TEST_CASE("canvases shrink by area averages, parts of pixels by their share") {
   CHECK(small[0] == doctest::Approx((3 + 0.5 * 6) / 1.5));
   CHECK(small[1] == doctest::Approx((0.5 * 6 + 9) / 1.5));
 
-  // Two channels, rows alone.
+  // Two channels, shrunk only along rows.
   AreaResize(2, 2, 1, 1, 1).forward(small, std::vector<float>{1, 3, 10, 30});
   CHECK(small == std::vector<float>{2.0F, 20.0F});
 }
 
-TEST_CASE("the mean of every channel is kept") {
+TEST_CASE("area resize keeps the mean of every channel") {
   constexpr int kChannels = 3, kRows = 13, kCols = 17;
   const std::vector<float> canvas = normals(kChannels * kRows * kCols, 1);
   for (const auto& [rows, cols] : {std::pair{1, 1}, {5, 4}, {13, 6}, {7, 17}, {12, 16}}) {
@@ -53,7 +53,7 @@ TEST_CASE("the mean of every channel is kept") {
   }
 }
 
-TEST_CASE("a canvas of the right size stays as it is, bit by bit") {
+TEST_CASE("area resize to the same size copies the canvas bit for bit") {
   const std::vector<float> canvas = normals(2 * 5 * 7, 1);
   std::vector<float> same(canvas.size());
   AreaResize(2, 5, 7, 5, 7).forward(same, canvas);
@@ -63,7 +63,7 @@ TEST_CASE("a canvas of the right size stays as it is, bit by bit") {
   CHECK(back == canvas);
 }
 
-TEST_CASE("the gradient is the transpose: <resize(x), y> = <x, backward(y)>") {
+TEST_CASE("area resize: the gradient is the transpose: <resize(x), y> = <x, backward(y)>") {
   constexpr int kChannels = 2, kRows = 9, kCols = 11;
   for (const auto& [rows, cols] : {std::pair{1, 1}, {4, 5}, {9, 3}, {2, 11}, {9, 11}}) {
     CAPTURE(rows);
@@ -71,7 +71,8 @@ TEST_CASE("the gradient is the transpose: <resize(x), y> = <x, backward(y)>") {
     AreaResize resize(kChannels, kRows, kCols, rows, cols);
     const std::vector<float> x = normals(kChannels * kRows * kCols, 1);
     const std::vector<float> y = normals(kChannels * rows * cols, 2);
-    std::vector<float> small(y.size()), dx(x.size(), 9.0F);  // what is not written shows
+    std::vector<float> small(y.size()), dx(x.size(), 9.0F);  // reveals elements that are not
+                                                             // written
     resize.forward(small, x);
     resize.backward(dx, y);
     CHECK(product(small, y) == doctest::Approx(product(x, dx)).epsilon(1e-4));

@@ -20,7 +20,7 @@ struct Size {
   int count() const { return rows * cols * channels; }
 };
 
-/// One affine map about the centre, in the order of the configuration.
+/// An affine map about the centre, with its steps in configuration order.
 struct Map {
   double rotation = 0.0;  // degrees
   double scale = 1.0;     // factor
@@ -29,7 +29,7 @@ struct Map {
   std::vector<double> knots_x = {}, knots_y = {};  // (5, 5) displacements, pixels; empty: none
 };
 
-// Between the knots, of which the first and the last are at the first and the last pixel.
+// Interpolates between the knots, the first and last of which are at the first and last pixel.
 double displacement(const std::vector<double>& knots, int row, int col, Size size) {
   double sum = 0.0;
   for (std::size_t k = 0; k < knots.size(); ++k) {
@@ -43,7 +43,7 @@ double displacement(const std::vector<double>& knots, int row, int col, Size siz
   return sum;
 }
 
-// Each target pixel is read where it comes from; black outside. Not rounded.
+// Reads each target pixel from its source position; black outside. Not rounded.
 std::vector<double> naive_apply(const Map& map, const Image& source, Size size) {
   const double angle = map.rotation * std::numbers::pi / 180.0;
   const double centre_x = 0.5 * (size.cols - 1), centre_y = 0.5 * (size.rows - 1);
@@ -87,7 +87,7 @@ RandomStream stream_of(std::uint32_t scene) { return {1, Purpose::augmentation, 
 
 constexpr std::array<Size, 3> kSizes = {Size{28, 28, 1}, Size{9, 14, 3}, Size{1, 1, 1}};
 
-TEST_CASE("no distortion at all gives the same bits") {
+TEST_CASE("without distortions the image keeps the same bits") {
   CHECK_FALSE(AugmentationConfig{}.enabled());
   CHECK(AugmentationConfig{.rotation = 1.0}.enabled());
   CHECK(AugmentationConfig{.scale = 0.1}.enabled());
@@ -98,7 +98,7 @@ TEST_CASE("no distortion at all gives the same bits") {
     CHECK(distort({}, random_image(size), size, stream_of(0)) == random_image(size));
 }
 
-TEST_CASE("the naive map turns, moves and grows as its words say") {
+TEST_CASE("the naive map rotates, shifts and scales as documented") {
   const Size size{5, 5, 1};
   Image dot(25);
   dot[1 * 5 + 2] = 100;  // one pixel above the centre
@@ -111,10 +111,10 @@ TEST_CASE("the naive map turns, moves and grows as its words say") {
   CHECK(at({.rotation = 360.0}, 1, 2) == doctest::Approx(100.0));
   CHECK(at({.shift_x = 2.0, .shift_y = 1.0}, 2, 4) == 100.0);
   CHECK(at({.scale = 2.0}, 0, 2) == 100.0);
-  CHECK(at({.shear = 1.0}, 1, 3) == 100.0);  // rows above the centre slide to the right
+  CHECK(at({.shear = 1.0}, 1, 3) == 100.0);  // rows above the centre move right
 }
 
-TEST_CASE("distortions against naive bilinear reading of the map that was drawn") {
+TEST_CASE("distortions agree with naive bilinear reading of the drawn map") {
   const std::vector<AugmentationConfig> configs = {
       {.rotation = 180.0},   {.scale = 0.5},         {.shear = 1.0},   {.shift = 16.0},
       {15.0, 0.2, 0.3, 2.5}, {180.0, 0.9, 1.0, 5.0}, {.elastic = 4.0}, {15.0, 0.2, 0.3, 2.5, 2.0}};
@@ -141,21 +141,21 @@ TEST_CASE("distortions against naive bilinear reading of the map that was drawn"
         double largest = 0.0;
         for (int i = 0; i < size.count(); ++i)
           largest = std::max(largest, std::abs(fast[i] - naive[i]));
-        CHECK(largest < 0.52);  // rounding to bytes, and a little of floats
+        CHECK(largest < 0.52);  // rounding to bytes, plus float error
       }
     }
 }
 
-TEST_CASE("a shift by whole pixels moves the image and nothing else") {
-  // Wide rows of one grey each: in the middle column only the shift along y shows. It is uniform in
-  // +-shift, so the bound that makes it whole can be worked out from the stream.
+TEST_CASE("a shift by whole pixels moves the image and changes nothing else") {
+  // Wide rows of constant grey: in the middle column only the vertical shift matters. It is uniform
+  // in +-shift, so a bound that makes it an integer can be computed from the stream.
   const Size size{11, 41, 1};
   Image stripes(size.count());
   for (int i = 0; i < size.count(); ++i) stripes[i] = static_cast<std::uint8_t>(20 * (1 + i / 41));
   int moves = 0;
   for (std::uint32_t scene = 0; scene < 100; ++scene) {
     RandomStream stream = stream_of(scene);
-    for (int k = 0; k < 4; ++k) stream.bits();  // rotation, scale, shear, shift along x
+    for (int k = 0; k < 4; ++k) stream.bits();  // rotation, scale, shear, horizontal shift
     const double share = 2.0 * stream.uniform() - 1.0;
     for (const int pixels : {-2, 1, 3}) {
       const double bound = pixels / share;
@@ -172,7 +172,7 @@ TEST_CASE("a shift by whole pixels moves the image and nothing else") {
   CHECK(moves > 50);
 }
 
-TEST_CASE("distortions are uniform between their bounds, to both sides") {
+TEST_CASE("distortions are uniform between their bounds, in both directions") {
   const Size size{41, 41, 1};
   Image dot(size.count());
   dot[20 * 41 + 20] = 255;

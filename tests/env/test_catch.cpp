@@ -23,13 +23,13 @@ CatchEnvironment make_catch(std::array<int, 2> canvas, int episodes, int rollout
   return {canvas, Retina({1, 1, 2}, canvas[0], canvas[1], 1), split, seed, episodes, rollouts};
 }
 
-// What a player sees of one episode: white pixels.
+// What a player can see of one episode: white pixels.
 struct Screen {
   int ball_row = -1, ball_col = -1;
   int paddle = -1;  // its left pixel
 };
 
-// Reads a canvas, and checks that it is one ball above a paddle of two pixels, and nothing else.
+// Reads a canvas; checks that it contains one ball above a paddle of two pixels and nothing else.
 Screen read_screen(const GuardedMatrix& canvases, int b, int rows, int cols) {
   Screen screen;
   int white = 0;
@@ -53,14 +53,14 @@ Screen read_screen(const GuardedMatrix& canvases, int b, int rows, int cols) {
   return screen;
 }
 
-// Where a ball is t steps after it was at `col`: it goes round a track of twice the width.
+// Column of a ball t steps after it was at `col`: it moves around a track of twice the width.
 int column_after(int col, int drift, int t, int cols) {
   const int track = 2 * (cols - 1);
   const int place = (((col + drift * t) % track) + track) % track;
   return std::min(place, track - place);
 }
 
-TEST_CASE("ball, paddle and rewards go as in a naive game, seen from the screen alone") {
+TEST_CASE("catch: ball, paddle and rewards agree with a naive game, using only the screen") {
   CHECK(catch_actions() == std::vector<std::string>{"left", "stay", "right"});
   for (const auto& [rows, cols] : {std::pair{24, 24}, {4, 4}, {5, 9}, {30, 6}}) {
     CAPTURE(rows);
@@ -76,7 +76,7 @@ TEST_CASE("ball, paddle and rewards go as in a naive game, seen from the screen 
     std::vector<int> drift(kEpisodes);
     int caught = 0, turned = 0;
     for (int t = 0; t < kBalls * (rows - 1); ++t) {
-      const int fallen = t % (rows - 1) + 1;  // rows, after this act
+      const int fallen = t % (rows - 1) + 1;  // rows fallen after this action
       const std::vector<int> actions = random_actions(environment, static_cast<std::uint32_t>(t));
       const std::vector<float> rewards = act_all(environment, actions);
       const GuardedMatrix canvases = view_of(environment);
@@ -110,7 +110,7 @@ TEST_CASE("ball, paddle and rewards go as in a naive game, seen from the screen 
   }
 }
 
-TEST_CASE("a look after an act sees the ball where it is now") {
+TEST_CASE("catch: a look after an action sees the current ball") {
   CatchEnvironment environment = make_catch({12, 9}, 6);
   environment.reset(0);
   for (std::uint32_t t = 0; t < 25; ++t) {
@@ -131,7 +131,7 @@ TEST_CASE("a look after an act sees the ball where it is now") {
   }
 }
 
-TEST_CASE("columns, drifts and paddles start uniformly and independently") {
+TEST_CASE("catch: columns, drifts and paddles start uniformly and independently") {
   constexpr int kCols = 7;
   CatchEnvironment environment = make_catch({6, kCols}, 3000);
   environment.reset(0);
@@ -152,7 +152,7 @@ TEST_CASE("columns, drifts and paddles start uniformly and independently") {
   for (int b = 0; b < 3000; ++b) {
     const int moved = environment.facts()[b].boxes[0].x - start[b];
     drift.push_back(moved);
-    if (start[b] == 0 || start[b] == kCols - 1) continue;  // there a drift may turn at once
+    if (start[b] == 0 || start[b] == kCols - 1) continue;  // at the edge the drift may turn at once
     ++drifts.at(moved + 1);
     inner_column.push_back(start[b]);
     inner_drift.push_back(moved);
@@ -166,8 +166,8 @@ TEST_CASE("columns, drifts and paddles start uniformly and independently") {
   CHECK(std::abs(correlation_deviate(column, column, 1)) < 5);
 }
 
-// How many of the balls are caught, and how many could be, by a player who waits one step to see
-// the drift and then goes where the ball will land.
+// Counts the balls caught, and those that could be, by a player who waits one step to see the drift
+// and then goes to the landing column.
 struct Score {
   int caught = 0, reachable = 0, balls = 0;
 };
@@ -194,7 +194,7 @@ Score play_ahead(int rows, int cols, int balls) {
         if (t == 0) {
           const int drift = now.ball_col - start[b];
           const int landing = column_after(start[b], drift, rows - 1, cols);
-          // The nearest place of the paddle that covers it.
+          // The nearest paddle position that covers it.
           goal[b] = std::clamp(now.paddle, std::max(landing - 1, 0), std::min(landing, cols - 2));
           score.reachable += std::abs(goal[b] - now.paddle) <= rows - 2;
         }
@@ -206,7 +206,8 @@ Score play_ahead(int rows, int cols, int balls) {
   return score;
 }
 
-TEST_CASE("who goes where the ball will land catches every ball of the paper's screen") {
+TEST_CASE(
+    "catch: a player who goes to the landing column catches every ball on the paper's screen") {
   const Score score = play_ahead(24, 24, 20);
   CHECK(score.balls == 1000);
   CHECK(score.reachable == score.balls);
@@ -217,7 +218,7 @@ TEST_CASE("who goes where the ball will land catches every ball of the paper's s
   CHECK(wide.caught == wide.reachable);
 }
 
-TEST_CASE("who acts at random catches about as many balls as the paddle is wide") {
+TEST_CASE("catch: a random player catches a share of balls close to the paddle's width") {
   constexpr int kEpisodes = 100, kBalls = 40;
   CatchEnvironment environment = make_catch({24, 24}, kEpisodes);
   environment.reset(0);
@@ -229,7 +230,8 @@ TEST_CASE("who acts at random catches about as many balls as the paddle is wide"
   CHECK(caught / (kEpisodes * kBalls) < 0.10);
 }
 
-TEST_CASE("rollouts of a scene meet the same balls, whatever they do and whatever the batch") {
+TEST_CASE(
+    "catch: rollouts of a scene get the same balls, whatever they do and whatever the batch") {
   CatchEnvironment single = make_catch({8, 10}, 1), batch = make_catch({8, 10}, 6, 3);
   CatchEnvironment other_seed = make_catch({8, 10}, 6, 3, 2);
   for (const std::uint64_t first : {0ULL, 5ULL, (1ULL << 32) + 5}) {
@@ -260,7 +262,7 @@ TEST_CASE("rollouts of a scene meet the same balls, whatever they do and whateve
   }
 }
 
-TEST_CASE("each part of the scenes has games of its own") {
+TEST_CASE("catch: each split has its own games") {
   constexpr int kEpisodes = 200;
   CatchEnvironment train = make_catch({24, 24}, kEpisodes);
   CatchEnvironment valid = make_catch({24, 24}, kEpisodes, 1, 1, Split::valid);
@@ -276,7 +278,7 @@ TEST_CASE("each part of the scenes has games of its own") {
   CHECK(shared(valid, test) < 30);
 }
 
-TEST_CASE("a canvas too small for a game is refused by its key") {
+TEST_CASE("catch: a canvas too small for a game is refused by key") {
   const auto fault = [](int rows, int cols) {
     return message_of<InputError>([&] { make_catch({rows, cols}, 1); });
   };

@@ -13,7 +13,7 @@ struct Cifar10Folder : TemporaryFolder {
   }
 };
 
-TEST_CASE("the binary version of CIFAR-10 is read, its planes as colours") {
+TEST_CASE("CIFAR-10: the binary version is read, with its planes as colours") {
   const Cifar10Folder folder;
   const RawDigits digits = read_cifar10(folder.path);
   CHECK(digits.train.images.shape() == std::array<std::size_t, 4>{15, 32, 32, 3});
@@ -31,7 +31,7 @@ TEST_CASE("the binary version of CIFAR-10 is read, its planes as colours") {
   CHECK(digits.class_names[9] == "truck");
 }
 
-TEST_CASE("batches.meta.txt names the classes of CIFAR-10") {
+TEST_CASE("CIFAR-10: batches.meta.txt names the classes") {
   const Cifar10Folder folder;
   const auto put_names = [&](const std::string& text) {
     write(folder.path / "batches.meta.txt", Bytes(text.begin(), text.end()));
@@ -42,7 +42,7 @@ TEST_CASE("batches.meta.txt names the classes of CIFAR-10") {
   check_contains(folder.fault(), {"batches.meta.txt", "3 names", "10"});
 }
 
-TEST_CASE("a bad file of CIFAR-10 is named with its fault") {
+TEST_CASE("CIFAR-10: a bad file is reported with its fault") {
   const Cifar10Folder folder;
   const fs::path third = folder.path / kCifar10Files[2];
   Bytes bytes = cifar10_batch(3, 0);

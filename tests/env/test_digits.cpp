@@ -35,7 +35,7 @@ TEST_CASE("the last sixth of the training digits are for validation") {
                  {"5 training digits", "at least 6"});
 }
 
-TEST_CASE("of many training digits the last 5000 are for validation") {
+TEST_CASE("with many training digits, validation uses the last 5000") {
   IdxFolder folder;
   write(folder.path / kIdxFiles[0], idx_bytes(0x803, {31000, 3, 2}));
   write(folder.path / kIdxFiles[1], idx_bytes(0x801, {31000}, 0, 3));
@@ -45,7 +45,7 @@ TEST_CASE("of many training digits the last 5000 are for validation") {
   CHECK(digits.valid.labels(0) == 26000 % 3);
 }
 
-TEST_CASE("files are looked for where data.path, SACCADE_DATA and the cache say") {
+TEST_CASE("files are searched for in data.path, SACCADE_DATA and the cache") {
   TemporaryFolder data, cache;
   const TemporaryVariable data_variable("SACCADE_DATA", data.path.c_str());
   const TemporaryVariable cache_variable("XDG_CACHE_HOME", cache.path.c_str());
@@ -77,7 +77,7 @@ TEST_CASE("files are looked for where data.path, SACCADE_DATA and the cache say"
   CHECK(load_digits({.source = "kmnist"}).class_names[2] == "su");
 }
 
-TEST_CASE("home is the last place to look in") {
+TEST_CASE("the home folder is searched last") {
   TemporaryFolder home;
   const TemporaryVariable data_variable("SACCADE_DATA", nullptr);
   const TemporaryVariable cache_variable("XDG_CACHE_HOME", nullptr);
@@ -100,7 +100,7 @@ void check_set(const DigitSet& set, const Digits& digits) {
   CHECK(std::ranges::max(set.images) > std::ranges::min(set.images));
 }
 
-// 12 and 10 images of 3 x 2 pixels, as they lie in the files.
+// 12 and 10 images of 3 x 2 pixels, in the orientation of the files.
 void write_emnist(const fs::path& folder) {
   write(folder / kEmnistFiles[0], idx_bytes(0x803, {12, 3, 2}));
   write(folder / kEmnistFiles[1], idx_bytes(0x801, {12}, 0, 10));
@@ -108,7 +108,7 @@ void write_emnist(const fs::path& folder) {
   write(folder / kEmnistFiles[3], idx_bytes(0x801, {10}, 0, 10));
 }
 
-TEST_CASE("EMNIST's digits are turned upright") {
+TEST_CASE("EMNIST's digits are transposed upright") {
   const TemporaryFolder folder;
   write_emnist(folder.path);
   const Digits digits = load_digits({.source = "emnist", .path = folder.path.string()});
@@ -129,7 +129,7 @@ TEST_CASE("EMNIST's digits are turned upright") {
                  {(folder.path / kEmnistFiles[2]).string(), "missing"});
 }
 
-// Files for a source: one that reads them and is not here fails.
+// Files for a source; fails for a source that reads files and is missing here.
 std::unique_ptr<TemporaryFolder> sample_files(const std::string& source) {
   if (source == "folder") {
     auto folder = std::make_unique<TemporaryFolder>();
@@ -161,11 +161,11 @@ std::unique_ptr<TemporaryFolder> sample_files(const std::string& source) {
   return folder;
 }
 
-TEST_CASE("every source hands over labelled images of one size, the same each time") {
+TEST_CASE("every source returns labelled images of one size, the same each time") {
   const TemporaryFolder cache;  // not the user's
   const TemporaryVariable cache_variable("XDG_CACHE_HOME", cache.path.c_str());
   for (const std::string& source : digit_sources()) {
-    if (source == "mnist") continue;  // its files cannot be made: "MNIST is as published"
+    if (source == "mnist") continue;  // its files cannot be made up: see "MNIST is as published"
     CAPTURE(source);
     DataConfig config{.source = source};
     std::unique_ptr<TemporaryFolder> files;

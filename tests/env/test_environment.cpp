@@ -30,7 +30,7 @@ struct World {
   DigitOrder order = DigitOrder::shuffled;
 };
 
-// The digits have to outlive the environments.
+// The digits must outlive the environments.
 DigitSet digits_of(const World& w) {
   return noise_digits(13, w.digit[0], w.digit[1], w.digit[2], 10);
 }
@@ -41,7 +41,7 @@ std::unique_ptr<GlimpseEnvironment> build(const World& w, const DigitSet& digits
   return std::make_unique<GlimpseEnvironment>(scenes, retina, w.episodes, w.rollouts);
 }
 
-TEST_CASE("glimpse environments keep the contract of environments") {
+TEST_CASE("glimpse environments satisfy the environment contract") {
   const std::vector<World> worlds = {
       {.scene = {.canvas = {60, 60}}, .retina = {12, 3, 2}, .digit = {28, 28, 1}, .episodes = 8},
       {.scene = {.kind = "translated", .canvas = {24, 37}, .num_digits = 2, .label = "pair"},
@@ -78,7 +78,7 @@ TEST_CASE("glimpse environments keep the contract of environments") {
        .digit = {10, 9, 1},
        .episodes = 8}};
   for (const std::string& kind : scene_kinds()) {
-    CAPTURE(kind);  // one without a world fails
+    CAPTURE(kind);  // fails for a kind missing here
     CHECK(std::ranges::count(worlds, kind, [](const World& w) { return w.scene.kind; }) > 0);
   }
   for (const World& world : worlds) {
@@ -94,7 +94,7 @@ TEST_CASE("glimpse environments keep the contract of environments") {
   }
 }
 
-TEST_CASE("catch keeps the contract of environments") {
+TEST_CASE("catch satisfies the environment contract") {
   for (const auto& [rows, cols] : {std::array{24, 24}, {4, 5}, {9, 30}})
     for (const int rollouts : {1, 3}) {
       CAPTURE(rows);
@@ -111,7 +111,7 @@ TEST_CASE("catch keeps the contract of environments") {
     }
 }
 
-TEST_CASE("digits_to_words keeps the contract of environments") {
+TEST_CASE("digits_to_words satisfies the environment contract") {
   for (const Split split : {Split::train, Split::valid, Split::test})
     for (const int max_number : {99, 9999, kMaxNumber}) {
       CAPTURE(max_number);
@@ -133,7 +133,7 @@ World small_world(int episodes, int rollouts) {
           .rollouts = rollouts};
 }
 
-// All episodes look at the same places.
+// The same places for all episodes.
 GuardedMatrix same_locations(int episodes, std::uint32_t look) {
   const GuardedMatrix one = random_locations(1, look);
   GuardedMatrix locations(episodes, 2);
@@ -171,12 +171,12 @@ TEST_CASE("episode b sees scene first_scene + b / rollouts, whatever the batch")
   }
 }
 
-TEST_CASE("rollouts of one scene may look elsewhere") {
+TEST_CASE("rollouts of one scene may look at different places") {
   const World world = small_world(4, 2);
   const DigitSet digits = digits_of(world);
   const auto environment = build(world, digits);
   environment->reset(0);
-  // The first of them looks at the digit, the second at the corner that is farther from it.
+  // One looks at the digit, the next at the corner farthest from it.
   GuardedMatrix locations(4, 2);
   for (int b = 0; b < 4; ++b) {
     const Region& digit = environment->facts()[b].regions[0];
@@ -190,7 +190,7 @@ TEST_CASE("rollouts of one scene may look elsewhere") {
   CHECK(environment->facts()[1].boxes != environment->facts()[2].boxes);
 }
 
-TEST_CASE("a look at the region of a digit sees that digit, pixel by pixel") {
+TEST_CASE("a look at a digit's region sees that digit, pixel by pixel") {
   for (const int side : {8, 9}) {
     const World world{.scene = {.kind = "translated", .canvas = {30, 41}},
                       .retina = {side, 1, 2},
@@ -215,14 +215,14 @@ TEST_CASE("a look at the region of a digit sees that digit, pixel by pixel") {
   }
 }
 
-TEST_CASE("a view is the canvas that the scene maker drew, for every rollout") {
+TEST_CASE("a view is the canvas drawn by the scene maker, for every rollout") {
   for (const int channels : {1, 3})
     for (const int rollouts : {1, 2}) {
       CAPTURE(channels);
       CAPTURE(rollouts);
       World world = small_world(6, rollouts);
       world.digit[2] = channels;
-      world.retina = {5, 3, 2};  // with a margin around the canvas
+      world.retina = {5, 3, 2};  // extends beyond the canvas
       const DigitSet digits = digits_of(world);
       const SceneMaker scenes(world.scene, world.augmentation, digits, world.order, 1);
       const auto environment = build(world, digits);
@@ -239,7 +239,7 @@ TEST_CASE("a view is the canvas that the scene maker drew, for every rollout") {
     }
 }
 
-// Has a label and nothing to see but black.
+// Has a label, but shows only black.
 class BlindEnvironment final : public Environment {
  public:
   int episodes() const override { return 2; }
@@ -256,7 +256,7 @@ class BlindEnvironment final : public Environment {
   std::array<SceneFacts, 2> facts_{};
 };
 
-TEST_CASE("an environment without a grid or a canvas says so") {
+TEST_CASE("an environment without a grid or a canvas reports it") {
   BlindEnvironment environment;
   CHECK(environment.canvas().pixels() == 0);
   environment.reset(0);
@@ -271,7 +271,7 @@ TEST_CASE("an environment without a grid or a canvas says so") {
 }
 
 #ifdef SACCADE_CHECKS
-TEST_CASE("sizes that do not fit are refused") {
+TEST_CASE("inconsistent sizes are refused") {
   const World world = small_world(4, 2);
   const DigitSet digits = digits_of(world);
   const auto environment = build(world, digits);

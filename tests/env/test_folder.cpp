@@ -20,7 +20,7 @@ void write_image(const fs::path& path, const cv::Mat& pixels) {
   REQUIRE(cv::imwrite(path.string(), pixels));
 }
 
-/// `count` grey 5 x 4 images a class, filled with 40 * (1 + label) + index.
+/// Writes `count` grey 5 x 4 images per class, filled with 40 * (1 + label) + index.
 void write_classes(const fs::path& folder, const std::vector<std::string>& classes, int count) {
   for (std::size_t label = 0; label < classes.size(); ++label)
     for (int i = 0; i < count; ++i)
@@ -28,7 +28,7 @@ void write_classes(const fs::path& folder, const std::vector<std::string>& class
                   cv::Mat(5, 4, CV_8UC1, cv::Scalar(40.0 * static_cast<double>(1 + label) + i)));
 }
 
-/// Puts other bytes at a place of a file.
+/// Overwrites bytes at an offset of a file.
 void set_bytes(const fs::path& path, std::size_t place, const Bytes& bytes) {
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   file.seekp(static_cast<std::streamoff>(place));
@@ -36,21 +36,21 @@ void set_bytes(const fs::path& path, std::size_t place, const Bytes& bytes) {
              static_cast<std::streamsize>(bytes.size()));
 }
 
-/// Puts more bytes before a place of a file.
+/// Inserts bytes at an offset of a file.
 void insert_bytes(const fs::path& path, std::size_t place, const Bytes& more) {
   std::string bytes = bytes_of(path);
   bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(place), more.begin(), more.end());
   write(path, Bytes(bytes.begin(), bytes.end()));
 }
 
-/// Where a JPEG file says its size.
+/// Offset of the size in a JPEG file.
 std::size_t frame_of(const fs::path& path) { return bytes_of(path).find("\xff\xc0"); }
 
 std::string folder_fault(const fs::path& folder, int size = 0) {
   return message_of<InputError>([&] { read_folder(folder, size); });
 }
 
-TEST_CASE("a folder of images is read by class") {
+TEST_CASE("an image folder is read by class") {
   TemporaryFolder folder;
   write_classes(folder.path, {"cat", "ant", "bee"}, 12);
   write(folder.path / "notes.txt", {1});
@@ -62,8 +62,8 @@ TEST_CASE("a folder of images is read by class") {
   CHECK(digits.test.classes == 3);
   CHECK(digits.train.images.shape() == std::array<std::size_t, 4>{30, 5, 4, 1});
 
-  const std::array first{80, 120, 40};  // of ant, bee, cat as written
-  std::set<int> seen;                   // every image is in exactly one of the two
+  const std::array first{80, 120, 40};  // ant, bee, cat as written
+  std::set<int> seen;                   // every image is in exactly one set
   for (const DigitSet* set : {&digits.train, &digits.test})
     for (int i = 0; i < set->size(); ++i) {
       const int value = set->images(i, 0, 0, 0);
@@ -76,7 +76,7 @@ TEST_CASE("a folder of images is read by class") {
   CHECK(read_folder(folder.path, 0).train.images == digits.train.images);
 }
 
-TEST_CASE("the name of a class is text, before anything is trained on it") {
+TEST_CASE("an image folder's class names must be UTF-8") {
   TemporaryFolder folder;
   write_classes(folder.path, {"caf\xc3\xa9", "th\xe9"}, 12);
   check_contains(folder_fault(folder.path), {"th\xe9: the name of a class is no UTF-8"});
@@ -85,7 +85,7 @@ TEST_CASE("the name of a class is text, before anything is trained on it") {
         std::vector<std::string>{"caf\xc3\xa9", "th\xc3\xa9"});
 }
 
-TEST_CASE("a folder may have its own test images") {
+TEST_CASE("an image folder may have its own test images") {
   TemporaryFolder folder;
   write_classes(folder.path / "train", {"a", "b"}, 5);
   write_classes(folder.path / "test", {"a", "b"}, 2);
@@ -121,7 +121,7 @@ TEST_CASE("images of a folder become RGB, 8 bit and of one size") {
   check_contains(folder_fault(folder.path), {folder.path.string(), "data.size", "rows x cols"});
 }
 
-TEST_CASE("bytes that fill up between the segments of a JPEG file are passed over") {
+TEST_CASE("fill bytes between the segments of a JPEG file are skipped") {
   TemporaryFolder folder;
   write_classes(folder.path, {"a", "b"}, 3);
   const fs::path jpeg = folder.path / "a" / "0.jpg";
@@ -130,7 +130,7 @@ TEST_CASE("bytes that fill up between the segments of a JPEG file are passed ove
   CHECK_NOTHROW(read_folder(folder.path, 0));
 }
 
-TEST_CASE("a bad folder is named with its fault") {
+TEST_CASE("a bad image folder is reported with its fault") {
   TemporaryFolder folder;
   SUBCASE("not there") {
     check_contains(folder_fault(folder.path / "nowhere"), {"nowhere", "No such file"});
@@ -168,13 +168,14 @@ TEST_CASE("a bad folder is named with its fault") {
   SUBCASE("an image that says that it is a huge one") {
     write_classes(folder.path, {"a", "b"}, 3);
     const fs::path png = folder.path / "a" / "1.png", jpeg = folder.path / "a" / "0.jpg";
-    set_bytes(png, 16, {0, 0, 0xff, 0xff, 0, 1, 0, 0});  // behind mark, size and name of the chunk
+    set_bytes(png, 16, {0, 0, 0xff, 0xff, 0, 1, 0, 0});  // after signature, length and chunk name
     check_contains(folder_fault(folder.path), {"1.png", "4294901760 pixels", "67108864"});
     fs::remove(png);
     write_image(jpeg, cv::Mat(5, 4, CV_8UC1, cv::Scalar(0)));
-    set_bytes(jpeg, frame_of(jpeg) + 5, {0xff, 0xff, 0x80, 0});  // behind mark, size and bits
+    set_bytes(jpeg, frame_of(jpeg) + 5, {0xff, 0xff, 0x80, 0});  // after marker, length and
+                                                                 // precision
     check_contains(folder_fault(folder.path), {"0.jpg", "2147450880 pixels"});
-    insert_bytes(jpeg, 2, {0xff, 0xe0, 0, 0});  // an empty segment, behind which decoders go on
+    insert_bytes(jpeg, 2, {0xff, 0xe0, 0, 0});  // an empty segment, which decoders tolerate
     check_contains(folder_fault(folder.path), {"0.jpg", "2147450880 pixels"});
   }
   SUBCASE("sizes that differ") {

@@ -22,7 +22,7 @@ SceneMaker scene_maker(const DigitSet& digits) {
           1};
 }
 
-// The canvases of the first scenes, side by side.
+// The canvases of the first scenes, concatenated.
 std::vector<std::uint8_t> canvases_of(const SceneMaker& scenes, int count) {
   std::vector<std::uint8_t> all;
   for (int n = 0; n < count; ++n) {
@@ -34,7 +34,7 @@ std::vector<std::uint8_t> canvases_of(const SceneMaker& scenes, int count) {
 
 }  // namespace
 
-TEST_CASE("canvases that are given look like the scenes they are of, again and again") {
+TEST_CASE("given canvases look like the scenes they come from, repeatedly") {
   const DigitSet digits = noise_digits(13, 10, 8, 3, 10);
   const SceneMaker scenes = scene_maker(digits);
   const Retina retina(kRetina, 24, 37, 3);
@@ -57,7 +57,7 @@ TEST_CASE("canvases that are given look like the scenes they are of, again and a
   for (int i = 0; i < canvas.view().cols; ++i) CHECK(view_of(given)(0, i) == canvas(4, i));
 }
 
-TEST_CASE("of canvases that are given nothing is known but what was told") {
+TEST_CASE("an environment of given canvases has only the facts it was given") {
   const std::vector<std::uint8_t> canvases(2 * kSize.pixels());
   const Retina retina(kRetina, 24, 37, 3);
   const std::vector<int> labels = {4, 2};
@@ -74,7 +74,7 @@ TEST_CASE("of canvases that are given nothing is known but what was told") {
   CHECK(say_all(spelled, {10, 0, 0, 0}) == std::vector<float>{1});
 }
 
-TEST_CASE("glimpses that are handed over are seen in their order, wherever one looks") {
+TEST_CASE("given glimpses are returned in order, wherever the agent looks") {
   Tensor<3> glimpses = zeros<3>(2, 3, 4);  // (T, N, D)
   for (std::size_t i = 0; i < glimpses.size(); ++i)
     glimpses.data()[i] = 0.01F * static_cast<float>(i + 1);

@@ -58,7 +58,7 @@ TEST_CASE("IDX images may have three channels") {
   check_contains(folder.fault(), {kIdxFiles[0], "2 channels", "1 or 3"});
 }
 
-TEST_CASE("what is written as IDX files is read back") {
+TEST_CASE("a written IDX dataset is read back") {
   IdxFolder folder;
   for (const std::uint32_t magic : {0x803U, 0x804U}) {
     CAPTURE(magic);
@@ -86,7 +86,7 @@ TEST_CASE("what is written as IDX files is read back") {
         }).find("train-images-idx3-ubyte: cannot be written") != std::string::npos);
 }
 
-TEST_CASE("a bad IDX file is named with its fault") {
+TEST_CASE("a bad IDX file is reported with its fault") {
   IdxFolder folder;
   const fs::path images = folder.path / kIdxFiles[0], labels = folder.path / kIdxFiles[1];
   const fs::path compressed = images.string() + ".gz";
@@ -150,7 +150,7 @@ TEST_CASE("a bad IDX file is named with its fault") {
     fs::remove(images);
     write_gz(compressed, good);
     Bytes whole = read(compressed);
-    whole[whole.size() - 6] ^= 0x55;  // in the checksum
+    whole[whole.size() - 6] ^= 0x55;  // within the checksum
     write(compressed, whole);
     check_contains(folder.fault(), {compressed.string(), "corrupt"});
   }

@@ -12,8 +12,8 @@
 namespace saccade {
 namespace {
 
-/// 12 images of 5 x 4 pixels in each of two classes, with a cache; image `i` of class b is grey 100
-/// + i, of class a 50 + i.
+/// 12 images of 5 x 4 pixels in each of two classes, with a cache; image `i` of class b has grey
+/// 100 + i, of class a 50 + i.
 struct KeptImages {
   KeptImages() {
     for (const char* label : {"a", "b"})
@@ -27,7 +27,7 @@ struct KeptImages {
     fs::create_directories(path.parent_path());
     REQUIRE(cv::imwrite(path.string(), cv::Mat(5, 4, CV_8UC1, cv::Scalar(grey))));
   }
-  /// Another content that the file does not show: of the same size and time.
+  /// Changes the content while keeping the file's size and time.
   void change_secretly(const fs::path& path, int grey) const {
     const auto time = fs::last_write_time(path);
     const auto size = fs::file_size(path);
@@ -36,7 +36,7 @@ struct KeptImages {
     fs::last_write_time(path, time);
   }
   RawDigits read(int size = 0) const { return read_folder(images.path, size, cache_path); }
-  /// Whether there is an image of this grey.
+  /// Returns whether there is an image with this grey.
   static bool has(const RawDigits& digits, int grey) {
     return std::ranges::count(digits.train.images, grey) +
                std::ranges::count(digits.test.images, grey) >
@@ -61,7 +61,7 @@ void check_same(const RawDigits& one, const RawDigits& other) {
   CHECK(one.class_names == other.class_names);
 }
 
-TEST_CASE("decoded images are kept, and taken as long as no file has changed") {
+TEST_CASE("image cache: decoded images are kept and reused while no file has changed") {
   const KeptImages folder;
   const RawDigits first = folder.read();
   check_same(first, read_folder(folder.images.path, 0));
@@ -69,10 +69,10 @@ TEST_CASE("decoded images are kept, and taken as long as no file has changed") {
   check_same(folder.read(), first);  // from the cache
   CHECK_FALSE(KeptImages::has(first, 200));
   CHECK(KeptImages::has(read_folder(folder.images.path, 0), 200));
-  folder.kept();  // one file, nothing beside it
+  folder.kept();  // a single file
 }
 
-TEST_CASE("images are decoded again when a file has changed, come or gone") {
+TEST_CASE("image cache: images are decoded again when a file is changed, added or removed") {
   const KeptImages folder;
   folder.read();
   folder.change_secretly(folder.image("a", 3), 200);
@@ -94,11 +94,11 @@ TEST_CASE("images are decoded again when a file has changed, come or gone") {
   CHECK(KeptImages::has(again, 200));
   check_same(again, read_folder(folder.images.path, 0));
   folder.change_secretly(folder.image("a", 3), 210);
-  check_same(folder.read(), again);  // what was kept is of the new files
+  check_same(folder.read(), again);  // the cache holds the new files
   folder.kept();
 }
 
-TEST_CASE("each folder and size has a cache of its own") {
+TEST_CASE("image cache: each folder and size has its own cache") {
   const KeptImages folder;
   CHECK(folder.read(0).train.rows() == 5);
   CHECK(folder.read(6).train.rows() == 6);
@@ -109,13 +109,13 @@ TEST_CASE("each folder and size has a cache of its own") {
   CHECK(std::distance(fs::directory_iterator(folder.cache_path), fs::directory_iterator()) == 3);
   folder.change_secretly(folder.image("a", 3), 200);
   CHECK_FALSE(KeptImages::has(folder.read(0), 200));
-  // By whatever path it is named.
+  // However its path is written.
   CHECK_FALSE(KeptImages::has(
       read_folder(folder.images.path / ".." / folder.images.path.filename(), 0, folder.cache_path),
       200));
 }
 
-TEST_CASE("a damaged cache is none") {
+TEST_CASE("image cache: a damaged cache is ignored") {
   const KeptImages folder;
   const RawDigits first = folder.read();
   const fs::path kept = folder.kept();
@@ -126,7 +126,7 @@ TEST_CASE("a damaged cache is none") {
   const auto check_none = [&](const Bytes& bytes) {
     write(kept, bytes);
     CHECK(KeptImages::has(folder.read(), 200));
-    CHECK(fs::file_size(kept) == whole.size());  // whole again
+    CHECK(fs::file_size(kept) == whole.size());  // rewritten
   };
   for (std::size_t at = 0; at < whole.size(); at += 37) {
     CAPTURE(at);
@@ -142,7 +142,7 @@ TEST_CASE("a damaged cache is none") {
   check_none(longer);
 }
 
-TEST_CASE("a cache that is a pipe is none, and is replaced") {
+TEST_CASE("image cache: a pipe in its place is ignored and replaced") {
   const KeptImages kept;
   const RawDigits digits = kept.read();
   const fs::path path = kept.kept();
@@ -155,7 +155,7 @@ TEST_CASE("a cache that is a pipe is none, and is replaced") {
   check_same(kept.read(), digits);
 }
 
-TEST_CASE("images are read where no cache can be written or read") {
+TEST_CASE("image cache: images are read even if no cache can be written or read") {
   KeptImages folder;
   const RawDigits plain = read_folder(folder.images.path, 0);
   write(folder.cache.path / "file", {1});
@@ -165,12 +165,12 @@ TEST_CASE("images are read where no cache can be written or read") {
   folder.read();
   const fs::path kept = folder.kept();
   fs::remove(kept);
-  fs::create_directory(kept);  // in its place
+  fs::create_directory(kept);  // where the cache would be
   check_same(folder.read(), plain);
   CHECK(fs::is_directory(folder.kept()));
 }
 
-TEST_CASE("data.source=folder keeps its images in the cache folder") {
+TEST_CASE("image cache: data.source=folder keeps its images in the cache folder") {
   const KeptImages folder;
   const TemporaryVariable cache("XDG_CACHE_HOME", folder.cache.path.c_str());
   const DataConfig config{.source = "folder", .path = folder.images.path.string()};

@@ -13,8 +13,8 @@
 namespace saccade {
 namespace {
 
-/// One scale of a glimpse as the header has it: a square with its corner at canvas pixel (left,
-/// top), cut into P x P boxes of zoom x zoom pixels; outside is black. (channel, row, col)
+/// One scale of a glimpse as documented in the header: a square with its corner at canvas pixel
+/// (left, top), divided into P x P boxes of zoom x zoom pixels; black outside. (channel, row, col)
 std::vector<double> naive_scale(const Case& c, const std::vector<std::uint8_t>& canvas, int zoom,
                                 int left, int top) {
   const int patch = c.config.patch_size;
@@ -34,7 +34,7 @@ std::vector<double> naive_scale(const Case& c, const std::vector<std::uint8_t>& 
   return glimpse;
 }
 
-/// The pixel edges nearest to point - side / 2: two where the point lies so close to half way that
+/// The pixel edges nearest to point - side / 2: two if the point is so close to half way that
 /// rounding decides.
 std::vector<int> nearest_edges(float location, int pixels, int side) {
   constexpr double kTie = 1e-4;
@@ -44,13 +44,15 @@ std::vector<int> nearest_edges(float location, int pixels, int side) {
   return low == high ? std::vector{low} : std::vector{low, high};
 }
 
-TEST_CASE("a centre on a half pixel has one square, whatever its location was rounded to") {
+TEST_CASE(
+    "retina: a centre on a half pixel always selects the same square, however its location was "
+    "rounded") {
   int ties = 0;
   for (const int pixels : {8, 40, 44, 60, 101, 2048})
     for (int side = 1; side <= 24; ++side)
       for (int half = 0; half <= 2 * pixels; ++half) {  // the centre, in half pixels
         const auto location = static_cast<float>(static_cast<double>(half) / pixels - 1.0);
-        const int twice = half - side;  // the edge, in half pixels; of two the later
+        const int twice = half - side;  // the edge, in half pixels; the later of two
         const int expected = static_cast<int>(std::floor((twice + 1) / 2.0));
         ties += twice % 2 != 0 ? 1 : 0;
         if (Retina::first_edge(location, pixels, side) != expected) {
@@ -61,14 +63,14 @@ TEST_CASE("a centre on a half pixel has one square, whatever its location was ro
         }
       }
   CHECK(ties > 1000);
-  // Six columns 7 pixels apart on 44: the first reads 1-8, the next 8-15, ...
+  // Six columns 7 pixels apart on 44: the first reads pixels 1-8, the next 8-15, ...
   for (int k = 0; k < 6; ++k) {
     const auto location = static_cast<float>(2.0 * (4.5 + 7.0 * k) / 44.0 - 1.0);
     CHECK(Retina::first_edge(location, 44, 8) == 1 + 7 * k);
   }
 }
 
-/// The largest error of any pixel, over all scales.
+/// The largest error of any pixel over all scales.
 double largest_error(const Case& c, const std::vector<std::uint8_t>& canvas, const Eye& eye,
                      float x, float y) {
   const std::vector<float> glimpse = eye.look(x, y);
@@ -77,7 +79,7 @@ double largest_error(const Case& c, const std::vector<std::uint8_t>& canvas, con
   double largest = 0.0;
   int zoom = 1;
   for (int s = 0; s < c.config.scales; ++s, zoom *= c.config.scale_factor) {
-    double best = INFINITY;  // over the places that rounding allows
+    double best = INFINITY;  // over the squares that rounding allows
     for (const int left : nearest_edges(x, c.cols, patch * zoom))
       for (const int top : nearest_edges(y, c.rows, patch * zoom)) {
         const std::vector<double> naive = naive_scale(c, canvas, zoom, left, top);
@@ -93,7 +95,7 @@ double largest_error(const Case& c, const std::vector<std::uint8_t>& canvas, con
   return largest;
 }
 
-TEST_CASE("glimpses against naive box averages, everywhere on the canvas") {
+TEST_CASE("retina: glimpses agree with naive box averages everywhere on the canvas") {
   for (const Case& c : cases()) {
     CAPTURE(text(c));
     RandomStream stream(1, Purpose::scene, 0, 0);
@@ -113,7 +115,7 @@ TEST_CASE("glimpses against naive box averages, everywhere on the canvas") {
   }
 }
 
-TEST_CASE("x runs to the right and y down") {
+TEST_CASE("retina: x runs to the right and y down") {
   const Case c{{1, 1, 2}, 4, 8, 1};
   std::vector<std::uint8_t> canvas(32);
   canvas[1 * 8 + 6] = 255;  // row 1, col 6: its centre is (6.5, 1.5) of (8, 4)
@@ -123,7 +125,7 @@ TEST_CASE("x runs to the right and y down") {
   CHECK(eye.look(-0.625F, 0.25F)[0] == 0.0F);
 }
 
-TEST_CASE("a glimpse is ordered (scale, channel, row, col)") {
+TEST_CASE("retina: a glimpse is ordered (scale, channel, row, col)") {
   const Case c{{2, 2, 2}, 4, 4, 3};
   std::vector<std::uint8_t> canvas;
   for (const int value : {51, 102, 255}) canvas.insert(canvas.end(), 16, std::uint8_t(value));
@@ -136,7 +138,9 @@ TEST_CASE("a glimpse is ordered (scale, channel, row, col)") {
     CHECK(glimpse[i] == doctest::Approx(expected[i]).epsilon(1e-6));
 }
 
-TEST_CASE("every location within [-1, 1] stays in range; a constant canvas is exact inside") {
+TEST_CASE(
+    "retina: every location in [-1, 1] gives values in range, and a constant canvas is exact "
+    "inside") {
   constexpr float kBelowOne = 0x1.fffffep-1F;
   for (const Case& c : cases()) {
     CAPTURE(text(c));
@@ -149,7 +153,7 @@ TEST_CASE("every location within [-1, 1] stays in range; a constant canvas is ex
         REQUIRE(pixel >= 0.0F);
         REQUIRE(pixel <= 1.0F);
       }
-    // In the middle the finest scale lies inside; a coarser one where it fits the canvas.
+    // At the centre the finest scale is inside the canvas, and so are coarser ones that fit.
     const int patch = c.config.patch_size;
     const std::vector<float> glimpse = white.look(0.0F, 0.0F);
     int zoom = 1;
@@ -162,7 +166,7 @@ TEST_CASE("every location within [-1, 1] stays in range; a constant canvas is ex
   }
 }
 
-TEST_CASE("preparing again forgets the canvas before; look writes one glimpse and no more") {
+TEST_CASE("retina: preparing again discards the previous canvas; look writes exactly one glimpse") {
   const Case c{{6, 3, 2}, 21, 30, 3};
   RandomStream stream(3, Purpose::scene, 0, 0);
   const std::vector<std::uint8_t> canvas = random_canvas(c, stream);
@@ -182,7 +186,7 @@ TEST_CASE("preparing again forgets the canvas before; look writes one glimpse an
   }
 }
 
-TEST_CASE("a view is the canvas itself, and writes no more") {
+TEST_CASE("retina: a view is the canvas itself, and writes nothing else") {
   RandomStream stream(6, Purpose::scene, 0, 0);
   for (const Case& c : {Case{{5, 1, 2}, 9, 12, 1}, Case{{5, 3, 2}, 12, 9, 1},
                         Case{{4, 3, 3}, 11, 17, 3}, Case{{3, 4, 2}, 20, 20, 3}}) {
@@ -198,12 +202,12 @@ TEST_CASE("a view is the canvas itself, and writes no more") {
   }
 }
 
-TEST_CASE("the way back of a look is its transpose, everywhere on the canvas") {
+TEST_CASE("retina: the backward pass of a look is its transpose, everywhere on the canvas") {
   check_transpose([](const Eye& eye, float x, float y) { return eye.look(x, y); },
                   &Retina::look_backward);
 }
 
-TEST_CASE("sizes that make no sense are refused by the name of their key") {
+TEST_CASE("retina: invalid sizes are refused by key") {
   const auto fault = [](RetinaConfig config, int rows, int cols) {
     return message_of<InputError>([&] { Retina(config, rows, cols, 1); });
   };

@@ -30,7 +30,7 @@ void naive_add(Canvas& canvas, const SceneConfig& config, const DigitSet& digits
             digits.images(index, row, col, c);
 }
 
-// The scene of the digits alone: what stands in the file order, at the boxes that came back.
+// The scene with only its digits: those due in file order, at the returned boxes.
 Canvas naive_digits(const SceneConfig& config, const DigitSet& digits, std::uint64_t number,
                     const SceneFacts& facts) {
   Canvas canvas(static_cast<std::size_t>(config.canvas[0]) * config.canvas[1] * digits.channels());
@@ -53,7 +53,7 @@ bool inside(const Box& box, const SceneConfig& config) {
          box.y >= config.border && box.y + box.height <= rows - config.border;
 }
 
-TEST_CASE("scenes without distractors are the digits at their boxes, clamped, and nothing else") {
+TEST_CASE("scenes without distractors contain only the digits at their boxes, clamped") {
   for (const int channels : {1, 3})
     for (const std::string& kind : {std::string("centered"), std::string("translated")})
       for (int count = 1; count <= 4; ++count) {
@@ -105,12 +105,12 @@ TEST_CASE("regions are the boxes in location units") {
   }
 }
 
-// A distractor as it is found in a canvas: which digit, where it was cut, where it was put.
+// A distractor recovered from a canvas: its digit, where it was cut, and where it was placed.
 struct Distractor {
   int index, from_x, from_y, x, y;
 };
 
-constexpr int kCount = 5, kRows = 4, kCols = 5;  // of digits whose pixels tell where they are from
+constexpr int kCount = 5, kRows = 4, kCols = 5;  // digits whose pixels encode their position
 constexpr int kDistractorSize = 3;               // of a distractor
 
 DigitSet coded_digits() {
@@ -119,8 +119,8 @@ DigitSet coded_digits() {
   });
 }
 
-// Reads the only distractor off a canvas from which the digit is taken away, and checks that it is
-// one square of one digit.
+// Reads the only distractor from a canvas after removing the digit; checks that it is one square of
+// one digit.
 Distractor find_distractor(const Canvas& canvas, const SceneConfig& config) {
   const int canvas_cols = config.canvas[1];
   const auto first = std::ranges::find_if(canvas, [](int pixel) { return pixel != 0; });
@@ -148,7 +148,7 @@ TEST_CASE("cluttered scenes draw digit, cut and both places uniformly and indepe
                              .border = border};
     const SceneMaker maker(config, {}, digits, DigitOrder::fixed, 3);
     const int free_rows = 14 - 2 * border, free_cols = 17 - 2 * border;
-    // Each draw counts from 0; inclusive ranges have this many values.
+    // Each draw counts from 0; the inclusive ranges have this many values.
     const std::vector<int> values = {kCount,
                                      kCols - kDistractorSize + 1,
                                      kRows - kDistractorSize + 1,
@@ -186,7 +186,7 @@ TEST_CASE("cluttered scenes draw digit, cut and both places uniformly and indepe
   }
 }
 
-TEST_CASE("cluttered scenes have the number of distractors that was asked for") {
+TEST_CASE("cluttered scenes have the requested number of distractors") {
   const DigitSet ones = make_digits(4, 6, 6, 1, 4, [](int, int, int, int) { return 1; });
   for (const int count : {0, 1, 4, 20})
     for (const int size : {1, 3, 6}) {
@@ -211,7 +211,7 @@ TEST_CASE("sums are clamped to white") {
   CHECK(seen == std::set<int>{0, 100, 200, 255});
 }
 
-TEST_CASE("channels of a distractor stay together") {
+TEST_CASE("the channels of a distractor stay together") {
   const DigitSet digits = make_digits(
       5, 4, 5, 3, 5, [](int n, int row, int col, int c) { return (c + 1) * (1 + n + row + col); });
   const SceneConfig config{.canvas = {9, 12}, .num_distractors = 3, .distractor_size = 4};
@@ -225,7 +225,7 @@ TEST_CASE("channels of a distractor stay together") {
   }
 }
 
-TEST_CASE("a scene that cannot be made is refused by the name of its key") {
+TEST_CASE("an impossible scene is refused by key") {
   const DigitSet digits = noise_digits(3, 8, 6, 1, 3);
   const auto fault = [&](const SceneConfig& config) {
     return message_of<InputError>([&] { SceneMaker(config, {}, digits, DigitOrder::fixed, 1); });
@@ -259,7 +259,7 @@ TEST_CASE("a scene that cannot be made is refused by the name of its key") {
   CHECK(fault({.kind = "centered", .canvas = {8, 18}, .num_digits = 3}) == "nothing thrown");
 }
 
-TEST_CASE("distractors are refused where a scene has none, unless they are settled") {
+TEST_CASE("distractors are refused for scenes without them, and removed by settle") {
   for (const std::string& kind : scene_kinds()) {
     CAPTURE(kind);
     const bool clutter = kind == "cluttered" || kind == "transcribe";
@@ -274,7 +274,7 @@ TEST_CASE("distractors are refused where a scene has none, unless they are settl
   }
 }
 
-TEST_CASE("a labelling of all digits is settled where a scene asks for another answer") {
+TEST_CASE("settle replaces a label that does not fit the kind of scene") {
   for (const std::string& kind : scene_kinds()) {
     CAPTURE(kind);
     SceneConfig config{.kind = kind, .label = "pair"};

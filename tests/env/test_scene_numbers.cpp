@@ -10,11 +10,11 @@
 #include "env/scene.h"
 #include "tests/env/digit_fixtures.h"
 
-// Which scene is which: their numbers, their random streams, the order of digits and the labels.
+// Identity of scenes: numbers, random streams, digit order and labels.
 namespace saccade {
 namespace {
 
-TEST_CASE("scene n is the same whoever asks for it, and differs from all others") {
+TEST_CASE("scene n is the same for every maker, and differs from all others") {
   const DigitSet digits = noise_digits(7, 5, 5, 1, 7);
   const SceneConfig config{.canvas = {20, 20}, .num_distractors = 2, .distractor_size = 4};
   for (const AugmentationConfig& augmentation :
@@ -22,7 +22,7 @@ TEST_CASE("scene n is the same whoever asks for it, and differs from all others"
     const SceneMaker maker(config, augmentation, digits, DigitOrder::shuffled, 1);
     std::map<std::uint64_t, Scene> scenes;
     std::set<std::vector<std::uint8_t>> canvases;
-    constexpr auto kFar = (1ULL << 32) + 3;  // shares its lower half with scene 3
+    constexpr auto kFar = (1ULL << 32) + 3;  // equals scene 3 in its lower half
     for (const std::uint64_t n : {0ULL, 1ULL, 2ULL, 3ULL, 100ULL, 1ULL << 40, kFar}) {
       scenes[n] = draw(maker, n);
       canvases.insert(scenes[n].canvas);
@@ -32,7 +32,7 @@ TEST_CASE("scene n is the same whoever asks for it, and differs from all others"
     CHECK(draw(SceneMaker(config, augmentation, digits, DigitOrder::shuffled, 2), 3).canvas !=
           scenes[3].canvas);
 
-    // In one buffer, in another order, by another maker of the same settings.
+    // In one buffer, in another order, by another maker with the same settings.
     const SceneMaker other(config, augmentation, digits, DigitOrder::shuffled, 1);
     SceneMaker::Buffer buffer = other.make_buffer();
     for (const std::uint64_t n : {3ULL, 0ULL, 1ULL << 40, 3ULL, kFar, 100ULL}) {
@@ -44,7 +44,7 @@ TEST_CASE("scene n is the same whoever asks for it, and differs from all others"
   }
 }
 
-TEST_CASE("distortions change the digit and not its place") {
+TEST_CASE("distortions change the digit but not its place") {
   const DigitSet digits = noise_digits(7, 9, 9, 1, 7);
   const SceneConfig config{.canvas = {30, 30}, .num_distractors = 2, .distractor_size = 4};
   const SceneMaker plain(config, {}, digits, DigitOrder::fixed, 1);
@@ -64,7 +64,7 @@ TEST_CASE("distortions change the digit and not its place") {
   }
 }
 
-TEST_CASE("distortions have random streams of their own") {
+TEST_CASE("distortions have their own random streams") {
   constexpr int kSide = 9;
   constexpr std::uint64_t kSeed = 4;
   const DigitSet digits = noise_digits(7, kSide, kSide, 1, 7);
@@ -86,16 +86,16 @@ TEST_CASE("distortions have random streams of their own") {
   }
 }
 
-// The labels of scenes [first, first + count) of one digit.
+// Labels of scenes [first, first + count) with one digit each.
 std::vector<int> labels(const SceneMaker& maker, int first, int count) {
   std::vector<int> all;
   for (int n = 0; n < count; ++n) all.push_back(draw(maker, first + n).facts.label);
   return all;
 }
 
-TEST_CASE("digits come in the order of the file, or once a pass in random order") {
+TEST_CASE("digits come in file order, or in a random order per pass") {
   constexpr int kDigits = 23;
-  const DigitSet digits = noise_digits(kDigits, 4, 4, 1, kDigits);  // every digit its own class
+  const DigitSet digits = noise_digits(kDigits, 4, 4, 1, kDigits);  // every digit is its own class
   const SceneConfig config{.kind = "translated", .canvas = {8, 8}};
   std::vector<int> in_order(kDigits);
   std::iota(in_order.begin(), in_order.end(), 0);
@@ -114,7 +114,7 @@ TEST_CASE("digits come in the order of the file, or once a pass in random order"
   }
 }
 
-TEST_CASE("labels of several digits: their sum, or their unordered pair") {
+TEST_CASE("labels of several digits are their sum or their unordered pair") {
   const DigitSet digits = noise_digits(30, 3, 3, 1, 10);
   const auto maker = [&](int count, const std::string& label) {
     return SceneMaker({.kind = "centered", .canvas = {12, 12}, .num_digits = count, .label = label},
@@ -125,7 +125,7 @@ TEST_CASE("labels of several digits: their sum, or their unordered pair") {
   CHECK(maker(4, "sum").num_classes() == 37);
   CHECK(maker(2, "pair").num_classes() == 55);
 
-  // One digit a scene shows in which order the same seed shows them.
+  // Scenes with one digit reveal the order in which the same seed shows digits.
   const std::vector<int> singles = labels(maker(1, "sum"), 0, 4000);
   for (const int count : {2, 3, 4}) {
     const SceneMaker sums = maker(count, "sum");

@@ -15,16 +15,16 @@
 #include "tests/statistics.h"
 #include "tests/support.h"
 
-// The scenes of the tasks that need attention over time: bag and transcribe.
+// Scenes of the tasks that need attention over time: bag and transcribe.
 namespace saccade {
 namespace {
 
-// Which digit of the set stands at place k of scene n, in the order of the file.
+// Index of the digit at place k of scene n, in file order.
 int index_of(const SceneConfig& config, const DigitSet& digits, std::uint64_t number, int k) {
   return static_cast<int>((number * config.num_digits + k) % digits.size());
 }
 
-// The canvas (rows, cols) of the digits alone, at the boxes that came back.
+// The canvas (rows, cols) with only the digits, at the returned boxes.
 std::vector<std::uint8_t> naive_canvas(const SceneConfig& config, const DigitSet& digits,
                                        std::uint64_t number, const SceneFacts& facts) {
   const auto [rows, cols] = config.canvas;
@@ -37,7 +37,7 @@ std::vector<std::uint8_t> naive_canvas(const SceneConfig& config, const DigitSet
   return canvas;
 }
 
-// How often there were min_digits, min_digits + 1, ... digits.
+// Counts scenes with min_digits, min_digits + 1, ... digits.
 std::vector<int> counts_of_digits(const SceneConfig& config, const DigitSet& digits, int scenes) {
   const SceneMaker maker(config, {}, digits, DigitOrder::shuffled, 1);
   std::vector<int> counts(config.num_digits - config.min_digits + 1);
@@ -45,7 +45,7 @@ std::vector<int> counts_of_digits(const SceneConfig& config, const DigitSet& dig
   return counts;
 }
 
-TEST_CASE("tiles are about as many rows as columns") {
+TEST_CASE("the numbers of tile rows and columns are about equal") {
   const std::map<int, std::pair<int, int>> expected = {
       {1, {1, 1}}, {2, {1, 2}}, {3, {1, 3}}, {4, {2, 2}},  {5, {2, 3}},  {6, {2, 3}},
       {7, {2, 4}}, {8, {2, 4}}, {9, {3, 3}}, {10, {3, 4}}, {15, {3, 5}}, {16, {4, 4}}};
@@ -56,7 +56,7 @@ TEST_CASE("tiles are about as many rows as columns") {
   }
 }
 
-TEST_CASE("a bag is one digit a tile from the upper left, and black elsewhere") {
+TEST_CASE("a bag has one digit per tile from the upper left, and is black elsewhere") {
   for (const auto& [count, least] : {std::pair{1, 0}, {5, 0}, {8, 1}, {9, 9}, {16, 3}}) {
     CAPTURE(count);
     const DigitSet digits = noise_digits(23, 7, 6, 1, 10);
@@ -82,7 +82,7 @@ TEST_CASE("a bag is one digit a tile from the upper left, and black elsewhere") 
   }
 }
 
-TEST_CASE("a retina that walks the tiles' centres sees each digit of a bag, pixel by pixel") {
+TEST_CASE("a retina at the tiles' centres sees each digit of a bag, pixel by pixel") {
   for (const auto& [rows, cols] : {std::pair{33, 41}, {32, 40}, {18, 36}, {19, 38}})
     for (const int side : {8, 9}) {
       const DigitSet digits = noise_digits(23, side, side, 1, 10);
@@ -105,7 +105,7 @@ TEST_CASE("a retina that walks the tiles' centres sees each digit of a bag, pixe
     }
 }
 
-TEST_CASE("the answer of a bag is its largest digit, as often as it is there") {
+TEST_CASE("the answer of a bag is its largest digit, and every copy of it counts") {
   const DigitSet digits = noise_digits(97, 3, 3, 1, 10);
   const SceneConfig config{
       .kind = "bag", .canvas = {12, 15}, .num_digits = 6, .min_digits = 1, .label = "pair"};
@@ -129,7 +129,7 @@ TEST_CASE("the answer of a bag is its largest digit, as often as it is there") {
   CHECK(several > 20);
 }
 
-TEST_CASE("the number of digits is uniform from the least to the most") {
+TEST_CASE("the number of digits is uniform between its bounds") {
   const DigitSet digits = noise_digits(31, 3, 3, 1, 10);
   for (const char* kind : {"bag", "transcribe"})
     for (const auto& [least, most] : {std::pair{1, 5}, {2, 16}, {4, 4}}) {
@@ -147,7 +147,7 @@ TEST_CASE("the number of digits is uniform from the least to the most") {
     }
 }
 
-TEST_CASE("transcribe asks for the digits from left to right, which share no column") {
+TEST_CASE("transcribe asks for the digits from left to right, which never share a column") {
   const DigitSet digits = noise_digits(41, 6, 5, 1, 10);
   const SceneConfig config{.kind = "transcribe",
                            .canvas = {14, 40},
@@ -180,7 +180,7 @@ TEST_CASE("transcribe asks for the digits from left to right, which share no col
   }
 }
 
-TEST_CASE("in transcribe all placements that share no column are equally likely") {
+TEST_CASE("transcribe: all placements without a shared column are equally likely") {
   for (const auto& [count, border, placements] :
        {std::array{1, 0, 7}, {2, 0, 15}, {3, 1, 1}, {3, 0, 10}, {4, 0, 1}}) {
     CAPTURE(count);
@@ -217,7 +217,7 @@ TEST_CASE("in transcribe all placements that share no column are equally likely"
   }
 }
 
-TEST_CASE("transcribe has distractors below its digits, a bag has none") {
+TEST_CASE("transcribe has distractors beneath its digits, a bag has none") {
   const DigitSet ones = make_digits(4, 4, 4, 1, 4, [](int, int, int, int) { return 1; });
   for (const int count : {0, 1, 7}) {
     SceneConfig config{.kind = "transcribe",
@@ -237,7 +237,7 @@ TEST_CASE("transcribe has distractors below its digits, a bag has none") {
   }
 }
 
-TEST_CASE("a bag or a transcript that cannot be made is refused by the name of its key") {
+TEST_CASE("an impossible bag or transcript is refused by key") {
   const DigitSet digits = noise_digits(3, 8, 6, 1, 3);
   const auto fault = [&](const SceneConfig& config) {
     return message_of<InputError>([&] { SceneMaker(config, {}, digits, DigitOrder::fixed, 1); });

@@ -21,7 +21,7 @@ SmoothLook look_smoothly(const Eye& eye, float x, float y) {
   return seen;
 }
 
-/// The integral of the canvas over each cell, by its size: (scale, channel, row, col).
+/// The integral of the canvas over each cell divided by its size: (scale, channel, row, col).
 std::vector<double> naive_smooth_look(const Case& c, const std::vector<std::uint8_t>& canvas,
                                       double x, double y) {
   const int patch = c.config.patch_size;
@@ -47,7 +47,8 @@ std::vector<double> naive_smooth_look(const Case& c, const std::vector<std::uint
   return glimpse;
 }
 
-// No edge of a box lies so close to a pixel's that a small step would cross it.
+// Returns whether every box edge is far enough from pixel edges that a small step does not cross
+// one.
 bool is_inside_pixels(const Case& c, float location, int side) {
   int zoom = 1;
   for (int s = 0; s < c.config.scales; ++s, zoom *= c.config.scale_factor) {
@@ -67,7 +68,9 @@ double largest_difference(const std::vector<float>& actual, const std::vector<do
   return largest;
 }
 
-TEST_CASE("a smooth look integrates the canvas over boxes with real edges, and knows its slopes") {
+TEST_CASE(
+    "a smooth look integrates the canvas over boxes with real-valued edges, and returns its "
+    "slopes") {
   for (const Case& c : cases()) {
     CAPTURE(text(c));
     RandomStream stream(1, Purpose::scene, 0, 0);
@@ -99,8 +102,8 @@ TEST_CASE("a smooth look integrates the canvas over boxes with real edges, and k
   }
 }
 
-TEST_CASE("on pixel edges a smooth look is a look, by every pooling") {
-  // Squares of an even number of pixels on an even canvas: in steps of a pixel from the middle.
+TEST_CASE("a smooth look at pixel edges equals a look, for every pooling") {
+  // Squares with an even number of pixels on an even canvas, in steps of one pixel from the centre.
   for (const std::string& pooling : retina_poolings()) {
     const Case c{{4, 3, 2, pooling}, 16, 32, 3};
     RandomStream stream(4, Purpose::scene, 0, 0);
@@ -114,11 +117,11 @@ TEST_CASE("on pixel edges a smooth look is a look, by every pooling") {
   }
 }
 
-TEST_CASE("by pooling max a smooth look interpolates between maxima, and so do its slopes") {
+TEST_CASE("with max pooling a smooth look interpolates between maxima, and so do its slopes") {
   const Case c{{4, 2, 2, "max"}, 16, 32, 1};
   RandomStream stream(5, Purpose::scene, 0, 0);
   const Eye eye(c, random_canvas(c, stream));
-  const float x = 1.0F / 32.0F, y = -3.0F / 16.0F;  // half a pixel beside an edge, both
+  const float x = 1.0F / 32.0F, y = -3.0F / 16.0F;  // both half a pixel from an edge
   const SmoothLook seen = look_smoothly(eye, x, y);
   const auto at = [&](int right, int down) {
     return eye.look(static_cast<float>(2 * right) / 32.0F,
@@ -132,7 +135,7 @@ TEST_CASE("by pooling max a smooth look interpolates between maxima, and so do i
   }
 }
 
-TEST_CASE("a smooth look writes one glimpse and its slopes, and no more") {
+TEST_CASE("a smooth look writes exactly one glimpse and its slopes") {
   const Case c{{6, 3, 2}, 21, 30, 3};
   RandomStream stream(3, Purpose::scene, 0, 0);
   const Eye eye(c, random_canvas(c, stream));
@@ -148,7 +151,7 @@ TEST_CASE("a smooth look writes one glimpse and its slopes, and no more") {
   }
 }
 
-TEST_CASE("the way back of a smooth look is its transpose, everywhere on the canvas") {
+TEST_CASE("the backward pass of a smooth look is its transpose, everywhere on the canvas") {
   check_transpose([](const Eye& eye, float x, float y) { return look_smoothly(eye, x, y).glimpse; },
                   &Retina::look_smoothly_backward);
 }

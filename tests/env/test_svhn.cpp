@@ -15,7 +15,7 @@ struct SvhnFolder : TemporaryFolder {
   std::string fault() const {
     return message_of<InputError>([this] { read_svhn(path); });
   }
-  /// What is wrong with this as the test file.
+  /// Checks the message for these bytes as the test file.
   void check_fault(const Bytes& bytes, const std::vector<std::string>& words) const {
     write(path / kSvhnFiles[1], bytes);
     check_contains(fault(), {(path / kSvhnFiles[1]).string()});
@@ -44,7 +44,7 @@ void check_images(const DigitSet& set, int first) {
           CHECK(set.images(n, row, col, channel) == photo_pixel(first + n, row, col, channel));
 }
 
-TEST_CASE("the cropped digits of SVHN are read upright and in colour, 10 as the digit 0") {
+TEST_CASE("SVHN: the cropped digits are read upright and in colour, with label 10 as digit 0") {
   const SvhnFolder folder;
   const RawDigits digits = read_svhn(folder.path);
   CHECK(digits.train.images.shape() == std::array<std::size_t, 4>{12, 32, 32, 3});
@@ -59,7 +59,7 @@ TEST_CASE("the cropped digits of SVHN are read upright and in colour, 10 as the 
   CHECK(digits.train.labels(10) == 1);
 }
 
-TEST_CASE("MAT files of SVHN may be plain, and their labels doubles") {
+TEST_CASE("SVHN: MAT files may be uncompressed, and their labels doubles") {
   const SvhnFolder folder;
   write(folder.path / kSvhnFiles[1], mat_file({kX, kY}));
   const RawDigits plain = read_svhn(folder.path);
@@ -70,7 +70,7 @@ TEST_CASE("MAT files of SVHN may be plain, and their labels doubles") {
   CHECK(read_svhn(folder.path).test.labels == plain.test.labels);
 }
 
-TEST_CASE("a file of SVHN that is cut is told, wherever it ends") {
+TEST_CASE("SVHN: a file truncated anywhere is reported") {
   const SvhnFolder folder;
   const Bytes packed = mat_file({mat_compressed(kX), mat_compressed(kY)});
   for (const Bytes& whole : {packed, mat_file({kX, kY})})
@@ -84,7 +84,7 @@ TEST_CASE("a file of SVHN that is cut is told, wherever it ends") {
   check_contains(folder.fault(), {(folder.path / kSvhnFiles[0]).string(), "missing"});
 }
 
-TEST_CASE("a file of SVHN with another content is told") {
+TEST_CASE("SVHN: a file with other contents is reported") {
   const SvhnFolder folder;
   folder.check_fault(Bytes(4000, 7), {"MAT file"});
   Bytes header = mat_file({});
@@ -104,14 +104,14 @@ TEST_CASE("a file of SVHN with another content is told") {
   folder.check_fault(labelled(kMatDouble, {2, 1}, doubles({1, 2.5})), {"label 2.5 of image 2"});
 }
 
-TEST_CASE("a file of SVHN that cannot be unpacked is told") {
+TEST_CASE("SVHN: a file that cannot be decompressed is reported") {
   const SvhnFolder folder;
   Bytes bytes = mat_file({mat_compressed(kX), mat_compressed(kY)});
-  bytes[128 + 8] ^= 0x55;  // where the compressed X begins
+  bytes[128 + 8] ^= 0x55;  // start of the compressed X
   folder.check_fault(bytes, {"cannot be unpacked"});
 }
 
-TEST_CASE("what a file of SVHN says of its sizes is held against what it has") {
+TEST_CASE("SVHN: declared sizes are checked against the data") {
   const SvhnFolder folder;
   const Bytes x = mat_variable("X", kMatUint8, {32, 32, 3, 2'000'000}, svhn_pixels(2));
   folder.check_fault(mat_file({x, kY}), {"X is 32 x 32 x 3 x 2000000", "has 6144 bytes"});
@@ -122,12 +122,12 @@ TEST_CASE("what a file of SVHN says of its sizes is held against what it has") {
   folder.check_fault(mat_file({mat_compressed(longer), kY}), {"a part of 1879054336 bytes"});
 }
 
-TEST_CASE("MAT files of SVHN of many blocks are unpacked") {
+TEST_CASE("SVHN: MAT files of many blocks are decompressed") {
   const SvhnFolder folder;
   const int count = 300;
   Bytes pixels = svhn_pixels(count);
   std::uint32_t state = 1;
-  for (std::uint8_t& pixel : pixels)  // what deflate cannot make small
+  for (std::uint8_t& pixel : pixels)  // incompressible
     pixel = static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24);
   const Bytes y = mat_variable("y", kMatUint8, {count, 1}, svhn_labels(count));
   write(folder.path / kSvhnFiles[1],
@@ -139,7 +139,7 @@ TEST_CASE("MAT files of SVHN of many blocks are unpacked") {
   CHECK(digits.test.labels(299) == 0);
 }
 
-TEST_CASE("a pipe is no file of SVHN") {
+TEST_CASE("SVHN: a pipe is refused") {
   const SvhnFolder folder;
   fs::remove(folder.path / kSvhnFiles[0]);
   REQUIRE(mkfifo((folder.path / kSvhnFiles[0]).c_str(), 0600) == 0);

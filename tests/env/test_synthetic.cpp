@@ -12,7 +12,7 @@
 namespace saccade {
 namespace {
 
-/// The share of test digits whose nearest class mean is that of their class.
+/// Share of test digits whose nearest class mean is that of their own class.
 double nearest_mean_accuracy(const DigitSet& train, const DigitSet& test) {
   const int pixels = train.rows() * train.cols();
   std::vector<double> mean(static_cast<std::size_t>(10 * pixels)), count(10);
@@ -42,7 +42,7 @@ double nearest_mean_accuracy(const DigitSet& train, const DigitSet& test) {
   return static_cast<double>(right) / test.size();
 }
 
-TEST_CASE("synthetic digits are balanced, visible, centred and of ten kinds") {
+TEST_CASE("synthetic digits are balanced, visible, centred and of ten classes") {
   const RawDigits digits = draw_synthetic(2000, 1000, 7);
   CHECK(digits.train.images.shape() == std::array<std::size_t, 4>{2000, 28, 28, 1});
   CHECK(digits.class_names.size() == 10);
@@ -73,7 +73,7 @@ TEST_CASE("synthetic digits are balanced, visible, centred and of ten kinds") {
   CHECK(accuracy < 0.93);
 }
 
-TEST_CASE("synthetic digits depend on the seed and on nothing else") {
+TEST_CASE("synthetic digits depend only on the seed") {
   const RawDigits digits = draw_synthetic(600, 300, 3);
   const RawDigits again = draw_synthetic(600, 300, 3);
   CHECK(again.train.images == digits.train.images);
@@ -85,7 +85,7 @@ TEST_CASE("synthetic digits depend on the seed and on nothing else") {
   CHECK(other.train.labels != digits.train.labels);
   CHECK(xt::view(digits.train.labels, xt::range(0, 300)) != digits.test.labels);
 
-  const Workers one(1);  // allows no second thread while it lives
+  const Workers one(1);  // limits the process to one thread
   const RawDigits serial = draw_synthetic(600, 300, 3);
   CHECK(serial.train.images == digits.train.images);
   CHECK(serial.test.labels == digits.test.labels);

@@ -23,7 +23,7 @@ SceneConfig scene_of(const std::string& kind) {
 
 }  // namespace
 
-TEST_CASE("every task makes environments of which it is true, and names all they ask for") {
+TEST_CASE("every task's environments match its table entry, and every label has its own name") {
   const Digits digits{.train = noise_digits(9, 8, 6, 1, kDigitClasses),
                       .valid = noise_digits(6, 8, 6, 1, kDigitClasses),
                       .test = noise_digits(6, 8, 6, 1, kDigitClasses),
@@ -61,9 +61,10 @@ TEST_CASE("every task makes environments of which it is true, and names all they
         std::string::npos);
 }
 
-TEST_CASE("an evaluation of fewer scenes than digits shows a random sample of them, by its seed") {
+TEST_CASE(
+    "an evaluation with fewer scenes than digits shows a random sample of them, by its seed") {
   constexpr int kDigits = 23;
-  const DigitSet each = noise_digits(kDigits, 4, 4, 1, kDigits);  // every digit its own class
+  const DigitSet each = noise_digits(kDigits, 4, 4, 1, kDigits);  // every digit is its own class
   const Digits digits{
       .train = each, .valid = each, .test = each, .class_names = {}, .checksums = {}};
   const auto shown = [&](int num_digits, int scenes, std::uint64_t seed, Split split) {
@@ -102,16 +103,16 @@ TEST_CASE("an evaluation of fewer scenes than digits shows a random sample of th
       CHECK(shown(num_digits, scenes, 8, split) != sample);
     }
   }
-  // Every digit is as likely as another, whatever its place.
+  // Every digit is equally likely, wherever it is in the set.
   constexpr int kScenes = 5, kSeeds = 2000;
   std::vector<int> counts(kDigits);
   for (int seed = 0; seed < kSeeds; ++seed)
     for (const int digit : shown(1, kScenes, seed, Split::test)) ++counts[digit];
-  const double expected = double(kScenes) * kSeeds / kDigits;  // 435, deviation 18
+  const double expected = double(kScenes) * kSeeds / kDigits;  // 435, standard deviation 18
   for (const int count : counts) CHECK(std::abs(count - expected) < 5.0 * 18.0);
 }
 
-TEST_CASE("the first event of a game is the first that earns anything") {
+TEST_CASE("the first event of a game is the first that gives a reward") {
   const SceneConfig scene = scene_of("catch");
   const TaskKind& kind = find_task_kind("catch");
   const Retina retina({4, 2, 2}, scene.canvas[0], scene.canvas[1], 1);

@@ -58,7 +58,7 @@ class Worlds {
   DigitSet digits_;
 };
 
-// The memory that N environments write into, and what they do.
+// The arrays that N environments write into, and their actions.
 struct Arrays {
   explicit Arrays(const VectorEnvironment& environments)
       : count(environments.size()),
@@ -84,7 +84,7 @@ struct Arrays {
     for (int i = 0; i < count; ++i) seeds[i] = seed + i;
     environments.reset(seeds, std::vector<std::uint8_t>(count, 1), seen());
   }
-  // Drawn for environment i at its step, whatever the others do.
+  // Random actions of environment i at its step, independent of the others.
   void act(int i, int first, int step, int classes) {
     const int size = static_cast<int>(answers.size()) / count;
     RandomStream stream(11, Purpose::policy_noise, step, first + i);
@@ -96,7 +96,7 @@ struct Arrays {
     for (int i = 0; i < count; ++i) act(i, 0, step, environments.num_classes());
     environments.step(actions(), seen(), rewards, terminated);
   }
-  // All that environment i was shown and told.
+  // Everything that environment i returned.
   std::vector<double> row(int i) const {
     std::vector<double> all;
     const auto add = [&](const auto& numbers) {
@@ -128,7 +128,8 @@ struct Arrays {
   std::vector<std::uint8_t> halts;
 };
 
-// One environment, in plain words: an Environment of one episode, begun and answered as a whole.
+// A single environment, simply written: an Environment of one episode, started and answered as a
+// whole.
 class Plain {
  public:
   Plain(const EnvironmentFactory& factory, const EpisodeRules& rules, std::uint64_t seed)
@@ -174,7 +175,7 @@ class Plain {
   bool over() const { return over_; }
   double reward() const { return reward_; }
 
-  // As Arrays::row.
+  // In the format of Arrays::row.
   std::vector<double> row() const {
     const SceneFacts& facts = environment_->facts()[0];
     std::vector<double> all(glimpse_.begin(), glimpse_.end());
@@ -224,7 +225,7 @@ std::string fault(const EpisodeRules& rules, int count, const std::string& kind 
 
 }  // namespace
 
-TEST_CASE("environments side by side are environments one by one, however they are reset") {
+TEST_CASE("a vector environment equals its environments one by one, however they are reset") {
   constexpr int kCount = 37, kSteps = 40;  // two lanes
   for (const std::string kind : {"cluttered", "bag", "transcribe", "catch"})
     for (const Autoreset autoreset :
@@ -293,7 +294,7 @@ TEST_CASE("environments side by side are environments one by one, however they a
       }
 }
 
-TEST_CASE("any number of threads gives the same bits") {
+TEST_CASE("vector environment: any number of threads gives the same bits") {
   for (const std::string kind : {"bag", "catch"}) {
     const Worlds worlds(kind);
     const auto play = [&](int threads) {
@@ -315,14 +316,14 @@ TEST_CASE("any number of threads gives the same bits") {
   }
 }
 
-TEST_CASE("only what may have threads of its own has them") {
+TEST_CASE("vector environment: it is threaded only with several threads and enough episodes") {
   const Worlds worlds("cluttered");
   CHECK_FALSE(VectorEnvironment(worlds.factory(), 32, {}, 4).threaded());
   CHECK_FALSE(VectorEnvironment(worlds.factory(), 33, {}, 1).threaded());
   CHECK(VectorEnvironment(worlds.factory(), 33, {}, 2).threaded());
 }
 
-TEST_CASE("an episode tells how far it has come") {
+TEST_CASE("vector environment: an episode reports its progress") {
   const Worlds worlds("bag");
   VectorEnvironment environments(worlds.factory(), 3,
                                  {.num_glimpses = 2, .look_price = 0.5, .num_boxes = 5}, 1);
@@ -341,7 +342,7 @@ TEST_CASE("an episode tells how far it has come") {
       arrays.step(environments, t);
       for (int i = 0; i < 3; ++i) {
         const EpisodeSoFar episode = environments.episode(i);
-        if (t == 2 && !episode.ended) continue;  // a bag of one digit has ended before
+        if (t == 2 && !episode.ended) continue;  // a bag of one digit has already ended
         CHECK(episode.path.rows == t + 1);
         CHECK(episode.path(t, 0) == arrays.locations(i, 0));
         CHECK(episode.path(t, 1) == arrays.locations(i, 1));
@@ -355,7 +356,7 @@ TEST_CASE("an episode tells how far it has come") {
   }
 }
 
-TEST_CASE("what is refused changes nothing") {
+TEST_CASE("vector environment: a refused call changes nothing") {
   const Worlds worlds("cluttered");
   const EpisodeRules rules{.num_glimpses = 3, .autoreset = Autoreset::disabled};
   VectorEnvironment environments(worlds.factory(), 3, rules, 1);
@@ -409,7 +410,7 @@ TEST_CASE("what is refused changes nothing") {
         "step() after the end of the episode of environment 1; reset() begins another one");
 }
 
-TEST_CASE("rules that cannot be are refused") {
+TEST_CASE("vector environment: invalid rules are refused") {
   CHECK(fault({}, 0) == "num_envs: 0; allowed: 1 to 1000000");
   CHECK(fault({.num_glimpses = 0}, 1) == "num_glimpses: 0; allowed: 1 to 1000");
   CHECK(fault({.num_glimpses = 1001}, 1) == "num_glimpses: 1001; allowed: 1 to 1000");

@@ -22,7 +22,7 @@ std::string words_of(int number) {
   return text;
 }
 
-// The number that an episode shows.
+// The number shown in an episode.
 int shown(const SceneFacts& facts) {
   int number = 0;
   for (int k = 0; k < facts.length; ++k) number = 10 * number + facts.classes[k];
@@ -39,7 +39,7 @@ std::vector<int> numbers(Environment& environment, std::uint64_t first, int coun
   return all;
 }
 
-TEST_CASE("numbers are said in English") {
+TEST_CASE("numbers are spelled in English") {
   CHECK(words_of(0) == "zero");
   CHECK(words_of(7) == "seven");
   CHECK(words_of(13) == "thirteen");
@@ -65,7 +65,8 @@ TEST_CASE("no two numbers have the same words") {
   CHECK(said.size() == 20000);
 }
 
-TEST_CASE("the symbols of an episode are the words of the number on its canvas, and the end") {
+TEST_CASE(
+    "words: an episode's symbols are the words of the number on its canvas, and the end mark") {
   for (const int max_number : {9, 57, 9999, kMaxNumber}) {
     CAPTURE(max_number);
     const int rows = static_cast<int>(std::to_string(max_number).size());
@@ -98,7 +99,7 @@ TEST_CASE("the symbols of an episode are the words of the number on its canvas, 
   }
 }
 
-TEST_CASE("numbers are parted into 80, 10 and 10 per cent, the same for every seed") {
+TEST_CASE("words: numbers are split into 80, 10 and 10 per cent, the same for every seed") {
   for (const int max_number : {9, 10, 29, 999}) {
     CAPTURE(max_number);
     const int tenth = (max_number + 1) / 10;
@@ -120,7 +121,7 @@ TEST_CASE("numbers are parted into 80, 10 and 10 per cent, the same for every se
     std::iota(once_each.begin(), once_each.end(), 0);
     CHECK(all == once_each);
   }
-  // At random: about a tenth of the validation numbers is in each tenth of the range.
+  // Randomly: about a tenth of the validation numbers is in each tenth of the range.
   WordsEnvironment valid(9999, Split::valid, 1, 1, 1);
   for (const int least : {0, 2000, 5000, 9000}) {
     const auto part = numbers(valid, 0, valid.size());
@@ -131,7 +132,7 @@ TEST_CASE("numbers are parted into 80, 10 and 10 per cent, the same for every se
   }
 }
 
-TEST_CASE("training numbers come in shuffled passes, the others in a fixed order") {
+TEST_CASE("words: training numbers come in shuffled passes, the others in a fixed order") {
   WordsEnvironment train(99, Split::train, 1, 1, 1), reseeded(99, Split::train, 2, 1, 1);
   const int size = train.size();
   std::set<std::vector<int>> orders;
@@ -148,14 +149,14 @@ TEST_CASE("training numbers come in shuffled passes, the others in a fixed order
   }
 }
 
-TEST_CASE("rollouts share a number, whatever the batch") {
+TEST_CASE("words: rollouts share a number, whatever the batch") {
   WordsEnvironment single(999, Split::train, 1, 1, 1), batch(999, Split::train, 1, 12, 3);
   const std::vector<int> expected = numbers(single, 100, 4);
   batch.reset(100);
   for (int b = 0; b < 12; ++b) CHECK(shown(batch.facts()[b]) == expected[b / 3]);
 }
 
-TEST_CASE("a largest number that leaves a part empty or has no words is refused by its key") {
+TEST_CASE("words: a largest number that leaves a split empty or has no words is refused by key") {
   const auto fault = [](int max_number) {
     return message_of<InputError>([&] { WordsEnvironment(max_number, Split::train, 1, 1, 1); });
   };

@@ -8,7 +8,7 @@
 
 namespace saccade {
 
-/// A Chromium on the PATH, if there is one.
+/// Returns a Chromium on the PATH, if there is one.
 inline std::optional<std::filesystem::path> find_browser() {
   const char* path = std::getenv("PATH");
   for (const std::string& folder : split(path == nullptr ? "" : path, ':'))
@@ -18,15 +18,15 @@ inline std::optional<std::filesystem::path> find_browser() {
   return std::nullopt;
 }
 
-/// Where no browser is: says that the test is skipped, and true.
+/// Without a browser: reports that the test is skipped, and returns true.
 inline bool skipped_without_browser(const std::string& test) {
   if (find_browser()) return false;
   MESSAGE("skipped: '" << test << "' needs chromium (scripts/install-deps --browser)");
   return true;
 }
 
-/// Opens an HTML file in a window of that width and gives what the probe (probe.js) saw. A browser
-/// that hangs is ended after two minutes.
+/// Opens an HTML file in a window of the given width and returns what the probe (probe.js) saw. A
+/// hanging browser is killed after two minutes.
 inline nlohmann::json seen_in_browser(const std::filesystem::path& page, bool dark, int width) {
   TemporaryFolder folder;
   std::string html = bytes_of(page);
@@ -63,17 +63,16 @@ inline nlohmann::json seen_in_browser(const std::filesystem::path& page, bool da
   return nlohmann::json::parse(result.out.substr(from + 4, to - from - 3));
 }
 
-/// What must be true of a report in a real browser, light in a wide window and dark in a narrow
-/// one: no error, nothing requested, every chart drawn (`charts` of them) there and on paper, its
-/// words and marks inside it, its series told and switched, the figures all to be seen, nothing
-/// beyond the window's edge. Call
-/// skipped_without_browser() before.
+/// Checks a report in a real browser, in light mode in a wide window and in dark mode in a narrow
+/// one: no error, no request, all `charts` charts drawn on screen and in print, with words and
+/// marks inside them, working tooltips and series switches, every figure reachable, and nothing
+/// beyond the window's edge. Call skipped_without_browser() first.
 inline void check_report_in_browser(const std::filesystem::path& report, std::size_t charts) {
   for (const bool dark : {false, true}) {
     CAPTURE(dark);
     const nlohmann::json seen = seen_in_browser(report, dark, dark ? 520 : 1200);
     CHECK(seen.at("errors") == nlohmann::json::array());
-    REQUIRE(seen.contains("hostile"));  // the probe came to its end
+    REQUIRE(seen.contains("hostile"));  // the probe finished
     CHECK(seen.at("requests") == nlohmann::json::array());
     CHECK(seen.at("hostile") == "");
     CHECK(seen.at("dark") == dark);

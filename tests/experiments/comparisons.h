@@ -8,14 +8,14 @@
 
 namespace saccade {
 
-// Comparisons made by hand, no run behind them.
+// Handmade comparisons, without runs.
 
 inline Estimate around(double value, double room) {
   return {.value = value, .low = value - room, .high = value + room, .known = room > 0.0};
 }
 
-/// A variant that ends at `error` and looks `num_glimpses` times at a canvas of 6 x 8 pixels, with
-/// 3 classes. `seeds` at least 1; numbers differ with all three.
+/// A variant that ends at `error` and takes `num_glimpses` looks at a canvas of 6 x 8 pixels, with
+/// 3 classes. `seeds` is at least 1; all numbers depend on these three.
 inline Variant made_variant(const std::string& label, double error, int seeds, int num_glimpses) {
   const double room = seeds > 1 ? 0.1 * error : 0.0;
   Variant variant;

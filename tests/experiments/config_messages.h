@@ -9,7 +9,7 @@
 #include "experiments/config/config.h"
 #include "tests/support.h"
 
-// What a configuration says, and what is said of one that cannot be.
+// Configurations from text, and the messages for invalid ones.
 namespace saccade {
 
 using Overrides = std::vector<std::string>;

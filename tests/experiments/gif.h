@@ -10,10 +10,10 @@
 
 namespace saccade {
 
-/// A GIF file as it is seen: every frame whole.
+/// A GIF file as displayed: every frame complete.
 struct ReadGif {
   std::vector<Picture> frames;
-  std::vector<Box> boxes;   // what each frame brings
+  std::vector<Box> boxes;   // area stored by each frame
   std::vector<int> delays;  // hundredths of a second
 };
 

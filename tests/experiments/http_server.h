@@ -19,8 +19,8 @@
 
 namespace saccade {
 
-/// A server of HTTP/1.1 on a free port of this machine, with one connection after the other, each
-/// for one request. For tests: it answers as they say, also wrongly.
+/// An HTTP/1.1 server on a free local port, which handles one connection after the other, one
+/// request each. For tests: its replies, including wrong ones, are given by the test.
 class HttpServer {
  public:
   struct Request {
@@ -32,9 +32,10 @@ class HttpServer {
     std::vector<std::string> headers = {};  // "Name: value"
     std::string body = {};
     std::optional<std::size_t> length = {};      // Content-Length, if not the body's
-    std::optional<std::size_t> breaks_off = {};  // after so many bytes of the body
-    bool holds = false;                          // the connection, until the other end leaves it
-    bool trickles = false;  // after that, a zero now and then, until the other end leaves it
+    std::optional<std::size_t> breaks_off = {};  // closes after this many bytes of the body
+    bool holds = false;                          // keeps the connection open until the other end
+                                                 // closes it
+    bool trickles = false;  // then sends a zero now and then until the other end closes
   };
   using Answer = std::function<Reply(const Request&)>;
 
@@ -58,13 +59,13 @@ class HttpServer {
   std::string url(const std::string& path) const {
     return fmt::format("http://127.0.0.1:{}{}", port_, path);
   }
-  /// What was asked so far: "/path", or "/path from N".
+  /// Requests so far: "/path", or "/path from N".
   std::vector<std::string> asked() const {
     const std::lock_guard guard(mutex_);
     return asked_;
   }
 
-  /// A file as a good server sends it.
+  /// The reply of a well-behaved server.
   static Reply file(const Request& request, const std::string& bytes) {
     if (!request.range_begin) return {.body = bytes};
     if (*request.range_begin >= bytes.size()) return {.status = 416};
@@ -73,7 +74,7 @@ class HttpServer {
                                     bytes.size() - 1, bytes.size())},
             .body = bytes.substr(*request.range_begin)};
   }
-  /// A URL where nobody listens.
+  /// A URL without a server.
   static std::string dead_url(const std::string& path) {
     const int held = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address = loopback(0);
@@ -101,7 +102,7 @@ class HttpServer {
   void serve() {
     for (;;) {
       const int connection = accept(socket_, nullptr, nullptr);
-      if (connection < 0) return;  // the server ends
+      if (connection < 0) return;  // the server is being destroyed
       reply_to(connection);
       close(connection);
     }
@@ -141,7 +142,7 @@ class HttpServer {
     }
     const char zero = 0;
     while (reply.trickles && send(connection, &zero, 1, MSG_NOSIGNAL) == 1)
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // 20 bytes a second, or fewer
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // 20 bytes per second or fewer
     char ignored = 0;
     while (reply.holds && recv(connection, &ignored, 1, 0) > 0) continue;
   }

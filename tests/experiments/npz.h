@@ -20,11 +20,11 @@ namespace saccade {
 
 using NpzShape = std::vector<std::size_t>;
 
-/// The array in the bytes of an .npy file: version 1.0 of the format, little-endian, row by row.
-/// Throws InputError for other ones.
+/// Returns the array in the bytes of an .npy file: format version 1.0, little-endian, row-major.
+/// Throws InputError for others.
 template <class T>
 xt::xarray<T> npy_array(const std::string& bytes) {
-  constexpr std::size_t kBegin = 10;  // of the header: behind the mark, the version and its size
+  constexpr std::size_t kBegin = 10;  // of the header: after signature, version and size
   if (bytes.size() < kBegin || !bytes.starts_with("\x93NUMPY\x01"))
     throw InputError("no .npy file of version 1.0");
   const std::size_t size =
@@ -38,7 +38,7 @@ xt::xarray<T> npy_array(const std::string& bytes) {
   std::istringstream numbers(header.substr(open + 1, close - open - 1));
   NpzShape shape;
   for (std::size_t n = 0; numbers >> n; numbers.ignore(1)) shape.push_back(n);
-  // Also beside a 0: strides are products of them.
+  // Each dimension is checked, even beside a 0, because strides are products of them.
   for (const std::size_t n : shape)
     if (n > bytes.size())
       throw InputError(fmt::format("a side of {}, of {} bytes", n, bytes.size()));
@@ -54,8 +54,8 @@ xt::xarray<T> npy_array(const std::string& bytes) {
   return array;
 }
 
-/// An .npz file as numpy would find it: name -> the bytes of its .npy, not compressed. Throws
-/// InputError for other ones.
+/// An .npz file as numpy reads it: name -> the bytes of its .npy, uncompressed. Throws InputError
+/// for others.
 struct ReadNpz {
   explicit ReadNpz(const std::filesystem::path& path) {
     int error = 0;

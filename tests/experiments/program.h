@@ -15,13 +15,13 @@
 
 namespace saccade {
 
-/// A program in a process of its own. It writes standard output into the smallest pipe there is, so
-/// that it cannot run far ahead of who reads it.
+/// A program in its own process. Its standard output is the smallest possible pipe, so that it
+/// cannot run far ahead of its reader.
 class Program {
  public:
   struct Result {
-    int code = -1;    // 1000 + the signal that ended it, if one did
-    std::string out;  // what read_line() has not taken
+    int code = -1;    // 1000 + the signal that killed it, if any
+    std::string out;  // output not taken by read_line()
     std::string err;
   };
 
@@ -56,7 +56,7 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  /// The next line of standard output, or what is left of it.
+  /// Returns the next line of standard output, or the rest of it.
   std::string read_line() {
     std::string line;
     char letter = 0;
@@ -66,10 +66,10 @@ class Program {
 
   void send(int signal) const { kill(pid_, signal); }
 
-  /// Nobody reads standard output any more.
+  /// Closes the reading end of standard output.
   void stop_reading() { close(std::exchange(out_, -1)); }
 
-  /// Reads all that it writes and waits for its end.
+  /// Reads all remaining output and waits for the program to end.
   Result finish() {
     Result result;
     char block[4096];
@@ -112,7 +112,7 @@ inline void check_done(const Program::Result& result) {
   CHECK(result.err == "");
 }
 
-// One message on standard error that begins so, and nothing else.
+// Checks that standard error has exactly one message, which begins with `message`.
 inline void check_refused(const Program::Result& result, const std::string& message) {
   INFO("standard error: " << result.err);
   INFO("expected: " << message);

@@ -1,4 +1,5 @@
-// A value for every setting with which it matters, and what gives it something to say.
+// For every setting a value that makes a difference, with the other settings it needs to take
+// effect.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -13,19 +14,19 @@ namespace saccade {
 
 using Overrides = std::vector<std::string>;
 
-// What a moved setting must change. All but `weights` leave every weight as it was.
+// Where a changed setting must show. All but `weights` leave every weight unchanged.
 enum class Shows {
-  weights,  // of the last checkpoint: the network, its first values, or a step of training
-  test,     // what the test says: it is about the evaluation alone
-  rows,     // the rows of metrics.csv: it is about when something is measured
-  films,    // the pictures in the run folder: it is about what is drawn
-  files,    // which files the run folder has: it is about what is written
-  folder,   // where a run is kept
+  weights,  // in the last checkpoint: it affects the network, initial values, or training steps
+  test,     // in the test results: it affects only the evaluation
+  rows,     // in the rows of metrics.csv: it affects when something is measured
+  films,    // in the pictures of the run folder: it affects what is drawn
+  files,    // in the files of the run folder: it affects what is written
+  folder,   // in the path of the run
 };
 
 struct Move {
   std::string key, value;
-  Overrides with = {};  // what gives the setting something to say, in both runs
+  Overrides with = {};  // settings it needs to take effect, in both runs
   Shows shows = Shows::weights;
 };
 
@@ -44,7 +45,7 @@ inline const Overrides kSelf = {"attention.hidden.kind=self", "attention.hidden.
 inline const Overrides kWide = {"scene.canvas=[13, 40]", "scene.num_digits=2"};
 inline const Overrides kWords = {"scene.kind=transcribe", "scene.canvas=[13, 40]",
                                  "scene.num_digits=2", "decoder.hidden_size=5"};
-// Long enough that answers differ from scene to scene.
+// Long enough that answers vary between scenes.
 inline const Overrides kLearned = {"training.episodes=960", "evaluation.scenes=400",
                                    "attention.glimpse.std=1"};
 inline const Overrides kLearnedWords = {
@@ -171,7 +172,7 @@ inline std::vector<Move> moves() {
       {"reinforce.ema_decay", "0.5"},
       {"training.episodes", "80"},
       {"training.batch_size", "32"},
-      // Sums of floats have the order of the lanes.
+      // Sums of floats follow the order of the lanes.
       {"training.lane_size", "8"},
       {"training.optimizer", "sgd"},
       {"training.learning_rate", "0.01"},
@@ -205,7 +206,7 @@ inline std::vector<Move> moves() {
   };
 }
 
-// Both the IDX files and the images of a folder, so that one path serves both sources.
+// Writes both the IDX files and an image folder, so that one path serves both sources.
 inline void write_images(const std::filesystem::path& folder) {
   for (const std::string part : {"train", "test"})
     for (const std::string label : {"a", "b", "c"})

@@ -10,7 +10,7 @@
 
 namespace saccade {
 
-/// The tiny experiment with lines that make it a study.
+/// The tiny experiment plus lines that make it a study.
 struct TinyStudy : TinyExperiment {
   explicit TinyStudy(const std::string& lines) {
     put_bytes(yaml, tiny_yaml(path / "data") + lines);
@@ -27,7 +27,7 @@ struct TinyStudy : TinyExperiment {
   }
 };
 
-/// That two folders of a run have the same bytes, times apart.
+/// Checks that two run folders have the same bytes, except for times.
 inline void check_same_run(const std::filesystem::path& one, const std::filesystem::path& other) {
   CAPTURE(one);
   CAPTURE(other);

@@ -36,7 +36,7 @@ inline std::vector<std::string> split(const std::string& line, char separator) {
   return words;
 }
 
-/// A table with a header, every cell as its text.
+/// A table with a header, all cells as text.
 struct Csv {
   explicit Csv(const std::filesystem::path& path) {
     std::ifstream file(path);
@@ -50,8 +50,8 @@ struct Csv {
     }
   }
 
-  std::vector<std::string> columns;                        // their names, in order
-  std::map<std::string, std::vector<std::string>> column;  // name -> its cells
+  std::vector<std::string> columns;                        // column names, in order
+  std::map<std::string, std::vector<std::string>> column;  // column name -> its cells
 };
 
 // In a run folder.
@@ -59,10 +59,11 @@ inline const std::string kLast = "checkpoints/last.safetensors";
 inline const std::string kPrevious = "checkpoints/previous.safetensors";
 inline const std::string kBest = "checkpoints/best.safetensors";
 
-// ---- A task that takes milliseconds ----
+// ---- A task that runs in milliseconds ----
 
-/// Writes four IDX files: 60 training and 20 test digits of 6x6 pixels in three classes (bars that
-/// lie, stand and lean). `first_pixel` is that of the first training digit.
+/// Writes four IDX files: 60 training and 20 test digits of 6x6 pixels in three classes
+/// (horizontal, vertical and slanted bars). `first_pixel` is the first pixel of the first training
+/// digit.
 inline void write_digits(const std::filesystem::path& folder, char first_pixel = 40) {
   constexpr int kSide = 6, kClasses = 3;
   std::filesystem::create_directories(folder);
@@ -86,12 +87,13 @@ inline void write_digits(const std::filesystem::path& folder, char first_pixel =
   }
 }
 
-/// Rows of metrics.csv that tiny_yaml() asks for, and its evaluations; an update is 16 episodes.
+/// The rows of metrics.csv and the evaluations that tiny_yaml() requests; an update has 16
+/// episodes.
 inline const std::vector<std::string> kTinyRows = {"48", "64", "80", "128", "160", "192"};
 inline const std::vector<std::string> kTinyEvaluations = {"64", "128", "192"};
 
-/// An experiment of 12 updates on the digits in `data`. 40 is no multiple of the batch, 150 none of
-/// an evaluation's chunk.
+/// An experiment of 12 updates on the digits in `data`. 40 is not a multiple of the batch, 150 not
+/// of an evaluation's chunk.
 inline std::string tiny_yaml(const std::filesystem::path& data) {
   return fmt::format(R"(name: tiny
 data: {{source: idx, path: {}}}
@@ -126,7 +128,7 @@ struct TinyExperiment : TemporaryFolder {
             .command = "saccade run tiny.yaml --out " + out};
   }
 
-  /// Trains into the folder `out` and returns it.
+  /// Trains into the folder `out` and returns that folder.
   std::filesystem::path train(const std::string& out,
                               const std::vector<std::string>& overrides = {}) const {
     CHECK(run(options(out, overrides), false));
@@ -134,14 +136,14 @@ struct TinyExperiment : TemporaryFolder {
   }
 };
 
-/// Asks a training to stop, as Ctrl-C does, in its next update.
+/// Requests a stop, as Ctrl-C does, during the next update.
 struct StopsInUpdate : Progress {
   void update(std::int64_t, double, double) override { stop = true; }
   std::atomic<bool> stop = false;
 };
 
-/// Trains up to the next update, whose evaluation is left for the next time; whether it came to its
-/// end. Without a screen.
+/// Trains one update, leaving its evaluation for the next run; returns whether the training is
+/// complete. Shows nothing on the screen.
 inline bool run_one_update(const RunOptions& options, Ranks& ranks = alone(), bool asked = true) {
   StopsInUpdate asks;
   Progress goes_on;
@@ -151,14 +153,14 @@ inline bool run_one_update(const RunOptions& options, Ranks& ranks = alone(), bo
                progress, asks.stop, ranks);
 }
 
-/// Every value of a JSON document but those called time/...
+/// All values of a JSON document except those named time/...
 inline nlohmann::json without_times(nlohmann::json document) {
   std::erase_if(document.get_ref<nlohmann::json::object_t&>(),
                 [](const auto& member) { return member.first.starts_with("time/"); });
   return document;
 }
 
-/// Every column of metrics.csv but time/...
+/// All columns of metrics.csv except time/...
 inline std::map<std::string, std::vector<std::string>> without_times(const Csv& csv) {
   auto columns = csv.column;
   std::erase_if(columns, [](const auto& column) { return column.first.starts_with("time/"); });

@@ -1,4 +1,4 @@
-// Several calls of the library at once, on threads of one process.
+// Concurrent calls of the library on threads of one process.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -22,7 +22,7 @@ struct Said {
   std::string evaluation, film;
 };
 
-// Trains twice, and evaluates and films an agent that is there, all into `out`.
+// Trains twice, and evaluates and records an existing agent, all into `out`.
 std::vector<std::function<void()>> calls(const TinyExperiment& tiny, const fs::path& agent,
                                          const fs::path& out, Said& said) {
   fs::create_directory(tiny.path / out);
@@ -42,7 +42,7 @@ std::vector<std::function<void()>> calls(const TinyExperiment& tiny, const fs::p
           }};
 }
 
-TEST_CASE("two trainings, an evaluation and a recording at once give what each gives alone") {
+TEST_CASE("concurrent trainings, an evaluation and a recording give the same results as alone") {
   const TinyExperiment tiny;
   const fs::path agent = tiny.train("agent");
   Said alone, together;

@@ -23,7 +23,7 @@ std::string bench_tiny(const TinyExperiment& tiny, double seconds, int threads, 
 
 }  // namespace
 
-TEST_CASE("bench --json has the figures of the issue, and they agree with each other") {
+TEST_CASE("bench --json has the documented figures, and they are consistent") {
   const TinyExperiment tiny;
   const nlohmann::json figures = nlohmann::json::parse(bench_tiny(tiny, 0.3, 2, true));
   std::set<std::string> keys;
@@ -47,7 +47,7 @@ TEST_CASE("bench --json has the figures of the issue, and they agree with each o
   CHECK(figure("fraction_of_peak") == doctest::Approx(figure("gflops") / figure("peak_gflops")));
 }
 
-TEST_CASE("bench takes overrides, leaves no files, and prints a line a figure") {
+TEST_CASE("bench accepts overrides, leaves no files, and prints one line per figure") {
   const TinyExperiment tiny;
   const auto before = contents(tiny.path);
   const std::vector<std::string> lines =
@@ -93,13 +93,13 @@ TEST_CASE("bench --profile accounts for the time of all threads") {
   const std::vector<std::string> lines = split(
       bench({.config = tiny.yaml, .overrides = {}, .seconds = 0.05, .threads = 1, .profile = true}),
       '\n');
-  REQUIRE(lines.size() == 11 + 1 + 1 + 9 + 1 + 1);  // figures, a gap, head, stages, sum, end
+  REQUIRE(lines.size() == 11 + 1 + 1 + 9 + 1 + 1);  // figures, gap, header, stages, sum, end
   CHECK(lines[12].starts_with("of all threads"));
   CHECK(lines[13].starts_with("scene "));
   CHECK(lines[22].starts_with("together "));
 }
 
-TEST_CASE("bench refuses a time that is none") {
+TEST_CASE("bench refuses an invalid duration") {
   const TinyExperiment tiny;
   for (const double seconds : {0.0, -1.0, 1e9, std::numeric_limits<double>::quiet_NaN(),
                                std::numeric_limits<double>::infinity()}) {

@@ -1,5 +1,5 @@
-// Every numeric setting at its bounds and one step beyond, alone and in pairs: it is refused with
-// its key, or trains two updates with finite losses. SACCADE_EVERY_PAIR=1 tries all pairs, else
+// Every numeric setting at its bounds and one step beyond, alone and in pairs: it is either refused
+// by key, or trains two updates with finite losses. SACCADE_EVERY_PAIR=1 tries all pairs, otherwise
 // every 20th.
 #include <doctest/doctest.h>
 
@@ -41,7 +41,7 @@ Bounds bounds_of(const Setting& setting) {
   return bounds;
 }
 
-// As it is typed.
+// The number as a user types it.
 std::string assignment(const Setting& setting, double value) {
   const std::string text = bounds_of(setting).whole
                                ? fmt::format("{}", static_cast<std::int64_t>(value))
@@ -58,14 +58,14 @@ std::vector<Setting> numeric_settings(Config& config) {
   return numeric;
 }
 
-// What gives a setting something to say.
+// Other settings that a setting needs to take effect.
 Overrides context_of(const std::string& key) {
   for (const Move& move : moves())
     if (move.key == key) return move.with;
   return {};
 }
 
-// A bound of a setting, with what it needs.
+// A bound of a setting, with the settings it needs.
 struct BoundCase {
   std::string key, assignment;
   Overrides context;
@@ -77,7 +77,7 @@ class TwoUpdates {
 
   enum class Ending { trained, refused, diverged, large };
 
-  // Throws what nobody should.
+  // Rethrows unexpected exceptions.
   Ending of(const Overrides& overrides, const std::vector<std::string>& keys) {
     try {
       const Task task(config(overrides));
@@ -126,7 +126,7 @@ std::vector<BoundCase> every_bound() {
   return tries;
 }
 
-// Both contexts; nothing where they contradict each other or what is tried.
+// Both contexts combined; nothing if they contradict each other or the tested values.
 std::optional<Overrides> joined(const BoundCase& a, const BoundCase& b) {
   std::map<std::string, std::string> values;
   Overrides all;
@@ -149,7 +149,7 @@ std::vector<std::string> numeric_keys() {
 
 }  // namespace
 
-TEST_CASE("a number one step beyond its bounds is refused with its key") {
+TEST_CASE("a number one step beyond its bounds is refused by key") {
   const TwoUpdates tiny;
   Config none;
   for (const Setting& setting : numeric_settings(none))
@@ -162,7 +162,7 @@ TEST_CASE("a number one step beyond its bounds is refused with its key") {
     }
 }
 
-TEST_CASE("a number at its bound is refused with its key or trains") {
+TEST_CASE("a number at its bound trains or is refused by key") {
   TwoUpdates tiny;
   for (const BoundCase& one : every_bound()) {
     Overrides overrides = one.context;
@@ -172,7 +172,7 @@ TEST_CASE("a number at its bound is refused with its key or trains") {
   }
 }
 
-TEST_CASE("two numbers at their bounds are refused with a key, or train, or diverge in words") {
+TEST_CASE("two numbers at their bounds train, are refused by key, or diverge with a message") {
   const std::vector<BoundCase> tries = every_bound();
   const std::vector<std::string> keys = numeric_keys();
   const int every = std::getenv("SACCADE_EVERY_PAIR") != nullptr ? 1 : 20;

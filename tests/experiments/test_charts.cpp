@@ -37,7 +37,7 @@ void set_gflop(Variant& variant, double gflop_per_episode) {
   for (CurvePoint& point : variant.curve) point.gflop = gflop_per_episode * point.episodes;
 }
 
-TEST_CASE("an axis goes from round number to round number") {
+TEST_CASE("an axis runs between round numbers") {
   using Labels = std::vector<std::string>;
   CHECK(labels_of(linear_axis("", 0.0, 5.3)) == Labels{"0", "1", "2", "3", "4", "5", "6"});
   CHECK(labels_of(linear_axis("", 2.31, 2.58)) ==
@@ -54,7 +54,7 @@ TEST_CASE("an axis goes from round number to round number") {
   }
 }
 
-TEST_CASE("numbers are short and without exponents") {
+TEST_CASE("numbers are short and have no exponents") {
   for (const auto& [value, text] :
        std::vector<std::pair<double, std::string>>{{0.0, "0"},
                                                    {1234567.0, "1234567"},
@@ -91,7 +91,7 @@ TEST_CASE("a comparison's charts have exactly its numbers, in per cent and round
   CHECK(seconds.x.logarithmic);
   CHECK(seconds.series[1].x.back() == doctest::Approx(75.0 * 60.0));
 
-  // 0.0123 GFLOP an episode.
+  // 0.0123 GFLOP per episode.
   const Chart& work = chart_named(charts, "cost_gflop");
   CHECK(work.x.title == "TFLOP");
   CHECK(work.x.logarithmic);
@@ -115,7 +115,7 @@ TEST_CASE("a comparison's charts have exactly its numbers, in per cent and round
   CHECK(chart_named(charts, "looks_1").matrix.high == chart_named(charts, "looks_2").matrix.high);
 }
 
-TEST_CASE("every value of a chart lies on its axes") {
+TEST_CASE("every value of a chart is within its axes") {
   for (const Chart& chart : charts_of(two_variants()))
     for (const Series& series : chart.series)
       for (std::size_t i = 0; i < series.x.size(); ++i) {
@@ -129,7 +129,7 @@ TEST_CASE("every value of a chart lies on its axes") {
       }
 }
 
-TEST_CASE("a chart without data is not there") {
+TEST_CASE("a chart without data is left out") {
   CHECK(charts_of({}).empty());
   Variant bare = made_variant("bare", 0.04, 3, 1);
   bare.curve.clear();
@@ -141,13 +141,13 @@ TEST_CASE("a chart without data is not there") {
         std::vector<std::string>{"final_error", "learning_episodes"});
 }
 
-TEST_CASE("what has no known cost is not drawn against it") {
+TEST_CASE("variants of unknown cost are not drawn over cost") {
   Comparison comparison =
       made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("hard", 0.03, 4, 4),
                        made_variant("old", 0.04, 3, 4)});
   set_gflop(comparison.variants[0], 0.005);
-  set_gflop(comparison.variants[2], 0.0);         // of an old run
-  comparison.variants[0].curve[0].seconds = 0.2;  // too short to be told
+  set_gflop(comparison.variants[2], 0.0);         // as for an old run
+  comparison.variants[0].curve[0].seconds = 0.2;  // shorter than the axis can show
   const std::vector<Chart> charts = charts_of(comparison);
   CHECK(chart_named(charts, "cost_seconds").series[0].x.size() == 7);
   const Chart& work = chart_named(charts, "cost_gflop");
@@ -155,7 +155,7 @@ TEST_CASE("what has no known cost is not drawn against it") {
   CHECK(work.series[1].variant == 1);
 }
 
-TEST_CASE("what is the same curve over another axis is drawn once") {
+TEST_CASE("a curve that only rescales the axis is drawn once") {
   const auto costs = [](const Comparison& comparison) {
     std::vector<std::string> ids = ids_of(charts_of(comparison));
     std::erase_if(ids, [](const std::string& id) { return !id.starts_with("cost_"); });
@@ -168,7 +168,7 @@ TEST_CASE("what is the same curve over another axis is drawn once") {
   CHECK(contains(chart_named(charts_of(comparison), "cost_seconds").text,
                  "An episode of hard takes 1.5 times the time of one of soft."));
   set_gflop(comparison.variants[1], 1.5 * 0.0123);
-  CHECK(costs(comparison) == Ids{"cost_gflop"});  // time goes with it
+  CHECK(costs(comparison) == Ids{"cost_gflop"});  // time is proportional to it
   set_gflop(comparison.variants[1], 3.0 * 0.0123);
   CHECK(costs(comparison) == Ids{"cost_gflop", "cost_seconds"});
   for (Variant& variant : comparison.variants) {
@@ -177,11 +177,11 @@ TEST_CASE("what is the same curve over another axis is drawn once") {
   }
   CHECK(costs(comparison).empty());
   for (CurvePoint& point : comparison.variants[1].curve) point.seconds *= 1.15;
-  CHECK(costs(comparison).empty());  // so much may be the machine
+  CHECK(costs(comparison).empty());  // a difference this small may be noise of the machine
   CHECK(costs(made_comparison({made_variant("lone", 0.02, 5, 4)})).empty());
 }
 
-TEST_CASE("an axis of times goes from round time to round time") {
+TEST_CASE("an axis of times runs between round times") {
   using Labels = std::vector<std::string>;
   const Axis short_ones = clock_axis("time", 4.0, 45.0);
   CHECK(short_ones.title == "time, m:ss");
@@ -201,7 +201,7 @@ TEST_CASE("an axis of times goes from round time to round time") {
   CHECK(told_with_unit(linear_axis("episodes", 0, 10), 2.5) == "2.5 episodes");
 }
 
-TEST_CASE("a variant that sees the whole canvas has no looks to draw") {
+TEST_CASE("a variant that reads the whole canvas has no looks to draw") {
   Comparison comparison = two_variants();
   comparison.variants[0].looks = false;
   const std::vector<Chart> charts = charts_of(comparison);
@@ -212,7 +212,7 @@ TEST_CASE("a variant that sees the whole canvas has no looks to draw") {
   CHECK(chart_named(charts, "on_target_by_glimpse").series[0].variant == 1);
 }
 
-TEST_CASE("variants alike but for the number of glimpses make one line against it") {
+TEST_CASE("variants that differ only in the number of glimpses make one line over it") {
   std::vector<Variant> variants;
   for (const auto& [kind, glimpses] : std::vector<std::pair<std::string, int>>{
            {"soft", 8}, {"hard", 2}, {"soft", 2}, {"soft", 4}}) {
@@ -232,7 +232,7 @@ TEST_CASE("variants alike but for the number of glimpses make one line against i
   CHECK(chart.series[1].x == std::vector<double>{2.0});
 }
 
-TEST_CASE("the words of a chart are made from its numbers") {
+TEST_CASE("the text of a chart is made from its numbers") {
   const std::vector<Chart> charts = charts_of(
       made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("lone", 0.03, 1, 4)}));
   const std::string& words = chart_named(charts, "final_error").text;
@@ -245,7 +245,7 @@ TEST_CASE("the words of a chart are made from its numbers") {
   CHECK(contains(chart_named(charts, "looks_1").text, "8 x 6 pixels: most at pixel (7, 2)"));
 }
 
-// ---- On paper ----
+// ---- Rendered pictures ----
 
 bool near(Colour a, Colour b) {
   return std::abs(a.red - b.red) < 40 && std::abs(a.green - b.green) < 40 &&
@@ -257,7 +257,7 @@ Colour drawn_at(const Chart& chart, const Picture& picture, double x, double y) 
   return picture.at({static_cast<int>(at.x * kPaperScale), static_cast<int>(at.y * kPaperScale)});
 }
 
-TEST_CASE("a place in a drawing goes right with x and up with y, by ratios on a logarithmic axis") {
+TEST_CASE("a drawing's positions grow with x and y, logarithmically on a logarithmic axis") {
   Chart chart{.x = linear_axis("", 0.0, 10.0), .y = logarithmic_axis("", 1.0, 100.0)};
   const Rectangle plot{10.0, 20.0, 400.0, 300.0};
   const Place corner = place_of(chart, plot, 0.0, 1.0);
@@ -267,13 +267,14 @@ TEST_CASE("a place in a drawing goes right with x and up with y, by ratios on a 
   CHECK(inside.x == doctest::Approx(plot.x + 0.25 * plot.width));
   CHECK(inside.y == doctest::Approx(plot.y + 0.5 * plot.height));
   CHECK(place_of(chart, plot, 0.0, 100.0).y == doctest::Approx(plot.y));
-  CHECK(place_of(chart, plot, 0.0, 0.0).y == doctest::Approx(corner.y));  // no logarithm: the edge
+  CHECK(place_of(chart, plot, 0.0, 0.0).y == doctest::Approx(corner.y));  // no logarithm: placed at
+                                                                          // the edge
   chart.kind = ChartKind::rows;
   chart.y = {.low = -0.5, .high = 1.5};
   CHECK(place_of(chart, plot, 0.0, 0.0).y < place_of(chart, plot, 0.0, 1.0).y);
 }
 
-TEST_CASE("a chart's picture has each series' colour where its points are") {
+TEST_CASE("a chart's picture has each series' colour at its points") {
   Comparison comparison = two_variants();
   comparison.variants[1].num_glimpses = 6;
   for (const Chart& chart : charts_of(comparison)) {
@@ -292,14 +293,14 @@ TEST_CASE("a chart's picture has each series' colour where its points are") {
   }
 }
 
-TEST_CASE("a band is drawn between its ends, and none with one seed") {
+TEST_CASE("a band is drawn between its ends, and not for a single seed") {
   for (const int seeds : {1, 5}) {
     const std::vector<Chart> charts =
         charts_of(made_comparison({made_variant("a", 0.02, seeds, 4)}));
     const Chart& chart = chart_named(charts, "learning_episodes");
     const Picture picture = chart_picture(chart);
     const Series& series = chart.series[0];
-    // Between two evaluations and off the line: 4 % above it, where the band has 12 %.
+    // Between two evaluations and off the line: 4 % above it, within a band of 12 %.
     const double x = (series.x[2] + series.x[3]) / 2.0;
     const double y = 1.05 * (series.estimates[2].value + series.estimates[3].value) / 2.0;
     const Colour here = drawn_at(chart, picture, x, y);
@@ -308,7 +309,7 @@ TEST_CASE("a band is drawn between its ends, and none with one seed") {
   }
 }
 
-TEST_CASE("a heat map's picture is dark where nothing is looked at and bright at the most") {
+TEST_CASE("a heat map's picture is dark where nothing is looked at and bright at the maximum") {
   const std::vector<Chart> charts = charts_of(two_variants());
   const Chart& chart = chart_named(charts, "looks_2");
   const Picture picture = chart_picture(chart);
@@ -319,11 +320,11 @@ TEST_CASE("a heat map's picture is dark where nothing is looked at and bright at
   CHECK(near(drawn_at(chart, picture, peak % 8 + 0.5, peak / 8 + 0.5), exposure_colour(1.0)));
 }
 
-TEST_CASE("a confusion's picture darkens with the share") {
+TEST_CASE("a confusion matrix gets darker with the share") {
   const std::vector<Chart> charts = charts_of(two_variants());
   const Chart& chart = chart_named(charts, "confusion_1");
   const Picture picture = chart_picture(chart);
-  // Near the cells' corners, away from the figures.
+  // Near the cells' corners, away from the numbers.
   const Colour right = drawn_at(chart, picture, 0.1, 0.1);
   const Colour rare = drawn_at(chart, picture, 1.1, 0.1);
   const Colour never = drawn_at(chart, picture, 2.1, 0.1);
@@ -332,7 +333,7 @@ TEST_CASE("a confusion's picture darkens with the share") {
   CHECK(right.red < rare.red - 50);
 }
 
-// The places that a form reaches.
+// The extent of a shape.
 std::vector<Place> reach_of(const Form& form) {
   if (const auto* stroke = std::get_if<Stroke>(&form)) return stroke->points;
   if (const auto* area = std::get_if<Area>(&form)) return area->corners;
@@ -353,7 +354,7 @@ std::vector<Place> reach_of(const Form& form) {
   return corners({left, words.at.y - words.height, width, words.height});
 }
 
-TEST_CASE("long names and many variants stay inside the drawing, wide, narrow and on paper") {
+TEST_CASE("long names and many variants stay inside the drawing: wide, narrow and in print") {
   std::vector<Variant> variants;
   for (int i = 0; i < 12; ++i)
     variants.push_back(
@@ -378,9 +379,9 @@ TEST_CASE("long names and many variants stay inside the drawing, wide, narrow an
     }
 }
 
-TEST_CASE("marks at the ends of the axes are whole") {
+TEST_CASE("marks at the ends of the axes are complete") {
   for (const ChartKind kind : {ChartKind::lines, ChartKind::points, ChartKind::rows})
-    for (int variant = 0; variant < 5; ++variant) {  // every marker
+    for (int variant = 0; variant < 5; ++variant) {  // one for every marker shape
       CAPTURE(static_cast<int>(kind));
       CAPTURE(variant);
       const bool rows = kind == ChartKind::rows;
@@ -426,7 +427,7 @@ TEST_CASE("labels along an axis do not touch") {
   }
 }
 
-TEST_CASE("a name is shortened in its middle, between letters, and is never longer than before") {
+TEST_CASE("a name is shortened in the middle, between characters, and never becomes longer") {
   const TextStyle style{.height = 18};
   CHECK(contains(fitted("attention.glimpse.kind=soft_grid", 150, style), "..."));
   CHECK(text_width(fitted("attention.glimpse.kind=soft_grid", 150, style), style) <= 150);
@@ -434,8 +435,8 @@ TEST_CASE("a name is shortened in its middle, between letters, and is never long
   CHECK(fitted("\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc", 10, style) == "\u00fc...\u00fc");
 }
 
-TEST_CASE("35 variants look different, the first seven by colour") {
-  const auto look = [](int variant) {  // colours and the marker in the legend
+TEST_CASE("35 variants are distinct, the first seven by colour") {
+  const auto look = [](int variant) {  // colours and marker in the legend
     const Chart chart{.x = linear_axis("", 0, 1),
                       .y = linear_axis("", 0, 1),
                       .series = {{.variant = variant, .x = {0.5}, .estimates = {{}}}}};
@@ -455,7 +456,7 @@ TEST_CASE("35 variants look different, the first seven by colour") {
     }
 }
 
-TEST_CASE("a map in cells of several pixels is told in pixels") {
+TEST_CASE("a map in cells of several pixels is labelled in pixels") {
   Variant variant = made_variant("soft", 0.1, 2, 3);
   variant.look_map = {
       .rows = 50, .cols = 50, .exposure = std::vector<double>(2500, 0.1), .cell = 2};

@@ -1,4 +1,4 @@
-// The program itself: exit codes, what goes to which stream, signals.
+// The program itself: exit codes, output streams, signals.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using Result = Program::Result;
 
-// The command that an interrupted run says to go on with.
+// The command that an interrupted run suggests for continuing.
 std::string command_to_go_on(const Result& result) {
   const std::string start = "stopped and saved; go on with: ";
   INFO("standard error: " << result.err);
@@ -63,7 +63,7 @@ TEST_CASE("bad usage is refused with one message and exit code 2") {
   CHECK(contents(tiny.path) == before);
 }
 
-TEST_CASE("help is what one looks for first") {
+TEST_CASE("help works in every spelling and lists every command") {
   const TemporaryFolder folder;
   const auto shown = [&](const CommandWords& words) {
     const Result result = run_saccade(folder.path, words);
@@ -94,7 +94,7 @@ TEST_CASE("bad configurations and data are refused with one message and exit cod
   const auto check = [&](const CommandWords& arguments, const std::string& message) {
     check_refused(run_saccade(tiny.path, arguments), message);
   };
-  // There may be a warning of what another kind does not read.
+  // Preceded by a warning of settings that another kind does not use.
   const auto check_warned = [&](const CommandWords& arguments, const std::string& message) {
     const Result result = run_saccade(tiny.path, arguments);
     INFO("standard error: " << result.err);
@@ -107,7 +107,7 @@ TEST_CASE("bad configurations and data are refused with one message and exit cod
     check({verb, "bad.yaml"}, "bad.yaml:2:1: unknown key 'sede'; did you mean 'seed'?");
     check({verb, "tiny.yaml", "seed=x"}, "override 'seed=x': seed: 'x' is not an integer");
     check({verb, "tiny.yaml", "data.path=none"}, "none/train-images-idx3-ubyte: missing");
-    // Known only when the task is made.
+    // Only detected when the task is made.
     check_warned(
         {verb, "tiny.yaml", "attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[9, 9]"},
         "attention.glimpse.grid: [9, 9] candidates 6 pixels apart "
@@ -137,7 +137,7 @@ TEST_CASE("bad configurations and data are refused with one message and exit cod
   CHECK(contents(tiny.path) == before);
 }
 
-TEST_CASE("a run prints plain lines where the output is no terminal, then the table") {
+TEST_CASE("without a terminal a run prints plain lines, then the table") {
   const TinyExperiment tiny;
   const Result result = run_saccade(tiny.path, {"run", "tiny.yaml", "evaluation.rollouts=3"});
   check_done(result);
@@ -146,7 +146,7 @@ TEST_CASE("a run prints plain lines where the output is no terminal, then the ta
   const CommandWords lines = split(result.out, '\n');
   const std::size_t rows = kTinyRows.size();
   REQUIRE(lines.size() == rows + 14);
-  CHECK(lines[0].starts_with("tiny: "));  // and two of what was read
+  CHECK(lines[0].starts_with("tiny: "));  // and two about the data
   for (std::size_t row = 0; row < rows; ++row) {
     CAPTURE(lines[3 + row]);
     CHECK(contains(lines[3 + row], " " + kTinyRows[row] + " episodes "));
@@ -161,10 +161,10 @@ TEST_CASE("a run prints plain lines where the output is no terminal, then the ta
         saccade_binary() + " run tiny.yaml evaluation.rollouts=3\n");
 }
 
-TEST_CASE("a study prints a line a run and one for the whole, then the comparison") {
+TEST_CASE("a study prints a line per run and one for the whole, then the comparison") {
   const TinyExperiment tiny;
   const CommandWords words = {"run",    "tiny.yaml", "vary={model.core: [rnn, gru]}", "seeds=2",
-                              "--jobs", "1"};  // one after another: their order is known
+                              "--jobs", "1"};  // one at a time, so that their order is known
   CommandWords dry = words;
   dry.push_back("--dry-run");
   const Result planned = run_saccade(tiny.path, dry);
@@ -191,7 +191,7 @@ TEST_CASE("a study prints a line a run and one for the whole, then the compariso
         "the report, to open in a browser:  runs/tiny/comparison/report.html");
   CHECK(fs::exists(tiny.path / "runs/tiny/comparison/report.html"));
 
-  // One run of it fails: the others are there, and the program says so.
+  // One run fails: the others are still compared, and the program reports it.
   fs::remove_all(tiny.path / "runs/tiny/model.core=rnn/seed-1/checkpoints");
   fs::remove(tiny.path / "runs/tiny/model.core=rnn/seed-1/summary.json");
   const Result failed = run_saccade(tiny.path, words);
@@ -201,9 +201,9 @@ TEST_CASE("a study prints a line a run and one for the whole, then the compariso
   CHECK(failed.err == "saccade: 1 of 4 runs failed; the same command tries them again\n");
 }
 
-TEST_CASE("Ctrl-C stops a study, and the same command goes on") {
+TEST_CASE("Ctrl-C stops a study, and the same command continues it") {
   const TinyExperiment tiny;
-  // Far more lines than the pipe takes, which holds the program up until they are read.
+  // Prints far more lines than fit in the pipe, which blocks the program until they are read.
   const CommandWords words = {"run", "tiny.yaml", "seeds=60", "training.episodes=32",
                               "evaluation.scenes=8"};
   Program program(tiny.path, saccade_words(words));
@@ -217,7 +217,7 @@ TEST_CASE("Ctrl-C stops a study, and the same command goes on") {
   CHECK(contains(result.out, "tiny: 60 of 60 runs done, "));
 }
 
-TEST_CASE("what cannot have its memory is refused before it is taken") {
+TEST_CASE("a training too large for the memory is refused before it allocates") {
   const TinyExperiment tiny;
   const CommandWords words = {"run",
                               "tiny.yaml",
@@ -234,7 +234,7 @@ TEST_CASE("what cannot have its memory is refused before it is taken") {
   CHECK_FALSE(fs::exists(tiny.path / "out"));
 }
 
-TEST_CASE("--quiet prints nothing, but why runs of a study failed") {
+TEST_CASE("--quiet prints nothing except why runs of a study failed") {
   const TinyExperiment tiny;
   const Result result =
       run_saccade(tiny.path, {"run", "tiny.yaml", "--quiet", "--threads", "2", "--out", "out"});
@@ -267,7 +267,7 @@ TEST_CASE("--json prints one document") {
   CHECK(nlohmann::json::parse(bench.out).at("threads") == 1);
 }
 
-TEST_CASE("a run that fails exits with 1") {
+TEST_CASE("a failing run exits with 1") {
   const TinyExperiment tiny;
   const Result result = run_saccade(
       tiny.path, {"run", "tiny.yaml", "--quiet", "--out", "out", "training.optimizer=sgd",
@@ -279,12 +279,12 @@ TEST_CASE("a run that fails exits with 1") {
   CHECK(contains(result.err, "; the last good checkpoint is "));
 }
 
-TEST_CASE("Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save and say how to go on, again and again") {
+TEST_CASE("Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save and suggest how to continue, repeatedly") {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     CAPTURE(signal);
     const TinyExperiment tiny;
-    // Far more lines than the pipe takes, which holds the program up until they are read; and a
-    // space, which a shell must not see.
+    // Prints far more lines than fit in the pipe, which blocks the program until they are read;
+    // contains a space, which must be quoted for a shell.
     const CommandWords overrides = {"training.episodes=12800", "log.every=16",
                                     "evaluation.every=3200", "scene.canvas=[13, 15]"};
     tiny.train("whole", overrides);
@@ -294,10 +294,10 @@ TEST_CASE("Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save and say how to go on, again 
     for (int stops = 0; stops < 5; ++stops) {
       CAPTURE(stops);
       Program program(tiny.path, words);
-      for (int line = 0; line < 3; ++line) program.read_line();  // what is trained, on what
+      for (int line = 0; line < 3; ++line) program.read_line();  // model and data
       CHECK(contains(program.read_line(), " episodes "));
       program.send(signal);
-      if (signal == SIGUSR1) program.send(SIGTERM);  // of which it was the notice
+      if (signal == SIGUSR1) program.send(SIGTERM);  // which SIGUSR1 announced
       const std::string command = command_to_go_on(program.finish());
       CHECK(fs::exists(tiny.path / "out" / kLast));
       CHECK_FALSE(fs::exists(tiny.path / "out/summary.json"));
@@ -313,7 +313,7 @@ TEST_CASE("Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save and say how to go on, again 
   }
 }
 
-TEST_CASE("a training that nobody reads any more saves as one that is asked to stop") {
+TEST_CASE("a training whose output nobody reads saves as if asked to stop") {
   const TinyExperiment tiny;
   const CommandWords overrides = {"training.episodes=12800", "log.every=16"};
   tiny.train("whole", overrides);
@@ -327,7 +327,7 @@ TEST_CASE("a training that nobody reads any more saves as one that is asked to s
   CHECK((bytes_of(tiny.path / "out" / kLast) == bytes_of(tiny.path / "whole" / kLast)));
 }
 
-TEST_CASE("a training goes on where SIGHUP is ignored, as nohup has it") {
+TEST_CASE("a training continues if SIGHUP is ignored, as under nohup") {
   const TinyExperiment tiny;
   const std::string command = shell_word(saccade_binary()) +
                               " run tiny.yaml --out out training.episodes=12800 log.every=16";
@@ -337,7 +337,7 @@ TEST_CASE("a training goes on where SIGHUP is ignored, as nohup has it") {
   check_done(program.finish());
 }
 
-TEST_CASE("closed standard streams are no files of the run") {
+TEST_CASE("closed standard streams do not become files of the run") {
   const TinyExperiment tiny;
   tiny.train("whole");
   const std::string run = "exec " + shell_word(saccade_binary()) + " run tiny.yaml --out out";
@@ -347,7 +347,7 @@ TEST_CASE("closed standard streams are no files of the run") {
         without_times(Csv(tiny.path / "whole/metrics.csv")));
 }
 
-TEST_CASE("output that cannot be written is no success") {
+TEST_CASE("a failed write to standard output is an error") {
   const TinyExperiment tiny;
   for (const std::string words : {"settings", "presets", "metrics", "config tiny.yaml"}) {
     CAPTURE(words);
@@ -360,11 +360,11 @@ TEST_CASE("output that cannot be written is no success") {
 
 TEST_CASE("a second signal ends the program at once") {
   const TinyExperiment tiny;
-  // The first update is followed by an evaluation that takes minutes.
+  // The first update is followed by an evaluation of several minutes.
   Program program(tiny.path, saccade_words({"run", "tiny.yaml", "--out", "out",
                                             "evaluation.every=1", "evaluation.scenes=10000000"}));
-  program.read_line();    // it trains
-  program.send(SIGSTOP);  // so that both are there when it goes on
+  program.read_line();    // it is training
+  program.send(SIGSTOP);  // so that both signals are pending when it continues
   program.send(SIGINT);
   program.send(SIGTERM);
   program.send(SIGCONT);

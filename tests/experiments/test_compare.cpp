@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Two variants with two seeds, and what else a test adds.
+// Two variants with two seeds each, plus what a test adds.
 struct TwoVariants : TinyExperiment {
   TwoVariants() {
     for (const char* core : {"rnn", "gru"})
@@ -45,7 +45,7 @@ void rewrite(const fs::path& path, const std::string& key, const nlohmann::json&
 
 }  // namespace
 
-TEST_CASE("runs are grouped by variant and held against the first one by seed") {
+TEST_CASE("runs are grouped by variant and compared with the first one by seed") {
   const TwoVariants tiny;
   const char* const folders[] = {"runs/rnn/seed-1", "runs/rnn/seed-2", "runs/gru/seed-1",
                                  "runs/gru/seed-2"};
@@ -82,14 +82,14 @@ TEST_CASE("runs are grouped by variant and held against the first one by seed") 
   CHECK(gru.confusion.classes == 3);
   CHECK(gru.look_map.rows == 13);
   CHECK(gru.look_map.cols == 15);
-  CHECK(gru.canvas_pixels == 3 * 8 * 8);  // three looks, the coarse scale 8 x 8
+  CHECK(gru.canvas_pixels == 3 * 8 * 8);  // three looks, the coarse scale is 8 x 8
   CHECK(gru.gflop_per_episode > rnn.gflop_per_episode);
   CHECK(gru.on_target.value ==
         doctest::Approx(0.5 * (tiny.figure("runs/gru/seed-1", "attention/on_target") +
                                tiny.figure("runs/gru/seed-2", "attention/on_target"))));
 }
 
-TEST_CASE("differences are of the seeds that both variants have") {
+TEST_CASE("differences are taken over the seeds that both variants have") {
   const TinyExperiment tiny;
   const auto train = [&](const char* core, int seed, double error) {
     const auto folder = tiny.train(
@@ -103,18 +103,18 @@ TEST_CASE("differences are of the seeds that both variants have") {
   const Comparison c = gather(runs);
   CHECK(c.variants[1].seeds == std::vector<std::uint64_t>{2, 3});
   CHECK(c.variants[1].difference->value == -0.125);
-  CHECK(!c.variants[1].difference->known);  // of one pair
+  CHECK(!c.variants[1].difference->known);  // of a single pair
   CHECK(c.variants[1].improvement->known);
-  // Without an interval over seeds there is one over scenes, of the seed that both have.
+  // Instead of an interval over seeds there is one over scenes, for the common seed.
   REQUIRE(c.variants[1].difference_over_scenes.has_value());
   CHECK(c.variants[1].difference_over_scenes->known);
   CHECK(c.variants[1].difference_over_scenes->value == -0.125);
   const Comparison apart = gather(std::vector{runs[0], runs[2]});
-  CHECK(apart.variants[1].difference_over_scenes->value == 0.25);  // of the only ones
+  CHECK(apart.variants[1].difference_over_scenes->value == 0.25);  // of the only runs
   CHECK(!apart.variants[1].difference.has_value());
 }
 
-TEST_CASE("runs are found in the order of their study, others by name and number") {
+TEST_CASE("runs are in study order, others are sorted by name and number") {
   const TemporaryFolder folder;
   for (const char* run :
        {"base/seed-10", "base/seed-2", "a=1/seed-1", "a=10/seed-1", "a=9/seed-1"}) {
@@ -134,7 +134,7 @@ TEST_CASE("runs are found in the order of their study, others by name and number
                          "a=10/seed-1"});
 }
 
-TEST_CASE("what a test keeps says the same as its figures") {
+TEST_CASE("the kept details of a test agree with its figures") {
   const TinyExperiment tiny;
   const auto folder = tiny.train("out");
   const nlohmann::json details = read_json(folder / "test.json");
@@ -150,14 +150,14 @@ TEST_CASE("what a test keeps says the same as its figures") {
     }
   CHECK(all == 150.0);
   CHECK(1.0 - right / all == doctest::Approx(summary["test/error"].get<double>()));
-  // A look of 4 x 4 pixels within 13 x 15 has 16 pixels of weight 1 at most.
+  // A look of 4 x 4 pixels within 13 x 15 covers at most 16 pixels with weight 1.
   double weight = 0.0;
   for (const double w : details["attention/look_map"]["weights"]) weight += w;
   CHECK(weight > 4.0);
   CHECK(weight <= 16.0 + 1e-4);
 }
 
-TEST_CASE("what cannot be compared is named and left out") {
+TEST_CASE("runs that cannot be compared are listed and left out") {
   const TwoVariants tiny;
   tiny.train("runs/other/scenes", {"evaluation.scenes=100"});
   tiny.train("runs/other/seed", {"evaluation.seed=5"});
@@ -179,7 +179,7 @@ TEST_CASE("what cannot be compared is named and left out") {
     CHECK(contains(text, "evaluation.scenes is 150 and 100"));
 }
 
-TEST_CASE("runs with other data are not mixed in") {
+TEST_CASE("runs with other data are left out") {
   const TinyExperiment tiny;
   tiny.train("first", {"seed=1"});
   write_digits(tiny.path / "data", 41);
@@ -191,7 +191,7 @@ TEST_CASE("runs with other data are not mixed in") {
   CHECK(contains(fault, "checksums of the data differ"));
 }
 
-TEST_CASE("variants are named by as little as tells them apart") {
+TEST_CASE("variant labels are as short as possible while distinct") {
   const TinyExperiment tiny;
   tiny.train("a", {"name=first"});
   tiny.train("b", {"name=second", "model.core=rnn"});
@@ -202,7 +202,7 @@ TEST_CASE("variants are named by as little as tells them apart") {
   CHECK(c.variants[0].label == "std 0.2");
 }
 
-TEST_CASE("one seed has no interval over seeds but one over scenes, and every table says so") {
+TEST_CASE("a single seed has an interval over scenes instead of seeds, and every table says so") {
   const TinyExperiment tiny;
   tiny.train("one");
   const Comparison c = gather(std::vector{tiny.path / "one"});
@@ -223,7 +223,7 @@ TEST_CASE("one seed has no interval over seeds but one over scenes, and every ta
   CHECK(nlohmann::json::parse(to_json(c))["variants"][0]["test/error_low"].is_null());
 }
 
-TEST_CASE("a comparison is written once, and again only with force") {
+TEST_CASE("an existing comparison is overwritten only with force") {
   const TinyExperiment tiny;
   const auto folder = tiny.train("one");
   CompareOptions options{.folders = {folder}, .command = "saccade compare one"};
@@ -262,7 +262,7 @@ TEST_CASE("the report of two small runs opens in a browser with its recording") 
   check_report_in_browser(tiny.path / "report/report.html", charts.size());
 }
 
-TEST_CASE("a comparison does without a recording where the data are gone, and says so") {
+TEST_CASE("a comparison without its data leaves out the recording, and says so") {
   const TinyExperiment tiny;
   const auto folder = tiny.train("one");
   fs::remove_all(tiny.path / "data");

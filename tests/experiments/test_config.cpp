@@ -21,7 +21,7 @@ bool same(const Ramp& a, const Ramp& b) {
 }
 bool same(const auto& a, const auto& b) { return a == b; }
 
-// Compares every setting, bit by bit.
+// Compares every setting bit for bit.
 void check_same_config(Config a, Config b) {
   const std::vector<Setting> left = settings(a), right = settings(b);
   for (std::size_t i = 0; i < left.size(); ++i) {
@@ -59,14 +59,14 @@ log:        {every: 100000}
   check_same_config(config, defaults);
 }
 
-TEST_CASE("every default is allowed, and a file that says nothing is the defaults") {
+TEST_CASE("every default is valid, and an empty file gives the defaults") {
   check_same_config(parse(to_yaml(Config{})), Config{});
   check_same_config(parse(""), Config{});
   check_same_config(parse("# nothing\n"), Config{});
   check_same_config(parse("training:\n  # episodes: 5\nlog:\n"), Config{});
 }
 
-TEST_CASE("a file sets what it names, and overrides follow in their order") {
+TEST_CASE("a file sets the keys it names, and overrides are applied in order") {
   const Config config =
       parse("name: tiny\nscene: {canvas: [28, 40]}\ntraining:\n  episodes: 24_000_000\n",
             {"training.episodes=100", "scene.kind=translated", "training.episodes=200",
@@ -82,7 +82,7 @@ TEST_CASE("a file sets what it names, and overrides follow in their order") {
              Ramp{1.0, 2.0, 1.0}));
 }
 
-TEST_CASE("a scale of pixels is a number, or one for each channel") {
+TEST_CASE("a pixel scale is one number, or one per channel") {
   const Config one = parse("data: {mean: 0.13, deviation: 0.31}");
   CHECK(one.pixels.mean == std::vector<double>{0.13});
   CHECK(one.pixels.deviation == std::vector<double>{0.31});
@@ -125,7 +125,7 @@ TEST_CASE("to_yaml and back gives the same configuration") {
   check_same_config(parse(to_yaml(learned)), learned);
 }
 
-TEST_CASE("text that a YAML reader could take for something else is quoted") {
+TEST_CASE("text that YAML could read as another type is quoted") {
   for (const std::string text :
        {"01101", "0",      "007",   "0o17", "0x1F", "0b101", "1_000",      "+1",
         "-1",    "1.5",    ".5",    "1.",   "1e3",  "1:30",  "1:30:00",    ".inf",
@@ -161,7 +161,7 @@ TEST_CASE("a mask means the same with and without quotes") {
   CHECK(differences(masked("01101"), masked("\"01101\"")).empty());
 }
 
-TEST_CASE("to_yaml writes each key once, sections as blocks") {
+TEST_CASE("to_yaml writes each key once, and sections as blocks") {
   const std::string yaml = to_yaml(Config{});
   CHECK(yaml.find("\nattention:\n  glimpse:\n    kind: hard_gaussian ") != std::string::npos);
   CHECK(yaml.find("\n  path: null ") != std::string::npos);
@@ -191,12 +191,12 @@ TEST_CASE("every preset can be read and written") {
   CHECK(presets > 0);
 }
 
-TEST_CASE("what a newcomer trains first has a learning curve to look at") {
+TEST_CASE("the preset for newcomers is evaluated often enough for a learning curve") {
   const Config config = read_config(source_folder() / "experiments/quickstart.yaml");
   CHECK(config.agent.training.episodes / config.evaluation.every >= 8);
 }
 
-TEST_CASE("a file that cannot be read is named") {
+TEST_CASE("a missing or unreadable file is named") {
   const TemporaryFolder folder;
   const std::string missing = (folder.path / "missing.yaml").string();
   CHECK(message_of<InputError>([&] { read_config(missing); }) ==
@@ -210,7 +210,7 @@ TEST_CASE("a file that cannot be read is named") {
         file.string() + ":2:1: unknown key 'sede'; did you mean 'seed'?");
 }
 
-TEST_CASE("what is no regular file is no configuration, and one of a megabyte is too large") {
+TEST_CASE("a configuration must be a regular file of at most a megabyte") {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path / "there.yaml";
   const auto fault = [&](const std::filesystem::path& of) {
@@ -227,7 +227,7 @@ TEST_CASE("what is no regular file is no configuration, and one of a megabyte is
         path.string() + ": cannot be read: it has 1048577 bytes; allowed: at most 1048576");
 }
 
-TEST_CASE("a text has at most 50000 keys and values") {
+TEST_CASE("a configuration has at most 50000 keys and values") {
   const auto list = [](int values) {
     std::string text = "seeds: [1";
     for (int i = 1; i < values; ++i) text += ", " + std::to_string(i);
@@ -242,7 +242,7 @@ TEST_CASE("a text has at most 50000 keys and values") {
   CHECK(contains(message(list(49'998)), "more than 50000"));
 }
 
-TEST_CASE("of a long text a message has the beginning, the end and the length") {
+TEST_CASE("an error shows only the beginning, the end and the length of a long text") {
   const std::string name(1'000'000, 'a');
   const std::string shown =
       std::string(150, 'a') + "... (1000000 characters) ..." + std::string(50, 'a');
@@ -261,7 +261,7 @@ TEST_CASE("of a long text a message has the beginning, the end and the length") 
   CHECK(contains(message("data: {path: " + name + "}\n"), "has 1000000 bytes, and a path at most"));
 }
 
-TEST_CASE("what is no configuration is refused with its place") {
+TEST_CASE("invalid YAML is refused with its location") {
   check_starts(message("training: {episodes: 5\nseed: 1\n"), "x.yaml:2:");
   CHECK(message("name: a\n\tseed: 1\n").find("not valid YAML: ") != std::string::npos);
   check_starts(message("- 1\n- 2\n"), "x.yaml:1:1: a list is no configuration");
@@ -271,7 +271,7 @@ TEST_CASE("what is no configuration is refused with its place") {
   check_starts(message("name: a\n? {b: c}\n: 3\n"), "x.yaml:2:3: a section is no key");
 }
 
-TEST_CASE("an unknown key comes with the nearest valid one") {
+TEST_CASE("an unknown key is reported with the nearest valid one") {
   const auto suggestion = [](const std::string& key) {
     const std::string text = override_message(key + "=1");
     const std::string start =
@@ -296,7 +296,7 @@ TEST_CASE("an unknown key comes with the nearest valid one") {
   CHECK(suggestion("log.evry") == "log.every");
 }
 
-TEST_CASE("a repeated key names both lines") {
+TEST_CASE("a repeated key reports both lines") {
   CHECK(message("seed: 1\nname: a\nseed: 2\n") ==
         "x.yaml:3:1: repeated key 'seed'; line 1 has it already");
   CHECK(message("training: {ema: 0.9}\nname: a\ntraining: {episodes: 5}\n") ==
@@ -307,7 +307,7 @@ TEST_CASE("a repeated key names both lines") {
         "x.yaml:3:1: repeated key 'training.ema'; line 2 has it already");
 }
 
-TEST_CASE("a value of the wrong type names what is allowed") {
+TEST_CASE("a value of the wrong type reports what is allowed") {
   CHECK(message("training:\n  learning_rate: fast\n") ==
         "x.yaml:2:18: training.learning_rate: 'fast' is not a number; "
         "allowed: a number >= 1e-30 and <= 10");
@@ -342,7 +342,7 @@ TEST_CASE("a value of the wrong type names what is allowed") {
                "x.yaml:2:3: attention.glimpse: a list is no section; its keys: kind, ");
 }
 
-TEST_CASE("a value out of its range names the range") {
+TEST_CASE("a value out of range reports the range") {
   CHECK(message("training: {learning_rate: 0}") ==
         "x.yaml:1:27: training.learning_rate: '0' is out of range; "
         "allowed: a number >= 1e-30 and <= 10");
@@ -362,7 +362,7 @@ TEST_CASE("a value out of its range names the range") {
                  fmt::format("override 'name={0}': name: '{0}' cannot name a folder", value));
 }
 
-TEST_CASE("an unknown name lists the names") {
+TEST_CASE("an unknown name lists the valid ones") {
   CHECK(message("model: {core: lstn}") ==
         "x.yaml:1:15: model.core: 'lstn' is unknown (did you mean 'lstm'?); allowed: " +
             join(core_kinds()));
@@ -421,7 +421,7 @@ TEST_CASE("an override is key.path=value") {
   check_starts(override_message("seed="), "override 'seed=': seed: no value; allowed: ");
 }
 
-TEST_CASE("to_yaml and back, for every kind of glimpse and of model") {
+TEST_CASE("to_yaml and back gives the same configuration for every kind of glimpse and model") {
   const auto check_round_trip = [](const Overrides& overrides) {
     const Config config = parse("", overrides);
     check_same_config(parse(to_yaml(config)), config);

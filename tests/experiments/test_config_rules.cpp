@@ -1,4 +1,4 @@
-// Settings that have to fit each other.
+// Settings that must be consistent with each other.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@ namespace saccade {
 
 namespace {
 
-// Overrides that break a rule, the last of them where it is said to be broken. What the rules say
-// is tested where they stand, in the library.
+// Overrides that break a rule, the last one being the one reported. The rules themselves are tested
+// in the library.
 const std::vector<Overrides> kBroken = {
     {"data.source=idx"},
     {"data.source=folder", "data.path=null"},
@@ -51,7 +51,7 @@ const std::vector<Overrides> kBroken = {
     {"scene.kind=digits_to_words", "attention.glimpse.kind=whole", "model.kind=mlp"},
 };
 
-// Overrides of which the last one is not read.
+// Overrides whose last one has no effect.
 const std::vector<Overrides> kUnread = {
     {"data.source=synthetic", "data.path=x"},
     {"data.source=synthetic", "data.size=20"},
@@ -89,7 +89,7 @@ bool names_a_setting(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a rule that is broken names a setting, at the place of the one to blame") {
+TEST_CASE("a broken rule reports the responsible setting and its location") {
   for (const Overrides& broken : kBroken) {
     const std::string place = "override '" + broken.back() + "': ";
     const Overrides reversed(broken.rbegin(), broken.rend());
@@ -100,7 +100,7 @@ TEST_CASE("a rule that is broken names a setting, at the place of the one to bla
   }
 }
 
-TEST_CASE("what the chosen kinds do not read is left out and no fault") {
+TEST_CASE("settings that the chosen kinds do not use are ignored, not refused") {
   for (const Overrides& overrides : kUnread)
     for (const bool reversed : {false, true}) {
       Overrides given = overrides;
@@ -111,7 +111,8 @@ TEST_CASE("what the chosen kinds do not read is left out and no fault") {
     }
 }
 
-TEST_CASE("the place is that of the first setting in the message that was given") {
+TEST_CASE(
+    "the reported location is that of the first setting in the message that was set explicitly") {
   CHECK(message("training:\n  batch_size: 100\n") ==
         "x.yaml:2:3: training.batch_size: 100 is not a multiple of training.lane_size: 64");
   CHECK(message("training: {lane_size: 100}\n") ==
@@ -129,13 +130,13 @@ TEST_CASE("the place is that of the first setting in the message that was given"
   check_starts(message("data: {source: idx}"), "x.yaml:1:8: data.path: null, but data.source: idx");
   check_starts(message("data: {source: folder, path: null}"),
                "x.yaml:1:24: data.path: null, but data.source: folder");
-  // A key that another one begins with, and words that are keys elsewhere.
+  // A key that is a prefix of another, and words that are keys elsewhere.
   check_starts(message("name: a\nseed: 2\nattention: {hidden: {score_hidden: 3, kind: attend, "
                        "query: none}}"),
                "x.yaml:3:53: attention.hidden.query: none, but attention.hidden.score: general");
 }
 
-TEST_CASE("what goes together is accepted") {
+TEST_CASE("consistent settings are accepted") {
   const std::vector<Overrides> together = {
       {"model.core=attention", "model.heads=3", "model.hidden_size=6"},
       {"model.core=gru", "model.heads=3"},
@@ -148,7 +149,7 @@ TEST_CASE("what goes together is accepted") {
   for (const Overrides& overrides : together) CHECK(message("", overrides) == "nothing thrown");
 }
 
-TEST_CASE("attention over states and its score fit together, and the task") {
+TEST_CASE("attention over states, its score and the task must be consistent") {
   const auto with = [](const std::string& scene, Overrides more) {
     more.insert(more.begin(), "scene.kind=" + scene);
     return message("", more);
@@ -182,7 +183,7 @@ TEST_CASE("attention over states and its score fit together, and the task") {
       "look at");
 }
 
-TEST_CASE("a scan of a bag has a glimpse for each digit") {
+TEST_CASE("a scan of a bag has one glimpse per digit") {
   const auto with = [](const std::string& glimpses, const std::string& kind) {
     return message("", {"scene.kind=bag", "scene.num_digits=4", "attention.glimpse.kind=" + kind,
                         "attention.glimpse.num_glimpses=" + glimpses});
@@ -194,7 +195,7 @@ TEST_CASE("a scan of a bag has a glimpse for each digit") {
                "attention.glimpse.kind: scan miss the tiles");
 }
 
-TEST_CASE("catch needs an agent that acts and an episode that lets a ball land") {
+TEST_CASE("catch needs an agent that acts, and episodes long enough for a ball to land") {
   const Overrides plays = {"scene.kind=catch", "scene.canvas=[24, 24]"};
   const auto with = [&](Overrides more) {
     more.insert(more.begin(), plays.begin(), plays.end());
@@ -211,7 +212,7 @@ TEST_CASE("catch needs an agent that acts and an episode that lets a ball land")
                "override 'model.kind=mlp': scene.kind: catch");
 }
 
-TEST_CASE("a gate is as sharp as a number above 0") {
+TEST_CASE("a gate's sharpness must be positive") {
   for (const std::string value : {"0", "-1"})
     CHECK(
         override_message("attention.input.alpha=" + value) ==
@@ -220,7 +221,7 @@ TEST_CASE("a gate is as sharp as a number above 0") {
                     value));
 }
 
-TEST_CASE("a temperature is a number above 0, or a ramp of such") {
+TEST_CASE("a temperature is a positive number or a ramp between such") {
   const auto temperature_message = [](const std::string& value) {
     return message("attention: {glimpse: {kind: soft_grid, temperature: " + value + "}}");
   };
@@ -236,7 +237,7 @@ TEST_CASE("a temperature is a number above 0, or a ramp of such") {
   CHECK(temperature_message("{from: 2, to: 0.1, over: 0.5}") == "nothing thrown");
 }
 
-TEST_CASE("what a kind implies is settled, what was said stays") {
+TEST_CASE("a kind sets the defaults of dependent settings, but not explicit ones") {
   const auto settled = [](const std::string& kind, Overrides overrides = {}) {
     overrides.insert(overrides.begin(), "attention.glimpse.kind=" + kind);
     return parse("", overrides).agent.glimpse;

@@ -1,4 +1,4 @@
-// The controls of a test, in comparisons: the same weights made to look elsewhere.
+// Controls of a test in comparisons: the same weights made to look elsewhere.
 #include "experiments/comparison/controls.h"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ struct ThreeErrors {
   double value, low, high;
 };
 
-// A run of one update whose summary says what a test would have found.
+// A run of one update with invented test results in its summary.
 struct MadeUpTests : TinyExperiment {
   fs::path add(const std::string& core, int seed, const ThreeErrors& error,
                const std::vector<std::pair<std::string, ThreeErrors>>& controls) const {
@@ -51,7 +51,7 @@ Variant with_controls(Variant variant, bool beats_random) {
 
 }  // namespace
 
-TEST_CASE("controls are means over seeds, and beaten where their interval lies above") {
+TEST_CASE("controls are means over seeds, and beaten if their interval is above the variant's") {
   const MadeUpTests tiny;
   const std::vector<fs::path> runs = {
       tiny.add("rnn", 1, {0.1, 0.0, 1.0},
@@ -59,19 +59,20 @@ TEST_CASE("controls are means over seeds, and beaten where their interval lies a
       tiny.add("rnn", 2, {0.11, 0.0, 1.0},
                {{"shuffled", {0.52, 0.0, 1.0}}, {"center", {0.35, 0.0, 1.0}}, {"random", {}}})};
   const Variant variant = gather(runs).variants.at(0);
-  REQUIRE(variant.controls.size() == 2);  // one run has no random looks
+  REQUIRE(variant.controls.size() == 2);  // one run lacks random looks
   const Control &shuffled = variant.controls[0], &center = variant.controls[1];
   CHECK(shuffled.metric == Metric("test/error_shuffled"));
   CHECK(shuffled.error.value == doctest::Approx(0.51));
   CHECK(shuffled.error.known);
-  CHECK(shuffled.beaten);  // [0.38, 0.64] above [0.04, 0.17], whatever the draw of scenes says
+  CHECK(shuffled.beaten);  // [0.38, 0.64] is above [0.04, 0.17], whatever the interval over scenes
+                           // is
   CHECK(center.error.value == doctest::Approx(0.25));
-  CHECK_FALSE(center.beaten);  // [0, 1] reaches into it
+  CHECK_FALSE(center.beaten);  // [0, 1] overlaps with it
   CHECK(control_error(variant, "test/error_center")->value == doctest::Approx(0.25));
   CHECK_FALSE(control_error(variant, "test/error_random").has_value());
 }
 
-TEST_CASE("the error of one seed is held against its controls by the draw of scenes") {
+TEST_CASE("with a single seed the error is compared with its controls over the draw of scenes") {
   const MadeUpTests tiny;
   const Variant variant = gather(std::vector{tiny.add("rnn", 1, {0.1, 0.08, 0.12},
                                                       {{"shuffled", {0.13, 0.121, 0.14}},
@@ -81,7 +82,7 @@ TEST_CASE("the error of one seed is held against its controls by the draw of sce
   REQUIRE(variant.controls.size() == 3);
   CHECK(variant.controls[0].beaten);
   CHECK_FALSE(variant.controls[1].beaten);
-  CHECK_FALSE(variant.controls[2].beaten);  // is even better
+  CHECK_FALSE(variant.controls[2].beaten);  // has a lower error
   CHECK_FALSE(variant.controls[0].error.known);
 }
 
@@ -97,7 +98,7 @@ TEST_CASE("runs whose tests had no controls have none") {
   CHECK(nlohmann::json::parse(to_json(c))["variants"][0]["test/error_random"].is_null());
 }
 
-TEST_CASE("a variant that does not beat its controls is named before the table") {
+TEST_CASE("a variant that does not beat its controls is reported before the table") {
   const Comparison c = made_comparison({with_controls(made_variant("good", 0.02, 5, 4), true),
                                         with_controls(made_variant("idle", 0.03, 5, 4), false)});
   const std::string sentence =
@@ -124,7 +125,7 @@ TEST_CASE("a variant that does not beat its controls is named before the table")
   CHECK(variants[1]["test/error_shuffled_low"] == 0.49);
 }
 
-TEST_CASE("several controls that are not beaten are named together") {
+TEST_CASE("several controls that are not beaten are reported together") {
   Variant variant = with_controls(made_variant("idle", 0.03, 5, 4), false);
   variant.controls[1].beaten = false;
   const auto sentences = idle_attention(made_comparison({variant}));
@@ -133,7 +134,7 @@ TEST_CASE("several controls that are not beaten are named together") {
       contains(sentences[0], "looks at the centre (40.00 %) and random looks (3.01 %) could not"));
 }
 
-TEST_CASE("a comparison has the name that all its runs have") {
+TEST_CASE("a comparison is named after its runs if they share a name") {
   const TinyExperiment tiny;
   tiny.train("a", {"name=same", "training.episodes=16"});
   tiny.train("b", {"name=same", "model.core=gru", "training.episodes=16"});

@@ -8,7 +8,7 @@
 namespace saccade {
 namespace {
 
-// Half-open ranges of canvas pixels that a look sees, and the share of its light that they get.
+// Half-open ranges of canvas pixels that a look sees, and their weight.
 struct Patch {
   int left, right, top, bottom;
   double weight;
@@ -18,7 +18,7 @@ struct Patch {
   }
 };
 
-// The finest patch of the retina, as its header has it.
+// The finest patch of the retina, as documented in its header.
 Patch patch_at(double x, double y, int side, double weight) {
   const auto first = [side](double point) {
     return static_cast<int>(std::floor(point - 0.5 * side + 0.5));
@@ -27,7 +27,7 @@ Patch patch_at(double x, double y, int side, double weight) {
   return {left, left + side, top, top + side, weight};
 }
 
-// The share of a digit's box that an episode has seen, pixel by pixel.
+// The seen share of a digit's box in an episode, pixel by pixel.
 double seen_share(const Box& box, const std::vector<std::vector<Patch>>& looks) {
   double seen = 0.0;
   for (int row = box.y; row < box.y + box.height; ++row)
@@ -43,7 +43,7 @@ double seen_share(const Box& box, const std::vector<std::vector<Patch>>& looks) 
   return seen / (box.width * box.height);
 }
 
-/// Mean coverage of a batch whose look t of episode b are patches_of(t, b).
+/// Mean coverage of a batch in which look t of episode b has patches_of(t, b).
 template <class PatchesOf>
 double naive_coverage(const Rollout& rollout, int steps, const PatchesOf& patches_of) {
   double sum = 0.0;
@@ -63,7 +63,7 @@ double naive_entropy(const float* p, int n) {
   return sum;
 }
 
-/// The mean over all looks of a batch.
+/// Mean over all looks of a batch.
 double mean_entropy(const Rollout& rollout) {
   const Tensor<3>& decisions = rollout.look->decisions;
   const ConstMatrix all = matrix(decisions);
@@ -75,7 +75,7 @@ double mean_entropy(const Rollout& rollout) {
 }  // namespace
 
 TEST_CASE("coverage of hard looks is the share of the digit's pixels in the retina's patches") {
-  // Places fall on no half pixel with these sides, but for the centre, which is exact.
+  // With these sides no place falls on a half pixel, except the centre, which is exact.
   const std::vector<std::pair<Overrides, int>> cases = {
       {{}, 4},
       {{"attention.glimpse.num_glimpses=7", "scene.num_digits=2"}, 4},
@@ -105,7 +105,7 @@ TEST_CASE("coverage of hard looks is the share of the digit's pixels in the reti
   }
 }
 
-TEST_CASE("coverage of soft looks weighs the patches of all candidates") {
+TEST_CASE("coverage of soft looks weights the patches of all candidates") {
   for (const std::string readout : {"expectation", "sample"}) {
     CAPTURE(readout);
     const TinyTask tiny(with_kind(
@@ -128,7 +128,7 @@ TEST_CASE("coverage of soft looks weighs the patches of all candidates") {
   }
 }
 
-TEST_CASE("a window is seen as a whole: its exposure makes up for its many filters") {
+TEST_CASE("a window is seen as a whole: its exposure is independent of the number of filters") {
   const TinyTask tiny(with_kind("soft_gaussian"));
   const auto batch = tiny.play(100);
   double window = 0.0;
@@ -139,7 +139,7 @@ TEST_CASE("a window is seen as a whole: its exposure makes up for its many filte
     window += gaze.half_width;
   }
   CHECK(window > 0.0);
-  // A pixel is seen where the cells reach over its centre.
+  // A pixel is seen if the cells extend over its centre.
   const double expected = naive_coverage(*batch, 3, [&](int t, int b) {
     const Gaze gaze = batch->look->gaze(t, b);
     std::vector<Patch> patches;
@@ -158,7 +158,7 @@ TEST_CASE("a window is seen as a whole: its exposure makes up for its many filte
   CHECK(tiny.evaluate(100, 2).coverage == doctest::Approx(expected).epsilon(0.01));
 }
 
-TEST_CASE("weights that are no numbers are evaluated as well") {
+TEST_CASE("evaluation tolerates non-finite weights") {
   for (const std::string& kind : glimpse_kinds()) {
     CAPTURE(kind);
     TinyTask tiny(with_kind(kind));
@@ -169,7 +169,7 @@ TEST_CASE("weights that are no numbers are evaluated as well") {
   }
 }
 
-TEST_CASE("entropy is that of what placed the looks") {
+TEST_CASE("entropy is that of the distribution that placed the looks") {
   const TinyTask gaussian({"attention.glimpse.std=0.5"});
   CHECK(gaussian.evaluate(100, 1).entropy == doctest::Approx(gaussian_entropy(0.5F)));
 
@@ -184,7 +184,7 @@ TEST_CASE("entropy is that of what placed the looks") {
       CHECK(found.entropy == doctest::Approx(mean_entropy(*batch)).epsilon(1e-5));
       const double first_entropy = naive_entropy(&batch->look->decisions(0, 0, 0), 6);
       CHECK(first_entropy == doctest::Approx(first == "center" ? 0.0 : std::log(6.0)));
-      CHECK(found.entropy < std::log(6.0) + 1e-6);  // the uniform's, up to rounding
+      CHECK(found.entropy < std::log(6.0) + 1e-6);  // the uniform distribution's, up to rounding
     }
   CHECK(TinyTask(with_kind("soft_grid"))
             .evaluate(100, 1, {.policy = find_policy("random")})
@@ -224,7 +224,7 @@ TEST_CASE("a large canvas is mapped in cells of several pixels") {
   CHECK(map_size({1, 61, 100}).cols == 50);
 }
 
-TEST_CASE("details say how it answered after each glimpse, and what for what") {
+TEST_CASE("details hold the error after each glimpse and the confusion matrix") {
   const TinyTask tiny;
   constexpr int kScenes = 150;
   const Evaluation found = tiny.evaluate(kScenes, 2, {.details = true});

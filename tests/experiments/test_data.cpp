@@ -1,4 +1,4 @@
-// Bringing whole digit sets into a folder: fetch(), and `saccade data NAME`.
+// Downloading whole datasets: fetch(), and `saccade data NAME`.
 #include <archive.h>
 #include <archive_entry.h>
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ PublishedFile published(const TemporaryFolder& scratch, const std::string& name,
   return {name, static_cast<std::int64_t>(bytes.size()), sha256_of(scratch.path / "bytes"), {}};
 }
 
-/// An archive with these files, each in a folder, and a folder of the name of the first.
+/// An archive with these files, each in a folder, and a folder named like the first file.
 std::string archive_of(const Files& files, bool zip) {
   const TemporaryFolder folder;
   const std::string path = (folder.path / "archive").string();
@@ -58,7 +58,7 @@ std::string archive_of(const Files& files, bool zip) {
   return bytes_of(path);
 }
 
-/// Two files and an archive of two more, published by a server.
+/// Two files and an archive with two more, published by a server.
 struct Published {
   Published() {
     for (const auto& file : on_server) files.push_back(published(scratch, file.first, file.second));
@@ -96,18 +96,18 @@ struct Published {
 const Files kAll = {
     {"one", "first"}, {"two", "second"}, {"three", std::string(5000, '3')}, {"four", "4"}};
 
-TEST_CASE("a digit set is fetched, its archives unpacked and removed") {
+TEST_CASE("a dataset is downloaded, and its archives are unpacked and removed") {
   Published set;
   CHECK(set.get());
   CHECK(set.there() == kAll);
   const Asked asked = set.server.asked();
   CHECK(asked == Asked{"/one", "/two", "/all.zip"});
-  CHECK(set.get());  // nothing is left to do
+  CHECK(set.get());  // nothing left to do
   CHECK(set.server.asked() == asked);
   CHECK(set.there() == kAll);
 }
 
-TEST_CASE("what is there already is left as it is, what is missing is fetched") {
+TEST_CASE("existing files are kept, missing ones are downloaded") {
   Published set;
   CHECK(set.get());
   fs::remove(set.folder.path / "set" / "two");
@@ -124,7 +124,7 @@ TEST_CASE("what is there already is left as it is, what is missing is fetched") 
   CHECK(set.there() == kAll);
 }
 
-TEST_CASE("a file that is not the published one is replaced by force alone") {
+TEST_CASE("a file that differs from the published one is replaced only with force") {
   Published set;
   fs::create_directories(set.folder.path / "set");
   put_bytes(set.folder.path / "set" / "one", "FIRST");
@@ -136,7 +136,7 @@ TEST_CASE("a file that is not the published one is replaced by force alone") {
   CHECK(set.there() == kAll);
 }
 
-TEST_CASE("an archive that lies in the folder is unpacked and stays") {
+TEST_CASE("an archive that is already in the folder is unpacked and kept") {
   Published set;
   fs::create_directories(set.folder.path / "set");
   put_bytes(set.folder.path / "set" / "all.zip", set.on_server["all.zip"]);
@@ -147,7 +147,7 @@ TEST_CASE("an archive that lies in the folder is unpacked and stays") {
   CHECK(set.there() == all);
 }
 
-TEST_CASE("a mirror is asked in place of where the files are published") {
+TEST_CASE("a mirror is used instead of the published places") {
   Published set;
   const std::string mirror = set.server.url("/copies");
   for (PublishedFile& file : set.files) file.urls = {"http://127.0.0.1:1/nobody"};
@@ -160,7 +160,7 @@ TEST_CASE("a mirror is asked in place of where the files are published") {
   CHECK(contains(set.fault<InputError>(false, "ftp://host/copies"), "--mirror ftp://host/copies"));
 }
 
-TEST_CASE("where nothing can be had it is said what to put where") {
+TEST_CASE("a failed download says which files to put where") {
   Published set;
   set.on_server.erase("two");
   set.files[1].urls.push_back(HttpServer::dead_url("/two"));
@@ -175,7 +175,7 @@ TEST_CASE("where nothing can be had it is said what to put where") {
   CHECK(set.there() == Files{{"one", "first"}});
 }
 
-TEST_CASE("an archive of another content is told, and nothing half unpacked stays") {
+TEST_CASE("an archive with other contents is reported, and nothing half unpacked remains") {
   const TemporaryFolder folder;
   const fs::path archive = folder.path / "archive";
   for (const bool zip : {false, true}) {
@@ -200,7 +200,7 @@ TEST_CASE("an archive of another content is told, and nothing half unpacked stay
                  archive.string() + ": cannot be unpacked: "));
 }
 
-TEST_CASE("the table of published files says all that is needed of each source") {
+TEST_CASE("the table of published files is complete for each source") {
   std::set<std::string> checksums;
   for (const std::string& source : published_sets()) {
     CAPTURE(source);
@@ -227,7 +227,7 @@ struct Typed : TemporaryFolder {
   TemporaryVariable cache{"XDG_CACHE_HOME", (path / "cache").c_str()};
 };
 
-TEST_CASE("saccade data downloads into the cache folder, and fails with 1 where it cannot") {
+TEST_CASE("saccade data downloads into the cache folder, and exits with 1 on failure") {
   const Typed typed;
   const HttpServer server([](const Request&) { return Reply{.status = 403}; });
   const Program::Result refused =
@@ -249,7 +249,7 @@ TEST_CASE("saccade data downloads into the cache folder, and fails with 1 where 
   CHECK(contains(offline.err, "unpacks"));
 }
 
-TEST_CASE("saccade data that is interrupted keeps the part and exits with 130") {
+TEST_CASE("an interrupted saccade data keeps the part and exits with 130") {
   const Typed typed;
   const HttpServer server([](const Request&) {
     return Reply{.body = std::string(50'000, 'x'), .length = 9912422, .holds = true};
@@ -265,7 +265,7 @@ TEST_CASE("saccade data that is interrupted keeps the part and exits with 130") 
   CHECK(fs::file_size(part) == 50'000);
 }
 
-TEST_CASE("bad words after saccade data are refused with 2") {
+TEST_CASE("bad usage of saccade data exits with 2") {
   const Typed typed;
   const auto check = [&](const CommandWords& words, const std::string& message) {
     check_refused(run_saccade(typed.path, words), message);

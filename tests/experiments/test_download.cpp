@@ -18,7 +18,7 @@ using Reply = HttpServer::Reply;
 using Request = HttpServer::Request;
 using Asked = std::vector<std::string>;
 
-// 100,000 bytes that do not repeat soon.
+// 100,000 bytes with a long period.
 std::string some_bytes() {
   std::string bytes;
   for (std::uint32_t i = 0; i < 100'000; ++i)
@@ -26,7 +26,7 @@ std::string some_bytes() {
   return bytes;
 }
 
-/// A file that is to be downloaded into an empty folder, and what a good server sends.
+/// A file to be downloaded into an empty folder, and the reply of a well-behaved server.
 struct Wanted {
   explicit Wanted(const std::string& bytes_ = some_bytes()) : bytes(bytes_) {
     put_bytes(folder.path / "published", bytes);
@@ -64,7 +64,7 @@ HttpServer good(const Wanted& wanted) {
       [&](const Request& request) { return HttpServer::file(request, wanted.bytes); });
 }
 
-TEST_CASE("the SHA-256 of a file is that of FIPS 180-4") {
+TEST_CASE("the SHA-256 of a file agrees with FIPS 180-4") {
   const TemporaryFolder folder;
   put_bytes(folder.path / "abc", "abc");
   CHECK(sha256_of(folder.path / "abc") ==
@@ -76,7 +76,7 @@ TEST_CASE("the SHA-256 of a file is that of FIPS 180-4") {
                  "gone: cannot be read"));
 }
 
-TEST_CASE("a file is downloaded and told of") {
+TEST_CASE("a file is downloaded and its progress reported") {
   struct Heard final : DownloadProgress {
     void begin(const std::string& name, std::int64_t bytes) override {
       CHECK(name == "file");
@@ -104,7 +104,7 @@ TEST_CASE("a file is downloaded and told of") {
   CHECK(server.asked() == Asked{"/file"});
 }
 
-TEST_CASE("what breaks off is gone on with at the same place") {
+TEST_CASE("an interrupted download is resumed from the same place") {
   Wanted wanted;
   HttpServer server([&](const Request& request) {
     Reply reply = HttpServer::file(request, wanted.bytes);
@@ -116,7 +116,7 @@ TEST_CASE("what breaks off is gone on with at the same place") {
   CHECK(server.asked() == Asked{"/file", "/file from 30000", "/file from 60000"});
 }
 
-TEST_CASE("what another call has left is gone on with") {
+TEST_CASE("a part left by an earlier call is resumed") {
   Wanted wanted;
   put_bytes(wanted.part(), wanted.bytes.substr(0, 700));
   const HttpServer server = good(wanted);
@@ -125,7 +125,7 @@ TEST_CASE("what another call has left is gone on with") {
   CHECK(server.asked() == Asked{"/file from 700"});
 }
 
-TEST_CASE("a part that is whole is asked for no more, one that is wrong or too long from anew") {
+TEST_CASE("a complete part is not requested again, a wrong or overlong one starts anew") {
   Wanted wanted;
   const HttpServer server = good(wanted);
   put_bytes(wanted.part(), wanted.bytes);
@@ -140,7 +140,7 @@ TEST_CASE("a part that is whole is asked for no more, one that is wrong or too l
     wanted.check_there();
     CHECK(server.asked().back() == "/again");
   }
-  // The rest of it fits no beginning but the right one.
+  // The rest of the file only fits the right beginning.
   fs::remove(wanted.file.target);
   put_bytes(wanted.part(), std::string(500, 'x'));
   CHECK(wanted.get({server.url("/file")}));
@@ -150,7 +150,7 @@ TEST_CASE("a part that is whole is asked for no more, one that is wrong or too l
   CHECK(Asked(asked.end() - 2, asked.end()) == Asked{"/file from 500", "/file"});
 }
 
-TEST_CASE("a server that cannot send the rest of a file sends all of it") {
+TEST_CASE("a server that cannot send a range sends the whole file") {
   Wanted wanted;
   HttpServer server([&](const Request&) { return Reply{.body = wanted.bytes}; });
   put_bytes(wanted.part(), wanted.bytes.substr(0, 700));
@@ -159,7 +159,7 @@ TEST_CASE("a server that cannot send the rest of a file sends all of it") {
   CHECK(server.asked() == Asked{"/file from 700", "/file"});
 }
 
-TEST_CASE("a server that lies about the length is not believed") {
+TEST_CASE("a wrong length from a server is detected") {
   Wanted wanted;
   const HttpServer honest = good(wanted);
   SUBCASE("it says more than it sends") {
@@ -185,7 +185,7 @@ TEST_CASE("a server that lies about the length is not believed") {
   }
 }
 
-TEST_CASE("wrong bytes are thrown away and the next place is asked") {
+TEST_CASE("wrong contents are discarded and the next place is asked") {
   Wanted wanted;
   std::string other = wanted.bytes;
   other[77] ^= 1;
@@ -198,7 +198,7 @@ TEST_CASE("wrong bytes are thrown away and the next place is asked") {
   wanted.check_there();
 }
 
-TEST_CASE("redirects are followed, but not to anything but http") {
+TEST_CASE("redirects are followed, but only to http and https") {
   Wanted wanted;
   HttpServer server([&](const Request& request) -> Reply {
     if (request.path == "/old") return {.status = 302, .headers = {"Location: /new"}};
@@ -216,7 +216,7 @@ TEST_CASE("redirects are followed, but not to anything but http") {
   wanted.check_nothing();
 }
 
-TEST_CASE("a place without the file is left for the next, with what there is") {
+TEST_CASE("if a place lacks the file, the next one continues the part") {
   Wanted wanted;
   HttpServer missing([](const Request&) { return Reply{.status = 404, .body = "nothing here"}; });
   HttpServer broken([&](const Request& request) {
@@ -236,10 +236,10 @@ TEST_CASE("a place without the file is left for the next, with what there is") {
   CHECK(contains(fault, "file cannot be had:\n  " + missing.url("/a") + ": HTTP status 404\n"));
   CHECK(contains(fault, "\n  " + broken.url("/b") + ": "));
   CHECK(contains(fault, "\n  " + dead + ": Failed to connect"));
-  CHECK(fs::file_size(wanted.part()) == 5'000);  // to be gone on with
+  CHECK(fs::file_size(wanted.part()) == 5'000);  // to be resumed
 }
 
-TEST_CASE("a place that falls silent is left") {
+TEST_CASE("a server that stops sending is given up") {
   Wanted wanted;
   HttpServer silent([&](const Request& request) {
     Reply reply = HttpServer::file(request, wanted.bytes);
@@ -248,7 +248,7 @@ TEST_CASE("a place that falls silent is left") {
     return reply;
   });
   const HttpServer server = good(wanted);
-  std::vector<std::string> urls(5, server.url("/file"));  // it may be slow, too, under load
+  std::vector<std::string> urls(5, server.url("/file"));  // any of them may be slow under load
   urls.insert(urls.begin(), silent.url("/file"));
   CHECK(wanted.get(urls, /*stall=*/2));
   wanted.check_there();
@@ -256,10 +256,10 @@ TEST_CASE("a place that falls silent is left") {
   CHECK(server.asked().front() == "/file from 2000");
 }
 
-// Nothing here is awaited by a clock: without the rule the download would go on until it is
-// stopped, after far more bytes than come within the time of the rule.
-TEST_CASE("a place that sends a few bytes a second is left") {
-  constexpr std::int64_t kFarTooMany = 2'000;  // 100 s of them
+// No clock is involved: without the rule the download would continue until stopped, after far more
+// bytes than arrive within the stall timeout.
+TEST_CASE("a server that sends only a few bytes per second is given up") {
+  constexpr std::int64_t kFarTooMany = 2'000;  // they would take 100 s
   Wanted wanted;
   HttpServer slow([&](const Request& request) {
     Reply reply = HttpServer::file(request, wanted.bytes);
@@ -279,12 +279,12 @@ TEST_CASE("a place that sends a few bytes a second is left") {
                      ": slower than 1000 bytes a second for 2 s; what came is kept, and the same "
                      "command goes on with it");
   CHECK_FALSE(wanted.stop);
-  CHECK(slow.asked() == Asked{"/file"});  // not again
+  CHECK(slow.asked() == Asked{"/file"});  // not asked again
   CHECK(fs::file_size(wanted.part()) > 0);
   CHECK(fs::file_size(wanted.part()) < kFarTooMany);
 }
 
-TEST_CASE("what is downloaded grows in a regular file") {
+TEST_CASE("a download's part file must be a regular file") {
   Wanted wanted;
   const HttpServer server = good(wanted);
   const EmptyPipe pipe(wanted.part());
@@ -293,7 +293,7 @@ TEST_CASE("what is downloaded grows in a regular file") {
   CHECK(server.asked().empty());
 }
 
-TEST_CASE("a download that is stopped keeps what it has") {
+TEST_CASE("a stopped download keeps its part") {
   Wanted wanted;
   HttpServer server([&](const Request& request) {
     Reply reply = HttpServer::file(request, wanted.bytes);
@@ -313,7 +313,7 @@ TEST_CASE("a download that is stopped keeps what it has") {
   CHECK(server.asked() == Asked{"/file"});
 }
 
-TEST_CASE("a URL that is none is refused") {
+TEST_CASE("an invalid URL is refused") {
   Wanted wanted;
   for (const char* url : {"ftp://host/file", "file:///etc/passwd", "host/file", "", "http://",
                           "https:///file", "http://host/a b"}) {
@@ -324,7 +324,7 @@ TEST_CASE("a URL that is none is refused") {
   wanted.check_nothing();
 }
 
-TEST_CASE("two processes do not write into the same part") {
+TEST_CASE("two processes cannot download the same part") {
   Wanted wanted;
   const HttpServer server = good(wanted);
   const int held = open(wanted.part().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);

@@ -6,7 +6,7 @@
 namespace saccade {
 namespace {
 
-// Each form once, at places of their own.
+// Each shape once, at different places.
 Drawing every_form() {
   Drawing drawing{.width = 100.0, .height = 60.0};
   drawing.add(Stroke{{{5.0, 5.0}, {25.0, 5.0}, {25.0, 15.0}}, 2.0}, Role::ink);
@@ -23,7 +23,7 @@ Drawing every_form() {
   return drawing;
 }
 
-TEST_CASE("a drawing on the page has an element for each shape") {
+TEST_CASE("an SVG drawing has an element for each shape") {
   const std::string svg = svg_of(every_form(), "what & why");
   for (const char* part :
        {"<svg viewBox=\"0 0 100 60\"", "role=\"img\" aria-label=\"what &amp; why\"",
@@ -38,7 +38,7 @@ TEST_CASE("a drawing on the page has an element for each shape") {
     CHECK_MESSAGE(contains(svg, part), part);
 }
 
-TEST_CASE("a drawing on paper has the same shapes at the same places") {
+TEST_CASE("a printed drawing has the same shapes at the same places") {
   const Drawing drawing = every_form();
   const Picture picture = picture_of(drawing, 2.0);
   CHECK(picture.cols() == 200);
@@ -54,14 +54,14 @@ TEST_CASE("a drawing on paper has the same shapes at the same places") {
   CHECK(at(10.0, 40.0) == variant_colour(8));
   CHECK(at(75.0, 35.0) == Colour{200, 0, 0});
   CHECK(at(85.0, 35.0) == Colour{0, 200, 0});
-  CHECK(at(2.0, 3.0) == kPaper);  // a spot is not drawn
+  CHECK(at(2.0, 3.0) == kPaper);  // tooltips are not drawn
   int inked = 0;
   for (int y = 80; y < 100; ++y)
     for (int x = 50; x < 110; ++x) inked += picture.at({x, y}) != kPaper;
   CHECK(inked > 50);
 }
 
-TEST_CASE("the style sheet has the colours that are on paper") {
+TEST_CASE("the style sheet has the colours of the print") {
   const std::string css = style_of_drawings(9);
   CHECK(contains(css, ":root { --paper: #ffffff; }\n.paper { color: var(--paper); }"));
   CHECK(contains(css, "--ink: #212529;"));
@@ -71,7 +71,7 @@ TEST_CASE("the style sheet has the colours that are on paper") {
   CHECK_FALSE(contains(css, ".v9"));
 }
 
-TEST_CASE("colour scales go evenly from end to end and stay there") {
+TEST_CASE("colour scales are even from end to end and clamp outside") {
   for (const auto scale : {heat_colour, exposure_colour}) {
     CHECK(scale(-1.0) == scale(0.0));
     CHECK(scale(2.0) == scale(1.0));

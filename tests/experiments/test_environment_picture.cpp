@@ -14,7 +14,8 @@ namespace saccade {
 namespace {
 
 constexpr int kGlimpses = 3;
-constexpr int kBars = 228;  // columns at the right of a panel where they and what is seen stand
+constexpr int kBars = 228;  // columns at the right of a panel that contain the bars and the
+                            // observation
 
 std::unique_ptr<Task> pictured_task(const std::string& scene) {
   const Config config = parse_config(
@@ -30,7 +31,7 @@ std::unique_ptr<Task> pictured_task(const std::string& scene) {
   return std::make_unique<Task>(config, std::make_shared<const Digits>(std::move(digits)));
 }
 
-// What an agent with weights of 0 does in the first scene, as it is recorded.
+// The recording of an agent with zero weights in the first scene.
 struct Recorded {
   explicit Recorded(const Task& task)
       : rollout(task.model, task.environments(Split::train)(1, 1)),
@@ -46,7 +47,7 @@ struct Recorded {
   Tensor<3> canvases;
 };
 
-// How many pixels of two pictures differ, from one column on to another.
+// Number of pixels that differ between two pictures in the given columns.
 int differing(const Picture& one, const Picture& other, int first, int end) {
   int count = 0;
   for (int y = 0; y < one.rows(); ++y)
@@ -61,7 +62,7 @@ bool shows_colour(const Picture& picture, Colour colour) {
   return false;
 }
 
-// An environment that is played by hand.
+// An environment driven by hand.
 struct Played {
   Played(const Task& task, int boxes)
       : environments(task.environments(Split::train), 1,
@@ -96,13 +97,13 @@ struct Played {
 
 }  // namespace
 
-TEST_CASE("an environment is drawn as a recording draws the same looks and answers") {
+TEST_CASE("an environment's picture equals the recording of the same looks and answers") {
   const auto task = pictured_task("{kind: translated, canvas: [20, 30]}");
   Recorded recorded(*task);
   Played played(*task, 1);
   const Answer& answer = *recorded.rollout.answer;
   const auto place = [&](int t, int axis) { return recorded.rollout.look->locations(t, 0, axis); };
-  // The first look of an environment is its own: the recorded agent is led there.
+  // The first look of an environment is random, so the recorded agent is moved there.
   recorded.rollout.look->locations(0, 0, 0) = played.place[0];
   recorded.rollout.look->locations(0, 0, 1) = played.place[1];
   std::ranges::copy(played.glimpses, &recorded.rollout.look->glimpses(0, 0, 0));
@@ -115,8 +116,8 @@ TEST_CASE("an environment is drawn as a recording draws the same looks and answe
     const Picture expected = panel.panel(recorded.episode(), t, false), drawn = picture.draw(0);
     CHECK(drawn.rows() == (expected.rows() + 1) / 2 * 2);
     CHECK(drawn.cols() == (expected.cols() + 1) / 2 * 2);
-    // An agent of zeros finds all classes alike, and so does who has not answered yet; the answers
-    // of others are drawn as certain.
+    // An agent with zero weights gives equal probabilities, as does a picture without an answer;
+    // given answers are drawn as certain.
     const int bars = expected.cols() - kBars;
     CHECK(differing(expected, drawn, 0, bars) == 0);
     CHECK((differing(expected, drawn, bars, expected.cols()) == 0) == (t == 0));

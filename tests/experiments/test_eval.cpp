@@ -20,7 +20,7 @@ std::string eval_fault(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("eval finds the figures of the run's summary, for any number of threads") {
+TEST_CASE("eval reproduces the figures of the run's summary for any number of threads") {
   const TinyExperiment tiny;
   const fs::path folder = tiny.train("out");
   const auto before = contents(folder);
@@ -66,7 +66,7 @@ TEST_CASE("eval prints the table of the run") {
   CHECK(lines[7].empty());
 }
 
-TEST_CASE("eval takes as many scenes as it is told to") {
+TEST_CASE("eval uses the requested number of scenes") {
   const TinyExperiment tiny;
   const fs::path folder = tiny.train("out");
   CHECK(eval_json(folder, 40).at("test/scenes") == 40);
@@ -74,7 +74,7 @@ TEST_CASE("eval takes as many scenes as it is told to") {
   CHECK(eval_json(folder, 150) == eval_json(folder));
 }
 
-TEST_CASE("eval reads the best checkpoint, and the last where there is no best yet") {
+TEST_CASE("eval reads the best checkpoint, or the last if there is no best yet") {
   const TinyExperiment tiny;
   const fs::path folder = tiny.train("out");
   const nlohmann::json own = eval_json(folder);
@@ -101,7 +101,7 @@ TEST_CASE("eval needs nothing of a run folder but its checkpoint") {
   CHECK(eval_json(tiny.path / "copy") == own);
 }
 
-TEST_CASE("eval can show digits of another source, which must have as many classes") {
+TEST_CASE("eval can use digits of another source with the same number of classes") {
   const TinyExperiment tiny;
   const fs::path drawn =
       tiny.train("drawn", {"data.source=synthetic", "data.path=null", "scene.canvas=[40, 40]"});
@@ -115,7 +115,7 @@ TEST_CASE("eval can show digits of another source, which must have as many class
   CHECK(contains(message_of<InputError>([&] { shown(bars, "mnits"); }), "unknown data.source"));
 }
 
-TEST_CASE("eval of what is no run, or of a checkpoint that is not whole, is refused") {
+TEST_CASE("eval refuses a folder that is not a run, and a damaged checkpoint") {
   const TinyExperiment tiny;
   for (const char* name : {"none", "data", "tiny.yaml"}) {
     CAPTURE(name);

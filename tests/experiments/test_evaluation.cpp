@@ -13,7 +13,7 @@
 namespace saccade {
 namespace {
 
-// What the looks of some rollouts should be counted as, from the digits' boxes in pixels.
+// Expected statistics of the looks of rollouts, from the digits' boxes in pixels.
 struct Looks {
   double on_target = 0.0, border = 0.0, distance = 0.0;
 
@@ -71,7 +71,7 @@ TEST_CASE("wilson_interval gives the published values") {
   CHECK(high == 1.0);
 }
 
-TEST_CASE("an interval of repeated images is over the images") {
+TEST_CASE("the interval for repeated images is over the images") {
   double low = 0.0, high = 0.0;
   const auto check = [&](const std::vector<float>& errors, const std::vector<Shown>& shown,
                          double trials, int images) {
@@ -81,7 +81,7 @@ TEST_CASE("an interval of repeated images is over the images") {
     CHECK(found.high == doctest::Approx(high));
     CHECK(found.images == images);
   };
-  // 26 of 50 images are wrong, each shown 200 times, as it is or with its scenes in disorder.
+  // 26 of 50 images are wrong, each shown 200 times; in order, or with the scenes shuffled.
   std::vector<float> errors;
   std::vector<Shown> shown, once;
   for (int i = 0; i < 10'000; ++i) {
@@ -94,16 +94,16 @@ TEST_CASE("an interval of repeated images is over the images") {
   CHECK(high == doctest::Approx(0.652).epsilon(1e-3));
   check(errors, {}, 10'000, 10'000);
   check(errors, once, 10'000, 10'000);
-  // Errors that have nothing to do with the image: as many trials as scenes.
+  // Errors independent of the image: as many trials as scenes.
   for (int i = 0; i < 10'000; ++i) errors[i] = i / 50 % 2 == 0 ? 1.0F : 0.0F;
   check(errors, shown, 10'000, 50);
-  // Without an error nothing is known of how alike they are.
+  // Without errors the correlation within an image is unknown.
   check(std::vector<float>(10'000, 0.0F), shown, 50, 50);
 }
 
-TEST_CASE("an interval of scenes of several images is over all of them") {
-  // Scenes of two images of 40, the same pair never twice: wrong where the second one is of the
-  // first 20. What the first image is says nothing.
+TEST_CASE("the interval for scenes with several images takes all of them into account") {
+  // Scenes with two of 40 images, no pair repeated: wrong if the second one is among the first 20.
+  // The first image does not matter.
   constexpr int kImages = 40;
   std::vector<float> errors;
   std::vector<Shown> firsts, both;
@@ -126,7 +126,7 @@ TEST_CASE("an interval of scenes of several images is over all of them") {
   CHECK(of_both.high == doctest::Approx(high).epsilon(0.02));
   CHECK(of_first.high - of_first.low < 0.5 * (high - low));
 
-  // The same scenes again and again are no more trials.
+  // Repeating the same scenes adds no trials.
   std::vector<float> thrice;
   std::vector<Shown> shown;
   const int scenes = static_cast<int>(errors.size());
@@ -158,7 +158,7 @@ TEST_CASE("draws show the same digits at other places, and identical scenes are 
   evaluation.scenes = 10'000;
   CHECK(pairs.task.test_scenes(evaluation) == digits / (digits % 2 == 0 ? 2 : 1));
 
-  // A bag lays its digits into tiles.
+  // A bag places its digits in tiles.
   const TinyTask bag(
       {"scene.kind=bag", "scene.num_distractors=0", "scene.num_digits=2", "scene.canvas=[13, 40]"});
   CHECK(bag.task.test_scenes(evaluation) == digits / (digits % 2 == 0 ? 2 : 1));
@@ -166,7 +166,7 @@ TEST_CASE("draws show the same digits at other places, and identical scenes are 
   CHECK(words.test_scenes(evaluation) == 100);
 }
 
-TEST_CASE("an evaluation does not depend on the number of workers, and repeats") {
+TEST_CASE("an evaluation does not depend on the number of workers, and is reproducible") {
   const TinyTask tiny;
   for (const bool sampled : {false, true})
     for (const int scenes : {1, 99, 100, 101, 250}) {
@@ -181,7 +181,7 @@ TEST_CASE("an evaluation does not depend on the number of workers, and repeats")
     }
 }
 
-TEST_CASE("ranks share an evaluation and have all of what one process has") {
+TEST_CASE("ranks share an evaluation and all get the result of a single process") {
   const TinyTask tiny;
   const PassRequest request{.readout = Readout::sample, .passes = 2, .details = true};
   for (const int scenes : {50, 250, 301}) {
@@ -204,7 +204,7 @@ TEST_CASE("ranks share an evaluation and have all of what one process has") {
   }
 }
 
-TEST_CASE("an evaluator forgets the pass before") {
+TEST_CASE("an evaluator keeps nothing of the previous pass") {
   const TinyTask tiny;
   Workers workers(2);
   Evaluator evaluator(tiny.task.model, tiny.task.environments(Split::test), 150, TinyTask::kSeed,
@@ -217,8 +217,8 @@ TEST_CASE("an evaluator forgets the pass before") {
   check_equal(tiny.evaluate(150, 1), first);
 }
 
-TEST_CASE("fewer scenes than digits are drawn by the evaluation that is asked for") {
-  const TinyTask tiny({"evaluation.scenes=12"});  // of 20 test digits, whose classes take turns
+TEST_CASE("an evaluation with fewer scenes than digits draws them by its own seed") {
+  const TinyTask tiny({"evaluation.scenes=12"});  // of 20 test digits with alternating classes
   const auto labels = [&](const EnvironmentFactory& environments) {
     const auto environment = environments(12, 1);
     environment->reset(0);
@@ -238,7 +238,7 @@ TEST_CASE("fewer scenes than digits are drawn by the evaluation that is asked fo
   CHECK(labels(tiny.task.environments(Split::test, evaluation)) == in_order);
 }
 
-TEST_CASE("the deterministic pass counts what one batch of all scenes does") {
+TEST_CASE("the deterministic pass counts the same as one batch of all scenes") {
   for (const Overrides& overrides :
        {Overrides{}, Overrides{"scene.num_digits=2"}, Overrides{"attention.glimpse.kind=scan"},
         Overrides{"scene.num_digits=2", "scene.label=pair", "attention.glimpse.kind=center"}}) {
@@ -259,7 +259,7 @@ TEST_CASE("the deterministic pass counts what one batch of all scenes does") {
   }
 }
 
-TEST_CASE("of what moves, looks are held against where it was at that moment") {
+TEST_CASE("looks at moving digits are compared with where the digits were at that moment") {
   const TinyTask tiny({"scene.kind=catch", "scene.canvas=[8, 9]", "scene.num_distractors=0",
                        "attention.glimpse.num_glimpses=9"});
   const Evaluation follows = tiny.evaluate(100, 2, {.policy = find_policy("oracle")});
@@ -272,7 +272,7 @@ TEST_CASE("of what moves, looks are held against where it was at that moment") {
   CHECK(stays.coverage < 0.8);
 }
 
-TEST_CASE("passes average the class probabilities, and the shares of their looks") {
+TEST_CASE("passes average the class probabilities and the shares of their looks") {
   const TinyTask tiny({"attention.glimpse.std=0.6"});
   constexpr int kScenes = 130, kPasses = 5;
   const PassRequest request{.readout = Readout::sample, .passes = kPasses};
@@ -303,7 +303,7 @@ TEST_CASE("passes average the class probabilities, and the shares of their looks
   CHECK(found.error == doctest::Approx(static_cast<double>(errors) / kScenes));
   CHECK(found.border == doctest::Approx(border));
   CHECK(found.distance == doctest::Approx(distance));
-  REQUIRE(errors * kPasses != single_errors);  // it is not the mean of the passes' errors
+  REQUIRE(errors * kPasses != single_errors);  // not the mean of the passes' errors
 }
 
 TEST_CASE("no kind of glimpse or model depends on the number of workers") {
@@ -330,7 +330,7 @@ TEST_CASE("no kind of glimpse or model depends on the number of workers") {
   }
 }
 
-TEST_CASE("a model that sees the canvas looks nowhere") {
+TEST_CASE("a model that reads the canvas has no looks") {
   for (const std::string kind : {"mlp", "cnn"}) {
     const Evaluation found = TinyTask(with_model(kind)).evaluate(120, 2);
     CHECK(found.on_target == 0.0);
@@ -342,7 +342,7 @@ TEST_CASE("a model that sees the canvas looks nowhere") {
   }
 }
 
-TEST_CASE("soft attention can be read as its most probable candidate, and sampled") {
+TEST_CASE("soft attention can be evaluated by its most probable candidate or by sampling") {
   const TinyTask tiny(
       with_kind("soft_grid", {"attention.glimpse.first=learned",
                               "attention.glimpse.temperature=0.3", "retina.patch_size=3"}));
@@ -373,7 +373,7 @@ TEST_CASE("soft attention can be read as its most probable candidate, and sample
       errors += batch->answer->said(b)[0] != batch->answer->truth(b)[0];
     const Evaluation found = tiny.evaluate(kScenes, 2, request);
     CHECK(found.error == doctest::Approx(static_cast<double>(errors) / kScenes));
-    Looks looks;  // of a sharp look, the location is its candidate
+    Looks looks;  // of a one-hot look, the location is its candidate
     looks.add(*batch, kRows, kCols);
     if (readout == Readout::argmax || readout == Readout::sample) check_looks(found, looks);
     seen.emplace_back(w.data, w.data + static_cast<std::ptrdiff_t>(w.rows) * w.cols);
@@ -383,7 +383,7 @@ TEST_CASE("soft attention can be read as its most probable candidate, and sample
   CHECK(seen[2] != seen[3]);
 }
 
-TEST_CASE("shuffled looks are those of the episode before") {
+TEST_CASE("shuffled looks are those of the previous episode") {
   for (const std::string kind : {"center", "scan"}) {
     const TinyTask tiny({"attention.glimpse.kind=" + kind});
     check_equal(tiny.evaluate(150, 2, {.shuffled = true}), tiny.evaluate(150, 2));
@@ -447,8 +447,8 @@ TEST_CASE("the controls look where they should") {
   CHECK(oracle.border == 0.0);
   CHECK(oracle.distance == 0.0);
 
-  // The corner of a 6x6 digit on 13x15 is uniform over rows 0-7 and columns 0-9; rows 1-6 and
-  // columns 2-7 bring it over the centre.
+  // The corner of a 6x6 digit on 13x15 is uniform over rows 0-7 and columns 0-9; in rows 1-6 and
+  // columns 2-7 it covers the centre.
   const Evaluation center = TinyTask({"attention.glimpse.kind=center"}).evaluate(2000, 2);
   CHECK(center.on_target == doctest::Approx(36.0 / 80.0).epsilon(0.1));
   CHECK(center.border == 0.0);
@@ -464,7 +464,7 @@ TEST_CASE("the controls look where they should") {
   check_equal(random, tiny.evaluate(2000, 1, {.policy = find_policy("random")}));
 }
 
-TEST_CASE("the border is 0.98 and beyond; looks are told apart by glimpse") {
+TEST_CASE("the border is at 0.98 and beyond, and looks are counted by glimpse") {
   const Policy policy = [](Matrix samples, const LookRequest& request) {
     for (int b = 0; b < samples.rows; ++b) {
       samples(b, 0) = request.t == 0 ? request.target(b, 0) : request.t == 1 ? 0.979F : -0.98F;

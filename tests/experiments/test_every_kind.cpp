@@ -1,4 +1,4 @@
-// Every kind of looking through every verb, on an experiment that takes milliseconds.
+// Every way of looking with every command, on an experiment that takes milliseconds.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ std::vector<Kind> every_kind() {
     kinds.back().overrides.push_back("model.context_size=13");
   }
 
-  // What a task needs beside its name.
+  // Settings a task needs besides its name.
   const std::vector<std::string> two = {"scene.canvas=[13, 40]", "scene.num_digits=2",
                                         "attention.hidden.kind=attend"};
   const auto with = [](std::vector<std::string> all, const std::vector<std::string>& more) {
@@ -74,14 +74,14 @@ std::vector<Kind> every_kind() {
   return kinds;
 }
 
-// The digits, balls or words of the test, as the environment itself shows them.
+// The digits, balls or words of the test, from the environment itself.
 std::unique_ptr<Environment> test_environment(const Task& task, int scenes) {
   auto environment = task.environments(Split::test)(scenes, 1);
   environment->reset(0);
   return environment;
 }
 
-// The share of scenes that were answered wrongly, counted from the arrays of `eval --weights`.
+// The share of scenes answered wrongly, counted from the arrays of `eval --weights`.
 double count_errors(const Task& task, const ReadNpz& npz) {
   const xt::xarray<int> answers = npz.get<int>("answers");
   const int scenes = static_cast<int>(answers.shape()[0]);
@@ -96,7 +96,7 @@ double count_errors(const Task& task, const ReadNpz& npz) {
       environment->act(actions, rewards);
       for (const float reward : rewards) caught += reward;
     }
-    return 1.0 - caught / scenes;  // a ball lands in each scene
+    return 1.0 - caught / scenes;  // one ball lands in each scene
   }
   const xt::xarray<int> labels = npz.get<int>("labels");
   int wrong = 0;
@@ -118,7 +118,7 @@ double count_errors(const Task& task, const ReadNpz& npz) {
   return static_cast<double>(wrong) / scenes;
 }
 
-// Nats of an answer in which all that can be said is equally probable.
+// Cross-entropy in nats if all possible answers are equally probable.
 double uniform_loss(const Task& task) {
   const auto environment = test_environment(task, 150);
   const double nats = std::log(environment->num_classes());
@@ -135,8 +135,8 @@ GlimpseKind glimpse_kind(const Task& task) {
   return find_glimpse_kind(task.config.agent.glimpse.kind);
 }
 
-// What no loss trains: the locator of a control, a baseline that is not learned, and what reads
-// the location where it is always (0, 0).
+// Parameters that no loss trains: the locator of a control, an unused baseline, and those that read
+// a location that is always (0, 0).
 bool rests(const Task& task, const std::string& parameter) {
   const bool learns_to_look = glimpse_kind(task).learning != GlimpseKind::Learning::none;
   const bool centred = task.config.agent.glimpse.kind == "center";
@@ -159,18 +159,18 @@ void check_trained(const Task& task, const fs::path& checkpoint) {
   }
 }
 
-// How often a part of the model is applied in an episode, from the names of its parameters.
+// How often a part of the model is applied in an episode, based on its parameter names.
 double uses(const Task& task, const std::string& parameter, int steps) {
   const AgentConfig& agent = task.config.agent;
   const auto is = [&](const char* part) { return parameter.starts_with(part); };
-  if (is("glimpse"))  // of soft_grid each candidate is embedded, of a grid of 2 x 3
+  if (is("glimpse"))  // for soft_grid every candidate of a 2 x 3 grid is embedded
     return agent.glimpse.kind == "soft_grid" ? 6 : steps;
   if (is("locator")) {
     if (rests(task, parameter)) return 0;
     if (is("locator.context")) return 1;
     return task.model.look().frame ? steps : steps - 1;
   }
-  // Convolutions of stride 2 over 13 x 15 pixels.
+  // Convolutions with stride 2 over 13 x 15 pixels.
   if (is("canvas.conv1")) return 7 * 8;
   if (is("canvas.conv2")) return 4 * 4;
   if (is("decoder")) return task.model.answer().max_said;
@@ -178,7 +178,7 @@ double uses(const Task& task, const std::string& parameter, int steps) {
   return is("core") || is("gate") || is("hidden") || is("classifier") ? steps : 1;
 }
 
-// Multiply-adds of the forward direction of an episode, in 10^9.
+// Multiply-adds of the forward pass of an episode, in 10^9.
 double forward_work(const Task& task, int steps) {
   const GlimpseConfig& glimpse = task.config.agent.glimpse;
   double sum = 0.0;
@@ -192,7 +192,8 @@ double forward_work(const Task& task, int steps) {
 
 void check_bench(const Task& task, const nlohmann::json& speed, int steps) {
   const auto figure = [&](const char* name) { return speed.at(name).get<double>(); };
-  // Each product again for the gradient of its weights, and for that of its inputs where needed.
+  // Each product occurs again for the gradient of its weights, and for that of its inputs if
+  // needed.
   const double ratio = figure("gflop_per_episode") / (2.0 * forward_work(task, steps));
   CAPTURE(ratio);
   CHECK(ratio > 2.0);
@@ -204,7 +205,7 @@ void check_bench(const Task& task, const nlohmann::json& speed, int steps) {
   CHECK(speed.contains("environment_glimpses_per_second") == task.retina.has_value());
 }
 
-// The path of the looks is drawn in this colour, and nothing else is.
+// The path of the looks has this colour, and nothing else does.
 int count_path(const cv::Mat& sheet) {
   int count = 0;
   for (const cv::Vec3b& bgr : cv::Mat_<cv::Vec3b>(sheet)) count += bgr == cv::Vec3b(255, 222, 64);
@@ -218,12 +219,12 @@ void check_sheet(const Task& task, const fs::path& folder, int looks_drawn) {
     return cv::imread(out.string());
   };
   const cv::Mat one = sheet(1), two = sheet(2);
-  const int below = 12 + legend_rows(sheet_legend(task), one.cols - 2 * 12);  // and a margin
+  const int below = 12 + legend_rows(sheet_legend(task), one.cols - 2 * 12);  // plus a margin
   CHECK(two.rows - below == 2 * (one.rows - below));
   CHECK(two.cols == one.cols);
   const CanvasSize canvas = test_environment(task, 1)->canvas();
   const bool tiles = canvas.rows == 13 && canvas.cols == 15 && looks_drawn == 3;
-  if (tiles) CHECK(one.cols == 3 * (15 * 12 + 8) - 8 + 2 * 12);  // 12 pixels for one, gaps of 8
+  if (tiles) CHECK(one.cols == 3 * (15 * 12 + 8) - 8 + 2 * 12);  // 12 pixels per pixel, gaps of 8
   CHECK((count_path(one) > 0) == looks(task));
   CHECK((count_path(two) > count_path(one)) == looks(task));
 }
@@ -232,7 +233,7 @@ void check_video(const fs::path& folder, int looks) {
   const fs::path out = folder / "a.gif";
   record({.run_folders = {folder}, .out = out, .scenes = 1});
   const std::vector<Picture> frames = read_gif(out).frames;
-  REQUIRE(static_cast<int>(frames.size()) == looks + 2);  // two of the verdict
+  REQUIRE(static_cast<int>(frames.size()) == looks + 2);  // two for the verdict
   for (int t = 0; t < looks; ++t) {  // each look changes the picture, and so does the verdict
     CAPTURE(t);
     CHECK_FALSE(std::ranges::equal(frames[t].bytes(), frames[t + 1].bytes()));
@@ -245,7 +246,7 @@ TEST_CASE("every kind trains, is tested, benchmarked and drawn, and resumes to t
   const TinyExperiment tiny;
   for (const auto& [kind, own] : every_kind()) {
     CAPTURE(kind);
-    // A window that sees more than the retina does.
+    // A window larger than the retina's view.
     std::vector<std::string> overrides = {"attention.glimpse.grid=[2, 3]",
                                           "attention.glimpse.stride=4",
                                           "attention.glimpse.filters=9"};

@@ -1,5 +1,5 @@
-// What is exported of a trained agent. That an .onnx file computes what the agent does is tested
-// from Python (tests/python/test_export.py), where there is a runtime.
+// Exports of trained agents. That an .onnx file computes the same as the agent is tested from
+// Python (tests/python/test_export.py), where a runtime exists.
 #include "experiments/verbs/export.h"
 
 #include <onnx/checker.h>
@@ -36,7 +36,7 @@ std::set<std::string> names_of(const auto& values) {
   return names;
 }
 
-// Well-formed, and every input and constant is read.
+// Checks that the model is well-formed, and that every input and constant is used.
 void check_model(const onnx::ModelProto& model) {
   CHECK_NOTHROW(onnx::checker::check_model(model));
   std::set<std::string> read;
@@ -54,7 +54,7 @@ void check_exports(const Overrides& overrides, bool unrolls = true) {
 
 }  // namespace
 
-TEST_CASE("an agent to be given away is a run folder with its averaged weights alone") {
+TEST_CASE("export --agent writes a run folder with only the averaged weights") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("run"), agent = tiny.path / "agent";
   CHECK(export_agent({.run_folder = run, .agent = agent}) == agent.string() + "\n");
@@ -69,7 +69,7 @@ TEST_CASE("an agent to be given away is a run folder with its averaged weights a
   CHECK_FALSE(fs::exists(tiny.path / "other"));
 }
 
-TEST_CASE("every core and way of looking has a well-formed model") {
+TEST_CASE("export gives a well-formed model for every core and way of looking") {
   for (const std::string core : {"rnn", "lstm", "gru", "feedforward", "attention"}) {
     CAPTURE(core);
     check_exports({"model.core=" + core, "model.heads=2"});
@@ -91,7 +91,7 @@ TEST_CASE("every core and way of looking has a well-formed model") {
   check_exports({"model.context=thumbnail", "model.context_size=12"});
 }
 
-TEST_CASE("a step takes and gives what its agent carries") {
+TEST_CASE("an exported step has the inputs and outputs that its agent carries") {
   const auto check_ends = [](const Overrides& overrides, const std::set<std::string>& inputs,
                              const std::set<std::string>& outputs) {
     const onnx::ModelProto model = model_of(TinyTask(overrides), OnnxExtent::step);
@@ -113,7 +113,7 @@ TEST_CASE("a step takes and gives what its agent carries") {
               "first_weights", "next_state"});
 }
 
-TEST_CASE("a model keeps the weights under their names, and says where it comes from") {
+TEST_CASE("an exported model keeps the weights under their names, and records its origin") {
   const TinyTask tiny;
   const onnx::ModelProto model = model_of(tiny, OnnxExtent::step);
   const ParameterLayout& layout = tiny.task.model.layout();
@@ -129,7 +129,7 @@ TEST_CASE("a model keeps the weights under their names, and says where it comes 
                               p.size() * sizeof(float));
       CHECK((tensor.raw_data() == bytes));
     }
-  CHECK(found == layout.parameters().size() - 2);  // but those of a baseline that nothing reads
+  CHECK(found == layout.parameters().size() - 2);  // except those of an unused baseline
 
   std::map<std::string, std::string> told;
   for (const auto& entry : model.metadata_props()) told[entry.key()] = entry.value();
@@ -141,7 +141,7 @@ TEST_CASE("a model keeps the weights under their names, and says where it comes 
     CHECK(told.at("input." + input.name()) == input.doc_string());
 }
 
-TEST_CASE("what cannot be said in ONNX is refused by the name of its setting") {
+TEST_CASE("an agent that cannot be expressed in ONNX is refused by its setting") {
   const auto refused = [](const Overrides& overrides, OnnxExtent extent) {
     const TinyTask tiny(overrides);
     return message_of<InputError>([&] { onnx_model(tiny.task, flat(tiny.weights), extent); });
@@ -166,7 +166,7 @@ TEST_CASE("what cannot be said in ONNX is refused by the name of its setting") {
             .starts_with("attention.glimpse.kind: oracle does not look by itself"));
 }
 
-TEST_CASE("export writes the averaged weights of the best checkpoint, whole or not at all") {
+TEST_CASE("export writes the averaged weights of the best checkpoint atomically") {
   const TinyExperiment tiny;
   const fs::path folder = tiny.train("out");
   const auto before = contents(folder);
@@ -197,7 +197,7 @@ TEST_CASE("export writes the averaged weights of the best checkpoint, whole or n
   CHECK((bytes_of(onnx) == first));
 }
 
-TEST_CASE("export refuses what it cannot write before anything is written") {
+TEST_CASE("export refuses invalid requests before writing anything") {
   const TinyExperiment tiny;
   const fs::path folder = tiny.train("out", {"attention.glimpse.kind=random"});
   const fs::path npz = tiny.path / "weights.npz", onnx = tiny.path / "agent.onnx";

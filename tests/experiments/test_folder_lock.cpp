@@ -17,7 +17,7 @@
 #include "tests/experiments/support.h"
 #include "tests/special_files.h"
 
-// In place of the C library's: fails where a test has a file system without locks.
+// Replaces that of the C library: fails while a test simulates a file system without locks.
 static std::atomic<int> flock_error{0};
 extern "C" int flock(int file, int operation) {
   errno = flock_error;
@@ -39,7 +39,7 @@ struct LockedFolder : TemporaryFolder {
 
 }  // namespace
 
-TEST_CASE("one at a time trains in a folder, and who it is is told") {
+TEST_CASE("only one training can hold a folder, and the holder is reported") {
   const LockedFolder folder;
   const RunLock lock(folder.run, "saccade run x.yaml");
   const std::string message = folder.fault();
@@ -53,7 +53,7 @@ TEST_CASE("one at a time trains in a folder, and who it is is told") {
   const std::optional<Holder> holder = find_holder(folder.run);
   REQUIRE(holder);
   CHECK(holder->command == "saccade run x.yaml");
-  CHECK(folder.fault() == message);  // who asked has changed nothing
+  CHECK(folder.fault() == message);  // the refused attempt changed nothing
 }
 
 TEST_CASE("a lock is a regular file") {
@@ -75,7 +75,7 @@ TEST_CASE("a lock is a regular file") {
   CHECK(find_holder(folder.run));
 }
 
-TEST_CASE("a lock leaves nothing behind but what was put into its folder") {
+TEST_CASE("a lock leaves nothing behind but what others put into its folder") {
   const LockedFolder folder;
   { const RunLock lock(folder.run, ""); }
   CHECK(fs::is_empty(folder.path));
@@ -88,12 +88,12 @@ TEST_CASE("a lock leaves nothing behind but what was put into its folder") {
   CHECK(fs::exists(folder.path / "study/study.txt"));
   fs::create_directories(folder.run);
   { const RunLock lock(folder.run, ""); }
-  CHECK(fs::is_empty(folder.run));  // nobody else's folder is removed
+  CHECK(fs::is_empty(folder.run));  // folders made by others are kept
   CHECK_FALSE(find_holder(folder.run));
   CHECK_FALSE(find_holder(folder.path / "none"));
 }
 
-TEST_CASE("a lock ends with its process, whatever ends that") {
+TEST_CASE("a lock ends with its process, however that ends") {
   const LockedFolder folder;
   int ready[2];
   REQUIRE(pipe(ready) == 0);
@@ -111,14 +111,14 @@ TEST_CASE("a lock ends with its process, whatever ends that") {
   waitpid(child, nullptr, 0);
   close(ready[0]);
   close(ready[1]);
-  CHECK(fs::exists(folder.run / kLockFile));  // it had no time to tidy up
+  CHECK(fs::exists(folder.run / kLockFile));  // a killed process cannot remove the file
   CHECK_FALSE(find_holder(folder.run));
   CHECK_FALSE(RunFolder(folder.run).exists());
   const RunLock mine(folder.run, "");
   CHECK(contains(folder.fault(), fmt::format("by process {} on host ", getpid())));
 }
 
-TEST_CASE("who only looks is in nobody's way") {
+TEST_CASE("looking up the holder does not disturb a training") {
   const LockedFolder folder;
   fs::create_directories(folder.run);
   put_bytes(folder.run / kLockFile, "");
@@ -131,7 +131,7 @@ TEST_CASE("who only looks is in nobody's way") {
   looker.join();
 }
 
-TEST_CASE("of many at once exactly one has the lock") {
+TEST_CASE("exactly one of many concurrent attempts gets the lock") {
   const LockedFolder folder;
   std::atomic<int> inside{0}, taken{0};
   std::atomic<bool> alone{true};
@@ -154,7 +154,7 @@ TEST_CASE("of many at once exactly one has the lock") {
   CHECK(taken > 0);
 }
 
-TEST_CASE("a folder that vanishes while it is made is made again") {
+TEST_CASE("a folder that vanishes while being made is made again") {
   const LockedFolder folder;
   std::atomic<int> letting_go{3};
   const auto hold_own = [&](const std::string& name) {
@@ -168,9 +168,9 @@ TEST_CASE("a folder that vanishes while it is made is made again") {
   three.join();
 }
 
-TEST_CASE("what belongs to a study is written by one after the other") {
+TEST_CASE("study locks serialise writers") {
   const TemporaryFolder folder;
-  int count = 0;  // guarded by the lock alone
+  int count = 0;  // guarded only by the lock
   const auto work = [&] {
     for (int i = 0; i < 200; ++i) {
       const StudyLock lock(folder.path / "study");
@@ -186,12 +186,12 @@ TEST_CASE("what belongs to a study is written by one after the other") {
   CHECK(fs::is_empty(folder.path / "study"));
 }
 
-TEST_CASE("a lock that cannot be is named") {
+TEST_CASE("an impossible lock is reported with its path") {
   const TemporaryFolder folder;
   put_bytes(folder.path / "file", "");
   CHECK(message_of<InputError>([&] { RunLock(folder.path / "file/out", ""); }) ==
         (folder.path / "file/out").string() + ": the folder cannot be made: Not a directory");
-  fs::create_symlink(folder.path / "none/none", folder.path / "link");  // these never come to be
+  fs::create_symlink(folder.path / "none/none", folder.path / "link");  // whose target never exists
   CHECK(contains(message_of<InputError>([&] { RunLock(folder.path / "link/out", ""); }),
                  "/link/out: the folder cannot be made: "));
   CHECK(contains(message_of<InputError>([&] { RunLock("/proc/none/out", ""); }),
@@ -201,7 +201,7 @@ TEST_CASE("a lock that cannot be is named") {
         (folder.path / "out/lock").string() + ": cannot be written: Is a directory");
 }
 
-TEST_CASE("a lock that was replaced is no more one's own, and is left to its owner") {
+TEST_CASE("a lock that was replaced is no longer owned, and is left to its new owner") {
   const LockedFolder folder;
   auto mine = std::make_unique<RunLock>(folder.run, "mine");
   CHECK(mine->is_own());
@@ -218,7 +218,7 @@ TEST_CASE("a lock that was replaced is no more one's own, and is left to its own
   CHECK(find_holder(folder.run)->command == "theirs");
 }
 
-TEST_CASE("a file system without locks is told, and nothing is left there") {
+TEST_CASE("a file system without locks is reported, and nothing is left there") {
   const LockedFolder folder;
   for (const int error : {ENOLCK, ENOSYS, EOPNOTSUPP}) {
     flock_error = error;
@@ -232,7 +232,7 @@ TEST_CASE("a file system without locks is told, and nothing is left there") {
                  "lock: cannot be locked: Input/output error"));
   CHECK(fs::is_empty(folder.path));
 
-  // A lock that was there, as of a process that was killed, stays.
+  // An existing lock file, such as that of a killed process, is kept.
   fs::create_directories(folder.run);
   put_bytes(folder.run / kLockFile, "somebody\n");
   CHECK(contains(message_of<std::runtime_error>([&] { RunLock(folder.run, ""); }), "locked"));
@@ -240,7 +240,7 @@ TEST_CASE("a file system without locks is told, and nothing is left there") {
   flock_error = 0;
 }
 
-TEST_CASE("a failure is kept until it is tried again, in folders of runs alone") {
+TEST_CASE("a failure is kept until the next attempt, and only in run folders") {
   const LockedFolder folder;
   const RunFolder run(folder.run);
   CHECK_FALSE(read_failure(run));

@@ -1,4 +1,4 @@
-// The states that a kill, a power failure or somebody else can leave a run folder in.
+// States in which a kill, a power failure or another process can leave a run folder.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 const char* const kLostFiles[] = {"config.yaml", "command.txt", "meta.json"};
 
-// Does something once: in the update that reaches so many episodes, or as the final test begins.
+// Does something once: in the update that reaches `episodes`, or when the final test begins.
 class DoesOnce final : public Progress {
  public:
   DoesOnce(std::int64_t episodes, std::function<void()> action)
@@ -42,7 +42,7 @@ class DoesOnce final : public Progress {
   const std::function<void()> action_;
 };
 
-// The message of a training in `out` that is disturbed so.
+// The message of a training in `out` with this disturbance.
 std::string fault_of(const TinyExperiment& tiny, const fs::path& out, DoesOnce disturbance) {
   return message_of<std::runtime_error>([&] {
     const std::vector<std::string> overrides = {"record.every=64"};
@@ -50,7 +50,7 @@ std::string fault_of(const TinyExperiment& tiny, const fs::path& out, DoesOnce d
   });
 }
 
-// A line of a table that is shown again: what summary.json does not keep is blank.
+// Compares a table line with its later display: values that summary.json does not keep are blank.
 void check_shown(std::string said, const std::string& shown) {
   CAPTURE(shown);
   said.resize(shown.size(), ' ');
@@ -61,14 +61,14 @@ void check_shown(std::string said, const std::string& shown) {
 
 }  // namespace
 
-TEST_CASE("a training leaves a folder alone that was replaced under it, and ends") {
+TEST_CASE("a training whose folder is replaced ends without touching the new one") {
   const TinyExperiment tiny;
   const fs::path out = tiny.path / "out", elsewhere = tiny.path / "elsewhere";
   const std::string expected =
       out.string() + ": was removed or replaced while this run was being trained in it";
   for (const std::int64_t at : {std::int64_t{16}, std::int64_t{80}, DoesOnce::kTest}) {
     CAPTURE(at);
-    // Another training has begun there.
+    // Another training has started there.
     std::optional<RunLock> other;
     std::map<std::string, std::string> theirs;
     const std::string replaced = fault_of(tiny, out, DoesOnce(at, [&] {
@@ -82,11 +82,11 @@ TEST_CASE("a training leaves a folder alone that was replaced under it, and ends
     CHECK(replaced.starts_with(expected));
     CHECK(contents(out) == theirs);
     CHECK_FALSE(fs::exists(out / "recordings"));
-    CHECK(find_holder(out));  // the lock is theirs
+    CHECK(find_holder(out));  // the lock belongs to the other training
     other.reset();
     fs::remove_all(out);
 
-    // Nobody has: what was removed does not come back.
+    // If nothing replaced it, a removed folder is not recreated.
     CHECK(fault_of(tiny, out, DoesOnce(at, [&] { fs::remove_all(out); })).starts_with(expected));
     CHECK_FALSE(fs::exists(out));
     std::map<std::string, std::string> moved;
@@ -99,14 +99,14 @@ TEST_CASE("a training leaves a folder alone that was replaced under it, and ends
     CHECK(bytes_of(elsewhere / kLast) == moved.at(kLast));
     fs::remove_all(elsewhere);
 
-    // Without its lock, anybody may begin there.
+    // Without its lock file, another training could start there.
     CHECK(fault_of(tiny, out, DoesOnce(at, [&] { fs::remove(out / kLockFile); }))
               .starts_with(expected));
     fs::remove_all(out);
   }
 }
 
-TEST_CASE("the program ends with 1 where its folder was replaced") {
+TEST_CASE("the program exits with 1 if its folder is replaced") {
   const TinyExperiment tiny;
   Program program(tiny.path, saccade_words({"run", "tiny.yaml", "--out", "out", "--threads", "1",
                                             "training.episodes=400000000", "log.every=16"}));
@@ -118,7 +118,7 @@ TEST_CASE("the program ends with 1 where its folder was replaced") {
   CHECK_FALSE(fs::exists(tiny.path / "out"));
 }
 
-TEST_CASE("a run of a study whose folder was replaced fails, and says so nowhere in it") {
+TEST_CASE("a run of a study whose folder is replaced fails, without writing to the new one") {
   const TinyStudy tiny("seeds: 1\n");
   class Replaces final : public StudyProgress {
    public:
@@ -145,7 +145,7 @@ TEST_CASE("a run of a study whose folder was replaced fails, and says so nowhere
   CHECK(contents(folder) == std::map<std::string, std::string>{{"thesis.tex", "everything"}});
 }
 
-TEST_CASE("a folder without a checkpoint has nothing to lose: a run begins there") {
+TEST_CASE("a run can start in a folder without a checkpoint, which has nothing to lose") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
   const std::string header = bytes_of(whole / "metrics.csv").substr(0, 9);
@@ -231,7 +231,7 @@ TEST_CASE("rows of a run without a checkpoint are set aside") {
   }
 }
 
-TEST_CASE("what is not known to be a run's is left as it is") {
+TEST_CASE("a folder that may not be a run's is left untouched") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
   const auto refused = [&](const std::function<void(const fs::path&)>& change) {
@@ -244,27 +244,27 @@ TEST_CASE("what is not known to be a run's is left as it is") {
     CHECK(contents(out) == before);
     fs::remove_all(out);
   };
-  // A finished run whose checkpoints were removed, for room.
+  // A finished run whose checkpoints were removed to save space.
   refused([](const fs::path& out) { fs::remove_all(out / "checkpoints"); });
   refused([](const fs::path& out) {
     fs::remove(out / "summary.json");
     fs::remove(out / kLast);
-    fs::remove(out / kPrevious);  // the best is left
+    fs::remove(out / kPrevious);  // the best remains
   });
-  refused([](const fs::path& out) {  // a configuration alone may be anybody's
+  refused([](const fs::path& out) {  // a configuration alone may belong to anything
     const std::string config = bytes_of(out / "config.yaml");
     fs::remove_all(out);
     fs::create_directory(out);
     put_bytes(out / "config.yaml", config);
   });
-  refused([](const fs::path& out) {  // nor is it begun beside a damaged checkpoint
+  refused([](const fs::path& out) {  // nor started beside a damaged checkpoint
     fs::remove(out / "summary.json");
     for (const std::string& name : {kBest, kPrevious}) fs::remove(out / name);
     fs::rename(out / kLast, out / "checkpoints/damaged.safetensors");
   });
 }
 
-TEST_CASE("a study goes on where a run of it was ended as it said why it had failed") {
+TEST_CASE("a study continues after a run was killed while recording its failure") {
   const TinyStudy tiny("seeds: 2\n");
   const fs::path folder = tiny.path / "study" / tiny.runs()[1].folder;
   fs::create_directories(folder);
@@ -278,8 +278,8 @@ TEST_CASE("a study goes on where a run of it was ended as it said why it had fai
     CHECK_FALSE(contains(name, ".part."));
 }
 
-// As a power failure leaves files that were never synced: there, but empty or of zeros.
-TEST_CASE("what a run says of itself is written again where it was lost") {
+// After a power failure files that were never synced can be empty or all zeros.
+TEST_CASE("lost descriptions of a run are written again") {
   const TinyStudy tiny("seeds: 1\n");
   const fs::path folder = tiny.path / "study" / tiny.runs()[0].folder;
   const auto train_it = [&] {
@@ -309,7 +309,7 @@ TEST_CASE("what a run says of itself is written again where it was lost") {
       check_again();
     }
 
-  // Of another configuration, it is refused.
+  // Refused for another configuration.
   put_bytes(folder / "config.yaml", "");
   put_bytes(tiny.path / "one.yaml", tiny_yaml(tiny.path / "data"));
   RunOptions options = tiny.options("", {"training.learning_rate=0.5"});
@@ -322,7 +322,7 @@ TEST_CASE("what a run says of itself is written again where it was lost") {
   CHECK(bytes_of(folder / "config.yaml").empty());
 }
 
-TEST_CASE("--resume of a finished run says so and shows its table, and reads no data") {
+TEST_CASE("--resume of a finished run shows its table and reads no data") {
   const TinyExperiment tiny;
   const CommandWords words = {"run", "tiny.yaml", "--out", "out", "--resume", "--threads", "1"};
   const Program::Result first = run_saccade(tiny.path, words);
@@ -334,7 +334,7 @@ TEST_CASE("--resume of a finished run says so and shows its table, and reads no 
   CHECK(again.out.starts_with("tiny is finished: nothing is left to train or to test. "));
   CHECK(contents(tiny.path / "out") == before);
 
-  // Line by line the table of the test, but for what summary.json does not keep.
+  // The table of the test line by line, except for what summary.json does not keep.
   const std::size_t table = first.out.find("  test, 150 scenes");
   REQUIRE(table != std::string::npos);
   const std::vector<std::string> shown = split(first.out.substr(table), '\n');
@@ -349,7 +349,7 @@ TEST_CASE("--resume of a finished run says so and shows its table, and reads no 
                 "out: has a finished run with another configuration: seed: 1 there, 2 now");
 }
 
-TEST_CASE("tables of every answer and look are shown again") {
+TEST_CASE("the tables of every kind of answer and look can be shown again") {
   const TinyExperiment tiny;
   const std::vector<std::vector<std::string>> agents = {
       {"scene.kind=transcribe", "scene.num_digits=2", "scene.canvas=[13, 40]",

@@ -14,7 +14,7 @@ nlohmann::json report(GradientsOptions options) {
 
 }  // namespace
 
-TEST_CASE("the gradient report tells the estimators apart, for any number of threads") {
+TEST_CASE("the gradient report distinguishes the estimators, for any number of threads") {
   const TinyExperiment tiny;
   const auto folder = tiny.train("out", {"reinforce.reward=probability"});
   const GradientsOptions options{
@@ -32,7 +32,7 @@ TEST_CASE("the gradient report tells the estimators apart, for any number of thr
     CHECK(low >= 0.0);
     CHECK(row["signal_to_noise_high"].get<double>() >= std::max(low, signal));
   }
-  // A baseline near the mean reward takes most of the variance of no baseline away.
+  // A baseline near the mean reward removes most of the variance of having none.
   const double none = one["estimators"]["none"]["variance"];
   CHECK(one["estimators"]["ema"]["variance"].get<double>() < none);
   CHECK(one["estimators"]["leave_one_out"]["variance"].get<double>() < none);
@@ -43,7 +43,7 @@ TEST_CASE("the gradient report tells the estimators apart, for any number of thr
   CHECK(contains(gradients(options), "leave_one_out"));
 }
 
-TEST_CASE("a signal that so few draws cannot tell from 0 has an upper end, not the value 0") {
+TEST_CASE("a signal indistinguishable from 0 has an upper bound instead of the value 0") {
   const TinyExperiment tiny;
   const auto folder = tiny.train("out", {"reinforce.reward=probability"});
   GradientsOptions options{.run_folder = folder, .scenes = 6, .samples = 3, .rollouts = 2};
@@ -60,7 +60,7 @@ TEST_CASE("a signal that so few draws cannot tell from 0 has an upper end, not t
   }
   CHECK(any);
 
-  // The more draws, the narrower the interval, about the same signal.
+  // More draws give a narrower interval around about the same signal.
   options.samples = 300;
   const nlohmann::json many = report(options);
   options.samples = 1200;
@@ -75,14 +75,14 @@ TEST_CASE("a signal that so few draws cannot tell from 0 has an upper end, not t
         wide["signal_to_noise_low"].get<double>());
 }
 
-TEST_CASE("every estimator's mean is the exact gradient, within its noise") {
+TEST_CASE("every estimator's mean is the exact gradient within its noise") {
   const TinyExperiment tiny;
   for (const char* addressing : {"location", "content"}) {
     CAPTURE(addressing);
     const auto folder = tiny.train(
         addressing, {"attention.glimpse.kind=hard_categorical", "attention.glimpse.grid=[2, 3]",
                      "attention.glimpse.stride=4", "reinforce.reward=probability",
-                     "reinforce.entropy=0.1",  // not part of the gradient that is reported
+                     "reinforce.entropy=0.1",  // not part of the reported gradient
                      "attention.glimpse.addressing=" + std::string(addressing)});
     const nlohmann::json found =
         report({.run_folder = folder, .scenes = 4, .samples = 600, .rollouts = 2});
@@ -98,7 +98,7 @@ TEST_CASE("every estimator's mean is the exact gradient, within its noise") {
   }
 }
 
-TEST_CASE("an agent without REINFORCE has no such gradient") {
+TEST_CASE("the gradient report is refused for an agent without REINFORCE") {
   const TinyExperiment tiny;
   const auto soft = tiny.train("soft", {"attention.glimpse.kind=soft_gaussian"});
   const std::string message = message_of<InputError>([&] { gradients({.run_folder = soft}); });

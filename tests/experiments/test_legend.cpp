@@ -1,4 +1,4 @@
-// What sheets say of themselves: numbers, scales, legends.
+// Labels in sheets: numbers, scales, legends.
 #include "experiments/pictures/legend.h"
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ bool says(const std::vector<LegendEntry>& legend, const std::string& part) {
                              [&](const LegendEntry& entry) { return contains(entry.words, part); });
 }
 
-// Pixels of a part of a picture that are not of one colour.
+// Number of pixels in a part of a picture that differ from the background.
 int drawn_in(const Picture& picture, Box box, Colour ground = kPaper) {
   int count = 0;
   for (int y = box.y; y < box.y + box.height; ++y)
@@ -47,7 +47,7 @@ int drawn_in(const Picture& picture, Box box, Colour ground = kPaper) {
 
 }  // namespace
 
-TEST_CASE("a legend says what an agent's sheet has and no more") {
+TEST_CASE("a legend covers exactly what an agent's sheet contains") {
   const Sheets tiny;
   const auto hard = tiny.legend({});
   CHECK(says(hard, "scale 1: 4 px of the canvas"));
@@ -71,12 +71,12 @@ TEST_CASE("a legend says what an agent's sheet has and no more") {
 
   std::vector<LegendEntry> both = hard;
   add_entries(both, soft);
-  CHECK(both.size() == hard.size() + 1);  // the weight alone is new
+  CHECK(both.size() == hard.size() + 1);  // only the weight is new
   add_entries(both, hard);
   CHECK(both.size() == hard.size() + 1);
 }
 
-TEST_CASE("a legend breaks into lines of the width that there is, and stays inside") {
+TEST_CASE("a legend wraps to the available width and stays inside it") {
   const auto legend = Sheets().legend(kSoftLegend);
   const int one = legend_rows(legend, 5000);
   CHECK(legend_rows({}, 500) == 0);
@@ -94,7 +94,7 @@ TEST_CASE("a legend breaks into lines of the width that there is, and stays insi
   }
 }
 
-TEST_CASE("a bar of heat goes from the least to the most, with words below") {
+TEST_CASE("a heat bar runs from lowest to highest, with labels below") {
   Picture picture(kHeatBarRows, 220, kPaper);
   draw_heat_bar(picture, {10, 0, 200, kHeatBarRows}, {"0", "half", "all"});
   CHECK(picture.at({10, 3}) == heat_colour(0.0));
@@ -104,7 +104,7 @@ TEST_CASE("a bar of heat goes from the least to the most, with words below") {
   for (const int x : {40, 150}) CHECK(drawn_in(picture, {x, 12, 20, 12}) == 0);
 }
 
-TEST_CASE("above each tile stands its number, below what it sees the side of its scales") {
+TEST_CASE("each tile has its number above and the sides of its scales below") {
   const Sheets tiny;
   const Trained trained(tiny.train("out", {"training.episodes=16"}));
   Rollout rollout(trained.task.model, trained.task.environments(Split::test)(1, 1));
@@ -114,12 +114,12 @@ TEST_CASE("above each tile stands its number, below what it sees the side of its
       {.readout = Readout::deterministic, .classify_every_step = true, .canvases = &canvases});
   const EpisodeStrip strip(trained.task, "");
   const Picture picture = strip.strip({rollout, canvases, 0}, 1);
-  // Tiles of 13 x 15 pixels at 12 each, gaps of 8; below them scales as wide as a third of that.
+  // Tiles of 13 x 15 pixels at 12 each, gaps of 8; below them scales of a third of that width.
   constexpr int kPitch = 15 * 12 + 8, kHead = 33, kCanvas = 13 * 12;
   for (int t = 0; t < 3; ++t) {
     CAPTURE(t);
     CHECK(drawn_in(picture, {t * kPitch, 18, kPitch - 8, 13}) > 20);
-    if (t > 0)  // another number
+    if (t > 0)  // a different number
       CHECK_FALSE([&] {
         for (int y = 18; y < 31; ++y)
           for (int x = 0; x < kPitch - 8; ++x)
@@ -136,7 +136,7 @@ TEST_CASE("above each tile stands its number, below what it sees the side of its
   CHECK(picture.rows() == kHead + kCanvas + 4 + 60 + 16);
 }
 
-TEST_CASE("a sheet of saliency ends with a bar for each of its scales") {
+TEST_CASE("a saliency sheet ends with a bar for each of its scales") {
   const Sheets tiny;
   const Task plain = tiny.task({}), attends = tiny.task({"attention.hidden.kind=attend"}),
              soft = tiny.task(kSoftLegend), whole = tiny.task({"model.kind=cnn"});

@@ -1,5 +1,4 @@
-// Run folders that anyone may have made: what is wrong with one is said, and the others are
-// compared.
+// Untrusted run folders: faults are reported, and the other runs are compared.
 
 #include <doctest/doctest.h>
 
@@ -19,11 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-// Two runs of one variant, of which the second is spoilt and mended again.
+// Two runs of one variant, the second of which is corrupted and restored repeatedly.
 struct GoodAndBad : TinyExperiment {
   GoodAndBad() : good(train("good")), bad(train("bad", {"seed=2"})), kept(contents(bad)) {}
 
-  // What is said of the second run when a file of it has other bytes.
+  // The message about the second run if one of its files has other bytes.
   std::string reason(const std::string& file, const std::string& bytes) const {
     CAPTURE(file);
     put_bytes(bad / file, bytes);
@@ -32,7 +31,7 @@ struct GoodAndBad : TinyExperiment {
     return said;
   }
 
-  // The same of a file as it is.
+  // The same for the file as it is.
   std::string reason(const std::string& file) const {
     const Comparison both = gather(std::vector{good, bad});
     charts_of(both);
@@ -47,7 +46,7 @@ struct GoodAndBad : TinyExperiment {
     return both.left_out[0].reason.substr(std::min(begin.size(), both.left_out[0].reason.size()));
   }
 
-  // The same when a key of a JSON file has another value.
+  // The same with another value for a key of a JSON file.
   std::string reason(const std::string& file, const std::string& key, const Json& value) const {
     CAPTURE(key);
     Json document = Json::parse(kept.at(file));
@@ -61,7 +60,7 @@ struct GoodAndBad : TinyExperiment {
 
 }  // namespace
 
-TEST_CASE("a test.json whose sizes and values do not fit is named and left out") {
+TEST_CASE("a test.json with inconsistent sizes or values is reported and left out") {
   const GoodAndBad tiny;
   const auto reason = [&](const std::string& key, const Json& value) {
     return tiny.reason("test.json", key, value);
@@ -95,7 +94,7 @@ TEST_CASE("a test.json whose sizes and values do not fit is named and left out")
         "is no JSON object");
 }
 
-TEST_CASE("what is no UTF-8 in a run is replaced in JSON") {
+TEST_CASE("invalid UTF-8 in a run is replaced in JSON") {
   const GoodAndBad tiny;
   put_bytes(tiny.bad / "command.txt", "saccade run caf\xe9.yaml\n");
   const Comparison both = gather(std::vector{tiny.good, tiny.bad});
@@ -103,7 +102,7 @@ TEST_CASE("what is no UTF-8 in a run is replaced in JSON") {
   CHECK(document.at("commands").at(1) == "saccade run caf\xef\xbf\xbd.yaml");
 }
 
-TEST_CASE("a test with other sizes than that of its variant is left out") {
+TEST_CASE("a test with other sizes than its variant's is left out") {
   const GoodAndBad tiny;
   const auto reason = [&](const std::string& file, const std::string& key, const Json& value) {
     Json document = Json::parse(tiny.kept.at(file));
@@ -129,7 +128,7 @@ TEST_CASE("a test with other sizes than that of its variant is left out") {
   CHECK(both.left_out[0].reason == "its test has 2 classes (class_names), that of the others 3");
 }
 
-TEST_CASE("a metrics.csv that is not whole or has no possible numbers is named and left out") {
+TEST_CASE("a metrics.csv that is incomplete or has impossible numbers is reported and left out") {
   const GoodAndBad tiny;
   const std::string& table = tiny.kept.at("metrics.csv");
   const std::string header = table.substr(0, table.find('\n') + 1);
@@ -156,7 +155,7 @@ TEST_CASE("a metrics.csv that is not whole or has no possible numbers is named a
   fs::remove(tiny.bad / "metrics.csv");
   CHECK(contains(gather(std::vector{tiny.good, tiny.bad}).left_out.at(0).reason,
                  "metrics.csv: cannot be read: No such file or directory"));
-  // What no sum of scenes is, but is allowed: no axis goes down there.
+  // Allowed, although no mean of scenes can be so small: an axis does not extend down to it.
   put_bytes(tiny.bad / "metrics.csv", row("1e-310", "1e-310"));
   const Comparison both = gather(std::vector{tiny.good, tiny.bad});
   CHECK(both.left_out.empty());
@@ -166,7 +165,7 @@ TEST_CASE("a metrics.csv that is not whole or has no possible numbers is named a
   }
 }
 
-TEST_CASE("a summary.json or meta.json with other types is named and left out") {
+TEST_CASE("a summary.json or meta.json with wrong types is reported and left out") {
   const GoodAndBad tiny;
   const auto reason = [&](const std::string& key, const Json& value) {
     return tiny.reason("summary.json", key, value);
@@ -188,7 +187,7 @@ TEST_CASE("a summary.json or meta.json with other types is named and left out") 
                  "cannot be read: it has 2097152 bytes; allowed: at most 1048576"));
 }
 
-TEST_CASE("a file of a run that is no regular file is named and left out") {
+TEST_CASE("a file of a run that is not a regular file is reported and left out") {
   const GoodAndBad tiny;
   for (const std::string file :
        {"config.yaml", "command.txt", "meta.json", "metrics.csv", "summary.json", "test.json"}) {
@@ -199,7 +198,7 @@ TEST_CASE("a file of a run that is no regular file is named and left out") {
       CHECK(status_of(RunFolder(tiny.bad)).state == RunStatus::State::failed);
     });
     fs::create_symlink("/dev/zero", tiny.bad / file);
-    CHECK(tiny.reason(file) == (file == "summary.json"  // which is looked at first
+    CHECK(tiny.reason(file) == (file == "summary.json"  // which is read first
                                     ? "not a regular file"
                                     : "a symbolic link in a run folder is not followed"));
     fs::remove(tiny.bad / file);
@@ -207,7 +206,7 @@ TEST_CASE("a file of a run that is no regular file is named and left out") {
   }
 }
 
-TEST_CASE("what a training reads when it goes on has to be regular files") {
+TEST_CASE("files that a resumed training reads must be regular files") {
   const TinyExperiment tiny;
   tiny.train("run");
   const fs::path run = tiny.path / "run";
@@ -243,7 +242,7 @@ TEST_CASE("what a training reads when it goes on has to be regular files") {
   });
 }
 
-TEST_CASE("a training that goes on over a pipe ends with 2, and so does one of an endless file") {
+TEST_CASE("resuming over a pipe, or training from an endless file, exits with 2") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("run");
   for (const char* file : {"summary.json", "metrics.csv"}) fs::remove(run / file);
@@ -254,7 +253,7 @@ TEST_CASE("a training that goes on over a pipe ends with 2, and so does one of a
     CHECK(result.code == 2);
     CHECK(contains(result.err, "run/metrics.csv: not a regular file"));
   }
-  // Without the check it would read until the system ends it.
+  // Without the check it would read until killed.
   const std::string limited = "ulimit -t 20; exec " + saccade_binary() + " run /dev/zero";
   check_refused(Program(tiny.path, {"/bin/sh", "-c", limited}).finish(),
                 "/dev/zero: not a regular file");
@@ -267,7 +266,7 @@ TEST_CASE("a training that goes on over a pipe ends with 2, and so does one of a
   }
 }
 
-TEST_CASE("the comparison of malformed runs alone exits with 2, that with others with 0") {
+TEST_CASE("comparing only malformed runs exits with 2, together with others with 0") {
   const GoodAndBad tiny;
   put_bytes(tiny.bad / "test.json", R"({"class_names": 1})");
   const Program::Result alone = run_saccade(tiny.path, {"compare", "bad"});
@@ -280,7 +279,7 @@ TEST_CASE("the comparison of malformed runs alone exits with 2, that with others
   CHECK(contains(both.out, "left out: bad: bad/test.json: 'class_names': 1; allowed: a list"));
 }
 
-TEST_CASE("a malformed run is a line of the status of its study, and fails where it is trained") {
+TEST_CASE("a malformed run has a line in its study's status, and fails when trained") {
   const GoodAndBad tiny;
   put_bytes(tiny.bad / "summary.json", R"({"status": 7})");
   const RunStatus status = status_of(RunFolder(tiny.bad));

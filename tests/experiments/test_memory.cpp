@@ -1,4 +1,4 @@
-// What a training holds does not grow with its length, by the allocator's own count.
+// A training's memory does not grow with its length, according to the allocator.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -9,8 +9,7 @@
 #include "experiments/training/train.h"
 #include "tests/experiments/support.h"
 
-#if defined(__SANITIZE_ADDRESS__)  // which has an allocator of its own; its header is not
-                                   // everywhere
+#if defined(__SANITIZE_ADDRESS__)  // has its own allocator; its header is not always installed
 extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 #else
 #include <malloc.h>
@@ -28,7 +27,7 @@ std::size_t bytes_held() {
 #endif
 }
 
-/// Bytes that the process holds after each row of metrics.csv.
+/// Bytes allocated by the process after each row of metrics.csv.
 struct HeldAtRows : Progress {
   std::vector<std::size_t> bytes;
 
@@ -37,15 +36,15 @@ struct HeldAtRows : Progress {
 };
 
 constexpr std::int64_t kMemoryRows = 40, kBatch = 4;
-// Texts of rows are a little longer or shorter. A block lost at each update would be more by far.
+// The text of rows varies in length. A block leaked at each update would be far larger.
 constexpr std::size_t kSlack = 8192;
 
-/// SACCADE_MILLION_UPDATES=1: how memory was seen to stay as it is (a quarter of an hour).
+/// SACCADE_MILLION_UPDATES=1 runs the long version (a quarter of an hour).
 std::int64_t updates() {
   return std::getenv("SACCADE_MILLION_UPDATES") != nullptr ? 1'000'000 : 2'000;
 }
 
-TEST_CASE("a training holds after its last row what it held after its tenth") {
+TEST_CASE("a training's memory after its last row equals that after its tenth") {
   const TinyExperiment tiny;
   for (const std::string kind : {"sampled", "soft_grid"}) {
     CAPTURE(kind);

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Every key of a document that is no word of its own stands in the table, as written there.
+// Checks that every metric key of a document is in the table, marked as written there.
 void check_keys(const nlohmann::json& document, Written where,
                 const std::set<std::string>& words = {}) {
   for (const auto& [key, value] : document.items()) {
@@ -26,7 +26,7 @@ void check_keys(const nlohmann::json& document, Written where,
 
 }  // namespace
 
-TEST_CASE("the table of metrics names each once, and says where it is written") {
+TEST_CASE("the table of metrics has unique names, each with where it is written") {
   std::set<std::string_view> names;
   for (const MetricFacts& facts : kMetrics) {
     CAPTURE(std::string(facts.name));
@@ -38,7 +38,7 @@ TEST_CASE("the table of metrics names each once, and says where it is written") 
   CHECK_THROWS_AS((void)Metric("train/loss").low(), std::logic_error);
 }
 
-TEST_CASE("what is written of a run stands in the table of metrics") {
+TEST_CASE("every metric written by a run is in the table of metrics") {
   const TinyExperiment tiny;
   std::set<std::string> columns;
   for (const MetricFacts& facts : kMetrics)
@@ -67,7 +67,7 @@ TEST_CASE("what is written of a run stands in the table of metrics") {
   }
 }
 
-TEST_CASE("metrics.csv refuses what it has no column for, and passes over what it does not know") {
+TEST_CASE("metrics.csv refuses metrics without a column, and ignores unknown columns") {
   const TemporaryFolder folder;
   const fs::path path = folder.path / "metrics.csv";
   MetricsFile file(path, 0);
@@ -87,7 +87,7 @@ TEST_CASE("metrics.csv refuses what it has no column for, and passes over what i
   CHECK(read_metrics(path) == std::vector<MetricsRow>{known});
 }
 
-TEST_CASE("the mean of every sum of a loss has a column") {
+TEST_CASE("the mean of every loss sum has a column") {
   for (const LossTerm& term : loss_terms()) {
     CAPTURE(term.name);
     if (term.metric == nullptr)

@@ -1,4 +1,4 @@
-// The trained agents that come with the program.
+// The trained agents shipped with the program.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace saccade {
 namespace {
 
-TEST_CASE("every shipped agent is small, whole, and does what its figures say") {
+TEST_CASE("every shipped agent is small, complete, and reproduces its figures") {
   const std::vector<std::string> names = shipped_agents();
   CHECK(names.size() >= 5);
   for (const std::string& name : names) {
@@ -23,14 +23,14 @@ TEST_CASE("every shipped agent is small, whole, and does what its figures say") 
     CHECK(std::filesystem::file_size(folder.best_checkpoint()) < 1'800'000);
     CHECK_FALSE(contains(bytes_of(folder.path() / "command.txt"), " /"));
     const FinishedRun run = read_finished_run(folder.path());
-    if (run.config.data.source != "synthetic") continue;  // its digits may not be here
+    if (run.config.data.source != "synthetic") continue;  // its dataset may be missing here
     const auto tested =
         nlohmann::json::parse(eval({.run_folder = name, .scenes = 400, .json = true}));
     CHECK(std::abs(tested["test/error"].get<double>() - run.error) < 0.06);
   }
 }
 
-TEST_CASE("a name that no agent has gets the nearest") {
+TEST_CASE("an unknown agent name is reported with the nearest one") {
   const std::string message =
       message_of<InputError>([] { eval({.run_folder = "quickstart_sotf"}); });
   CHECK(contains(message, "quickstart_sotf: no run folder with a checkpoint"));
@@ -38,7 +38,7 @@ TEST_CASE("a name that no agent has gets the nearest") {
   CHECK(contains(message, "trained agents: cluttered60, quickstart, quickstart_soft, "));
 }
 
-TEST_CASE("an agent is filmed by its name, into the working folder or as told") {
+TEST_CASE("an agent is recorded by name, into the working folder or a given file") {
   const TemporaryFolder folder;
   RecordOptions options;
   options.run_folders = {"quickstart", "quickstart_soft"};

@@ -1,4 +1,4 @@
-// The presets of colour photographs, on small files in the formats of the published ones.
+// The presets for colour photographs, on small files in the published formats.
 #include <doctest/doctest.h>
 
 #include "experiments/task/task.h"
@@ -8,7 +8,7 @@
 namespace saccade {
 namespace {
 
-TEST_CASE("the presets of photographs train on files like the published ones") {
+TEST_CASE("the photograph presets train on files in the published formats") {
   for (const std::string name : {"svhn", "cifar10"}) {
     CAPTURE(name);
     const TemporaryFolder folder;

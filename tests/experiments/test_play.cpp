@@ -42,7 +42,7 @@ const std::vector<float>& floats(const std::vector<NpzArray>& arrays, const std:
 
 }  // namespace
 
-TEST_CASE("what is played is what an evaluation sees, bit for bit, whatever the threads") {
+TEST_CASE("play gives what an evaluation sees, bit for bit, for any number of threads") {
   for (const Overrides& kind : kKinds) {
     CAPTURE(kind.empty() ? "default" : kind[0]);
     const TinyTask tiny(kind);
@@ -62,7 +62,7 @@ TEST_CASE("what is played is what an evaluation sees, bit for bit, whatever the 
   }
 }
 
-TEST_CASE("probabilities are those of each answer, glimpses what was seen") {
+TEST_CASE("play: probabilities belong to the answers, glimpses to what was seen") {
   const TinyTask tiny;
   const std::vector<NpzArray> arrays = played(tiny, {.scenes = 3});
   const int steps = tiny.task.model.num_glimpses(), classes = tiny.task.model.num_classes();
@@ -85,7 +85,7 @@ TEST_CASE("probabilities are those of each answer, glimpses what was seen") {
     }
 }
 
-TEST_CASE("locations that are given hold for their steps, and the agent goes on from there") {
+TEST_CASE("play: given locations apply to their steps, and the agent continues from there") {
   const TinyTask tiny;
   const int steps = tiny.task.model.num_glimpses();
   const std::vector<float> own = floats(played(tiny, {.scenes = 120}), "locations");

@@ -26,8 +26,8 @@ using Overrides = std::vector<std::string>;
 
 Overrides switched_to(const std::string& kind) { return {"attention.glimpse.kind=" + kind}; }
 
-// The presets that look at worlds that can be looked at in every way, which no text and nothing
-// that moves can, but for studies that compare ways of looking themselves.
+// The presets whose environments support every way of looking (no text, nothing that moves), except
+// studies that compare ways of looking themselves.
 std::vector<std::string> switchable_presets() {
   constexpr std::array kOfKinds = {
       "hard_vs_soft", "hard_vs_soft_long", "input_attention", "digits_to_words", "catch", "cnn60"};
@@ -37,7 +37,7 @@ std::vector<std::string> switchable_presets() {
   return names;
 }
 
-// Those of all variants of a study.
+// The configurations of all variants of a study.
 std::vector<Config> variants_of(const std::string& preset, const Overrides& overrides) {
   std::vector<Config> configs;
   if (const std::optional<Study> study = read_study(preset, overrides))
@@ -47,7 +47,7 @@ std::vector<Config> variants_of(const std::string& preset, const Overrides& over
   return configs;
 }
 
-// Two updates of a few episodes, of digits that need no files.
+// Trains two updates of a few episodes, on digits that need no files.
 void check_trains(const std::string& preset, const std::string& kind, SharedDigits& digits) {
   Overrides overrides = switched_to(kind);
   overrides.insert(overrides.end(), {"data.source=synthetic", "training.batch_size=4",
@@ -79,7 +79,7 @@ TEST_CASE("every preset trains with every kind of glimpses") {
     }
 }
 
-TEST_CASE("what the other kind does not read is left out in one line, which --strict refuses") {
+TEST_CASE("settings unused by the other kind are reported in one line, which --strict refuses") {
   const Config config = read_config("cluttered60", switched_to("soft_grid"));
   CHECK(config.agent.glimpse.spread == 0.0);
   CHECK(config.agent.model.context == "none");
@@ -103,7 +103,7 @@ TEST_CASE("what the other kind does not read is left out in one line, which --st
   }
 }
 
-TEST_CASE("a control has its own first look where the preset learns one") {
+TEST_CASE("a control has its own first look if the preset learns one") {
   for (const std::string kind : {"random", "center", "scan", "oracle"})
     CHECK(read_config("cluttered60", switched_to(kind)).agent.glimpse.first ==
           GlimpseConfig().first);

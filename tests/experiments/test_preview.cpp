@@ -38,10 +38,10 @@ int count(const Picture& picture, Colour colour, Box within) {
   return found;
 }
 
-// Of a sheet of one scene on a canvas of 20 x 20, which is drawn nine times as large.
+// Sizes of a sheet of one scene on a canvas of 20 x 20, which is enlarged nine times.
 constexpr int kRim = 14, kLabel = 20, kZoom = 9, kCanvas = 20 * kZoom;
 
-TEST_CASE("a training scene is drawn with the box that is trained on") {
+TEST_CASE("data preview: a training scene is drawn with its box") {
   const auto task = task_of(
       "data: {augmentation: {rotation: 40}}\n"
       "scene: {kind: cluttered, canvas: [20, 20], num_distractors: 2, distractor_size: 3}\n"
@@ -57,7 +57,7 @@ TEST_CASE("a training scene is drawn with the box that is trained on") {
   CHECK(count(sheet, kAnswerBox, drawn) == frame);
   CHECK(count(sheet, kAnswerBox, {0, 0, sheet.cols(), sheet.rows()}) == frame);
 
-  // Every pixel of the canvas beside the frame is a square of its colour.
+  // Every pixel of the canvas outside the frame is a square of its colour.
   Tensor<2> canvas = zeros<2>(1, 3 * 20 * 20), glimpse = zeros<2>(1, 2 * 3 * 6 * 6);
   environment->view(matrix(canvas));
   const auto byte = [](float value) { return static_cast<std::uint8_t>(std::lround(255 * value)); };
@@ -68,7 +68,7 @@ TEST_CASE("a training scene is drawn with the box that is trained on") {
       CHECK(sheet.at({kRim + col * kZoom + 4, kRim + kLabel + row * kZoom + 4}) == wanted);
     }
 
-  // Beside it both scales at the centre: room of 180 pixels for two, so that a pixel is 13 wide.
+  // Beside it both scales at the centre: 180 pixels for two, so that a pixel is 13 wide.
   const Tensor<2> centre = zeros<2>(1, 2);
   environment->look(ConstMatrix(matrix(centre)), matrix(glimpse));
   for (int scale = 0; scale < 2; ++scale) {
@@ -84,8 +84,8 @@ TEST_CASE("a training scene is drawn with the box that is trained on") {
   }
 }
 
-TEST_CASE("every kind of task can be drawn") {
-  // What a kind needs beside a canvas.
+TEST_CASE("data preview: every kind of task can be drawn") {
+  // Settings a kind needs besides a canvas.
   const std::map<std::string, std::string> needs = {
       {"bag", "scene: {canvas: [24, 60], num_digits: 2}"},
       {"transcribe",
@@ -108,7 +108,7 @@ TEST_CASE("every kind of task can be drawn") {
   }
 }
 
-TEST_CASE("a task has at most 2000 classes, of which a test can keep the confusion") {
+TEST_CASE("a task has at most 2000 classes, which bounds the confusion matrix of a test") {
   const auto task_with = [](int classes) {
     Digits digits;
     digits.train = digits.valid = digits.test = noise_digits(30, 8, 8, 1, classes);
@@ -125,7 +125,7 @@ TEST_CASE("a task has at most 2000 classes, of which a test can keep the confusi
                        InputError);
 }
 
-TEST_CASE("saccade data preview writes a sheet, and never over what is there") {
+TEST_CASE("data preview writes a sheet, and never overwrites a file") {
   const TinyExperiment tiny;
   const auto run = [&](CommandWords words) {
     words.insert(words.begin(), {"data", "preview", "tiny.yaml"});
@@ -155,7 +155,7 @@ TEST_CASE("saccade data preview writes a sheet, and never over what is there") {
   CHECK(cv::imread((tiny.path / "sheet.png").string()).rows == 14 + 20 + 13 * 12 + 14);
 }
 
-// 12 images a class and a file that is no image, of so many pixels a side.
+// Writes 12 images per class of the given side in pixels, and a file that is not an image.
 void write_squares(const fs::path& folder, int side) {
   for (const char* name : {"cat", "dog"}) {
     fs::create_directories(folder / name);
@@ -166,7 +166,7 @@ void write_squares(const fs::path& folder, int side) {
   }
 }
 
-TEST_CASE("what was read of a folder of images is said as a run begins") {
+TEST_CASE("a run on an image folder begins with a summary of its data") {
   struct Notes : Progress {
     void note(const std::string& text) override { all += text; }
     std::string all;
@@ -196,7 +196,7 @@ TEST_CASE("what was read of a folder of images is said as a run begins") {
                  "folder train), 24 for the test (the folder test)\n"));
 }
 
-TEST_CASE("a folder whose images do not fit the canvas says what to set") {
+TEST_CASE("images that do not fit the canvas are refused with the settings to change") {
   const TemporaryVariable cache("XDG_CACHE_HOME", "");
   const TinyExperiment tiny;
   write_squares(tiny.path / "pets", 64);
@@ -208,13 +208,13 @@ TEST_CASE("a folder whose images do not fit the canvas says what to set") {
                 "folder are resized by data.size: 13 or less)");
 }
 
-TEST_CASE("an agent that overfits is told so, where the validation images can tell") {
+TEST_CASE("an overfitting agent is reported if there are enough validation images to tell") {
   CHECK(overfitting_word(0.008, 0.54, 50) ==
         "It overfits: 0.8 % error on the training images, 54.0 % on the 50 validation images.\n"
         "  More images, data.augmentation or fewer training.episodes may help.\n");
-  CHECK(overfitting_word(0.30, 0.54, 10'000) == "");  // not twice
-  CHECK(overfitting_word(0.01, 0.05, 10'000) == "");  // nor a gap of 5 points
-  CHECK(overfitting_word(0.05, 0.5, 2) == "");        // two images tell little
+  CHECK(overfitting_word(0.30, 0.54, 10'000) == "");  // less than twice
+  CHECK(overfitting_word(0.01, 0.05, 10'000) == "");  // less than 5 points
+  CHECK(overfitting_word(0.05, 0.5, 2) == "");        // two images are too few
   CHECK(overfitting_word(std::nan(""), 0.54, 50) == "");
 }
 

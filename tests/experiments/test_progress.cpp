@@ -1,4 +1,4 @@
-// What is shown while work goes on, by times that are given.
+// Progress displays, with a simulated clock.
 #include <doctest/doctest.h>
 
 #include <mutex>
@@ -19,7 +19,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-// A terminal whose clock stands still until it is moved.
+// A terminal with a clock that only moves when told to.
 struct FakeTerminal {
   Clock::time_point time;
   std::string written;
@@ -32,7 +32,7 @@ struct FakeTerminal {
             .now = [this] { return time; }};
   }
   void pass(int milliseconds) { time += std::chrono::milliseconds(milliseconds); }
-  // What was written since the last time.
+  // Returns the output since the last call.
   std::string taken() { return std::exchange(written, ""); }
 };
 
@@ -45,17 +45,18 @@ std::string bar_of(int full, int empty) {
 
 }  // namespace
 
-TEST_CASE("a bar is filled to its share and is as wide as there is room") {
+TEST_CASE("a bar is filled to its share and uses the available width") {
   CHECK(with_bar("text", 0.5, 0) == bar_of(12, 12) + " text");
   CHECK(with_bar("text", 1.0, 200) == bar_of(24, 0) + " text");
   CHECK(with_bar("text", 0.5, 16) == bar_of(5, 5) + " text");  // 15 columns
-  CHECK(with_bar("text", 0.5, 11) == "text");                  // no bar of five
+  CHECK(with_bar("text", 0.5, 11) == "text");                  // no room for a bar of five
   CHECK(with_bar("a longer text", 0.5, 9) == "a longer");
   CHECK(with_bar("text", 7.0, 0) == bar_of(24, 0) + " text");
 }
 
 TEST_CASE(
-    "work is shown once it has taken two seconds, five times a second, and is gone at the end") {
+    "a progress bar appears after two seconds, is redrawn five times a second, and is erased at "
+    "the end") {
   FakeTerminal terminal;
   {
     ProgressBar bar("scenes", terminal.screen());
@@ -71,7 +72,7 @@ TEST_CASE(
     told(200, 400);
     CHECK(terminal.taken().empty());
     terminal.pass(1900);
-    told(150, 400);  // a thread that comes late
+    told(150, 400);  // from a late thread
     CHECK(terminal.taken() == kClearLine + bar_of(12, 12) + "  50 %  scenes  left 0:04");
     terminal.pass(10'000);
     told(0, 4);  // other work
@@ -83,7 +84,7 @@ TEST_CASE(
   CHECK(terminal.taken() == kClearLine);
 }
 
-TEST_CASE("nothing is shown of quick work, nor where there is no terminal") {
+TEST_CASE("no progress bar for short work or without a terminal") {
   FakeTerminal terminal;
   for (const bool is_one : {true, false}) {
     ProgressBar bar("scenes", terminal.screen(is_one));
@@ -96,7 +97,7 @@ TEST_CASE("nothing is shown of quick work, nor where there is no terminal") {
   CHECK_FALSE(screen_of(stderr).terminal);
 }
 
-TEST_CASE("a training's line renews itself, with the last error on the validation scenes") {
+TEST_CASE("a training's line is redrawn, with the last validation error") {
   FakeTerminal terminal;
   RunProgress progress(terminal.screen());
   progress.begin({.episodes = 2000});
@@ -121,7 +122,7 @@ TEST_CASE("a training's line renews itself, with the last error on the validatio
   CHECK(terminal.taken() == kClearLine);
 }
 
-TEST_CASE("the time left has the evaluations and the final test in it") {
+TEST_CASE("the time left includes the evaluations and the final test") {
   const RunWork work{.episodes = 2000, .validated = 400, .tested = 1600};
   FakeTerminal terminal;
   RunProgress progress(terminal.screen());
@@ -142,7 +143,7 @@ TEST_CASE("the time left has the evaluations and the final test in it") {
   CHECK(terminal.taken() == std::string(kClearLine) + "the table\n");
 }
 
-TEST_CASE("what is left of a study is counted with the evaluations and tests of all its runs") {
+TEST_CASE("the work left in a study includes the evaluations and tests of all runs") {
   const RunWork work{.episodes = 100, .validated = 40, .tested = 160};
   CHECK(all_work(work) == 200);
   StudyWork study({100, 100, 300, 100});
@@ -151,24 +152,24 @@ TEST_CASE("what is left of a study is counted with the evaluations and tests of 
   study.begin(1, work);
   CHECK(study.left() == 1200);
   CHECK(study.done() == 0);
-  study.update(0, 50);  // goes on from there
+  study.update(0, 50);  // continues from there
   CHECK(study.done() == 0);
   CHECK(study.left() == 1140);
   study.update(0, 100);
   CHECK(study.done() == 60);
   CHECK(study.left() == 1080);
   study.test(0, 100);
-  study.test(0, 80);  // a thread that comes late
+  study.test(0, 80);  // from a late thread
   CHECK(study.left() == 1030);
   study.test(0, 160);
   study.end(0);
   CHECK(study.left() == 1000);
   CHECK(study.done() == 140);
-  study.end(3);  // was finished before
+  study.end(3);  // had finished before
   CHECK(study.left() == 800);
 }
 
-TEST_CASE("a training that is piped has plain lines alone") {
+TEST_CASE("a training without a terminal prints only plain lines") {
   FakeTerminal terminal;
   RunProgress progress(terminal.screen(/*terminal=*/false));
   progress.begin({.episodes = 2000});
@@ -180,7 +181,7 @@ TEST_CASE("a training that is piped has plain lines alone") {
         "begins\n" + training_figures(1000, {.episodes = 2000}, 100.0, 0.125) + "\n");
 }
 
-TEST_CASE("the verbs tell how far they are, up to all") {
+TEST_CASE("every command's progress reaches the total") {
   const TinyExperiment tiny;
   const auto run = tiny.train("out", {"reinforce.reward=probability"});
   const auto heard = [&](const auto& verb) {

@@ -28,7 +28,7 @@ const std::vector<std::string> kSoftRecorded = {"attention.glimpse.kind=soft_gri
                                                 "attention.glimpse.grid=[2, 3]",
                                                 "attention.glimpse.stride=4"};
 
-// Three glimpses and two frames of the verdict.
+// Three glimpses and two frames for the verdict.
 constexpr int kFrames = 5;
 
 bool has_colour(const Picture& picture, Colour colour) {
@@ -46,7 +46,7 @@ std::string record_fault(const RecordOptions& options) {
   return message_of<InputError>([&] { record(options); });
 }
 
-// The first of the test scenes as a trained agent plays them.
+// The first test scenes as played by a trained agent.
 struct PlayedFile {
   explicit PlayedFile(const fs::path& folder)
       : trained(folder),
@@ -63,8 +63,7 @@ struct PlayedFile {
   Tensor<3> canvases;
 };
 
-// Until its end no file grows beyond so many bytes, as on a full disk; of programs that are started
-// meanwhile, too.
+// Limits the size of files until its end, as on a full disk; applies to child processes, too.
 class LimitedFiles {
  public:
   explicit LimitedFiles(rlim_t most_bytes) {
@@ -80,7 +79,7 @@ class LimitedFiles {
 
 }  // namespace
 
-TEST_CASE("a video has a frame for each glimpse and two of the verdict, for each scene") {
+TEST_CASE("a video has a frame for each glimpse and two for the verdict, for each scene") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out"), out = tiny.path / "a.gif";
   CHECK(record({.run_folders = {run}, .out = out, .scenes = 3, .fps = 5}) == out.string() + "\n");
@@ -99,7 +98,7 @@ TEST_CASE("a video has a frame for each glimpse and two of the verdict, for each
   }
 }
 
-TEST_CASE("an MP4 has the frames and the size of the panels") {
+TEST_CASE("an MP4 has the expected frames and panel size") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out");
   CHECK(record({.run_folders = {run}, .scenes = 2}) == (run / "recording.mp4").string() + "\n");
@@ -141,7 +140,7 @@ TEST_CASE("a contact sheet has a row for each scene and agent and a tile for eac
   CHECK(one.at<cv::Vec3b>(2, 2) == cv::Vec3b(255, 255, 255));
 }
 
-TEST_CASE("agents stand side by side on the same scenes, and the short wait for the long") {
+TEST_CASE("agents are shown side by side on the same scenes, and the shorter one waits") {
   const TinyExperiment tiny;
   const fs::path one = tiny.train("one"), soft = tiny.train("soft", kSoftRecorded);
   std::vector<std::string> longer = kSoftRecorded;
@@ -171,7 +170,7 @@ TEST_CASE("agents stand side by side on the same scenes, and the short wait for 
   CHECK(many[0].rows() == 2 * alone[0].rows());
 }
 
-TEST_CASE("only scenes that the first agent answers wrong, or right") {
+TEST_CASE("a recording can be limited to scenes that the first agent gets wrong or right") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out");
   const double error =
@@ -196,7 +195,7 @@ TEST_CASE("only scenes that the first agent answers wrong, or right") {
         "--only some: allowed: wrong, right");
 }
 
-TEST_CASE("scenes of another seed are others, and the same command makes the same bytes") {
+TEST_CASE("another seed records other scenes, and the same command makes the same bytes") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out", kSoftRecorded);
   for (const std::string name : {"a.gif", "a.png"}) {
@@ -215,12 +214,12 @@ TEST_CASE("scenes of another seed are others, and the same command makes the sam
   }
 }
 
-TEST_CASE("the hottest pixel of a soft look is where most of its weight lies") {
+TEST_CASE("the hottest pixel of a soft look is where most of its weight is") {
   const TinyExperiment tiny;
   PlayedFile played(tiny.train("out", kSoftRecorded));
   for (int t = 0; t < 3; ++t) {
     const Gaze gaze = played.rollout.look->gaze(t, 0);
-    // Patches of 4 pixels that are 4 apart do not overlap.
+    // Patches of 4 pixels spaced by 4 do not overlap.
     const int k = static_cast<int>(std::ranges::max_element(gaze.weights) - gaze.weights.begin());
     const std::vector<double> heat = heat_map(gaze, 13, 15);
     const auto hottest = std::ranges::max_element(heat) - heat.begin();
@@ -235,7 +234,7 @@ TEST_CASE("the hottest pixel of a soft look is where most of its weight lies") {
   }
 }
 
-TEST_CASE("the squares of a hard look lie around what its scales show") {
+TEST_CASE("the squares of a hard look enclose what its scales show") {
   const TinyExperiment tiny;
   PlayedFile played(tiny.train("out", {"attention.glimpse.first=center"}));
   const LookPicture look(played.trained.task, 180);
@@ -255,7 +254,8 @@ TEST_CASE("the squares of a hard look lie around what its scales show") {
             static_cast<int>(255.0F * played.episode().canvas(0)[(5 + y) * 15 + 6 + x] + 0.5F));
 }
 
-TEST_CASE("the squares of a point between pixels lie between them, and there is a path, no heat") {
+TEST_CASE(
+    "the squares of a point read between pixels are at exact positions, with a path and no heat") {
   const TinyExperiment tiny;
   PlayedFile played(
       tiny.train("out", {"attention.glimpse.kind=soft_point", "attention.glimpse.first=center"}));
@@ -268,7 +268,7 @@ TEST_CASE("the squares of a point between pixels lie between them, and there is 
   CHECK(canvas.at({2, 2}).red == canvas.at({2, 2}).blue);  // black or grey
 }
 
-TEST_CASE("names of classes say sums and pairs") {
+TEST_CASE("class names show sums and pairs") {
   const TinyExperiment tiny;
   const auto name = [&](int label, const std::vector<std::string>& overrides) {
     std::vector<std::string> all = {"scene.canvas=[20, 20]"};
@@ -281,7 +281,7 @@ TEST_CASE("names of classes say sums and pairs") {
   CHECK(name(5, {"scene.num_digits=2", "scene.label=pair"}) == "2+2");
 }
 
-TEST_CASE("agents are named by what tells them apart") {
+TEST_CASE("agents are named by what distinguishes them") {
   Config a, b;
   a.name = "apple", b.name = "berry";
   const std::vector<const Config*> both = {&a, &b}, same = {&a, &a}, one = {&a};
@@ -300,7 +300,7 @@ TEST_CASE("agents are named by what tells them apart") {
   CHECK(agent_names(same, twice) == Names{"1. apple", "2. apple"});
 }
 
-TEST_CASE("a recording that cannot be made is refused and nothing is overwritten") {
+TEST_CASE("an impossible recording is refused and nothing is overwritten") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out");
   put_bytes(tiny.path / "mine.png", "mine");
@@ -331,7 +331,7 @@ TEST_CASE("a recording that cannot be made is refused and nothing is overwritten
   CHECK(!cv::imread((tiny.path / "mine.png").string()).empty());
 }
 
-TEST_CASE("a recording that the disk does not take leaves the one before it") {
+TEST_CASE("a recording that fails on a full disk leaves the previous file") {
   const TinyExperiment tiny;
   tiny.train("out");
   for (const char* name : {"a.png", "a.gif", "a.mp4"}) put_bytes(tiny.path / name, "mine");
@@ -353,7 +353,7 @@ TEST_CASE("a recording that the disk does not take leaves the one before it") {
     for (const rlim_t most_bytes : {1000, 3000}) check_failed(name, most_bytes);
 }
 
-TEST_CASE("a comparison that the disk does not take leaves the one before it, or nothing") {
+TEST_CASE("a comparison that fails on a full disk leaves the previous one, or nothing") {
   const TinyExperiment tiny;
   tiny.train("out");
   const auto limited = [&](rlim_t most_bytes, const CommandWords& words) {
@@ -373,7 +373,7 @@ TEST_CASE("a comparison that the disk does not take leaves the one before it, or
   CHECK((contents(tiny.path) == whole));
 }
 
-TEST_CASE("agents of different tasks are not shown side by side") {
+TEST_CASE("agents with different tasks cannot be recorded together") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out"), wide = tiny.train("wide", {"scene.canvas=[13, 16]"});
   CHECK(record_fault({.run_folders = {run, wide}, .out = tiny.path / "a.gif"}) ==
@@ -386,7 +386,7 @@ TEST_CASE("agents of different tasks are not shown side by side") {
                  "mixed tasks: the checksums of the data differ in "));
 }
 
-TEST_CASE("a stop leaves nothing behind") {
+TEST_CASE("a stopped recording leaves nothing behind") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out");
   const auto before = contents(tiny.path);
@@ -399,7 +399,7 @@ TEST_CASE("a stop leaves nothing behind") {
   CHECK(contents(tiny.path) == before);
 }
 
-TEST_CASE("without a codec the program says what works, and makes a GIF by itself") {
+TEST_CASE("without a codec the program lists what works, and defaults to GIF") {
   const TinyExperiment tiny;
   tiny.train("out");
   const TemporaryVariable without_ffmpeg("OPENCV_VIDEOIO_PRIORITY_FFMPEG", "0");
@@ -417,7 +417,7 @@ TEST_CASE("without a codec the program says what works, and makes a GIF by itsel
   CHECK(read_gif(tiny.path / "out/recording.gif").frames.size() == kFrames);
 }
 
-TEST_CASE("a run records on a schedule, and a resumed one makes the same files") {
+TEST_CASE("a run records on schedule, and a resumed one makes the same files") {
   const TinyExperiment tiny;
   const std::vector<std::string> schedule = {"record.every=64", "record.scenes=2"};
   const fs::path run_folder = tiny.train("out", schedule) / "recordings";
@@ -439,7 +439,7 @@ TEST_CASE("a run records on a schedule, and a resumed one makes the same files")
   CHECK_FALSE(fs::exists(silent / "recordings"));
 }
 
-TEST_CASE("where nobody tells the truth there is no right and wrong") {
+TEST_CASE("without known truth there is no verdict") {
   const TinyExperiment tiny;
   PlayedFile played(tiny.train("out"));
   const EpisodePicture panel(played.trained.task, "tiny");

@@ -7,7 +7,7 @@
 
 namespace saccade {
 
-TEST_CASE("a report is a row of evaluations of the same weights") {
+TEST_CASE("a test report consists of evaluations of the same weights") {
   struct Row {
     Metric metric;
     PassRequest request;
@@ -59,7 +59,7 @@ TEST_CASE("a report is a row of evaluations of the same weights") {
   }
 }
 
-TEST_CASE("a table shows per cent") {
+TEST_CASE("a test table shows per cent") {
   Evaluation first;
   first.scenes = 10'000;
   first.error = 0.0263;
@@ -82,7 +82,7 @@ TEST_CASE("a table shows per cent") {
         "  single deterministic pass       2.63 %   [2.33, 2.96]\n");
 }
 
-TEST_CASE("a table shows what sequences, actions and attention over states add") {
+TEST_CASE("a test table has the columns of sequences, actions and attention over states") {
   Evaluation e;
   e.scenes = 100;
   e.error = 0.25;

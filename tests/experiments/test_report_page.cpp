@@ -38,7 +38,7 @@ TEST_CASE("the page's figures are those of the comparison") {
   CHECK_FALSE(contains(page, "{{"));
 }
 
-// The cells of a column of the table of figures, from top to bottom.
+// The cells of a column in the table of figures, from top to bottom.
 std::vector<std::string> column(const std::string& page, const std::string& title) {
   std::vector<std::string> cells;
   const std::string from = "<td data-title=\"" + title + "\">", to = "</td>";
@@ -52,7 +52,9 @@ Variant without_interval(Variant variant) {
   return variant;
 }
 
-TEST_CASE("the interval of one seed is over scenes, and there are no columns of those over seeds") {
+TEST_CASE(
+    "the interval of a single seed is over scenes, and columns for intervals over seeds are "
+    "absent") {
   const std::string page = page_of(made_comparison({made_variant("lone", 0.03, 1, 4)}));
   using Column = std::vector<std::string>;
   CHECK(column(page, "seeds") == Column{"1"});
@@ -66,7 +68,7 @@ TEST_CASE("the interval of one seed is over scenes, and there are no columns of 
   CHECK(contains(seeds, "<small>[3.10, 3.30] over scenes</small>"));  // of each run
 }
 
-TEST_CASE("one seed without is said to have no interval, once, and has no columns of them") {
+TEST_CASE("a single seed without an interval is reported once, and has no columns for it") {
   const std::string page =
       page_of(made_comparison({without_interval(made_variant("lone", 0.03, 1, 4))}));
   using Column = std::vector<std::string>;
@@ -84,7 +86,7 @@ TEST_CASE("one seed without is said to have no interval, once, and has no column
   CHECK_FALSE(contains(page_of(two_page_variants()), "no interval"));
 }
 
-TEST_CASE("the page has the controls, and says first what attention could not") {
+TEST_CASE("the page shows the controls, and begins with the warnings about attention") {
   const std::string good = page_of(two_page_variants());
   CHECK(column(good, "shuffled")[0] == "51.00 %<small>[50.80, 51.20]</small>");
   CHECK(column(good, "centre")[1] == "62.00 %<small>[61.70, 62.30]</small>");
@@ -109,7 +111,7 @@ TEST_CASE("the page has the controls, and says first what attention could not") 
   CHECK(column(page_of(comparison), "shuffled").empty());
 }
 
-TEST_CASE("the page is called as its runs are, or by what it compares") {
+TEST_CASE("the page is titled after its runs, or by what it compares") {
   Comparison comparison = two_page_variants();
   CHECK(contains(page_of(comparison), "<title>soft · hard</title>"));
   comparison.name = "a < study";
@@ -117,14 +119,14 @@ TEST_CASE("the page is called as its runs are, or by what it compares") {
     CHECK_MESSAGE(contains(page_of(comparison), part), part);
 }
 
-// The figure of a chart.
+// The figure element of a chart.
 std::string figure_of(const std::string& page, const Chart& chart) {
   const std::size_t from = page.find("<figure id=\"" + chart.id + "\"");
   REQUIRE(from != std::string::npos);
   return page.substr(from, page.find("</figure>", from) - from);
 }
 
-TEST_CASE("the page's tables and hover texts have the numbers that the charts are drawn from") {
+TEST_CASE("the page's tables and tooltips have the numbers of the charts") {
   const std::string page = page_of(two_page_variants());
   const auto number = [](double value) { return short_number(value, 4); };
   for (const Chart& chart : charts_of(two_page_variants())) {
@@ -160,7 +162,7 @@ TEST_CASE("the page's tables and hover texts have the numbers that the charts ar
   }
 }
 
-TEST_CASE("each chart has a figure with its title, its words, and the drawings of the chart") {
+TEST_CASE("each chart has a figure with its title, its description, and its drawings") {
   const std::string page = page_of(two_page_variants());
   for (const Chart& chart : charts_of(two_page_variants())) {
     CAPTURE(chart.id);
@@ -196,7 +198,7 @@ TEST_CASE("the page loads nothing and runs nothing") {
   CHECK_FALSE(contains(page, "<script"));
 }
 
-TEST_CASE("names that look like markup stay names") {
+TEST_CASE("names that look like markup are escaped") {
   const std::string name = "</script><script>alert('\"&')</script><!--{{css}}{{sections}}";
   Comparison comparison = two_page_variants();
   Variant& variant = comparison.variants[1];
@@ -210,12 +212,12 @@ TEST_CASE("names that look like markup stay names") {
   const std::string page = page_of(comparison, EmbeddedRecording{"image/gif", "x", name});
   CHECK_FALSE(contains(page, "<script>alert"));
   CHECK(contains(page, html_escaped(name)));
-  // As many of each as in a page without such names: what is put in is not filled in again.
+  // The same number as in a page without such names: inserted text is not expanded again.
   CHECK_FALSE(contains(page, "<script"));
   CHECK(count_of(page, "--full-cell: ") == count_of(page_of(two_page_variants()), "--full-cell: "));
 }
 
-TEST_CASE("numbers that are none are empty cells and no points") {
+TEST_CASE("non-finite numbers are empty cells and no points") {
   std::vector<Chart> charts = charts_of(two_page_variants());
   for (Chart& chart : charts)
     if (!chart.series.empty()) chart.series[0].estimates[0].value = std::nan("");
@@ -224,7 +226,7 @@ TEST_CASE("numbers that are none are empty cells and no points") {
   for (const char* none : {"nan", "inf\"", "inf,"}) CHECK_FALSE(contains(page, none));
 }
 
-TEST_CASE("what is not there has no section") {
+TEST_CASE("missing data have no section") {
   const Comparison empty{};
   const std::string bare = page_of(empty);
   for (const char* heading :
@@ -238,7 +240,7 @@ TEST_CASE("what is not there has no section") {
     CHECK_MESSAGE(contains(full, std::string("<h2>") + heading), heading);
 }
 
-TEST_CASE("a recording is in the page, byte by byte") {
+TEST_CASE("a recording is embedded in the page byte for byte") {
   const std::string page =
       page_of(two_page_variants(), EmbeddedRecording{"video/mp4", "any bytes", "A & B"});
   CHECK(contains(page, "aria-label=\"A &amp; B\" src=\"data:video/mp4;base64,YW55IGJ5dGVz\""));
@@ -255,7 +257,7 @@ TEST_CASE("a recording is in the page, byte by byte") {
                  "text/html"));
 }
 
-TEST_CASE("the player has room for its controls below a video whose size is known") {
+TEST_CASE("a video of known size has room for the player's controls") {
   const EmbeddedRecording film{
       .media_type = "video/mp4", .bytes = "x", .title = "A", .rows = 300, .cols = 900};
   CHECK(contains(page_of(two_page_variants(), film),
@@ -266,7 +268,7 @@ TEST_CASE("the player has room for its controls below a video whose size is know
         contains(page_of(two_page_variants(), other), "<figure class=\"recording\"><figcaption>"));
 }
 
-TEST_CASE("every time of the page is told by the clock") {
+TEST_CASE("every time on the page is formatted as clock time") {
   const std::string page = page_of(two_page_variants());
   for (const char* part :
        {"<td data-title=\"training time\">50:00</td>",
@@ -277,7 +279,7 @@ TEST_CASE("every time of the page is told by the clock") {
     CHECK_MESSAGE(!contains(page, other), other);
 }
 
-TEST_CASE("base64 is that of RFC 4648") {
+TEST_CASE("base64 agrees with RFC 4648") {
   const std::vector<std::pair<std::string, std::string>> vectors = {{"", ""},
                                                                     {"f", "Zg=="},
                                                                     {"fo", "Zm8="},
@@ -289,12 +291,12 @@ TEST_CASE("base64 is that of RFC 4648") {
   for (const auto& [bytes, text] : vectors) CHECK(base64(bytes) == text);
 }
 
-TEST_CASE("a template without a value for a name is a fault") {
+TEST_CASE("a template with a name without a value throws") {
   CHECK(filled("a {{b}} {c} {{d}}", {{"b", "{{d}}"}, {"d", "e"}}) == "a {{d}} {c} e");
   CHECK(contains(message_of<std::logic_error>([] { filled("{{x}}", {}); }), "x"));
 }
 
-TEST_CASE("a report is a page and a picture of each chart") {
+TEST_CASE("a report consists of a page and a picture of each chart") {
   TemporaryFolder folder;
   const std::filesystem::path out = folder.path / "new/report";
   const Comparison comparison = two_page_variants();

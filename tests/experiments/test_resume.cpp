@@ -1,4 +1,4 @@
-// A run that was interrupted: what it goes on from, and what it refuses to go on from.
+// Interrupted runs: what they resume from, and what they refuse to resume from.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -21,14 +21,14 @@ RunOptions resumed(RunOptions options) {
   return options;
 }
 
-// Trains on, without a screen, and sets `stop` at one moment.
+// Continues training without a screen; `progress` sets `stop` at some moment.
 bool run_until(const RunOptions& options, Progress& progress, const std::atomic<bool>& stop) {
   return train(read_config(options.config, options.overrides), RunFolder(options.out),
                {.resume = options.resume, .threads = 2, .command = options.command}, progress,
                stop);
 }
 
-// Stops as the update is made that ends so many episodes.
+// Stops in the update that reaches `episodes`.
 struct StopsAt : Progress {
   explicit StopsAt(std::int64_t episodes) : at(episodes) {}
   void update(std::int64_t episodes, double, double) override { stop = stop || episodes == at; }
@@ -38,7 +38,7 @@ struct StopsAt : Progress {
   std::atomic<bool> stop = false;
 };
 
-// Stops in the final test, after so many scenes.
+// Stops in the final test after `scenes`.
 struct StopsInTest : Progress {
   explicit StopsInTest(std::int64_t scenes) : at(scenes) {}
   Told testing() override {
@@ -58,7 +58,7 @@ std::string resume_fault(const RunOptions& options) {
 
 }  // namespace
 
-TEST_CASE("a run that is stopped and resumed ends as one that was not") {
+TEST_CASE("a run that is stopped and resumed ends like an uninterrupted one") {
   for (const std::string core : {"rnn", "gru"}) {
     CAPTURE(core);
     const TinyExperiment tiny;
@@ -76,7 +76,7 @@ TEST_CASE("a run that is stopped and resumed ends as one that was not") {
       options.resume = true;
       options.threads = 1 + stops % 3;
     }
-    CHECK(stops == 12);  // the last evaluation and the test are left
+    CHECK(stops == 12);  // the last evaluation and the test remain
     CHECK((bytes_of(stopped / kLast) == bytes_of(whole / kLast)));
     CHECK((bytes_of(stopped / kBest) == bytes_of(whole / kBest)));
     CHECK(without_times(Csv(stopped / "metrics.csv")) == without_times(Csv(whole / "metrics.csv")));
@@ -86,13 +86,13 @@ TEST_CASE("a run that is stopped and resumed ends as one that was not") {
     double before = 0.0;
     const Csv metrics(stopped / "metrics.csv");
     for (const std::string& elapsed : metrics.column.at("time/elapsed")) {
-      CHECK(std::stod(elapsed) >= before);  // it goes on counting
+      CHECK(std::stod(elapsed) >= before);  // it continues the count
       before = std::stod(elapsed);
     }
   }
 }
 
-TEST_CASE("a run that is stopped in an evaluation makes it when it goes on") {
+TEST_CASE("a run stopped in an evaluation repeats it when resumed") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
   const Csv rows(whole / "metrics.csv");
@@ -106,9 +106,9 @@ TEST_CASE("a run that is stopped in an evaluation makes it when it goes on") {
     CHECK_FALSE(run_until(options, at, at.stop));
     CHECK(Checkpoint(options.out / kLast).has_note("row"));
     const Csv now(options.out / "metrics.csv");
-    CHECK(now.column.at("episodes").size() == row);  // those before it
+    CHECK(now.column.at("episodes").size() == row);  // the earlier rows
     options.resume = true;
-    // Whoever is killed between the row and the checkpoint writes the row again.
+    // A run killed between the row and the checkpoint writes the row again.
     const std::string pending = bytes_of(options.out / kLast);
     StopsAt next(at.at + 16);
     run_until(options, next, next.stop);
@@ -124,7 +124,7 @@ TEST_CASE("a run that is stopped in an evaluation makes it when it goes on") {
         without_times(read_json(whole / "summary.json")));
 }
 
-TEST_CASE("a run that is stopped in its final test goes on to it") {
+TEST_CASE("a run stopped in its final test resumes with the test") {
   const TinyExperiment tiny;
   const std::vector<std::string> overrides = {"evaluation.scenes=1000"};
   const fs::path whole = tiny.train("whole", overrides);
@@ -141,10 +141,10 @@ TEST_CASE("a run that is stopped in its final test goes on to it") {
         without_times(read_json(whole / "summary.json")));
 }
 
-TEST_CASE("a run that was killed goes on from its last checkpoint") {
+TEST_CASE("a killed run continues from its last checkpoint") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
-  // What a run leaves that is killed after the row of 80 episodes: the checkpoint is that of 64.
+  // The state of a run killed after the row of 80 episodes, with a checkpoint of 64.
   RunOptions options = tiny.options("killed");
   for (int n = 0; n < 4; ++n) {
     CHECK_FALSE(run_one_update(options));
@@ -160,7 +160,7 @@ TEST_CASE("a run that was killed goes on from its last checkpoint") {
         without_times(Csv(whole / "metrics.csv")));
 }
 
-TEST_CASE("a row that was broken off is dropped, and so are recordings") {
+TEST_CASE("an incomplete row is dropped, and so are recordings") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
   RunOptions options = tiny.options("killed");
@@ -177,7 +177,7 @@ TEST_CASE("a row that was broken off is dropped, and so are recordings") {
   CHECK(fs::exists(options.out / "recordings/episodes-00.gif"));
 }
 
-TEST_CASE("a summary that is empty is that of a run that has not ended") {
+TEST_CASE("an empty summary means that the run has not finished") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");
   CHECK(run(options, false));
@@ -187,7 +187,7 @@ TEST_CASE("a summary that is empty is that of a run that has not ended") {
   CHECK(without_times(read_json(options.out / "summary.json")) == summary);
 }
 
-TEST_CASE("resuming what is finished only tests again") {
+TEST_CASE("resuming a finished run whose summary is missing only repeats the test") {
   const TinyExperiment tiny;
   const fs::path folder = tiny.train("out");
   const auto before = contents(folder);
@@ -200,7 +200,7 @@ TEST_CASE("resuming what is finished only tests again") {
   CHECK(after == before);
 }
 
-TEST_CASE("--resume begins where there is nothing yet") {
+TEST_CASE("--resume starts a new run if there is none") {
   const TinyExperiment tiny;
   const fs::path folder = tiny.train("out");
   CHECK(run(resumed(tiny.options("new")), false));
@@ -211,7 +211,7 @@ TEST_CASE("--resume begins where there is nothing yet") {
   CHECK((bytes_of(tiny.path / "empty" / kLast) == bytes_of(folder / kLast)));
 }
 
-TEST_CASE("a checkpoint whose mask has no quotes is resumed") {
+TEST_CASE("a checkpoint whose mask has no quotes can be resumed") {
   const TinyExperiment tiny;
   const std::vector<std::string> overrides = {"attention.hidden.kind=attend",
                                               "attention.hidden.mask='011'"};
@@ -229,7 +229,7 @@ TEST_CASE("a checkpoint whose mask has no quotes is resumed") {
   CHECK((bytes_of(last) == bytes_of(whole / kLast)));
 }
 
-TEST_CASE("a finished run goes on to more episodes, and its test is kept") {
+TEST_CASE("a finished run can be extended to more episodes, and its test is kept") {
   const TinyExperiment tiny;
   const fs::path out = tiny.train("out");
   const std::string summary = bytes_of(out / "summary.json"), test = bytes_of(out / "test.json");
@@ -247,26 +247,26 @@ TEST_CASE("a finished run goes on to more episodes, and its test is kept") {
   CHECK(run(longer, false));
   CHECK(read_json(out / "summary.json")["status"] == "finished");
   CHECK(Checkpoint(out / kLast).updates() == 24);
-  // The rows before are as they were.
+  // The earlier rows are unchanged.
   const Csv all(out / "metrics.csv");
   for (const auto& [name, cells] : rows.column)
     CHECK(std::vector(all.column.at(name).begin(),
                       all.column.at(name).begin() + static_cast<int>(cells.size())) == cells);
   CHECK(all.column.at("episodes").back() == "384");
-  // Nothing is left to do now, and a shorter one is refused.
+  // Nothing is left to do now, and a shorter run is refused.
   CHECK(run(longer, false));
   CHECK_FALSE(fs::exists(out / "summary.before-2.json"));
   CHECK(contains(resume_fault(resumed(tiny.options("out"))),
                  "another configuration: training.episodes: 384 there, 192 now"));
 }
 
-TEST_CASE("a run that was stopped goes on to more episodes, as if it were asked twice") {
+TEST_CASE("a stopped run can be extended to more episodes, as if configured so") {
   const TinyExperiment tiny;
   const RunOptions options = tiny.options("out");
   StopsAt stops(112);
   CHECK_FALSE(run_until(options, stops, stops.stop));
   const RunOptions longer = resumed(tiny.options("out", {"training.episodes=384"}));
-  // Killed before its first checkpoint, it begins again with the shorter one's.
+  // If killed before its first checkpoint, it starts again from that of the shorter run.
   const std::string shorter = bytes_of(options.out / kLast);
   StopsAt next(160);
   CHECK_FALSE(run_until(longer, next, next.stop));
@@ -275,7 +275,7 @@ TEST_CASE("a run that was stopped goes on to more episodes, as if it were asked 
   CHECK(Checkpoint(options.out / kLast).updates() == 24);
 }
 
-TEST_CASE("another configuration or other data cannot be resumed") {
+TEST_CASE("a run cannot be resumed with another configuration or other data") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");
   CHECK_FALSE(run_one_update(options));
@@ -309,7 +309,7 @@ TEST_CASE("another configuration or other data cannot be resumed") {
   CHECK_FALSE(run_one_update(options));
 }
 
-TEST_CASE("where the last checkpoint is damaged, the one before is gone on from") {
+TEST_CASE("if the last checkpoint is damaged, the previous one is used") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
   const std::function<void(std::string&)> damages[] = {
@@ -343,7 +343,7 @@ TEST_CASE("where the last checkpoint is damaged, the one before is gone on from"
   }
 }
 
-TEST_CASE("a run that was killed between the two names of its last checkpoint leaves no third") {
+TEST_CASE("a kill between the two renames of a checkpoint leaves no third file") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");
   CHECK_FALSE(run_one_update(options));
@@ -354,7 +354,7 @@ TEST_CASE("a run that was killed between the two names of its last checkpoint le
   CHECK_FALSE(has_name_beside(options.out / "checkpoints"));
 }
 
-TEST_CASE("a last checkpoint of a later version is not passed over, nor are two that are damaged") {
+TEST_CASE("a last checkpoint of a later version is not skipped, nor are two damaged ones") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");
   CHECK_FALSE(run_one_update(options));
@@ -373,7 +373,7 @@ TEST_CASE("a last checkpoint of a later version is not passed over, nor are two 
   CHECK(bytes_of(last).empty());
 }
 
-TEST_CASE("a run folder with a symbolic link in it is not written to") {
+TEST_CASE("a run folder that contains a symbolic link is not written to") {
   const TinyExperiment tiny;
   const RunOptions options = tiny.options("out");
   CHECK_FALSE(run_one_update(options));
@@ -391,7 +391,7 @@ TEST_CASE("a run folder with a symbolic link in it is not written to") {
   CHECK(bytes_of(tiny.path / "mine") == "mine");
 }
 
-TEST_CASE("a checkpoint that is cut, altered or of another model is not resumed") {
+TEST_CASE("a checkpoint that is truncated, altered or of another model is not resumed") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("out");
   CHECK_FALSE(run_one_update(options));
@@ -416,7 +416,7 @@ TEST_CASE("a checkpoint that is cut, altered or of another model is not resumed"
   check_refused(altered, "altered: its crc32 is ");
   check_refused(bytes_of(tiny.train("wider", {"model.hidden_size=9"}) / kLast), "hidden_size: 9");
 
-  // This configuration, but the tensors of that model.
+  // This configuration with the tensors of another model.
   {
     const SafetensorsFile other = read_safetensors(tiny.path / "wider" / kLast);
     put_bytes(last, good);

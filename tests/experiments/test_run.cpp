@@ -24,7 +24,7 @@ std::string run_fault(const RunOptions& options) {
 
 }  // namespace
 
-TEST_CASE("a run folder has every file of the design, with its columns and keys") {
+TEST_CASE("a run folder has every documented file, with its columns and keys") {
   const TinyExperiment tiny;
   const fs::path folder = tiny.train("out");
 
@@ -58,7 +58,7 @@ TEST_CASE("a run folder has every file of the design, with its columns and keys"
   CHECK(summary.at("attention/on_target_by_glimpse").size() == 3);
 }
 
-TEST_CASE("metrics.csv has a row a logging step, and the best of its evaluations is kept") {
+TEST_CASE("metrics.csv has one row per logging step, and the best evaluation is kept") {
   const TinyExperiment tiny;
   const fs::path folder = tiny.train("out");
   const Csv metrics(folder / "metrics.csv");
@@ -96,7 +96,7 @@ TEST_CASE("metrics.csv has a row a logging step, and the best of its evaluations
   CHECK(Checkpoint(folder / kLast).updates() * 16 == 192);
 }
 
-TEST_CASE("a row is the mean since the row before") {
+TEST_CASE("a row is the mean since the previous row") {
   const TinyExperiment tiny;
   const auto error_sum = [&](const std::string& out, const std::string& log_every) {
     const Csv metrics(tiny.train(out, {"log.every=" + log_every}) / "metrics.csv");
@@ -113,7 +113,7 @@ TEST_CASE("a row is the mean since the row before") {
   CHECK(error_sum("some", "40") == doctest::Approx(errors));
 }
 
-TEST_CASE("threads change nothing but the times") {
+TEST_CASE("the number of threads changes nothing but the times") {
   const TinyExperiment tiny;
   const fs::path one = tiny.train("threads-1");
   for (const int threads : {2, 4}) {
@@ -132,7 +132,7 @@ TEST_CASE("threads change nothing but the times") {
   CHECK((bytes_of(tiny.train("other", {"seed=2"}) / kLast) != bytes_of(one / kLast)));
 }
 
-TEST_CASE("trainings of one process do not disturb each other") {
+TEST_CASE("trainings in one process do not affect each other") {
   const TinyExperiment tiny;
   const std::vector<std::string> other = {"model.core=gru", "seed=2"};
   const fs::path one = tiny.train("one"), two = tiny.train("two", other);
@@ -148,7 +148,7 @@ TEST_CASE("trainings of one process do not disturb each other") {
   CHECK((bytes_of(tiny.path / "two-at-once" / kLast) == bytes_of(two / kLast)));
 }
 
-TEST_CASE("a folder that exists is left as it is") {
+TEST_CASE("an existing folder is left untouched") {
   const TinyExperiment tiny;
   tiny.train("out");
   fs::create_directories(tiny.path / "mine");
@@ -169,7 +169,7 @@ TEST_CASE("a folder that exists is left as it is") {
   CHECK(contents(tiny.path) == before);
 }
 
-TEST_CASE("a run that was ended by force before its first checkpoint begins anew") {
+TEST_CASE("a run killed before its first checkpoint starts anew") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
   RunOptions options = tiny.options("out");
@@ -182,7 +182,7 @@ TEST_CASE("a run that was ended by force before its first checkpoint begins anew
   CHECK(bytes_of(options.out / kLast) == bytes_of(whole / kLast));
 }
 
-TEST_CASE("wherever a run was ended before its first checkpoint, the folder can be used again") {
+TEST_CASE("a run killed anywhere before its first checkpoint leaves a usable folder") {
   const TinyExperiment tiny;
   const std::string checkpoint = bytes_of(tiny.train("whole") / kLast);
   for (const bool resume : {false, true})
@@ -201,7 +201,8 @@ TEST_CASE("wherever a run was ended before its first checkpoint, the folder can 
     }
 }
 
-TEST_CASE("a folder without a checkpoint that holds more than a run begins with is left as it is") {
+TEST_CASE(
+    "a folder without a checkpoint but with more than a starting run's files is left untouched") {
   const TinyExperiment tiny;
   RunOptions options = tiny.options("mine");
   fs::create_directories(options.out);
@@ -213,13 +214,13 @@ TEST_CASE("a folder without a checkpoint that holds more than a run begins with 
   CHECK(bytes_of(options.out / "config.yaml") == "name: mine");
 }
 
-TEST_CASE("a folder that exists is noticed before the data are read") {
+TEST_CASE("an existing folder is detected before the data are read") {
   const TinyExperiment tiny;
   tiny.train("out");
   CHECK(contains(run_fault(tiny.options("out", {"data.path=none"})), "out: exists already"));
 }
 
-TEST_CASE("a folder that cannot be made is named") {
+TEST_CASE("a folder that cannot be made is reported") {
   const TinyExperiment tiny;
   const auto before = contents(tiny.path);
   for (const bool resume : {false, true}) {
@@ -241,9 +242,9 @@ TEST_CASE("bad data leave no folder behind") {
   CHECK_FALSE(fs::exists(options.out));
 }
 
-TEST_CASE("a loss that is not finite ends the run and keeps the last good checkpoint") {
+TEST_CASE("a non-finite loss ends the run and keeps the last good checkpoint") {
   const TinyExperiment tiny;
-  // Steepest descent on the baseline's square error, far beyond the stable step.
+  // Gradient descent on the baseline's squared error, with a step far beyond the stable size.
   std::vector<std::string> overrides = {
       "model.core=rnn",           "reinforce.advantage=learned", "reinforce.baseline_weight=100",
       "training.optimizer=sgd",   "training.learning_rate=10",   "training.warmup=0",
@@ -305,7 +306,7 @@ TEST_CASE("a run without --out is named after its configuration, overrides and s
   CHECK(name(91, 'b') != name(91, 'c'));
 }
 
-TEST_CASE("a run that an earlier version began is found under its former name") {
+TEST_CASE("a run of an earlier version is found under its former name") {
   const std::vector<std::string> overrides = {"attention.glimpse.std={from: 0.3, to: 0.05}"};
   const Config config = parse_config("name: tiny", "x.yaml", overrides);
   CHECK(former_run_folder_below(config, overrides) ==
@@ -314,7 +315,7 @@ TEST_CASE("a run that an earlier version began is found under its former name") 
   const fs::path now = folder.path / "now", former = folder.path / "former";
   CHECK(existing_run_folder(now, former) == now);
   fs::create_directories(former);
-  CHECK(existing_run_folder(now, former) == now);  // nothing of a run in it
+  CHECK(existing_run_folder(now, former) == now);  // contains no files of a run
   put_bytes(former / "config.yaml", "");
   CHECK(existing_run_folder(now, former) == former);
   fs::create_directories(now);

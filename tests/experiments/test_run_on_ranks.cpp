@@ -1,4 +1,4 @@
-// A run that several ranks train together: what is written, what is refused, and how it ends.
+// A run trained by several ranks: its files, refusals, and how it ends.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ struct Ends {
   std::vector<std::string> errors;
 };
 
-// Each rank with its own options; `stopped` is asked to stop in its next update.
+// Runs each rank with its own options; rank `stopped` is asked to stop in its next update.
 Ends run_on_ranks(const std::vector<RunOptions>& options, int stopped = -1) {
   const int count = static_cast<int>(options.size());
   Ends ends{std::vector<int>(count, -1), std::vector<std::string>(count, "no error")};
@@ -41,7 +41,7 @@ Ends run_on_ranks(int count, const RunOptions& options, int stopped = -1) {
 
 }  // namespace
 
-TEST_CASE("several ranks write the files of one process") {
+TEST_CASE("several ranks write the same files as one process") {
   const TinyExperiment tiny;
   const fs::path one = tiny.train("one", {"record.every=96"});
   for (const int count : {2, 3, 4}) {
@@ -62,7 +62,7 @@ TEST_CASE("several ranks write the files of one process") {
   }
 }
 
-TEST_CASE("what any rank is asked for stops all after the same update, and others go on") {
+TEST_CASE("a stop request to any rank stops all after the same update, and others continue") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
   RunOptions options = tiny.options("stopped");
@@ -79,7 +79,7 @@ TEST_CASE("what any rank is asked for stops all after the same update, and other
         without_times(Csv(whole / "metrics.csv")));
 }
 
-TEST_CASE("ranks that are not alike are refused before anything is written") {
+TEST_CASE("ranks with different settings are refused before anything is written") {
   const TinyExperiment tiny;
   const TinyExperiment other;
   write_digits(other.path / "data", 41);
@@ -103,7 +103,7 @@ TEST_CASE("ranks that are not alike are refused before anything is written") {
                                       missing.config.string()));
 }
 
-TEST_CASE("ranks with other data are refused") {
+TEST_CASE("ranks with different data are refused") {
   std::vector<std::string> said(2);
   on_ranks(2, [&](Ranks& ranks) {
     const std::string checksum = ranks.first() ? "0a" : "0b";
@@ -115,7 +115,7 @@ TEST_CASE("ranks with other data are refused") {
                  R"(rank 1 is not as rank 0: checksums of the data: {"train-images":"0b"} there)"));
 }
 
-TEST_CASE("what the first rank cannot begin or go on with ends all") {
+TEST_CASE("if the first rank cannot start or continue, all ranks end") {
   const TinyExperiment tiny;
   const RunOptions options = tiny.options("out");
   fs::create_directory(options.out);
@@ -133,7 +133,7 @@ TEST_CASE("what the first rank cannot begin or go on with ends all") {
   CHECK_FALSE(fs::exists(tiny.path / "many"));
 }
 
-TEST_CASE("a number that is not finite ends all ranks alike") {
+TEST_CASE("a non-finite loss ends all ranks alike") {
   const TinyExperiment tiny;
   const Ends ends =
       run_on_ranks(2, tiny.options("out", {"model.core=rnn", "reinforce.advantage=learned",

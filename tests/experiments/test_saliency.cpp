@@ -23,7 +23,7 @@ std::string saliency_fault(const SaliencyOptions& options) {
 
 }  // namespace
 
-TEST_CASE("saliency writes a sheet and the Jacobians of as many scenes as asked for") {
+TEST_CASE("saliency writes a sheet and the Jacobians of the requested number of scenes") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out"), out = tiny.path / "maps";
   CHECK(saliency({.run_folder = run, .out = out, .scenes = 11}) ==
@@ -44,7 +44,7 @@ TEST_CASE("saliency writes a sheet and the Jacobians of as many scenes as asked 
   CHECK(contents(out).size() == 2);
 }
 
-TEST_CASE("saliency follows every symbol of a sequence, or the one that is asked for") {
+TEST_CASE("saliency covers every symbol of a sequence, or the requested one") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out", kWordSaliency);
   saliency({.run_folder = run, .out = tiny.path / "all", .scenes = 3});
@@ -63,7 +63,7 @@ TEST_CASE("saliency follows every symbol of a sequence, or the one that is asked
         "--step 9: allowed: 1 to 3, the symbols of an episode");
 }
 
-TEST_CASE("saliency of every kind of looking, core and answer can be drawn") {
+TEST_CASE("saliency can be drawn for every way of looking, core and answer") {
   const TinyExperiment tiny;
   const std::vector<std::vector<std::string>> kinds = {
       {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
@@ -87,7 +87,7 @@ TEST_CASE("saliency of every kind of looking, core and answer can be drawn") {
   }
 }
 
-TEST_CASE("saliency refuses steps and scenes out of range, and files that are there") {
+TEST_CASE("saliency refuses steps and scenes out of range, and existing files") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out"), out = tiny.path / "maps";
   CHECK(saliency_fault({.run_folder = run, .out = out, .step = 4}) ==

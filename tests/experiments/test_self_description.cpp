@@ -1,4 +1,4 @@
-// What the program says of itself: help, versions, settings, presets, completion, the manual.
+// The program's descriptions of itself: help, versions, settings, presets, completion, the manual.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace saccade {
 
 using Result = Program::Result;
 
-TEST_CASE("--help exits with 0 and names the verbs") {
+TEST_CASE("--help exits with 0 and lists the commands") {
   const TemporaryFolder folder;
   const Result help = run_saccade(folder.path, {"--help"});
   check_done(help);
@@ -32,7 +32,7 @@ TEST_CASE("--help exits with 0 and names the verbs") {
   }
 }
 
-TEST_CASE("--version says what the program was made of") {
+TEST_CASE("--version shows how the program was built") {
   const TemporaryFolder folder;
   const Result version = run_saccade(folder.path, {"--version"});
   check_done(version);
@@ -42,7 +42,7 @@ TEST_CASE("--version says what the program was made of") {
   }
 }
 
-TEST_CASE("what several verbs take is said in one way") {
+TEST_CASE("options shared by several commands have the same wording") {
   std::map<std::string, std::string> said;
   for (const Verb& verb : verbs())
     for (const Option& option : verb.options)
@@ -67,7 +67,7 @@ TEST_CASE("an experiment is found by its name") {
                 "there/quickstart: cannot be read: ");
 }
 
-TEST_CASE("config shows what run would take, and tells what is of no use") {
+TEST_CASE("config shows what run would use, and reports unused settings") {
   const TinyExperiment tiny;
   const Result shown = run_saccade(tiny.path, {"config", "tiny.yaml", "model.heads=2"});
   CHECK(shown.code == 0);
@@ -105,7 +105,8 @@ TEST_CASE("settings are listed from the table") {
   CHECK(document.size() == setting_keys().size());
 }
 
-TEST_CASE("presets are listed with their data, time and first line, a line of the screen each") {
+TEST_CASE(
+    "presets are listed with their data, duration and first comment, each in one screen line") {
   const TemporaryFolder folder;
   const Result list = run_saccade(folder.path, {"presets"});
   check_done(list);
@@ -126,7 +127,7 @@ TEST_CASE("presets are listed with their data, time and first line, a line of th
   }
 }
 
-TEST_CASE("the completion of bash knows verbs, options, settings and presets") {
+TEST_CASE("bash completion knows commands, options, settings and presets") {
   const TemporaryFolder folder;
   const Result script = run_saccade(folder.path, {"completion", "bash"});
   check_done(script);
@@ -144,7 +145,7 @@ TEST_CASE("the completion of bash knows verbs, options, settings and presets") {
   CHECK(completed("saccade run x.yaml training.learning") == "training.learning_rate=\n");
 }
 
-TEST_CASE("the completions of zsh and fish and the manual have every verb and option") {
+TEST_CASE("zsh and fish completion and the manual have every command and option") {
   const TemporaryFolder folder;
   for (const CommandWords& arguments :
        {CommandWords{"completion", "zsh"}, {"completion", "fish"}, {"man"}}) {

@@ -1,4 +1,4 @@
-// What people type, and what they may have meant.
+// What people type, and what they may mean.
 #include "experiments/config/setting_names.h"
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 namespace saccade {
 namespace {
 
-TEST_CASE("the words of the field find their settings") {
+TEST_CASE("common terms of the field find their settings") {
   const std::vector<std::string> keys = setting_keys();
   CHECK(nearest_key("lr", keys) == "training.learning_rate");
   CHECK(nearest_key("epochs", keys) == "training.episodes");
@@ -22,7 +22,7 @@ TEST_CASE("the words of the field find their settings") {
   CHECK(nearest_key("lr", {"model.core", "scene.canvas"}) != "training.learning_rate");
 }
 
-TEST_CASE("a word is a setting by its name, its end or an alias, and else none") {
+TEST_CASE("a word matches a setting by its name, its ending or an alias, otherwise none") {
   const std::vector<std::string> keys = setting_keys();
   CHECK(meant_key("seed", keys) == "seed");
   CHECK(meant_key("patch_size", keys) == "retina.patch_size");
@@ -30,7 +30,7 @@ TEST_CASE("a word is a setting by its name, its end or an alias, and else none")
   CHECK_FALSE(meant_key("patchsize", keys));
 }
 
-TEST_CASE("a word with few wrong letters finds its like") {
+TEST_CASE("a word with few typos finds its match") {
   const std::vector<std::string> verbs = {"run", "record", "eval", "compare"};
   CHECK(nearest_word("recrod", verbs) == "record");
   CHECK(nearest_word("evla", verbs) == "eval");
@@ -41,7 +41,7 @@ TEST_CASE("a word with few wrong letters finds its like") {
   CHECK(nearest_word("hard_gausian", {"soft_gaussian", "hard_gaussian"}) == "hard_gaussian");
 }
 
-TEST_CASE("every setting has a short name of its own") {
+TEST_CASE("every setting has a unique short name") {
   std::set<std::string> names;
   for (const std::string& key : setting_keys()) {
     CAPTURE(key);
@@ -52,7 +52,7 @@ TEST_CASE("every setting has a short name of its own") {
   CHECK(short_name("seed") == "seed");
 }
 
-TEST_CASE("what is shipped is found by name, and only by a name") {
+TEST_CASE("shipped files are found only by name") {
   CHECK(shipped_experiment("quickstart").filename() == "quickstart.yaml");
   CHECK(shipped_experiment("experiments/quickstart").empty());
   CHECK(shipped_experiment("nothing").empty());

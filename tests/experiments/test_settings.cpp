@@ -1,5 +1,5 @@
-// Every setting of the table, moved to another value, changes what training or the test comes to. A
-// setting that nothing reads fails, and so does one that has no line here.
+// Every setting of the table, changed to another value, affects the result of training or test. A
+// setting that has no effect fails, and so does one without an entry here.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,14 +19,14 @@ namespace saccade {
 namespace {
 
 namespace fs = std::filesystem;
-// What a run came to.
+// Result of a run.
 struct Outcome {
   std::map<std::string, std::vector<float>> weights;
   nlohmann::json test;
   std::map<std::string, std::vector<std::string>> rows;
   std::map<std::string, std::string> films;
   std::set<std::string> files;
-  fs::path folder;  // where it would be by default
+  fs::path folder;  // its default location
 };
 
 class ShortRuns {
@@ -94,7 +94,7 @@ bool is_left_out(const Config& config, const std::string& key) {
 
 }  // namespace
 
-TEST_CASE("what is left out changes nothing, and what changes something is not left out") {
+TEST_CASE("an ignored setting changes nothing, and a setting with an effect is not ignored") {
   ShortRuns runs;
   int left_out = 0;
   for (const Move& move : moves()) {
@@ -117,13 +117,13 @@ TEST_CASE("what is left out changes nothing, and what changes something is not l
   CHECK(left_out > 20);
 }
 
-TEST_CASE("every setting changes something") {
-  const TemporaryFolder cache;  // of data.source=folder, not the user's
+TEST_CASE("every setting has an effect") {
+  const TemporaryFolder cache;  // for data.source=folder, instead of the user's
   const TemporaryVariable cache_variable("XDG_CACHE_HOME", cache.path.c_str());
   ShortRuns runs;
   std::vector<Move> all = moves();
   all.push_back({"init_from", runs.folder_of({"seed=5"}).string()});
-  // The same digits but the first.
+  // The same digits except for the first.
   const TemporaryFolder other;
   write_digits(other.path / "data", 90);
   all.push_back({"data.path", (other.path / "data").string()});

@@ -1,4 +1,4 @@
-// Several processes on one study, and what is said of it meanwhile.
+// Several processes on one study, and what they report meanwhile.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 const std::string kSixRuns = "vary: {model.core: [rnn, gru]}\nseeds: 3\n";
 
-// The labels of the runs that a program says it trained: those it found have no time.
+// Labels of the runs that a program reports as trained by itself: those it found finished have no
+// time.
 std::vector<std::string> trained(const std::string& out) {
   std::vector<std::string> labels;
   for (const std::string& line : split(out, '\n')) {
@@ -30,12 +31,12 @@ std::vector<std::string> trained(const std::string& out) {
 
 }  // namespace
 
-TEST_CASE("two processes divide a study, and no run is done twice") {
+TEST_CASE("two processes share a study, and no run is done twice") {
   const TinyStudy tiny(kSixRuns);
   CHECK(run(tiny.options("whole"), false));
   const CommandWords words = saccade_words({"run", "tiny.yaml", "--out", "study", "--jobs", "1"});
   Program one(tiny.path, words);
-  CHECK(contains(one.read_line(), "   1/6  "));  // it has begun
+  CHECK(contains(one.read_line(), "   1/6  "));  // it has started
   Program other(tiny.path, words);
   const Program::Result results[] = {other.finish(), one.finish()};
   std::vector<std::string> all = {"rnn, seed 1"};
@@ -50,7 +51,7 @@ TEST_CASE("two processes divide a study, and no run is done twice") {
   CHECK(contains(bytes_of(tiny.path / "study/comparison/compare.md"), "\n| gru | 3 |"));
 }
 
-TEST_CASE("who finds nothing left to train says who trains the rest") {
+TEST_CASE("a process that finds nothing left to train reports who trains the rest") {
   const TinyStudy tiny("seeds: 2\n");
   CHECK(run(tiny.options("study"), false));
   const fs::path held = tiny.path / "study" / tiny.runs()[1].folder;
@@ -69,7 +70,7 @@ TEST_CASE("two processes never train the same run") {
   const TinyExperiment tiny;
   Program one(tiny.path, saccade_words({"run", "tiny.yaml", "--out", "out", "evaluation.every=1",
                                         "evaluation.scenes=10000000"}));
-  one.read_line();  // it trains
+  one.read_line();  // it is training
   for (const char* more : {"--quiet", "--resume"}) {
     const Program::Result refused =
         run_saccade(tiny.path, {"run", "tiny.yaml", "--out", "out", more});
@@ -80,7 +81,7 @@ TEST_CASE("two processes never train the same run") {
                 "out: is being trained by process ");
 }
 
-TEST_CASE("Ctrl-C saves every run that is trained") {
+TEST_CASE("Ctrl-C saves every run in training") {
   const TinyStudy tiny("seeds: 3\n");
   const std::string longer = "training.episodes=1280000";
   const std::vector<StudyRun> runs = tiny.runs({longer});

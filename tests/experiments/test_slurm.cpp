@@ -1,4 +1,4 @@
-// The script that `saccade slurm` writes. scripts/try-slurm tries it with a real Slurm.
+// The script written by `saccade slurm`. scripts/try-slurm tries it with a real Slurm.
 #include "experiments/verbs/slurm.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A program of this name and text, first in PATH until the end of the scope.
+// A program of this name and contents, first in PATH until the end of the scope.
 struct Stub {
   Stub(const fs::path& folder, const std::string& name, const std::string& text)
       : path("PATH", (folder.string() + ":" + std::getenv("PATH")).c_str()) {
@@ -35,7 +35,7 @@ SlurmOptions options_of(const TinyStudy& tiny) {
 
 }  // namespace
 
-TEST_CASE("a script of Slurm has the options that its tasks need, and its own last") {
+TEST_CASE("slurm: the script has the options its tasks need, with the user's last") {
   const TinyStudy tiny("seeds: 2\n");
   SlurmOptions options = options_of(tiny);
   options.overrides = {"vary={model.core: [rnn, gru]}"};
@@ -58,7 +58,7 @@ TEST_CASE("a script of Slurm has the options that its tasks need, and its own la
   CHECK(split(bytes_of(options.out / "study.txt"), '\n').size() == 5);  // for `saccade status`
 }
 
-TEST_CASE("a task that is told of its end saves and is queued again, unless it is cancelled") {
+TEST_CASE("slurm: a task told to end saves and is requeued, unless it is cancelled") {
   const TinyStudy tiny("seeds: 1\n");
   const std::string longer = "training.episodes=12800000";
   check_done(run_saccade(tiny.path, {"slurm", "tiny.yaml", longer, "--out", "study"}));
@@ -82,7 +82,7 @@ TEST_CASE("a task that is told of its end saves and is queued again, unless it i
   }
 }
 
-TEST_CASE("a script ends as its program does") {
+TEST_CASE("slurm: the script ends as its program does") {
   const TinyStudy tiny("seeds: 1\n");
   check_done(run_saccade(tiny.path, {"slurm", "tiny.yaml", "--out", "study"}));
   const CommandWords words = {"/bin/bash", (tiny.path / "study/slurm.sh").string()};
@@ -94,7 +94,7 @@ TEST_CASE("a script ends as its program does") {
   CHECK(contains(failed.err, "tiny.yaml: cannot be read"));
 }
 
-TEST_CASE("a script is submitted where there is Slurm") {
+TEST_CASE("slurm: a script is submitted if Slurm is available") {
   const TinyStudy tiny("seeds: 1\n");
   SlurmOptions options = options_of(tiny);
   options.submit = true;
@@ -116,7 +116,7 @@ TEST_CASE("a script is submitted where there is Slurm") {
   fs::current_path(before);
 }
 
-TEST_CASE("a script that cannot be is refused with one message and exit code 2") {
+TEST_CASE("slurm: an impossible script is refused with one message and exit code 2") {
   const TinyStudy tiny("seeds: 2\n");
   put_bytes(tiny.path / "one.yaml", tiny_yaml(tiny.path / "data"));
   const auto before = contents(tiny.path);
@@ -135,7 +135,7 @@ TEST_CASE("a script that cannot be is refused with one message and exit code 2")
   SlurmOptions options = options_of(tiny);
   options.sbatch = "--time=1\nrm -r /none";
   CHECK(message_of<InputError>([&] { slurm(options); }).starts_with("--sbatch '--time=1\nrm"));
-  // Whatever byte a path has: it is quoted or refused, and no command that stands in it is run.
+  // A path with any byte is quoted or refused, and commands in it are not run.
   for (int byte = 1; byte < 256; ++byte) {
     CAPTURE(byte);
     options = options_of(tiny);
@@ -145,7 +145,7 @@ TEST_CASE("a script that cannot be is refused with one message and exit code 2")
       CHECK(contains(message_of<InputError>([&] { slurm(options); }), "has a control character"));
       continue;
     }
-    if (byte == '/') continue;  // a folder in a folder
+    if (byte == '/') continue;  // separates folders
     slurm(options);
     const std::string script = bytes_of(options.out / "slurm.sh");
     std::istringstream lines(script);

@@ -9,8 +9,8 @@
 
 namespace saccade {
 
-TEST_CASE("the interquartile mean leaves out a quarter at each end, rounded down") {
-  CHECK(interquartile_mean({1.0, 2.0, 30.0}) == doctest::Approx(11.0));  // nothing left out
+TEST_CASE("the interquartile mean drops a quarter at each end, rounded down") {
+  CHECK(interquartile_mean({1.0, 2.0, 30.0}) == doctest::Approx(11.0));  // nothing is dropped
   CHECK(interquartile_mean({100.0, 2.0, 3.0, -50.0}) == doctest::Approx(2.5));
   CHECK(interquartile_mean({9.0, 1.0, 2.0, 3.0, 100.0}) == doctest::Approx(14.0 / 3.0));
   // scipy.stats.trim_mean([0, 1, ..., 9], 0.25)
@@ -45,7 +45,7 @@ TEST_CASE("the interval of a difference is Newcombe's") {
 }
 
 TEST_CASE("the bootstrap of two values is the binomial distribution of their resamples") {
-  // Means of two resamples of {0, 1}: 0, 1/2, 1 with 1/4, 1/2, 1/4.
+  // Means of two resampled from {0, 1}: 0, 1/2, 1 with probabilities 1/4, 1/2, 1/4.
   const Estimate e = estimate_interquartile_mean(std::vector{0.0, 1.0});
   CHECK(e.known);
   CHECK(e.value == 0.5);
@@ -70,7 +70,7 @@ TEST_CASE("the interval of a mean is Student's") {
   CHECK(e.high == doctest::Approx(2.0 + 4.30265 / std::sqrt(3.0)));
 }
 
-TEST_CASE("of a few runs the interval of the mean covers the truth as often as it says") {
+TEST_CASE("for few runs the interval of the mean has its nominal coverage") {
   constexpr int kTrials = 4000;
   for (const int runs : {3, 5, 10}) {
     CAPTURE(runs);
@@ -87,7 +87,7 @@ TEST_CASE("of a few runs the interval of the mean covers the truth as often as i
   }
 }
 
-TEST_CASE("the same runs give the same interval, in any number of calls") {
+TEST_CASE("the same runs always give the same interval") {
   const std::vector<double> values = {0.031, 0.027, 0.035, 0.029, 0.033};
   const Estimate first = estimate_interquartile_mean(values);
   const Estimate second = estimate_interquartile_mean(values);

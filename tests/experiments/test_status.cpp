@@ -14,8 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// One that is done, one that is running, one that failed, one that was stopped and one that has not
-// begun.
+// Five runs: done, running, failed, stopped and waiting.
 struct Standing : TinyStudy {
   Standing() : TinyStudy("seeds: 5\n") {
     CHECK(run(options("study", {"seeds=1"}), false));
@@ -68,7 +67,7 @@ TEST_CASE("the runs of a study are done, running, failed, stopped or waiting") {
   check(5, RunStatus::State::waiting, 0.0);
 }
 
-TEST_CASE("status is a table or a document, of a folder or of a file, and changes nothing") {
+TEST_CASE("status gives a table or a JSON document, for a folder or a file, and changes nothing") {
   const Standing tiny;
   const auto before = contents(tiny.path);
   const Program::Result table = run_saccade(tiny.path, {"status", "study"});
@@ -102,7 +101,7 @@ TEST_CASE("status is a table or a document, of a folder or of a file, and change
   CHECK(none.out.starts_with("runs/tiny: 2 runs: 2 waiting\n"));
 }
 
-TEST_CASE("the status of a single run has its name") {
+TEST_CASE("the status of a single run shows its name") {
   const TinyExperiment tiny;
   CHECK_FALSE(run(tiny.options("mine"), /*stop=*/true));
   for (const std::string folder : {"mine", "./mine/", "mine/."}) {
@@ -115,7 +114,7 @@ TEST_CASE("the status of a single run has its name") {
   CHECK(inside.out == ".: 1 run: 1 stopped\n  mine  stopped\n");
 }
 
-TEST_CASE("what is no study has no status") {
+TEST_CASE("status refuses anything but a study") {
   const TinyStudy tiny("seeds: 2\n");
   put_bytes(tiny.path / "one.yaml", tiny_yaml(tiny.path / "data"));
   const auto check = [&](const CommandWords& words, const std::string& message) {

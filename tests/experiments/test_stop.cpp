@@ -1,5 +1,4 @@
-// Every command that takes long is asked to stop: it does, at the next scene or draw, and leaves no
-// file.
+// Stop requests to long commands: they stop at the next scene or draw, and leave no file.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -23,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_CASE("a command that is asked to stop does, and leaves nothing behind") {
+TEST_CASE("a command that is asked to stop does so, and leaves nothing behind") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out");
   const struct {
@@ -52,7 +51,7 @@ TEST_CASE("a command that is asked to stop does, and leaves nothing behind") {
   const auto before = contents(tiny.path);
   for (const auto& [name, call] : commands) {
     CAPTURE(name);
-    // From the first word on that it gives of itself, whichever thread that is on.
+    // Stops at its first progress report, on whatever thread.
     std::atomic<bool> stop = false;
     CHECK_FALSE(unless_stopped(stop, [&] { call([&](auto, auto) { stop = true; }); }));
     CHECK(stop);
@@ -60,13 +59,13 @@ TEST_CASE("a command that is asked to stop does, and leaves nothing behind") {
   }
 }
 
-TEST_CASE("Ctrl-C ends a test that would last for hours, with 130") {
+TEST_CASE("Ctrl-C ends a test that would take hours, with 130") {
   const TinyExperiment tiny;
   tiny.train("out");
   const auto before = contents(tiny.path);
   Program program(tiny.path, saccade_words({"eval", "out", "--episodes", "1000000", "--weights",
                                             "weights.npz"}));
-  while (!has_name_beside(tiny.path)) std::this_thread::yield();  // it hears from here on
+  while (!has_name_beside(tiny.path)) std::this_thread::yield();  // it handles signals from here on
   program.send(SIGINT);
   const Program::Result result = program.finish();
   CHECK(result.code == 130);

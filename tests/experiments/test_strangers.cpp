@@ -1,4 +1,4 @@
-// Text of strangers - names, classes, paths - gets nowhere that it was not let.
+// Untrusted text (names, classes, paths) cannot escape its context.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
@@ -21,7 +21,7 @@ void check_harmless(const Program::Result& result, const std::vector<int>& codes
   CHECK(result.err == printable(result.err));
 }
 
-TEST_CASE("a run and its comparison in folders whose names are hostile") {
+TEST_CASE("a run and its comparison in folders with hostile names") {
   const TinyExperiment tiny;
   const std::string names[] = {"th\xe9", kEscape + "\xe2\x80\xaegpj\nb|<b>&'\"`$(touch mine)`",
                                std::string(200, 'n')};
@@ -48,7 +48,7 @@ TEST_CASE("a run and its comparison in folders whose names are hostile") {
   }
 }
 
-TEST_CASE("settings of strangers are refused or kept as text") {
+TEST_CASE("untrusted settings are refused or kept as text") {
   const TinyExperiment tiny;
   for (const std::string& name :
        {std::string("../out"), std::string("/tmp/out"), std::string("..")})
@@ -66,7 +66,7 @@ TEST_CASE("settings of strangers are refused or kept as text") {
   CHECK_FALSE(fs::exists("/tmp/out"));
 }
 
-TEST_CASE("of a text of a megabyte a message has the beginning, the end and the length") {
+TEST_CASE("an error shows only the beginning, the end and the length of a megabyte of text") {
   const TinyExperiment tiny;
   const std::string text(1'000'000, 'n'), word(100'000, 'n');
   const auto check_short = [&](const CommandWords& words) {
@@ -85,7 +85,7 @@ TEST_CASE("of a text of a megabyte a message has the beginning, the end and the 
   check_short({"run", "tiny.yaml", word + "=1"});
 }
 
-TEST_CASE("a variant that is named in HTML is shown as it is written") {
+TEST_CASE("a variant name with HTML is displayed literally") {
   const TinyExperiment tiny;
   const Program::Result run = run_saccade(
       tiny.path, {"run", tiny.yaml.string(), "variant='" + kScript + "'", "--out", "out"});
@@ -99,7 +99,7 @@ TEST_CASE("a variant that is named in HTML is shown as it is written") {
   }
 }
 
-TEST_CASE("a path that no file could have is refused by every verb") {
+TEST_CASE("an impossible path is refused by every command") {
   const TinyExperiment tiny;
   const std::string path(10000, 'n');
   for (const CommandWords& words :
@@ -114,7 +114,7 @@ TEST_CASE("a path that no file could have is refused by every verb") {
   }
 }
 
-TEST_CASE("files and folders are as open to others as the user's umask says") {
+TEST_CASE("permissions of files and folders follow the user's umask") {
   const TinyExperiment tiny;
   const std::string saccade = saccade_binary();
   const auto call = [&](const std::string& words) {
@@ -136,7 +136,7 @@ TEST_CASE("files and folders are as open to others as the user's umask says") {
   }
 }
 
-TEST_CASE("a study's list of runs names folders inside it") {
+TEST_CASE("a study's list of runs can name only folders inside it") {
   const TinyExperiment tiny;
   tiny.train("study/base/seed-1");
   tiny.train("other");
@@ -149,7 +149,7 @@ TEST_CASE("a study's list of runs names folders inside it") {
     CHECK(contains(result.err, "study.txt: '" + line + "' is no folder inside"));
   }
   fs::remove(tiny.path / "study/study.txt");
-  REQUIRE(mkfifo((tiny.path / "study/study.txt").c_str(), 0600) == 0);  // nobody writes into it
+  REQUIRE(mkfifo((tiny.path / "study/study.txt").c_str(), 0600) == 0);  // without a writer
   check_harmless(run_saccade(tiny.path, {"compare", "study", "--force"}), {2});
   fs::remove(tiny.path / "study/study.txt");
   put_bytes(tiny.path / "study/study.txt", "base/seed-1\n");
@@ -157,15 +157,15 @@ TEST_CASE("a study's list of runs names folders inside it") {
   fs::create_directory_symlink(tiny.path / "study", tiny.path / "study/round2");
   check_harmless(run_saccade(tiny.path, {"compare", "study", "--force"}), {0});
 
-  // A film of a run that is somebody's secret would go into the page.
+  // Otherwise a recording of a private run could get into the page.
   put_bytes(tiny.path / "secret", "secret");
   fs::create_directory_symlink(tiny.path, tiny.path / "study/base/seed-1/recordings");
   const Program::Result result = run_saccade(tiny.path, {"compare", "study", "--force"});
   CHECK(contains(result.out + result.err, "a symbolic link in a run folder is not followed"));
 }
 
-// A stranger's folder has links where files of the program are to be: what they lead to stays.
-TEST_CASE("no command writes through a link that somebody has laid") {
+// An untrusted folder has links in place of the program's files: their targets must stay unchanged.
+TEST_CASE("no command writes through a planted symbolic link") {
   const TinyExperiment tiny;
   tiny.train("run");
   put_bytes(tiny.path / "study.yaml", bytes_of(tiny.yaml) + "seeds: 1\n");
@@ -205,7 +205,7 @@ TEST_CASE("no command writes through a link that somebody has laid") {
     for (const char* made : {"s", "run/comparison", "looks.gif", "w.npz", "p.png"})
       fs::remove_all(tiny.path / made);
   }
-  // A folder that is a link, and weights that are somebody else's.
+  // A folder that is a link, and weights that belong to somebody else.
   fs::create_directory(tiny.path / "elsewhere");
   fs::create_directory_symlink(tiny.path / "elsewhere", tiny.path / "run/comparison");
   check_harmless(run_saccade(tiny.path, {"compare", "run"}), {2});

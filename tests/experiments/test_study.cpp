@@ -27,12 +27,12 @@ seeds: 2
 
 }  // namespace
 
-TEST_CASE("a file without vary and seeds is no study") {
+TEST_CASE("a file without vary and seeds is not a study") {
   const TinyExperiment tiny;
   CHECK(!read_study(tiny.yaml, {}).has_value());
 }
 
-TEST_CASE("a study is every combination with every seed, the last key fastest") {
+TEST_CASE("a study is every combination with every seed, the last key varying fastest") {
   const TinyStudy tiny(kTwoByTwo);
   const auto runs = tiny.runs({"training.episodes=32"});
   REQUIRE(runs.size() == 8);
@@ -44,7 +44,7 @@ TEST_CASE("a study is every combination with every seed, the last key fastest") 
   for (const StudyRun& run : runs) CHECK(run.config.agent.training.episodes == 32);
 }
 
-TEST_CASE("an override that lists values varies its key, of any file") {
+TEST_CASE("an override that lists values varies its key, in any file") {
   const TinyExperiment tiny;
   const auto folders = [&](const std::vector<std::string>& overrides) {
     std::vector<std::string> names;
@@ -59,7 +59,7 @@ TEST_CASE("an override that lists values varies its key, of any file") {
   CHECK(folders({"attention.glimpse.kind=hard_gaussian"}) == Names{});
   CHECK(folders({"retina.patch_size=3,5", "model.core=rnn,gru"}).size() == 4);
   CHECK(folders({"retina.patch_size=3,5", "seeds=2"}).size() == 4);
-  // What is a list itself is one value.
+  // A setting that is itself a list has one value.
   CHECK(folders({"scene.canvas=[14, 15]"}) == Names{});
   CHECK(folders({"data.mean=[0.1]"}) == Names{});
   CHECK(folders({"scene.canvas=[14, 15],[13, 13]"}).size() == 2);
@@ -76,13 +76,14 @@ TEST_CASE("an override that lists values varies its key, of any file") {
                  "share the folder"));
 }
 
-TEST_CASE("of values that the other settings of a variant do not read there is one run") {
+TEST_CASE("values that have no effect with a variant's other settings give a single run") {
   const TinyExperiment tiny;
   const auto study = read_study(tiny.yaml, {"attention.glimpse.kind=hard_gaussian,center",
                                             "reinforce.reward=correct,gain,probability"});
   REQUIRE(study);
   CHECK(study->runs.size() == 4);
-  // Neither where a file varies what an override leaves unread, the default among its values.
+  // The same if the file varies a setting that an override makes ineffective, with the default
+  // among its values.
   const TinyStudy varied("vary: {reinforce.advantage: [none, learned]}\n");
   CHECK(varied.runs().size() == 2);
   CHECK(varied.runs({"attention.glimpse.kind=soft_point"}).size() == 1);
@@ -100,10 +101,10 @@ TEST_CASE("variants can be listed, each with the settings that belong together")
   CHECK(runs[1].config.agent.glimpse.kind == "soft_grid");
   CHECK(runs[1].config.agent.glimpse.grid.cells == std::array{2, 3});
   CHECK(runs[1].config.agent.training.optimizer.ema == 0.5);
-  CHECK(runs[1].config.agent.glimpse.num_glimpses == 3);  // what the file says stays
+  CHECK(runs[1].config.agent.glimpse.num_glimpses == 3);  // the file's value is kept
 }
 
-TEST_CASE("lists of variants are combined, the last list fastest") {
+TEST_CASE("lists of variants are combined, the last list varying fastest") {
   const TinyStudy tiny(R"(vary:
   - - {attention.glimpse.kind: hard_gaussian, attention.glimpse.std: 0.3}
     - {attention.glimpse.kind: soft_grid, attention.glimpse.grid: [2, 3]}
@@ -124,7 +125,7 @@ seeds: 2
             .size() == 4);
 }
 
-TEST_CASE("seeds are a count or a list, and overrides replace what the file says") {
+TEST_CASE("seeds are a count or a list, and overrides replace those of the file") {
   const TinyStudy tiny("seeds: [7, 3]\n");
   CHECK(tiny.runs().size() == 2);
   CHECK(tiny.runs()[0].folder == "base/seed-7");
@@ -172,7 +173,7 @@ TEST_CASE("a run of a study stays where an earlier version put it") {
         "attention.glimpse.num_glimpses=2/seed-1\nglimpse.num_glimpses=3/seed-1\n");
 }
 
-TEST_CASE("a study can say what it is tuned by") {
+TEST_CASE("a study can name the keys it is tuned by") {
   const auto keys = [](const std::string& lines, const std::vector<std::string>& overrides = {}) {
     return read_study(TinyStudy(lines).yaml, overrides)->tuned_by;
   };
@@ -186,7 +187,7 @@ TEST_CASE("a study can say what it is tuned by") {
   CHECK(keys(vary + "tuned_by: training.ema\n", {"tuned_by=[]"}).empty());
 }
 
-TEST_CASE("a study that cannot be is refused with its place") {
+TEST_CASE("an invalid study is refused with its location") {
   const auto fault = [](const std::string& lines, const std::vector<std::string>& overrides = {}) {
     return fault_of(TinyStudy(lines), overrides);
   };
@@ -239,7 +240,7 @@ TEST_CASE("a study that cannot be is refused with its place") {
   CHECK(contains(fault("seeds: 2\n", {"seed=4"}), "seeds=[...] replaces"));
   CHECK(contains(fault(kTwoByTwo, {"model.core=lstm"}), "model.core is varied at"));
 
-  // Faults of a variant are told where the file says them.
+  // Errors of a variant are reported at their location in the file.
   const std::string typo = fault("vary:\n  model.core: [rnn, grru]\n");
   CHECK(contains(typo, "tiny.yaml:13:21: model.core: 'grru' is unknown"));
   CHECK(contains(fault("vary: {model.coer: [rnn]}\n"), "did you mean 'model.core'"));
@@ -247,7 +248,7 @@ TEST_CASE("a study that cannot be is refused with its place") {
                  "did you mean 'attention.glimpse.kind'"));
 }
 
-TEST_CASE("a study may have settings between its file and its variants") {
+TEST_CASE("a study can have settings between its file and its variants") {
   const std::string text = "name: tiny\nseed: 3\nmodel: {core: rnn, hidden_size: 8}\n";
   const auto study = parse_study(text + "vary: {model.core: [rnn, gru]}\n", "x.yaml",
                                  {{"model.core", "lstm", "there"},
@@ -271,7 +272,7 @@ TEST_CASE("a study may have settings between its file and its variants") {
                  "there: unknown key 'model.cor'; did you mean 'model.core'?"));
 }
 
-TEST_CASE("whoever listens is told the rows of each run, and may stop the study") {
+TEST_CASE("a listener receives the rows of each run, and can stop the study") {
   class Listener : public StudyProgress {
    public:
     explicit Listener(std::atomic<bool>& stop) : stop_(stop) {}
@@ -318,16 +319,16 @@ TEST_CASE("whoever listens is told the rows of each run, and may stop the study"
       CHECK(written[i].at(metric) == doctest::Approx(value));
 }
 
-TEST_CASE("only run takes a study") {
+TEST_CASE("only run accepts a study") {
   const TinyStudy tiny("seeds: 2\n");
   CHECK(contains(message_of<InputError>([&] { read_config(tiny.yaml); }),
                  "seeds makes this a study"));
 }
 
-TEST_CASE("a study trains every run, tells failures, skips what is finished and compares") {
+TEST_CASE("a study trains every run, reports failures, skips finished runs and compares") {
   const TinyStudy tiny("vary: {model.core: [rnn, gru]}\nseeds: 2\n");
   const auto folder = tiny.path / "study";
-  // A run that cannot be: its folder is there with something else in it.
+  // An impossible run: its folder exists with other contents.
   std::filesystem::create_directories(folder / "model.core=rnn/seed-2");
   put_bytes(folder / "model.core=rnn/seed-2/mine", "mine");
   const std::string failure =
@@ -339,7 +340,7 @@ TEST_CASE("a study trains every run, tells failures, skips what is finished and 
     CHECK(is_finished(RunFolder(folder / done)));
   CHECK(std::filesystem::exists(folder / "comparison/report.html"));
 
-  // Started again, it does what is left and nothing else.
+  // Started again, it does only what is left.
   std::filesystem::remove_all(folder / "model.core=rnn/seed-2");
   const auto before = contents(folder / "model.core=gru");
   CHECK(run(tiny.options("study"), false));
@@ -347,13 +348,13 @@ TEST_CASE("a study trains every run, tells failures, skips what is finished and 
   CHECK(is_finished(RunFolder(folder / "model.core=rnn/seed-2")));
   CHECK(contains(bytes_of(folder / "comparison/compare.csv"), "\nrnn,2,"));
 
-  // A run of a study is the run one has alone.
+  // A run of a study equals the run trained alone.
   put_bytes(tiny.yaml, tiny_yaml(tiny.path / "data"));
   const auto alone = tiny.train("alone", {"model.core=gru", "seed=2"});
   CHECK(bytes_of(folder / "model.core=gru/seed-2" / kLast) == bytes_of(alone / kLast));
 }
 
-TEST_CASE("a study that was stopped goes on where it was") {
+TEST_CASE("a stopped study continues where it was") {
   const TinyStudy tiny("seeds: 2\n");
   CHECK(!run(tiny.options("study"), true));  // after one update of the first run
   const auto folder = tiny.path / "study";
@@ -368,7 +369,7 @@ TEST_CASE("a study that was stopped goes on where it was") {
         bytes_of(tiny.path / "whole/base/seed-1" / kLast));
 }
 
-TEST_CASE("a finished run of another configuration is neither taken for this one nor touched") {
+TEST_CASE("a finished run of another configuration is neither used nor touched") {
   const TinyStudy tiny("seeds: 1\n");
   CHECK(run(tiny.options("study"), false));
   const auto before = contents(tiny.path / "study/base");
@@ -382,7 +383,7 @@ TEST_CASE("a finished run of another configuration is neither taken for this one
   CHECK(contents(tiny.path / "study/base") == before);
 }
 
-TEST_CASE("a tuned study ends with the comparison of what was chosen") {
+TEST_CASE("a tuned study ends with the comparison of the chosen runs") {
   const TinyStudy tiny(
       "vary: {model.core: [rnn, gru], training.ema: [0.5, 0.9]}\n"
       "tuned_by: training.ema\n");
@@ -390,7 +391,7 @@ TEST_CASE("a tuned study ends with the comparison of what was chosen") {
   const std::string table = bytes_of(tiny.path / "study/comparison/compare.md");
   CHECK(contains(table, "training.ema"));
   CHECK(contains(table, "| gru |"));
-  CHECK(!contains(table, "gru, training.ema"));  // of four runs two stand for their variants
+  CHECK(!contains(table, "gru, training.ema"));  // of four runs two represent their variants
 }
 
 TEST_CASE("--dry-run lists the runs and writes nothing") {

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using RunEnding = StudyProgress::Ending;
 
-// Keeps what it is told.
+// Records the progress reports.
 class HeardStudy : public StudyProgress {
  public:
   std::unique_ptr<Progress> begin_run(int run, const std::string& label,
@@ -38,7 +38,7 @@ class HeardStudy : public StudyProgress {
 
   std::map<int, std::string> labels, texts;
   std::map<int, RunEnding> endings;
-  int now = 0, most = 0;  // runs at once
+  int now = 0, most = 0;  // concurrent runs
 
  private:
   struct OfRun : Progress {
@@ -59,7 +59,7 @@ StudyOutcome train(const TinyStudy& tiny, const std::string& out, int jobs, Stud
 
 }  // namespace
 
-TEST_CASE("runs that are trained at once end with the bytes of those that are trained alone") {
+TEST_CASE("concurrent runs give the same bytes as runs trained alone") {
   const TinyStudy tiny("vary: {model.core: [rnn, gru, lstm]}\nseeds: 2\n");
   HeardStudy alone;
   CHECK(train(tiny, "alone", 1, alone).finished.size() == 6);
@@ -82,8 +82,8 @@ TEST_CASE("runs that are trained at once end with the bytes of those that are tr
   }
 }
 
-TEST_CASE("as many runs as jobs are trained at once") {
-  // Each waits for the other in its first update: one after the other, they never end.
+TEST_CASE("`jobs` runs are trained at once") {
+  // Each waits for the other in its first update: one after the other, they would never end.
   class Waits final : public HeardStudy {
     void update(int run, std::int64_t) override {
       {
@@ -104,7 +104,7 @@ TEST_CASE("as many runs as jobs are trained at once") {
   CHECK(waits.most == 2);
 }
 
-TEST_CASE("by default there are as many runs at once as threads, runs and memory allow") {
+TEST_CASE("the default number of concurrent runs is limited by runs, threads and memory") {
   constexpr std::int64_t kGiB = std::int64_t{1} << 30;
   CHECK(default_jobs(8, 2, 64 * kGiB) == 2);
   CHECK(default_jobs(8, 64, 640 * kGiB) == 8);
@@ -118,7 +118,7 @@ TEST_CASE("by default there are as many runs at once as threads, runs and memory
   CHECK(told.most == 1);
 }
 
-TEST_CASE("one of several runs that fails is told, and tried again the next time") {
+TEST_CASE("a failed run is reported, and tried again the next time") {
   const TinyStudy tiny("vary: {init_from: [none, null]}\nseeds: 2\n");
   for (int tries = 0; tries < 2; ++tries) {
     HeardStudy told;
@@ -134,7 +134,7 @@ TEST_CASE("one of several runs that fails is told, and tried again the next time
     CHECK(failure->message.starts_with("init_from: none: "));
     CHECK_FALSE(folder.exists());
   }
-  // What was missing is there: the word of the failure goes.
+  // The missing file is back: failed.txt is removed.
   fs::copy(tiny.path / "study" / tiny.runs()[2].folder, tiny.path / "there",
            fs::copy_options::recursive);
   put_bytes(tiny.yaml, tiny_yaml(tiny.path / "data") + fmt::format("vary: {{init_from: [{}]}}\n",
@@ -148,7 +148,7 @@ TEST_CASE("one of several runs that fails is told, and tried again the next time
   CHECK_FALSE(read_failure(folder));
 }
 
-TEST_CASE("a run that somebody else is training is left to him") {
+TEST_CASE("a run in training by another process is left to it") {
   const TinyStudy tiny("seeds: 3\n");
   const fs::path held = tiny.path / "study" / tiny.runs()[1].folder;
   auto lock = std::make_unique<RunLock>(held, "somebody else");
@@ -165,11 +165,11 @@ TEST_CASE("a run that somebody else is training is left to him") {
   CHECK(told.endings[1] == RunEnding::trained);
 }
 
-TEST_CASE("a run that somebody else leaves meanwhile is trained after all") {
+TEST_CASE("a run that another process abandons meanwhile is trained after all") {
   const TinyStudy tiny("seeds: 2\n");
   auto lock =
       std::make_unique<RunLock>(tiny.path / "study" / tiny.runs()[0].folder, "somebody else");
-  // He goes in the first update of the other run.
+  // The holder leaves in the first update of the other run.
   class Leaves final : public HeardStudy {
    public:
     explicit Leaves(std::unique_ptr<RunLock>& lock) : lock_(lock) {}
@@ -183,8 +183,8 @@ TEST_CASE("a run that somebody else leaves meanwhile is trained after all") {
   CHECK(leaves.endings.at(0) == RunEnding::trained);
 }
 
-TEST_CASE("what somebody else ended meanwhile, well or not, is not done again") {
-  // In the first update of the last run the others are ended: one finished, one failed.
+TEST_CASE("runs that another process ends meanwhile, finished or failed, are not repeated") {
+  // In the first update of the last run the others end: one finished, one failed.
   const TinyStudy tiny("seeds: 3\n");
   HeardStudy nothing;
   train(tiny, "whole", 1, nothing);
@@ -216,8 +216,8 @@ TEST_CASE("what somebody else ended meanwhile, well or not, is not done again") 
   CHECK(contains(ends.texts.at(1), "failed: no luck (process "));
 }
 
-TEST_CASE("a stop saves every run that is trained, and the same study goes on") {
-  // In the second update of whichever run comes there first.
+TEST_CASE("a stop saves every run in training, and the same study continues") {
+  // In the second update of whichever run gets there first.
   class Stops final : public HeardStudy {
    public:
     std::atomic<bool> stop{false};
@@ -242,7 +242,7 @@ TEST_CASE("a stop saves every run that is trained, and the same study goes on") 
   }
 }
 
-TEST_CASE("a training is refused where another one has its folder") {
+TEST_CASE("a training is refused if another one holds its folder") {
   const TinyExperiment tiny;
   const auto lock = std::make_unique<RunLock>(tiny.path / "out", "somebody else");
   for (const bool resume : {false, true}) {

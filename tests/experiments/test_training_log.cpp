@@ -1,5 +1,5 @@
-// What a training says of itself beside metrics.csv: the same rows as lines of JSON and as events
-// of TensorBoard, its recordings among them.
+// The log of a training besides metrics.csv: the same rows as lines of JSON and as TensorBoard
+// events, including recordings.
 #include "experiments/runs/training_log.h"
 
 #include <cmath>
@@ -28,11 +28,11 @@ template <class Number>
 Number number_at(const std::string& bytes, std::size_t place) {
   Number number{};
   REQUIRE(place + sizeof number <= bytes.size());
-  std::memcpy(&number, bytes.data() + place, sizeof number);  // little-endian, as the file
+  std::memcpy(&number, bytes.data() + place, sizeof number);  // little-endian, like the file
   return number;
 }
 
-// Every event of a file, whose frames must be whole.
+// Returns every event of a file; its frames must be complete.
 std::vector<Event> read_events(const fs::path& path) {
   const std::string bytes = bytes_of(path);
   std::vector<Event> events;
@@ -48,7 +48,7 @@ std::vector<Event> read_events(const fs::path& path) {
   return events;
 }
 
-// What events say but for their times, one text each.
+// The contents of events without their times, one text each.
 std::vector<std::string> said(std::vector<Event> events) {
   std::vector<std::string> texts;
   for (Event& event : events) {
@@ -81,14 +81,14 @@ void check_same_log(const fs::path& one, const fs::path& other) {
 
 }  // namespace
 
-TEST_CASE("CRC-32C is that of its standard") {
+TEST_CASE("CRC-32C agrees with its standard") {
   CHECK(crc32c_of("123456789") == 0xE3069283U);
   CHECK(crc32c_of(std::string(32, '\0')) == 0x8A9136AAU);  // RFC 3720, B.4
   CHECK(crc32c_of(std::string(32, '\xFF')) == 0x62A8AB43U);
   CHECK(crc32c_of("") == 0);
 }
 
-TEST_CASE("TensorBoard and metrics.jsonl are told every row of metrics.csv") {
+TEST_CASE("TensorBoard and metrics.jsonl receive every row of metrics.csv") {
   const TinyExperiment tiny;
   const fs::path folder = tiny.train("out", kAllLogs);
   const Csv table(folder / "metrics.csv");
@@ -127,7 +127,7 @@ TEST_CASE("TensorBoard and metrics.jsonl are told every row of metrics.csv") {
   }
 }
 
-TEST_CASE("TensorBoard is shown the recordings") {
+TEST_CASE("TensorBoard receives the recordings") {
   const TinyExperiment tiny;
   for (const std::string format : {"gif", "png", "mp4"}) {
     CAPTURE(format);
@@ -140,7 +140,7 @@ TEST_CASE("TensorBoard is shown the recordings") {
       steps.push_back(event.step());
       const auto& value = event.summary().value(0);
       CHECK(value.tag() == "recording");
-      const std::string shown = format == "png" ? "png" : "gif";  // it shows no .mp4
+      const std::string shown = format == "png" ? "png" : "gif";  // it cannot show .mp4
       const std::string file = fmt::format("recordings/episodes-{:03}.{}", event.step(), shown);
       CHECK(fs::exists(folder / fs::path(file).replace_extension(format)));
       CHECK((value.image().encoded_image_string() == bytes_of(folder / file)));
@@ -159,7 +159,7 @@ TEST_CASE("TensorBoard is shown the recordings") {
   }
 }
 
-TEST_CASE("a run that is stopped and resumed leaves the log of one that was not") {
+TEST_CASE("a stopped and resumed run leaves the log of an uninterrupted one") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole", kAllLogs);
   RunOptions options = tiny.options("stopped", kAllLogs);
@@ -172,11 +172,11 @@ TEST_CASE("a run that is stopped and resumed leaves the log of one that was not"
   check_same_log(options.out, whole);
 }
 
-TEST_CASE("a run that was killed drops what its log has beyond its checkpoint") {
+TEST_CASE("a killed run drops the log entries after its checkpoint") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole", kAllLogs);
-  // Killed four updates behind its checkpoint, with several events and rows since then; the last
-  // of them may be cut in its middle.
+  // Killed four updates after its checkpoint, with several events and rows in between; the last
+  // ones may be incomplete.
   for (const int updates : {1, 4, 7})
     for (const bool cut : {false, true}) {
       CAPTURE(updates);
@@ -202,7 +202,7 @@ TEST_CASE("a run that was killed drops what its log has beyond its checkpoint") 
     }
 }
 
-TEST_CASE("a log that is altered is kept up to there") {
+TEST_CASE("a log is kept up to the first altered event") {
   const TemporaryFolder folder;
   const fs::path path = folder.path / "events";
   {
@@ -236,7 +236,7 @@ TEST_CASE("a log that is altered is kept up to there") {
                        "a picture for TensorBoard is neither a PNG nor a GIF", std::runtime_error);
 }
 
-TEST_CASE("what is not finite is null in metrics.jsonl") {
+TEST_CASE("non-finite values are null in metrics.jsonl") {
   const TemporaryFolder folder;
   MetricsLines lines(folder.path / kLines, 0);
   MetricsRow row;

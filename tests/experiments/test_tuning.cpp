@@ -18,8 +18,8 @@ using Keys = std::vector<std::string>;
 
 const Keys kRate = {"training.learning_rate"};
 
-// Two cores, each with two learning rates and seeds 1 and 2, and what they came to on the
-// validation scenes: rnn was better at 0.02, gru at 0.01.
+// Two cores, each with two learning rates and seeds 1 and 2, and their validation errors: rnn was
+// better at 0.02, gru at 0.01.
 struct TwoTuned : TinyExperiment {
   TwoTuned() {
     for (const int seed : {1, 2}) {
@@ -34,7 +34,7 @@ struct TwoTuned : TinyExperiment {
     return path / "runs" / core / rate / fmt::format("seed-{}", seed);
   }
 
-  // A run of one update with a validation error made up.
+  // A run of one update with an invented validation error.
   void add(const std::string& core, const std::string& rate, int seed, double valid_error,
            const std::vector<std::string>& overrides = {}) const {
     std::vector<std::string> all = {"training.episodes=16", "model.core=" + core,
@@ -55,7 +55,7 @@ struct TwoTuned : TinyExperiment {
   }
 };
 
-// What reading a test would stumble over.
+// Makes the test unreadable.
 void spoil_test(const fs::path& folder) {
   nlohmann::json summary = read_json(folder / "summary.json");
   std::erase_if(summary.get_ref<nlohmann::json::object_t&>(), [](const auto& member) {
@@ -67,7 +67,7 @@ void spoil_test(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("the value with the least validation error stands for its variant") {
+TEST_CASE("tuning: the value with the lowest validation error represents its variant") {
   const TwoTuned tiny;
   const Comparison c = tiny.gathered();
   REQUIRE(c.variants.size() == 2);
@@ -88,7 +88,7 @@ TEST_CASE("the value with the least validation error stands for its variant") {
   CHECK(c.left_out.empty());
 }
 
-TEST_CASE("the tests of those that were not chosen are not read") {
+TEST_CASE("tuning: the tests of runs that were not chosen are not read") {
   const TwoTuned tiny;
   const Comparison before = tiny.gathered();
   for (const int seed : {1, 2}) {
@@ -96,7 +96,7 @@ TEST_CASE("the tests of those that were not chosen are not read") {
     spoil_test(tiny.folder("gru", "0.02", seed));
   }
   CHECK(to_json(tiny.gathered()) == to_json(before));
-  // The chosen ones have the figures that they have alone.
+  // The chosen runs have the same figures as without tuning.
   const Comparison alone =
       gather(std::vector{tiny.path / "runs/gru/0.01", tiny.path / "runs/rnn/0.02"});
   for (const int v : {0, 1}) {
@@ -105,7 +105,7 @@ TEST_CASE("the tests of those that were not chosen are not read") {
     CHECK(before.variants[v].curve.size() == alone.variants[v].curve.size());
   }
   CHECK(before.variants[1].difference->value == alone.variants[1].difference->value);
-  // A test that is needed and cannot be read is named.
+  // A required test that cannot be read is reported.
   spoil_test(tiny.folder("rnn", "0.02", 2));
   const Comparison after = tiny.gathered();
   CHECK(after.variants[1].seeds == std::vector<std::uint64_t>{1});
@@ -113,7 +113,7 @@ TEST_CASE("the tests of those that were not chosen are not read") {
   CHECK(contains(after.left_out[0].reason, "'test/error' is missing"));
 }
 
-TEST_CASE("what was tried and chosen is in every table and on the page") {
+TEST_CASE("tuning: every table and the page show what was tried and chosen") {
   const TwoTuned tiny;
   const Comparison c = tiny.gathered();
   const std::string said =
@@ -149,7 +149,7 @@ TEST_CASE("what was tried and chosen is in every table and on the page") {
   CHECK(!contains(to_table(tiny.gathered({})), "tuned"));
 }
 
-TEST_CASE("tries are held against each other by the seeds that all of them have") {
+TEST_CASE("tuning: tries are compared over the seeds that all of them have") {
   const TwoTuned tiny;
   tiny.add("rnn", "0.02", 3, 0.999);  // one more seed of the chosen one
   const Comparison c = tiny.gathered();
@@ -160,7 +160,7 @@ TEST_CASE("tries are held against each other by the seeds that all of them have"
   CHECK(contains(tiny.fault(), "--tuned-by training.learning_rate: no seed is common to"));
 }
 
-TEST_CASE("by several keys every combination is a try") {
+TEST_CASE("tuning: with several keys every combination is a try") {
   const TwoTuned tiny;
   for (const char* core : {"rnn", "gru"}) tiny.add(core, "0.03", 1, 0.0625, {"training.ema=0.5"});
   const Keys keys = {"training.ema", "training.learning_rate"};
@@ -170,7 +170,7 @@ TEST_CASE("by several keys every combination is a try") {
   CHECK(contains(unwrapped(to_table(c)), "0.5, 0.03 (6.25 %), by seed 1: 0.5, 0.03."));
 }
 
-TEST_CASE("a tuning that would not be fair is refused with the variants and their tries") {
+TEST_CASE("tuning: an unfair comparison is refused with the variants and their tries") {
   const TwoTuned tiny;
   CHECK(tiny.fault({"training.learning_rat"}) ==
         "--tuned-by training.learning_rat: unknown key 'training.learning_rat'; did you mean "
@@ -194,7 +194,7 @@ TEST_CASE("a tuning that would not be fair is refused with the variants and thei
   CHECK(contains(tiny.fault(), "stopped (not finished)"));
 }
 
-TEST_CASE("compare takes keys with commas between them") {
+TEST_CASE("tuning: compare accepts keys separated by commas") {
   const TwoTuned tiny;
   const std::string said =
       compare({.folders = {tiny.path / "runs"}, .tuned_by = "training.learning_rate"});

@@ -1,4 +1,4 @@
-// Settings that nothing reads.
+// Settings without an effect.
 #include "experiments/config/unused_settings.h"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ std::vector<std::string> unused_in_study(const std::string& text,
 
 using Keys = std::vector<std::string>;
 
-TEST_CASE("a setting that the chosen kinds do not read is told, with its place and what it needs") {
+TEST_CASE("an unused setting is reported with its location and what it needs") {
   const std::vector<UnusedSetting> unused =
       parse_config("model: {core: lstm,\n  heads: 2}\n", "x.yaml",
                    std::vector<std::string>{"attention.hidden.score=dot"})
@@ -49,12 +49,12 @@ TEST_CASE("a setting that the chosen kinds do not read is told, with its place a
         "x.yaml:2:3: model.heads is not used; it needs model.core: attention, not lstm");
 }
 
-TEST_CASE("what is as it would be anyway is not told") {
+TEST_CASE("a setting equal to its default is not reported") {
   CHECK(unused_in("model: {core: lstm, heads: 4}") == Keys{});
   CHECK(unused_in("") == Keys{});
 }
 
-TEST_CASE("what is left out has its default, and so has what only that would read") {
+TEST_CASE("an ignored setting has its default, and so have those that only it would use") {
   const Config config = parse_config(
       "model: {context: thumbnail, context_size: 14}\nattention: {glimpse: {kind: soft_grid}}\n",
       "x.yaml");
@@ -64,7 +64,7 @@ TEST_CASE("what is left out has its default, and so has what only that would rea
   CHECK(config.given.size() == 1);
 }
 
-TEST_CASE("what the file says of a kind that an override replaced shares a line") {
+TEST_CASE("unused settings of a kind that an override replaced share a line") {
   const std::string hard = "attention: {glimpse: {std: 0.3}}\nreinforce: {trace: 1, constant: 0.2}";
   const std::string soft = "attention.glimpse.kind=soft_point";
   CHECK(unused_in(hard) == Keys{"reinforce.constant"});
@@ -76,7 +76,7 @@ TEST_CASE("what the file says of a kind that an override replaced shares a line"
   CHECK(to_lines(config.unused).size() == 2);
 }
 
-TEST_CASE("of a study what no variant reads that has it") {
+TEST_CASE("a study reports settings that no variant uses") {
   const std::string vary = "vary: {model.core: [lstm, attention]}\nseeds: 2\n";
   CHECK(unused_in_study("model: {heads: 2}\n" + vary) == Keys{});
   CHECK(unused_in_study("model: {heads: 2, channels: [3, 4]}\n" + vary) == Keys{"model.channels"});
@@ -86,7 +86,7 @@ TEST_CASE("of a study what no variant reads that has it") {
                         " {model.core: attention, model.heads: 8}]") == Keys{});
 }
 
-TEST_CASE("no preset has one") {
+TEST_CASE("no preset has unused settings") {
   const std::vector<std::string> names = shipped_experiments();
   REQUIRE(names.size() > 20);
   for (const std::string& name : names) {
@@ -98,14 +98,14 @@ TEST_CASE("no preset has one") {
   }
 }
 
-TEST_CASE("many are told in few lines") {
+TEST_CASE("many unused settings are reported in few lines") {
   const std::vector<UnusedSetting> many(50, {"a.b", "x.yaml:1:1", "c: d, not e"});
   const std::vector<std::string> lines = to_lines(many);
   REQUIRE(lines.size() == 9);
   CHECK(lines.back() == "42 more settings are not used");
 }
 
-TEST_CASE("strict refuses them before anything is made") {
+TEST_CASE("--strict refuses unused settings before anything is made") {
   const TinyExperiment tiny;
   RunOptions options;
   options.config = tiny.yaml;

@@ -1,4 +1,4 @@
-// What the errors say, in words.
+// The verdict of a comparison, in words.
 #include "experiments/comparison/verdict.h"
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ using Sentences = std::vector<std::string>;
 
 Estimate between(double low, double value, double high) { return {value, low, high, true}; }
 
-// Of one seed each.
+// With one seed each.
 Comparison of_one_seed(const Estimate& difference) {
   Comparison c =
       made_comparison({made_variant("hard", 0.0915, 1, 4), made_variant("soft", 0.0614, 1, 4)});
@@ -25,7 +25,7 @@ Comparison of_one_seed(const Estimate& difference) {
   return c;
 }
 
-TEST_CASE("the better of two is named, with the interval over the seeds that both have") {
+TEST_CASE("the better of two variants is named, with the interval over their common seeds") {
   Comparison c =
       made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("hard", 0.03, 4, 4)});
   CHECK(verdict(c) == Sentences{"soft is better than hard by 1.00 points on the same 10000 scenes "
@@ -39,7 +39,7 @@ TEST_CASE("the better of two is named, with the interval over the seeds that bot
                   "same 10000 scenes (95 % interval -0.70 to 1.30 over 4 seeds)."});
 }
 
-TEST_CASE("of one seed the interval is over scenes, and more seeds are asked for") {
+TEST_CASE("with a single seed the interval is over scenes, and more seeds are recommended") {
   CHECK(verdict(of_one_seed(between(-0.0375, -0.0301, -0.0228))) ==
         Sentences{"soft is better than hard by 3.01 points on the same 10000 scenes (95 % interval "
                   "2.28 to 3.75 over scenes; one seed each, and another seed may differ: try "
@@ -52,7 +52,7 @@ TEST_CASE("of one seed the interval is over scenes, and more seeds are asked for
                                       "interval of the difference."});
 }
 
-TEST_CASE("variants with other seeds are held against each other by their means") {
+TEST_CASE("variants with different seeds are compared by their means") {
   Comparison c =
       made_comparison({made_variant("soft", 0.02, 3, 4), made_variant("hard", 0.03, 3, 4)});
   c.variants[1].difference.reset();
@@ -62,7 +62,7 @@ TEST_CASE("variants with other seeds are held against each other by their means"
                  "and 3 others)"));
 }
 
-TEST_CASE("many variants are held against the first, each by itself") {
+TEST_CASE("each of many variants is compared with the first") {
   Comparison c = made_comparison({made_variant("a", 0.03, 5, 4), made_variant("b", 0.02, 5, 4),
                                   made_variant("c", 0.05, 4, 4), made_variant("d", 0.03, 3, 4),
                                   made_variant("e", 0.06, 1, 4), made_variant("f", 0.07, 1, 4)});
@@ -79,13 +79,13 @@ TEST_CASE("many variants are held against the first, each by itself") {
                   "Over scenes is of one seed, and another seed may differ: try seeds=5."});
 }
 
-TEST_CASE("one agent has no verdict") {
+TEST_CASE("a single agent has no verdict") {
   const Comparison c = made_comparison({made_variant("lone", 0.02, 5, 4)});
   CHECK(verdict(c).empty());
   CHECK_FALSE(contains(report_page(c, {}, std::nullopt), "class=\"verdict\""));
 }
 
-TEST_CASE("the verdict stands before everything else") {
+TEST_CASE("the verdict comes before everything else") {
   Comparison c = of_one_seed(between(-0.0375, -0.0301, -0.0228));
   c.variants[1].controls[0].beaten = false;
   const std::string sentence = verdict(c).at(0);
@@ -99,7 +99,7 @@ TEST_CASE("the verdict stands before everything else") {
   CHECK(place < page.find("class=\"summary\""));
 }
 
-TEST_CASE("an interval over scenes is named wherever it stands, and never that of seeds") {
+TEST_CASE("an interval over scenes is labelled wherever it appears, and one over seeds is not") {
   const Comparison c = of_one_seed(between(-0.0375, -0.0301, -0.0228));
   for (const std::string& text : {to_table(c), to_markdown(c)}) {
     CHECK(contains(text, "9.15 [9.05, 9.25 over scenes]"));

@@ -19,14 +19,14 @@ bool same(const Picture& a, const Picture& b) {
   return a.rows() == b.rows() && a.cols() == b.cols() && std::ranges::equal(a.bytes(), b.bytes());
 }
 
-// A square that walks over white.
+// A square that moves over white.
 Picture walking_square(int step) {
   Picture picture(40, 50, kWhite);
   picture.fill({4 + 6 * step, 10, 8, 8}, kRed);
   return picture;
 }
 
-// More colours than a GIF's frame has, and a flat part.
+// More colours than a GIF frame can have, and a flat part.
 Picture rainbow(int shift) {
   Picture picture(60, 90, kRed);
   for (int y = 0; y < 60; ++y)
@@ -49,7 +49,7 @@ void write(const std::filesystem::path& path, const std::vector<Picture>& frames
 TEST_CASE("a GIF shows exactly the frames that were added, and loops") {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path / "a.gif";
-  // The third frame is the second once more.
+  // The third frame repeats the second.
   const std::vector<Picture> frames = {walking_square(0), walking_square(1), walking_square(1),
                                        walking_square(5)};
   write(path, frames);
@@ -58,17 +58,17 @@ TEST_CASE("a GIF shows exactly the frames that were added, and loops") {
   for (std::size_t i = 0; i < frames.size(); ++i) CHECK(same(gif.frames[i], frames[i]));
   CHECK(gif.frames[3].at({34, 10}) == kRed);
   CHECK(gif.delays == std::vector<int>(4, 25));
-  CHECK(contains(bytes_of(path), std::string("NETSCAPE2.0\x03\x01\0\0", 15)));  // for ever
+  CHECK(contains(bytes_of(path), std::string("NETSCAPE2.0\x03\x01\0\0", 15)));  // endless
 }
 
-TEST_CASE("a frame of a GIF brings no more than what changed") {
+TEST_CASE("a GIF frame stores only what changed") {
   const TemporaryFolder folder;
   write(folder.path / "a.gif", {walking_square(0), walking_square(1), walking_square(1)});
   const ReadGif gif = read_gif(folder.path / "a.gif");
   CHECK(gif.boxes == std::vector<Box>{{0, 0, 50, 40}, {4, 10, 14, 8}, {0, 0, 1, 1}});
 }
 
-TEST_CASE("frames of a GIF last whole hundredths of a second, at least two") {
+TEST_CASE("GIF frames last whole hundredths of a second, at least two") {
   const TemporaryFolder folder;
   for (const auto& [fps, delay] : {std::pair(0.1, 1000), {3.0, 33}, {60.0, 2}}) {
     write(folder.path / "a.gif", {walking_square(0)}, fps);
@@ -76,7 +76,7 @@ TEST_CASE("frames of a GIF last whole hundredths of a second, at least two") {
   }
 }
 
-TEST_CASE("many colours become 255 near ones, and flat parts stay exact") {
+TEST_CASE("many colours are reduced to 255 similar ones, and flat parts stay exact") {
   const TemporaryFolder folder;
   const std::vector<Picture> frames = {rainbow(0), rainbow(90), rainbow(91)};
   write(folder.path / "a.gif", frames);
@@ -96,7 +96,7 @@ TEST_CASE("many colours become 255 near ones, and flat parts stay exact") {
   }
 }
 
-TEST_CASE("a palette is exact where the colours suffice and has no more than its limit") {
+TEST_CASE("a palette is exact if the colours fit, and never exceeds its limit") {
   std::vector<Colour> pixels;
   for (int i = 0; i < 1000; ++i)
     pixels.push_back({static_cast<std::uint8_t>(i % 7), 0, static_cast<std::uint8_t>(i % 11)});
@@ -108,7 +108,7 @@ TEST_CASE("a palette is exact where the colours suffice and has no more than its
   CHECK(few.colours.size() == 76);
   CHECK(choose_palette(pixels, 1).colours.size() == 1);
   CHECK(choose_palette({}, 5).colours.empty());
-  // What most pixels have stays; otherwise it is the mean.
+  // A colour that most pixels have is kept; otherwise the mean is used.
   const Colour a = {100, 0, 0}, b = {110, 0, 0}, c = {120, 0, 0};
   CHECK(choose_palette(std::vector{a, b, a, a, c}, 1).colours == std::vector{a});
   CHECK(choose_palette(std::vector{a, b, c, c, a}, 1).colours == std::vector{b});
@@ -146,7 +146,7 @@ TEST_CASE("an MP4 has the frames, the size and the colours that were added") {
   CHECK(count == 5);
 }
 
-TEST_CASE("what is no video, or cannot be written, is refused with what works") {
+TEST_CASE("an invalid or unwritable video is refused with the formats that work") {
   const TemporaryFolder folder;
   const auto fault = [&](const std::string& name, int cols = 64) {
     return message_of<InputError>(
@@ -161,7 +161,7 @@ TEST_CASE("what is no video, or cannot be written, is refused with what works") 
   CHECK(contents(folder.path).empty());
 }
 
-TEST_CASE("heat is the weight spread over the patches, with 1 at the most") {
+TEST_CASE("heat is the weight spread over the patches, with a maximum of 1") {
   Tensor<2> places = zeros<2>(2, 2);
   places(0, 0) = -0.5F;  // x, column 5 of 20; y is the middle, row 5 of 10
   places(1, 0) = -0.3F;  // column 7
@@ -170,12 +170,12 @@ TEST_CASE("heat is the weight spread over the patches, with 1 at the most") {
   const std::vector<double> heat = heat_map({matrix(places), weights, 0.2F, 0.4F}, 10, 20);
   const auto at = [&](int row, int col) { return heat[row * 20 + col]; };
   CHECK(at(3, 3) == doctest::Approx(0.6));
-  CHECK(at(5, 5) == 1.0);  // under both
+  CHECK(at(5, 5) == 1.0);  // covered by both
   CHECK(at(6, 8) == doctest::Approx(0.4));
   for (const auto& [row, col] : {std::pair(2, 5), {7, 5}, {5, 2}, {5, 9}}) CHECK(at(row, col) == 0);
 }
 
-TEST_CASE("heat colours what is dark and leaves what is light or cold visible") {
+TEST_CASE("heat colours dark pixels and keeps light or cold ones visible") {
   Picture canvas(1, 3, {});
   canvas.fill({1, 0, 1, 1}, kWhite);
   overlay_heat(canvas, {1.0, 1.0, 0.0}, 0.9);

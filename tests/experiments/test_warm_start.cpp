@@ -1,4 +1,4 @@
-// init_from: a training that begins with the weights of another.
+// init_from: a training that starts from the weights of another.
 #include <doctest/doctest.h>
 
 #include "agent/learning/checkpoint.h"
@@ -20,10 +20,10 @@ Overrides with(Overrides overrides, const std::string& more) {
 
 }  // namespace
 
-TEST_CASE("a hard agent begins with what it shares with a trained soft one") {
+TEST_CASE("a hard agent starts from the weights it shares with a trained soft one") {
   const TinyExperiment tiny;
   const auto soft = tiny.train("soft", with(kGrid, "attention.glimpse.kind=soft_grid"));
-  // No update is so small as to leave a weight, but a learning rate of nothing is not allowed.
+  // A learning rate of zero is not allowed; this one is too small to change a weight.
   auto overrides = with(kGrid, "attention.glimpse.kind=hard_categorical");
   overrides.insert(overrides.end(), {"init_from=" + soft.string(), "training.learning_rate=1e-30",
                                      "training.final_learning_rate=0"});
@@ -33,7 +33,7 @@ TEST_CASE("a hard agent begins with what it shares with a trained soft one") {
   const SafetensorsFile warm = read_safetensors(hard / kLast);
   int shared = 0, fresh = 0;
   for (const NamedTensor& tensor : warm.tensors) {
-    if (tensor.name.find('/') != std::string::npos) continue;  // the weights themselves
+    if (tensor.name.find('/') != std::string::npos) continue;  // only the weights themselves
     const auto found = std::ranges::find(source.tensors, "ema/" + tensor.name, &NamedTensor::name);
     if (found == source.tensors.end()) {
       ++fresh;
@@ -49,7 +49,7 @@ TEST_CASE("a hard agent begins with what it shares with a trained soft one") {
   CHECK(contains(bytes_of(hard / "config.yaml"), "init_from: " + soft.string()));
 }
 
-TEST_CASE("what has another shape begins anew and is named, and --strict refuses it") {
+TEST_CASE("parameters of another shape start anew and are reported, and --strict refuses them") {
   const TinyExperiment tiny;
   const auto source = tiny.train("source");
   const Overrides overrides = {"init_from=" + source.string(), "model.feature_size=9",
@@ -68,7 +68,7 @@ TEST_CASE("what has another shape begins anew and is named, and --strict refuses
   CHECK(!std::filesystem::exists(tiny.path / "strict"));
 }
 
-TEST_CASE("frozen parts stay as they were, and the rest learns as if they had no gradient") {
+TEST_CASE("frozen parts stay unchanged, and the rest learns as if they had no gradient") {
   const TinyExperiment tiny;
   const auto first = tiny.train("first");
   for (const std::string optimizer : {"adam", "adamw", "sgd"}) {
@@ -86,7 +86,7 @@ TEST_CASE("frozen parts stay as they were, and the rest learns as if they had no
   }
 }
 
-TEST_CASE("a warm start that cannot be is refused before a folder is made") {
+TEST_CASE("an impossible warm start is refused before a folder is made") {
   const TinyExperiment tiny;
   const auto fault = [&](const std::vector<std::string>& overrides) {
     const std::string message =

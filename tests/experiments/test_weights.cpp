@@ -92,13 +92,13 @@ TEST_CASE("the weights of a decoder are its alignment, up to the end mark") {
       CHECK(labels(b, j) == (j < static_cast<int>(truth.size()) ? truth[j] : -1));
       float sum = 0.0F;
       for (int t = 0; t < steps; ++t) sum += alignment(b, j, t);
-      const bool spoken = j == 0 || answers(b, j - 1) >= 0;  // the end mark is weighed as well
+      const bool spoken = j == 0 || answers(b, j - 1) >= 0;  // the end mark has weights as well
       CHECK(sum == doctest::Approx(spoken ? 1.0 : 0.0));
     }
   }
 }
 
-TEST_CASE("each kind of agent has the arrays that it has, and no others") {
+TEST_CASE("each kind of agent has exactly its own arrays") {
   const auto names = [](const Overrides& overrides) {
     return written(TinyTask(overrides), 3).names();
   };
@@ -116,7 +116,7 @@ TEST_CASE("each kind of agent has the arrays that it has, and no others") {
   CHECK(core(2, 2, 0, 0) + core(2, 2, 0, 1) + core(2, 2, 0, 2) == doctest::Approx(1.0));
 }
 
-TEST_CASE("pictures of attention over states name what was said, and mark the look") {
+TEST_CASE("pictures of attention over states label the predictions and mark the look") {
   const TinyTask words(kWordWeights);
   const auto spoken = words.play(4);
   const Tensor<3> none = zeros<3>(2, 4, 20);
@@ -156,14 +156,15 @@ TEST_CASE("eval writes the weights beside the table, the same for any number of 
   CHECK_FALSE(has_name_beside(tiny.path));
 }
 
-TEST_CASE("eval does not write weights over a file, nor other files, nor more than fits") {
+TEST_CASE(
+    "eval refuses to write weights over a file, with another suffix, or beyond the size limit") {
   const TinyExperiment tiny;
   const fs::path there = tiny.path / "there.npz";
   put_bytes(there, "old");
   const auto fault = [&](const EvalOptions& options) {
     return message_of<InputError>([&] { eval(options); });
   };
-  // Before the run folder, which is none, is looked at.
+  // Checked before the run folder, which does not exist.
   CHECK(fault({.run_folder = tiny.path / "none", .weights = there}) ==
         there.string() + ": exists already and is left as it is; --weights names another file");
   CHECK(bytes_of(there) == "old");

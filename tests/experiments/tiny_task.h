@@ -14,14 +14,14 @@ namespace saccade {
 
 using Overrides = std::vector<std::string>;
 
-inline constexpr int kRows = 13, kCols = 15;  // of the tiny experiment's canvas
+inline constexpr int kRows = 13, kCols = 15;  // the tiny experiment's canvas
 
-// The tiny experiment's task with fresh weights, which look and answer almost at random.
+// The tiny experiment's task with untrained weights, which look and answer almost at random.
 struct TinyTask {
   explicit TinyTask(const Overrides& overrides = {})
       : task(read_config(folder.yaml, overrides)), weights(zeros<1>(task.model.layout().size())) {
     task.model.layout().initialize(flat(weights), 5);
-    for (float& w : weights) w *= 3.0F;  // so that the locator looks about
+    for (float& w : weights) w *= 3.0F;  // so that looks vary
   }
 
   Evaluation evaluate(int scenes, int threads, const PassRequest& request = {}) const {
@@ -30,7 +30,7 @@ struct TinyTask {
     return evaluator.run(flat(weights), request);
   }
 
-  /// The test scenes in one batch.
+  /// Plays the test scenes in one batch.
   std::unique_ptr<Rollout> play(int scenes, const PassRequest& request = {}, int pass = 0) const {
     auto rollout = std::make_unique<Rollout>(task.model, task.environments(Split::test)(scenes, 1));
     rollout->run(flat(weights), {.seed = kSeed,
@@ -62,7 +62,7 @@ inline void check_equal(const Evaluation& a, const Evaluation& b) {
   CHECK(a.details.look_map == b.details.look_map);
 }
 
-// Settings that the tiny canvas has room for, for every kind of glimpse.
+// Settings of every kind of glimpse that fit the tiny canvas.
 inline Overrides with_kind(const std::string& kind, const Overrides& more = {}) {
   Overrides all = {"attention.glimpse.kind=" + kind, "attention.glimpse.grid=[2, 3]",
                    "attention.glimpse.stride=4", "attention.glimpse.filters=3"};

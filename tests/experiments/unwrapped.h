@@ -5,7 +5,7 @@
 
 namespace saccade {
 
-/// A text whose lines are cut to the width of a screen, as one line.
+/// Joins text that was wrapped to the width of a screen into one line.
 inline std::string unwrapped(const std::string& text) {
   std::istringstream words(text);
   std::string line;

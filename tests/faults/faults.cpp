@@ -1,16 +1,16 @@
 // A library to be preloaded (LD_PRELOAD): the n-th call of a kind on a file below a folder fails,
-// as on a full or broken disk, or ends the process. scripts/torture uses it.
+// as on a full or broken disk, or ends the process. Used by scripts/torture.
 //
 //   SACCADE_FAULT=<call>:<n>:<action>[+]
-//     call    one of kNames, with its like: "open" is openat and fopen, too; n from 1 on
-//     action  ENOSPC, EIO, EDQUOT, EINTR: the call fails so, a close after it closed; short: half
-//     is
-//             written or read, and the rest is for the caller; kill: half of a write is written, or
-//             nothing else is done, and the process is gone; killed: likewise, after the whole
-//             call. With + all later calls fail.
+//     call    one of kNames, including its variants: "open" is also openat and fopen; n from 1
+//     action  ENOSPC, EIO, EDQUOT, EINTR: the call fails with this error; a close still closes
+//             short: half is written or read, and the caller must do the rest
+//             kill: half of a write is written, or another call is not done, and the process ends
+//             killed: the process ends after the complete call
+//             with + all later calls fail as well
 //   SACCADE_FAULT_BELOW=<folder>[:...]     calls on other files are not counted
-//   SACCADE_FAULT_LOG=<file>               gets "delivered <call> <path>" and at the end
-//                                          "<call> <count>" of each
+//   SACCADE_FAULT_LOG=<file>               receives "delivered <call> <path>" and at the end
+//                                          "<call> <count>" for each call
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -90,7 +90,7 @@ const Plan& plan() {
 
 enum class Fault { none, fails, is_short, ends, ends_after };
 
-// What is to happen to this call; sets errno where it fails.
+// Returns what to do with this call; sets errno if it fails.
 Fault fault(Call call, const std::string& path) {
   const int before = errno;
   if (!plan().counts_on(path)) return Fault::none;
@@ -114,7 +114,7 @@ Fault fault(Call call, const std::string& path) {
   for (;;) pause();
 }
 
-// A call that is done or not.
+// A call that is done completely or not at all.
 template <class Result, class Do>
 Result whole(Call call, const std::string& path, Result failed, Do&& call_it) {
   const Fault what = fault(call, path);
@@ -125,7 +125,7 @@ Result whole(Call call, const std::string& path, Result failed, Do&& call_it) {
   return result;
 }
 
-// One that may be done in part; `some(size)` writes or reads so much.
+// A call that can be done partly; `some(size)` writes or reads that many bytes.
 template <class Result, class Do>
 Result parted(Call call, int file, std::size_t size, Result failed, Do&& some) {
   const Fault what = fault(call, path_of(file));
@@ -136,7 +136,7 @@ Result parted(Call call, int file, std::size_t size, Result failed, Do&& some) {
   return result;
 }
 
-// Of a close, which is done whatever it says.
+// For close, which takes effect whatever it returns.
 int ending(Fault what, int result, int why) {
   if (what == Fault::ends || what == Fault::ends_after) end();
   if (what != Fault::fails) return result;
@@ -144,7 +144,7 @@ int ending(Fault what, int result, int why) {
   return EOF;
 }
 
-// Whether a buffered write or read may reach the file: the first on it, and then once a block.
+// Whether a buffered write or read may reach the file: the first one does, then one per block.
 bool reaches(Call call, const std::string& path, std::size_t bytes) {
   constexpr std::size_t kBlock = 4096;
   static std::mutex mutex;
@@ -160,7 +160,7 @@ bool reaches(Call call, const std::string& path, std::size_t bytes) {
 
 }  // namespace
 
-// What a call of glibc with another name for large files does is the same.
+// glibc has variants of these calls for large files; they behave the same.
 #define SACCADE_OPEN(name)                                                                    \
   int name(const char* path, int flags, ...) {                                                \
     va_list arguments;                                                                        \
@@ -250,7 +250,7 @@ size_t fwrite(const void* bytes, size_t size, size_t count, FILE* stream) {
              : write_some(count);
 }
 
-// Fewer than were asked for are an error or the end: there is no short one.
+// There is no short fread: fewer items than requested mean an error or the end.
 size_t fread(void* bytes, size_t size, size_t count, FILE* stream) {
   const std::string path = path_of(fileno(stream));
   if (reaches(kRead, path, size * count) && plan().action != "short" &&

@@ -1,4 +1,4 @@
-// What the preloaded libraries of this folder share.
+// Common parts of the preloaded libraries in this folder.
 #pragma once
 
 #include <dlfcn.h>
@@ -11,16 +11,16 @@
 #include <cstddef>
 #include <string>
 
-// Without a name: a library that is preloaded replaces whatever it exports.
+// Anonymous: a preloaded library replaces whatever it exports.
 namespace {
 
-// The function that a library replaces.
+// Returns the function that the library replaces.
 template <class Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-// By system calls, which no library replaces.
+// Uses system calls directly, which no library replaces.
 void append_to(const char* path, const std::string& bytes) {
   const int file = static_cast<int>(
       syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));

@@ -1,10 +1,10 @@
-// A library to be preloaded (LD_PRELOAD): records, in order, every call that changes a folder or
-// has the disk keep it. scripts/torture --power replays the record (scripts/recorded_disk.py).
+// A library to be preloaded (LD_PRELOAD) that records, in order, every call that changes a folder
+// or syncs it to disk. scripts/torture --power replays the record (scripts/recorded_disk.py).
 //
-//   SACCADE_RECORD=<file>          gets the record
-//   SACCADE_RECORD_BELOW=<folder>  calls on this folder and on what is in it are recorded
+//   SACCADE_RECORD=<file>          receives the record
+//   SACCADE_RECORD_BELOW=<folder>  calls on this folder and its contents are recorded
 //
-// A record of a call, which succeeded, is a line of tab-separated fields and then `size` bytes:
+// The record of a successful call is a line of tab-separated fields followed by `size` bytes:
 //
 //   <call> <thread> <inode> <place> <size> <path> <path before>
 //
@@ -12,10 +12,10 @@
 //   write             inode, place: the offset of the bytes that follow, path
 //   truncate          inode, place: the new size, path
 //   rename, link      path, path before
-//   unlink            path, also of a folder
+//   unlink            path; also of a folder
 //   sync              inode of a file or folder, path
 //
-// One call is done at a time, so that the order of the record is that of the changes.
+// Calls are serialised, so that the record is in the order of the changes.
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -77,7 +77,7 @@ bool failed(const FILE* result) { return result == nullptr; }
 int number_of(int file) { return file; }
 int number_of(FILE* stream) { return fileno(stream); }
 
-// A call that opens a file, which may be a new one or become empty.
+// A call that opens a file and may create or truncate it.
 template <class Do>
 auto opening(const std::string& path, bool empties, Do&& call_it) {
   if (!is_recorded(path)) return call_it();
@@ -103,7 +103,7 @@ int naming(const char* call, const std::string& path, const std::string& before,
   return result;
 }
 
-// A call that makes a folder, or changes what has the path.
+// A call that creates a folder, or changes the file at a path.
 template <class Do>
 int changing(const char* call, const std::string& path, off_t place, Do&& call_it) {
   if (!is_recorded(path)) return call_it();
@@ -127,7 +127,7 @@ int changing(const char* call, int file, off_t place, Do&& call_it) {
   return result;
 }
 
-// A write that ends at `end(written)`, of the bytes that `bytes(written)` has.
+// A write that ends at `end(written)`, with the bytes `bytes(written)`.
 template <class Do, class End, class Bytes>
 ssize_t writing(int file, Do&& call_it, End&& end, Bytes&& bytes) {
   const std::string path = path_of(file);
@@ -149,7 +149,7 @@ std::string text_of(const void* bytes, std::size_t size) {
 
 }  // namespace
 
-// What a call of glibc with another name for large files does is the same.
+// glibc has variants of these calls for large files; they behave the same.
 #define SACCADE_OPEN(name)                                                                      \
   int name(const char* path, int flags, ...) {                                                  \
     va_list arguments;                                                                          \
@@ -261,7 +261,7 @@ int mkdirat(int folder, const char* path, mode_t mode) {
   });
 }
 
-// The file is where the write ended, also one that is appended to.
+// The file position is at the end of the write, also for an appended file.
 ssize_t write(int file, const void* bytes, size_t size) {
   return writing(
       file, [&] { return next<ssize_t(int, const void*, size_t)>("write")(file, bytes, size); },
@@ -280,7 +280,7 @@ ssize_t writev(int file, const iovec* parts, int count) {
       });
 }
 
-// Flushed at once: what glibc writes of its buffers later, no library sees.
+// Flushed at once, since no library sees what glibc later writes from its buffers.
 size_t fwrite(const void* bytes, size_t size, size_t count, FILE* stream) {
   std::size_t done = 0;
   writing(

@@ -11,22 +11,22 @@
 
 #include "base/error.h"
 
-// A fuzz target is a reader of files that anyone may have made, and one function: it gives the
-// reader an input. Whatever the input is, the reader takes it or throws InputError; another
-// exception leaves the function and ends the program, as what a sanitizer finds does.
+// A fuzz target is a parser of untrusted files and a function that passes it an input. For any
+// input, the parser accepts it or throws InputError; another exception propagates and ends the
+// program, as does a finding of a sanitizer.
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace saccade::fuzz {
 
-/// What is left of an input.
+/// The rest of an input.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size)
       : rest_(reinterpret_cast<const char*>(data), size) {}
 
-  /// The next byte as a choice of 0 .. count - 1: the letters '0', '1', ... are the choices in
-  /// order, so that seeds can be typed. 0 where nothing is left.
+  /// Consumes the next byte as a choice of 0 .. count - 1: the letters '0', '1', ... are the
+  /// choices in order, so that seeds can be typed. Returns 0 at the end of the input.
   std::size_t choose(std::size_t count) {
     if (rest_.empty()) return 0;
     const auto byte = static_cast<std::uint8_t>(rest_.front() - '0');
@@ -45,7 +45,7 @@ inline void put_file(const std::filesystem::path& path, std::string_view bytes) 
   if (!file.flush()) throw std::runtime_error(path.string() + ": cannot be written");
 }
 
-/// Whether `read` took the input; false where it refused it as one must be.
+/// Returns whether `read` accepted the input; false if it threw InputError.
 template <class Read>
 bool takes(const Read& read) {
   try {
@@ -56,7 +56,7 @@ bool takes(const Read& read) {
   }
 }
 
-/// Ends the program, as a finding, where `holds` does not.
+/// Ends the program as a finding unless `holds`.
 inline void require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "does not hold: %s\n", what);

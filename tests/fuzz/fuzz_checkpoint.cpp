@@ -1,4 +1,4 @@
-// A safetensors file, and what a checkpoint asks of it.
+// A safetensors file, and how a checkpoint reads it.
 
 #include "agent/learning/checkpoint.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,4 +1,4 @@
-// One file of CIFAR-10 whose other files are good: a batch, or the names of the classes.
+// One file of CIFAR-10, the others being valid: a batch, or the class names.
 
 #include "tests/env/photo_files.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,5 +1,5 @@
-// A YAML configuration or study; behind a line "# overrides" an override a line. What is read,
-// written and read again is the same.
+// A YAML configuration or study; after a line "# overrides" one override per line. Reading, writing
+// and reading again gives the same configuration.
 
 #include <sstream>
 #include <vector>

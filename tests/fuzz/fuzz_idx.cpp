@@ -1,5 +1,5 @@
-// One file of an IDX set whose other files are good: plain, a .gz file, or bytes that are packed
-// as one here, which random ones never are.
+// One file of an IDX dataset, the others being valid: plain, a .gz file, or bytes that are
+// compressed here, since random bytes are never valid .gz.
 
 #include <zlib.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kKinds = 3;  // plain, .gz, packed here
+constexpr std::size_t kKinds = 3;  // plain, .gz, compressed here
 
 /// Two training and two test images of 2 x 2 pixels.
 struct GoodFolder : TemporaryFolder {

@@ -1,4 +1,4 @@
-// One image file of a folder of two classes, under each name that such a file may have.
+// One image file in a folder of two classes, under each file name it may have.
 
 #include <array>
 #include <opencv2/core.hpp>

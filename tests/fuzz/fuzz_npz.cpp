@@ -1,4 +1,4 @@
-// An .npz file as the tests read those that the program wrote: the whole of it, or the bytes of one
+// An .npz file as the tests read those the program wrote: the whole file, or the bytes of one
 // array.
 
 #include "tests/experiments/npz.h"

@@ -1,5 +1,5 @@
-// One file of a run folder that `compare` reads beside another run, both otherwise good: tables,
-// charts and the page of the report are made of them.
+// One file of a run folder that `compare` reads together with a second run, both otherwise valid:
+// tables, charts and the report page are made from them.
 
 #include <array>
 
@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 constexpr std::array kFiles = {"metrics.csv", "test.json",   "summary.json", "meta.json",
                                "config.yaml", "command.txt", "failed.txt"};
 
-/// Copies of the run in run/, the second another variant. Not another seed: intervals over seeds
-/// take so long that nothing else would be tried.
+/// Copies of the run in run/, the second as another variant. Not as another seed, because intervals
+/// over seeds take so long that little else would be tried.
 struct TwoRuns : TemporaryFolder {
   TwoRuns() {
     for (const fs::path& run : {good, bad}) fs::copy(SACCADE_FUZZ_RUN, run);

@@ -1,5 +1,5 @@
-// A MAT file with the cropped digits of SVHN, as it is, or one element of it that is packed here,
-// which random bytes never are.
+// A MAT file with the cropped digits of SVHN, as it is, or one element of it that is compressed
+// here, since random bytes are never valid.
 
 #include "tests/env/photo_files.h"
 #include "tests/fuzz/fuzz.h"

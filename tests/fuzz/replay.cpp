@@ -1,4 +1,4 @@
-// Gives a target every input of the folders that are named: the seeds, and what was found once.
+// Runs a target on every input in the given folders: the seeds, and earlier findings.
 
 #include <algorithm>
 #include <iostream>
@@ -15,7 +15,8 @@ int main(int count, char** folders) {
         files.push_back(entry.path());
   std::ranges::sort(files);
   for (const std::filesystem::path& path : files) {
-    std::cout << path.string() << std::endl;  // at once: the last one said is the one that failed
+    std::cout << path.string() << std::endl;  // flushed: the last path printed is the one that
+                                              // failed
     std::ifstream file(path, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());

@@ -42,7 +42,7 @@ NaiveMatrix naive_convolution(const NaiveMatrix& x, const NaiveMatrix& w, const 
   return y;
 }
 
-// A layer with random numbers that has run forward and backward.
+// A layer with random values after a forward and a backward pass.
 struct Played {
   Played(const Sizes& sizes, int images, RandomStream& stream)
       : convolution(sizes),
@@ -58,7 +58,9 @@ struct Played {
   }
 
   void play() {
-    for (GuardedMatrix* output : {&y, &dx, &dw, &db}) output->fill(kNan);  // written, not added
+    for (GuardedMatrix* output : {&y, &dx, &dw, &db})
+      output->fill(kNan);  // overwritten, not
+                           // accumulated
     convolution.relu_forward(y.view(), x.view(), w.view(), b.view());
     GuardedMatrix dz = dy;
     relu_backward(dz.view(), y.view());
@@ -71,8 +73,8 @@ struct Played {
   }
 
   Convolution convolution;
-  GuardedMatrix x, w, b, dy;    // given
-  GuardedMatrix y, dx, dw, db;  // found
+  GuardedMatrix x, w, b, dy;    // inputs
+  GuardedMatrix y, dx, dw, db;  // results
 };
 
 const std::vector<Sizes> kSizes = {
@@ -103,7 +105,7 @@ TEST_CASE("a convolution: forward against naive loops, backward against finite d
     }
 }
 
-TEST_CASE("a convolution leaves nothing behind: the same work gives the same bits") {
+TEST_CASE("convolution: repeated passes over the same input give the same bits") {
   RandomStream stream(2, Purpose::scene, 0, 0);
   for (std::size_t n = 0; n < kSizes.size(); ++n) {
     CAPTURE(n);
@@ -118,7 +120,7 @@ TEST_CASE("a convolution leaves nothing behind: the same work gives the same bit
   }
 }
 
-TEST_CASE("a convolution gives an image the same bits alone and in a batch") {
+TEST_CASE("convolution: an image gives the same bits alone and in a batch") {
   RandomStream stream(3, Purpose::scene, 0, 0);
   const Sizes& sizes = kSizes.at(6);
   constexpr int kImages = 4;
@@ -133,8 +135,9 @@ TEST_CASE("a convolution gives an image the same bits alone and in a batch") {
   }
 }
 
-// Outputs side by side in memory: several images share a product, more than it takes in the end.
-TEST_CASE("a convolution is the same for images that share a product") {
+// Output images that are adjacent in memory are computed in one product, whose last block is
+// partial.
+TEST_CASE("convolution: images that share a product get the same result") {
   RandomStream stream(7, Purpose::scene, 0, 0);
   const Sizes sizes{12, 12, 1, 6, 5, 2, 0};
   constexpr int kImages = 200;
@@ -152,7 +155,7 @@ TEST_CASE("a convolution is the same for images that share a product") {
   dx.fill(kNan);
   convolution.input_backward(dx.view(), matrix(dz), apart.w.view());
   CHECK(largest_error(dx.view(), NaiveMatrix(apart.dx.view())) < 1e-6);
-  for (const float beta : {0.0F, 1.0F}) {  // written, then added
+  for (const float beta : {0.0F, 1.0F}) {  // overwrite, then accumulate
     if (beta == 0.0F) dw.fill(kNan), db.fill(kNan);
     convolution.backward(dw.view(), db.view(), matrix(dz), apart.x.view(), beta);
     for (auto [found, expected] : {std::pair(&dw, &apart.dw), std::pair(&db, &apart.db)})
@@ -162,7 +165,7 @@ TEST_CASE("a convolution is the same for images that share a product") {
   }
 }
 
-TEST_CASE("convolutions give the same bits on every thread") {
+TEST_CASE("convolution: the same bits on every thread") {
   RandomStream stream(4, Purpose::scene, 0, 0);
   const Sizes sizes{30, 30, 4, 8, 5, 2, 2};
   Played expected(sizes, 2, stream);
@@ -173,20 +176,21 @@ TEST_CASE("convolutions give the same bits on every thread") {
   for (const Played& played : all) CHECK(played == expected);
 }
 
-TEST_CASE("a convolution passes on what is not a number") {
+TEST_CASE("convolution: NaN reaches the output") {
   RandomStream stream(5, Purpose::scene, 0, 0);
   const Sizes& sizes = kSizes.at(4);
   Played played(sizes, 1, stream);
   played.w(0, 1) = kNan;
   played.play();
-  const int last = sizes.output_size() - sizes.filters;  // the position whose patch is inside
+  const int last = sizes.output_size() - sizes.filters;  // the only position whose patch is fully
+                                                         // inside
   CHECK(std::isnan(played.y(0, last + 1)));
   CHECK(!std::isnan(played.y(0, last)));
   CHECK(std::isnan(played.dx(0, 0)));
 }
 
 #ifdef SACCADE_CHECKS
-TEST_CASE("a convolution refuses sizes that do not fit") {
+TEST_CASE("convolution: inconsistent sizes are refused") {
   RandomStream stream(6, Purpose::scene, 0, 0);
   Sizes sizes = kSizes.at(4);
   Played p(sizes, 2, stream);

@@ -15,7 +15,8 @@
 namespace saccade {
 namespace {
 
-// The largest |fast - naive| in units of what rounding may do to a sum of `inner` products.
+// Returns the largest |fast - naive| relative to the rounding error expected of a sum of `inner`
+// products.
 double rounding_errors(const GuardedMatrix& fast, const NaiveMatrix& naive,
                        const NaiveMatrix& magnitude, int inner) {
   const double unit = 0.5 * std::numeric_limits<float>::epsilon();
@@ -36,7 +37,7 @@ NaiveMatrix absolute(NaiveMatrix a) {
 
 using Multiply = void (*)(Matrix, ConstMatrix, ConstMatrix, float);
 
-// c (M, N) = a b + beta c, where a and b are stored transposed or not.
+// Checks c (M, N) = a b + beta c, where a and b may be stored transposed.
 void check_product(Multiply multiply_fast, bool transpose_a, bool transpose_b, int m, int n, int k,
                    RandomStream& stream) {
   CAPTURE(m);
@@ -51,7 +52,7 @@ void check_product(Multiply multiply_fast, bool transpose_a, bool transpose_b, i
   NaiveMatrix expected = product(left, right);
   NaiveMatrix magnitude = product(absolute(left), absolute(right));
 
-  c.fill(std::numeric_limits<float>::quiet_NaN());  // beta = 0 does not read c
+  c.fill(std::numeric_limits<float>::quiet_NaN());  // with beta = 0, c is not read
   multiply_fast(c.view(), a.view(), b.view(), 0.0F);
   CHECK(rounding_errors(c, expected, magnitude, k) <= 1.0);
 
@@ -77,12 +78,13 @@ TEST_CASE("matrix products against naive loops, on views of wider matrices") {
   check_product(multiply, false, false, 128, 257, 432, stream);
   check_product(multiply_transposed_a, true, false, 257, 129, 512, stream);
   check_product(multiply_transposed_b, false, true, 511, 10, 256, stream);
-  // Rows of 384 floats, with the guards: what a product copies first, in blocks of columns.
+  // Rows of 384 floats including guards: the layout that a product first copies, in blocks of
+  // columns.
   for (const int n : {63, 64, 512, 513})
     check_product(multiply_transposed_a, true, false, 378, n, 33, stream);
 }
 
-TEST_CASE("rows that lie badly are copied apart, others are where they were") {
+TEST_CASE("matrix products: badly aligned rows are copied, others are used in place") {
   CHECK(spread_stride(512) == 528);
   CHECK(spread_stride(1024) == 1040);
   CHECK(spread_stride(500) == 500);

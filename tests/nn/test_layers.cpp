@@ -52,7 +52,7 @@ void check_linear(LayerSizes sizes, bool relu, RandomStream& stream) {
 
   const auto loss = [&] { return dot(naive_linear(naive_x, naive_w, naive_b, relu), naive_dy); };
   GuardedMatrix dx(sizes.rows, sizes.inputs), dw(sizes.inputs, sizes.outputs), db(1, sizes.outputs);
-  dw.fill(kNan);  // gradients are written, not added
+  dw.fill(kNan);  // gradients overwrite, not accumulate
   db.fill(kNan);
   if (relu) relu_backward(dy.view(), y.view());
   linear_backward(dw.view(), db.view(), dy.view(), x.view());
@@ -75,7 +75,7 @@ TEST_CASE("linear layers: forward against naive loops, backward against finite d
   }
 }
 
-TEST_CASE("linear_backward with beta 1 adds to what is there") {
+TEST_CASE("linear_backward with beta 1 accumulates") {
   RandomStream stream(2, Purpose::scene, 0, 0);
   for (const LayerSizes sizes : {LayerSizes{1, 1, 1}, {1, 5, 17}, {7, 13, 5}, {20, 3, 33}}) {
     CAPTURE(sizes.rows);
@@ -99,7 +99,7 @@ TEST_CASE("linear_backward with beta 1 adds to what is there") {
   }
 }
 
-TEST_CASE("copy_rows, add and add_relu, number by number") {
+TEST_CASE("copy_rows, add and add_relu, element by element") {
   RandomStream stream(3, Purpose::scene, 0, 0);
   for (const LayerSizes sizes :
        {LayerSizes{0, 0, 3}, {1, 0, 1}, {3, 0, 5}, {2, 0, 16}, {7, 0, 33}}) {
@@ -131,7 +131,7 @@ TEST_CASE("copy_rows, add and add_relu, number by number") {
   CHECK(y(0, 2) == 0.0F);
 }
 
-TEST_CASE("relu: zero has no gradient, and what is not finite stays visible") {
+TEST_CASE("relu: the gradient at zero is zero, and non-finite values stay visible") {
   GuardedMatrix y(2, 5), b(1, 5);
   const std::vector<float> inputs = {kNan, kInf, -kInf, -1.0F, 2.0F};
   b.fill(0.0F);
@@ -155,7 +155,7 @@ TEST_CASE("relu: zero has no gradient, and what is not finite stays visible") {
   CHECK(std::isnan(dy(1, 4)));
   CHECK(dy.intact());
 
-  // A single weight that is not a number reaches the output through the product.
+  // A single NaN weight reaches the output through the product.
   GuardedMatrix x(1, 3), w(3, 2), out(1, 2);
   x.fill(1.0F);
   w.fill(-1.0F);
@@ -178,7 +178,7 @@ NaiveMatrix naive_layer_norm(const NaiveMatrix& x, const NaiveMatrix& gain,
   return y;
 }
 
-// Where every row is spread by `spread` around `centre`.
+// Each row is spread by `spread` around `centre`.
 void check_layer_norm(LayerSizes sizes, float spread, float centre, RandomStream& stream) {
   CAPTURE(sizes.rows);
   CAPTURE(sizes.outputs);
@@ -198,7 +198,7 @@ void check_layer_norm(LayerSizes sizes, float spread, float centre, RandomStream
   CHECK(largest_error(y.view(), naive_layer_norm(naive_x, naive_gain, naive_shift)) < 1e-4);
 
   GuardedMatrix dx(rows, width), dgain(1, width), dshift(1, width);
-  dx.fill(0.5F);  // added, not written
+  dx.fill(0.5F);  // accumulated, not overwritten
   dgain.fill(0.5F);
   dshift.fill(0.5F);
   layer_norm_backward(dx.view(), dgain.view(), dshift.view(), dy.view(), normalized.view(),
@@ -222,11 +222,11 @@ TEST_CASE("layer norm: forward against naive loops, backward against finite diff
        {LayerSizes{1, 0, 1}, {1, 0, 2}, {3, 0, 5}, {2, 0, 16}, {7, 0, 33}}) {
     check_layer_norm(sizes, 1.0F, 0.0F, stream);
     check_layer_norm(sizes, 3.0F, -5.0F, stream);
-    check_layer_norm(sizes, 0.01F, 0.0F, stream);  // where the epsilon counts
+    check_layer_norm(sizes, 0.01F, 0.0F, stream);  // small enough for epsilon to matter
   }
 }
 
-TEST_CASE("layer norm of a row of equal numbers is the shift") {
+TEST_CASE("layer norm of a constant row is the shift") {
   GuardedMatrix x(1, 4), gain(1, 4), shift(1, 4), y(1, 4), normalized(1, 4), inverse(1, 1);
   x.fill(2.0F);
   gain.fill(3.0F);
@@ -303,8 +303,7 @@ TEST_CASE("exp is accurate") {
   CHECK(std::isnan(tails[6]));
 }
 
-TEST_CASE(
-    "sigmoid and tanh treat every place alike, for all lengths, and pass on what is no number") {
+TEST_CASE("sigmoid and tanh give the same result at every position and length, and pass on NaN") {
   RandomStream stream(2, Purpose::scene, 0, 0);
   for (const Activation& activation : kActivations)
     for (int n = 0; n <= 70; ++n) {
@@ -405,7 +404,7 @@ TEST_CASE("cross-entropy of extreme logits") {
 }
 
 #ifdef SACCADE_CHECKS
-TEST_CASE("layers refuse sizes that do not fit") {
+TEST_CASE("layers refuse inconsistent sizes") {
   GuardedMatrix a(2, 3), b(2, 4), c(3, 4), bias(1, 4);
   std::vector<float> loss(2);
   const std::vector<int> labels = {0, 1};

@@ -44,7 +44,7 @@ double largest_difference(const std::vector<double>& naive, const Tensor<1>& fas
   return largest;
 }
 
-// The update rules as their papers write them, in double precision.
+// The update rules as given in their papers, in double precision.
 struct NaiveOptimizer {
   OptimizerConfig config;
   std::vector<double> parameters, averaged, first, second;
@@ -95,7 +95,8 @@ struct NaiveOptimizer {
   }
 };
 
-// Several steps beside the naive optimiser. Gradients shrink, so that clipping ends on the way.
+// Compares several steps with the naive optimiser. Gradients shrink, so that clipping stops along
+// the way.
 void check_against_naive(const OptimizerConfig& config, std::size_t size, std::size_t num_lanes) {
   CAPTURE(config.optimizer);
   CAPTURE(size);
@@ -113,7 +114,7 @@ void check_against_naive(const OptimizerConfig& config, std::size_t size, std::s
     for (Tensor<1>& lane : lanes) lane *= 3.0F / static_cast<float>(1 + s);
     const double progress = static_cast<double>(s) / kSteps;
     const double norm = step_lanes(optimizer, workers, parameters, lanes, progress);
-    // The lanes' sum as it was rounded: the first step of adam follows its sign, however small.
+    // Uses the lanes' sum as rounded to float: the first step of adam depends only on its sign.
     const std::vector<double> gradient(lanes[0].begin(), lanes[0].end());
     REQUIRE(norm ==
             doctest::Approx(naive.step(gradient, optimizer.learning_rate(progress))).epsilon(1e-6));
@@ -125,8 +126,8 @@ void check_against_naive(const OptimizerConfig& config, std::size_t size, std::s
   if (optimizer.second.size() > 0) CHECK(largest_difference(naive.second, optimizer.second) < 1e-5);
 }
 
-TEST_CASE("parameters with a rate of their own learn as if all learned at it") {
-  constexpr std::size_t kSize = 20000;  // over several chunks
+TEST_CASE("parameters with their own learning rate learn as if all used it") {
+  constexpr std::size_t kSize = 20000;  // spans several chunks
   const std::vector<RateRange> ranges = {
       {0, 5, 3.0}, {5, 8200, 1.0}, {8200, 8300, 1.0}, {8300, kSize, 0.25}};
   Workers workers(2);
@@ -160,7 +161,7 @@ TEST_CASE("every optimiser descends a bowl") {
     Workers workers(1);
     Optimizer optimizer({.optimizer = name, .learning_rate = 0.02, .warmup = 0.0}, kSize);
     Tensor<1> parameters = random_block(kSize, stream);
-    // Loss: half the sum of c_i w_i^2, of curvatures c_i from 0.1 to 1.
+    // Loss: half the sum of c_i w_i^2, with curvatures c_i from 0.1 to 1.
     const auto curvature = [](std::size_t i) {
       return 0.1F + 0.9F * static_cast<float>(i) / static_cast<float>(kSize - 1);
     };
@@ -181,7 +182,7 @@ TEST_CASE("every optimiser descends a bowl") {
 }
 
 TEST_CASE("every optimiser against naive loops") {
-  // 8192 numbers are a chunk of the parallel loop: sizes around one and over several.
+  // The parallel loop uses chunks of 8192: sizes below, around and above.
   for (const std::size_t size : {1, 37, 8192, 8193, 20000}) {
     const double max_norm = 4.0 * std::sqrt(static_cast<double>(size));
     check_against_naive({.max_grad_norm = max_norm}, size, 3);
@@ -201,7 +202,7 @@ TEST_CASE("every optimiser against naive loops") {
   }
 }
 
-TEST_CASE("a first step of adam is the learning rate, whatever the size of the gradient") {
+TEST_CASE("the first step of adam equals the learning rate, regardless of the gradient's size") {
   for (const float scale : {1e-3F, 1.0F, 1e3F}) {
     Workers workers(1);
     Optimizer optimizer({.warmup = 0.0, .max_grad_norm = 0.0}, 2);
@@ -245,7 +246,7 @@ TEST_CASE("clipping bounds the global norm and keeps the direction; 0 turns it o
   }
 }
 
-TEST_CASE("the averaged weights follow quickly at first, then with the decay of the settings") {
+TEST_CASE("averaged weights follow quickly at first, then with the configured decay") {
   const auto share_of_new = [](double ema, int updates_before) {
     Workers workers(1);
     Optimizer optimizer({.optimizer = "sgd",
@@ -259,7 +260,7 @@ TEST_CASE("the averaged weights follow quickly at first, then with the decay of 
     optimizer.updates = updates_before;
     Tensor<1> parameters = zeros<1>(1);
     Lanes lanes(1, zeros<1>(1));
-    lanes[0](0) = -1.0F;  // moves the weight from 0 to 1; the average stood at 0
+    lanes[0](0) = -1.0F;  // moves the weight from 0 to 1; the average was 0
     step_lanes(optimizer, workers, parameters, lanes, 0.0);
     return optimizer.averaged(0);
   };
@@ -270,7 +271,7 @@ TEST_CASE("the averaged weights follow quickly at first, then with the decay of 
   CHECK(share_of_new(0.0, 0) == doctest::Approx(1.0));
 }
 
-TEST_CASE("a gradient that is not finite changes nothing") {
+TEST_CASE("a non-finite gradient changes nothing") {
   constexpr std::size_t kSize = 10000;
   for (const std::string& name : optimizers())
     for (const float broken :
@@ -304,7 +305,7 @@ TEST_CASE("a gradient that is not finite changes nothing") {
       }
 }
 
-// The sum of lanes [begin, end) in the tree whose left half is the largest power of two below.
+// Sums lanes [begin, end) in the tree whose left half is the largest power of two below the count.
 float tree_sum(const Lanes& lanes, std::size_t i, std::size_t begin, std::size_t end) {
   if (end - begin == 1) return lanes[begin](i);
   std::size_t half = 1;
@@ -347,7 +348,7 @@ TEST_CASE("lanes are added in one pairwise tree, whatever the number of threads"
   }
 }
 
-TEST_CASE("the learning rate ends where the settings say") {
+TEST_CASE("the learning rate ends at its configured final value") {
   const Optimizer optimizer({.learning_rate = 0.02, .warmup = 0.1, .final_learning_rate = 3e-4}, 1);
   CHECK(optimizer.learning_rate(0.0) == 0.0);
   CHECK(optimizer.learning_rate(0.05) == doctest::Approx(0.01));
@@ -361,7 +362,7 @@ TEST_CASE("an unknown optimiser lists the valid ones") {
         "unknown training.optimizer 'adma'; allowed: adam, adamw, sgd");
 }
 
-TEST_CASE("a schedule ends below where it begins, and where it can") {
+TEST_CASE("a final learning rate that is above the first or never reached is refused") {
   const auto fault = [](const OptimizerConfig& config) {
     return message_of<InputError>([&] { Optimizer(config, 1); });
   };

@@ -27,7 +27,7 @@ TEST_CASE("for_each runs each index exactly once and returns when all are done")
   }
 }
 
-TEST_CASE("what the bodies write is there for the caller and for the next loop") {
+TEST_CASE("writes of the loop bodies are visible to the caller and to the next loop") {
   Workers workers(4);
   constexpr int kCount = 1000;
   std::vector<int> values(kCount);
@@ -36,12 +36,12 @@ TEST_CASE("what the bodies write is there for the caller and for the next loop")
   for (int i = 0; i < kCount; ++i) REQUIRE(values[i] == 50 * (kCount - 1 - i));
 }
 
-TEST_CASE("no threads asked for are all threads there are") {
+TEST_CASE("zero requested threads means all processors") {
   CHECK(Workers(0).threads() >= 1);
   CHECK(Workers(0).threads() <= static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-TEST_CASE("one thread is the caller's own") {
+TEST_CASE("one thread is the calling thread") {
   Workers workers(1);
   const std::thread::id caller = std::this_thread::get_id();
   workers.for_each(100, [&](int) { CHECK(std::this_thread::get_id() == caller); });
@@ -52,12 +52,14 @@ TEST_CASE("two threads run side by side") {
   std::atomic<int> begun{0};
   workers.for_each(2, [&](int) {
     ++begun;
-    while (begun < 2) std::this_thread::yield();  // one after the other, it never ends
+    while (begun < 2)
+      std::this_thread::yield();  // would never end if the bodies ran one after the
+                                  // other
   });
   CHECK(begun == 2);
 }
 
-TEST_CASE("shared threads are divided evenly among the workers there are") {
+TEST_CASE("shared threads are divided evenly among the existing workers") {
   SharedThreads shared(7);
   CHECK(shared.threads() == 7);
   Workers one(shared);
@@ -76,7 +78,7 @@ TEST_CASE("shared threads are divided evenly among the workers there are") {
   CHECK(SharedThreads(0).threads() == Workers(0).threads());
 }
 
-TEST_CASE("workers have the threads that are theirs now") {
+TEST_CASE("workers use the threads they currently own") {
   SharedThreads shared(2);
   Workers stays(shared);
   auto leaves = std::make_unique<Workers>(shared);
@@ -86,12 +88,14 @@ TEST_CASE("workers have the threads that are theirs now") {
   std::atomic<int> begun{0};
   stays.for_each(2, [&](int) {
     ++begun;
-    while (begun < 2) std::this_thread::yield();  // one after the other, it never ends
+    while (begun < 2)
+      std::this_thread::yield();  // would never end if the bodies ran one after the
+                                  // other
   });
   CHECK(begun == 2);
 }
 
-TEST_CASE("workers do not slow others down") {
+TEST_CASE("workers do not slow each other down") {
   Workers two(2), one(1);
   std::atomic<int> begun{0};
   two.for_each(2, [&](int) {
@@ -101,7 +105,7 @@ TEST_CASE("workers do not slow others down") {
   CHECK(begun == 2);
 }
 
-TEST_CASE("an exception reaches the caller, and the next loop works") {
+TEST_CASE("an exception reaches the caller, and the next loop still works") {
   for (const int threads : {1, 2, 4}) {
     CAPTURE(threads);
     Workers workers(threads);

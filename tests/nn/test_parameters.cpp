@@ -28,7 +28,7 @@ std::vector<float> values_of(const ParameterLayout& layout, std::span<const floa
   return {m.data, m.data + layout[index].size()};
 }
 
-TEST_CASE("parameters lie apart, each at the beginning of a line of 16 floats") {
+TEST_CASE("parameters do not overlap, and each starts on a boundary of 16 floats") {
   ParameterLayout layout;
   const std::vector<std::array<int, 2>> shapes = {{1, 1}, {3, 5}, {1, 16}, {4, 4}, {1, 17}, {7, 9}};
   std::size_t count = 0;
@@ -46,18 +46,18 @@ TEST_CASE("parameters lie apart, each at the beginning of a line of 16 floats") 
   for (const Parameter& p : layout.parameters()) {
     CHECK(p.offset % 16 == 0);
     CHECK(p.offset >= end);
-    CHECK(p.offset < end + 16);  // no more padding than needed
+    CHECK(p.offset < end + 16);  // no unnecessary padding
     end = p.offset + p.size();
   }
   CHECK(layout.size() >= end);
 
-  // The padding is not drawn.
+  // The padding is not initialised randomly.
   const std::vector<float> block = initialized(layout, 1);
   CHECK(std::ranges::count(block, 1.0F) == static_cast<std::ptrdiff_t>(count));
   CHECK(std::ranges::count(block, 0.0F) == static_cast<std::ptrdiff_t>(block.size() - count));
 }
 
-TEST_CASE("a view reads and writes its parameter, row by row") {
+TEST_CASE("a view reads and writes its parameter row by row") {
   ParameterLayout layout;
   layout.add("before", 2, 3, constant(0.0F));
   const int index = layout.add("w", 3, 5, [](RandomStream&, int row, int col) {
@@ -73,7 +73,7 @@ TEST_CASE("a view reads and writes its parameter, row by row") {
   CHECK(block[layout[index].offset + 14] == -1.0F);
 }
 
-TEST_CASE("a repeated name is refused and named") {
+TEST_CASE("a repeated parameter name is refused with the name") {
   ParameterLayout layout;
   layout.add("core.w", 2, 2, constant(0.0F));
   const std::string message =
@@ -82,7 +82,7 @@ TEST_CASE("a repeated name is refused and named") {
   CHECK(layout.parameters().size() == 1);
 }
 
-TEST_CASE("initial values depend on the seed and the name, not on the other parameters") {
+TEST_CASE("initial values depend only on the seed and the name, not on other parameters") {
   ParameterLayout small, large;
   const int in_small = small.add("core.w", 4, 6, normal(1.0F));
   large.add("glimpse.w", 10, 10, normal(1.0F));
@@ -95,7 +95,7 @@ TEST_CASE("initial values depend on the seed and the name, not on the other para
   CHECK(values_of(small, initialized(small, 8), in_small) != values);
 }
 
-TEST_CASE("initial values have the distribution of their name") {
+TEST_CASE("initial values have the distribution of their initialiser") {
   ParameterLayout layout;
   const int he = layout.add("he", 200, 100, he_normal(50));
   const int uniform = layout.add("uniform", 200, 100, uniform_fan_in(25));

@@ -36,8 +36,8 @@ TEST_CASE("every stage has a name and a row") {
   for (std::size_t i = 0; i < rows.size(); ++i) CHECK(rows[i].stage == static_cast<Stage>(i));
 }
 
-// Times are bounded from below alone: a loaded machine takes longer.
-TEST_CASE("time counts for the innermost scope, on every thread, and adds up to all of it") {
+// Times have only lower bounds: a loaded machine takes longer.
+TEST_CASE("time is attributed to the innermost scope, on every thread, and adds up to the total") {
   Workers workers(2);
   const Clock::time_point begin = Clock::now();
   const Profiler profiler;
@@ -67,21 +67,21 @@ TEST_CASE("time counts for the innermost scope, on every thread, and adds up to 
   CHECK(sum <= at_most);
 }
 
-TEST_CASE("a product is one of the pass that it is in, and its operations are counted") {
+TEST_CASE("a product is attributed to its pass, and its operations are counted") {
   Tensor<2> a = zeros<2>(8, 16), b = zeros<2>(16, 4), c = zeros<2>(8, 4);
   const Profiler profiler;
   {
     const StageScope scope(Stage::backward_elementwise);
     multiply(matrix(c), matrix(a), matrix(b));
   }
-  multiply(matrix(c), matrix(a), matrix(b));  // in no pass
+  multiply(matrix(c), matrix(a), matrix(b));  // outside any pass
   const std::vector<Profiler::Row> rows = profiler.rows(1);
   CHECK(gflop_of(Stage::backward_products, rows) == doctest::Approx(2e-9 * 8 * 16 * 4));
   CHECK(gflop_of(Stage::forward_products, rows) == 0.0);
   CHECK(seconds_of(Stage::backward_products, rows) > 0.0);
 }
 
-TEST_CASE("a profiler begins from nothing, and there is one at a time") {
+TEST_CASE("a profiler starts from zero, and only one can be active") {
   {
     const Profiler first;
     const StageScope scope(Stage::scene);
@@ -91,13 +91,13 @@ TEST_CASE("a profiler begins from nothing, and there is one at a time") {
   CHECK(seconds_of(Stage::scene, second.rows(1)) == 0.0);
 }
 
-TEST_CASE("scopes that nobody profiles leave no trace") {
+TEST_CASE("scopes without a profiler have no effect") {
   { const StageScope scope(Stage::optimizer); }
   const Profiler profiler;
   CHECK(seconds_of(Stage::optimizer, profiler.rows(1)) == 0.0);
 }
 
-TEST_CASE("multiply-adds on registers are counted by their width") {
+TEST_CASE("multiply-adds on registers are counted by vector width") {
   CHECK(multiply_add_on_registers() > 0.01);
   CHECK(multiply_add_on_registers() == multiply_add_on_registers());
 }

@@ -16,7 +16,7 @@ namespace {
 
 using Words = std::array<std::uint32_t, 4>;
 
-// Philox4x32-10 as the paper writes it (Salmon et al. 2011), independent of the library in use.
+// Philox4x32-10 as in the paper (Salmon et al. 2011), independent of the library in use.
 Words naive_philox(Words counter, std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0];
@@ -44,7 +44,7 @@ std::vector<double> draw(RandomStream stream, int n) {
 
 constexpr int kMaxLag = 16;
 
-// The largest correlation of two samples at any lag, in standard errors.
+// Returns the largest correlation of two samples at any lag, in standard errors.
 double largest_correlation(const std::vector<double>& a, const std::vector<double>& b) {
   double largest = 0.0;
   for (int lag = -kMaxLag; lag <= kMaxLag; ++lag)
@@ -53,7 +53,7 @@ double largest_correlation(const std::vector<double>& a, const std::vector<doubl
 }
 
 TEST_CASE("philox gives the known answers of Random123") {
-  // kat_vectors of the Random123 distribution: counter, key, answer.
+  // From kat_vectors of the Random123 distribution: counter, key, answer.
   CHECK(naive_philox({0, 0, 0, 0}, {0, 0}) ==
         Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   CHECK(naive_philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}) ==
@@ -65,7 +65,7 @@ TEST_CASE("philox gives the known answers of Random123") {
   CHECK(next_block(stream) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
 }
 
-TEST_CASE("a stream is philox in counter mode, keyed as its header says") {
+TEST_CASE("a stream is philox in counter mode with the documented key") {
   RandomStream stream(0x299f31d0a4093822, Purpose::policy_noise, 0x13198a2e, 0x85a308d3);
   for (std::uint32_t block = 0; block < 1000; ++block)
     REQUIRE(next_block(stream) == naive_philox({block, 0x85a308d3, 0x13198a2e,
@@ -111,7 +111,7 @@ TEST_CASE("neighbouring streams are uncorrelated at every lag up to 16") {
   }
 }
 
-TEST_CASE("uniform numbers are in range and uniform") {
+TEST_CASE("uniform numbers are in range and uniformly distributed") {
   constexpr int kDraws = 200000;
   RandomStream stream(5, Purpose::scene, 0, 0);
   std::vector<double> sample;
@@ -146,7 +146,7 @@ TEST_CASE("below() is uniform over 0 .. count - 1") {
     for (int i = 0; i < 200000; ++i) ++counts.at(stream.below(count));
     CHECK(std::abs(uniform_deviate(counts)) < 5);
   }
-  // Multiplying without rejection would give every third of these numbers two draws out of eight.
+  // Without rejection, every third of these numbers would get two draws out of eight.
   constexpr int kLarge = 3 << 29;
   std::array<int, 3> remainders{};
   for (int i = 0; i < 100000; ++i) {
@@ -163,7 +163,7 @@ TEST_CASE("below() is uniform over 0 .. count - 1") {
 #endif
 }
 
-TEST_CASE("normal numbers have the moments and the distribution of a normal") {
+TEST_CASE("normal numbers have the moments and distribution of a normal") {
   constexpr int kDraws = 500000;
   RandomStream stream(7, Purpose::policy_noise, 0, 0);
   std::vector<double> sample, squares, cubes, fourths;
@@ -193,7 +193,7 @@ std::vector<int> permuted(int size, std::uint32_t pass, std::uint64_t seed = 1) 
   return values;
 }
 
-TEST_CASE("a random permutation visits everything once, in another order each pass") {
+TEST_CASE("a random permutation visits every item once, in a different order each pass") {
   for (const int size : {1, 2, 3, 4, 5, 15, 16, 17, 64, 65, 1000, 55000}) {
     CAPTURE(size);
     std::vector<int> expected(size);
@@ -209,7 +209,7 @@ TEST_CASE("a random permutation visits everything once, in another order each pa
     const std::vector<int> values = permuted(size, 0);
     CHECK(values == permuted(size, 0));
     for (const auto& other : {permuted(size, 1), permuted(size, 0, 2)}) {
-      int same = 0;  // Poisson of mean 1
+      int same = 0;  // Poisson with mean 1
       for (int i = 0; i < size; ++i) same += values[i] == other[i];
       CHECK(same < 10);
     }
@@ -237,7 +237,7 @@ TEST_CASE("every position of a random permutation is uniform over the passes") {
   }
 }
 
-TEST_CASE("a large random permutation keeps no trace of the order") {
+TEST_CASE("a large random permutation is uncorrelated with the original order") {
   constexpr int kSize = 55000;
   constexpr int kCells = 10;
   for (std::uint32_t pass = 0; pass < 3; ++pass) {

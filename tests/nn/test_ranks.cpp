@@ -14,7 +14,7 @@
 namespace saccade {
 namespace {
 
-// Gradients whose sum depends on the order: of very different sizes.
+// Gradients of very different magnitudes, whose sum depends on the order of summation.
 std::vector<Tensor<1>> lanes_of(int lanes, std::size_t size) {
   std::vector<Tensor<1>> result;
   std::uint32_t state = 1;
@@ -28,7 +28,7 @@ std::vector<Tensor<1>> lanes_of(int lanes, std::size_t size) {
   return result;
 }
 
-// As one process sums it: by the optimiser, whose moment is then the sum.
+// Returns the sum computed by one process, as the optimiser's first moment.
 Tensor<1> sum_of_one(std::vector<Tensor<1>> lanes) {
   const std::size_t size = lanes[0].size();
   Optimizer optimizer({.optimizer = "sgd", .momentum = 0.0, .max_grad_norm = 0.0}, size);
@@ -40,7 +40,7 @@ Tensor<1> sum_of_one(std::vector<Tensor<1>> lanes) {
   return optimizer.first;
 }
 
-TEST_CASE("ranks sum gradients with the bits of one process") {
+TEST_CASE("ranks sum gradients with the same bits as one process") {
   for (const std::size_t size : {1, 3, 20001})
     for (int lanes = 1; lanes <= 9; ++lanes) {
       const std::vector<Tensor<1>> gradients = lanes_of(lanes, size);
@@ -69,7 +69,7 @@ TEST_CASE("ranks sum gradients with the bits of one process") {
     }
 }
 
-TEST_CASE("ranks share items without gaps, each as many as the others or one more") {
+TEST_CASE("ranks share items without gaps, their counts differing by at most one") {
   for (int count = 1; count <= 6; ++count)
     on_ranks(count, [&](Ranks& ranks) {
       for (int items = 0; items <= 13; ++items) {
@@ -86,7 +86,7 @@ TEST_CASE("ranks share items without gaps, each as many as the others or one mor
     });
 }
 
-TEST_CASE("what each rank has reaches all") {
+TEST_CASE("all ranks receive the data of each rank") {
   for (int count = 1; count <= 7; ++count) {
     std::vector<std::vector<double>> all(count, std::vector<double>(2 * 10, -1.0));
     std::vector<std::vector<int>> one(count, std::vector<int>(3, -1));
@@ -119,7 +119,7 @@ TEST_CASE("what each rank has reaches all") {
   }
 }
 
-TEST_CASE("what one rank throws is thrown on all, and told by the first") {
+TEST_CASE("an exception on one rank is thrown on all, and reported by the first") {
   std::vector<std::string> said(3), agreed(3);
   on_ranks(3, [&](Ranks& ranks) {
     ranks.each([] {});
@@ -135,7 +135,7 @@ TEST_CASE("what one rank throws is thrown on all, and told by the first") {
   CHECK(agreed == std::vector<std::string>{"the disk is full", "", ""});
 }
 
-TEST_CASE("who starts several ranks is known by what it sets") {
+TEST_CASE("the launcher of several ranks is recognised by its environment variables") {
   const auto as_of = [](const char* rank, const char* count, int of_rank, int of_count) {
     const TemporaryVariable this_rank(rank, "2"), all(count, "3");
     const Launch seen = launch();
@@ -146,7 +146,7 @@ TEST_CASE("who starts several ranks is known by what it sets") {
   as_of("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", 2, 3);
   as_of("PMI_RANK", "PMI_SIZE", 2, 3);
   as_of("PMIX_RANK", "SLURM_STEP_NUM_TASKS", 2, 3);
-  as_of("SLURM_PROCID", "SLURM_NTASKS", 0, 1);  // tasks of a study, each by itself
+  as_of("SLURM_PROCID", "SLURM_NTASKS", 0, 1);  // independent tasks of a study
   CHECK(join_ranks({.rank = 0, .count = 1}) == nullptr);
 }
 

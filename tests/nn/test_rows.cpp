@@ -41,7 +41,7 @@ TEST_CASE("products of a matrix and a vector against naive loops, on views of wi
         const float* row = m.view().row(r);
         REQUIRE(dot(row, x.view().row(0), cols) ==
                 doctest::Approx(expected(0, r)).scale(1.0).epsilon(1e-5));
-        // A row's product is the same wherever it lies.
+        // A row's product does not depend on its position.
         float alone = kNan;
         row_products(&alone, m.view().row_range(r, 1), x.view().row(0));
         REQUIRE(alone == products(0, r));
@@ -53,7 +53,7 @@ TEST_CASE("products of a matrix and a vector against naive loops, on views of wi
 }
 
 #ifdef SACCADE_CHECKS
-TEST_CASE("vectors that know how long they are must fit, in checked builds") {
+TEST_CASE("vectors of known length must match, in checked builds") {
   GuardedMatrix m(3, 4), x(1, 4), y(1, 3);
   RandomStream stream(3, Purpose::scene, 0, 0);
   for (GuardedMatrix* all : {&m, &x, &y}) all->randomize(stream);
@@ -70,7 +70,7 @@ TEST_CASE("vectors that know how long they are must fit, in checked builds") {
 }
 #endif
 
-TEST_CASE("what is no number reaches the products it belongs to, and no other") {
+TEST_CASE("NaN reaches the products it belongs to, and no other") {
   RandomStream stream(2, Purpose::scene, 0, 0);
   for (const int cols : {5, 8, 19})
     for (int broken = 0; broken < cols; ++broken) {

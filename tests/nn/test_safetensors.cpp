@@ -36,7 +36,7 @@ std::string write_message(const fs::path& path) {
       [&] { write_safetensors(path, sample.tensors, sample.metadata); });
 }
 
-// What is said of a file with this header and so many bytes of data.
+// Returns the message for a file with this header and that many bytes of data.
 std::string header_message(const std::string& json, std::size_t data_size) {
   const TemporaryFolder folder;
   const fs::path path = folder.path / "x.safetensors";
@@ -64,7 +64,7 @@ bool same(const SafetensorsFile& file, const Sample& sample) {
 
 }  // namespace
 
-TEST_CASE("safetensors: what is written is read") {
+TEST_CASE("safetensors: what was written is read back") {
   const TemporaryFolder folder;
   const fs::path path = folder.path / "x.safetensors";
   const Sample sample;
@@ -103,7 +103,7 @@ TEST_CASE("safetensors: the same input gives the same bytes, data aligned to 8")
   CHECK(bytes.size() == 8 + header_size + 7 * sizeof(float));
 }
 
-TEST_CASE("safetensors: a file that is cut anywhere is refused") {
+TEST_CASE("safetensors: a file truncated anywhere is refused") {
   const TemporaryFolder folder;
   const fs::path path = folder.path / "x.safetensors";
   const Sample sample;
@@ -120,7 +120,7 @@ TEST_CASE("safetensors: a file that is cut anywhere is refused") {
   CHECK(contains(read_message(path), ": too long: 32 bytes of data, but its tensors take 28"));
 }
 
-TEST_CASE("safetensors: no altered byte goes unnoticed") {
+TEST_CASE("safetensors: every altered byte is detected") {
   const TemporaryFolder folder;
   const fs::path path = folder.path / "x.safetensors";
   const Sample sample;
@@ -128,7 +128,7 @@ TEST_CASE("safetensors: no altered byte goes unnoticed") {
   const std::string bytes = bytes_of(path);
   const std::size_t checksum = bytes.find("crc32");
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    // Without the entry's name there is nothing to check.
+    // Without the name of the checksum entry nothing is checked.
     if (i >= checksum && i < checksum + 5) continue;
     std::string altered = bytes;
     altered[i] = static_cast<char>(altered[i] ^ 1);
@@ -153,7 +153,7 @@ TEST_CASE("safetensors: a file without a checksum is read") {
   CHECK(header_message("{}", 0) == "nothing thrown");
 }
 
-TEST_CASE("safetensors: what is no such file is refused") {
+TEST_CASE("safetensors: other files are refused") {
   const TemporaryFolder folder;
   const fs::path path = folder.path / "x";
   CHECK(read_message(path) == path.string() + ": cannot be read: No such file or directory");
@@ -167,7 +167,7 @@ TEST_CASE("safetensors: what is no such file is refused") {
   CHECK(contains(header_message("", 0), "its header is no JSON object"));
 }
 
-TEST_CASE("safetensors: a header that lies is refused") {
+TEST_CASE("safetensors: an inconsistent header is refused") {
   const auto tensor = [](const std::string& dtype, const std::string& shape,
                          const std::string& offsets) {
     return fmt::format(R"({{"dtype":"{}","shape":{},"data_offsets":{}}})", dtype, shape, offsets);
@@ -206,7 +206,7 @@ TEST_CASE("safetensors: a header that lies is refused") {
           "metadata that is not text by name");
 }
 
-TEST_CASE("safetensors: a place that cannot be written is named") {
+TEST_CASE("safetensors: the message names a path that cannot be written") {
   const TemporaryFolder folder;
   const std::string missing = (folder.path / "missing" / "x").string();
   const std::string message = write_message(missing);
@@ -233,7 +233,7 @@ TEST_CASE("safetensors: an existing file survives a write that fails half-way") 
 
   rlimit old_limit{};
   REQUIRE(getrlimit(RLIMIT_FSIZE, &old_limit) == 0);
-  const rlimit small{100, old_limit.rlim_max};  // bytes a file may grow to
+  const rlimit small{100, old_limit.rlim_max};  // maximum file size in bytes
   const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
   REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
   const std::string message = write_message(path);

@@ -22,7 +22,7 @@ TEST_CASE("schedules begin at 1 and end at the final factor") {
   }
 }
 
-TEST_CASE("schedules rise linearly in the warm-up, join without a jump and never rise again") {
+TEST_CASE("schedules rise linearly during warm-up, continue without a jump and never rise again") {
   constexpr double kWarmup = 0.2;
   for (const std::string& name : learning_rate_schedules()) {
     CAPTURE(name);
@@ -40,8 +40,8 @@ TEST_CASE("schedules rise linearly in the warm-up, join without a jump and never
   }
 }
 
-TEST_CASE("schedules have the shape of their names") {
-  // The middle of what follows a warm-up of 0.2 is 0.6, a quarter is 0.4.
+TEST_CASE("schedules have the shape that their name says") {
+  // With a warm-up of 0.2 the middle of the rest is at 0.6 and its first quarter at 0.4.
   CHECK(learning_rate_factor("constant", 0.6, 0.2, 0.01) == 1.0);
   CHECK(learning_rate_factor("linear", 0.6, 0.2, 0.02) == Approx(0.51));
   CHECK(learning_rate_factor("linear", 0.4, 0.2, 0.0) == Approx(0.75));
@@ -56,7 +56,7 @@ TEST_CASE("an unknown schedule lists the valid ones") {
         "unknown training.schedule 'cosin'; allowed: constant, linear, cosine, exponential");
 }
 
-TEST_CASE("a ramp moves linearly and then stays") {
+TEST_CASE("a ramp moves linearly and then stays constant") {
   const Ramp ramp{0.3, 0.1, 0.5};
   CHECK(ramp.at(0.0) == Approx(0.3));
   CHECK(ramp.at(0.25) == Approx(0.2));

@@ -1,4 +1,4 @@
-// Loops that are asked to stop, on one thread, on several and on several ranks.
+// Stop requests to loops on one thread, on several threads and on several ranks.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -9,16 +9,16 @@
 
 namespace saccade {
 
-TEST_CASE("nothing stops where nobody asks") {
+TEST_CASE("nothing stops without a stop flag") {
   stop_if_asked();
   const std::atomic<bool> no = false, yes = true;
   CHECK(unless_stopped(no, [] { stop_if_asked(); }));
   CHECK_FALSE(unless_stopped(yes, [] { stop_if_asked(); }));
   CHECK(unless_stopped(yes, [] {}));
-  stop_if_asked();  // the scope is over
+  stop_if_asked();  // the scope has ended
 }
 
-TEST_CASE("the innermost scope is asked, and none where it says so") {
+TEST_CASE("only the innermost scope is asked, and none if that says so") {
   const std::atomic<bool> no = false, yes = true;
   CHECK(unless_stopped(yes, [&] {
     CHECK(unless_stopped(no, [] { stop_if_asked(); }));
@@ -33,7 +33,7 @@ TEST_CASE("the innermost scope is asked, and none where it says so") {
   }));
 }
 
-TEST_CASE("a loop of workers ends where it is asked, on whichever thread an item runs") {
+TEST_CASE("a loop of workers stops when asked, on whichever thread an item runs") {
   for (const int threads : {1, 3}) {
     CAPTURE(threads);
     Workers workers(threads);
@@ -48,17 +48,17 @@ TEST_CASE("a loop of workers ends where it is asked, on whichever thread an item
     }));
     CHECK(done >= 1);
     CHECK(done <= threads);
-    workers.for_each(10, [&](int) { ++done; });  // nobody asks any more
+    workers.for_each(10, [&](int) { ++done; });  // the scope has ended
     CHECK(done >= 11);
   }
 }
 
-TEST_CASE("what one rank is asked for is thrown on all") {
+TEST_CASE("a stop request to one rank is thrown on all") {
   std::atomic<int> stopped = 0;
   on_ranks(3, [&](Ranks& ranks) {
     const std::atomic<bool> stop = ranks.rank() == 1;
     stopped += !unless_stopped(stop, [&] { ranks.each([] { stop_if_asked(); }); });
-    CHECK(ranks.any(ranks.rank() == 2));  // they can go on together
+    CHECK(ranks.any(ranks.rank() == 2));  // they can continue together
   });
   CHECK(stopped == 3);
 }
