@@ -24,10 +24,10 @@ namespace {
 
 // Groups scenes by what they show: scenes that show exactly the same set of images form a group.
 struct Groups {
-  // Images of a group -> sum of its values minus the share.
+  // Images of a group -> sum of (value - share) over its scenes.
   std::map<std::vector<int>, double> rests;
-  double squares = 0.0;                              // squared, of the scenes that show no image
-  int alone = 0;                                     // number of those scenes
+  double squares = 0.0;  // sum of (value - share)^2, scenes without images
+  int alone = 0;         // number of those scenes
   std::map<int, std::vector<int>> groups_of_images;  // values index into `rests`
 
   Groups(std::span<const float> values, std::span<const Shown> shown, double share) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kFlags[] = {"force", "json", "resume", "strict", "unrolled"};
 
-// Whole messages that need a different sentence in Python.
+// Phrases that need another wording in Python.
 constexpr std::pair<std::string_view, std::string_view> kSaid[] = {
     {"--out names another file", "another path keeps it"},
     {"--out DIR chooses another folder", "out= names another folder"},

@@ -267,8 +267,7 @@ TEST_CASE("a drawing's positions grow with x and y, logarithmically on a logarit
   CHECK(inside.x == doctest::Approx(plot.x + 0.25 * plot.width));
   CHECK(inside.y == doctest::Approx(plot.y + 0.5 * plot.height));
   CHECK(place_of(chart, plot, 0.0, 100.0).y == doctest::Approx(plot.y));
-  CHECK(place_of(chart, plot, 0.0, 0.0).y == doctest::Approx(corner.y));  // no logarithm: placed at
-                                                                          // the edge
+  CHECK(place_of(chart, plot, 0.0, 0.0).y == doctest::Approx(corner.y));  // at the edge
   chart.kind = ChartKind::rows;
   chart.y = {.low = -0.5, .high = 1.5};
   CHECK(place_of(chart, plot, 0.0, 0.0).y < place_of(chart, plot, 0.0, 1.0).y);

@@ -91,7 +91,7 @@ TEST_CASE("export gives a well-formed model for every core and way of looking") 
   check_exports({"model.context=thumbnail", "model.context_size=12"});
 }
 
-TEST_CASE("an exported step has the inputs and outputs that its agent carries") {
+TEST_CASE("an exported step has inputs and outputs for all state that its agent carries") {
   const auto check_ends = [](const Overrides& overrides, const std::set<std::string>& inputs,
                              const std::set<std::string>& outputs) {
     const onnx::ModelProto model = model_of(TinyTask(overrides), OnnxExtent::step);
