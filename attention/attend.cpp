@@ -22,18 +22,18 @@ NameTable<bool> positions(const std::string& section) {
   return {section + ".position", {{"current", false}, {"predicted", true}}};
 }
 
-// Queries of another width than the values are those of a decoder.
+// Queries whose width differs from that of the values belong to a decoder.
 ScoreSettings score_settings(const std::string& section) {
   return {section + ".score", "decoder.hidden_size", "model.hidden_size"};
 }
 
-// How many values there are up to the last one allowed.
+// Returns the number of values up to the last allowed one.
 int allowed_length(const float* mask, int n) {
   while (n > 0 && mask[n - 1] == 0.0F) --n;
   return n;
 }
 
-// The allowed value nearest to a place; the first of equals.
+// Returns the allowed value nearest to `place`; the first of equals.
 int nearest_allowed(const float* mask, int n, float place) {
   int nearest = -1;
   float least = INFINITY;
@@ -46,7 +46,7 @@ int nearest_allowed(const float* mask, int n, float place) {
   return nearest;
 }
 
-// The first m values of episode b.
+// Returns the first m values of episode b.
 template <class T>
 MatrixView<T> values_of(MatrixView<T> values, const AttendMemory& memory, int b, int m) {
   return keys_of_episode(values, memory.score.order, memory.score.episodes, b).row_range(0, m);
@@ -136,7 +136,7 @@ void Attend::forward(Matrix context, AttendMemory& memory, int j, ConstMatrix qu
       local_forward(memory, j, b, mask.row(b));
     else
       masked_softmax(weights.row(b), mask.row(b), n);
-    // What lies behind may be anything: it is not there yet.
+    // Later values are not written yet and may hold anything.
     weighted_rows(context.row(b), weights.row(b),
                   values_of(values, memory, b, allowed_length(mask.row(b), n)));
   }
@@ -198,7 +198,7 @@ void Attend::predict_forward(AttendMemory& memory, int j, ConstMatrix query,
   for (int b = 0; b < share.rows; ++b) sigmoid(share.row(b), 1);
 }
 
-// From dshare of query j.
+// Takes memory.dshare of query j.
 void Attend::predict_backward(Matrix dquery, AttendMemory& memory, int j,
                               std::span<const float> parameters) const {
   const float* v = layout_.view(parameters, position_v_).data;
@@ -213,7 +213,7 @@ void Attend::predict_backward(Matrix dquery, AttendMemory& memory, int j,
     multiply_transposed_b(dquery, dactivation, layout_.view(parameters, position_weight_), 1.0F);
 }
 
-// From the scores in memory.weights to the weights.
+// Turns the scores in memory.weights into weights.
 void Attend::local_forward(AttendMemory& memory, int j, int b, const float* mask) const {
   const int n = memory.score.keys, last = allowed_length(mask, n) - 1;
   const float centre = predicted_ ? static_cast<float>(last) * memory.share(j, b, 0)
@@ -232,7 +232,8 @@ void Attend::local_forward(AttendMemory& memory, int j, int b, const float* mask
   for (int k = 0; k < n; ++k) weights[k] *= gaussian(static_cast<float>(k) - centre);
 }
 
-// From the gradient of the weights to that of the softmax, in place, and to the centre's.
+// Turns the gradient of the weights into that of the softmax, in place, and computes that of the
+// centre.
 void Attend::local_backward(float* dweights, AttendMemory& memory, int j, int b,
                             const float* mask) const {
   const int n = memory.score.keys, last = allowed_length(mask, n) - 1;

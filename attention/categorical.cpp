@@ -54,7 +54,7 @@ void log_probability_backward(float* dlogits, const float* p, int n, int choice,
 int draw(const float* p, int n, RandomStream& stream) {
   const float threshold = stream.uniform();
   float sum = 0.0F;
-  int last = 0;  // the last that is possible at all: rounding may leave the sum below 1
+  int last = 0;  // last candidate with p > 0: rounding may leave the sum below 1
   for (int k = 0; k < n; ++k) {
     if (p[k] > 0.0F) last = k;
     sum += p[k];

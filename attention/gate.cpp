@@ -32,7 +32,8 @@ void gate_forward(float* __restrict y, float* __restrict g, const float* __restr
   }
 }
 
-// Writes the part of dx (n) that passes y alone and dz, before the sigmoid; returns dalpha.
+// Writes the part of dx (n) that passes through y alone, and dz, before the sigmoid. Returns
+// dalpha.
 float gate_backward(float* __restrict dx, float* __restrict dz, const float* __restrict dy,
                     const float* __restrict g, const float* __restrict a, const float* __restrict x,
                     int n, float alpha, float gain) {

@@ -17,14 +17,15 @@ constexpr float kLargestLog = 30.0F;
 float bounded_exp(float x) { return std::exp(std::clamp(x, -kLargestLog, kLargestLog)); }
 float is_bounded(float x) { return std::abs(x) <= kLargestLog ? 1.0F : 0.0F; }
 
-// The pixel nearest to a filter's centre, as a float: a centre may be anywhere, or no number.
+// Returns the pixel nearest to a filter's centre, as a float, because a centre may be far outside
+// or NaN.
 float nearest_pixel(float centre, int size) {
   return std::clamp(std::nearbyint(centre), 0.0F, static_cast<float>(size - 1));
 }
 
-// Of pixel a, d = a - nearest and
-//   u = ((a - mu)^2 - (nearest - mu)^2) / (2 sigma^2) = d (d + 2 (nearest - mu)) / (2 sigma^2):
-// never negative, and exact where the squares would cancel.
+// For pixel a, with d = a - nearest,
+//   u = ((a - mu)^2 - (nearest - mu)^2) / (2 sigma^2) = d (d + 2 (nearest - mu)) / (2 sigma^2),
+// which is never negative, and exact where the difference of squares would cancel.
 float exponent(float d, float twice_offset, float half_inverse_variance) {
   return d * (d + twice_offset) * half_inverse_variance;
 }
@@ -81,7 +82,7 @@ void GaussianFilters::backward(Matrix dwindows, FilterMemory& memory, int t, Con
       multiply_transposed_b(df_y, dbands.row_range(c * n, n), canvas.row_range(c * rows, rows),
                             c == 0 ? 0.0F : 1.0F);
 
-    // All of these gradients still lack the factor gamma.
+    // These gradients are still to be multiplied by gamma.
     const float gamma = bounded_exp(window[kLogGamma]);
     const float product = dot(df_x.data, f_x.data, n * cols);
     const AxisGradient x = filters_backward(df_x, f_x, axis(window, kCentreX), places);
@@ -149,7 +150,7 @@ std::array<float, 2> GaussianFilters::location_per_centre() const {
   return {scale(sizes_.cols), scale(sizes_.rows)};
 }
 
-// Where delta~ = 1.
+// The stride for delta~ = 1.
 float GaussianFilters::stride() const {
   const int longer = std::max(sizes_.rows, sizes_.cols);
   return static_cast<float>(longer - 1) / static_cast<float>(std::max(sizes_.glimpse - 1, 1));
@@ -176,7 +177,7 @@ void GaussianFilters::filters_forward(Matrix f, const Axis& axis) const {
   }
 }
 
-// df (N, size) is overwritten. With z the gradient of the exponents -u:
+// Overwrites df (N, size). With z the gradient of the exponents -u:
 //   d centre_i = sum of z (a - mu_i) / sigma^2, d log sigma^2 = sum of z u,
 // where z sums to zero, so that a may be counted from any pixel.
 GaussianFilters::AxisGradient GaussianFilters::filters_backward(Matrix df, ConstMatrix f,

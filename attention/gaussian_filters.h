@@ -5,12 +5,12 @@
 
 namespace saccade {
 
-/// What the filters keep of reads of B episodes at T steps, N x N pixels from each channel.
+/// Workspace of reads in B episodes at T steps, N x N pixels from each channel.
 struct FilterMemory {
   Tensor<3> filters_x;  // (T, B, N cols): F_X, row by row
   Tensor<3> filters_y;  // (T, B, N rows): F_Y
   Tensor<3> bands;      // (T, B, channels N cols): F_Y X
-  // Of one episode, in backward:
+  // For one episode, in backward:
   Tensor<2> dfilters_x;  // (N, cols)
   Tensor<2> dfilters_y;  // (N, rows)
   Tensor<2> dbands;      // (channels N, cols)
@@ -18,18 +18,19 @@ struct FilterMemory {
 };
 
 /// The read of DRAW (Gregor et al. 2015, section 3.2, equations 21 to 27): a grid of N x N Gaussian
-/// filters, placed and stretched by five numbers, takes the glimpse gamma F_Y X F_X' from each
-/// channel X of the canvas. Those numbers are a row of `windows`, as a linear layer emits them:
+/// filters, whose position and scale are given by five numbers, reads the glimpse gamma F_Y X F_X'
+/// from each channel X of the canvas. The five numbers are a row of `windows`, as a linear layer
+/// outputs them:
 ///   (g~_X, g~_Y, log sigma^2, log delta~, log gamma)
 /// with the grid's centre g_X = (cols + 1) / 2 (g~_X + 1) in pixels counted from 1 (g_Y likewise),
 /// the stride delta = (max(rows, cols) - 1) / (N - 1) delta~ in pixels, the filters' centres
 /// mu_i = g + (i - N / 2 + 0.5) delta for i = 0 .. N - 1, and sigma^2 in squared pixels. Every row
-/// of F_X and F_Y sums to one, also where the window lies far outside. N = 1 has no stride.
+/// of F_X and F_Y sums to one, even if the window lies far outside. N = 1 has no stride.
 ///
-/// Pixel 1 covers the canvas points from 0 to 1: g_X is the point g_X - 0.5, which as a location
-/// in [-1, 1], with the point (x + 1) / 2 cols, is x = g~_X (cols + 1) / cols.
+/// Pixel 1 covers the canvas points from 0 to 1, so g_X is the point g_X - 0.5. A location x in
+/// [-1, 1] is the point (x + 1) / 2 cols, so here x = g~_X (cols + 1) / cols.
 ///
-/// The three logarithms are limited to [-30, 30] and have no gradient outside.
+/// The three logarithms are clamped to [-30, 30] and have no gradient outside that range.
 class GaussianFilters {
  public:
   static constexpr int kWindow = 5;  // numbers of a window
@@ -42,11 +43,11 @@ class GaussianFilters {
 
   /// channels N N
   int glimpse_size() const { return sizes_.channels * sizes_.glimpse * sizes_.glimpse; }
-  /// Nothing else allocates.
+  /// The only call that allocates.
   FilterMemory make_memory(int steps, int episodes) const;
 
-  /// Step t: writes glimpses (B, channels N N) of canvases (B, channels rows cols) as windows
-  /// (B, 5) say. Pictures lie as (channel, row, column).
+  /// Step t: writes glimpses (B, channels N N) of canvases (B, channels rows cols) as given by
+  /// windows (B, 5). Images are stored as (channel, row, column).
   void forward(Matrix glimpses, FilterMemory& memory, int t, ConstMatrix canvases,
                ConstMatrix windows) const;
   /// After forward of step t: adds the gradient of the windows to dwindows (B, 5).
@@ -58,26 +59,26 @@ class GaussianFilters {
   void canvas_backward(Matrix dcanvases, FilterMemory& memory, int t, ConstMatrix dglimpses,
                        ConstMatrix windows) const;
 
-  /// The square that the N x N filters part: its centre and half its sides, in location units.
+  /// The square that the N x N filters cover: its centre and half its sides, in location units.
   struct Extent {
     float x, y, half_width, half_height;
   };
   Extent extent(const float* window) const;
 
-  /// A window's centre counts in (size + 1) / 2 pixels (Gregor et al. 2015, equations 19 and 20),
-  /// locations in size / 2: what turns one into the other, along x and y.
+  /// Factors that turn a window's centre, in units of (size + 1) / 2 pixels (Gregor et al. 2015,
+  /// equations 19 and 20), into a location, in units of size / 2, along x and y.
   std::array<float, 2> location_per_centre() const;
 
-  /// A window as wide as the longer side of the canvas, ...
+  /// Initial window: as wide as the longer side of the canvas, ...
   static float initial_log_delta() { return 0.0F; }
-  /// ... whose sigma is half a stride.
+  /// ... with a sigma of half a stride.
   float initial_log_variance() const;
 
   /// Multiply-adds of an episode of T reads.
   Work work(int steps) const;
 
  private:
-  /// A window's numbers along one axis, and what both axes share.
+  /// A window's parameters along one axis; delta and inverse_variance are common to both axes.
   struct Axis {
     float centre, delta, inverse_variance;  // centre: in pixels counted from 0
   };

@@ -18,7 +18,7 @@ Tensor<2> grid_places(const GridConfig& config, int canvas_rows, int canvas_cols
   const bool tiled = config.tiles[0] > 0 || config.tiles[1] > 0;
   const std::array<int, 2> cells = tiled ? config.tiles : config.cells;
   const std::array<int, 2> sides = {canvas_rows, canvas_cols};
-  std::array<double, 2> spacing{}, first{};  // pixels, of rows and of columns
+  std::array<double, 2> spacing{}, first{};  // pixels, for rows and columns
   for (int axis = 0; axis < 2; ++axis) {
     const int span = (cells[axis] - 1) * config.stride;
     if (tiled && (cells[axis] < 1 || sides[axis] % cells[axis] != 0))

@@ -22,7 +22,7 @@ std::vector<float> parse_mask(const std::string& mask, int steps) {
   return allowed;
 }
 
-// Without parameters: the mean of the states, or the last.
+// Kinds without parameters: the mean of the states, or the last one.
 class Pooling : public HiddenAttention {
  public:
   using HiddenAttention::HiddenAttention;

@@ -17,7 +17,7 @@ const NameTable<Query>& queries() {
   return table;
 }
 
-// Whether the last state is read beside the context.
+// Whether the output contains the last state besides the context.
 const NameTable<bool>& outputs() {
   static const NameTable<bool> table{"attention.hidden.output",
                                      {{"context_and_last", true}, {"context", false}}};
@@ -33,9 +33,9 @@ struct AttendExtension final : HiddenExtension {
         dquery(zeros<2>(episodes, query)) {}
 
   AttendMemory attend;
-  Tensor<2> mask;          // (B, T): of the read at hand
+  Tensor<2> mask;          // (B, T): of the current read
   Tensor<2> dcontext;      // (B, H)
-  Tensor<3> query_states;  // (T, B, H): where there is a query
+  Tensor<3> query_states;  // (T, B, H): if there is a query
   Tensor<2> dquery;        // (B, H)
 };
 
@@ -129,7 +129,7 @@ class HiddenAttend final : public HiddenAttention {
     return last_row(values, memory, t, b).data;
   }
 
-  // Where nothing may be read the first state is, for Attend reads something; what comes of it is
+  // Attend needs at least one allowed state. If none is allowed, allows the first; the result is
   // replaced by zeros.
   void write_masks(AttendExtension& own, const HiddenMemory& memory, int t) const {
     for (int b = 0; b < memory.episodes; ++b) {
@@ -173,7 +173,7 @@ std::vector<std::string> hidden_queries() { return queries().names(); }
 std::vector<std::string> hidden_outputs() { return outputs().names(); }
 
 void check_hidden_attend(const HiddenConfig& config) {
-  constexpr int kWidth = 1;  // any: the query and the values are states
+  constexpr int kWidth = 1;  // any equal value: query and values are both states
   check(config.attend, kWidth, kWidth);
   const Query query = queries().at(config.query);
   outputs().at(config.output);

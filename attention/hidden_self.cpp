@@ -19,17 +19,17 @@ struct SelfExtension final : HiddenExtension {
         dweights(zeros<2>(hops, steps)),
         mask(zeros<1>(steps)) {}
 
-  // Of states, rows as values:
+  // For states, in the row order of the values:
   Tensor<2> activation;   // (T B, hidden): tanh(W_1' h)
-  Tensor<2> dactivation;  // (T B, hidden): first of the tanh, then before it
+  Tensor<2> dactivation;  // (T B, hidden): of the tanh, then before it
   Tensor<2> logits;       // (T B, r)
   Tensor<2> dlogits;      // (T B, r), summed over the reads
-  // Of one read of one episode:
+  // For one read of one episode:
   Tensor<2> dweights;  // (r, T): of A, then before the softmax
   Tensor<1> mask;      // (T)
 };
 
-// The logits do not depend on what is read when: all reads share them.
+// The logits do not depend on the step of a read, so all reads share them.
 class HiddenSelf final : public HiddenAttention {
  public:
   HiddenSelf(const HiddenConfig& config, const std::string& name, int state_size, int steps,
@@ -139,7 +139,7 @@ class HiddenSelf final : public HiddenAttention {
   Matrix weights(HiddenMemory& memory, int t, int b) const {
     return {&memory.weights(t, b, 0), hops_, memory.steps, memory.steps};
   }
-  // M (r, H), or its gradient, of episode b.
+  // M (r, H) of episode b, or its gradient.
   template <class T>
   MatrixView<T> by_hop(MatrixView<T> output, int b) const {
     return {output.row(b), hops_, state_size_, state_size_};

@@ -95,7 +95,7 @@ void MultiHead::backward(Matrix dx, MultiHeadMemory& memory, int t, ConstMatrix 
       add_outer(dhead.keys.row_range(0, t + 1), dscores.data, head.queries.row(t));
       weighted_rows(dhead.queries.row(t), dscores.data, head.keys.row_range(0, t + 1));
     }
-  // No query before t reads the key and the value of t: their gradients are complete.
+  // No earlier query reads the key and the value of step t, so their gradients are complete.
   multiply_transposed_b(dx, step(memory.dqkv, t), layout_.view(parameters, qkv_weight_));
 }
 
@@ -107,7 +107,7 @@ void MultiHead::weight_backward(std::span<float> gradient, const MultiHeadMemory
 }
 
 Work MultiHead::work(int steps) const {
-  const int answers = steps * (steps + 1) / 2;  // keys that meet a query
+  const int answers = steps * (steps + 1) / 2;  // (query, key) pairs
   return (linear_work(width_, 3 * width_) + linear_work(width_, width_)) * steps +
          linear_work(width_, answers) * 2;
 }

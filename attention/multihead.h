@@ -9,27 +9,27 @@
 
 namespace saccade {
 
-/// What multi-head self-attention keeps of B episodes over T steps.
+/// Workspace of multi-head self-attention for B episodes of T steps.
 struct MultiHeadMemory {
   MultiHeadMemory(int steps, int episodes, int width);
 
   int steps, episodes;
   Tensor<3> qkv;       // (T, B, 3 H): queries, keys and values, side by side
-  Tensor<3> context;   // (T, B, H): the read-outs of the heads, side by side
-  Tensor<3> dqkv;      // (T, B, 3 H): those of keys and values are sums over the later queries
+  Tensor<3> context;   // (T, B, H): outputs of the heads, side by side
+  Tensor<3> dqkv;      // (T, B, 3 H): keys and values accumulate over the later queries
   Tensor<2> dcontext;  // (B, H)
-  Tensor<1> dscores;   // (T): of one query and head
+  Tensor<1> dscores;   // (T): one query and head
 };
 
 /// Multi-head scaled dot-product self-attention (Vaswani et al. 2017, sections 3.2.1 and 3.2.2),
-/// causal and step by step: x_t asks, and x_0 .. x_t answer.
+/// causal and step by step: x_t attends to x_0 .. x_t.
 ///
-///     [q_t | k_t | v_t] = x_t W + b        of width H each; head i has the columns of its H /
-///     heads a_t = softmax(q_t . k_0..t / sqrt(H / heads))        in each head y_t = [sum_j a_tj
-///     v_j of head 1 | of head 2 | ..] W_o + b_o
+///     [q_t | k_t | v_t] = x_t W + b, each of width H; head i has its own H / heads columns
+///     a_t = softmax(q_t . k_0..t / sqrt(H / heads)), in each head
+///     y_t = [sum_j a_tj v_j of head 1 | of head 2 | ..] W_o + b_o
 ///
-/// Steps in order: forward 0, 1, ..; backward T - 1, .., 0; weight_backward. Nothing allocates but
-/// the constructor and make_memory.
+/// Order of calls: forward 0, 1, ..; backward T - 1, .., 0; weight_backward. Only the constructor
+/// and make_memory allocate.
 class MultiHead {
  public:
   /// Parameters `<name>.qkv.weight` (H, 3 H), `<name>.qkv.bias`, `<name>.output.weight` (H, H) and
@@ -38,14 +38,14 @@ class MultiHead {
 
   MultiHeadMemory make_memory(int steps, int episodes) const;
 
-  /// Adds y_t to y (B, H) for x (B, H). weights (B, heads T): row b has a_t of head i from column
-  /// i T on, t + 1 numbers that sum to 1; the columns behind them are left alone.
+  /// Adds y_t to y (B, H) for x (B, H). weights (B, heads T): row b holds a_t of head i from column
+  /// i T on, t + 1 numbers that sum to 1; later columns are not written.
   void forward(Matrix y, Matrix weights, MultiHeadMemory& memory, int t, ConstMatrix x,
                std::span<const float> parameters) const;
-  /// Writes dx (B, H), the gradient of x_t by way of all queries from t on.
+  /// Overwrites dx (B, H) with the gradient of x_t through all queries from t on.
   void backward(Matrix dx, MultiHeadMemory& memory, int t, ConstMatrix dy, ConstMatrix weights,
                 std::span<const float> parameters) const;
-  /// Writes the parameter gradients. dy and x (T B, H): row t B + b.
+  /// Overwrites the parameter gradients. dy and x (T B, H): row t B + b.
   void weight_backward(std::span<float> gradient, const MultiHeadMemory& memory, ConstMatrix dy,
                        ConstMatrix x) const;
 

@@ -25,7 +25,7 @@ void center(Matrix samples, const LookRequest&) {
   for (int b = 0; b < samples.rows; ++b) samples(b, 0) = samples(b, 1) = 0.0F;
 }
 
-// Cell t of a grid with about as many rows as columns, from the upper left on.
+// Cell t of a grid with about as many rows as columns, counted from the upper left.
 void scan(Matrix samples, const LookRequest& request) {
   const int rows = static_cast<int>(std::sqrt(static_cast<float>(request.num_glimpses)));
   const int cols = (request.num_glimpses + rows - 1) / rows;

@@ -10,53 +10,54 @@
 
 namespace saccade {
 
-/// What a policy may use to place glimpse t of B episodes.
+/// Inputs of a policy that places glimpse t of B episodes.
 struct LookRequest {
   int t = 0;                        // 0 .. num_glimpses - 1
   int num_glimpses = 1;             // T
   ConstMatrix mean;                 // (B, 2), the locator's mu_t in [-1, 1]
   float std = 0.0F;                 // of the Gaussian; 0 looks at the mean
-  ConstMatrix target;               // (B, 2), the digit's centre: for the oracle alone
-  std::span<RandomStream> streams;  // (B), one for each episode
+  ConstMatrix target;               // (B, 2), the digit's centre, used by the oracle only
+  std::span<RandomStream> streams;  // (B), one per episode
 };
 
-/// Where the next look goes: writes samples (B, 2), which may lie outside [-1, 1].
+/// Chooses the next locations: writes samples (B, 2), which may lie outside [-1, 1].
 using Policy = void (*)(Matrix samples, const LookRequest& request);
 
-/// The policy of a name: `hard_gaussian` and the controls `random` (uniform in [-1, 1]^2),
+/// Returns a policy by name: `hard_gaussian`, or a control: `random` (uniform in [-1, 1]^2),
 /// `center`, `scan` (a raster over the canvas), `oracle` (the centre of the digit). Throws
 /// InputError listing the names.
 Policy find_policy(const std::string& kind);
 std::vector<std::string> policies();
 
-/// The policy of the first glimpse: `random`, `center`, or `learned` (a Gaussian around a trained
-/// location).
+/// Returns the policy of the first glimpse: `random`, `center`, or `learned` (a Gaussian around a
+/// trained location).
 Policy find_first_glimpse(const std::string& first);
 std::vector<std::string> first_glimpses();
 
-/// Offset of look t of T, in deviations, by which a pass without noise looks about as widely as one
-/// that samples: quantiles of the Gaussian in the plane, |offset|^2 ~ -2 log(1 - t / T), along a
-/// spiral of golden angles (Vogel 1979). The first is 0; the mean square is the Gaussian's, 2.
+/// Offset of look t of T, in standard deviations, that makes a noise-free pass spread its looks
+/// about as widely as a sampling one: quantiles of the Gaussian in the plane,
+/// |offset|^2 ~ -2 log(1 - t / T), along a spiral of golden angles (Vogel 1979). The first is 0;
+/// the mean square is the Gaussian's, 2.
 std::array<float, 2> spread_offset(int t, int num_glimpses);
 
-/// locations = samples clamped to [-1, 1]: what the retina and the location input get. Not-a-number
+/// locations = samples clamped to [-1, 1]: the input of the retina and of the location input. NaN
 /// becomes -1; it still shows in the log-probability, which reads the sample.
 void clamp_to_canvas(Matrix locations, ConstMatrix samples);
 
-/// dlocations (B, 2) becomes the gradient of the samples: none where they were clamped.
+/// Turns dlocations (B, 2) into the gradient of the samples: 0 where they were clamped.
 void clamp_backward(Matrix dlocations, ConstMatrix samples);
 
-/// mu = tanh(y) keeps the mean on the canvas; in place.
+/// mu = tanh(y), in place, which keeps the mean on the canvas.
 void squash_forward(Matrix mean);
-/// dmean (R, 2) becomes the gradient before the tanh.
+/// Turns dmean (R, 2) into the gradient before the tanh.
 void squash_backward(Matrix dmean, ConstMatrix mean);
 
-/// log pi(l | mu, std) of an isotropic Gaussian in the plane, of the unclamped sample.
+/// Returns log pi(l | mu, std) of an isotropic Gaussian in the plane, for the unclamped sample.
 float gaussian_log_probability_forward(const float* sample, const float* mean, float std);
 /// Adds scale * d log pi / d mu to dmean (2) and returns scale * d log pi / d log(std).
 float gaussian_log_probability_backward(float* dmean, const float* sample, const float* mean,
                                         float std, float scale);
-/// Entropy of that Gaussian in nats; its derivative by log(std) is 2.
+/// Returns the entropy of that Gaussian in nats; its derivative by log(std) is 2.
 float gaussian_entropy(float std);
 
 }  // namespace saccade

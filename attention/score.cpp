@@ -18,27 +18,27 @@ struct Sizes {
   int query, key, hidden;
 };
 
-// The keys of episode b.
+// Returns the keys of episode b.
 template <class T>
 MatrixView<T> episode(MatrixView<T> keys, const ScoreMemory& memory, int b) {
   SACCADE_CHECK(keys.rows == memory.episodes * memory.keys);
   return keys_of_episode(keys, memory.order, memory.episodes, b);
 }
 
-// Row b of every step from `first` on.
+// Returns row b of every step from `first` on.
 ConstMatrix steps_of(ConstMatrix rows, const ScoreMemory& memory, int first, int b) {
   return {rows.row(first * memory.episodes + b), memory.steps - first, rows.cols,
           memory.episodes * rows.stride};
 }
 
-// All rows of the steps from `first` on.
+// Returns all rows of the steps from `first` on.
 ConstMatrix rows_from(ConstMatrix rows, const ScoreMemory& memory, int first) {
   SACCADE_CHECK(rows.rows == memory.steps * memory.episodes);
   const int skipped = first * memory.episodes;
   return rows.row_range(skipped, rows.rows - skipped);
 }
 
-// Adds to dkeys what the scores query . key of all steps leave there.
+// Adds the gradient of the scores query . key of all steps to dkeys.
 void add_key_gradient(Matrix dkeys, const ScoreMemory& memory, int first, ConstMatrix queries) {
   if (dkeys.data == nullptr || first == memory.steps) return;
   const ConstMatrix dscores = matrix(memory.dscores);
@@ -91,12 +91,12 @@ class Dot final : public Score {
   float scale_;
 };
 
-// The query is projected, not the keys: q = s W, and there are more keys than queries.
+// Projects the query, q = s W, rather than the keys, of which there are more.
 class General final : public Score {
  public:
   General(const std::string& name, Sizes sizes, ParameterLayout& layout)
       : sizes_(sizes), layout_(layout) {
-    // The score sums Q K products of numbers around 1.
+    // The score sums Q K products of numbers of order 1.
     weight_ = layout.add(name + ".weight", sizes.query, sizes.key,
                          uniform_fan_in(sizes.query * sizes.key));
   }
@@ -145,8 +145,8 @@ class General final : public Score {
   int weight_;
 };
 
-// With p = W_k h + b and q = W_q s: score = v' tanh(p + q), where q = 0 without a query. The tanh
-// is computed again in backward: that of all steps would not fit a cache.
+// With p = W_k h + b and q = W_q s: score = v' tanh(p + q), where q = 0 without a query. Backward
+// recomputes the tanh, because the tanh of all steps would not fit in the cache.
 class Additive final : public Score {
  public:
   Additive(const std::string& name, Sizes sizes, bool has_query, ParameterLayout& layout)
@@ -240,7 +240,7 @@ class Additive final : public Score {
     for (int j = 0; j < sizes_.hidden; ++j) y[j] += q[j];
   }
 
-  // Adds the gradient of p + q, where v' y with y = tanh(p + q) has the gradient dscore.
+  // Adds the gradient of p + q to dp and dq, given the gradient dscore of v' y, y = tanh(p + q).
   void add_sum_gradient(float* __restrict dp, float* __restrict dq, float dscore,
                         const float* __restrict y, const float* __restrict v) const {
     for (int j = 0; j < sizes_.hidden; ++j) {
@@ -254,7 +254,7 @@ class Additive final : public Score {
   bool has_query_;
   const ParameterLayout& layout_;
   int key_weight_, bias_, v_;
-  int query_weight_ = -1;  // where there is a query
+  int query_weight_ = -1;  // -1: no query
 };
 
 std::unique_ptr<Score> make_dot(const std::string&, Sizes sizes, ParameterLayout&) {

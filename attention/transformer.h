@@ -10,9 +10,9 @@
 
 namespace saccade {
 
-// The parts of a causal transformer (Vaswani et al. 2017) with the norm before each part. They take
-// B episodes step by step, as MultiHead does: forward 0, 1, ..; backward T - 1, .., 0; then
-// weight_backward, which writes the parameter gradients. Nothing allocates but constructors.
+// The parts of a causal transformer (Vaswani et al. 2017), with a layer norm before each part. They
+// process B episodes step by step, like MultiHead: forward 0, 1, ..; backward T - 1, .., 0; then
+// weight_backward, which overwrites the parameter gradients. Only constructors allocate.
 
 struct LayerNormMemory {
   LayerNormMemory(int steps, int episodes, int width);
@@ -23,7 +23,7 @@ struct LayerNormMemory {
   Tensor<2> dgain, dshift;      // (1, H), summed over the steps
 };
 
-/// layer_norm_forward (nn/layers.h) with the parameters `<name>.gain` and `<name>.shift` (1, H).
+/// layer_norm_forward (nn/layers.h) with parameters `<name>.gain` and `<name>.shift` (1, H).
 class LayerNorm {
  public:
   LayerNorm(const std::string& name, int width, ParameterLayout& layout);
@@ -54,7 +54,7 @@ class FeedForward {
 
   void forward(Matrix y, FeedForwardMemory& memory, int t, ConstMatrix x,
                std::span<const float> parameters) const;
-  /// Writes dx.
+  /// Overwrites dx.
   void backward(Matrix dx, FeedForwardMemory& memory, int t, ConstMatrix dy,
                 std::span<const float> parameters) const;
   /// dy and x (T B, H).
@@ -76,22 +76,23 @@ struct TransformerLayerMemory {
   LayerNormMemory attention_norm, forward_norm;
   MultiHeadMemory attention;
   FeedForwardMemory forward;
-  Tensor<3> attention_input, forward_input;  // (T, B, H): what the norms give
-  Tensor<3> dmiddle;                         // (T, B, H): the gradient of x between the two parts
-  Tensor<3> dy;                              // (T, B, H): that of x behind both
-  Tensor<2> dinput;                          // (B, H): that of what a norm gave
+  Tensor<3> attention_input, forward_input;  // (T, B, H): outputs of the norms
+  Tensor<3> dmiddle;                         // (T, B, H): gradient of x between the two parts
+  Tensor<3> dy;                              // (T, B, H): gradient of x after both
+  Tensor<2> dinput;                          // (B, H): gradient of a norm's output
 };
 
-/// x += MultiHead(LayerNorm(x)), then x += FeedForward(LayerNorm(x)) with the inner width 2 H.
+/// x += MultiHead(LayerNorm(x)), then x += FeedForward(LayerNorm(x)) with inner width 2 H.
 class TransformerLayer {
  public:
-  /// Parameters `<name>.attention..` and `<name>.forward..`, their norms' `..norm.gain`.
+  /// Parameters `<name>.attention..`, `<name>.forward..`, and the `..norm.gain` and `..norm.shift`
+  /// of their norms.
   TransformerLayer(const std::string& name, int width, int heads, ParameterLayout& layout);
 
-  /// x (B, H) in place. weights (B, heads T): as MultiHead writes them.
+  /// x (B, H), in place. weights (B, heads T): as MultiHead writes them.
   void forward(Matrix x, Matrix weights, TransformerLayerMemory& memory, int t,
                std::span<const float> parameters) const;
-  /// Reads step t of memory.dy, which the caller has written, and writes dx (B, H).
+  /// Reads step t of memory.dy, which the caller has written, and overwrites dx (B, H).
   void backward(Matrix dx, TransformerLayerMemory& memory, int t, ConstMatrix weights,
                 std::span<const float> parameters) const;
   void weight_backward(std::span<float> gradient, const TransformerLayerMemory& memory) const;

@@ -12,10 +12,10 @@ namespace {
 struct ActionParts {
   LinearHead classifier;
   int num_actions;
-  float entropy;  // weight of the policy's bonus
+  float entropy;  // weight of the entropy bonus
 };
 
-// An action after every glimpse, from the state: a policy of its own, learned by REINFORCE alone.
+// Acts after every glimpse by a policy of its own on the core's state, learned by REINFORCE only.
 class ActionAnswer final : public Answer {
  public:
   ActionAnswer(const ActionParts& parts, Environment& environment, CoreMemory& core)
@@ -104,10 +104,10 @@ class ActionAnswer final : public Answer {
   const ActionParts& parts_;
   Environment& environment_;
   CoreMemory& core_;
-  Tensor<2> earned_;                  // (T, B)
+  Tensor<2> earned_;                  // (T, B): rewards
   Tensor<3> logits_, dlogits_;        // (T, B, C)
   std::vector<int> taken_;            // (T, B)
-  mutable std::vector<int> episode_;  // (T): what said() shows
+  mutable std::vector<int> episode_;  // (T): result of said()
 };
 
 class ActionAnswering final : public Answering {

@@ -10,8 +10,8 @@ namespace {
 
 struct Continuation {
   double log_probability;
-  int beam;    // that it goes on from
-  int symbol;  // by which
+  int beam;    // the hypothesis it extends
+  int symbol;  // the symbol it adds
 };
 
 // The hypotheses of all episodes: row b width + k.
@@ -22,8 +22,8 @@ struct Beams {
   std::vector<int> parents;  // (rows)
 };
 
-// The continuations of one episode's hypotheses, the `width` best first. Before the first symbol
-// there is one hypothesis alone.
+// Returns the `width` best continuations of one episode's hypotheses, best first. Before the first
+// symbol there is only one hypothesis.
 std::vector<Continuation> continuations(const Beams& beams, ConstMatrix p, int b, int width,
                                         bool first) {
   const int end = p.cols - 1;
@@ -45,7 +45,7 @@ std::vector<Continuation> continuations(const Beams& beams, ConstMatrix p, int b
   return all;
 }
 
-// (T, B, H) -> (T, B width, H)
+// (T, B, H) -> (T, B width, H): repeats each episode `width` times.
 Tensor<2> repeated(ConstMatrix states, int steps, int width) {
   const int episodes = states.rows / steps;
   Tensor<2> wide = zeros<2>(states.rows * width, states.cols);

@@ -13,12 +13,12 @@ struct ClassParts {
   std::unique_ptr<const HiddenAttention> hidden;
   LinearHead classifier;
   int num_classes;
-  bool weighs;  // the states: there are weights to show
+  bool weighs;  // attends over the states, so there are weights to show
   double classifier_weight, step_loss;
   RewardKind reward;
 };
 
-// One class at the end, from what hidden-state attention reads of the states.
+// Predicts one class at the end, from the hidden-state attention's read of the states.
 class ClassAnswer final : public Answer {
  public:
   ClassAnswer(const ClassParts& parts, Environment& environment, CoreMemory& core)
@@ -66,7 +66,7 @@ class ClassAnswer final : public Answer {
     });
   }
 
-  // Cross-entropy of the last step and, if asked for, the mean of that of the earlier ones.
+  // Cross-entropy of the last step plus, if step_loss is set, the mean over the earlier ones.
   AnswerLoss backward(std::span<float> gradient, const Credit& credit,
                       std::span<const float> parameters) override {
     const int steps = core_.steps, batch = core_.episodes();
@@ -106,9 +106,9 @@ class ClassAnswer final : public Answer {
   }
 
  private:
-  // From the logits of the steps from `first` on to the states. The penalty counts once: it is that
-  // of the last read, from which the answer comes, and weighs `scale`. (Earlier reads have fewer
-  // states than hops, so that no weights could satisfy it.)
+  // Backward pass from the logits of the steps from `first` on to the states. The penalty counts
+  // only for the last read, which gives the answer, with factor `scale`. (Earlier reads have fewer
+  // states than hops, so no weights could satisfy it.)
   double reads_backward(std::span<float> gradient, int first, float scale,
                         std::span<const float> parameters) {
     const int steps = core_.steps, batch = core_.episodes();
@@ -140,11 +140,11 @@ class ClassAnswer final : public Answer {
   Environment& environment_;
   CoreMemory& core_;
   HiddenMemory memory_;
-  int first_ = 0;               // the first step that was classified
+  int first_ = 0;               // first classified step
   std::vector<int> labels_;     // (B)
-  std::vector<int> classes_;    // (B): the most probable after the last step
+  std::vector<int> classes_;    // (B): most probable class after the last step
   std::vector<int> lengths_;    // (B): steps that count
-  Tensor<3> reads_, dreads_;    // (T, B, R): what the classifier reads
+  Tensor<3> reads_, dreads_;    // (T, B, R): input of the classifier
   Tensor<3> logits_, dlogits_;  // (T, B, C)
   Tensor<2> losses_;            // (T, B): cross-entropy, nats
 };
@@ -172,7 +172,7 @@ class ClassAnswering final : public Answering {
   }
 
  private:
-  // Of reading and classifying after so many steps.
+  // Work of reading and classifying at that many steps.
   Work work_of(int classified) const {
     return parts_.hidden->work(traits_.outputs, classified) +
            linear_work(parts_.hidden->output_size(), parts_.num_classes) * classified;

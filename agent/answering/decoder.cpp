@@ -144,7 +144,7 @@ void Decoder::backward(std::span<float> gradient, Matrix dstates, DecoderMemory&
     const Matrix ds = saccade::step(memory.core.dstate, j);
     const ConstMatrix djoint = saccade::step(memory.djoint, j);
     add(ds, djoint.columns(0, config_.hidden_size));
-    if (attend_) memory.dcontext.fill(0.0F);  // the steady context is one for all steps
+    if (attend_) memory.dcontext.fill(0.0F);  // all steps share the steady context
     add(dcontext, djoint.columns(config_.hidden_size, state_size_));
     if (j + 1 < memory.symbols()) add(dcontext, fed);
     if (attend_)

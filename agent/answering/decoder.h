@@ -14,16 +14,16 @@
 
 namespace saccade {
 
-/// Throws InputError naming the keys for sizes H of the states and kinds of attention over them
-/// that a decoder cannot read by.
+/// Throws InputError naming the keys for state sizes H and kinds of hidden-state attention that a
+/// decoder cannot use.
 void check(const DecoderConfig& config, const HiddenConfig& hidden, int state_size);
 
-/// What a decoder keeps of B episodes of T states and at most J symbols.
+/// Workspace of a decoder for B episodes of T states and at most J symbols.
 struct DecoderMemory {
   CoreMemory core;                     // reads [y_{j-1} one-hot | c_{j-1}], writes s_j
-  std::optional<AttendMemory> attend;  // of kind attend
-  HiddenMemory first;                  // of c_0, the last state
-  std::optional<HiddenMemory> steady;  // of the context that never changes, of the other kinds
+  std::optional<AttendMemory> attend;  // for kind attend
+  HiddenMemory first;                  // for c_0, the last state
+  std::optional<HiddenMemory> steady;  // for the other kinds: the context, the same at every step
   Tensor<2> mask;                      // (B, T): 1 where a state may be read
   Tensor<2> first_context;             // (B, H): c_0
   Tensor<3> joint, djoint;             // (J, B, Hd + H): [s_j | c_j]
@@ -35,33 +35,32 @@ struct DecoderMemory {
   int episodes() const { return core.episodes(); }
 };
 
-/// Says a sequence of symbols from the states h_1 .. h_T of an encoder, one symbol a step, by
-/// attention over them (Luong, Pham and Manning 2015, with input feeding, section 3.3):
+/// Decodes a sequence of symbols from the states h_1 .. h_T of an encoder, one symbol per step,
+/// with attention over the states (Luong, Pham and Manning 2015, with input feeding, section 3.3):
 ///   s_j = core([y_{j-1} | c_{j-1}], s_{j-1}),  s_0 = 0,  c_0 = the last state,
 ///   c_j = attend(query s_j, values h_1 .. h_T),  p(y_j) = softmax(W [s_j | c_j] + b).
-/// attention.hidden.kind: `attend`; for comparison `last` and `mean`, whose c_j is always the last
-/// state (Cho et al. 2014) or the mean of the states.
+/// attention.hidden.kind is `attend`, or for comparison `last` or `mean`, where every c_j is the
+/// last state (Cho et al. 2014) or the mean of the states.
 class Decoder {
  public:
-  /// Parameters are called `decoder.*`. `num_symbols` is V. Throws InputError as check() does.
+  /// Parameters are named `decoder.*`. `num_symbols` is V. Throws InputError as check() does.
   Decoder(const DecoderConfig& config, const HiddenConfig& hidden, int num_symbols, int state_size,
           int steps, ParameterLayout& layout);
 
   DecoderMemory make_memory(int symbols, int episodes) const;
 
-  /// states (T B, H), row t B + b, of which the first lengths[b] of an episode count. Throws
-  /// InputError where kind attend may read none of them.
+  /// states (T B, H), row t B + b; only the first lengths[b] states of an episode count. Throws
+  /// InputError if kind attend may read none of them.
   void begin(DecoderMemory& memory, ConstMatrix states, std::span<const int> lengths,
              std::span<const float> parameters) const;
-  /// Writes probabilities(j). `previous` (B): the symbols before it; not used at j = 0.
+  /// Writes probabilities(j). `previous` (B): the preceding symbols; unused at j = 0.
   void step(DecoderMemory& memory, int j, std::span<const int> previous, ConstMatrix states,
             std::span<const float> parameters) const;
-  /// After all J steps: writes the parameter gradients and adds to dstates. dlogits (J B, V).
+  /// After all J steps: overwrites the parameter gradients and adds to dstates. dlogits (J B, V).
   void backward(std::span<float> gradient, Matrix dstates, DecoderMemory& memory,
                 ConstMatrix dlogits, ConstMatrix states, std::span<const float> parameters) const;
 
-  /// Gives every row of the next step the past of another row: row r that of parents[r] (B). For
-  /// beams; after step(j).
+  /// For beam search, after step(j): row r continues from the past of row parents[r] (B).
   void reorder(DecoderMemory& memory, int j, std::span<const int> parents) const;
 
   bool attends() const { return attend_.has_value(); }
@@ -77,7 +76,7 @@ class Decoder {
   std::string mask_;
   std::unique_ptr<const Core> core_;
   std::unique_ptr<const HiddenAttention> last_;
-  std::unique_ptr<const HiddenAttention> steady_;  // of kinds last and mean
+  std::unique_ptr<const HiddenAttention> steady_;  // for kinds last and mean
   std::optional<Attend> attend_;
   LinearHead output_;
 };

@@ -16,8 +16,8 @@ struct SequenceParts {
   RewardKind reward;
 };
 
-// A sequence of symbols at the end, by a decoder that attends over the states. In training it is
-// told the symbols before each one (teacher forcing); else it goes on from its own.
+// Predicts a sequence of symbols at the end, by a decoder that attends over the states. Training
+// feeds it the true preceding symbols (teacher forcing), otherwise its own.
 class SequenceAnswer final : public Answer {
  public:
   SequenceAnswer(const SequenceParts& parts, Environment& environment, CoreMemory& core)
@@ -120,12 +120,12 @@ class SequenceAnswer final : public Answer {
  private:
   int symbols() const { return memory_.symbols(); }
   const SceneFacts& facts(int b) const { return environment_.facts()[b]; }
-  // After the end mark, the end mark.
+  // Returns the end mark for positions after the end mark.
   int true_symbol(int b, int j) const {
     return j < facts(b).num_symbols ? facts(b).symbols[j] : parts_.decoder.num_symbols() - 1;
   }
 
-  // Symbol by symbol, from so many states of each episode.
+  // Decodes symbol by symbol, from the given number of states of each episode.
   void say(std::span<const int> lengths, bool forced, std::span<const float> parameters) {
     parts_.decoder.begin(memory_, core_.states(), lengths, parameters);
     for (int j = 0; j < symbols(); ++j) {
@@ -139,7 +139,7 @@ class SequenceAnswer final : public Answer {
     }
   }
 
-  // What that is worth after look t: mean over the symbols that were to be said.
+  // The value of the prediction after look t: mean over the symbols of the label.
   void judge(int t) {
     for (int b = 0; b < core_.episodes(); ++b) {
       const int count = facts(b).num_symbols;
@@ -156,10 +156,10 @@ class SequenceAnswer final : public Answer {
   CoreMemory& core_;
   DecoderMemory memory_;
   std::vector<int> lengths_;        // (B): states that count
-  std::vector<int> length_so_far_;  // (B): of them, after a look
+  std::vector<int> length_so_far_;  // (B): states that count after a look
   std::vector<int> previous_;       // (B)
   std::vector<int> said_;           // (B, J)
-  Tensor<2> worth_;                 // (T, B): of what is said after each look
+  Tensor<2> worth_;                 // (T, B): value of the prediction after each look
   Tensor<3> dlogits_;               // (J, B, V)
 };
 

@@ -13,7 +13,7 @@
 namespace saccade {
 namespace {
 
-// The position code of t (Vaswani et al. 2017, section 3.5).
+// Returns the position code of step t (Vaswani et al. 2017, section 3.5).
 float position_code(int t, int column, int width) {
   const double rate = std::pow(10000.0, -static_cast<double>(column / 2 * 2) / width);
   return static_cast<float>(column % 2 == 0 ? std::sin(t * rate) : std::cos(t * rate));
@@ -31,7 +31,7 @@ struct AttentionMemory final : CoreExtension {
       for (int j = 0; j < sizes.hidden; ++j) positions(t, j) = position_code(t, j, sizes.hidden);
   }
 
-  /// Those of one layer at step t (B, heads T).
+  /// Weights of one layer at step t (B, heads T).
   Matrix weights_of(int t, int layer) {
     const Matrix all = step(weights, t);
     const int width = all.cols / static_cast<int>(layers.size());
@@ -42,8 +42,8 @@ struct AttentionMemory final : CoreExtension {
   Tensor<3> weights;    // (T, B, depth heads T)
   std::vector<TransformerLayerMemory> layers;
   LayerNormMemory norm;
-  Tensor<2> x;   // (B, H): of one step, from layer to layer
-  Tensor<3> dx;  // (T, B, H): the gradient of x before the layers
+  Tensor<2> x;   // (B, H): activation of one step, updated by each layer
+  Tensor<3> dx;  // (T, B, H): gradient of x before the layers
 };
 
 AttentionMemory& attention_memory_of(const CoreMemory& memory) {
@@ -120,7 +120,7 @@ class AttentionCore final : public Core {
  private:
   const ParameterLayout& layout_;
   int input_weight_, input_bias_;
-  LayerNorm norm_;  // the last
+  LayerNorm norm_;  // the final norm
   std::vector<TransformerLayer> layers_;
 };
 

@@ -5,8 +5,8 @@
 namespace saccade {
 namespace {
 
-// h_t = relu(W g_t + b): no memory, so that attention over the states is all that joins the
-// glimpses. For bags, whose order says nothing.
+// h_t = relu(W g_t + b): no memory, so only attention over the states combines the glimpses. For
+// bags of glimpses, whose order carries no information.
 class Feedforward final : public Core {
  public:
   Feedforward(const std::string& name, const CoreSizes& sizes, ParameterLayout& layout)

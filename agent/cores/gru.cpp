@@ -9,14 +9,14 @@ struct GruMemory final : CoreExtension {
   GruMemory(int steps, int episodes, int hidden)
       : gates(zeros<3>(steps, episodes, 4 * hidden)), dgates(gates) {}
 
-  Tensor<3> gates, dgates;  // (T, B, 4 H): after, and gradients before their activations
+  Tensor<3> gates, dgates;  // (T, B, 4 H): after, and gradients before, their activations
 };
 
 GruMemory& gru_memory_of(const CoreMemory& memory) {
   return static_cast<GruMemory&>(*memory.extension);
 }
 
-// Of one episode: dgate (4 H). Compiles to vectors.
+// For one episode: writes dgate (4 H). Vectorises.
 void gru_row_backward(float* __restrict dgate, const float* __restrict dh,
                       const float* __restrict old, const float* __restrict gate, int n) {
   for (int j = 0; j < n; ++j) {
@@ -30,8 +30,8 @@ void gru_row_backward(float* __restrict dgate, const float* __restrict dh,
   }
 }
 
-// Gates lie side by side as [r | z | n | q]: reset and update gate, the new content, and what the
-// state adds to it:  q = U h + c,  n = tanh(W g + b + r q),  h' = (1 - z) n + z h.
+// Gates lie side by side as [r | z | n | q]: reset gate, update gate, candidate state, and the
+// state's contribution to it:  q = U h + c,  n = tanh(W g + b + r q),  h' = (1 - z) n + z h.
 class Gru final : public Core {
  public:
   Gru(const std::string& name, const CoreSizes& sizes, ParameterLayout& layout)
@@ -117,8 +117,8 @@ class Gru final : public Core {
   }
 
  private:
-  // From the gradient of h_{t+1} to those of the gates before their activations, and to the part of
-  // h_t's gradient that does not pass a weight.
+  // Maps the gradient of h_{t+1} to those of the gates before their activations, and to the part of
+  // h_t's gradient that passes through no weight.
   void cell_backward(CoreMemory& memory, int t) const {
     GruMemory& own = gru_memory_of(memory);
     for (int b = 0; b < memory.episodes(); ++b) {

@@ -16,7 +16,7 @@ struct LstmMemory final : CoreExtension {
         dcell(zeros<2>(episodes, hidden)) {}
 
   Tensor<3> gates;    // (T, B, 4 H): after their activations
-  Tensor<3> dgates;   // (T, B, 4 H and more): gradients before their activations
+  Tensor<3> dgates;   // (T, B, 4 H, padded): gradients before their activations
   SpreadCopy weight;  // (F + H, 4 H)
   Tensor<3> cell;     // (T + 1, B, H): c_0 = 0 .. c_T
   Tensor<2> dcell;    // (B, H)
@@ -26,14 +26,14 @@ LstmMemory& lstm_memory_of(const CoreMemory& memory) {
   return static_cast<LstmMemory&>(*memory.extension);
 }
 
-// Of one episode: dgate (4 H); dcell (H) from that of c_{t+1} to that of c_t. Without branches, so
-// that it compiles to vectors.
+// For one episode: writes dgate (4 H), and turns dcell (H) from the gradient of c_{t+1} into that
+// of c_t. Free of branches, so that it vectorises.
 void lstm_row_backward(float* __restrict dgate, float* __restrict dcell, const float* __restrict dh,
                        const float* __restrict h, const float* __restrict gate,
                        const float* __restrict old_cell, int n) {
   for (int j = 0; j < n; ++j) {
     const float i = gate[j], f = gate[n + j], o = gate[2 * n + j], content = gate[3 * n + j];
-    // o > 0 but may round to 0, where h is 0 too.
+    // o > 0 but may round to 0; then h is 0 too.
     const float tanh_cell = h[j] / std::max(o, std::numeric_limits<float>::min());
     const float dc = dcell[j] + dh[j] * o * (1.0F - tanh_cell * tanh_cell);
     dgate[j] = dc * content * i * (1.0F - i);
@@ -44,7 +44,7 @@ void lstm_row_backward(float* __restrict dgate, float* __restrict dcell, const f
   }
 }
 
-// Gates lie side by side as [i | f | o | n]: input, forget and output gate, then the new content.
+// Gates lie side by side as [i | f | o | n]: input, forget and output gate, then the candidate.
 //   c_t = f c_{t-1} + i n,   h_t = o tanh(c_t)
 class Lstm final : public Core {
  public:
@@ -53,7 +53,7 @@ class Lstm final : public Core {
     const int features = sizes.features, hidden = sizes.hidden;
     weight_ = layout.add(name + ".weight", features + hidden, 4 * hidden, uniform_fan_in(hidden));
     bias_ = layout.add(name + ".bias", 1, 4 * hidden, [hidden](RandomStream&, int, int col) {
-      return col / hidden == 1 ? 1.0F : 0.0F;  // at first, remember
+      return col / hidden == 1 ? 1.0F : 0.0F;  // forget bias 1: remember at first
     });
   }
 
@@ -114,14 +114,14 @@ class Lstm final : public Core {
   }
 
  private:
-  // Of `count` steps, (count B, 4 H).
+  // Gradients of `count` steps, (count B, 4 H).
   Matrix dgates_of(LstmMemory& own, int first, int count) const {
     const int episodes = static_cast<int>(own.dgates.shape()[1]);
     return matrix(own.dgates).row_range(first * episodes, count * episodes).columns(0, 4 * hidden_);
   }
 
-  // From the gradients of h_{t+1} and c_{t+1} to those of the gates before their activations and
-  // c_t.
+  // Maps the gradients of h_{t+1} and c_{t+1} to those of c_t and of the gates before their
+  // activations.
   void cell_backward(CoreMemory& memory, LstmMemory& own, int t) const {
     const Matrix dgates = dgates_of(own, t, 1);
     for (int b = 0; b < memory.episodes(); ++b)

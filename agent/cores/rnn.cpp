@@ -26,7 +26,7 @@ class Rnn final : public Core {
   }
 
   void step_backward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
-    Matrix dz = step(memory.dstate, t);  // the gradient of h_{t+1} becomes that before the relu
+    Matrix dz = step(memory.dstate, t);  // of h_{t+1}, becomes that before the relu
     relu_backward(dz, memory.state(t + 1));
     const ConstMatrix w_h = layout_.view(parameters, weight_).row_range(features_, hidden_);
     if (t > 0) multiply_transposed_b(step(memory.dstate, t - 1), dz, w_h, 1.0F);

@@ -12,7 +12,7 @@
 namespace saccade {
 namespace {
 
-constexpr const char* kFormat = "saccade checkpoint ";  // and its version
+constexpr const char* kFormat = "saccade checkpoint ";  // followed by the version
 constexpr int kVersion = 1;
 constexpr std::int64_t kMostUpdates = 1'000'000'000'000'000;
 constexpr const char* kAveraged = "ema/";
@@ -22,7 +22,7 @@ constexpr const char* kMoments = "optimizer.";
 
 void add_block(std::vector<NamedTensor>& tensors, const ParameterLayout& layout,
                const std::string& prefix, std::span<const float> block) {
-  if (block.empty()) return;  // a moment that this optimiser does not have
+  if (block.empty()) return;  // this optimiser does not have this moment
   for (const Parameter& p : layout.parameters())
     tensors.push_back({prefix + p.name,
                        {static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.cols)},
@@ -51,7 +51,7 @@ std::string exact(const std::vector<double>& values) {
   return fmt::format("{}", fmt::join(values, " "));
 }
 
-// One for each step. Checkpoints of 0.2 and before have one for all.
+// Returns one average per step. Checkpoints of version 0.2 and earlier hold one for all steps.
 std::vector<double> averages_of(const std::string& text, std::size_t steps) {
   std::vector<double> values;
   std::istringstream words(text);

@@ -12,17 +12,18 @@
 
 namespace saccade {
 
-/// A learner's complete state as a safetensors file: each parameter by its name, its average as
-/// `ema/<name>`, the optimiser's moments as `optimizer.first/<name>` and `optimizer.second/<name>`;
-/// in the metadata the configuration (YAML), the counters, and `notes` of the caller.
+/// Saves a learner's complete state as a safetensors file: each parameter under its name, its
+/// average as `ema/<name>`, the optimiser's moments as `optimizer.first/<name>` and
+/// `optimizer.second/<name>`; the metadata holds the configuration (YAML), the counters, and the
+/// caller's `notes`.
 ///
 /// Every tensor is float32 (rows, cols), row-major, and is multiplied from the right: y = x W + b,
-/// b (1, cols). Without a prefix are the weights that training goes on from; evaluation, pictures
-/// and `init_from` read `ema/`. Metadata: "format", "config", "updates", "average_reward" (T),
-/// "note.<name>".
+/// b (1, cols). Tensors without a prefix are the weights from which training continues; evaluation,
+/// pictures and `init_from` read `ema/`. Metadata: "format", "config", "updates", "average_reward"
+/// (T), "note.<name>".
 ///
-/// The parameters, where the agent has the part, each `x.weight` but those of scores and gates with
-/// an `x.bias` of as many columns. D is the size of a glimpse, (scale, channel, row, col); F
+/// The parameters, if the agent has the part. Each `x.weight`, except those of scores and gates,
+/// has an `x.bias` of as many columns. D is the size of a glimpse, (scale, channel, row, col); F is
 /// model.feature_size, H model.hidden_size, C classes, V symbols; [a | b] are side by side.
 ///
 ///   glimpse.what.weight (D, glimpse_hidden), glimpse.where.weight (2, location_hidden) of (x, y),
@@ -73,53 +74,52 @@ namespace saccade {
 ///     of a critic mlp; of a privileged one (H + C + 2, ..), of [h | label, one-hot | x, y]
 ///   baseline.weight (H, 1), locator.first (1, 2) before its tanh, locator.log_std (1, 1)
 ///
-/// A test finds every parameter of every kind here.
+/// A test checks that this list has every parameter of every kind.
 ///
-/// The file is replaced as a whole or not at all. Equal states give equal bytes.
+/// The file is replaced atomically. Equal states give equal bytes.
 void save_checkpoint(const std::filesystem::path& path, const Learner& learner,
                      const std::string& config_yaml,
                      const std::map<std::string, std::string>& notes);
 
-/// The names of the parameters of a model and of a checkpoint: those that both have in one shape,
-/// those that one has alone, and those whose shapes differ: "classifier.weight: (128, 10) there,
-/// (128, 4) here".
+/// Parameter names of a model and of a checkpoint: those in both with one shape, those in only one
+/// of them, and those whose shapes differ: "classifier.weight: (128, 10) there, (128, 4) here".
 struct SharedParameters {
   std::vector<std::string> both, model_only, checkpoint_only, reshaped;
 };
 
-/// A checkpoint that only a later version of this program reads.
+/// A checkpoint of a newer version than this program can read.
 struct NewerCheckpoint : InputError {
   using InputError::InputError;
 };
 
-/// A checkpoint that was read and found whole.
+/// A checkpoint that was read and verified.
 class Checkpoint {
  public:
-  /// Throws InputError naming the path and the fault: missing, truncated, altered (its checksum is
-  /// verified), not a checkpoint of this program, a weight that is not finite; NewerCheckpoint.
+  /// Throws InputError with path and fault: missing, truncated, altered (its checksum is verified),
+  /// not a checkpoint of this program, a weight that is not finite; NewerCheckpoint.
   explicit Checkpoint(const std::filesystem::path& path);
 
   const std::string& config_yaml() const { return entry("config"); }
-  /// In [0, 10^15]. Throws InputError if the entry says anything else.
+  /// In [0, 10^15]. Throws InputError if the entry is anything else.
   std::int64_t updates() const;
   bool has_note(const std::string& name) const { return file_.metadata.contains("note." + name); }
-  /// A note of the caller; throws InputError if there is none of that name.
+  /// Returns one of the caller's notes; throws InputError if there is none of that name.
   const std::string& note(const std::string& name) const { return entry("note." + name); }
 
-  /// Copies the whole state. Throws InputError naming the first parameter that the file lacks or
-  /// has in another shape, the number of tensors where it has too many, or more updates than the
-  /// learner makes, before anything changes.
+  /// Copies the whole state into `learner`. Throws InputError, before any change, naming the first
+  /// parameter that the file lacks or has in another shape, the number of tensors if there are too
+  /// many, or the updates if there are more than the learner makes.
   void restore(Learner& learner) const;
-  /// Copies the averaged weights alone, as evaluation uses them. Throws as restore() does.
+  /// Copies only the averaged weights, which evaluation uses. Throws as restore() does.
   void restore_averaged(Tensor<1>& parameters, const ParameterLayout& layout) const;
 
-  /// Writes the averaged weights and the metadata alone: a third of the file or less, which is all
-  /// that is needed of a trained agent, and nothing to go on training from.
+  /// Writes only the averaged weights and the metadata: a third of the file or less. Enough to use
+  /// a trained agent, but not to continue training.
   void write_averaged(const std::filesystem::path& path) const;
 
   const std::map<std::string, std::string>& metadata() const { return file_.metadata; }
 
-  /// Copies the averaged weights of every parameter that both have by name and shape.
+  /// Copies the averaged weights of every parameter that both have with one name and shape.
   SharedParameters copy_shared(Tensor<1>& parameters, const ParameterLayout& layout) const;
 
  private:
@@ -134,13 +134,13 @@ class Checkpoint {
   SafetensorsFile file_;
 };
 
-/// Writes weights (a block of `layout`) as the averaged ones of a checkpoint with such metadata:
-/// what Checkpoint::write_averaged leaves of one, with other weights. Throws InputError naming a
-/// parameter that is not finite.
+/// Writes weights (a block of `layout`) as the averaged weights of a checkpoint with this metadata,
+/// in the format of Checkpoint::write_averaged. Throws InputError naming a parameter that is not
+/// finite.
 void write_averaged(const std::filesystem::path& path, std::span<const float> weights,
                     const ParameterLayout& layout, std::map<std::string, std::string> metadata);
 
-/// A double as text that reads back to the same bits.
+/// Formats a double as text that reads back to the same bits.
 std::string exact(double value);
 double from_exact(const std::string& text);
 

@@ -21,7 +21,7 @@ void Jacobian::backward(std::span<const float> parameters, int s, std::span<cons
   Look& look = *rollout.look;
   rollout.core.dstate.fill(0.0F);
   rollout.answer->logit_backward(flat(scratch_), s, chosen, parameters);
-  // No losses of its own, but what passes its weights begins there.
+  // No losses of its own; prepares the gradients that pass through its weights.
   if (model_.look().differentiable)
     look.loss_backward(flat(scratch_), {.advantages = matrix(advantages_), .weight = 0, .scale = 0},
                        parameters);

@@ -15,7 +15,7 @@
 namespace saccade {
 namespace {
 
-// Whether a parameter belongs to a part of the model: "locator", "locator.context".
+// Whether a parameter belongs to a part of the model, such as "locator" or "locator.context".
 bool is_of(const Parameter& p, const std::string& part) {
   return p.name == part || p.name.starts_with(part + ".");
 }
@@ -37,7 +37,7 @@ void check_frozen(const std::vector<std::string>& frozen, const ParameterLayout&
   }
 }
 
-// Where parts of a model learn at another rate than the rest, or not at all.
+// Parts of the model that learn at another rate than the rest, or are frozen.
 std::vector<RateRange> rates_of(const TrainingConfig& training, const ParameterLayout& layout) {
   check_frozen(training.freeze, layout);
   std::vector<RateRange> rates;
@@ -53,9 +53,10 @@ std::vector<RateRange> rates_of(const TrainingConfig& training, const ParameterL
   return rates;
 }
 
-// How many there are, if the settings fit and the memory is there for what a training by so many
-// ranks takes for certain: the parameters, their averages and moments, a gradient for each lane,
-// and of each episode its canvas, features and states. Else throws InputError.
+// Returns the number of parameters. Throws InputError if the settings do not fit together, or if
+// memory is too small for the minimum that training with this many ranks needs: the parameters,
+// their averages and moments, a gradient per lane, and the canvas, features and states of each
+// episode.
 std::size_t affordable_parameters(const Model& model, int ranks) {
   check_learning(model.config());
   const TrainingConfig& training = model.config().training;
@@ -120,7 +121,7 @@ LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& requ
   return sums;
 }
 
-// weight * mean over the decisions of (b_t - R_t)^2
+// Returns weight * mean over the decisions of (b_t - R_t)^2.
 double Lane::baseline_backward(std::span<const float> parameters, float scale) {
   const ReinforceConfig& config = model_.config().reinforce;
   const int batch = rollout_.episodes();
@@ -210,7 +211,8 @@ UpdateReport Learner::step() {
       lanes_[i]->credit().sum_returns(
           std::span(lane_returns_).subspan(lane * average_returns.size(), average_returns.size()));
   });
-  // All that is gathered, before anything changes: who is lost leaves the state before this update.
+  // Gather everything before changing anything, so that a lost rank leaves the state of the
+  // previous update.
   ranks_.gather(std::span(lane_sums_), static_cast<int>(lane_sums_.size()));
   if (!lane_returns_.empty())
     ranks_.gather(std::span(lane_returns_), static_cast<int>(lane_sums_.size()));
@@ -233,7 +235,7 @@ UpdateReport Learner::step() {
   return report;
 }
 
-// After an update: what followed each step in it, with what followed in those before.
+// After an update: averages the returns from each step with those of earlier updates.
 void Learner::average(double episodes) {
   const double decay = updates() == 1 ? 0.0 : model_.config().reinforce.ema_decay;
   const std::size_t steps = average_returns.size();

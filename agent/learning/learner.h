@@ -19,7 +19,7 @@
 
 namespace saccade {
 
-/// What one update did.
+/// The result of one update.
 struct UpdateReport {
   LossSums sums;
   double gradient_norm = 0;  // before clipping
@@ -28,30 +28,31 @@ struct UpdateReport {
   double temperature = 0;
 };
 
-/// One lane: a fixed share of the batch that one thread plays and differentiates, with memory and a
-/// gradient of its own.
+/// One lane: a fixed share of the batch that one thread plays and differentiates, with its own
+/// memory and gradient.
 ///
-/// Which loss sends gradient where (a tested fact):
+/// Which loss sends gradients where (a tested fact):
 ///   cross-entropy         -> classifier or decoder, attention over states, core, gate, glimpse
-///                            network; of soft kinds the locator, score or first location too, and
-///                            through it the states that it reads, of points and windows unless
-///                            attention.glimpse.detach_state; by reinforce.estimator: pathwise and
-///                            both those of the Gaussian, and its log std
+///                            network; for soft kinds also the locator, score or first location
+///                            and, through it, the states that it reads, for points and windows
+///                            unless attention.glimpse.detach_state; with reinforce.estimator:
+///                            pathwise or both also the locator or first location of the Gaussian,
+///                            and its log std
 ///   REINFORCE of looks    -> locator or score, first location, log std. The state and the
 ///                            embeddings that it reads are detached; the sampled location and the
-///                            advantage are constants. Not with reinforce.estimator: pathwise, but
-///                            its entropy bonus, of log std
+///                            advantage are constants. Not with reinforce.estimator: pathwise,
+///                            except for the entropy bonus of log std
 ///   REINFORCE of actions  -> as the cross-entropy
-///   penalties, soft kinds -> as the cross-entropy, but for the classifier
+///   penalties, soft kinds -> as the cross-entropy, except for the classifier
 ///   baseline              -> baseline; the state that it reads is detached, unless
-///                            reinforce.shared_baseline lets it reach the core
-/// What reaches the locator reaches its context network (model.context), and nothing else does.
+///                            reinforce.shared_baseline lets the gradient reach the core
+/// The context network (model.context) gets the gradients that reach the locator, and no others.
 class Lane {
  public:
   Lane(const Model& model, std::unique_ptr<Environment> environment);
 
-  /// Plays its episodes and writes `gradient`, that of the mean loss over a batch of `batch_size`.
-  /// `average_returns` as in AdvantageRequest.
+  /// Plays its episodes and overwrites `gradient` with that of the mean loss over a batch of
+  /// `batch_size`. `average_returns` as in AdvantageRequest.
   LossSums run(std::span<const float> parameters, const RolloutRequest& request,
                std::span<const double> average_returns, int batch_size);
   const CreditAssignment& credit() const { return credit_; }
@@ -73,28 +74,28 @@ class Lane {
 };
 
 /// Learns by lanes: the same configuration and seed give the same bits for any number of threads
-/// and of ranks, each of which has its share of the lanes and the whole of all else.
+/// and ranks. Each rank computes its share of the lanes and a full copy of everything else.
 class Learner {
  public:
   /// Keeps references to `model`, `workers` and `ranks`. Draws the initial weights. Throws
-  /// InputError where there are more ranks than lanes, or less memory than this takes for certain.
+  /// InputError if there are more ranks than lanes, or less memory than the minimum needed.
   Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
           Workers& workers, Ranks& ranks = alone());
 
   /// One update: scenes, looks, answers, advantages, backward, optimiser. Allocates nothing after
-  /// the first. Throws NonFiniteError naming the update and the term, on all ranks, and LostRank;
-  /// both with the weights unchanged.
+  /// the first. Throws NonFiniteError naming the update and the term, on all ranks, or LostRank;
+  /// the weights are then unchanged.
   UpdateReport step();
 
   const Model& model() const { return model_; }
   std::int64_t updates() const { return optimizer.updates; }
   std::int64_t episodes() const;
-  /// Updates of the whole training.
+  /// Number of updates in the whole training.
   std::int64_t total_updates() const { return total_updates_; }
   double progress() const;
 
   Tensor<1> parameters;                 // one block of the layout
-  Optimizer optimizer;                  // with the averaged weights
+  Optimizer optimizer;                  // includes the averaged weights
   std::vector<double> average_returns;  // (T), for advantage `ema`; else 0
 
  private:
@@ -106,13 +107,13 @@ class Learner {
   Ranks& ranks_;
   std::uint64_t seed_;
   std::int64_t total_updates_;
-  Share share_;                               // of the lanes: those of this rank
-  std::vector<std::unique_ptr<Lane>> lanes_;  // these
-  std::vector<Tensor<1>*> gradients_;         // of these
-  std::optional<GradientSum> gradient_sum_;   // where there are ranks
-  // Of all lanes, a cache line each: those that end side by side write no shared one.
+  Share share_;                               // lanes of this rank
+  std::vector<std::unique_ptr<Lane>> lanes_;  // the lanes of share_
+  std::vector<Tensor<1>*> gradients_;         // their gradients
+  std::optional<GradientSum> gradient_sum_;   // if there are several ranks
+  // Of all lanes, one cache line each, so that lanes that finish together do not share a line.
   std::vector<LossSums, LineAllocator<LossSums>> lane_sums_;
-  std::vector<double> lane_returns_;  // (lanes, T), sums, where they are averaged
+  std::vector<double> lane_returns_;  // (lanes, T): sums, if they are averaged
 };
 
 }  // namespace saccade

@@ -6,7 +6,7 @@
 namespace saccade {
 namespace {
 
-// The whole canvas in one step, for the baselines that do not look about.
+// Sees the whole canvas in one step, for the baselines without glimpses.
 class CanvasLook final : public LookBase {
  public:
   CanvasLook(const CanvasNetwork& network, const Sight& sight, Environment& environment,

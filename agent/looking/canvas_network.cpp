@@ -84,8 +84,8 @@ struct CnnMemory final : public CanvasMemory {
 
   Convolution conv1, conv2;
   Tensor<2> image;    // (B, rows cols channels)
-  Tensor<2> y1, dy1;  // (B, rows cols channels) behind the first layer,
-  Tensor<2> y2, dy2;  //   and behind the second
+  Tensor<2> y1, dy1;  // (B, rows cols channels) after the first layer,
+  Tensor<2> y2, dy2;  //   and after the second
 };
 
 class Cnn final : public CanvasNetwork {
@@ -136,7 +136,7 @@ class Cnn final : public CanvasNetwork {
     m.conv1.backward(d(conv1_weight_), d(conv1_bias_), matrix(m.dy1), matrix(m.image));
   }
 
-  // The image is not needed any more: its memory takes the gradient.
+  // The image is no longer needed, so its memory takes the gradient.
   void input_backward(Matrix dcanvases, CanvasMemory& memory,
                       std::span<const float> parameters) const override {
     auto& m = static_cast<CnnMemory&>(memory);
@@ -151,7 +151,7 @@ class Cnn final : public CanvasNetwork {
   }
 
  private:
-  // Layer 1 or 2 on images of that size.
+  // Sizes of layer 1 or 2 for images of rows x cols.
   static Convolution::Sizes convolution(int layer, int rows, int cols, int channels,
                                         const CanvasSizes& sizes) {
     const auto [first, second] = sizes.conv_channels;

@@ -13,43 +13,42 @@
 namespace saccade {
 
 struct CanvasSizes {
-  int channels, rows, cols;          // of a canvas
-  int hidden;                        // mlp: width of its hidden layer
-  std::array<int, 2> conv_channels;  // cnn: of its two layers
-  int kernel_size;                   // cnn: side, pixels
+  int channels, rows, cols;          // canvas size
+  int hidden;                        // mlp: width of the hidden layer
+  std::array<int, 2> conv_channels;  // cnn: channels of the two layers
+  int kernel_size;                   // cnn: side in pixels
   int features;                      // F
 
   int canvas_size() const { return channels * rows * cols; }
 };
 
-/// What a network keeps of B canvases from forward to backward. Used by one thread at a time.
+/// Workspace of a network for B canvases, from forward to backward. Used by one thread at a time.
 class CanvasMemory {
  public:
   virtual ~CanvasMemory() = default;
 };
 
-/// A whole canvas in one feature: the networks that see everything, against which Mnih et al.
-/// (2014, tables 1 and 2) hold the ones that look. Stateless; calls allocate nothing after the
-/// first.
+/// Encodes a whole canvas as one feature: the full-view baselines that Mnih et al. (2014, tables 1
+/// and 2) compare with. Stateless; calls allocate nothing after the first.
 class CanvasNetwork {
  public:
   virtual ~CanvasNetwork() = default;
 
-  /// For `episodes` canvases (B) at a time.
+  /// Makes the workspace for `episodes` canvases (B) at a time.
   virtual std::unique_ptr<CanvasMemory> make_memory(int episodes) const = 0;
 
-  /// feature (B, F), canvases (B, channels rows cols) in that order, pixels in [0, 1]. `memory` is
-  /// one that this network made.
+  /// feature (B, F), canvases (B, channels rows cols) in that order, pixels in [0, 1]. `memory`
+  /// must come from this network.
   virtual void forward(Matrix feature, CanvasMemory& memory, ConstMatrix canvases,
                        std::span<const float> parameters) const = 0;
-  /// After forward with the same arguments. Writes this network's gradients, and overwrites
+  /// After forward with the same arguments. Overwrites this network's gradients, and replaces
   /// dfeature (B, F) by its gradient before the activation.
   virtual void backward(std::span<float> gradient, CanvasMemory& memory, Matrix dfeature,
                         ConstMatrix feature, ConstMatrix canvases,
                         std::span<const float> parameters) const = 0;
 
-  /// After backward: the gradient of the canvases (B, channels rows cols), written. It may use up
-  /// what forward kept.
+  /// After backward: overwrites the gradient of the canvases (B, channels rows cols). May destroy
+  /// what forward stored.
   virtual void input_backward(Matrix dcanvases, CanvasMemory& memory,
                               std::span<const float> parameters) const = 0;
 
@@ -59,7 +58,7 @@ class CanvasNetwork {
 
 /// `mlp`: g = relu(W_2 relu(W_1 x + b_1) + b_2);
 /// `cnn`: two convolutions of stride 2, padded by half a kernel, and a linear layer, each with a
-/// relu. Throws InputError listing the names, or naming the key of a size that cannot be. `layout`
+/// relu. Throws InputError listing the valid kinds, or naming the key of an invalid size. `layout`
 /// must outlive it.
 std::unique_ptr<CanvasNetwork> make_canvas_network(const std::string& kind,
                                                    const CanvasSizes& sizes,

@@ -111,7 +111,7 @@ void ContextPass::input_backward(Matrix dcanvases, std::span<const float> parame
   Memory& m = *memory_;
   network_->input_backward(matrix(m.dthumbnails), matrix(m.dcontext), parameters);
   network_->pixels().backward(matrix(m.dthumbnails), network_->plane());
-  // The canvases are not needed any more: their memory takes the gradient.
+  // The canvases are no longer needed, so their memory takes the gradient.
   for (int b = 0; b < dcanvases.rows; ++b)
     m.resize.backward(row_of(m.canvases, b), row_of(m.dthumbnails, b));
   add(dcanvases, matrix(m.canvases));

@@ -15,29 +15,29 @@
 
 namespace saccade {
 
-/// What the locator alone is told of the whole canvas: c = relu(x W + b) of the canvas shrunk to
-/// `size` x `size` pixels (AreaResize), x. It is the context network of Ba et al. (2015, section
-/// 3.1), whose c begins the state of a second recurrent layer, above the one that is classified;
-/// our agents have one recurrent layer, so that the locator reads [h_t | c] in place of h_t, with
-/// h_0 = 0. Core, glimpse network, classifier and baseline never read c.
+/// Gives the locator, and only it, an overview of the whole canvas: c = relu(x W + b), where x is
+/// the canvas shrunk to `size` x `size` pixels (AreaResize). This is the context network of Ba et
+/// al. (2015, section 3.1), whose c initialises the state of a second recurrent layer above the
+/// classified one; our agents have one recurrent layer, so the locator reads [h_t | c] instead of
+/// h_t, with h_0 = 0. Core, glimpse network, classifier and baseline never read c.
 ///
-/// The locator's hidden layer is that of [h | c]: what c adds to it, c U, is computed here once an
+/// The locator's hidden layer reads [h | c]. The contribution of c, c U, is computed here once per
 /// episode.
 class ContextNetwork {
  public:
   /// Parameters `locator.context.weight` (channels size size, Hc), `locator.context.bias`, and U,
   /// `locator.context.hidden.weight` (Hc, width of the locator's hidden layer). Throws InputError
-  /// naming model.context_size where the canvas is smaller.
+  /// naming model.context_size if the canvas is smaller.
   ContextNetwork(const ModelConfig& model, const Sight& sight, ParameterLayout& layout);
 
   /// added (B, width) = c U, context (B, Hc) = c, thumbnails (B, channels size size)
   void forward(Matrix added, Matrix context, ConstMatrix thumbnails,
                std::span<const float> parameters) const;
-  /// Writes the network's gradients (beta = 0) or adds to what is there (1), and writes dcontext
-  /// (B, Hc), before its activation.
+  /// Overwrites the network's gradients (beta = 0) or adds to them (beta = 1), and overwrites
+  /// dcontext (B, Hc), before its activation.
   void backward(std::span<float> gradient, Matrix dcontext, ConstMatrix dadded, ConstMatrix context,
                 ConstMatrix thumbnails, std::span<const float> parameters, float beta = 0.0F) const;
-  /// Writes dthumbnails (B, channels size size).
+  /// Overwrites dthumbnails (B, channels size size).
   void input_backward(Matrix dthumbnails, ConstMatrix dcontext,
                       std::span<const float> parameters) const;
 
@@ -45,13 +45,13 @@ class ContextNetwork {
     return {canvas_.channels, canvas_.rows, canvas_.cols, size_, size_};
   }
   CanvasSize canvas() const { return canvas_; }
-  /// How it reads the pixels of a thumbnail.
+  /// How it scales the pixels of a thumbnail.
   const PixelScale& pixels() const { return pixels_; }
-  int plane() const { return size_ * size_; }  // pixels of a channel of it
+  int plane() const { return size_ * size_; }  // pixels of one channel
   int thumbnail_size() const { return canvas_.channels * plane(); }
   int context_size() const { return hidden_; }  // Hc
   int added_size() const { return width_; }
-  /// Multiply-adds of an episode; canvases are shrunk by averages.
+  /// Multiply-adds per episode. Shrinking the canvas counts none.
   Work work() const;
 
  private:
@@ -62,28 +62,28 @@ class ContextNetwork {
   int weight_, bias_, added_weight_;
 };
 
-/// As model.context says; nothing for `none`. `layout` must outlive it.
+/// Makes the network that model.context asks for; nullopt for `none`. `layout` must outlive it.
 std::optional<ContextNetwork> make_context_network(const ModelConfig& model, const Sight& sight,
                                                    ParameterLayout& layout);
 
 /// `none`, `thumbnail`.
 std::vector<std::string> contexts();
 
-/// One pass of a context network an episode, of the B episodes of an environment, and back. Without
-/// a network it does nothing, and added() and dadded() have no data.
+/// Runs a context network once per episode, for the B episodes of an environment, and its backward
+/// pass. Without a network it does nothing, and added() and dadded() have no data.
 class ContextPass {
  public:
   /// Keeps references to both.
   ContextPass(const std::optional<ContextNetwork>& network, Environment& environment);
 
-  /// New scenes are there: writes added().
+  /// Call when new scenes begin: writes added().
   void forward(std::span<const float> parameters);
-  /// What Locator::forward takes, and what Locator::context_backward writes: (B, width).
+  /// The input of Locator::forward and the output of Locator::context_backward: (B, width).
   ConstMatrix added() const { return memory_ ? matrix(memory_->added) : ConstMatrix(); }
   Matrix dadded() { return memory_ ? matrix(memory_->dadded) : Matrix(); }
-  /// From dadded() to the parameters (beta as ContextNetwork::backward),
+  /// Backward pass from dadded() to the parameters (beta as in ContextNetwork::backward).
   void backward(std::span<float> gradient, std::span<const float> parameters, float beta = 0.0F);
-  /// and from there to what was shown: adds to dcanvases (B, pixels).
+  /// Then from there to the canvas: adds to dcanvases (B, pixels).
   void input_backward(Matrix dcanvases, std::span<const float> parameters);
 
  private:

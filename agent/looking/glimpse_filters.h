@@ -10,52 +10,52 @@
 
 namespace saccade {
 
-/// A glimpse: (scale, channel, row, col), of squares of `side` pixels.
+/// The shape of a glimpse: (scale, channel, row, col), with squares of `side` pixels.
 struct GlimpseShape {
   int size;  // D
   int channels, side;
-  PixelScale pixels = {};  // how networks read them
+  PixelScale pixels = {};  // how networks scale them
 
   int plane() const { return side * side; }
   int scale_size() const { return channels * plane(); }
   int scales() const { return size / scale_size(); }
 };
 
-/// A small convolution on each scale of a glimpse (model.glimpse_network: conv), the same on all:
-/// y_s = relu(w * rho_s + b), which the glimpse network reads in place of the pixels. Without
-/// padding: beyond its squares a glimpse is not black but unseen.
+/// A small convolution on each scale of a glimpse (model.glimpse_network: conv), with weights
+/// shared by all scales: y_s = relu(w * rho_s + b), which the glimpse network reads instead of the
+/// pixels. No padding, because the area beyond a glimpse is unseen rather than black.
 class GlimpseFilters {
  public:
   struct Sizes {
     int filters, kernel_size, stride;
   };
 
-  /// What it keeps of R glimpses. Used by one thread at a time.
+  /// Workspace for R glimpses. Used by one thread at a time.
   struct Memory {
     Convolution convolution;
-    Tensor<2> images, dimages;  // (R S, pixels), channels last: where there are several; else empty
-    Tensor<2> y, dy;            // (R, size): the outputs, and their gradients
+    Tensor<2> images, dimages;  // (R S, pixels), channels last; empty for one channel
+    Tensor<2> y, dy;            // (R, size): outputs and their gradients
   };
 
   /// Parameters `glimpse.filters.weight` and `.bias`. Throws InputError naming model.glimpse_kernel
-  /// for one that is larger than the glimpse. `layout` must outlive it.
+  /// if the kernel is larger than the glimpse. `layout` must outlive it.
   GlimpseFilters(const GlimpseShape& shape, const Sizes& sizes, ParameterLayout& layout);
 
-  /// Of a glimpse's outputs: (scale, row, col, filter).
+  /// Size of a glimpse's outputs: (scale, row, col, filter).
   int size() const { return shape_.scales() * convolution_.output_size(); }
   Memory make_memory(int glimpses) const;
 
-  // Matrices lie side by side in memory.
+  // All matrices are contiguous in memory.
 
-  /// Writes rows `first` and on of y from as many glimpses (N, D).
+  /// Writes rows `first` and on of y from N glimpses (N, D).
   void forward(Memory& memory, int first, ConstMatrix glimpses,
                std::span<const float> parameters) const;
-  /// Rows `first` and on of dy, before the activation (relu_backward), to the gradients of as many
-  /// glimpses, dglimpses (N, D), written.
+  /// Turns rows `first` and on of dy, before the activation (relu_backward), into the gradients of
+  /// N glimpses: overwrites dglimpses (N, D).
   void glimpse_backward(Matrix dglimpses, Memory& memory, int first,
                         std::span<const float> parameters) const;
-  /// All of dy, before the activation, to the gradients of the filters, written (beta = 0) or added
-  /// to what is there (1). glimpses (R, D)
+  /// Turns all of dy, before the activation, into the gradients of the filters: overwrites them
+  /// (beta = 0) or adds to them (beta = 1). glimpses (R, D)
   void weight_backward(std::span<float> gradient, Memory& memory, ConstMatrix glimpses,
                        float beta) const;
 
@@ -63,7 +63,7 @@ class GlimpseFilters {
   Work work(Input glimpse) const;
 
  private:
-  // Scale for scale: rows `first` and on of a (N, S width) matrix.
+  // Rows `first` and on of a (N, S width) matrix, with one row per scale.
   template <class AnyMatrix>
   AnyMatrix scales(AnyMatrix m, int first, int glimpses) const;
 

@@ -9,7 +9,7 @@ namespace saccade {
 namespace {
 
 struct GlimpseNetworkKind {
-  bool filters = false;  // between the pixels and the network
+  bool filters = false;  // convolve the pixels before the network
 };
 
 const NameTable<GlimpseNetworkKind>& network_kinds() {

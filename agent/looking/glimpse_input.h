@@ -11,55 +11,55 @@
 
 namespace saccade {
 
-/// What a glimpse passes on its way to the core: the filters of model.glimpse_network: conv, and
-/// the glimpse network.
+/// The path of a glimpse to the core: the filters of model.glimpse_network: conv, and the glimpse
+/// network.
 struct GlimpseParts {
   GlimpseShape shape;                     // of a glimpse as the retina returns it
-  std::optional<GlimpseFilters> filters;  // none: the network reads the pixels, scaled
+  std::optional<GlimpseFilters> filters;  // empty: the network reads the scaled pixels
   GlimpseNetwork network;
 
-  /// Multiply-adds of one glimpse; `input`: of the glimpse and its location.
+  /// Multiply-adds of one glimpse; `input`: whether the glimpse and its location need gradients.
   Work work(Input input) const;
-  /// Of one of many glimpses at fixed places, without what is computed once.
+  /// The same for one of many glimpses at fixed places, without what is computed once per place.
   Work work_in_place() const;
 };
 
-/// As model.glimpse_network says: `mlp`, or `conv`, whose network reads what GlimpseFilters make of
-/// the pixels; both read them as shape.pixels says. Throws InputError listing the names, or naming
-/// the key of a size that cannot be. `layout` must outlive them.
+/// Makes the parts for model.glimpse_network: `mlp`, or `conv`, whose network reads the output of
+/// GlimpseFilters; both scale pixels by shape.pixels. Throws InputError listing the valid names, or
+/// naming the key of an invalid size. `layout` must outlive them.
 GlimpseParts make_glimpse_parts(const ModelConfig& model, const GlimpseShape& shape,
                                 ParameterLayout& layout);
 std::vector<std::string> glimpse_networks();
 
-/// What the glimpse network reads of R glimpses, and the way back to their pixels. Used by one
-/// thread at a time.
+/// Computes the glimpse network's input for R glimpses, and the backward pass to their pixels. Used
+/// by one thread at a time.
 class GlimpseInput {
  public:
   /// Keeps a reference to `parts`.
   GlimpseInput(const GlimpseParts& parts, int glimpses);
 
-  /// Of as many glimpses (N, D), which become rows `first` and on of the R.
+  /// For N glimpses (N, D), which become rows `first` and on of the R.
   ConstMatrix forward(ConstMatrix glimpses, int first, std::span<const float> parameters);
-  /// The same after it, of all R (R, D).
+  /// After forward, the same input for all R glimpses (R, D).
   ConstMatrix of(ConstMatrix glimpses) const;
 
-  /// Of rows `first` and on: takes the gradient dwhat (N, what) of what the network makes of them,
-  /// before its activation. Must be called for all R before the next two.
+  /// For rows `first` and on: takes dwhat (N, what), the gradient of the network's `what` layer
+  /// before its activation. Call for all R rows before the next two.
   void backward(ConstMatrix dwhat, int first, std::span<const float> parameters);
-  /// Then the gradients of the pixels, dglimpses (N, D), written, from the same dwhat.
+  /// Then overwrites the gradients of the pixels, dglimpses (N, D), given the same dwhat.
   void glimpse_backward(Matrix dglimpses, ConstMatrix dwhat, int first,
                         std::span<const float> parameters);
-  /// And the gradients of the filters, written (beta = 0) or added to what is there (1); glimpses
+  /// And overwrites the gradients of the filters (beta = 0) or adds to them (beta = 1); glimpses
   /// (R, D).
   void weight_backward(std::span<float> gradient, ConstMatrix glimpses, float beta = 0.0F);
 
  private:
-  // As the filters read them, or the network where there are none.
+  // Scaled for the filters, or for the network if there are none.
   ConstMatrix scaled(ConstMatrix glimpses) const;
 
   const GlimpseParts& parts_;
-  std::optional<GlimpseFilters::Memory> memory_;  // where there are filters
-  Tensor<2> scaled_;                              // (R, D): where pixels are scaled, else empty
+  std::optional<GlimpseFilters::Memory> memory_;  // if there are filters
+  Tensor<2> scaled_;                              // (R, D): if pixels are scaled, else empty
 };
 
 }  // namespace saccade

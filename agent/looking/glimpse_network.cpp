@@ -9,7 +9,7 @@ namespace saccade {
 namespace {
 
 // Calls body(first row, rows) for the glimpses of a few episodes at a time, so that what one pass
-// over them writes is in the cache for the next.
+// over them writes is still in the cache for the next.
 template <class Body>
 void for_blocks(const GlimpseNetwork::Places& places, int rows, const Body& body) {
   constexpr int kRows = 512;

@@ -6,10 +6,10 @@
 
 namespace saccade {
 
-/// What was seen and where, in one feature (Mnih et al. 2014, section 3.1 and figure 1B):
+/// Encodes what was seen and where in one feature (Mnih et al. 2014, section 3.1 and figure 1B):
 ///   g = relu(W_3 relu(W_1 rho + b_1) + W_4 relu(W_2 l + b_2) + b)
 /// [W_3; W_4] are one parameter: the two inner activations lie side by side in `joint`. The glimpse
-/// rho are its pixels, or what filters make of them (GlimpseInput).
+/// rho is its pixels, or the filters' output (GlimpseInput).
 class GlimpseNetwork {
  public:
   struct Sizes {
@@ -27,23 +27,24 @@ class GlimpseNetwork {
   /// feature (R, F), joint (R, what + where), glimpse (R, D), location (R, 2)
   void forward(Matrix feature, Matrix joint, ConstMatrix glimpse, ConstMatrix location,
                std::span<const float> parameters) const;
-  /// Overwrites dfeature by its gradient before the activation and writes that of `joint`.
+  /// Replaces dfeature by its gradient before the activation and overwrites djoint.
   void activation_backward(Matrix djoint, Matrix dfeature, ConstMatrix feature, ConstMatrix joint,
                            std::span<const float> parameters) const;
-  /// After it: the gradient of where it was seen, written.
+  /// After activation_backward: overwrites the gradient of the locations.
   void location_backward(Matrix dlocation, ConstMatrix djoint,
                          std::span<const float> parameters) const;
-  /// And of what was seen, also of glimpses at Places after their backward: dwhat (R, what) are the
-  /// first columns of djoint.
+  /// And that of the glimpses. Also for glimpses at Places, after their backward. dwhat (R, what)
+  /// are the first columns of djoint.
   void glimpse_backward(Matrix dglimpse, ConstMatrix dwhat,
                         std::span<const float> parameters) const;
-  /// After it: this network's gradients, written (beta = 0) or added to what is there (1).
+  /// After activation_backward: overwrites this network's gradients (beta = 0) or adds to them
+  /// (beta = 1).
   void weight_backward(std::span<float> gradient, ConstMatrix djoint, ConstMatrix dfeature,
                        ConstMatrix joint, ConstMatrix glimpse, ConstMatrix location,
                        float beta = 0.0F) const;
 
-  /// The same network for glimpses at the same K places in each of B episodes, row b K + k: what
-  /// only depends on the place is computed once.
+  /// The same network for glimpses at the same K places in each of B episodes, row b K + k. What
+  /// depends only on the place is computed once.
   struct Places {
     Places(ConstMatrix locations, const Sizes& sizes);
 
@@ -58,14 +59,14 @@ class GlimpseNetwork {
   /// feature (B K, F), what (B K, what), glimpse (B K, D)
   void forward(Matrix feature, Matrix what, Places& places, ConstMatrix glimpse,
                std::span<const float> parameters) const;
-  /// Writes this network's gradients. Overwrites dfeature as above; dwhat (B K, what) is scratch.
+  /// Overwrites this network's gradients. Replaces dfeature as above; dwhat (B K, what) is scratch.
   void backward(std::span<float> gradient, Matrix dwhat, Matrix dfeature, Places& places,
                 ConstMatrix feature, ConstMatrix what, ConstMatrix glimpse,
                 std::span<const float> parameters) const;
 
   /// Multiply-adds of one glimpse.
   Work work(Input glimpse, Input location) const;
-  /// Of one of many glimpses at fixed places, without what is computed once.
+  /// The same for one of many glimpses at fixed places, without what is computed once per place.
   Work work_in_place(Input glimpse) const;
 
  private:

@@ -10,28 +10,28 @@
 
 namespace saccade {
 
-/// Where to look next: y = W_2 relu(W_1 h + b_1) + b_2, which each way of looking reads as its own
-/// kind of place. For REINFORCE the state is detached: state_backward is not called. What a context
-/// network (context_network.h) adds to the hidden layer makes it that of [h | c].
+/// Where to look next: y = W_2 relu(W_1 h + b_1) + b_2, which each way of looking interprets as its
+/// own kind of place. For REINFORCE the state is detached: state_backward is not called. A context
+/// network (context_network.h) adds its contribution to the hidden layer, which then reads [h | c].
 class Locator {
  public:
   /// Parameters `locator.hidden.weight`, `locator.hidden.bias`, and those of the output layer,
-  /// `locator.<output>.weight` and `.bias`, which begins as `initial_bias` (outputs).
+  /// `locator.<output>.weight` and `.bias`, which is initialised to `initial_bias` (outputs).
   Locator(int inputs, int hidden, const std::string& output, std::vector<float> initial_bias,
           ParameterLayout& layout);
 
-  /// y (R, outputs), hidden (R, width), state (R, H); context (R, width), or without data
+  /// y (R, outputs), hidden (R, width), state (R, H); context (R, width), or no data
   void forward(Matrix y, Matrix hidden, ConstMatrix state, std::span<const float> parameters,
                ConstMatrix context = {}) const;
-  /// dhidden (R, width), before its activation.
+  /// Overwrites dhidden (R, width), before its activation.
   void activation_backward(Matrix dhidden, ConstMatrix dy, ConstMatrix hidden,
                            std::span<const float> parameters) const;
   /// Adds the gradient of the state to dstate (R, H).
   void state_backward(Matrix dstate, ConstMatrix dhidden, std::span<const float> parameters) const;
-  /// Writes dcontext (B, width), the same at every step of dhidden (n B, width); without data it
-  /// does nothing.
+  /// Overwrites dcontext (B, width) with the sum over all steps of dhidden (n B, width); does
+  /// nothing if dcontext has no data.
   static void context_backward(Matrix dcontext, ConstMatrix dhidden);
-  /// Writes the locator's gradients (beta = 0) or adds to what is there (1).
+  /// Overwrites the locator's gradients (beta = 0) or adds to them (beta = 1).
   void weight_backward(std::span<float> gradient, ConstMatrix dhidden, ConstMatrix dy,
                        ConstMatrix hidden, ConstMatrix state, float beta = 0.0F) const;
 

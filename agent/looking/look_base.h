@@ -7,10 +7,10 @@
 
 namespace saccade {
 
-/// What the looks of all families share.
+/// Common base of the looks of all families.
 class LookBase : public Look {
  protected:
-  /// `num_actions` is A; `glimpse_size` D, 0 where no glimpse is kept.
+  /// `num_actions` is A; `glimpse_size` is D, or 0 if no glimpse is stored.
   LookBase(int num_actions, int glimpse_size, Environment& environment, CoreMemory& core);
 
   int episodes() const { return core_.episodes(); }
@@ -21,27 +21,28 @@ class LookBase : public Look {
   CoreMemory& core_;
 };
 
-/// One pass of the glimpse network a step, from glimpses(t) and locations(t) of a look to the
-/// core's feature(t), and back.
+/// One pass of the glimpse network per step, from glimpses(t) and locations(t) of a look to the
+/// core's feature(t), and its backward pass.
 class GlimpsePass {
  public:
-  /// Keeps references to all.
+  /// Keeps references to all arguments.
   GlimpsePass(const GlimpseParts& parts, Look& look, CoreMemory& core);
 
   /// Writes feature(t).
   void forward(int t, std::span<const float> parameters);
-  /// Steps first .. first + count - 1: dfeatures (count B, F) becomes that before the activation.
+  /// Steps first .. first + count - 1: turns dfeatures (count B, F) into the gradient before the
+  /// activation.
   void activation_backward(Matrix dfeatures, int first, int count,
                            std::span<const float> parameters);
-  /// After activation_backward of step t: writes dglimpse (B, D) and dlocation (B, 2).
+  /// After activation_backward of step t: overwrites dglimpse (B, D) and dlocation (B, 2).
   void input_backward(Matrix dglimpse, Matrix dlocation, int t, std::span<const float> parameters);
-  /// After activation_backward of all steps; dfeatures (T B, F). Writes the network's gradients
-  /// (beta = 0) or adds to what is there (1).
+  /// After activation_backward of all steps; dfeatures (T B, F). Overwrites the network's gradients
+  /// (beta = 0) or adds to them (beta = 1).
   void weight_backward(std::span<float> gradient, Matrix dfeatures, float beta = 0.0F);
 
-  /// After activation_backward of all steps: writes dglimpses (T, B, D).
+  /// After activation_backward of all steps: overwrites dglimpses (T, B, D).
   void glimpse_backward(Tensor<3>& dglimpses, std::span<const float> parameters);
-  /// The same, and adds to dcanvases what the retina saw of them at locations(t).
+  /// The same, and adds to dcanvases the gradient through the retina at locations(t).
   void retina_backward(Matrix dcanvases, Tensor<3>& dglimpses, const Environment& environment,
                        std::span<const float> parameters);
 

@@ -17,73 +17,74 @@
 
 namespace saccade {
 
-/// Numbers of a look that users may want to see: of each step, under a name.
+/// A quantity of each look that users may want to see, with its name.
 struct LookWeights {
   const char* name;
   int width;
   Tensor<3> Look::*values;  // (T, B, width)
 };
 
-/// A canvas that is read as it is: shrunk to `size` (rows, cols), at step t the t-th of its parts
-/// of `part` (rows, cols), counted row by row; the feature is (channels, rows, cols) of the part.
+/// Reading of a canvas without glimpses: the canvas is shrunk to `size` (rows, cols), and step t
+/// reads the t-th part of `part` (rows, cols), counted row by row; the feature is (channels, rows,
+/// cols) of the part.
 struct CanvasReading {
   std::array<int, 2> size, part;
 
-  /// The row and column of `size` where the part of a step begins.
+  /// The row and column of `size` where the part of step t begins.
   std::array<int, 2> corner(int t) const {
     const int abreast = size[1] / part[1];
     return {t / abreast * part[0], t % abreast * part[1]};
   }
 };
 
-/// What others may ask of a way of looking. Nobody asks for its name.
+/// Properties of a way of looking, which other code queries instead of its name.
 struct LookTraits {
   int steps = 1;                // T
-  int feature_size = 0;         // F: width of what the core reads
+  int feature_size = 0;         // F: width of the core's input
   bool recurrent = true;        // a core joins the steps; else the feature is the state
-  bool looks = true;            // at places; else the canvas is read as it is
-  bool differentiable = false;  // learns where to look by backpropagation, through its states
-  bool samples = true;          // what it does can be drawn from what it decides
-  bool expects = false;         // takes a mean over candidates: the most probable is another read
-  int first_action = 1;         // the first glimpse that REINFORCE learns to place; T if none
-  int num_candidates = 0;       // G: that the actions weigh; 0: locations or windows
+  bool looks = true;            // takes glimpses; else the canvas is read directly
+  bool differentiable = false;  // learns where to look by backpropagation through its states
+  bool samples = true;          // its actions can be sampled from its decisions
+  bool expects = false;         // reads a mean over candidates, not the most probable one
+  int first_action = 1;         // first glimpse that REINFORCE learns to place; T if none
+  int num_candidates = 0;       // G: weighted candidates; 0: actions are locations or windows
 
-  // What there is to draw
-  bool retina = false;   // it sees through the environment's retina
-  bool smooth = false;   // which reads between pixels, at real-valued edges
-  bool frame = false;    // the places of a gaze part one frame
-  int pictures = 0;      // of a look: its scales
-  int picture_side = 0;  // pixels
+  // For drawing
+  bool retina = false;   // sees through the environment's retina
+  bool smooth = false;   // the retina reads between pixels, at real-valued edges
+  bool frame = false;    // the places of a gaze tile one frame
+  int pictures = 0;      // images per look: its scales
+  int picture_side = 0;  // side in pixels
   std::optional<CanvasReading> reading = {};
   std::vector<LookWeights> weights = {};
 
-  /// Whether a look is at many places at once, which are drawn as heat.
+  /// Whether a look covers many places at once, which are drawn as a heat map.
   bool spreads() const { return expects || frame; }
 
-  /// Canvas pixels under the looks of an episode, each as often as it is looked at: all that the
-  /// widest scale covers, of every candidate that is looked at; and all of it once for a context.
+  /// Canvas pixels read by the looks of an episode, counted with repetition: those covered by the
+  /// widest scale of every candidate looked at, plus the whole canvas once for a context network.
   double canvas_pixels = 0.0;
 };
 
-/// A way of looking: the parts that see and choose where, and their parameters. One implementation
-/// for each family of attention.glimpse.kind, and one for models that see the whole canvas
-/// (model.kind). Stateless: what belongs to episodes is in the Look it makes.
+/// A way of looking: the parts that see and choose where to look, and their parameters. One
+/// implementation per family of attention.glimpse.kind, and one for models that see the whole
+/// canvas (model.kind). Stateless: per-episode data lives in the Look it makes.
 class Looking {
  public:
   virtual ~Looking() = default;
 
   const LookTraits& traits() const { return traits_; }
 
-  /// For the episodes of one lane. Keeps references to all three.
+  /// Makes the workspace of one lane. Keeps references to this object and both arguments.
   virtual std::unique_ptr<Look> make_look(Environment& environment, CoreMemory& core) const = 0;
 
-  /// At `progress` in [0, 1] of the training.
+  /// The exploration at `progress` in [0, 1] of training.
   virtual Exploration exploration_at(double progress, std::span<const float> parameters) const;
 
-  /// Where the candidates lie, (G, 2); none without a grid.
+  /// The locations of the candidates, (G, 2); no data without a grid.
   virtual ConstMatrix places() const { return {}; }
 
-  /// Multiply-adds of an episode: of seeing and of choosing where.
+  /// Multiply-adds of seeing and choosing where to look, per episode.
   virtual Work work() const = 0;
 
  protected:
@@ -93,61 +94,61 @@ class Looking {
   LookTraits traits_;
 };
 
-/// What can be said of a kind of attention.glimpse.kind before there is a model.
+/// What is known about an attention.glimpse.kind before a model exists.
 struct GlimpseKind {
   enum class Learning { none, reinforce, backpropagation };
 
-  Learning learning = Learning::none;  // of where to look
+  Learning learning = Learning::none;  // how it learns where to look
   bool has_candidates = false;         // attention.glimpse.grid, addressing and score apply
-  bool can_have_context = false;       // a Locator places what is seen: model.context applies
+  bool can_have_context = false;       // a Locator places the glimpses: model.context applies
   bool has_std = false;                // attention.glimpse.std, learn_std and spread apply
   bool has_path = false;               // reinforce.estimator applies
   bool sees_motion = false;            // looks at the canvas as it is at each step
   std::unique_ptr<const Looking> (*make)(const AgentConfig& config, const Sight& sight,
                                          ParameterLayout& layout) = nullptr;
-  /// Fills in what the kind implies where nothing was said; null: nothing.
+  /// Fills in unset values that the kind implies; may be null.
   void (*settle)(GlimpseConfig& config) = nullptr;
 };
 
 /// The kinds of glimpse attention:
-/// `hard_gaussian`: l ~ N(mu, std^2), by REINFORCE (Mnih et al. 2014) or as reinforce.estimator
-/// says;
+/// `hard_gaussian`: l ~ N(mu, std^2), learned by REINFORCE (Mnih et al. 2014) or as
+/// reinforce.estimator says;
 /// `hard_categorical`: one candidate of a grid, sampled, by REINFORCE;
 /// `soft_grid`: the expectation over the same distribution, by backpropagation (Xu et al. 2015);
 /// `soft_gaussian`: a window of Gaussian filters, by backpropagation (Gregor et al. 2015);
 /// `soft_point`: l = mu, read between pixels, by backpropagation (Jaderberg et al. 2015);
-/// `whole`: no glimpses, the canvas itself is what the core reads;
-/// and the controls `random`, `center`, `scan`, `oracle`: the policies of attention/policy.h that
-/// learn nothing. Throws InputError listing the names.
+/// `whole`: no glimpses, the core reads the canvas itself;
+/// and the controls `random`, `center`, `scan`, `oracle`: policies of attention/policy.h that do
+/// not learn. Throws InputError listing the valid names.
 const GlimpseKind& find_glimpse_kind(const std::string& kind);
 std::vector<std::string> glimpse_kinds();
 
-/// `none`, `location` (logits are a function of the core's state alone: nothing is seen but what is
-/// looked at), `content` (a score of the state against every candidate's embedding).
+/// `none`, `location` (logits depend on the core's state only, so only chosen glimpses are seen),
+/// `content` (a score of the state against every candidate's embedding).
 std::vector<std::string> addressings();
 /// `none`, `features` (v = sum_k w_k v_k of embeddings), `pixels` (g = sum_k w_k g_k of glimpses).
 std::vector<std::string> expectations();
 
-/// How a whole canvas is read: `rows` (one a step, from the top) or `at_once` (in a single step).
+/// How a whole canvas is read: `rows` (one per step, from the top) or `at_once` (in one step).
 std::vector<std::string> reading_orders();
 
-/// Fills in what the kind implies where nothing was said.
+/// Fills in unset values that the kind implies.
 void settle(GlimpseConfig& config);
 
 /// `recurrent`, and the baselines that see the whole canvas, `mlp` and `cnn`.
 std::vector<std::string> model_kinds();
 
-/// As model.kind and attention.glimpse.kind say; `config` is settled. Throws InputError naming the
-/// keys where the parts do not fit. `layout` must outlive it.
+/// Makes the looking for model.kind and attention.glimpse.kind; `config` must be settled. Throws
+/// InputError naming the keys if the parts do not fit together. `layout` must outlive it.
 std::unique_ptr<const Looking> make_looking(const AgentConfig& config, const Sight& sight,
                                             ParameterLayout& layout);
 
-// The families, each in a file of its own. A new one is a file and a line in looking.cpp.
+// The families, one file each. A new one is a file and a line in looking.cpp.
 GlimpseKind point_looking(GlimpseKind::Learning learning);
 GlimpseKind grid_looking(GlimpseKind::Learning learning);
 GlimpseKind window_looking();
 GlimpseKind whole_looking();
-/// Of model.kind, not of attention.glimpse.kind.
+/// For model.kind rather than attention.glimpse.kind.
 std::unique_ptr<const Looking> make_canvas_looking(const AgentConfig& config, const Sight& sight,
                                                    ParameterLayout& layout);
 

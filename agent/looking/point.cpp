@@ -41,8 +41,8 @@ class PointLooking final : public Looking {
     return exploration;
   }
 
-  // The first glimpse is placed by no state, only by a context. Of one that is learned through what
-  // is seen the slopes lead back to its location, a product of (2, D) with the glimpse's gradient.
+  // The first glimpse cannot be placed from a state, only from a context. The pathwise gradient of
+  // a location is the product of the slopes (2, D) with the glimpse's gradient.
   Work work() const override {
     const int placed = learns() ? traits_.steps - parts_.first_placed() : 0;
     const int traced = parts_.estimator.by_path ? traits_.steps - parts_.first_learned : 0;
@@ -68,7 +68,7 @@ class PointLooking final : public Looking {
             .context = make_context_network(config.model, sight, layout),
             .spread = static_cast<float>(config_.spread),
             .policy = find_policy(learns() ? kLearnedPolicy : kind),
-            // A control keeps its own rule from the first glimpse on.
+            // A control uses its own rule for the first glimpse too.
             .first_policy = learns() ? find_first_glimpse(config_.first) : find_policy(kind),
             .half_sides = half_sides(sight)};
   }

@@ -11,7 +11,7 @@
 namespace saccade {
 namespace {
 
-// What leads from the locations of all steps to the parameters that place them.
+// Gradients between the locations of all steps and the parameters that place them.
 struct PlaceGradients {
   PlaceGradients(int steps, int episodes, int width)
       : dmeans(zeros<3>(steps, episodes, 2)), dhidden(zeros<3>(steps, episodes, width)) {}
@@ -89,8 +89,8 @@ class PointLook final : public LookBase {
     return loss;
   }
 
-  // The mean's gradient of step t, and on to the state that placed it. Of a sample l = mu + std
-  // epsilon the noise is what is held.
+  // From the gradient of step t's mean to the state that placed it. For a sample l = mu + std
+  // epsilon, epsilon is constant.
   void step_backward(int t, Matrix dfeature, std::span<const float> parameters) override {
     pass_.activation_backward(dfeature, t, 1, parameters);
     if (t < parts_.first_learned) return;
@@ -145,7 +145,7 @@ class PointLook final : public LookBase {
   }
 
  private:
-  // What the way back through what is seen needs.
+  // Workspace of the pathwise estimator.
   struct Path {
     Path(const PointLook& of, const PointParts& parts)
         : look(of.steps(), of.episodes(), of.glimpse_size()),
@@ -159,8 +159,8 @@ class PointLook final : public LookBase {
     std::vector<double> dlog_std;  // (T)
   };
 
-  // Without noise the looks of one episode would all but coincide once the agent has found its
-  // target, and the later ones see nothing new.
+  // Without noise the looks of an episode would nearly coincide once the agent has found its
+  // target, and the later ones would see nothing new.
   void look_about(int t) {
     const std::array<float, 2> offset = spread_offset(t, steps());
     for (int b = 0; b < episodes(); ++b)
@@ -175,7 +175,7 @@ class PointLook final : public LookBase {
       for (int axis = 0; axis < 2; ++axis) mean(b, axis) = std::tanh(first(0, axis));
   }
 
-  // Written (beta = 0) or added to what is there (1).
+  // Overwrites the gradient (beta = 0) or adds to it (beta = 1).
   void first_backward(std::span<float> gradient, const PlaceGradients& from, float beta) const {
     const Matrix dfirst = layout_.view(gradient, parts_.first);
     for (int axis = 0; axis < 2; ++axis) {
@@ -204,7 +204,7 @@ class PointLook final : public LookBase {
     }
   }
 
-  // REINFORCE alone: of all steps at once, for the states are detached.
+  // For REINFORCE only: all steps at once, because the states are detached.
   void locator_backward(std::span<float> gradient, std::span<const float> parameters) {
     const int first = placed_from(), count = steps() - first;
     if (count == 0) return;
@@ -215,7 +215,7 @@ class PointLook final : public LookBase {
     locator_weight_backward(gradient, score_, parameters, 0.0F);
   }
 
-  // After step_backward of all steps: adds to what REINFORCE and the entropy bonus wrote.
+  // After step_backward of all steps: adds to the gradients of REINFORCE and the entropy bonus.
   void path_backward(std::span<float> gradient, std::span<const float> parameters) {
     if (parts_.first_learned == steps()) return;
     const float beta = parts_.estimator.by_score ? 1.0F : 0.0F;
@@ -249,7 +249,7 @@ class PointLook final : public LookBase {
     return sum;
   }
 
-  // The locator learns to place the glimpses from this on.
+  // The first glimpse that the locator learns to place.
   int placed_from() const { return std::max(parts_.first_learned, parts_.first_placed()); }
 
   const PointParts& parts_;
@@ -258,7 +258,7 @@ class PointLook final : public LookBase {
   ContextPass context_;
   Tensor<3> hidden_;          // (T, B, width): of the locator
   PlaceGradients score_;      // of REINFORCE
-  std::optional<Path> path_;  // where it learns through what is seen
+  std::optional<Path> path_;  // if it learns by the pathwise estimator
 };
 
 }  // namespace

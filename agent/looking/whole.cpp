@@ -8,7 +8,7 @@
 namespace saccade {
 namespace {
 
-// No glimpses: the canvas, shrunk, is what the core reads, a row a step or all at once.
+// No glimpses: the core reads the shrunk canvas, one row per step or all at once.
 class WholeLook final : public LookBase {
  public:
   WholeLook(std::array<int, 2> size, const Sight& sight, Environment& environment, CoreMemory& core)
@@ -51,7 +51,7 @@ class WholeLook final : public LookBase {
   }
 
  private:
-  // Numbers of a channel that are read at a step, and where those of step t begin.
+  // Numbers per channel in the whole canvas and in one step's part.
   int plane() const { return size_[0] * size_[1]; }
   int part() const { return steps() == 1 ? plane() : size_[1]; }
   int first(int channel, int t) const { return channel * plane() + t * part(); }
@@ -67,7 +67,7 @@ class WholeLook final : public LookBase {
   AreaResize resize_;
   Tensor<2> canvases_;  // (B, channels rows cols)
   Tensor<2> small_;     // (B, channels size), scaled
-  // Of one episode:
+  // For one episode:
   Tensor<2> dsmall_;            // (1, channels size)
   std::vector<float> dcanvas_;  // (channels rows cols)
 };
@@ -94,7 +94,7 @@ class WholeLooking final : public Looking {
     return std::make_unique<WholeLook>(traits_.reading->size, sight_, environment, core);
   }
 
-  Work work() const override { return {}; }  // the canvas as it is
+  Work work() const override { return {}; }  // the canvas is read directly
 
  private:
   Sight sight_;

@@ -13,16 +13,16 @@
 namespace saccade {
 namespace {
 
-// What places and sees a window.
+// The parts that place and see a window.
 struct WindowParts {
   GaussianFilters filters;
-  int side;  // N: filters along one
+  int side;  // N: filters per axis
   GlimpseParts glimpse;
   Locator locator;
-  std::optional<ContextNetwork> context;  // of the locator
+  std::optional<ContextNetwork> context;  // for the locator
 };
 
-// One window of Gaussian filters a step (Gregor et al. 2015). The location input of the glimpse
+// One window of Gaussian filters per step (Gregor et al. 2015). The location input of the glimpse
 // network is the window's centre, which may lie outside the canvas.
 class WindowLook final : public LookBase {
  public:
@@ -55,7 +55,7 @@ class WindowLook final : public LookBase {
                            context_.added());
     copy_rows(step(actions, turn.t), window);
     if (turn.request.policy == nullptr) return;
-    // Another policy moves the window and leaves its size.
+    // Another policy moves the window but keeps its size.
     turn.request.policy(matrix(policy_samples_), {.t = turn.t,
                                                   .num_glimpses = steps(),
                                                   .mean = matrix(policy_samples_),
@@ -109,7 +109,8 @@ class WindowLook final : public LookBase {
     context_.input_backward(dcanvases, parameters);
   }
 
-  // That of a uniform distribution over the window, in location units as for the Gaussian policy.
+  // Entropy of a uniform distribution over the window, in location units as for the Gaussian
+  // policy.
   float entropy(int t, int b) const override {
     const auto [x, y, half_width, half_height] = parts_.filters.extent(&actions(t, b, 0));
     return std::log(4.0F * half_width * half_height);
@@ -204,7 +205,7 @@ class WindowLooking final : public Looking {
   WindowParts parts_;
 };
 
-// A window has no other first glimpse than the one its parameters begin with.
+// The first window is always the one that its initial parameters give.
 void settle_window(GlimpseConfig& config) { config.first = "learned"; }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace saccade {
 namespace {
 
-// The parameters of a block, and of every checkpoint, by the beginnings of their names.
+// Order of the parameters in a block, and in every checkpoint, by name prefix.
 constexpr std::array<std::string_view, 11> kOrder = {
     "canvas.",     "glimpse.", "gate.",     "core.",         "locator.",       "hidden.",
     "classifier.", "decoder.", "baseline.", "locator.first", "locator.log_std"};

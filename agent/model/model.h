@@ -15,15 +15,15 @@
 
 namespace saccade {
 
-/// The recurrent attention model: its parts and the places of their parameters. Stateless.
+/// The recurrent attention model: its parts and the layout of their parameters. Stateless.
 class Model {
  public:
-  /// Throws InputError naming the keys where the parts do not fit.
+  /// Throws InputError naming the keys if the parts do not fit together.
   Model(const AgentConfig& config, const Sight& sight);
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
-  /// Settled.
+  /// The settled configuration.
   const AgentConfig& config() const { return config_; }
   const ParameterLayout& layout() const { return layout_; }
   const LookTraits& look() const { return looking->traits(); }
@@ -31,12 +31,12 @@ class Model {
 
   int num_classes() const { return sight_.num_classes; }  // C
   CanvasSize canvas() const { return sight_.canvas; }
-  /// How the networks read them.
+  /// How the networks scale pixels.
   const PixelScale& pixels() const { return sight_.pixels; }
   int num_glimpses() const { return look().steps; }  // T
   /// H: width of the core's state.
   int state_size() const;
-  /// The first step with a decision that REINFORCE learns: of where to look, or of an action.
+  /// The first step with a decision that REINFORCE learns: a location or an action.
   int first_decision() const { return answer().acts ? 0 : look().first_action; }
 
   /// Multiply-adds of a training episode.
@@ -54,7 +54,7 @@ class Model {
   const std::optional<const InputGate> gate;  // attention.input
   const std::unique_ptr<const Core> core;
   const std::unique_ptr<const Answering> answering;
-  const std::optional<const Critic> baseline;  // where something may learn by REINFORCE
+  const std::optional<const Critic> baseline;  // if something may learn by REINFORCE
 };
 
 }  // namespace saccade

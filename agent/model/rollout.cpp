@@ -59,7 +59,7 @@ void Rollout::estimate_baselines(Tensor<2>& baselines, CriticMemory& critic,
       [this](int t, int b) -> const SceneFacts& { return facts(t, b); }, parameters);
 }
 
-// Where the first digit is now: it may move.
+// Finds the current position of the first digit, which may move.
 void Rollout::find_targets(int t) {
   const std::span<const SceneFacts> facts = environment->facts();
   if (!moving_.empty()) std::ranges::copy(facts, moving_.begin() + t * episodes());

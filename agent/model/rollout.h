@@ -17,9 +17,9 @@
 
 namespace saccade {
 
-/// B episodes played by a model in an environment: T times a location, a glimpse, a step of the
-/// core, and an answer. Holds all that backward needs. Used by one thread at a time;
-/// run() allocates nothing.
+/// Plays B episodes with a model in an environment: T times a location, a glimpse and a step of the
+/// core, then an answer. Stores everything that backward needs. Used by one thread at a time; run()
+/// allocates nothing.
 class Rollout {
  public:
   /// Keeps a reference to `model`.
@@ -27,22 +27,22 @@ class Rollout {
 
   void run(std::span<const float> parameters, const RolloutRequest& request);
 
-  /// After run: writes b_t (T, B), what the critic expects before glimpse t. Of models that have
-  /// one.
+  /// After run: writes the baselines b_t (T, B), the critic's values before glimpse t. Requires a
+  /// model with a critic.
   void estimate_baselines(Tensor<2>& baselines, CriticMemory& critic,
                           std::span<const float> parameters);
 
   int episodes() const { return environment->episodes(); }
-  /// What was true of episode b when glimpse t was taken.
+  /// The facts of episode b at the time of glimpse t.
   const SceneFacts& facts(int t, int b) const {
     return moving_.empty() ? environment->facts()[b] : moving_[t * episodes() + b];
   }
 
   std::unique_ptr<Environment> environment;
   CoreMemory core;                 // features and states
-  std::unique_ptr<Look> look;      // where the looks went, and what was seen
-  std::optional<GateMemory> gate;  // of attention.input
-  std::unique_ptr<Answer> answer;  // what was said
+  std::unique_ptr<Look> look;      // locations and glimpses
+  std::optional<GateMemory> gate;  // for attention.input
+  std::unique_ptr<Answer> answer;  // predictions
 
  private:
   void find_targets(int t);

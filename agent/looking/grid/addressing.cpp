@@ -9,7 +9,7 @@
 namespace saccade {
 namespace {
 
-// A score whose keys are the context's, one an episode, or nothing. In its memory `query` is the
+// A score whose keys are the context's, one per episode, or empty. In its memory `query` is the
 // locator's hidden layer.
 class LocationScore final : public Score {
  public:

@@ -8,15 +8,15 @@
 
 namespace saccade {
 
-/// What attention.glimpse.addressing makes of a state and the candidates: their logits, as a score.
-/// `content`: the score of a name, of the state against every candidate's embedding;
-/// `location`: a function of the state alone, the Locator's outputs `logits`, or of [state | c]:
-/// its keys are what a context network adds (B, locator_hidden), or have no data. `state` says, for
-/// counting its work, whether it is detached.
+/// Makes the score that attention.glimpse.addressing asks for, which turns a state and the
+/// candidates into logits. `content`: a named score of the state against every candidate's
+/// embedding; `location`: a function of the state alone, the Locator's outputs `logits`, or of
+/// [state | c]: its keys are then the context network's contribution (B, locator_hidden), and
+/// otherwise have no data. `state` says whether the state is detached, to count the work.
 std::unique_ptr<const Score> make_addressing(const AgentConfig& config, int num_candidates,
                                              Input state, ParameterLayout& layout);
 
-/// Whether the logits depend on what the candidates show.
+/// Whether the logits depend on the candidates' glimpses.
 bool addresses_by_content(const GlimpseConfig& config);
 
 }  // namespace saccade

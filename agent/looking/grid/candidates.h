@@ -11,12 +11,12 @@
 
 namespace saccade {
 
-/// What the G candidates of a grid show in each of B episodes: their glimpses, and what the glimpse
-/// network makes of them.
+/// The glimpses of the G candidates of a grid in each of B episodes, and their embeddings by the
+/// glimpse network.
 class Candidates {
  public:
-  /// Nothing is kept without `seen`; `embedded`: the glimpse network sees every one of them. Keeps
-  /// references to `parts` and `environment`, and the places (G, 2) must outlive it.
+  /// Stores nothing unless `seen`; `embedded`: the glimpse network processes every candidate. Keeps
+  /// references to `parts` and `environment`; the places (G, 2) must outlive it.
   Candidates(const GlimpseParts& parts, ConstMatrix places, bool seen, bool embedded,
              Environment& environment);
 
@@ -24,25 +24,25 @@ class Candidates {
   ConstMatrix places() const { return places_; }
   bool embedded() const { return embeddings_.size() > 0; }
 
-  /// New scenes are there: looks at all of them.
+  /// Call when new scenes begin: looks at all candidates.
   void look(std::span<const float> parameters);
-  /// (B G, F), row b G + k, and their gradients, which others write.
+  /// (B G, F), row b G + k, and their gradients, which the caller writes.
   ConstMatrix embeddings() const { return matrix(embeddings_); }
   Matrix dembeddings() { return matrix(dembeddings_); }
   void clear_dembeddings() { dembeddings_.fill(0.0F); }
-  /// Of one episode: (G, F), (G, F), (G, D).
+  /// Of episode b: (G, F), (G, F), (G, D).
   ConstMatrix embeddings(int b) const { return step(embeddings_, b); }
   Matrix dembeddings(int b) { return step(dembeddings_, b); }
   ConstMatrix glimpses(int b) const { return step(glimpses_, b); }
 
-  /// From dembeddings, which are overwritten: writes the gradients of the glimpse network.
+  /// From dembeddings, which it destroys: overwrites the gradients of the glimpse network.
   void backward(std::span<float> gradient, std::span<const float> parameters);
 
-  /// After it, of episode b: the gradients (G, D) of the glimpses as they were embedded.
+  /// After backward, for episode b: the gradients (G, D) of the glimpses through their embeddings.
   Matrix glimpse_backward(int b, std::span<const float> parameters);
-  /// Those gradients, to be written or added to.
+  /// The buffer of those gradients, to overwrite or add to.
   Matrix dglimpses() { return matrix(dglimpses_); }
-  /// Adds to dcanvas (pixels) what dglimpses say of it.
+  /// Adds to dcanvas (pixels) the gradient that dglimpses imply.
   void canvas_backward(std::span<float> dcanvas) const;
 
  private:
@@ -54,11 +54,11 @@ class Candidates {
   Tensor<3> glimpses_;                  // (B, G, D)
   Tensor<3> what_, dwhat_;              // (B, G, what)
   Tensor<3> embeddings_, dembeddings_;  // (B, G, F)
-  Tensor<2> dglimpses_;                 // (G, D): of one episode
+  Tensor<2> dglimpses_;                 // (G, D): one episode
 };
 
-/// How the weights of the candidates, actions(t) (B, G), become the core's feature(t), and the way
-/// back. Part of a look over a grid; the order of calls is that of Look.
+/// Turns the weights of the candidates, actions(t) (B, G), into the core's feature(t), with the
+/// backward pass. Part of a look over a grid; the order of calls is that of Look.
 class GridRead {
  public:
   virtual ~GridRead() = default;
@@ -67,15 +67,17 @@ class GridRead {
   /// Adds to dweights (B, G); overwrites dfeature (B, F).
   virtual void weights_backward(Matrix dweights, int t, Matrix dfeature,
                                 std::span<const float> parameters) = 0;
-  /// Writes candidates.dembeddings, if there are any, from the gradients of all features (T B, F).
+  /// Overwrites candidates.dembeddings, if there are any, from the gradients of all features (T B,
+  /// F).
   virtual void embeddings_backward(ConstMatrix dfeatures) = 0;
-  /// After Candidates::backward: writes the gradients of what it reads with, or adds to them.
+  /// After Candidates::backward: overwrites the gradients of the network it reads with, or adds
+  /// to them.
   virtual void finish_backward(std::span<float> gradient, Matrix dfeatures,
                                std::span<const float> parameters) = 0;
-  /// Look::input_backward
+  /// Implements Look::input_backward.
   virtual void input_backward(Matrix dcanvases, Tensor<3>& dglimpses,
                               std::span<const float> parameters) = 0;
-  /// Look::picture
+  /// Implements Look::picture.
   virtual void picture(int t, int b, float* glimpse) const = 0;
 };
 
@@ -85,7 +87,7 @@ std::unique_ptr<GridRead> make_embedding_read(Candidates& candidates, Look& look
 /// g = sum_k w_k g_k. Writes look.glimpses.
 std::unique_ptr<GridRead> make_pixel_read(Candidates& candidates, const GlimpseParts& parts,
                                           Look& look, CoreMemory& core);
-/// One glimpse, at the candidate whose weight is one. Writes look.glimpses.
+/// One glimpse, at the candidate with weight one. Writes look.glimpses.
 std::unique_ptr<GridRead> make_glimpse_read(const GlimpseParts& parts, Look& look,
                                             Environment& environment, CoreMemory& core);
 

@@ -32,7 +32,7 @@ class GridLooking final : public Looking {
 
   ConstMatrix places() const override { return matrix(parts_.places); }
 
-  // A first glimpse at a fixed place has no decision.
+  // A first glimpse at a fixed place needs no decision.
   Work work() const override {
     const int steps = traits_.steps, features = traits_.feature_size;
     const bool single = !parts_.embeds || parts_.expects_pixels;
@@ -41,7 +41,7 @@ class GridLooking final : public Looking {
     if (parts_.embeds) total = total + parts_.glimpse.work_in_place() * num_candidates();
     if (single)
       total = total + parts_.glimpse.work(soft_ ? Input::differentiated : Input::constant) * steps;
-    if (soft_) {  // the expectation: forward, and two ways back
+    if (soft_) {  // the expectation: one forward, two backward
       const int width = parts_.expects_pixels ? parts_.glimpse.shape.size : features;
       total = total + linear_work(num_candidates(), width,
                                   parts_.expects_pixels ? Input::constant : Input::differentiated) *
@@ -76,7 +76,7 @@ class GridLooking final : public Looking {
   const GridParts parts_;
 };
 
-// How a grid is addressed (hard: location, soft: content), and what soft_grid expects (features).
+// Default addressing (hard: location, soft: content) and expectation of soft_grid (features).
 void settle_grid(GlimpseConfig& config) {
   const bool soft = find_glimpse_kind(config.kind).learning == Learning::backpropagation;
   if (config.addressing == "none") config.addressing = soft ? "content" : "location";

@@ -13,7 +13,7 @@
 namespace saccade {
 namespace {
 
-// A distribution over the G candidates of a grid. Actions are weights: one-hot for what is chosen.
+// A distribution over the G candidates of a grid. Actions are weights: one-hot for a choice.
 class GridLook : public LookBase {
  public:
   GridLook(const GridParts& parts, Environment& environment, CoreMemory& core)
@@ -88,14 +88,14 @@ class GridLook : public LookBase {
   void picture(int t, int b, float* glimpse) const override { read_->picture(t, b, glimpse); }
 
  protected:
-  /// Writes the weights (B, G) of what is done with the chances p (B, G).
+  /// Writes the weights (B, G) to use, given the probabilities p (B, G).
   virtual void choose(Matrix weights, ConstMatrix p, const Turn& turn) const = 0;
-  /// Inside finish_backward: the way back from dlogits to what placed the glimpses, where it was
-  /// not taken before.
+  /// In finish_backward: the backward pass from dlogits to the addressing, unless it was done
+  /// earlier.
   virtual void addressing_backward(std::span<float> gradient,
                                    std::span<const float> parameters) = 0;
 
-  // From dlogits_ of step t to the addressing, and to dstate where it has data.
+  // From dlogits_ of step t to the addressing, and to dstate if it has data.
   void logits_backward(Matrix dstate, int t, std::span<const float> parameters) {
     parts_.addressing->backward(dstate, address_memory_, t, step(dlogits_, t), core_.state(t),
                                 keys(), parameters);
@@ -113,8 +113,8 @@ class GridLook : public LookBase {
     std::fill_n(weights, count, 0.0F);
     weights[choice] = 1.0F;
   }
-  /// Writes the weights (B, G) of one candidate: a sample, or the most probable. Of a first look
-  /// that nothing decides none is: it is drawn.
+  /// Writes the one-hot weights (B, G) of a sample, or of the most probable candidate. A first look
+  /// that is not learned is always sampled.
   void choose_one(Matrix weights, ConstMatrix p, bool samples, const Turn& turn) const {
     const bool draws = samples || (turn.t < first_learned_ && turn.request.policy == nullptr);
     for (int b = 0; b < p.rows; ++b)
@@ -136,12 +136,12 @@ class GridLook : public LookBase {
     return parts.embeds && !parts.expects_pixels;
   }
 
-  // What addressing reads beside the state.
+  // Input of the addressing besides the state.
   ConstMatrix keys() const {
     return parts_.by_content ? candidates_.embeddings() : context_.added();
   }
 
-  // The candidates that are nearest to where a policy of another kind looks.
+  // Takes the candidates nearest to the locations of another kind's policy.
   void follow(const Turn& turn, Matrix p) {
     const Matrix samples = matrix(policy_samples_);
     turn.request.policy(samples, {.t = turn.t,
@@ -163,7 +163,8 @@ class GridLook : public LookBase {
   Tensor<3> dlogits_;  // (T, B, G)
 };
 
-// One candidate, sampled, by REINFORCE: the states and what they are compared with are constants.
+// Samples one candidate and learns by REINFORCE: the states and the addressing's keys are
+// constants.
 class HardGridLook final : public GridLook {
  public:
   using GridLook::GridLook;
@@ -204,12 +205,12 @@ class HardGridLook final : public GridLook {
   void addressing_backward(std::span<float>, std::span<const float>) override {}
 };
 
-// The expectation over all candidates, by backpropagation.
+// Takes the expectation over all candidates and learns by backpropagation.
 class SoftGridLook final : public GridLook {
  public:
   using GridLook::GridLook;
 
-  // The gradients of the weights begin with those of the penalties.
+  // Initialises the gradients of the weights with those of the penalties.
   LookLoss loss_backward(std::span<float>, const Credit& credit, std::span<const float>) override {
     dlogits_.fill(0.0F);
     const GlimpseConfig& config = parts_.config;
@@ -234,7 +235,7 @@ class SoftGridLook final : public GridLook {
     const Matrix dweights = step(dlogits_, t);
     read_->weights_backward(dweights, t, dfeature, parameters);
     if (t < first_learned_) return;
-    // The gradients of the weights become those of the logits, in place.
+    // Turns the gradients of the weights into those of the logits, in place.
     const ConstMatrix p = step(decisions, t);
     softmax_backward(dweights, dweights, p, exploration.temperature);
     if (entropy_scale_ > 0.0F)
@@ -262,7 +263,7 @@ class SoftGridLook final : public GridLook {
     finish_addressing(gradient, candidates_.dembeddings(), parameters);
   }
 
-  // All T rows of episode b.
+  // Returns all T rows of episode b.
   Matrix steps_of(Tensor<3>& tensor, int b) const {
     const int width = candidates_.size();
     return {&tensor(0, b, 0), steps(), width, episodes() * width};

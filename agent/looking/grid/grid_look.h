@@ -15,15 +15,15 @@
 
 namespace saccade {
 
-/// What places and sees the candidates of a grid, and how.
+/// The parts that place and see the candidates of a grid, and their settings.
 struct GridParts {
   Tensor<2> places;  // (G, 2)
   GlimpseParts glimpse;
   std::unique_ptr<const Score> addressing;
-  std::optional<ContextNetwork> context;  // of addressing by location
+  std::optional<ContextNetwork> context;  // for addressing by location
   bool by_content = false;                // addressing reads the candidates' embeddings
-  bool sees_all = false;                  // every candidate, not only what is chosen
-  bool embeds = false;                    // every candidate passes the glimpse network
+  bool sees_all = false;                  // look at every candidate, not only at the chosen one
+  bool embeds = false;                    // every candidate passes through the glimpse network
   bool expects_pixels = false;
   std::array<float, 2> half_sides;  // of the finest patch, in location units
   GlimpseConfig config;
@@ -31,10 +31,10 @@ struct GridParts {
   int first_learned() const { return config.first == "learned" ? 0 : 1; }
 };
 
-/// One candidate, sampled, by REINFORCE. Keeps references to all.
+/// Samples one candidate and learns by REINFORCE. Keeps references to all arguments.
 std::unique_ptr<Look> make_hard_grid_look(const GridParts& parts, Environment& environment,
                                           CoreMemory& core);
-/// The expectation over all candidates, by backpropagation.
+/// Takes the expectation over all candidates and learns by backpropagation.
 std::unique_ptr<Look> make_soft_grid_look(const GridParts& parts, Environment& environment,
                                           CoreMemory& core);
 

@@ -9,14 +9,14 @@
 namespace saccade {
 namespace {
 
-// All T rows of episode b in a (T, B, width) tensor.
+// Returns all T rows of episode b in a (T, B, width) tensor.
 Matrix all_steps(Tensor<3>& tensor, int b) {
   const auto [steps, episodes, width] = tensor.shape();
   return {&tensor(0, b, 0), static_cast<int>(steps), static_cast<int>(width),
           static_cast<int>(episodes * width)};
 }
 
-// dweights (G) += candidates (G, width) . gradient (width), through `products` (G).
+// dweights (G) += candidates (G, width) . gradient (width), using `products` (G) as scratch.
 void add_products(float* dweights, std::vector<float>& products, ConstMatrix candidates,
                   const float* gradient) {
   row_products(products.data(), candidates, gradient);
@@ -70,7 +70,7 @@ class EmbeddingRead final : public GridRead {
   std::vector<float> products_;  // (G)
 };
 
-// What reads of one glimpse a step share.
+// Base of the reads with one glimpse per step.
 class SingleRead : public GridRead {
  protected:
   SingleRead(const GlimpseParts& parts, Look& look, CoreMemory& core)
@@ -110,7 +110,7 @@ class PixelRead final : public SingleRead {
     multiply_transposed_b(dweights, matrix(dlocation_), candidates_.places(), 1.0F);
   }
 
-  // They are read by their scores alone.
+  // Embeddings get gradients only through their scores.
   void embeddings_backward(ConstMatrix) override { candidates_.clear_dembeddings(); }
 
   void finish_backward(std::span<float> gradient, Matrix dfeatures,
@@ -118,7 +118,7 @@ class PixelRead final : public SingleRead {
     pass_.weight_backward(gradient, dfeatures, candidates_.embedded() ? 1.0F : 0.0F);
   }
 
-  // Of all candidates of an episode: as they were read, and as they were scored.
+  // For all candidates of an episode, sums the gradients of the read and of the score.
   void input_backward(Matrix dcanvases, Tensor<3>& dglimpses,
                       std::span<const float> parameters) override {
     pass_.glimpse_backward(dglimpses, parameters);
@@ -147,7 +147,7 @@ class GlimpseRead final : public SingleRead {
     pass_.forward(t, parameters);
   }
 
-  // A choice is a constant: its weights have no gradient.
+  // A choice is a constant, so its weights have no gradient.
   void weights_backward(Matrix, int, Matrix, std::span<const float>) override {}
   void embeddings_backward(ConstMatrix) override {}
 
