@@ -107,14 +107,14 @@ class MpiRanks final : public Ranks {
   void watch(const std::atomic<bool>& stop, std::function<void()> rescue) override {
     watch_.emplace(stop, std::move(rescue));
   }
-  void watch_no_more() override { watch_.reset(); }
+  void stop_watching() override { watch_.reset(); }
 
  private:
   // Never stays inside MPI for long, so that a rank notices a stop request and yields the
   // processor.
   void wait() {
     const Clock::time_point begin = Clock::now();
-    std::optional<Clock::time_point> asked;
+    std::optional<Clock::time_point> answer_spec;
     while (true) {
       int done = 0;
       require_success(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
@@ -122,8 +122,8 @@ class MpiRanks final : public Ranks {
                       "wait");
       if (done != 0) return;
       if (watch_ && watch_->is_to_stop()) {
-        if (!asked) asked = Clock::now();
-        if (seconds_since(*asked) > kPatience)
+        if (!answer_spec) answer_spec = Clock::now();
+        if (seconds_since(*answer_spec) > kPatience)
           throw LostRank(
               fmt::format("asked to stop, and another rank has not answered for {} s", kPatience));
       }

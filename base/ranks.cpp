@@ -70,7 +70,7 @@ bool Ranks::any(bool mine) {
   return std::ranges::count(flags, 1) > 0;
 }
 
-std::vector<std::string> Ranks::texts(const std::string& mine) {
+std::vector<std::string> Ranks::gather_texts(const std::string& mine) {
   std::vector<std::uint64_t> sizes(count_, 0);
   sizes[rank_] = mine.size();
   gather(std::span(sizes), count_);
@@ -87,11 +87,11 @@ std::vector<std::string> Ranks::texts(const std::string& mine) {
 
 void Ranks::throw_together(const Failure& failure) {
   std::vector<std::string> all =
-      texts(failure.kind == 0 ? std::string() : failure.kind + failure.text);
+      gather_texts(failure.kind == 0 ? std::string() : failure.kind + failure.text);
   const auto failed = std::ranges::find_if(all, [](const auto& text) { return !text.empty(); });
   if (failed == all.end()) return;
   if (failed->front() == 's') throw Stopped{};
-  part();
+  announce_end();
   std::string message = failed->substr(1);
   if (std::ranges::count(all, std::string()) > 0)
     message = fmt::format("rank {}: {}", failed - all.begin(), message);

@@ -75,12 +75,12 @@ class Ranks {
   /// Whether `mine` is true on any rank.
   bool any(bool mine);
   /// Returns the text of every rank.
-  std::vector<std::string> texts(const std::string& mine);
+  std::vector<std::string> gather_texts(const std::string& mine);
 
   /// Calls `body`, which must not communicate. If it throws on any rank, every rank throws:
   /// Stopped, or InputError or std::runtime_error, whose message is empty except on rank 0.
   template <class Body>
-  void each(const Body& body) {
+  void run_on_all(const Body& body) {
     if (alone()) return body();
     Failure failure;
     try {
@@ -96,12 +96,12 @@ class Ranks {
   }
   /// Declares that all ranks end now, normally or by an exception, so that they may wait for each
   /// other.
-  void part() { parted_ = true; }
+  void announce_end() { parted_ = true; }
 
   /// While this rank waits for others and `stop` is true, calls `rescue` once, on another thread,
   /// and throws LostRank if they do not answer soon.
   virtual void watch(const std::atomic<bool>& /*stop*/, std::function<void()> /*rescue*/) {}
-  virtual void watch_no_more() {}
+  virtual void stop_watching() {}
 
  protected:
   Ranks(int rank, int count) : rank_(rank), count_(count) {}

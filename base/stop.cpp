@@ -3,18 +3,18 @@
 namespace saccade {
 namespace {
 
-thread_local const std::atomic<bool>* asked = nullptr;
+thread_local const std::atomic<bool>* answer_spec = nullptr;
 
 }  // namespace
 
-StopScope::StopScope(const std::atomic<bool>* stop) : outer_(asked) { asked = stop; }
+StopScope::StopScope(const std::atomic<bool>* stop) : outer_(answer_spec) { answer_spec = stop; }
 
-StopScope::~StopScope() { asked = outer_; }
+StopScope::~StopScope() { answer_spec = outer_; }
 
-const std::atomic<bool>* StopScope::current() { return asked; }
+const std::atomic<bool>* StopScope::current() { return answer_spec; }
 
 void stop_if_asked() {
-  if (asked != nullptr && *asked) throw Stopped{};
+  if (answer_spec != nullptr && *answer_spec) throw Stopped{};
 }
 
 }  // namespace saccade

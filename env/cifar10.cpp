@@ -31,9 +31,9 @@ void append_batch(const fs::path& path, std::vector<std::uint8_t>& records) {
                                    records[at], (at - first) / kRecord + 1, kCifarClasses - 1));
 }
 
-DigitSet unpack_records(const std::vector<std::uint8_t>& records) {
+Dataset unpack_records(const std::vector<std::uint8_t>& records) {
   const std::size_t count = records.size() / kRecord;
-  DigitSet set;
+  Dataset set;
   set.classes = static_cast<int>(kCifarClasses);
   set.images.resize({count, kCifarSide, kCifarSide, kCifarChannels});
   set.labels.resize({count});
@@ -65,8 +65,8 @@ std::vector<std::string> read_names(const fs::path& path) {
 
 }  // namespace
 
-RawDigits read_cifar10(const fs::path& folder) {
-  RawDigits digits;
+RawDatasets read_cifar10(const fs::path& folder) {
+  RawDatasets digits;
   digits.class_names = read_names(folder / "batches.meta.txt");
   std::vector<std::uint8_t> train, test;
   for (std::size_t i = 0; i + 1 < kCifar10Files.size(); ++i)

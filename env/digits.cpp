@@ -71,10 +71,10 @@ Files files_of(const std::array<const char*, N>& names, bool or_gz) {
 }
 
 /// Reads a look-alike of MNIST and names its ten classes.
-RawDigits read_named(const DataConfig& config, const std::vector<std::string>& class_names,
-                     const std::array<const char*, 4>& files = kIdxFiles) {
+RawDatasets read_named(const DataConfig& config, const std::vector<std::string>& class_names,
+                       const std::array<const char*, 4>& files = kIdxFiles) {
   const fs::path folder = find_folder(config, files_of(files, true));
-  RawDigits raw = read_idx(folder, {}, files);
+  RawDatasets raw = read_idx(folder, {}, files);
   if (raw.class_names.size() != class_names.size())
     throw InputError(
         fmt::format("data.source={} has {} classes, but the files in {} have {}; use "
@@ -84,50 +84,50 @@ RawDigits read_named(const DataConfig& config, const std::vector<std::string>& c
   return raw;
 }
 
-RawDigits load_mnist(const DataConfig& config) {
+RawDatasets load_mnist(const DataConfig& config) {
   return read_idx(find_folder(config, files_of(kIdxFiles, true)), kMnistCrc32);
 }
 
-RawDigits load_fashion(const DataConfig& config) {
+RawDatasets load_fashion(const DataConfig& config) {
   return read_named(config, {"T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt",
                              "sneaker", "bag", "ankle boot"});
 }
 
-RawDigits load_kmnist(const DataConfig& config) {
+RawDatasets load_kmnist(const DataConfig& config) {
   return read_named(config, {"o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"});
 }
 
 /// Swaps rows and columns of every image: EMNIST is published transposed.
-void turn_upright(DigitSet& set) { set.images = xt::eval(xt::transpose(set.images, {0, 2, 1, 3})); }
+void turn_upright(Dataset& set) { set.images = xt::eval(xt::transpose(set.images, {0, 2, 1, 3})); }
 
-RawDigits load_emnist(const DataConfig& config) {
-  RawDigits raw =
+RawDatasets load_emnist(const DataConfig& config) {
+  RawDatasets raw =
       read_named(config, {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, kEmnistFiles);
   turn_upright(raw.train);
   turn_upright(raw.test);
   return raw;
 }
 
-RawDigits load_svhn(const DataConfig& config) {
+RawDatasets load_svhn(const DataConfig& config) {
   return read_svhn(find_folder(config, files_of(kSvhnFiles, false)));
 }
 
-RawDigits load_cifar10(const DataConfig& config) {
+RawDatasets load_cifar10(const DataConfig& config) {
   return read_cifar10(find_folder(config, files_of(kCifar10Files, false)));
 }
 
-RawDigits load_idx(const DataConfig& config) {
-  RawDigits digits = read_idx(config.path, {});
+RawDatasets load_idx(const DataConfig& config) {
+  RawDatasets digits = read_idx(config.path, {});
   read_class_names(digits, config.path);
   return digits;
 }
 
-RawDigits load_folder(const DataConfig& config) {
+RawDatasets load_folder(const DataConfig& config) {
   const fs::path cache = cache_folder();
   return read_folder(config.path, config.size, cache.empty() ? cache : cache / "folders");
 }
 
-RawDigits load_synthetic(const DataConfig&) {
+RawDatasets load_synthetic(const DataConfig&) {
   constexpr int kTrain = 24000, kTest = 10000;
   constexpr std::uint64_t kSeed = 1;
   return draw_synthetic(kTrain, kTest, kSeed);
@@ -141,7 +141,7 @@ enum class Path {
 };
 
 struct Source {
-  RawDigits (*load)(const DataConfig&);
+  RawDatasets (*load)(const DataConfig&);
   Path path = Path::optional;
   bool resizes = false;  // it takes data.size
 };
@@ -161,9 +161,9 @@ const NameTable<Source>& sources() {
 }
 
 /// Returns digits first .. first + count - 1 of a set.
-DigitSet part(const DigitSet& set, int first, int count) {
+Dataset part(const Dataset& set, int first, int count) {
   const std::size_t pixels = set.images.size() / set.labels.size();  // per image
-  DigitSet digits;
+  Dataset digits;
   digits.classes = set.classes;
   auto shape = set.images.shape();
   shape[0] = static_cast<std::size_t>(count);
@@ -174,7 +174,7 @@ DigitSet part(const DigitSet& set, int first, int count) {
   return digits;
 }
 
-std::string pixel_checksum(const DigitSet& set) {
+std::string pixel_checksum(const Dataset& set) {
   return crc32_of(set.images.data(), set.images.size()).hex();
 }
 
@@ -211,7 +211,7 @@ void check(const DataConfig& config) {
 Digits load_digits(const DataConfig& config) {
   constexpr int kMostValid = 5000;
   check(config);
-  RawDigits raw = sources().at(config.source).load(config);
+  RawDatasets raw = sources().at(config.source).load(config);
   const int total = raw.train.size();
   if (total < kValidShare)
     throw InputError(fmt::format(

@@ -12,7 +12,7 @@
 namespace saccade {
 
 /// A dataset: labelled images of one size, independent of their source.
-struct DigitSet {
+struct Dataset {
   xt::xtensor<std::uint8_t, 4> images;  // (N, rows, cols, channels), channels 1 or 3 (RGB)
   xt::xtensor<int, 1> labels;           // (N), 0 .. classes - 1
   int classes = 0;
@@ -41,9 +41,9 @@ void check(const DataConfig& config);
 /// file (a sixth of it if it holds fewer than 30,000). They choose the checkpoint; the test digits
 /// are read once, at the end.
 struct Digits {
-  DigitSet train;
-  DigitSet valid;
-  DigitSet test;
+  Dataset train;
+  Dataset valid;
+  Dataset test;
   std::vector<std::string> class_names;             // (classes)
   std::string valid_origin = {}, test_origin = {};  // descriptions of where those digits are from
   // CRC-32 as 8 hex digits. IDX: file name -> checksum of its decompressed bytes; others: "train"
@@ -72,9 +72,9 @@ bool digits_can_be_resized(const std::string& source);
 // of data.* it takes.
 
 /// The output of a source: all its training digits (validation included) and its test digits.
-struct RawDigits {
-  DigitSet train;
-  DigitSet test;
+struct RawDatasets {
+  Dataset train;
+  Dataset test;
   std::vector<std::string> class_names;
   // Descriptions of where those digits are from.
   std::string valid_origin = "the last of the training file", test_origin = "the test file";
@@ -95,14 +95,14 @@ inline constexpr std::array<const char*, 4> kEmnistFiles = {
 /// `known_crc32` maps a file name to the CRC-32 it must have; other files are not checked. Images
 /// are (N, rows, cols), magic 0x803, or (N, rows, cols, channels) with 1 or 3 channels, magic
 /// 0x804; labels (N), magic 0x801. The number of classes is the largest label plus one.
-RawDigits read_idx(const std::filesystem::path& folder,
-                   const std::map<std::string, std::uint32_t>& known_crc32,
-                   const std::array<const char*, 4>& names = kIdxFiles);
+RawDatasets read_idx(const std::filesystem::path& folder,
+                     const std::map<std::string, std::uint32_t>& known_crc32,
+                     const std::array<const char*, 4>& names = kIdxFiles);
 
 /// Writes four such files, uncompressed, into an existing folder; read_idx reads them back
 /// unchanged. Throws InputError if the two sets differ in image size or a label is outside 0 ..
 /// 255, and std::runtime_error naming a file that cannot be written.
-void write_idx(const std::filesystem::path& folder, const DigitSet& train, const DigitSet& test);
+void write_idx(const std::filesystem::path& folder, const Dataset& train, const Dataset& test);
 
 /// Optional file beside them with one class name per line, read for data.source: idx. The number of
 /// classes is then the number of names.
@@ -113,14 +113,14 @@ void write_class_names(const std::filesystem::path& folder,
                        const std::vector<std::string>& class_names);
 /// Reads that file into `digits`; does nothing if it does not exist. Throws InputError with path
 /// and fault for an invalid name, or for fewer names than classes.
-void read_class_names(RawDigits& digits, const std::filesystem::path& folder);
+void read_class_names(RawDatasets& digits, const std::filesystem::path& folder);
 
 /// File names of the cropped digits of SVHN (Netzer et al. 2011).
 inline constexpr std::array<const char*, 2> kSvhnFiles = {"train_32x32.mat", "test_32x32.mat"};
 
 /// Reads two MAT files of version 5, with X (32, 32, 3, N) of uint8 and y, N labels 1 to 10, where
 /// 10 stands for the digit 0. Images are (N, 32, 32, 3).
-RawDigits read_svhn(const std::filesystem::path& folder);
+RawDatasets read_svhn(const std::filesystem::path& folder);
 
 /// File names of the binary version of CIFAR-10 (Krizhevsky 2009); the last one is the test set.
 inline constexpr std::array<const char*, 6> kCifar10Files = {"data_batch_1.bin", "data_batch_2.bin",
@@ -130,7 +130,7 @@ inline constexpr std::array<const char*, 6> kCifar10Files = {"data_batch_1.bin",
 /// Reads six files of records: one byte for the label, 0 to 9, and 3 planes (red, green, blue) of
 /// 32 x 32 bytes. Class names come from batches.meta.txt or, without it, are the published ones.
 /// Images are (N, 32, 32, 3).
-RawDigits read_cifar10(const std::filesystem::path& folder);
+RawDatasets read_cifar10(const std::filesystem::path& folder);
 
 /// Reads PNG and JPEG images, one folder per class: `train/<class>/*` and `test/<class>/*`, or
 /// `<class>/*` alone, of which a fixed random sixth becomes the test set. Classes are numbered in
@@ -140,12 +140,12 @@ RawDigits read_cifar10(const std::filesystem::path& folder);
 /// `cache`: folder for the decoded images, with one file per folder and size. A file is used until
 /// an image is added, removed, or changes in size or modification time (ImageCache). Empty: no
 /// cache.
-RawDigits read_folder(const std::filesystem::path& folder, int size,
-                      const std::filesystem::path& cache = {});
+RawDatasets read_folder(const std::filesystem::path& folder, int size,
+                        const std::filesystem::path& cache = {});
 
 /// Draws a procedural dataset of handwriting-like 28x28 digits: stroke skeletons with random slant,
 /// scale, rotation, thickness and elastic bends, rendered anti-aliased. Equal sizes and seed give
 /// the same set for any number of threads.
-RawDigits draw_synthetic(int num_train, int num_test, std::uint64_t seed);
+RawDatasets draw_synthetic(int num_train, int num_test, std::uint64_t seed);
 
 }  // namespace saccade

@@ -213,10 +213,10 @@ bool any_colour(const std::vector<Image>& images) {
                      [](const Image& image) { return image.pixels.channels() == 3; });
 }
 
-DigitSet pack(const std::vector<Image>& images, bool colour, int classes) {
+Dataset pack(const std::vector<Image>& images, bool colour, int classes) {
   const int rows = images.front().pixels.rows, cols = images.front().pixels.cols;
   const std::size_t count = images.size(), channels = colour ? 3 : 1;
-  DigitSet set;
+  Dataset set;
   set.classes = classes;
   set.images.resize(
       {count, static_cast<std::size_t>(rows), static_cast<std::size_t>(cols), channels});
@@ -246,15 +246,15 @@ std::string listing(const fs::path& folder, const std::vector<ImageFile>& files)
   return text;
 }
 
-RawDigits decode_all(const std::vector<ImageFile>& train, const std::vector<ImageFile>& test,
-                     int size, int classes) {
+RawDatasets decode_all(const std::vector<ImageFile>& train, const std::vector<ImageFile>& test,
+                       int size, int classes) {
   Workers workers(0);
   const std::vector<Image> train_images = read_images(train, size, workers);
   const std::vector<Image> test_images = read_images(test, size, workers);
   check_sizes(train_images.front(), train_images);
   check_sizes(train_images.front(), test_images);
   const bool colour = any_colour(train_images) || any_colour(test_images);
-  RawDigits digits;
+  RawDatasets digits;
   digits.train = pack(train_images, colour, classes);
   digits.test = pack(test_images, colour, classes);
   return digits;
@@ -262,7 +262,7 @@ RawDigits decode_all(const std::vector<ImageFile>& train, const std::vector<Imag
 
 }  // namespace
 
-RawDigits read_folder(const fs::path& folder, int size, const fs::path& cache) {
+RawDatasets read_folder(const fs::path& folder, int size, const fs::path& cache) {
   constexpr std::size_t kTestShare = 6;
   const fs::path train_folder = folder / "train", test_folder = folder / "test";
   const bool has_test = is_folder(train_folder) && is_folder(test_folder);
@@ -288,7 +288,7 @@ RawDigits read_folder(const fs::path& folder, int size, const fs::path& cache) {
   const ImageCache kept(error ? fs::path() : cache,
                         fmt::format("{} as {}", whole_path.string(), size),
                         listing(folder, train) + listing(folder, test));
-  std::optional<RawDigits> digits = kept.read();
+  std::optional<RawDatasets> digits = kept.read();
   if (!digits) {
     digits = decode_all(train, test, size, static_cast<int>(names.size()));
     kept.write(*digits);

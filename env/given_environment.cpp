@@ -6,11 +6,11 @@ namespace saccade {
 namespace {
 
 // The facts of an unlabelled scene; a sequence has at least its end mark.
-SceneFacts unknown(const Asked& asked) {
+SceneFacts unknown(const AnswerSpec& answer_spec) {
   SceneFacts facts;
   facts.num_digits = 0;
-  if (asked.kind != AnswerKind::sequence) return facts;
-  facts.symbols[0] = asked.num_classes - 1;
+  if (answer_spec.kind != AnswerKind::sequence) return facts;
+  facts.symbols[0] = answer_spec.num_classes - 1;
   facts.num_symbols = 1;
   return facts;
 }
@@ -19,13 +19,14 @@ SceneFacts unknown(const Asked& asked) {
 
 CanvasEnvironment::CanvasEnvironment(std::span<const std::uint8_t> canvases,
                                      std::span<const int> labels, const CanvasSize& size,
-                                     const Retina& retina, const Asked& asked, int episodes)
+                                     const Retina& retina, const AnswerSpec& answer_spec,
+                                     int episodes)
     : RetinaEnvironment(retina, episodes, 1),
       canvases_(canvases),
       labels_(labels),
       size_(size),
-      asked_(asked) {
-  std::ranges::fill(facts_, unknown(asked));
+      answer_spec_(answer_spec) {
+  std::ranges::fill(facts_, unknown(answer_spec));
 }
 
 void CanvasEnvironment::begin(std::uint64_t first_scene) {
@@ -39,16 +40,19 @@ void CanvasEnvironment::begin_one(int episode, std::uint64_t scene) {
   if (!labels_.empty()) facts_[episode].label = labels_[place];
 }
 
-HandedEnvironment::HandedEnvironment(const Tensor<3>& glimpses, const CanvasSize& size,
-                                     const Asked& asked, int episodes)
-    : glimpses_(glimpses), size_(size), asked_(asked), facts_(episodes, unknown(asked)) {}
+GlimpseArrayEnvironment::GlimpseArrayEnvironment(const Tensor<3>& glimpses, const CanvasSize& size,
+                                                 const AnswerSpec& answer_spec, int episodes)
+    : glimpses_(glimpses),
+      size_(size),
+      answer_spec_(answer_spec),
+      facts_(episodes, unknown(answer_spec)) {}
 
-void HandedEnvironment::begin(std::uint64_t first_scene) {
+void GlimpseArrayEnvironment::begin(std::uint64_t first_scene) {
   first_scene_ = first_scene;
   looks_ = 0;
 }
 
-void HandedEnvironment::observe(ConstMatrix, Matrix glimpses) {
+void GlimpseArrayEnvironment::observe(ConstMatrix, Matrix glimpses) {
   const int given = static_cast<int>(glimpses_.shape()[0]);
   const std::size_t scenes = glimpses_.shape()[1];
   for (int b = 0; b < glimpses.rows; ++b)
@@ -60,7 +64,8 @@ void HandedEnvironment::observe(ConstMatrix, Matrix glimpses) {
   ++looks_;
 }
 
-void HandedEnvironment::observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) {
+void GlimpseArrayEnvironment::observe_smoothly(ConstMatrix locations, Matrix glimpses,
+                                               Matrix slopes) {
   observe(locations, glimpses);
   for (int b = 0; b < slopes.rows; ++b) std::fill_n(slopes.row(b), slopes.cols, 0.0F);
 }

@@ -9,7 +9,7 @@
 namespace saccade {
 
 /// The answer spec: what is asked about scenes that the caller supplies.
-struct Asked {
+struct AnswerSpec {
   AnswerKind kind = AnswerKind::one_class;  // not actions: a fixed picture does not move
   int num_classes = 10;                     // C
   int max_symbols = 0;                      // J, for sequences
@@ -22,12 +22,13 @@ class CanvasEnvironment final : public RetinaEnvironment {
   /// Keeps references to `canvases` (N, channels, rows, cols), N >= 1, of `size`, and to `labels`
   /// (N), which may be empty. Keeps a copy of `retina`, which must be for canvases of that size.
   CanvasEnvironment(std::span<const std::uint8_t> canvases, std::span<const int> labels,
-                    const CanvasSize& size, const Retina& retina, const Asked& asked, int episodes);
+                    const CanvasSize& size, const Retina& retina, const AnswerSpec& answer_spec,
+                    int episodes);
 
-  int num_classes() const override { return asked_.num_classes; }
+  int num_classes() const override { return answer_spec_.num_classes; }
   CanvasSize canvas() const override { return size_; }
-  AnswerKind answer_kind() const override { return asked_.kind; }
-  int max_symbols() const override { return asked_.max_symbols; }
+  AnswerKind answer_kind() const override { return answer_spec_.kind; }
+  int max_symbols() const override { return answer_spec_.max_symbols; }
 
  private:
   void begin(std::uint64_t first_scene) override;
@@ -36,24 +37,24 @@ class CanvasEnvironment final : public RetinaEnvironment {
   std::span<const std::uint8_t> canvases_;
   std::span<const int> labels_;
   CanvasSize size_;
-  Asked asked_;
+  AnswerSpec answer_spec_;
 };
 
 /// Scenes for which the caller supplies only the glimpses, at whatever locations they were taken:
 /// look t of scene n shows glimpse (t, n mod N), and black after the last one. Slopes are unknown
 /// and written as 0.
-class HandedEnvironment final : public Environment {
+class GlimpseArrayEnvironment final : public Environment {
  public:
   /// Keeps a reference to `glimpses` (T, N, D), N >= 1.
-  HandedEnvironment(const Tensor<3>& glimpses, const CanvasSize& size, const Asked& asked,
-                    int episodes);
+  GlimpseArrayEnvironment(const Tensor<3>& glimpses, const CanvasSize& size,
+                          const AnswerSpec& answer_spec, int episodes);
 
   int episodes() const override { return static_cast<int>(facts_.size()); }
   int glimpse_size() const override { return static_cast<int>(glimpses_.shape()[2]); }
-  int num_classes() const override { return asked_.num_classes; }
+  int num_classes() const override { return answer_spec_.num_classes; }
   CanvasSize canvas() const override { return size_; }
-  AnswerKind answer_kind() const override { return asked_.kind; }
-  int max_symbols() const override { return asked_.max_symbols; }
+  AnswerKind answer_kind() const override { return answer_spec_.kind; }
+  int max_symbols() const override { return answer_spec_.max_symbols; }
   std::span<const SceneFacts> facts() const override { return facts_; }
 
  private:
@@ -63,7 +64,7 @@ class HandedEnvironment final : public Environment {
 
   const Tensor<3>& glimpses_;
   CanvasSize size_;
-  Asked asked_;
+  AnswerSpec answer_spec_;
   std::uint64_t first_scene_ = 0;
   int looks_ = 0;
   std::vector<SceneFacts> facts_;  // (B)

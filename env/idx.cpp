@@ -158,11 +158,11 @@ IdxFile read_images(const fs::path& folder, const std::string& name) {
 }
 
 /// Combines an image file and a label file into a dataset.
-DigitSet pair_up(const IdxFile& images, const IdxFile& labels) {
+Dataset pair_up(const IdxFile& images, const IdxFile& labels) {
   if (images.shape[0] != labels.shape[0])
     throw InputError(fmt::format("{} holds {} images, but {} holds {} labels; allowed: one each",
                                  images.path, images.shape[0], labels.path, labels.shape[0]));
-  DigitSet set;
+  Dataset set;
   set.images.resize({images.shape[0], images.shape[1], images.shape[2], images.shape[3]});
   set.labels.resize({labels.shape[0]});
   std::copy(images.values().begin(), images.values().end(), set.images.begin());
@@ -170,11 +170,11 @@ DigitSet pair_up(const IdxFile& images, const IdxFile& labels) {
   return set;
 }
 
-std::string image_size(const DigitSet& set) {
+std::string image_size(const Dataset& set) {
   return fmt::format("{} x {} x {}", set.rows(), set.cols(), set.channels());
 }
 
-void require_one_size(const DigitSet& train, const DigitSet& test, const fs::path& folder,
+void require_one_size(const Dataset& train, const Dataset& test, const fs::path& folder,
                       const std::array<const char*, 4>& names) {
   if (image_size(train) != image_size(test))
     throw InputError(fmt::format(
@@ -182,7 +182,7 @@ void require_one_size(const DigitSet& train, const DigitSet& test, const fs::pat
         folder.string(), image_size(train), names[0], image_size(test), names[2]));
 }
 
-int largest_label(const DigitSet& set) {
+int largest_label(const Dataset& set) {
   return *std::max_element(set.labels.begin(), set.labels.end());
 }
 
@@ -199,7 +199,7 @@ void write_file(const fs::path& path, std::uint32_t magic, std::span<const std::
   file.append({reinterpret_cast<const char*>(values.data()), values.size()});
 }
 
-void write_split(const fs::path& folder, const DigitSet& set, const char* images,
+void write_split(const fs::path& folder, const Dataset& set, const char* images,
                  const char* labels) {
   const auto shape = set.images.shape();
   const bool grey = set.channels() == 1;
@@ -211,9 +211,10 @@ void write_split(const fs::path& folder, const DigitSet& set, const char* images
 
 }  // namespace
 
-RawDigits read_idx(const fs::path& folder, const std::map<std::string, std::uint32_t>& known_crc32,
-                   const std::array<const char*, 4>& names) {
-  RawDigits digits;
+RawDatasets read_idx(const fs::path& folder,
+                     const std::map<std::string, std::uint32_t>& known_crc32,
+                     const std::array<const char*, 4>& names) {
+  RawDatasets digits;
   const auto check = [&](const IdxFile& file, const std::string& name) {
     const Crc32 found = crc32_of(file.bytes.data(), file.bytes.size());
     const auto known = known_crc32.find(name);
@@ -227,7 +228,7 @@ RawDigits read_idx(const fs::path& folder, const std::map<std::string, std::uint
   const auto read_split = [&](const std::string& images_name, const std::string& labels_name) {
     const IdxFile images = read_images(folder, images_name);
     const IdxFile labels = read_file(folder, labels_name, {kLabels});
-    const DigitSet set = pair_up(images, labels);
+    const Dataset set = pair_up(images, labels);
     check(images, images_name);
     check(labels, labels_name);
     return set;
@@ -242,10 +243,10 @@ RawDigits read_idx(const fs::path& folder, const std::map<std::string, std::uint
   return digits;
 }
 
-void write_idx(const fs::path& folder, const DigitSet& train, const DigitSet& test) {
+void write_idx(const fs::path& folder, const Dataset& train, const Dataset& test) {
   constexpr int kLargestLabel = 255;
   require_one_size(train, test, folder, kIdxFiles);
-  for (const DigitSet* set : {&train, &test})
+  for (const Dataset* set : {&train, &test})
     for (const int label : set->labels)
       if (label < 0 || label > kLargestLabel)
         throw InputError(
@@ -276,7 +277,7 @@ void write_class_names(const fs::path& folder, const std::vector<std::string>& c
   write_text(folder / kClassNames, lines);
 }
 
-void read_class_names(RawDigits& digits, const fs::path& folder) {
+void read_class_names(RawDatasets& digits, const fs::path& folder) {
   constexpr std::uintmax_t kMostBytes = 1'000'000;
   const fs::path path = folder / kClassNames;
   const std::unique_ptr<InputFile> file = InputFile::if_there(path);

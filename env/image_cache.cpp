@@ -84,12 +84,12 @@ std::unique_ptr<InputFile> open_if_readable(const fs::path& path) {
   }
 }
 
-void put_set(CheckedOut& out, const DigitSet& set) {
+void put_set(CheckedOut& out, const Dataset& set) {
   out.put(set.labels.data(), set.labels.size() * sizeof(int));
   out.put(set.images.data(), set.images.size());
 }
 
-bool get_set(CheckedIn& in, const Shape& shape, DigitSet& set) {
+bool get_set(CheckedIn& in, const Shape& shape, Dataset& set) {
   set.classes = static_cast<int>(shape.classes);
   set.labels.resize({shape.sides[0]});
   set.images.resize(shape.sides);
@@ -97,7 +97,7 @@ bool get_set(CheckedIn& in, const Shape& shape, DigitSet& set) {
          in.get(set.images.data(), set.images.size());
 }
 
-Shape shape_of(const DigitSet& set) {
+Shape shape_of(const Dataset& set) {
   Shape shape{};
   std::ranges::copy(set.images.shape(), shape.sides.begin());
   shape.classes = static_cast<std::uint64_t>(set.classes);
@@ -112,7 +112,7 @@ ImageCache::ImageCache(const fs::path& cache, const std::string& source, std::st
   path_ = cache / (crc32_of(source.data(), source.size()).hex() + ".images");
 }
 
-std::optional<RawDigits> ImageCache::read() const {
+std::optional<RawDatasets> ImageCache::read() const {
   if (path_.empty()) return {};
   const std::unique_ptr<InputFile> file = open_if_readable(path_);
   if (!file) return {};
@@ -128,13 +128,13 @@ std::optional<RawDigits> ImageCache::read() const {
   if (!in.get(shapes.data(), sizeof shapes) || !shapes[0].sane() || !shapes[1].sane()) return {};
   const std::uint64_t head = mark.size() + sizeof key_size + key.size() + sizeof shapes;
   if (size != head + shapes[0].bytes() + shapes[1].bytes() + sizeof(std::uint32_t)) return {};
-  RawDigits digits;
+  RawDatasets digits;
   if (!get_set(in, shapes[0], digits.train) || !get_set(in, shapes[1], digits.test)) return {};
   if (!in.finish()) return {};
   return digits;
 }
 
-void ImageCache::write(const RawDigits& digits) const {
+void ImageCache::write(const RawDatasets& digits) const {
   if (path_.empty()) return;
   std::error_code ignored;
   fs::create_directories(path_.parent_path(), ignored);

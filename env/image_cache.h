@@ -18,10 +18,10 @@ class ImageCache {
 
   /// Returns the cached images and labels if the file is intact and has this key. Class names are
   /// left empty. A damaged or unreadable file counts as missing.
-  std::optional<RawDigits> read() const;
+  std::optional<RawDatasets> read() const;
   /// Replaces the cached images atomically. Ignores write errors, because the images can be decoded
   /// again.
-  void write(const RawDigits& digits) const;
+  void write(const RawDatasets& digits) const;
 
   /// Empty if there is no cache.
   const std::filesystem::path& path() const { return path_; }

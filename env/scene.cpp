@@ -197,7 +197,7 @@ Region to_region(const Box& box, int canvas_cols, int canvas_rows) {
 }
 
 SceneMaker::SceneMaker(const SceneConfig& config, const AugmentationConfig& augmentation,
-                       const DigitSet& digits, DigitOrder order, std::uint64_t seed)
+                       const Dataset& digits, DigitOrder order, std::uint64_t seed)
     : kind_(&kind_of_digits(config.kind)),
       config_(config),
       augmentation_(augmentation),

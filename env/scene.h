@@ -152,7 +152,7 @@ class SceneMaker {
   /// Keeps a reference to `digits`. Settles the configuration and throws InputError as check()
   /// does, and naming the keys of what these digits do not fit.
   SceneMaker(const SceneConfig& config, const AugmentationConfig& augmentation,
-             const DigitSet& digits, DigitOrder order, std::uint64_t seed);
+             const Dataset& digits, DigitOrder order, std::uint64_t seed);
 
   int rows() const { return config_.canvas[0]; }
   int cols() const { return config_.canvas[1]; }
@@ -175,7 +175,7 @@ class SceneMaker {
   const Kind* kind_;
   SceneConfig config_;
   Augmentation augmentation_;
-  const DigitSet& digits_;
+  const Dataset& digits_;
   DigitOrder order_;
   std::uint64_t seed_;
   int (*label_)(std::span<const int> digit_labels);

@@ -57,12 +57,12 @@ xt::xtensor<int, 1> to_labels(const fs::path& path, const MatArray& y, std::size
   return labels;
 }
 
-DigitSet read_split(const fs::path& path) {
+Dataset read_split(const fs::path& path) {
   const std::array<std::string, 2> names = {"X", "y"};
   const std::map<std::string, MatArray> arrays = read_mat(path, names);
   for (const std::string& name : names)
     if (!arrays.contains(name)) fail(path, fmt::format("no variable {}; needed: X and y", name));
-  DigitSet set;
+  Dataset set;
   set.images = to_images(path, arrays.at("X"));
   set.labels = to_labels(path, arrays.at("y"), set.images.shape()[0]);
   set.classes = kSvhnClasses;
@@ -71,8 +71,8 @@ DigitSet read_split(const fs::path& path) {
 
 }  // namespace
 
-RawDigits read_svhn(const fs::path& folder) {
-  RawDigits digits;
+RawDatasets read_svhn(const fs::path& folder) {
+  RawDatasets digits;
   digits.train = read_split(folder / kSvhnFiles[0]);
   digits.test = read_split(folder / kSvhnFiles[1]);
   for (int label = 0; label < kSvhnClasses; ++label)

@@ -237,11 +237,11 @@ void draw_digit(int digit, RandomStream& random, std::span<std::uint8_t> pixels)
 }
 
 /// `split` keys the random numbers. Labels are balanced and randomly ordered.
-DigitSet draw_set(int count, std::uint64_t seed, std::uint32_t split, Workers& workers) {
+Dataset draw_set(int count, std::uint64_t seed, std::uint32_t split, Workers& workers) {
   constexpr int kChunk = 256;  // images per task
   constexpr int kClasses = 10;
   constexpr std::uint32_t kLabels = 2;  // label streams follow those of the two splits
-  DigitSet set;
+  Dataset set;
   set.classes = kClasses;
   set.images.resize({static_cast<std::size_t>(count), kSide, kSide, 1});
   set.labels.resize({static_cast<std::size_t>(count)});
@@ -261,9 +261,9 @@ DigitSet draw_set(int count, std::uint64_t seed, std::uint32_t split, Workers& w
 
 }  // namespace
 
-RawDigits draw_synthetic(int num_train, int num_test, std::uint64_t seed) {
+RawDatasets draw_synthetic(int num_train, int num_test, std::uint64_t seed) {
   Workers workers(0);
-  RawDigits digits;
+  RawDatasets digits;
   digits.train = draw_set(num_train, seed, 0, workers);
   digits.test = draw_set(num_test, seed, 1, workers);
   for (int digit = 0; digit < digits.train.classes; ++digit)

@@ -9,7 +9,7 @@
 namespace saccade {
 namespace {
 
-const DigitSet& part_of(const Digits& digits, Split split) {
+const Dataset& part_of(const Digits& digits, Split split) {
   return split == Split::train ? digits.train : split == Split::valid ? digits.valid : digits.test;
 }
 

@@ -70,7 +70,7 @@ void tell(const std::exception& error) {
   std::fputs(line.c_str(), stderr);  // standard error may be closed
 }
 
-saccade::Ending call_verb(const saccade::Verb& verb, const saccade::Call& call) {
+saccade::Ending call_verb(const saccade::Command& verb, const saccade::Call& call) {
   try {
     return verb.call(call);
   } catch (const std::filesystem::filesystem_error& error) {
@@ -87,8 +87,8 @@ int main(int argc, char** argv) {
   std::unique_ptr<saccade::Ranks> ranks;  // destroyed last: the rank that ends first may end the
                                           // others
   try {
-    const std::vector<saccade::Verb> verbs = saccade::verbs();
-    const saccade::Verb* verb = saccade::read_command_line(verbs, argc, argv);
+    const std::vector<saccade::Command> verbs = saccade::verbs();
+    const saccade::Command* verb = saccade::read_command_line(verbs, argc, argv);
     if (verb == nullptr) return kDone;
     if (!verb->joins_ranks) saccade::require_one_rank(verb->name);
     const auto join_ranks = [&]() -> saccade::Ranks& {

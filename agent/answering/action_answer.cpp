@@ -33,20 +33,20 @@ class ActionAnswer final : public Answer {
 
   void begin() override { std::ranges::fill(rewards, 0.0F); }
 
-  void step(const Turn& turn) override {
-    const Matrix p = saccade::step(probabilities, turn.t);
-    const Matrix logits = saccade::step(logits_, turn.t);
-    parts_.classifier.forward(logits, core_.state(turn.t + 1), turn.parameters);
+  void step(const StepContext& now) override {
+    const Matrix p = saccade::step(probabilities, now.t);
+    const Matrix logits = saccade::step(logits_, now.t);
+    parts_.classifier.forward(logits, core_.state(now.t + 1), now.parameters);
     softmax_forward(p, logits, 1.0F);
-    const Readout readout = turn.request.readout;
-    const bool samples = readout == Readout::training || readout == Readout::sample;
-    const std::span<int> actions = taken(turn.t);
+    const SamplingMode sampling = now.request.sampling;
+    const bool samples = sampling == SamplingMode::training || sampling == SamplingMode::sample;
+    const std::span<int> actions = taken(now.t);
     for (int b = 0; b < p.rows; ++b) {
       const float* row = p.row(b);
-      actions[b] = samples ? draw(row, p.cols, turn.streams[b])
+      actions[b] = samples ? draw(row, p.cols, now.streams[b])
                            : static_cast<int>(std::max_element(row, row + p.cols) - row);
     }
-    const std::span<float> earned(&earned_(turn.t, 0), actions.size());
+    const std::span<float> earned(&earned_(now.t, 0), actions.size());
     environment_.act(actions, earned);
     for (std::size_t b = 0; b < earned.size(); ++b) rewards[b] += earned[b];
   }
@@ -84,11 +84,11 @@ class ActionAnswer final : public Answer {
   ConstMatrix logits(int s) const override { return saccade::step(logits_, s); }
   int chosen(int s, int b) const override { return taken(s)[b]; }
 
-  std::span<const int> said(int b) const override {
+  std::span<const int> predictions(int b) const override {
     for (int t = 0; t < core_.steps; ++t) episode_[t] = taken(t)[b];
     return episode_;
   }
-  std::span<const int> truth(int) const override { return {}; }
+  std::span<const int> labels(int) const override { return {}; }
   float error(int b) const override {
     return 1.0F - rewards[b] / environment_.best_return(core_.steps);
   }
@@ -112,12 +112,12 @@ class ActionAnswer final : public Answer {
 
 class ActionAnswering final : public Answering {
  public:
-  ActionAnswering(const AgentConfig& config, const Sight& sight, int state_size, int steps,
+  ActionAnswering(const AgentConfig& config, const ObservationSpec& spec, int state_size, int steps,
                   ParameterLayout& layout)
       : state_size_(state_size),
-        parts_{.classifier = LinearHead("classifier", state_size, sight.num_classes,
+        parts_{.classifier = LinearHead("classifier", state_size, spec.num_classes,
                                         uniform_fan_in(state_size), layout),
-               .num_actions = sight.num_classes,
+               .num_actions = spec.num_classes,
                .entropy = static_cast<float>(config.reinforce.action_entropy)} {
     traits_ = {.outputs = steps, .max_said = steps, .acts = true};
   }
@@ -138,9 +138,9 @@ class ActionAnswering final : public Answering {
 }  // namespace
 
 std::unique_ptr<const Answering> make_action_answering(const AgentConfig& config,
-                                                       const Sight& sight, int state_size,
+                                                       const ObservationSpec& spec, int state_size,
                                                        int steps, ParameterLayout& layout) {
-  return std::make_unique<ActionAnswering>(config, sight, state_size, steps, layout);
+  return std::make_unique<ActionAnswering>(config, spec, state_size, steps, layout);
 }
 
 }  // namespace saccade

@@ -37,10 +37,10 @@ class Answer {
   virtual void begin() = 0;
   /// Call when the state h_{t+1} is known. Agents with actions act now; the others answer after the
   /// last step.
-  virtual void step(const Turn& turn) = 0;
+  virtual void step(const StepContext& now) = 0;
 
   /// Writes the rewards r_t (T, B) due to glimpse t and the answer after it. Rewards per look
-  /// require episodes in sampling mode Readout::training, or classify_every_step.
+  /// require episodes in sampling mode SamplingMode::training, or classify_every_step.
   virtual void earned(Matrix earned) const = 0;
   /// Overwrites the gradients of the parameters and adds to core.dstate.
   virtual AnswerLoss backward(std::span<float> gradient, const Credit& credit,
@@ -60,8 +60,8 @@ class Answer {
 
   /// The prediction for episode b and its label: one class; the symbols before the end mark; or the
   /// actions, which have no labels. Valid until the next call.
-  virtual std::span<const int> said(int b) const = 0;
-  virtual std::span<const int> truth(int b) const = 0;
+  virtual std::span<const int> predictions(int b) const = 0;
+  virtual std::span<const int> labels(int b) const = 0;
   /// The fraction of the largest possible return that episode b missed, in [0, 1].
   virtual float error(int b) const = 0;
   /// The attention weights of the last answers.

@@ -5,16 +5,16 @@
 
 namespace saccade {
 
-std::unique_ptr<const Answering> make_answering(const AgentConfig& config, const Sight& sight,
-                                                int state_size, int steps,
-                                                ParameterLayout& layout) {
-  switch (sight.answer) {
+std::unique_ptr<const Answering> make_answering(const AgentConfig& config,
+                                                const ObservationSpec& spec, int state_size,
+                                                int steps, ParameterLayout& layout) {
+  switch (spec.answer) {
     case AnswerKind::one_class:
-      return make_class_answering(config, sight, state_size, steps, layout);
+      return make_class_answering(config, spec, state_size, steps, layout);
     case AnswerKind::sequence:
-      return make_sequence_answering(config, sight, state_size, steps, layout);
+      return make_sequence_answering(config, spec, state_size, steps, layout);
     case AnswerKind::actions:
-      return make_action_answering(config, sight, state_size, steps, layout);
+      return make_action_answering(config, spec, state_size, steps, layout);
   }
   throw std::logic_error("an AnswerKind that nobody answers");
 }

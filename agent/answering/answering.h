@@ -5,7 +5,7 @@
 #include "agent/answering/answer.h"
 #include "agent/cores/core.h"
 #include "agent/spec/config.h"
-#include "agent/spec/sight.h"
+#include "agent/spec/observation_spec.h"
 #include "env/environment.h"
 #include "nn/parameters.h"
 #include "nn/work.h"
@@ -45,18 +45,20 @@ class Answering {
 /// Makes the answering that the observation spec asks for (`sight.answer`), from T = `steps` states
 /// of width H = `state_size`. Throws InputError naming the keys if the parts do not fit together.
 /// `layout` must outlive it.
-std::unique_ptr<const Answering> make_answering(const AgentConfig& config, const Sight& sight,
-                                                int state_size, int steps, ParameterLayout& layout);
+std::unique_ptr<const Answering> make_answering(const AgentConfig& config,
+                                                const ObservationSpec& spec, int state_size,
+                                                int steps, ParameterLayout& layout);
 
 // The implementations, one file each. A new one is a file and a line in answering.cpp.
-std::unique_ptr<const Answering> make_class_answering(const AgentConfig& config, const Sight& sight,
-                                                      int state_size, int steps,
-                                                      ParameterLayout& layout);
+std::unique_ptr<const Answering> make_class_answering(const AgentConfig& config,
+                                                      const ObservationSpec& spec, int state_size,
+                                                      int steps, ParameterLayout& layout);
 std::unique_ptr<const Answering> make_sequence_answering(const AgentConfig& config,
-                                                         const Sight& sight, int state_size,
-                                                         int steps, ParameterLayout& layout);
+                                                         const ObservationSpec& spec,
+                                                         int state_size, int steps,
+                                                         ParameterLayout& layout);
 std::unique_ptr<const Answering> make_action_answering(const AgentConfig& config,
-                                                       const Sight& sight, int state_size,
+                                                       const ObservationSpec& spec, int state_size,
                                                        int steps, ParameterLayout& layout);
 
 }  // namespace saccade

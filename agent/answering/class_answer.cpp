@@ -47,13 +47,13 @@ class ClassAnswer final : public Answer {
     }
   }
 
-  void step(const Turn& turn) override {
+  void step(const StepContext& now) override {
     const int last = core_.steps - 1;
-    if (turn.t < last) return;
-    const bool pays = parts_.reward.by_step && turn.request.readout == Readout::training;
-    first_ = turn.request.classify_every_step || pays ? 0 : last;
-    parts_.hidden->prepare(memory_, core_.states(), lengths_, turn.parameters);
-    for (int t = first_; t <= last; ++t) classify(t, turn.parameters);
+    if (now.t < last) return;
+    const bool pays = parts_.reward.by_step && now.request.sampling == SamplingMode::training;
+    first_ = now.request.classify_every_step || pays ? 0 : last;
+    parts_.hidden->prepare(memory_, core_.states(), lengths_, now.parameters);
+    for (int t = first_; t <= last; ++t) classify(t, now.parameters);
     const ConstMatrix p = saccade::step(probabilities, last);
     for (int b = 0; b < p.rows; ++b)
       classes_[b] = static_cast<int>(std::max_element(p.row(b), p.row(b) + p.cols) - p.row(b));
@@ -96,8 +96,8 @@ class ClassAnswer final : public Answer {
     return static_cast<int>(std::max_element(row, row + parts_.num_classes) - row);
   }
 
-  std::span<const int> said(int b) const override { return {&classes_[b], 1}; }
-  std::span<const int> truth(int b) const override { return {&labels_[b], 1}; }
+  std::span<const int> predictions(int b) const override { return {&classes_[b], 1}; }
+  std::span<const int> labels(int b) const override { return {&labels_[b], 1}; }
   float error(int b) const override { return 1.0F - rewards[b]; }
 
   StateWeights state_weights() const override {
@@ -151,9 +151,9 @@ class ClassAnswer final : public Answer {
 
 class ClassAnswering final : public Answering {
  public:
-  ClassAnswering(const AgentConfig& config, const Sight& sight, int state_size, int steps,
+  ClassAnswering(const AgentConfig& config, const ObservationSpec& spec, int state_size, int steps,
                  ParameterLayout& layout)
-      : parts_(make_parts(config, sight, state_size, steps, layout)) {
+      : parts_(make_parts(config, spec, state_size, steps, layout)) {
     traits_ = {.outputs = steps,
                .classifies = true,
                .attends = parts_.weighs,
@@ -178,14 +178,14 @@ class ClassAnswering final : public Answering {
            linear_work(parts_.hidden->output_size(), parts_.num_classes) * classified;
   }
 
-  static ClassParts make_parts(const AgentConfig& config, const Sight& sight, int state_size,
-                               int steps, ParameterLayout& layout) {
+  static ClassParts make_parts(const AgentConfig& config, const ObservationSpec& spec,
+                               int state_size, int steps, ParameterLayout& layout) {
     auto hidden = make_hidden_attention(config.hidden, "hidden", state_size, steps, layout);
     const int inputs = hidden->output_size();
     return {.hidden = std::move(hidden),
             .classifier =
-                LinearHead("classifier", inputs, sight.num_classes, uniform_fan_in(inputs), layout),
-            .num_classes = sight.num_classes,
+                LinearHead("classifier", inputs, spec.num_classes, uniform_fan_in(inputs), layout),
+            .num_classes = spec.num_classes,
             .weighs = config.hidden.kind != "last",
             .classifier_weight = config.training.classifier_weight,
             .step_loss = config.training.step_loss,
@@ -197,10 +197,10 @@ class ClassAnswering final : public Answering {
 
 }  // namespace
 
-std::unique_ptr<const Answering> make_class_answering(const AgentConfig& config, const Sight& sight,
-                                                      int state_size, int steps,
-                                                      ParameterLayout& layout) {
-  return std::make_unique<ClassAnswering>(config, sight, state_size, steps, layout);
+std::unique_ptr<const Answering> make_class_answering(const AgentConfig& config,
+                                                      const ObservationSpec& spec, int state_size,
+                                                      int steps, ParameterLayout& layout) {
+  return std::make_unique<ClassAnswering>(config, spec, state_size, steps, layout);
 }
 
 }  // namespace saccade

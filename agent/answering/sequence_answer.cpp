@@ -40,26 +40,26 @@ class SequenceAnswer final : public Answer {
       lengths_[b] = counted_steps(environment_.facts()[b], core_.steps);
   }
 
-  void step(const Turn& turn) override {
-    if (turn.t < core_.steps - 1) return;
-    const bool forced = turn.request.readout == Readout::training;
-    const bool by_step = parts_.reward.by_step && (forced || turn.request.classify_every_step);
+  void step(const StepContext& now) override {
+    if (now.t < core_.steps - 1) return;
+    const bool forced = now.request.sampling == SamplingMode::training;
+    const bool by_step = parts_.reward.by_step && (forced || now.request.classify_every_step);
     if (by_step)
-      for (int t = 0; t < turn.t; ++t) {
+      for (int t = 0; t < now.t; ++t) {
         for (int b = 0; b < core_.episodes(); ++b) length_so_far_[b] = std::min(t + 1, lengths_[b]);
-        say(length_so_far_, forced, turn.parameters);
+        say(length_so_far_, forced, now.parameters);
         judge(t);
       }
-    say(lengths_, forced, turn.parameters);
+    say(lengths_, forced, now.parameters);
     probabilities = memory_.probabilities;
-    if (!forced && turn.request.beam > 1)
-      beam_search(said_, parts_.decoder, symbols(), turn.request.beam, core_.states(), lengths_,
-                  core_.steps, turn.parameters);
+    if (!forced && now.request.beam > 1)
+      beam_search(said_, parts_.decoder, symbols(), now.request.beam, core_.states(), lengths_,
+                  core_.steps, now.parameters);
     environment_.answer_sequence(said_, rewards);
     if (forced || by_step)
-      judge(turn.t);
+      judge(now.t);
     else
-      std::ranges::copy(rewards, &worth_(turn.t, 0));
+      std::ranges::copy(rewards, &worth_(now.t, 0));
   }
 
   void earned(Matrix earned) const override {
@@ -98,17 +98,17 @@ class SequenceAnswer final : public Answer {
 
   ConstMatrix logits(int s) const override { return saccade::step(memory_.logits, s); }
   int chosen(int s, int b) const override {
-    const std::span<const int> symbols = said(b);
+    const std::span<const int> symbols = predictions(b);
     const int length = static_cast<int>(symbols.size());
     return s < length ? symbols[s] : s == length ? parts_.decoder.num_symbols() - 1 : -1;
   }
 
-  std::span<const int> said(int b) const override {
+  std::span<const int> predictions(int b) const override {
     const int* first = &said_[b * symbols()];
     const int* end = std::find(first, first + symbols(), parts_.decoder.num_symbols() - 1);
     return {first, end};
   }
-  std::span<const int> truth(int b) const override {
+  std::span<const int> labels(int b) const override {
     return {facts(b).symbols.data(), static_cast<std::size_t>(facts(b).num_symbols - 1)};
   }
   float error(int b) const override { return 1.0F - rewards[b]; }
@@ -165,15 +165,15 @@ class SequenceAnswer final : public Answer {
 
 class SequenceAnswering final : public Answering {
  public:
-  SequenceAnswering(const AgentConfig& config, const Sight& sight, int state_size, int steps,
-                    ParameterLayout& layout)
+  SequenceAnswering(const AgentConfig& config, const ObservationSpec& spec, int state_size,
+                    int steps, ParameterLayout& layout)
       : steps_(steps),
-        parts_{.decoder = Decoder(config.decoder, config.hidden, sight.num_classes, state_size,
+        parts_{.decoder = Decoder(config.decoder, config.hidden, spec.num_classes, state_size,
                                   steps, layout),
                .classifier_weight = config.training.classifier_weight,
                .reward = find_reward(config.reinforce.reward)} {
-    traits_ = {.outputs = sight.max_symbols,
-               .max_said = sight.max_symbols,
+    traits_ = {.outputs = spec.max_symbols,
+               .max_said = spec.max_symbols,
                .spells = true,
                .attends = parts_.decoder.attends()};
   }
@@ -196,9 +196,10 @@ class SequenceAnswering final : public Answering {
 }  // namespace
 
 std::unique_ptr<const Answering> make_sequence_answering(const AgentConfig& config,
-                                                         const Sight& sight, int state_size,
-                                                         int steps, ParameterLayout& layout) {
-  return std::make_unique<SequenceAnswering>(config, sight, state_size, steps, layout);
+                                                         const ObservationSpec& spec,
+                                                         int state_size, int steps,
+                                                         ParameterLayout& layout) {
+  return std::make_unique<SequenceAnswering>(config, spec, state_size, steps, layout);
 }
 
 }  // namespace saccade

@@ -93,7 +93,7 @@ void check_trace(const ReinforceConfig& config) {
                     config.trace, config.reward, config.advantage));
 }
 
-void add_up(Matrix returns, ConstMatrix earned, float decay) {
+void discounted_returns(Matrix returns, ConstMatrix earned, float decay) {
   for (int t = returns.rows - 1; t >= 0; --t)
     for (int b = 0; b < returns.cols; ++b)
       returns(t, b) = earned(t, b) + (t + 1 < returns.rows ? decay * returns(t + 1, b) : 0.0F);

@@ -58,6 +58,6 @@ Trace trace_of(const ReinforceConfig& config, bool acts);
 void check_trace(const ReinforceConfig& config);
 
 /// Writes R_t, (T, B): what follows step t.
-void add_up(Matrix returns, ConstMatrix earned, float decay);
+void discounted_returns(Matrix returns, ConstMatrix earned, float decay);
 
 }  // namespace saccade

@@ -15,7 +15,7 @@ CreditAssignment::CreditAssignment(const Model& model, int episodes)
 void CreditAssignment::observe(Rollout& rollout, std::span<const float> parameters,
                                bool with_baselines) {
   rollout.answer->earned(matrix(earned));
-  add_up(matrix(returns), matrix(earned), trace_.of_returns);
+  discounted_returns(matrix(returns), matrix(earned), trace_.of_returns);
   if (with_baselines && model_.baseline) rollout.estimate_baselines(baselines, critic, parameters);
 }
 

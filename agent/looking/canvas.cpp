@@ -9,14 +9,14 @@ namespace {
 // Sees the whole canvas in one step, for the baselines without glimpses.
 class CanvasLook final : public LookBase {
  public:
-  CanvasLook(const CanvasNetwork& network, const Sight& sight, Environment& environment,
+  CanvasLook(const CanvasNetwork& network, const ObservationSpec& spec, Environment& environment,
              CoreMemory& core)
       : LookBase(0, 0, environment, core),
         network_(network),
-        pixels_(sight.pixels),
-        plane_(sight.canvas.rows * sight.canvas.cols),
+        pixels_(spec.pixels),
+        plane_(spec.canvas.rows * spec.canvas.cols),
         memory_(network.make_memory(episodes())),
-        canvases_(zeros<2>(episodes(), sight.canvas.pixels())),
+        canvases_(zeros<2>(episodes(), spec.canvas.pixels())),
         dcanvases_(canvases_) {}
 
   void begin(std::span<const float>) override {
@@ -51,13 +51,13 @@ class CanvasLook final : public LookBase {
 
 class CanvasLooking final : public Looking {
  public:
-  CanvasLooking(const AgentConfig& config, const Sight& sight, ParameterLayout& layout)
+  CanvasLooking(const AgentConfig& config, const ObservationSpec& spec, ParameterLayout& layout)
       : Looking(config.glimpse),
-        sight_(sight),
+        spec_(spec),
         network_(make_canvas_network(config.model.kind,
-                                     {.channels = sight.canvas.channels,
-                                      .rows = sight.canvas.rows,
-                                      .cols = sight.canvas.cols,
+                                     {.channels = spec.canvas.channels,
+                                      .rows = spec.canvas.rows,
+                                      .cols = spec.canvas.cols,
                                       .hidden = config.model.canvas_hidden,
                                       .conv_channels = config.model.channels,
                                       .kernel_size = config.model.kernel_size,
@@ -69,25 +69,26 @@ class CanvasLooking final : public Looking {
                .looks = false,
                .samples = false,
                .first_action = 1,
-               .canvas_pixels = static_cast<double>(sight.canvas.rows) * sight.canvas.cols};
+               .canvas_pixels = static_cast<double>(spec.canvas.rows) * spec.canvas.cols};
   }
 
   std::unique_ptr<Look> make_look(Environment& environment, CoreMemory& core) const override {
-    return std::make_unique<CanvasLook>(*network_, sight_, environment, core);
+    return std::make_unique<CanvasLook>(*network_, spec_, environment, core);
   }
 
   Work work() const override { return network_->work(); }
 
  private:
-  Sight sight_;
+  ObservationSpec spec_;
   std::unique_ptr<const CanvasNetwork> network_;
 };
 
 }  // namespace
 
-std::unique_ptr<const Looking> make_canvas_looking(const AgentConfig& config, const Sight& sight,
+std::unique_ptr<const Looking> make_canvas_looking(const AgentConfig& config,
+                                                   const ObservationSpec& spec,
                                                    ParameterLayout& layout) {
-  return std::make_unique<CanvasLooking>(config, sight, layout);
+  return std::make_unique<CanvasLooking>(config, spec, layout);
 }
 
 }  // namespace saccade

@@ -18,11 +18,11 @@ std::span<float> row_of(Tensor<2>& tensor, int b) {
 
 }  // namespace
 
-ContextNetwork::ContextNetwork(const ModelConfig& model, const Sight& sight,
+ContextNetwork::ContextNetwork(const ModelConfig& model, const ObservationSpec& spec,
                                ParameterLayout& layout)
     : layout_(&layout),
-      canvas_(sight.canvas),
-      pixels_(sight.pixels),
+      canvas_(spec.canvas),
+      pixels_(spec.pixels),
       size_(model.context_size),
       hidden_(model.context_hidden),
       width_(model.locator_hidden) {
@@ -65,10 +65,11 @@ Work ContextNetwork::work() const {
   return linear_work(thumbnail_size(), hidden_, Input::constant) + linear_work(hidden_, width_);
 }
 
-std::optional<ContextNetwork> make_context_network(const ModelConfig& model, const Sight& sight,
+std::optional<ContextNetwork> make_context_network(const ModelConfig& model,
+                                                   const ObservationSpec& spec,
                                                    ParameterLayout& layout) {
   if (model.context == "none") return {};
-  return std::optional<ContextNetwork>(std::in_place, model, sight, layout);
+  return std::optional<ContextNetwork>(std::in_place, model, spec, layout);
 }
 
 std::vector<std::string> contexts() { return {"none", "thumbnail"}; }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "agent/spec/config.h"
-#include "agent/spec/sight.h"
+#include "agent/spec/observation_spec.h"
 #include "env/area_resize.h"
 #include "env/environment.h"
 #include "nn/parameters.h"
@@ -28,7 +28,7 @@ class ContextNetwork {
   /// Parameters `locator.context.weight` (channels size size, Hc), `locator.context.bias`, and U,
   /// `locator.context.hidden.weight` (Hc, width of the locator's hidden layer). Throws InputError
   /// naming model.context_size if the canvas is smaller.
-  ContextNetwork(const ModelConfig& model, const Sight& sight, ParameterLayout& layout);
+  ContextNetwork(const ModelConfig& model, const ObservationSpec& spec, ParameterLayout& layout);
 
   /// added (B, width) = c U, context (B, Hc) = c, thumbnails (B, channels size size)
   void forward(Matrix added, Matrix context, ConstMatrix thumbnails,
@@ -63,7 +63,8 @@ class ContextNetwork {
 };
 
 /// Makes the network that model.context asks for; nullopt for `none`. `layout` must outlive it.
-std::optional<ContextNetwork> make_context_network(const ModelConfig& model, const Sight& sight,
+std::optional<ContextNetwork> make_context_network(const ModelConfig& model,
+                                                   const ObservationSpec& spec,
                                                    ParameterLayout& layout);
 
 /// `none`, `thumbnail`.

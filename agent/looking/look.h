@@ -37,7 +37,7 @@ class Look {
   /// Call when new scenes begin and `exploration` is set.
   virtual void begin(std::span<const float> parameters) = 0;
   /// Writes decisions(t) and actions(t) from the state h_t.
-  virtual void decide(const Turn&) {}
+  virtual void decide(const StepContext&) {}
   /// Looks as actions(t) say: writes locations(t) and the core's feature(t).
   virtual void read(int t, std::span<const float> parameters) = 0;
 

@@ -42,10 +42,10 @@ std::vector<std::string> model_kinds() {
   return kinds;
 }
 
-std::unique_ptr<const Looking> make_looking(const AgentConfig& config, const Sight& sight,
+std::unique_ptr<const Looking> make_looking(const AgentConfig& config, const ObservationSpec& spec,
                                             ParameterLayout& layout) {
-  if (config.model.kind != "recurrent") return make_canvas_looking(config, sight, layout);
-  return find_glimpse_kind(config.glimpse.kind).make(config, sight, layout);
+  if (config.model.kind != "recurrent") return make_canvas_looking(config, spec, layout);
+  return find_glimpse_kind(config.glimpse.kind).make(config, spec, layout);
 }
 
 Exploration Looking::exploration_at(double progress, std::span<const float>) const {
@@ -53,25 +53,24 @@ Exploration Looking::exploration_at(double progress, std::span<const float>) con
           .temperature = static_cast<float>(config_.temperature.at(progress))};
 }
 
-GlimpseShape retina_shape(const Sight& sight) {
-  return {sight.glimpse_size, sight.canvas.channels, sight.patch_size, sight.pixels};
+GlimpseShape retina_shape(const ObservationSpec& spec) {
+  return {spec.glimpse_size, spec.canvas.channels, spec.patch_size, spec.pixels};
 }
 
-LookTraits retina_traits(const AgentConfig& config, const Sight& sight) {
-  const int side = sight.patch_size;
-  const int patch = sight.canvas.channels * side * side;
+LookTraits retina_traits(const AgentConfig& config, const ObservationSpec& spec) {
+  const int side = spec.patch_size;
+  const int patch = spec.canvas.channels * side * side;
   return {.steps = config.glimpse.num_glimpses,
           .feature_size = config.model.feature_size,
           .retina = true,
-          .pictures = patch > 0 ? sight.glimpse_size / patch : 0,
+          .pictures = patch > 0 ? spec.glimpse_size / patch : 0,
           .picture_side = side,
           .weights = {{"locations", 2, &Look::locations}}};
 }
 
-std::array<float, 2> half_sides(const Sight& sight) {
-  const auto side = static_cast<float>(sight.patch_size);
-  return {side / static_cast<float>(sight.canvas.cols),
-          side / static_cast<float>(sight.canvas.rows)};
+std::array<float, 2> half_sides(const ObservationSpec& spec) {
+  const auto side = static_cast<float>(spec.patch_size);
+  return {side / static_cast<float>(spec.canvas.cols), side / static_cast<float>(spec.canvas.rows)};
 }
 
 }  // namespace saccade

@@ -10,7 +10,7 @@
 #include "agent/cores/core.h"
 #include "agent/looking/look.h"
 #include "agent/spec/config.h"
-#include "agent/spec/sight.h"
+#include "agent/spec/observation_spec.h"
 #include "env/environment.h"
 #include "nn/parameters.h"
 #include "nn/work.h"
@@ -104,7 +104,7 @@ struct GlimpseKind {
   bool has_std = false;                // attention.glimpse.std, learn_std and spread apply
   bool has_path = false;               // reinforce.estimator applies
   bool sees_motion = false;            // looks at the canvas as it is at each step
-  std::unique_ptr<const Looking> (*make)(const AgentConfig& config, const Sight& sight,
+  std::unique_ptr<const Looking> (*make)(const AgentConfig& config, const ObservationSpec& spec,
                                          ParameterLayout& layout) = nullptr;
   /// Fills in unset values that the kind implies; may be null.
   void (*settle)(GlimpseConfig& config) = nullptr;
@@ -140,7 +140,7 @@ std::vector<std::string> model_kinds();
 
 /// Makes the looking for model.kind and attention.glimpse.kind; `config` must be settled. Throws
 /// InputError naming the keys if the parts do not fit together. `layout` must outlive it.
-std::unique_ptr<const Looking> make_looking(const AgentConfig& config, const Sight& sight,
+std::unique_ptr<const Looking> make_looking(const AgentConfig& config, const ObservationSpec& spec,
                                             ParameterLayout& layout);
 
 // The families, one file each. A new one is a file and a line in looking.cpp.
@@ -149,7 +149,8 @@ GlimpseKind grid_looking(GlimpseKind::Learning learning);
 GlimpseKind window_looking();
 GlimpseKind whole_looking();
 /// For model.kind rather than attention.glimpse.kind.
-std::unique_ptr<const Looking> make_canvas_looking(const AgentConfig& config, const Sight& sight,
+std::unique_ptr<const Looking> make_canvas_looking(const AgentConfig& config,
+                                                   const ObservationSpec& spec,
                                                    ParameterLayout& layout);
 
 }  // namespace saccade

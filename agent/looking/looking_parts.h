@@ -10,22 +10,22 @@
 namespace saccade {
 
 /// The shape of the retina's glimpses.
-GlimpseShape retina_shape(const Sight& sight);
+GlimpseShape retina_shape(const ObservationSpec& spec);
 
 /// The policy that learns; the others are controls.
 constexpr const char* kLearnedPolicy = "hard_gaussian";
 
 /// The traits common to all families that look through the retina T times.
-LookTraits retina_traits(const AgentConfig& config, const Sight& sight);
+LookTraits retina_traits(const AgentConfig& config, const ObservationSpec& spec);
 
 /// Half the width and height of the retina's finest patch, in location units.
-std::array<float, 2> half_sides(const Sight& sight);
+std::array<float, 2> half_sides(const ObservationSpec& spec);
 
 /// Implements GlimpseKind::make.
 template <class Family>
-std::unique_ptr<const Looking> make(const AgentConfig& config, const Sight& sight,
+std::unique_ptr<const Looking> make(const AgentConfig& config, const ObservationSpec& spec,
                                     ParameterLayout& layout) {
-  return std::make_unique<Family>(config, sight, layout);
+  return std::make_unique<Family>(config, spec, layout);
 }
 
 }  // namespace saccade

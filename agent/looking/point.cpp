@@ -10,23 +10,23 @@ using Learning = GlimpseKind::Learning;
 
 class PointLooking final : public Looking {
  public:
-  PointLooking(const AgentConfig& config, const Sight& sight, ParameterLayout& layout)
+  PointLooking(const AgentConfig& config, const ObservationSpec& spec, ParameterLayout& layout)
       : Looking(config.glimpse),
         layout_(layout),
         learning_(find_glimpse_kind(config_.kind).learning),
-        parts_(make_parts(config, sight, layout)) {
+        parts_(make_parts(config, spec, layout)) {
     if (learns_first() && !parts_.context)
       parts_.first = layout.add("locator.first", 1, 2, constant(0));
     if (learns() && config_.learn_std)
       parts_.log_std = layout.add("locator.log_std", 1, 1,
                                   constant(std::log(static_cast<float>(config_.std.from))));
-    traits_ = retina_traits(config, sight);
+    traits_ = retina_traits(config, spec);
     traits_.differentiable = parts_.estimator.by_path;
     traits_.smooth = parts_.estimator.by_path;
     traits_.samples = learning_ != Learning::backpropagation;
     traits_.first_action = parts_.estimator.by_score ? parts_.first_learned : traits_.steps;
-    traits_.canvas_pixels = traits_.steps * sight.widest_patch * sight.widest_patch +
-                            (parts_.context ? sight.canvas.rows * sight.canvas.cols : 0);
+    traits_.canvas_pixels = traits_.steps * spec.widest_patch * spec.widest_patch +
+                            (parts_.context ? spec.canvas.rows * spec.canvas.cols : 0);
   }
 
   std::unique_ptr<Look> make_look(Environment& environment, CoreMemory& core) const override {
@@ -55,22 +55,22 @@ class PointLooking final : public Looking {
   }
 
  private:
-  PointParts make_parts(const AgentConfig& config, const Sight& sight,
+  PointParts make_parts(const AgentConfig& config, const ObservationSpec& spec,
                         ParameterLayout& layout) const {
     const std::string& kind = config_.kind;
     return {.estimator = estimator_of(config.reinforce),
             .first_learned = !learns()        ? config_.num_glimpses
                              : learns_first() ? 0
                                               : 1,
-            .glimpse = make_glimpse_parts(config.model, retina_shape(sight), layout),
+            .glimpse = make_glimpse_parts(config.model, retina_shape(spec), layout),
             .locator = Locator(config.model.hidden_size, config.model.locator_hidden, "mean",
                                {0.0F, 0.0F}, layout),
-            .context = make_context_network(config.model, sight, layout),
+            .context = make_context_network(config.model, spec, layout),
             .spread = static_cast<float>(config_.spread),
             .policy = find_policy(learns() ? kLearnedPolicy : kind),
             // A control uses its own rule for the first glimpse too.
             .first_policy = learns() ? find_first_glimpse(config_.first) : find_policy(kind),
-            .half_sides = half_sides(sight)};
+            .half_sides = half_sides(spec)};
   }
 
   LocationEstimator estimator_of(const ReinforceConfig& reinforce) const {

@@ -36,28 +36,28 @@ class PointLook final : public LookBase {
 
   void begin(std::span<const float> parameters) override { context_.forward(parameters); }
 
-  void decide(const Turn& turn) override {
-    const int t = turn.t;
+  void decide(const StepContext& now) override {
+    const int t = now.t;
     const Matrix mean = step(decisions, t);
     if (t >= parts_.first_placed()) {
-      parts_.locator.forward(mean, step(hidden_, t), core_.state(t), turn.parameters,
+      parts_.locator.forward(mean, step(hidden_, t), core_.state(t), now.parameters,
                              context_.added());
       squash_forward(mean);
     } else if (parts_.first >= 0) {
-      first_forward(mean, turn.parameters);
+      first_forward(mean, now.parameters);
     }
     const Policy own = t == 0 ? parts_.first_policy : parts_.policy;
-    const Policy policy = turn.request.policy != nullptr ? turn.request.policy : own;
-    const bool noisy =
-        turn.request.readout == Readout::training || turn.request.readout == Readout::sample;
+    const Policy policy = now.request.policy != nullptr ? now.request.policy : own;
+    const bool noisy = now.request.sampling == SamplingMode::training ||
+                       now.request.sampling == SamplingMode::sample;
     policy(step(actions, t), {.t = t,
                               .num_glimpses = steps(),
                               .mean = mean,
                               .std = noisy ? exploration.std : 0.0F,
-                              .target = turn.targets,
-                              .streams = turn.streams});
+                              .target = now.targets,
+                              .streams = now.streams});
     const bool own_mean =
-        turn.request.readout == Readout::deterministic && turn.request.policy == nullptr;
+        now.request.sampling == SamplingMode::deterministic && now.request.policy == nullptr;
     if (own_mean && t >= parts_.first_learned) look_about(t);
   }
 

@@ -11,13 +11,14 @@ namespace {
 // No glimpses: the core reads the shrunk canvas, one row per step or all at once.
 class WholeLook final : public LookBase {
  public:
-  WholeLook(std::array<int, 2> size, const Sight& sight, Environment& environment, CoreMemory& core)
+  WholeLook(std::array<int, 2> size, const ObservationSpec& spec, Environment& environment,
+            CoreMemory& core)
       : LookBase(0, 0, environment, core),
         size_(size),
-        channels_(sight.canvas.channels),
-        pixels_(sight.pixels),
-        resize_(channels_, sight.canvas.rows, sight.canvas.cols, size[0], size[1]),
-        canvases_(zeros<2>(episodes(), sight.canvas.pixels())),
+        channels_(spec.canvas.channels),
+        pixels_(spec.pixels),
+        resize_(channels_, spec.canvas.rows, spec.canvas.cols, size[0], size[1]),
+        canvases_(zeros<2>(episodes(), spec.canvas.pixels())),
         small_(zeros<2>(episodes(), channels_ * plane())),
         dsmall_(zeros<2>(1, channels_ * plane())),
         dcanvas_(canvases_.shape()[1]) {}
@@ -74,30 +75,30 @@ class WholeLook final : public LookBase {
 
 class WholeLooking final : public Looking {
  public:
-  WholeLooking(const AgentConfig& config, const Sight& sight, ParameterLayout&)
-      : Looking(config.glimpse), sight_(sight) {
-    const int rows = config_.size[0] > 0 ? config_.size[0] : sight.canvas.rows;
-    const int cols = config_.size[1] > 0 ? config_.size[1] : sight.canvas.cols;
+  WholeLooking(const AgentConfig& config, const ObservationSpec& spec, ParameterLayout&)
+      : Looking(config.glimpse), spec_(spec) {
+    const int rows = config_.size[0] > 0 ? config_.size[0] : spec.canvas.rows;
+    const int cols = config_.size[1] > 0 ? config_.size[1] : spec.canvas.cols;
     const bool by_rows = config_.order == "rows";
     const CanvasReading reading = {.size = {rows, cols}, .part = {by_rows ? 1 : rows, cols}};
     const int steps = rows / reading.part[0];
     traits_ = {.steps = steps,
-               .feature_size = sight.canvas.channels * reading.part[0] * cols,
+               .feature_size = spec.canvas.channels * reading.part[0] * cols,
                .looks = false,
                .samples = false,
                .first_action = steps,
                .reading = reading,
-               .canvas_pixels = static_cast<double>(sight.canvas.rows) * sight.canvas.cols};
+               .canvas_pixels = static_cast<double>(spec.canvas.rows) * spec.canvas.cols};
   }
 
   std::unique_ptr<Look> make_look(Environment& environment, CoreMemory& core) const override {
-    return std::make_unique<WholeLook>(traits_.reading->size, sight_, environment, core);
+    return std::make_unique<WholeLook>(traits_.reading->size, spec_, environment, core);
   }
 
   Work work() const override { return {}; }  // the canvas is read directly
 
  private:
-  Sight sight_;
+  ObservationSpec spec_;
 };
 
 }  // namespace

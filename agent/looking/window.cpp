@@ -49,22 +49,22 @@ class WindowLook final : public LookBase {
     context_.forward(parameters);
   }
 
-  void decide(const Turn& turn) override {
-    const Matrix window = step(decisions, turn.t);
-    parts_.locator.forward(window, step(hidden_, turn.t), core_.state(turn.t), turn.parameters,
+  void decide(const StepContext& now) override {
+    const Matrix window = step(decisions, now.t);
+    parts_.locator.forward(window, step(hidden_, now.t), core_.state(now.t), now.parameters,
                            context_.added());
-    copy_rows(step(actions, turn.t), window);
-    if (turn.request.policy == nullptr) return;
+    copy_rows(step(actions, now.t), window);
+    if (now.request.policy == nullptr) return;
     // Another policy moves the window but keeps its size.
-    turn.request.policy(matrix(policy_samples_), {.t = turn.t,
-                                                  .num_glimpses = steps(),
-                                                  .mean = matrix(policy_samples_),
-                                                  .target = turn.targets,
-                                                  .streams = turn.streams});
+    now.request.policy(matrix(policy_samples_), {.t = now.t,
+                                                 .num_glimpses = steps(),
+                                                 .mean = matrix(policy_samples_),
+                                                 .target = now.targets,
+                                                 .streams = now.streams});
     const auto scale = parts_.filters.location_per_centre();
     for (int b = 0; b < episodes(); ++b)
       for (int axis = 0; axis < 2; ++axis)
-        actions(turn.t, b, axis) = policy_samples_(b, axis) / scale[axis];
+        actions(now.t, b, axis) = policy_samples_(b, axis) / scale[axis];
   }
 
   void read(int t, std::span<const float> parameters) override {
@@ -151,10 +151,10 @@ class WindowLook final : public LookBase {
 
 class WindowLooking final : public Looking {
  public:
-  WindowLooking(const AgentConfig& config, const Sight& sight, ParameterLayout& layout)
+  WindowLooking(const AgentConfig& config, const ObservationSpec& spec, ParameterLayout& layout)
       : Looking(config.glimpse),
-        canvas_pixels_(sight.canvas.pixels()),
-        parts_(make_parts(config, sight, layout)) {
+        canvas_pixels_(spec.canvas.pixels()),
+        parts_(make_parts(config, spec, layout)) {
     const int steps = config_.num_glimpses;
     traits_ = {.steps = steps,
                .feature_size = config.model.feature_size,
@@ -167,7 +167,7 @@ class WindowLooking final : public Looking {
                .weights = {{"locations", 2, &Look::locations},
                            {"windows", GaussianFilters::kWindow, &Look::actions}},
                .canvas_pixels = static_cast<double>(steps + (parts_.context ? 1 : 0)) *
-                                sight.canvas.rows * sight.canvas.cols};
+                                spec.canvas.rows * spec.canvas.cols};
   }
 
   std::unique_ptr<Look> make_look(Environment& environment, CoreMemory& core) const override {
@@ -183,22 +183,22 @@ class WindowLooking final : public Looking {
   }
 
  private:
-  static WindowParts make_parts(const AgentConfig& config, const Sight& sight,
+  static WindowParts make_parts(const AgentConfig& config, const ObservationSpec& spec,
                                 ParameterLayout& layout) {
-    const CanvasSize& canvas = sight.canvas;
+    const CanvasSize& canvas = spec.canvas;
     const GaussianFilters filters(
         {canvas.rows, canvas.cols, canvas.channels, config.glimpse.filters});
-    return {.filters = filters,
-            .side = config.glimpse.filters,
-            .glimpse = make_glimpse_parts(
-                config.model,
-                {filters.glimpse_size(), canvas.channels, config.glimpse.filters, sight.pixels},
-                layout),
-            .locator = Locator(config.model.hidden_size, config.model.locator_hidden, "window",
-                               {0.0F, 0.0F, filters.initial_log_variance(),
-                                GaussianFilters::initial_log_delta(), 0.0F},
-                               layout),
-            .context = make_context_network(config.model, sight, layout)};
+    return {
+        .filters = filters,
+        .side = config.glimpse.filters,
+        .glimpse = make_glimpse_parts(
+            config.model,
+            {filters.glimpse_size(), canvas.channels, config.glimpse.filters, spec.pixels}, layout),
+        .locator = Locator(config.model.hidden_size, config.model.locator_hidden, "window",
+                           {0.0F, 0.0F, filters.initial_log_variance(),
+                            GaussianFilters::initial_log_delta(), 0.0F},
+                           layout),
+        .context = make_context_network(config.model, spec, layout)};
   }
 
   int canvas_pixels_;

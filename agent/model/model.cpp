@@ -32,16 +32,16 @@ std::unique_ptr<const Core> core_of(const ModelConfig& model, const LookTraits& 
 
 }  // namespace
 
-Model::Model(const AgentConfig& config, const Sight& sight)
+Model::Model(const AgentConfig& config, const ObservationSpec& spec)
     : config_(settled(config)),
-      sight_(sight),
-      looking(make_looking(config_, sight, layout_)),
+      spec_(spec),
+      looking(make_looking(config_, spec, layout_)),
       gate(config_.input.kind == "none"
                ? std::optional<InputGate>()
                : std::optional<InputGate>(std::in_place, config_.input, "gate", look().feature_size,
                                           config_.model.hidden_size, layout_)),
       core(core_of(config_.model, look(), layout_)),
-      answering(make_answering(config_, sight, state_size(), num_glimpses(), layout_)),
+      answering(make_answering(config_, spec, state_size(), num_glimpses(), layout_)),
       baseline(answer().acts || look().first_action < look().steps ||
                        (look().looks && !look().differentiable)
                    ? std::optional<Critic>(std::in_place, config_.reinforce, state_size(),

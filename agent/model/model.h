@@ -8,7 +8,7 @@
 #include "agent/credit/critic.h"
 #include "agent/looking/looking.h"
 #include "agent/spec/config.h"
-#include "agent/spec/sight.h"
+#include "agent/spec/observation_spec.h"
 #include "attention/gate.h"
 #include "nn/parameters.h"
 #include "nn/work.h"
@@ -19,7 +19,7 @@ namespace saccade {
 class Model {
  public:
   /// Throws InputError naming the keys if the parts do not fit together.
-  Model(const AgentConfig& config, const Sight& sight);
+  Model(const AgentConfig& config, const ObservationSpec& spec);
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
@@ -29,10 +29,10 @@ class Model {
   const LookTraits& look() const { return looking->traits(); }
   const AnswerTraits& answer() const { return answering->traits(); }
 
-  int num_classes() const { return sight_.num_classes; }  // C
-  CanvasSize canvas() const { return sight_.canvas; }
+  int num_classes() const { return spec_.num_classes; }  // C
+  CanvasSize canvas() const { return spec_.canvas; }
   /// How the networks scale pixels.
-  const PixelScale& pixels() const { return sight_.pixels; }
+  const PixelScale& pixels() const { return spec_.pixels; }
   int num_glimpses() const { return look().steps; }  // T
   /// H: width of the core's state.
   int state_size() const;
@@ -46,7 +46,7 @@ class Model {
 
  private:
   const AgentConfig config_;
-  const Sight sight_;
+  const ObservationSpec spec_;
   ParameterLayout layout_;
 
  public:

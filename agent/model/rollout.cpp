@@ -38,9 +38,9 @@ void Rollout::run(std::span<const float> parameters, const RolloutRequest& reque
   answer->begin();
   for (int t = 0; t < core.steps; ++t) {
     find_targets(t);
-    const Turn turn{t, parameters, request, matrix(targets_), streams_};
+    const StepContext now{t, parameters, request, matrix(targets_), streams_};
     if (request.canvases != nullptr) environment->view(step(*request.canvases, t));
-    look->decide(turn);
+    look->decide(now);
     if (request.replay != nullptr && t < request.replay_steps)
       copy_rows(step(look->actions, t), step(*request.replay, t));
     look->read(t, parameters);
@@ -48,7 +48,7 @@ void Rollout::run(std::span<const float> parameters, const RolloutRequest& reque
       model_.gate->forward(core.feature(t), *gate, t, core.glimpse_feature(t),
                            t > 0 ? core.state(t) : ConstMatrix{}, parameters);
     model_.core->forward(core, t, parameters);
-    answer->step(turn);
+    answer->step(now);
   }
 }
 

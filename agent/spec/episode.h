@@ -11,7 +11,7 @@
 namespace saccade {
 
 /// What is made of the distribution over looks.
-enum class Readout {
+enum class SamplingMode {
   training,       // as in training: hard kinds sample, soft kinds take the expectation
   deterministic,  // hard kinds take the mean or the most probable, soft kinds the expectation
   argmax,         // the most probable, of soft kinds too
@@ -33,7 +33,7 @@ struct RolloutRequest {
   std::uint32_t update = 0;         //   the update or pass
   std::uint32_t first_episode = 0;  //   and the number of the first episode in it
   double progress = 1.0;            // of the training, in [0, 1]: places its exploration
-  Readout readout = Readout::training;
+  SamplingMode sampling = SamplingMode::training;
   Policy policy = nullptr;            // for every glimpse; null: the model's own
   const Tensor<3>* replay = nullptr;  // actions (T, B, A) in place of the model's own,
   int replay_steps = kEveryStep;      //   those of the first so many steps
@@ -52,7 +52,7 @@ struct RolloutRequest {
 };
 
 /// One decision about glimpse t of B episodes.
-struct Turn {
+struct StepContext {
   int t = 0;
   std::span<const float> parameters;
   const RolloutRequest& request;

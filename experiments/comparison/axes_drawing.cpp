@@ -23,7 +23,7 @@ Paint paint_of(const Series& series, double opacity = 1.0) {
   return {Role::variant, series.variant, opacity};
 }
 
-std::string told(const Series& series, const Estimate& estimate) {
+std::string on_progress(const Series& series, const Estimate& estimate) {
   constexpr int kDigits = 4;
   const std::string value = short_number(estimate.value, kDigits);
   if (!estimate.known) return fmt::format("{}: {} (one seed)", series.name, value);
@@ -128,7 +128,7 @@ void add_column_spots(Drawing& drawing, const Chart& chart) {
     for (std::size_t i = 0; i < series.x.size(); ++i) {
       std::string& text = columns[series.x[i]];
       if (text.empty()) text = told_with_unit(chart.x, series.x[i]);
-      text += fmt::format("\n{}", told(series, series.estimates[i]));
+      text += fmt::format("\n{}", on_progress(series, series.estimates[i]));
     }
   const auto middle = [&](auto a, auto b) {
     return place_of(chart, drawing.plot, (a->first + b->first) / 2.0, chart.y.low).x;
@@ -147,7 +147,7 @@ void add_row_spots(Drawing& drawing, const Chart& chart) {
   for (const Series& series : chart.series) {
     const Place middle = place_of(chart, drawing.plot, chart.x.low, series.x.front());
     drawing.spots.push_back({{0.0, middle.y - kRow / 2.0, drawing.plot.right(), kRow},
-                             told(series, series.estimates.front())});
+                             on_progress(series, series.estimates.front())});
   }
 }
 

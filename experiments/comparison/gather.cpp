@@ -300,7 +300,7 @@ void hold_against(Variant& variant, const Variant& first) {
 }  // namespace
 
 Comparison gather(std::span<const fs::path> folders, std::span<const std::string> tuned_by,
-                  const Told& told) {
+                  const ProgressCallback& on_progress) {
   check_tuned_by(tuned_by);
   Comparison comparison;
   comparison.tuned_by.assign(tuned_by.begin(), tuned_by.end());
@@ -324,7 +324,8 @@ Comparison gather(std::span<const fs::path> folders, std::span<const std::string
   comparison.variants.resize(tuned.size());
   for (std::size_t i = 0; i < tuned.size(); ++i) {
     stop_if_asked();
-    if (told) told(static_cast<std::int64_t>(i), static_cast<std::int64_t>(tuned.size()));
+    if (on_progress)
+      on_progress(static_cast<std::int64_t>(i), static_cast<std::int64_t>(tuned.size()));
     Variant& variant = comparison.variants[i];
     variant.label = labels[i];
     variant.tries = std::move(tuned[i].tries);

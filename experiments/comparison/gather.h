@@ -23,6 +23,7 @@ namespace saccade {
 /// Throws InputError for a folder without runs, if no run is left, if a given folder has only runs
 /// of another task than the first run's, and as check_tuned_by() and tune() do.
 Comparison gather(std::span<const std::filesystem::path> folders,
-                  std::span<const std::string> tuned_by = {}, const Told& told = nullptr);
+                  std::span<const std::string> tuned_by = {},
+                  const ProgressCallback& on_progress = nullptr);
 
 }  // namespace saccade

@@ -115,8 +115,8 @@ void AttentionWeights::record(const Rollout& rollout, int b, int scene) {
   record_everything(rollout, b, scene);
   record_facts(rollout, b, scene);
   *floats("errors", scene) = rollout.answer->error(b);
-  std::ranges::copy(rollout.answer->said(b), ints("answers", scene));
-  if (int* labels = ints("labels", scene)) std::ranges::copy(rollout.answer->truth(b), labels);
+  std::ranges::copy(rollout.answer->predictions(b), ints("answers", scene));
+  if (int* labels = ints("labels", scene)) std::ranges::copy(rollout.answer->labels(b), labels);
 }
 
 void AttentionWeights::record_looks(const Rollout& rollout, int b, int scene) {
@@ -183,7 +183,7 @@ void AttentionWeights::record_states(const Rollout& rollout, int b, int scene) {
     std::copy_n(&(*weights)(reads - 1, b, 0), width, hidden);
   float* alignment = floats("alignment", scene);
   if (alignment == nullptr) return;
-  const int said = static_cast<int>(rollout.answer->said(b).size());
+  const int said = static_cast<int>(rollout.answer->predictions(b).size());
   for (int j = 0; j < std::min(said + 1, reads); ++j)
     alignment = std::copy_n(&(*weights)(j, b, 0), width, alignment);
 }

@@ -52,7 +52,7 @@ Evaluator::~Evaluator() = default;
 Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& request) {
   const int players = static_cast<int>(rollouts_.size());
   const Share chunks = ranks_.share(static_cast<int>(tallies_.size()));
-  ranks_.each([&] {
+  ranks_.run_on_all([&] {
     workers_.for_each(players, [&](int player) {
       for (int chunk = chunks.begin + player; chunk < chunks.end; chunk += players)
         play(*rollouts_[player], chunk, parameters, request);
@@ -103,7 +103,7 @@ void Evaluator::gather_tallies() {
     const Share share = ranks_.share_of(rank, static_cast<int>(tallies_.size()));
     return std::span(tallies_).subspan(share.begin, share.size());
   };
-  const std::vector<std::string> all = ranks_.texts(to_bytes(of(ranks_.rank())));
+  const std::vector<std::string> all = ranks_.gather_texts(to_bytes(of(ranks_.rank())));
   for (int rank = 0; rank < ranks_.count(); ++rank) from_bytes(of(rank), all[rank]);
 }
 
@@ -140,7 +140,7 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
     stop_if_asked();
     RolloutRequest rollout_request = RolloutRequest::of_scenes(first, seed_, pass);
     rollout_request.progress = request.progress;
-    rollout_request.readout = request.readout;
+    rollout_request.sampling = request.sampling;
     rollout_request.policy = request.policy;
     rollout_request.classify_every_step = request.details;
     rollout_request.beam = request.beam;
@@ -174,7 +174,7 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
       tally.shown.push_back({first + b, image});
     if (classes)
       tally.errors[b] = most_probable(&mean_probability(b, 0), model_.num_classes()) !=
-                        rollout.answer->truth(b)[0];
+                        rollout.answer->labels(b)[0];
   }
 }
 

@@ -21,7 +21,7 @@ constexpr int kScenesAtATime = 100;
 
 /// Options of one pass over the evaluation scenes.
 struct PassRequest {
-  Readout readout = Readout::deterministic;
+  SamplingMode sampling = SamplingMode::deterministic;
   Policy policy = nullptr;  // replaces the model's own for every glimpse
   bool shuffled = false;    // each episode looks where another one did
   double progress = 1.0;    // training progress, which sets std and temperature

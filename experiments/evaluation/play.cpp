@@ -44,7 +44,7 @@ AttentionWeights play(const Model& model, std::span<const float> parameters,
       stop_if_asked();
       const int first = chunk * kScenesAtATime;
       RolloutRequest rollout_request = RolloutRequest::of_scenes(first, request.seed, request.pass);
-      rollout_request.readout = request.readout;
+      rollout_request.sampling = request.sampling;
       rollout_request.classify_every_step = true;
       rollout_request.beam = request.beam;
       if (request.locations != nullptr) {

@@ -14,7 +14,7 @@ namespace saccade {
 /// Options for playing scenes outside an evaluation.
 struct PlayRequest {
   int scenes = 1;  // N >= 1, starting at scene 0
-  Readout readout = Readout::deterministic;
+  SamplingMode sampling = SamplingMode::deterministic;
   std::uint64_t seed = 0;  // of the policy's noise, together with
   int pass = 0;            // the pass
   int beam = 1;

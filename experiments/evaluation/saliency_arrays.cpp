@@ -92,7 +92,7 @@ std::vector<NpzArray> saliency_arrays(const Model& model, std::span<const float>
   for (int first = 0; first < scenes; first += kTracedAtATime) {
     stop_if_asked();
     RolloutRequest request = RolloutRequest::of_scenes(first, seed);
-    request.readout = Readout::deterministic;
+    request.sampling = SamplingMode::deterministic;
     jacobian.run(parameters, request);
     for (int o = 0; o < static_cast<int>(outputs.size()); ++o) {
       const Answer& answer = *jacobian.rollout.answer;

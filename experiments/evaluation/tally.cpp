@@ -72,8 +72,8 @@ void Tally::add_look(int t, const SceneFacts& facts, const Gaze& gaze) {
 void Tally::add_said(const Model& model, const Rollout& rollout, int b) {
   const Answer& answer = *rollout.answer;
   if (model.answer().spells) {
-    edits += edit_distance(answer.said(b), answer.truth(b));
-    symbols += static_cast<double>(answer.truth(b).size());
+    edits += edit_distance(answer.predictions(b), answer.labels(b));
+    symbols += static_cast<double>(answer.labels(b).size());
   }
   if (model.look().looks) on_answer += weight_on_answer(model, rollout, b);
 }
@@ -88,11 +88,11 @@ void Tally::add_details(const Model& model, const Rollout& rollout, int count) {
   for (int b = 0; b < count; ++b) {
     for (int t = 0; t < steps; ++t) map.add(rollout.look->gaze(t, b));
     if (!has_classes) continue;
-    const int label = rollout.answer->truth(b)[0];
+    const int label = rollout.answer->labels(b)[0];
     for (int t = 0; t < steps; ++t)
       errors_by_glimpse[t] +=
           most_probable(&rollout.answer->probabilities(t, b, 0), classes) != label;
-    ++confusion[label * classes + rollout.answer->said(b)[0]];
+    ++confusion[label * classes + rollout.answer->predictions(b)[0]];
   }
   look_map = map.total();
 }

@@ -20,11 +20,11 @@ std::vector<TestPass> passes_of(const Model& model, const EvaluationConfig& conf
   if (model.answer().spells) add("test/error_beam", {.beam = config.beam});
   if (!look.looks) return passes;
   if (look.samples) {
-    add("test/error_sampled", {.readout = Readout::sample});
+    add("test/error_sampled", {.sampling = SamplingMode::sample});
     if (model.answer().classifies)
-      add("test/error_averaged", {.readout = Readout::sample, .passes = config.rollouts});
+      add("test/error_averaged", {.sampling = SamplingMode::sample, .passes = config.rollouts});
   }
-  if (look.expects) add("test/error_argmax", {.readout = Readout::argmax});
+  if (look.expects) add("test/error_argmax", {.sampling = SamplingMode::argmax});
   add("test/error_shuffled", {.shuffled = true});
   add("test/error_center", {.policy = find_policy("center")});
   add("test/error_random", {.policy = find_policy("random")});
@@ -35,14 +35,14 @@ std::vector<TestPass> passes_of(const Model& model, const EvaluationConfig& conf
 
 TestReport test_agent(const Model& model, std::span<const float> parameters, Evaluator& evaluator,
                       const EvaluationConfig& config, AttentionWeights* attention,
-                      const Told& told) {
+                      const ProgressCallback& on_progress) {
   TestReport report{passes_of(model, config)};
   const std::int64_t total = std::int64_t{test_passes(model, config)} * evaluator.scenes();
   std::atomic<std::int64_t> done = 0;
-  if (told) {
-    told(0, total);
+  if (on_progress) {
+    on_progress(0, total);
     for (TestPass& pass : report.passes)
-      pass.request.played = [&](int scenes) { told(done += scenes, total); };
+      pass.request.played = [&](int scenes) { on_progress(done += scenes, total); };
   }
   report.passes.front().request.attention = attention;
   for (TestPass& pass : report.passes) pass.result = evaluator.run(parameters, pass.request);

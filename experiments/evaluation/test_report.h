@@ -35,7 +35,7 @@ struct TestReport {
 /// that of the deterministic pass; `told` receives the progress over the scenes of all passes.
 TestReport test_agent(const Model& model, std::span<const float> parameters, Evaluator& evaluator,
                       const EvaluationConfig& config, AttentionWeights* attention = nullptr,
-                      const Told& told = nullptr);
+                      const ProgressCallback& on_progress = nullptr);
 
 /// Number of passes over the test scenes that test_agent makes.
 int test_passes(const Model& model, const EvaluationConfig& config);

@@ -42,14 +42,14 @@ class ExportedCanvas final : public ExportedLook {
       : task_(task), feature_(exported_networks().at(task.config.agent.model.kind)) {}
 
   ExportedSight inputs(Graph& graph) const override {
-    ExportedSight sight;
-    sight.canvas = canvas_input(graph, task_);
-    return sight;
+    ExportedSight spec;
+    spec.canvas = canvas_input(graph, task_);
+    return spec;
   }
-  Value feature(Graph& graph, const ExportedSight& sight) const override {
+  Value feature(Graph& graph, const ExportedSight& spec) const override {
     const CanvasSize size = task_.model.canvas();
     const Value canvas =
-        export_scaled(graph, task_, sight.canvas, std::int64_t{size.rows} * size.cols,
+        export_scaled(graph, task_, spec.canvas, std::int64_t{size.rows} * size.cols,
                       {-1, size.channels, size.rows, size.cols});
     return feature_(graph, canvas, task_);
   }
@@ -57,14 +57,14 @@ class ExportedCanvas final : public ExportedLook {
     return {};
   }
   ExportedSight begin(Graph&, const Value& canvas) const override {
-    ExportedSight sight;
-    sight.canvas = canvas;
-    return sight;
+    ExportedSight spec;
+    spec.canvas = canvas;
+    return spec;
   }
   ExportedChoice first(Graph&, const Value&, const ExportedSight&) const override { return {}; }
-  ExportedSight see(Graph&, const Value&, const ExportedChoice&, const ExportedSight& sight,
+  ExportedSight see(Graph&, const Value&, const ExportedChoice&, const ExportedSight& spec,
                     int) const override {
-    return sight;
+    return spec;
   }
 
  private:

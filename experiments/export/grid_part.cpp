@@ -18,60 +18,59 @@ class ExportedGrid final : public ExportedLook {
         temperature_(task.model.looking->exploration_at(1.0, weights).temperature) {}
 
   ExportedSight inputs(Graph& graph) const override {
-    ExportedSight sight;
+    ExportedSight spec;
     const std::int64_t size = task_.retina->glimpse_size(), count = places_.rows;
     if (soft_) {
-      sight.weights = graph.input("weights", {"batch", count},
-                                  "of the candidates at this look, which sum to 1");
+      spec.weights = graph.input("weights", {"batch", count},
+                                 "of the candidates at this look, which sum to 1");
       if (glimpse_.expect == "pixels")
-        sight.location = onnx_product(graph, sight.weights, places(graph));
+        spec.location = onnx_product(graph, spec.weights, places(graph));
     } else {
-      sight.glimpse = graph.input("glimpse", {"batch", size},
-                                  "what the retina shows, (scale, channel, row, col), in [0, 1]");
-      sight.location = graph.input("location", {"batch", std::int64_t{2}},
-                                   "(x, y) in [-1, 1] of the candidate that is looked at, y down");
+      spec.glimpse = graph.input("glimpse", {"batch", size},
+                                 "what the retina shows, (scale, channel, row, col), in [0, 1]");
+      spec.location = graph.input("location", {"batch", std::int64_t{2}},
+                                  "(x, y) in [-1, 1] of the candidate that is looked at, y down");
     }
     if (soft_ || by_content_)
-      sight.candidates = graph.input("candidates", {"batch", count, size},
-                                     "what the retina shows at every candidate, each as a glimpse");
-    if (embeds_) sight.embeddings = export_embeddings(graph, task_, sight.candidates, places_);
-    if (!by_content_) sight.context = export_context_input(graph, task_);
-    return sight;
+      spec.candidates = graph.input("candidates", {"batch", count, size},
+                                    "what the retina shows at every candidate, each as a glimpse");
+    if (embeds_) spec.embeddings = export_embeddings(graph, task_, spec.candidates, places_);
+    if (!by_content_) spec.context = export_context_input(graph, task_);
+    return spec;
   }
 
-  Value feature(Graph& graph, const ExportedSight& sight) const override {
-    if (soft_ && glimpse_.expect == "features") return mean(graph, sight, sight.embeddings);
+  Value feature(Graph& graph, const ExportedSight& spec) const override {
+    if (soft_ && glimpse_.expect == "features") return mean(graph, spec, spec.embeddings);
     return export_glimpse_network(
-        graph, task_, sight.glimpse.empty() ? mean(graph, sight, sight.candidates) : sight.glimpse,
-        sight.location);
+        graph, task_, spec.glimpse.empty() ? mean(graph, spec, spec.candidates) : spec.glimpse,
+        spec.location);
   }
 
-  ExportedChoice next(Graph& graph, const Value& state, const ExportedSight& sight,
+  ExportedChoice next(Graph& graph, const Value& state, const ExportedSight& spec,
                       const Value&) const override {
     const Value logits = by_content_
                              ? export_score(graph, glimpse_.score, "locator.score", state,
-                                            sight.embeddings, task_.config.agent.model.feature_size)
-                             : export_locator(graph, state, sight.context, "logits");
+                                            spec.embeddings, task_.config.agent.model.feature_size)
+                             : export_locator(graph, state, spec.context, "logits");
     const Value chances = onnx_softmax(graph, onnx_scale(graph, logits, 1.0F / temperature_));
     return choose(graph, chances);
   }
 
   ExportedSight begin(Graph& graph, const Value& canvas) const override {
-    ExportedSight sight;
-    if (soft_ || by_content_)
-      sight.candidates = export_retina_at_all(graph, task_, canvas, places_);
-    if (embeds_) sight.embeddings = export_embeddings(graph, task_, sight.candidates, places_);
-    if (!by_content_) sight.context = export_context_of_canvas(graph, task_, canvas);
-    return sight;
+    ExportedSight spec;
+    if (soft_ || by_content_) spec.candidates = export_retina_at_all(graph, task_, canvas, places_);
+    if (embeds_) spec.embeddings = export_embeddings(graph, task_, spec.candidates, places_);
+    if (!by_content_) spec.context = export_context_of_canvas(graph, task_, canvas);
+    return spec;
   }
 
   bool draws_first() const override { return !soft_ && glimpse_.first == "random"; }
 
-  ExportedChoice first(Graph& graph, const Value& like, const ExportedSight& sight) const override {
+  ExportedChoice first(Graph& graph, const Value& like, const ExportedSight& spec) const override {
     if (glimpse_.first == "learned") {
       const Value state =
           onnx_zeros_like_batch(graph, like, {task_.config.agent.model.hidden_size});
-      return next(graph, state, sight, "");
+      return next(graph, state, spec, "");
     }
     const bool random = glimpse_.first == "random";
     if (draws_first())
@@ -85,8 +84,8 @@ class ExportedGrid final : public ExportedLook {
   }
 
   ExportedSight see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
-                    const ExportedSight& sight, int) const override {
-    ExportedSight seen = sight;
+                    const ExportedSight& spec, int) const override {
+    ExportedSight seen = spec;
     seen.location = choice.location;
     if (soft_)
       seen.weights = choice.weights;
@@ -101,8 +100,8 @@ class ExportedGrid final : public ExportedLook {
   }
 
   // sum_k w_k x_k of (B, G, width): (B, width)
-  static Value mean(Graph& graph, const ExportedSight& sight, const Value& candidates) {
-    const Value row = onnx_unsqueeze(graph, sight.weights, 1);
+  static Value mean(Graph& graph, const ExportedSight& spec, const Value& candidates) {
+    const Value row = onnx_unsqueeze(graph, spec.weights, 1);
     return onnx_squeeze(graph, onnx_product(graph, row, candidates), 1);
   }
 

@@ -91,21 +91,21 @@ class AgentGraph {
                                           : export_identity_core()) {}
 
   void add_step() {
-    const ExportedSight sight = look_->inputs(graph);
+    const ExportedSight spec = look_->inputs(graph);
     const Value count = look_->counts_looks()
                             ? graph.input("step", {std::int64_t{1}},
                                           "the number of this look, from 0 on", Element::int64)
                             : "";
-    const std::vector<Value> seen = {sight.glimpse, sight.weights, sight.feature, sight.canvas};
+    const std::vector<Value> seen = {spec.glimpse, spec.weights, spec.feature, spec.canvas};
     const Value like = *std::ranges::find_if(seen, [](const Value& v) { return !v.empty(); });
     Carried carried = carried_inputs();
-    advance(carried, sight);
+    advance(carried, spec);
     put_answer(carried, "this");
     if (const Value baseline = export_baseline(graph, config_, carried.state); !baseline.empty())
       graph.output("baseline", baseline, {"batch", std::int64_t{1}},
                    "what is expected to be earned from the next look on");
-    put_choice("next", look_->next(graph, carried.state, sight, count));
-    if (!look_->draws_first()) put_choice("first", look_->first(graph, like, sight));
+    put_choice("next", look_->next(graph, carried.state, spec, count));
+    if (!look_->draws_first()) put_choice("first", look_->first(graph, like, spec));
     carried_outputs(carried);
   }
 
@@ -116,11 +116,11 @@ class AgentGraph {
     Carried carried = nothing_yet(canvas);
     std::vector<Value> locations;
     for (int t = 0; t < task_.model.num_glimpses(); ++t) {
-      const ExportedSight sight = look_->see(graph, canvas, choice, begin, t);
+      const ExportedSight spec = look_->see(graph, canvas, choice, begin, t);
       if (!choice.location.empty()) locations.push_back(onnx_unsqueeze(graph, choice.location, 1));
-      advance(carried, sight);
+      advance(carried, spec);
       if (t + 1 < task_.model.num_glimpses())
-        choice = look_->next(graph, carried.state, sight,
+        choice = look_->next(graph, carried.state, spec,
                              look_->counts_looks() ? graph.integers({1}, {t}) : "");
     }
     put_answer(carried, "the last");
@@ -181,8 +181,8 @@ class AgentGraph {
     return carried;
   }
 
-  void advance(Carried& carried, const ExportedSight& sight) {
-    const Value feature = export_gate(graph, config_, look_->feature(graph, sight), carried.state);
+  void advance(Carried& carried, const ExportedSight& spec) {
+    const Value feature = export_gate(graph, config_, look_->feature(graph, spec), carried.state);
     carried.state = core_->step(graph, feature, carried.state, carried.core);
     if (reads_all())
       carried.states =

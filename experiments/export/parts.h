@@ -47,10 +47,10 @@ class ExportedLook {
   /// Declares the inputs of one step.
   virtual ExportedSight inputs(Graph& graph) const = 0;
   /// Returns the core's input (B, F).
-  virtual Value feature(Graph& graph, const ExportedSight& sight) const = 0;
+  virtual Value feature(Graph& graph, const ExportedSight& spec) const = 0;
   /// Returns the location of the look after state (B, H); `look` (1) int64 is the index of the
   /// previous one, from 0. Empty if the agent does not choose it.
-  virtual ExportedChoice next(Graph& graph, const Value& state, const ExportedSight& sight,
+  virtual ExportedChoice next(Graph& graph, const Value& state, const ExportedSight& spec,
                               const Value& look) const = 0;
 
   /// Returns what is visible on canvas (B, channels, rows, cols) before the first look.
@@ -58,10 +58,10 @@ class ExportedLook {
   /// Returns the location of the first look, for the batch of `like`. Declares an input if it is
   /// sampled.
   virtual ExportedChoice first(Graph& graph, const Value& like,
-                               const ExportedSight& sight) const = 0;
+                               const ExportedSight& spec) const = 0;
   /// Returns the observation of look t at `choice`.
   virtual ExportedSight see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
-                            const ExportedSight& sight, int t) const = 0;
+                            const ExportedSight& spec, int t) const = 0;
 };
 
 // The kinds of look. `task` must outlive them.

@@ -22,24 +22,24 @@ class ExportedPoints final : public ExportedLook {
   bool counts_looks() const override { return has_rule() || (learns_ && spread_ > 0.0F); }
 
   ExportedSight inputs(Graph& graph) const override {
-    ExportedSight sight;
-    sight.glimpse = graph.input("glimpse", {"batch", task_.retina->glimpse_size()},
-                                "what the retina shows, (scale, channel, row, col), in [0, 1]");
-    sight.location = graph.input("location", {"batch", std::int64_t{2}},
-                                 "(x, y) in [-1, 1] of the glimpse, y down");
-    if (learns_) sight.context = export_context_input(graph, task_);
-    return sight;
+    ExportedSight spec;
+    spec.glimpse = graph.input("glimpse", {"batch", task_.retina->glimpse_size()},
+                               "what the retina shows, (scale, channel, row, col), in [0, 1]");
+    spec.location = graph.input("location", {"batch", std::int64_t{2}},
+                                "(x, y) in [-1, 1] of the glimpse, y down");
+    if (learns_) spec.context = export_context_input(graph, task_);
+    return spec;
   }
 
-  Value feature(Graph& graph, const ExportedSight& sight) const override {
-    return export_glimpse_network(graph, task_, sight.glimpse, sight.location);
+  Value feature(Graph& graph, const ExportedSight& spec) const override {
+    return export_glimpse_network(graph, task_, spec.glimpse, spec.location);
   }
 
-  ExportedChoice next(Graph& graph, const Value& state, const ExportedSight& sight,
+  ExportedChoice next(Graph& graph, const Value& state, const ExportedSight& spec,
                       const Value& look) const override {
-    if (has_rule()) return {.location = after(graph, rule(), look, sight.location)};
+    if (has_rule()) return {.location = after(graph, rule(), look, spec.location)};
     if (!learns_) return {};
-    const Value mean = onnx_tanh(graph, export_locator(graph, state, sight.context, "mean"));
+    const Value mean = onnx_tanh(graph, export_locator(graph, state, spec.context, "mean"));
     if (spread_ == 0.0F) return {.location = clipped(graph, mean)};
     return {.location = clipped(
                 graph, onnx_add(graph, mean,
@@ -48,16 +48,16 @@ class ExportedPoints final : public ExportedLook {
   }
 
   ExportedSight begin(Graph& graph, const Value& canvas) const override {
-    ExportedSight sight;
-    if (learns_) sight.context = export_context_of_canvas(graph, task_, canvas);
-    return sight;
+    ExportedSight spec;
+    if (learns_) spec.context = export_context_of_canvas(graph, task_, canvas);
+    return spec;
   }
 
   bool draws_first() const override {
     return !has_rule() && (!learns_ || glimpse_.first == "random");
   }
 
-  ExportedChoice first(Graph& graph, const Value& like, const ExportedSight& sight) const override {
+  ExportedChoice first(Graph& graph, const Value& like, const ExportedSight& spec) const override {
     if (has_rule()) return {.location = at(graph, like, rule()[0], rule()[1])};
     if (draws_first())
       return {.location = graph.input("first_location", {"batch", std::int64_t{2}},
@@ -69,12 +69,12 @@ class ExportedPoints final : public ExportedLook {
     }
     const Value state = onnx_zeros_like_batch(graph, like, {task_.config.agent.model.hidden_size});
     return {.location = clipped(
-                graph, onnx_tanh(graph, export_locator(graph, state, sight.context, "mean")))};
+                graph, onnx_tanh(graph, export_locator(graph, state, spec.context, "mean")))};
   }
 
   ExportedSight see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
-                    const ExportedSight& sight, int) const override {
-    ExportedSight seen = sight;
+                    const ExportedSight& spec, int) const override {
+    ExportedSight seen = spec;
     seen.location = choice.location;
     seen.glimpse = export_retina(graph, task_, canvas, choice.location, task_.model.look().smooth);
     return seen;

@@ -10,14 +10,14 @@ class ExportedWhole final : public ExportedLook {
   explicit ExportedWhole(const Task& task) : task_(task), reading_(*task.model.look().reading) {}
 
   ExportedSight inputs(Graph& graph) const override {
-    ExportedSight sight;
-    sight.feature = graph.input("part", {"batch", task_.model.look().feature_size},
-                                "the step's part of the shrunk canvas, (channel, row, col)");
-    return sight;
+    ExportedSight spec;
+    spec.feature = graph.input("part", {"batch", task_.model.look().feature_size},
+                               "the step's part of the shrunk canvas, (channel, row, col)");
+    return spec;
   }
 
-  Value feature(Graph& graph, const ExportedSight& sight) const override {
-    return export_scaled(graph, task_, sight.feature,
+  Value feature(Graph& graph, const ExportedSight& spec) const override {
+    return export_scaled(graph, task_, spec.feature,
                          std::int64_t{reading_.part[0]} * reading_.part[1],
                          {-1, task_.model.look().feature_size});
   }
@@ -27,18 +27,18 @@ class ExportedWhole final : public ExportedLook {
   }
 
   ExportedSight begin(Graph& graph, const Value& canvas) const override {
-    ExportedSight sight;
-    sight.canvas =
+    ExportedSight spec;
+    spec.canvas =
         export_shrunk(graph, canvas, task_.model.canvas(), reading_.size[0], reading_.size[1]);
-    return sight;
+    return spec;
   }
 
   ExportedChoice first(Graph&, const Value&, const ExportedSight&) const override { return {}; }
 
-  ExportedSight see(Graph& graph, const Value&, const ExportedChoice&, const ExportedSight& sight,
+  ExportedSight see(Graph& graph, const Value&, const ExportedChoice&, const ExportedSight& spec,
                     int t) const override {
-    ExportedSight seen = sight;
-    Value part = sight.canvas;
+    ExportedSight seen = spec;
+    Value part = spec.canvas;
     for (const int axis : {0, 1}) {
       const int begin = reading_.corner(t)[axis];
       part = onnx_slice(graph, part, 2 + axis, begin, begin + reading_.part[axis]);

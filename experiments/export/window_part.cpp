@@ -19,23 +19,23 @@ class ExportedWindow final : public ExportedLook {
         filters_({canvas_.rows, canvas_.cols, canvas_.channels, side_}) {}
 
   ExportedSight inputs(Graph& graph) const override {
-    ExportedSight sight;
-    sight.glimpse = graph.input("glimpse", {"batch", filters_.glimpse_size()},
-                                "what the window of Gaussian filters shows, (channel, row, col)");
-    sight.location = graph.input("location", {"batch", std::int64_t{2}},
-                                 "(x, y) of the window's centre, where -1 and 1 are the edges of "
-                                 "the canvas, y down");
-    sight.context = export_context_input(graph, task_);
-    return sight;
+    ExportedSight spec;
+    spec.glimpse = graph.input("glimpse", {"batch", filters_.glimpse_size()},
+                               "what the window of Gaussian filters shows, (channel, row, col)");
+    spec.location = graph.input("location", {"batch", std::int64_t{2}},
+                                "(x, y) of the window's centre, where -1 and 1 are the edges of "
+                                "the canvas, y down");
+    spec.context = export_context_input(graph, task_);
+    return spec;
   }
 
-  Value feature(Graph& graph, const ExportedSight& sight) const override {
-    return export_glimpse_network(graph, task_, sight.glimpse, sight.location);
+  Value feature(Graph& graph, const ExportedSight& spec) const override {
+    return export_glimpse_network(graph, task_, spec.glimpse, spec.location);
   }
 
-  ExportedChoice next(Graph& graph, const Value& state, const ExportedSight& sight,
+  ExportedChoice next(Graph& graph, const Value& state, const ExportedSight& spec,
                       const Value&) const override {
-    const Value window = export_locator(graph, state, sight.context, "window");
+    const Value window = export_locator(graph, state, spec.context, "window");
     const std::array<float, 2> scale = filters_.location_per_centre();
     return {.location = onnx_multiply(graph, onnx_slice(graph, window, 1, 0, 2),
                                       graph.floats({1, 2}, {scale[0], scale[1]})),
@@ -43,20 +43,20 @@ class ExportedWindow final : public ExportedLook {
   }
 
   ExportedSight begin(Graph& graph, const Value& canvas) const override {
-    ExportedSight sight;
-    sight.context = export_context_of_canvas(graph, task_, canvas);
-    return sight;
+    ExportedSight spec;
+    spec.context = export_context_of_canvas(graph, task_, canvas);
+    return spec;
   }
 
-  ExportedChoice first(Graph& graph, const Value& like, const ExportedSight& sight) const override {
+  ExportedChoice first(Graph& graph, const Value& like, const ExportedSight& spec) const override {
     const Value state = onnx_zeros_like_batch(graph, like, {task_.config.agent.model.hidden_size});
-    return next(graph, state, sight, "");
+    return next(graph, state, spec, "");
   }
 
   // gamma F_Y X F_X'
   ExportedSight see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
-                    const ExportedSight& sight, int) const override {
-    ExportedSight seen = sight;
+                    const ExportedSight& spec, int) const override {
+    ExportedSight seen = spec;
     seen.location = choice.location;
     const Value f_x = onnx_unsqueeze(graph, filters(graph, choice.window, 0, canvas_.cols), 1);
     const Value f_y = onnx_unsqueeze(graph, filters(graph, choice.window, 1, canvas_.rows), 1);

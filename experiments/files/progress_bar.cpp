@@ -77,7 +77,7 @@ void ProgressBar::update(std::int64_t done, std::int64_t total) {
   shown_ = true;
 }
 
-Told ProgressBar::told() {
+ProgressCallback ProgressBar::on_progress() {
   return [this](std::int64_t done, std::int64_t total) { update(done, total); };
 }
 

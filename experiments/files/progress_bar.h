@@ -12,7 +12,7 @@ namespace saccade {
 
 /// Progress callback: `done` of `total` is done. Starts with 0, which restarts the count, then
 /// increases; may be called by several threads and slightly out of order. Empty: nobody listens.
-using Told = std::function<void(std::int64_t done, std::int64_t total)>;
+using ProgressCallback = std::function<void(std::int64_t done, std::int64_t total)>;
 
 /// A screen on which a line may be redrawn. No colours are used, so NO_COLOR has no effect.
 struct Screen {
@@ -45,7 +45,7 @@ class ProgressBar {
 
   void update(std::int64_t done, std::int64_t total);
   /// Refers to this bar.
-  Told told();
+  ProgressCallback on_progress();
 
  private:
   const std::string what_;
@@ -62,7 +62,7 @@ class ProgressBar {
 template <class Work>
 auto with_progress(const std::string& what, const Work& work) {
   ProgressBar bar(what);
-  return work(bar.told());
+  return work(bar.on_progress());
 }
 
 }  // namespace saccade

@@ -65,12 +65,12 @@ class GivenAnswer final : public Answer {
     error_ = static_cast<float>(error);
   }
 
-  std::span<const int> said(int) const override { return said_; }
-  std::span<const int> truth(int) const override { return truth_; }
+  std::span<const int> predictions(int) const override { return said_; }
+  std::span<const int> labels(int) const override { return truth_; }
   float error(int) const override { return error_; }
 
   void begin() override { is_only_drawn(); }
-  void step(const Turn&) override { is_only_drawn(); }
+  void step(const StepContext&) override { is_only_drawn(); }
   void earned(Matrix) const override { is_only_drawn(); }
   AnswerLoss backward(std::span<float>, const Credit&, std::span<const float>) override {
     is_only_drawn();

@@ -65,7 +65,7 @@ std::string truth_label(const Model& model) {
 
 // Returns -1 if there is none.
 int true_class(const Episode& episode) {
-  return episode.judged && episode.truth().size() == 1 ? episode.truth()[0] : -1;
+  return episode.judged && episode.labels().size() == 1 ? episode.labels()[0] : -1;
 }
 
 Colour colour_of_verdict(const Episode& episode, const Theme& theme) {
@@ -177,12 +177,12 @@ void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t,
                                   int top) const {
   const int base = top + 22, left = kMargin + kFrame;
   const bool acts = task_.model.answer().acts;
-  const std::string answer = acts || !episode.judged ? "" : task_.spoken(episode.truth());
+  const std::string answer = acts || !episode.judged ? "" : task_.spoken(episode.labels());
   std::string words;
   Colour colour = theme_.grey;
   if (verdict) {
     words = acts ? fmt::format("earned {:.0f}", episode.rollout.answer->rewards[episode.b])
-                 : fmt::format("answers {}{}", task_.spoken(episode.said()),
+                 : fmt::format("answers {}{}", task_.spoken(episode.predictions()),
                                !episode.judged   ? ""
                                : episode.right() ? ": right"
                                                  : ": wrong");
@@ -233,7 +233,7 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
     const bool truth = c == true_class(episode);
     const float p = probability(episode, t, c);
     Colour colour = truth ? theme_.true_bar : theme_.bar;
-    if (verdict && !task_.model.answer().acts && c == episode.said()[0])
+    if (verdict && !task_.model.answer().acts && c == episode.predictions()[0])
       colour = verdict_colour(episode);
     if (truth)
       panel.polygon(
@@ -259,8 +259,10 @@ std::string episode_caption(const Task& task, const std::string& name, const Epi
       name.empty() ? fmt::format("{}.", scene) : fmt::format("{}. {}:", scene, name);
   if (task.model.answer().acts)
     return fmt::format("{} earned {:.0f}", head, episode.rollout.answer->rewards[episode.b]);
-  if (!episode.judged) return fmt::format("{} answers {}", head, task.spoken(episode.said()));
-  const std::string truth = task.spoken(episode.truth()), said = task.spoken(episode.said());
+  if (!episode.judged)
+    return fmt::format("{} answers {}", head, task.spoken(episode.predictions()));
+  const std::string truth = task.spoken(episode.labels()),
+                    said = task.spoken(episode.predictions());
   const std::string whole =
       fmt::format("{} {} {}, answers {}", head, truth_label(task.model), truth, said);
   return text_width(whole, bold(kSmall)) <= columns

@@ -19,8 +19,8 @@ struct Episode {
   int b = 0;                  // index in the rollout
   bool judged = true;         // the truth is known; otherwise there is no verdict
 
-  std::span<const int> truth() const { return rollout.answer->truth(b); }
-  std::span<const int> said() const { return rollout.answer->said(b); }
+  std::span<const int> labels() const { return rollout.answer->labels(b); }
+  std::span<const int> predictions() const { return rollout.answer->predictions(b); }
   bool right() const { return rollout.answer->error(b) == 0.0F; }
   /// (channels, rows, cols) at look t, values in [0, 1]
   std::span<const float> canvas(int t) const {

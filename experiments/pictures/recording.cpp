@@ -50,7 +50,7 @@ class FilmedAgent {
   void play(int first) {
     RolloutRequest request = RolloutRequest::of_scenes(first, seed_);
     request.progress = agent_.progress;
-    request.readout = Readout::deterministic;
+    request.sampling = SamplingMode::deterministic;
     request.classify_every_step = true;
     request.canvases = &canvases_;
     rollout_.run(agent_.weights, request);
@@ -83,7 +83,7 @@ Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequ
     return all || players[0]->episode(b).right() == (request.only == RecordedScenes::right);
   };
 
-  if (request.told) request.told(0, request.scenes);
+  if (request.on_progress) request.on_progress(0, request.scenes);
   Recording result;
   while (result.scenes < request.scenes && (all || result.scanned < kMaxScanned)) {
     const int first = result.scanned;
@@ -97,7 +97,7 @@ Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequ
       std::vector<Episode> episodes;
       for (const auto& player : players) episodes.push_back(player->episode(b));
       draw(result.scenes++, episodes);
-      if (request.told) request.told(result.scenes, request.scenes);
+      if (request.on_progress) request.on_progress(result.scenes, request.scenes);
     }
   }
   if (result.scenes == 0)

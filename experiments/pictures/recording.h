@@ -36,9 +36,9 @@ struct RecordingRequest {
   int scenes = 4;          // number of scenes, from scene 0; >= 1
   std::uint64_t seed = 0;  // of sampled policies
   RecordedScenes only = RecordedScenes::all;
-  double fps = 3.0;     // glimpses per second
-  bool dark = false;    // for a video: dark theme
-  Told told = nullptr;  // progress over the scenes drawn
+  double fps = 3.0;                        // glimpses per second
+  bool dark = false;                       // for a video: dark theme
+  ProgressCallback on_progress = nullptr;  // progress over the scenes drawn
 };
 
 /// What was recorded.

@@ -21,7 +21,7 @@ TextStyle centred(TextStyle style) {
 
 // Returns the predicted symbols, including the end mark if there was room for it.
 std::vector<int> symbols_said(const Task& task, const Episode& episode) {
-  std::vector<int> symbols(episode.said().begin(), episode.said().end());
+  std::vector<int> symbols(episode.predictions().begin(), episode.predictions().end());
   if (static_cast<int>(symbols.size()) < task.model.answer().max_said)
     symbols.push_back(task.model.num_classes() - 1);
   return symbols;

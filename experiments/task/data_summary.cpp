@@ -15,7 +15,7 @@ namespace {
 std::string count_classes(const Digits& digits) {
   constexpr std::size_t kShown = 10;
   std::vector<int> counts(digits.class_names.size());
-  for (const DigitSet* set : {&digits.train, &digits.valid, &digits.test})
+  for (const Dataset* set : {&digits.train, &digits.valid, &digits.test})
     for (const int label : set->labels) ++counts[static_cast<std::size_t>(label)];
   std::vector<std::string> words;
   for (std::size_t k = 0; k < std::min(kShown, counts.size()); ++k)
@@ -27,7 +27,7 @@ std::string count_classes(const Digits& digits) {
 }  // namespace
 
 std::string data_summary(const Config& config, const Digits& digits) {
-  const DigitSet &train = digits.train, &valid = digits.valid, &test = digits.test;
+  const Dataset &train = digits.train, &valid = digits.valid, &test = digits.test;
   return fmt::format(
       "data: {} images of {} x {} pixels{}, {}, {}\n"
       "  {} for training, {} for validation ({}), {} for the test ({})\n",

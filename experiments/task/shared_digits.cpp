@@ -2,7 +2,7 @@
 
 namespace saccade {
 
-std::shared_ptr<const Digits> SharedDigits::load(const DataConfig& config) {
+std::shared_ptr<const Digits> SharedDatasets::load(const DataConfig& config) {
   const auto& [source, path, size] = config;  // all members: does not compile if one is added
   const std::lock_guard guard(mutex_);
   std::weak_ptr<const Digits>& kept = sets_[{source, path, size}];

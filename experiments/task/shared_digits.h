@@ -12,7 +12,7 @@ namespace saccade {
 
 /// A cache of datasets for several tasks; thread-safe. Each dataset is read once and kept while a
 /// task uses it or until another one is requested.
-class SharedDigits {
+class SharedDatasets {
  public:
   /// Throws InputError as load_digits does.
   std::shared_ptr<const Digits> load(const DataConfig& config);

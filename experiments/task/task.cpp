@@ -11,7 +11,7 @@
 namespace saccade {
 namespace {
 
-std::shared_ptr<const Digits> digits_of(const Config& config, SharedDigits* shared) {
+std::shared_ptr<const Digits> digits_of(const Config& config, SharedDatasets* shared) {
   if (!find_task_kind(config.scene.kind).has_digits) return std::make_shared<const Digits>();
   if (shared != nullptr) return shared->load(config.data);
   return std::make_shared<const Digits>(load_digits(config.data));
@@ -24,8 +24,8 @@ std::optional<Retina> retina_of(const TaskKind& kind, const Config& config, cons
 }
 
 // Returns the observation spec of an environment of test scenes.
-Sight sight_of(const TaskKind& kind, const Config& config, const Digits& digits,
-               const std::optional<Retina>& retina) {
+ObservationSpec spec_of(const TaskKind& kind, const Config& config, const Digits& digits,
+                        const std::optional<Retina>& retina) {
   const auto environment = kind.make({.scene = config.scene,
                                       .augmentation = config.augmentation,
                                       .digits = digits,
@@ -54,7 +54,7 @@ Sight sight_of(const TaskKind& kind, const Config& config, const Digits& digits,
 
 Task::Task(const Config& config_) : Task(config_, digits_of(config_, nullptr)) {}
 
-Task::Task(const Config& config_, SharedDigits* shared)
+Task::Task(const Config& config_, SharedDatasets* shared)
     : Task(config_, digits_of(config_, shared)) {}
 
 Task::Task(const Config& config_, std::shared_ptr<const Digits> digits_)
@@ -63,7 +63,7 @@ Task::Task(const Config& config_, std::shared_ptr<const Digits> digits_)
       shared_digits_(std::move(digits_)),
       digits(*shared_digits_),
       retina(retina_of(kind, config, digits)),
-      model(config.agent, sight_of(kind, config, digits, retina)) {}
+      model(config.agent, spec_of(kind, config, digits, retina)) {}
 
 std::string Task::class_name(int label) const {
   return kind.answer_name(config.scene, digits.class_names, label);

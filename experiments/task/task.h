@@ -24,7 +24,7 @@ class Task {
   /// kMaxClasses.
   explicit Task(const Config& config);
   /// The same with a shared dataset; `shared` may be null.
-  Task(const Config& config, SharedDigits* shared);
+  Task(const Config& config, SharedDatasets* shared);
   /// The same with a dataset that is already loaded.
   Task(const Config& config, std::shared_ptr<const Digits> digits);
   Task(const Task&) = delete;

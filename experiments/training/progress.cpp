@@ -70,6 +70,8 @@ void RunProgress::finish() {
   bar_shown_ = false;
 }
 
-Told RunProgress::testing() { return test_bar_.emplace("final test", screen_).told(); }
+ProgressCallback RunProgress::testing() {
+  return test_bar_.emplace("final test", screen_).on_progress();
+}
 
 }  // namespace saccade

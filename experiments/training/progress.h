@@ -30,7 +30,7 @@ class Progress {
   virtual void finish() {}
   /// Called when the final test begins. The returned callback receives its progress over scenes,
   /// from any thread.
-  virtual Told testing() { return nullptr; }
+  virtual ProgressCallback testing() { return nullptr; }
 };
 
 /// Shows one training. On a terminal a bar that is redrawn, with the share done, speed, error, last
@@ -47,7 +47,7 @@ class RunProgress final : public Progress {
             const std::string& text) override;
   void row(const MetricsRow& row) override;
   void finish() override;
-  Told testing() override;
+  ProgressCallback testing() override;
 
  private:
   const Screen screen_;

@@ -26,8 +26,8 @@ void require_same_run(Ranks& ranks, const Config& config,
                       const std::map<std::string, std::string>& data_checksums) {
   if (ranks.alone()) return;
   const auto require_same = [&](const std::string& mine, const auto& difference) {
-    const std::vector<std::string> all = ranks.texts(mine);
-    ranks.each([&] {
+    const std::vector<std::string> all = ranks.gather_texts(mine);
+    ranks.run_on_all([&] {
       for (int rank = 1; rank < ranks.count(); ++rank)
         if (all[rank] != all[0])
           throw InputError(

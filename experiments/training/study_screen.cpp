@@ -37,7 +37,7 @@ class StudyScreen::Row final : public Progress {
   void update(std::int64_t episodes, double per_second, double error) override {
     screen_.update(run_, episodes, per_second, error);
   }
-  Told testing() override {
+  ProgressCallback testing() override {
     return [this](std::int64_t scenes, std::int64_t total) { screen_.test(run_, scenes, total); };
   }
 

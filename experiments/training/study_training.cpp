@@ -91,7 +91,7 @@ class StudyTraining {
   StudyProgress& progress_;
   const std::atomic<bool>& stop_;
   SharedThreads threads_;
-  SharedDigits digits_;
+  SharedDatasets digits_;
 
   std::mutex mutex_;  // guards all members below, and calls of the study's progress
   std::vector<Run> runs_;

@@ -26,7 +26,7 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const RunLock
                         const TrainingFigures& training, Workers& workers, Ranks& ranks,
                         Progress& progress) {
   Tensor<1> weights = zeros<1>(task.model.layout().size());
-  ranks.each([&] {
+  ranks.run_on_all([&] {
     if (ranks.first())
       Checkpoint(folder.best_checkpoint()).restore_averaged(weights, task.model.layout());
   });

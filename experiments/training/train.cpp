@@ -40,12 +40,12 @@ bool train_watched(Training& training, const Config& config, const RunFolder& fo
   ranks.watch(stop, [&] { training.rescue(); });
   const struct NoMore {
     Ranks& ranks;
-    ~NoMore() { ranks.watch_no_more(); }
+    ~NoMore() { ranks.stop_watching(); }
   } no_more{ranks};
   try {
     return training.train(stop);
   } catch (const NonFiniteError& error) {  // on all ranks
-    ranks.part();
+    ranks.announce_end();
     throw NonFiniteError(
         !ranks.first()
             ? ""
@@ -56,7 +56,7 @@ bool train_watched(Training& training, const Config& config, const RunFolder& fo
                   error.what(), last, std::filesystem::exists(best) ? best : last,
                   config.agent.training.optimizer.learning_rate / 4));
   } catch (const LostRank& error) {
-    ranks.watch_no_more();
+    ranks.stop_watching();
     training.rescue();
     throw LostRank(fmt::format("rank {}: {}; the run goes on with --resume from {}", ranks.rank(),
                                error.what(), last));
@@ -67,7 +67,7 @@ bool train_watched(Training& training, const Config& config, const RunFolder& fo
 bool shows_finished(const Config& config, const RunFolder& folder, const TrainingRequest& request,
                     int threads, Progress& progress, Ranks& ranks) {
   bool finished = false;
-  ranks.each([&] {
+  ranks.run_on_all([&] {
     if (!ranks.first() || !request.resume || !folder.exists()) return;
     folder.require_no_links();
     if (!is_finished(folder)) return;
@@ -83,7 +83,7 @@ bool shows_finished(const Config& config, const RunFolder& folder, const Trainin
 
 // `workers` and the shared dataset are given; the first rank holds the folder with `lock`.
 bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock,
-              const TrainingRequest& request, Workers& workers, SharedDigits& digits,
+              const TrainingRequest& request, Workers& workers, SharedDatasets& digits,
               Progress& progress, const std::atomic<bool>& stop, Ranks& ranks) {
   if (shows_finished(config, folder, request, workers.threads(), progress, ranks)) return true;
   bool resumes = false;
@@ -102,11 +102,11 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
     if (config.record.every > 0) require_format(config.record.format, "record.format");
     training.emplace(*made, folder, lock, workers, ranks, progress);
   };
-  if (!unless_stopped(stop, [&] { ranks.each(prepare); })) return false;
+  if (!unless_stopped(stop, [&] { ranks.run_on_all(prepare); })) return false;
   const Task& task = *made;
   require_same_run(ranks, config, task.digits.checksums);
   std::string word;
-  ranks.each([&] {
+  ranks.run_on_all([&] {
     if (!ranks.first()) return;
     const std::string meta = meta_json(ranks.count(), workers.threads(), task.digits.checksums);
     if (resumes) {
@@ -146,7 +146,7 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
 bool train(const Config& config, const RunFolder& folder, const TrainingRequest& request,
            Progress& progress, const std::atomic<bool>& stop, Ranks& ranks) {
   std::optional<RunLock> lock;
-  ranks.each([&] {
+  ranks.run_on_all([&] {
     if (!ranks.first()) return;
     // Before even a lock is written to the folder.
     if (!request.resume)
@@ -156,7 +156,7 @@ bool train(const Config& config, const RunFolder& folder, const TrainingRequest&
     lock.emplace(folder.path(), request.command);
   });
   Workers workers(request.threads);
-  SharedDigits digits;
+  SharedDatasets digits;
   return train_in(config, folder, lock ? &*lock : nullptr, request, workers, digits, progress, stop,
                   ranks);
 }

@@ -24,7 +24,7 @@ struct TrainingRequest {
 struct SharedParts {
   const RunLock& lock;  // of the run's folder
   Workers& workers;
-  SharedDigits& digits;
+  SharedDatasets& digits;
 };
 
 /// Trains, evaluates on schedule and tests at the end, writing the run folder. Returns true when

@@ -160,7 +160,7 @@ std::string profile_table(const nlohmann::ordered_json& profile) {
 
 }  // namespace
 
-std::string bench(const BenchOptions& options, const Told& told) {
+std::string bench(const BenchOptions& options, const ProgressCallback& on_progress) {
   if (!(options.seconds > 0.0 && options.seconds <= 3600.0))
     throw InputError(fmt::format("--seconds {}: allowed: above 0, at most 3600", options.seconds));
   const Task task(read_config(options.config, options.overrides));
@@ -176,13 +176,13 @@ std::string bench(const BenchOptions& options, const Told& told) {
   }
 
   std::vector<double> trained, peak, ceilings, looked;
-  const double turn = options.seconds / kTurns;
+  const double now = options.seconds / kTurns;
   for (int i = 0; i < kTurns; ++i) {
-    if (told) told(i, kTurns);
-    peak.push_back(rate(kPeakShare * turn, peak_product));
-    ceilings.push_back(rate(kCeilingShare * turn, [&] { return ceiling(workers); }));
-    trained.push_back(rate(kTrainShare * turn, [&] { return learner.step().sums.episodes; }));
-    if (random_looks) looked.push_back(rate(kLookShare * turn, *random_looks));
+    if (on_progress) on_progress(i, kTurns);
+    peak.push_back(rate(kPeakShare * now, peak_product));
+    ceilings.push_back(rate(kCeilingShare * now, [&] { return ceiling(workers); }));
+    trained.push_back(rate(kTrainShare * now, [&] { return learner.step().sums.episodes; }));
+    if (random_looks) looked.push_back(rate(kLookShare * now, *random_looks));
   }
   const double gflop = task.model.gflop_per_episode();
   const double gflops = median(trained) * gflop;
@@ -212,7 +212,7 @@ std::string bench(const BenchOptions& options, const Told& told) {
   return text;
 }
 
-Verb bench_verb() {
+Command bench_verb() {
   const auto options = std::make_shared<BenchOptions>();
   return {.name = "bench",
           .group = "Experiments",
@@ -226,7 +226,9 @@ Verb bench_verb() {
           .call =
               [options](const Call& call) {
                 return say_unless_stopped(call, "measured",
-                                          [&](const Told& told) { return bench(*options, told); });
+                                          [&](const ProgressCallback& on_progress) {
+                                            return bench(*options, on_progress);
+                                          });
               },
           .examples = {"saccade bench cluttered60 --profile",
                        "saccade bench ram60 training.batch_size=1024 --seconds 4 --json"}};

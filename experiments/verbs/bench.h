@@ -22,6 +22,6 @@ struct BenchOptions {
 /// peak so that a drift in machine speed affects both: a large product (peak) and multiply-adds on
 /// registers only (ceiling). Every figure is the median over the turns. `profile` additionally
 /// measures where the time of all threads goes; its rows add up to the total.
-std::string bench(const BenchOptions& options, const Told& told = nullptr);
+std::string bench(const BenchOptions& options, const ProgressCallback& on_progress = nullptr);
 
 }  // namespace saccade

@@ -133,13 +133,14 @@ std::vector<std::string> without_help_verb(std::vector<std::string> words,
 
 }  // namespace
 
-const Verb* read_command_line(std::span<const Verb> verbs, int argc, const char* const* argv) {
+const Command* read_command_line(std::span<const Command> verbs, int argc,
+                                 const char* const* argv) {
   CLI::App app{"Saccade: recurrent visual attention, hard and soft.", "saccade"};
   app.set_version_flag("--version", version_text(), "Print what the program was made of, and exit");
   app.require_subcommand(1);
   app.footer(kFirstSteps);
   std::vector<std::string> names;
-  for (const Verb& verb : verbs) {
+  for (const Command& verb : verbs) {
     names.push_back(verb.name);
     CLI::App* added = app.add_subcommand(verb.name, verb.about)->group(verb.group);
     for (const Option& option : verb.options) add(*added, option);
@@ -161,7 +162,7 @@ const Verb* read_command_line(std::span<const Verb> verbs, int argc, const char*
     app.exit(error);  // prints the help
     return nullptr;
   }
-  for (const Verb& verb : verbs)
+  for (const Command& verb : verbs)
     if (app.got_subcommand(verb.name)) return &verb;
   return nullptr;
 }

@@ -99,7 +99,8 @@ fs::path dark_of(const fs::path& file) {
 // The first run of each variant, side by side on the same scenes. Nothing where that cannot be -
 // the data are not there any more, say - which the comparison then names.
 std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const fs::path& file,
-                                                 Outputs& outputs, const Told& told) {
+                                                 Outputs& outputs,
+                                                 const ProgressCallback& on_progress) {
   auto light = std::make_unique<OutputFile>(file, /*force=*/true),
        dark = std::make_unique<OutputFile>(dark_of(file), /*force=*/true);
   RecordOptions options{.out = light->path(), .scenes = kRecordedScenes, .in_place = true};
@@ -107,10 +108,10 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
     if (options.run_folders.size() < kRecordedAgents)
       options.run_folders.push_back(variant.folders[0]);
   try {
-    record(options, told);
+    record(options, on_progress);
     options.out = dark->path();
     options.dark = true;
-    record(options, told);
+    record(options, on_progress);
   } catch (const std::exception& error) {
     comparison.left_out.push_back({options.dark ? dark_of(file) : file, error.what()});
     return std::nullopt;
@@ -135,9 +136,9 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
 
 }  // namespace
 
-std::string compare(const CompareOptions& options, const Told& told) {
+std::string compare(const CompareOptions& options, const ProgressCallback& on_progress) {
   const fs::path out = out_folder(options);
-  Comparison comparison = gather(options.folders, keys_in(options.tuned_by), told);
+  Comparison comparison = gather(options.folders, keys_in(options.tuned_by), on_progress);
   comparison.commands.push_back(options.command);
   const std::vector<Chart> charts = charts_of(comparison);
   const std::vector<fs::path> report = report_files(out, charts);
@@ -149,7 +150,7 @@ std::string compare(const CompareOptions& options, const Told& told) {
 
   Outputs outputs(out);
   const std::optional<EmbeddedRecording> recording =
-      record_variants(comparison, video, outputs, told);
+      record_variants(comparison, video, outputs, on_progress);
   write_text(outputs.add(markdown), to_markdown(comparison));
   write_text(outputs.add(csv), to_csv(comparison));
   write_report(outputs.add(report), comparison, charts, recording);
@@ -164,7 +165,7 @@ fs::path report_of(const CompareOptions& options) {
   return report_files(out_folder(options), /*charts=*/{}).front();
 }
 
-Verb compare_verb() {
+Command compare_verb() {
   const auto options = std::make_shared<CompareOptions>();
   return {.name = "compare",
           .group = "Train and test",
@@ -181,9 +182,10 @@ Verb compare_verb() {
           .call =
               [options](const Call& call) {
                 options->command = call.command;
-                return say_unless_stopped(call, "compared and filmed", [&](const Told& told) {
-                  return compare(*options, told);
-                });
+                return say_unless_stopped(call, "compared and filmed",
+                                          [&](const ProgressCallback& on_progress) {
+                                            return compare(*options, on_progress);
+                                          });
               },
           .examples = {"saccade compare runs/quickstart --force",
                        "saccade compare soft60 cluttered60 --out two"}};

@@ -24,7 +24,7 @@ struct CompareOptions {
 /// H.264), recording_dark.mp4, the same for dark pages, report.html with all of that, and
 /// charts/*.png. Returns the table and then where the recording and the report are, or with `json`
 /// one document. Throws InputError as gather does, and where any of these files is there already.
-std::string compare(const CompareOptions& options, const Told& told = nullptr);
+std::string compare(const CompareOptions& options, const ProgressCallback& on_progress = nullptr);
 
 /// report.html of such a comparison.
 std::filesystem::path report_of(const CompareOptions& options);

@@ -15,17 +15,17 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Words verb_names(std::span<const Verb> verbs) {
+Words verb_names(std::span<const Command> verbs) {
   Words names;
-  for (const Verb& verb : verbs) names.push_back(verb.name);
+  for (const Command& verb : verbs) names.push_back(verb.name);
   return names;
 }
 
-bool takes(const Verb& verb, const std::string& option) {
+bool takes(const Command& verb, const std::string& option) {
   return std::ranges::any_of(verb.options, [&](const Option& o) { return o.name == option; });
 }
 
-Words dashed_options(const Verb& verb) {
+Words dashed_options(const Command& verb) {
   Words names = {"--help"};
   for (const Option& option : verb.options)
     if (option.name.starts_with("--")) names.push_back(option.name);
@@ -33,7 +33,7 @@ Words dashed_options(const Verb& verb) {
 }
 
 // Returns the other words that may follow a command: settings and named things.
-Words other_words(const Verb& verb) {
+Words other_words(const Command& verb) {
   Words words;
   if (takes(verb, kConfigOption) || takes(verb, "study")) words = shipped_experiments();
   if (takes(verb, "run_dir") || takes(verb, "run_dirs") || takes(verb, "folders"))
@@ -45,9 +45,9 @@ Words other_words(const Verb& verb) {
   return words;
 }
 
-std::string for_bash(std::span<const Verb> verbs) {
+std::string for_bash(std::span<const Command> verbs) {
   std::string cases;
-  for (const Verb& verb : verbs)
+  for (const Command& verb : verbs)
     cases += fmt::format("    {}) words=\"{} {}\" ;;\n", verb.name,
                          fmt::join(dashed_options(verb), " "), fmt::join(other_words(verb), " "));
   return fmt::format(
@@ -75,12 +75,12 @@ std::string quoted(std::string text, const std::string& apostrophe) {
   return text;
 }
 
-std::string for_zsh(std::span<const Verb> verbs) {
+std::string for_zsh(std::span<const Command> verbs) {
   const auto described = [](const std::string& name, const std::string& about) {
     return fmt::format("'{}:{}'", name, quoted(about, "'\\''"));
   };
   std::string names, cases;
-  for (const Verb& verb : verbs) {
+  for (const Command& verb : verbs) {
     names += "    " + described(verb.name, verb.about) + "\n";
     cases += fmt::format("    {})\n      options=(\n", verb.name);
     for (const Option& option : verb.options)
@@ -111,10 +111,10 @@ _saccade "$@"
                      names, cases);
 }
 
-std::string for_fish(std::span<const Verb> verbs) {
+std::string for_fish(std::span<const Command> verbs) {
   std::string script =
       "# fish completion of saccade: put it into ~/.config/fish/completions/saccade.fish.\n";
-  for (const Verb& verb : verbs) {
+  for (const Command& verb : verbs) {
     script += fmt::format("complete -c saccade -n __fish_use_subcommand -a {} -d '{}'\n", verb.name,
                           quoted(verb.about, "\\'"));
     const std::string behind =
@@ -129,8 +129,8 @@ std::string for_fish(std::span<const Verb> verbs) {
   return script;
 }
 
-const NameTable<std::string (*)(std::span<const Verb>)>& table() {
-  static const NameTable<std::string (*)(std::span<const Verb>)> shells{
+const NameTable<std::string (*)(std::span<const Command>)>& table() {
+  static const NameTable<std::string (*)(std::span<const Command>)> shells{
       "shell", {{"bash", for_bash}, {"zsh", for_zsh}, {"fish", for_fish}}};
   return shells;
 }
@@ -139,11 +139,11 @@ const NameTable<std::string (*)(std::span<const Verb>)>& table() {
 
 std::vector<std::string> shells() { return table().names(); }
 
-std::string completion(const std::string& shell, std::span<const Verb> verbs) {
+std::string completion(const std::string& shell, std::span<const Command> verbs) {
   return table().at(shell)(verbs);
 }
 
-Verb completion_verb() {
+Command completion_verb() {
   const auto shell = std::make_shared<std::string>();
   return {.name = "completion",
           .group = "The shell",

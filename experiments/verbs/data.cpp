@@ -128,7 +128,7 @@ Ending call_download(DataLine& line, const Call& call) {
 
 }  // namespace
 
-Verb data_verb() {
+Command data_verb() {
   const auto line = std::make_shared<DataLine>();
   return {.name = "data",
           .group = "Experiments",

@@ -29,7 +29,7 @@ void open_weights(std::optional<OutputFile>& file, const std::filesystem::path& 
 
 }  // namespace
 
-std::string eval(const EvalOptions& options, const Told& told) {
+std::string eval(const EvalOptions& options, const ProgressCallback& on_progress) {
   std::optional<OutputFile> weights_file;
   open_weights(weights_file, options.weights);
   const Trained trained(options.run_folder, options.data);
@@ -44,7 +44,7 @@ std::string eval(const EvalOptions& options, const Told& told) {
   Evaluator tester(task.model, task.environments(Split::test, evaluation), scenes, evaluation.seed,
                    workers);
   const TestReport report = test_agent(task.model, flat(trained.weights), tester, evaluation,
-                                       attention ? &*attention : nullptr, told);
+                                       attention ? &*attention : nullptr, on_progress);
   if (attention) {
     attention->write(weights_file->path());
     weights_file->commit();
@@ -57,7 +57,7 @@ std::string eval(const EvalOptions& options, const Told& told) {
   return json_text(document, 2) + "\n";
 }
 
-Verb eval_verb() {
+Command eval_verb() {
   const auto options = std::make_shared<EvalOptions>();
   return {
       .name = "eval",
@@ -77,8 +77,9 @@ Verb eval_verb() {
                   threads_option(&options->threads)},
       .call =
           [options](const Call& call) {
-            return say_unless_stopped(call, "test scenes",
-                                      [&](const Told& told) { return eval(*options, told); });
+            return say_unless_stopped(
+                call, "test scenes",
+                [&](const ProgressCallback& on_progress) { return eval(*options, on_progress); });
           },
       .examples = {"saccade eval runs/quickstart/base/seed-1 --draws 5",
                    "saccade eval soft60 --weights attention.npz"}};

@@ -23,6 +23,6 @@ struct EvalOptions {
 /// the attention of the single deterministic pass (experiments/evaluation/attention_weights.h).
 /// Throws InputError before anything is computed if there is a file already, or not an .npz is to
 /// be written.
-std::string eval(const EvalOptions& options, const Told& told = nullptr);
+std::string eval(const EvalOptions& options, const ProgressCallback& on_progress = nullptr);
 
 }  // namespace saccade

@@ -68,7 +68,7 @@ std::string export_agent(const ExportOptions& options) {
   return written;
 }
 
-Verb export_verb() {
+Command export_verb() {
   const auto options = std::make_shared<ExportOptions>();
   return {
       .name = "export",

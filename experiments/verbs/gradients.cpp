@@ -126,11 +126,11 @@ class LocatorGradient {
     rollout_.run(parameters_, {.first_scene = first_scene,
                                .seed = seed_,
                                .update = static_cast<std::uint32_t>(draw),
-                               .readout = Readout::sample,
+                               .sampling = SamplingMode::sample,
                                .replay = replay,
                                .classify_every_step = by_step_});
     rollout_.answer->earned(matrix(earned_));
-    add_up(matrix(returns_), matrix(earned_), trace_.of_returns);
+    discounted_returns(matrix(returns_), matrix(earned_), trace_.of_returns);
     rollout_.estimate_baselines(baselines_, critic_, parameters_);
   }
 
@@ -317,7 +317,7 @@ std::string to_table(const nlohmann::ordered_json& document) {
 
 }  // namespace
 
-std::string gradients(const GradientsOptions& options, const Told& told) {
+std::string gradients(const GradientsOptions& options, const ProgressCallback& on_progress) {
   const Trained trained(options.run_folder, options.data);
   const Model& model = trained.task.model;
   if (model.look().first_action == model.num_glimpses())
@@ -346,9 +346,9 @@ std::string gradients(const GradientsOptions& options, const Told& told) {
   const std::int64_t total = std::int64_t{options.samples} * (exact ? 2 : 1);
   std::atomic<std::int64_t> done = 0;
   const auto drawn = [&] {
-    if (told) told(++done, total);
+    if (on_progress) on_progress(++done, total);
   };
-  if (told) told(0, total);
+  if (on_progress) on_progress(0, total);
   const Samples all = sample(locators, workers, options.samples, average_returns, 0, drawn,
                              [](LocatorGradient& locator, int draw) { locator.play(draw); });
   for (std::size_t e = 0; e < estimators.size(); ++e) {
@@ -364,7 +364,7 @@ std::string gradients(const GradientsOptions& options, const Told& told) {
   return options.json ? json_text(document, 2) + "\n" : to_table(document);
 }
 
-Verb gradients_verb() {
+Command gradients_verb() {
   const auto options = std::make_shared<GradientsOptions>();
   return {.name = "gradients",
           .group = "Look at agents",
@@ -379,8 +379,9 @@ Verb gradients_verb() {
                       threads_option(&options->threads)},
           .call =
               [options](const Call& call) {
-                return say_unless_stopped(
-                    call, "draws", [&](const Told& told) { return gradients(*options, told); });
+                return say_unless_stopped(call, "draws", [&](const ProgressCallback& on_progress) {
+                  return gradients(*options, on_progress);
+                });
               },
           .examples = {"saccade gradients runs/quickstart/base/seed-1 --scenes 32 --samples 64",
                        "saccade gradients cluttered60 --json"}};

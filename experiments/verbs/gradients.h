@@ -26,6 +26,7 @@ struct GradientsOptions {
 /// gradient of the last glimpse alone, all earlier ones fixed, against the exact one by enumeration
 /// of all candidates. A table, or JSON. Throws InputError for an agent that does not learn by
 /// REINFORCE.
-std::string gradients(const GradientsOptions& options, const Told& told = nullptr);
+std::string gradients(const GradientsOptions& options,
+                      const ProgressCallback& on_progress = nullptr);
 
 }  // namespace saccade

@@ -20,7 +20,7 @@ std::string placeholder(const Option& option) {
   return option.name.starts_with("--") ? " \\fIvalue\\fR" : "";
 }
 
-std::string section_of(const Verb& verb) {
+std::string section_of(const Command& verb) {
   std::string usage;
   for (const Option& option : verb.options)
     if (!option.name.starts_with("--")) usage += " \\fI" + roff(option.name) + "\\fR";
@@ -36,7 +36,7 @@ std::string section_of(const Verb& verb) {
 
 }  // namespace
 
-std::string manual(std::span<const Verb> verbs) {
+std::string manual(std::span<const Command> verbs) {
   std::string text = fmt::format(
       ".TH SACCADE 1 \"\" \"saccade {}\" \"User commands\"\n.SH NAME\n"
       "saccade \\- recurrent visual attention, hard and soft\n.SH SYNOPSIS\n"
@@ -45,7 +45,7 @@ std::string manual(std::span<const Verb> verbs) {
       "glimpse, "
       "move it a few times, and say what is there.\n.SH VERBS\n",
       roff(version()));
-  for (const Verb& verb : verbs) text += section_of(verb);
+  for (const Command& verb : verbs) text += section_of(verb);
   text += ".SH SETTINGS\nWhat the file of an experiment says, or key.path=value over it.\n";
   Config defaults;
   for (const Setting& setting : settings(defaults))
@@ -59,7 +59,7 @@ std::string manual(std::span<const Verb> verbs) {
   return text;
 }
 
-Verb manual_verb() {
+Command manual_verb() {
   return {.name = "man",
           .group = "The shell",
           .about = "Print the manual page",

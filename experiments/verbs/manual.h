@@ -8,6 +8,6 @@
 namespace saccade {
 
 /// The manual page of the program, for man(1): verbs, options, settings, files, exit codes.
-std::string manual(std::span<const Verb> verbs);
+std::string manual(std::span<const Command> verbs);
 
 }  // namespace saccade

@@ -46,7 +46,7 @@ std::string list_metrics(const std::string& pattern, bool json) {
 
 }  // namespace
 
-Verb metrics_verb() {
+Command metrics_verb() {
   struct Line {
     std::string pattern;
     bool json = false;

@@ -15,7 +15,7 @@ namespace saccade {
 namespace {
 
 // Mean and deviation of the pixels of all training images, in [0, 1], as settings.
-std::string scale_of(const DigitSet& digits) {
+std::string scale_of(const Dataset& digits) {
   std::vector<double> mean, deviation;
   for (int c = 0; c < digits.channels(); ++c) {
     double sum = 0.0, squares = 0.0;

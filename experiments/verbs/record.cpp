@@ -84,7 +84,7 @@ std::vector<std::string> agent_names(std::span<const Config* const> configs,
   return names;
 }
 
-std::string record(const RecordOptions& options, const Told& told) {
+std::string record(const RecordOptions& options, const ProgressCallback& on_progress) {
   const fs::path target = options.out.empty() ? default_target(options.run_folders) : options.out;
   const bool sheet = target.extension() == ".png";
   const RecordedScenes only = which(options.only);
@@ -112,14 +112,14 @@ std::string record(const RecordOptions& options, const Told& told) {
                                                      .only = only,
                                                      .fps = options.fps,
                                                      .dark = options.dark,
-                                                     .told = told});
+                                                     .on_progress = on_progress});
   std::string text = target.string() + "\n";
   if (written.scenes < wanted)
     text += fmt::format("{} scenes of {} are {}\n", written.scenes, written.scanned, options.only);
   return text;
 }
 
-Verb record_verb() {
+Command record_verb() {
   const auto options = std::make_shared<RecordOptions>();
   return {
       .name = "record",
@@ -140,8 +140,9 @@ Verb record_verb() {
                   force_option(&options->force)},
       .call =
           [options](const Call& call) {
-            return say_unless_stopped(call, "scenes",
-                                      [&](const Told& told) { return record(*options, told); });
+            return say_unless_stopped(call, "scenes", [&](const ProgressCallback& on_progress) {
+              return record(*options, on_progress);
+            });
           },
       .examples = {"saccade record soft60 cluttered60 --out both.mp4",
                    "saccade record runs/quickstart/base/seed-1 --out mistakes.gif --only wrong"}};

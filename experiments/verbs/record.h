@@ -34,7 +34,7 @@ struct RecordOptions {
 ///
 /// Throws InputError for a folder that is not a run, for runs of different tasks (scene.*,
 /// data.source, data.size, the data's checksums), and as write_recording.
-std::string record(const RecordOptions& options, const Told& told = nullptr);
+std::string record(const RecordOptions& options, const ProgressCallback& on_progress = nullptr);
 
 /// Returns short, distinct names for agents: their variant_labels(), or if these are not distinct
 /// the ends of their folder paths.

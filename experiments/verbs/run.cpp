@@ -60,7 +60,7 @@ double estimate_seconds(const Config& config, int threads) {
 
 Unused unused(const RunOptions& options, const Ranks& ranks) {
   if (options.strict) return Unused::refused;
-  return options.quiet || !ranks.first() ? Unused::passed_over : Unused::told;
+  return options.quiet || !ranks.first() ? Unused::passed_over : Unused::on_progress;
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ Unused unused(const RunOptions& options, const Ranks& ranks) {
 bool run(const RunOptions& options, const std::atomic<bool>& stop, Ranks& ranks) {
   std::optional<Study> study;
   Config config;
-  ranks.each([&] {
+  ranks.run_on_all([&] {
     study = read_study(options.config, options.overrides);
     if (study && !ranks.alone())
       throw InputError(fmt::format(
@@ -163,7 +163,7 @@ Ending call_run(RunLine& line, const Call& call) {
   const std::atomic<bool>& stop = call.stop_flag();
   Ranks& ranks = call.join_ranks();
   const bool done = run(line.options, stop, ranks);
-  ranks.part();
+  ranks.announce_end();
   if (done) return Ending::done;
   if (ranks.first())
     std::fputs(fmt::format("stopped and saved; go on with: {}{}\n", printable(call.command),
@@ -175,7 +175,7 @@ Ending call_run(RunLine& line, const Call& call) {
 
 }  // namespace
 
-Verb run_verb() {
+Command run_verb() {
   const auto line = std::make_shared<RunLine>();
   RunOptions& options = line->options;
   return {

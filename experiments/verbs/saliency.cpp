@@ -61,7 +61,7 @@ std::vector<SceneSaliency> follow(Jacobian& jacobian, std::span<const float> wei
 // Plays the scenes, differentiates their logits, and draws and writes both.
 void write_saliency(const Task& task, std::span<const float> weights,
                     const SaliencyOptions& options, const fs::path& png, const fs::path& npz,
-                    const Told& told) {
+                    const ProgressCallback& on_progress) {
   const Model& model = task.model;
   const std::vector<int> outputs = followed_outputs(model, options.step, "--step");
   const EvaluationConfig& evaluation = task.config.evaluation;
@@ -75,9 +75,9 @@ void write_saliency(const Task& task, std::span<const float> weights,
   const int step = model.answer().spells ? model.num_glimpses() - 1 : outputs.back();
   for (int first = 0; first < options.scenes; first += kChunk) {
     stop_if_asked();
-    if (told) told(first, options.scenes);
+    if (on_progress) on_progress(first, options.scenes);
     RolloutRequest request = RolloutRequest::of_scenes(first, evaluation.seed);
-    request.readout = Readout::deterministic;
+    request.sampling = SamplingMode::deterministic;
     request.canvases = &canvases;
     jacobian.run(weights, request);
     const int count = std::min(kChunk, options.scenes - first);
@@ -100,7 +100,7 @@ void make_folder(const fs::path& folder) {
 
 }  // namespace
 
-std::string saliency(const SaliencyOptions& options, const Told& told) {
+std::string saliency(const SaliencyOptions& options, const ProgressCallback& on_progress) {
   if (options.scenes < 1 || options.scenes > kMaxSheetScenes)
     throw InputError(fmt::format("--scenes {}: allowed: 1 to {}", options.scenes, kMaxSheetScenes));
   const Trained trained(options.run_folder, options.data);
@@ -110,13 +110,13 @@ std::string saliency(const SaliencyOptions& options, const Told& told) {
   const fs::path png = options.out / "saliency.png", npz = options.out / "saliency.npz";
   OutputFile png_file(png, options.force), npz_file(npz, options.force);
   write_saliency(trained.task, flat(trained.weights), options, png_file.path(), npz_file.path(),
-                 told);
+                 on_progress);
   png_file.commit();
   npz_file.commit();
   return fmt::format("{}\n{}\n", png.string(), npz.string());
 }
 
-Verb saliency_verb() {
+Command saliency_verb() {
   const auto options = std::make_shared<SaliencyOptions>();
   return {.name = "saliency",
           .group = "Look at agents",
@@ -133,8 +133,9 @@ Verb saliency_verb() {
                       force_option(&options->force)},
           .call =
               [options](const Call& call) {
-                return say_unless_stopped(
-                    call, "scenes", [&](const Told& told) { return saliency(*options, told); });
+                return say_unless_stopped(call, "scenes", [&](const ProgressCallback& on_progress) {
+                  return saliency(*options, on_progress);
+                });
               },
           .examples = {"saccade saliency runs/quickstart/base/seed-1 --out maps",
                        "saccade saliency soft60 --out maps --scenes 4 --step 2"}};

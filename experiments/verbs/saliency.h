@@ -36,6 +36,6 @@ struct SaliencyOptions {
 ///
 /// Returns both paths, one per line. Throws InputError for a folder that is not a run, a step or
 /// number of scenes out of range, and existing files.
-std::string saliency(const SaliencyOptions& options, const Told& told = nullptr);
+std::string saliency(const SaliencyOptions& options, const ProgressCallback& on_progress = nullptr);
 
 }  // namespace saccade

@@ -120,7 +120,7 @@ std::string list_presets(bool json) {
   return text + "\nTimes are of two cores. `saccade config NAME` shows one whole.\n";
 }
 
-Verb settings_verb() {
+Command settings_verb() {
   struct Line {
     std::string pattern;
     bool json = false, schema = false;
@@ -141,7 +141,7 @@ Verb settings_verb() {
           .examples = {"saccade settings glimpse.std", "saccade settings --schema > schema.json"}};
 }
 
-Verb config_verb() {
+Command config_verb() {
   struct Line {
     ConfigOptions options;
     bool strict = false;
@@ -162,7 +162,7 @@ Verb config_verb() {
                        "saccade config soft60 training.episodes=10_000 --strict > mine.yaml"}};
 }
 
-Verb presets_verb() {
+Command presets_verb() {
   const auto json = std::make_shared<bool>(false);
   return {.name = "presets",
           .group = "Experiments",

@@ -124,7 +124,7 @@ std::string slurm(const SlurmOptions& options) {
                         : fmt::format("sbatch {}\n", shell_word(file.string()));
 }
 
-Verb slurm_verb() {
+Command slurm_verb() {
   const auto options = std::make_shared<SlurmOptions>();
   return {
       .name = "slurm",

@@ -112,7 +112,7 @@ std::string status(const StatusOptions& options) {
   return options.json ? to_json(listed, runs) : to_table(listed, runs);
 }
 
-Verb status_verb() {
+Command status_verb() {
   const auto options = std::make_shared<StatusOptions>();
   return {.name = "status",
           .group = "Studies on many machines",

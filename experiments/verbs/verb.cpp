@@ -9,7 +9,7 @@
 
 namespace saccade {
 
-std::vector<Verb> verbs() {
+std::vector<Command> verbs() {
   return {run_verb(),        eval_verb(),   compare_verb(), record_verb(), saliency_verb(),
           gradients_verb(),  export_verb(), presets_verb(), config_verb(), settings_verb(),
           metrics_verb(),    data_verb(),   bench_verb(),   status_verb(), slurm_verb(),
@@ -19,7 +19,7 @@ std::vector<Verb> verbs() {
 void say(const std::string& text) { fmt::print("{}", printable(text)); }
 
 Ending say_unless_stopped(const Call& call, const std::string& what,
-                          const std::function<std::string(const Told&)>& work) {
+                          const std::function<std::string(const ProgressCallback&)>& work) {
   std::string text;
   if (!unless_stopped(call.stop_flag(), [&] { text = with_progress(what, work); })) {
     fmt::print(stderr, "stopped; nothing was written\n");

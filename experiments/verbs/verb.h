@@ -76,7 +76,7 @@ struct Call {
 enum class Ending { done, stopped };
 
 /// A command of `saccade`. A command prints its own output.
-struct Verb {
+struct Command {
   std::string name;
   std::string group;  // in the help
   std::string about;
@@ -92,30 +92,30 @@ void say(const std::string& text);
 /// Runs work(told) while showing its progress, and prints what it returns. If a signal stopped it
 /// (base/stop.h), says that nothing was written instead.
 Ending say_unless_stopped(const Call& call, const std::string& what,
-                          const std::function<std::string(const Told&)>& work);
+                          const std::function<std::string(const ProgressCallback&)>& work);
 
 /// Throws InputError if this process is one of several ranks, which would all do the same work.
 void require_one_rank(const std::string& verb);
 
 /// All commands, in help order. A new one is a file and a line in this table.
-std::vector<Verb> verbs();
+std::vector<Command> verbs();
 
-Verb run_verb();
-Verb eval_verb();
-Verb record_verb();
-Verb compare_verb();
-Verb bench_verb();
-Verb data_verb();
-Verb gradients_verb();
-Verb saliency_verb();
-Verb export_verb();
-Verb slurm_verb();
-Verb status_verb();
-Verb settings_verb();
-Verb config_verb();
-Verb presets_verb();
-Verb metrics_verb();
-Verb completion_verb();
-Verb manual_verb();
+Command run_verb();
+Command eval_verb();
+Command record_verb();
+Command compare_verb();
+Command bench_verb();
+Command data_verb();
+Command gradients_verb();
+Command saliency_verb();
+Command export_verb();
+Command slurm_verb();
+Command status_verb();
+Command settings_verb();
+Command config_verb();
+Command presets_verb();
+Command metrics_verb();
+Command completion_verb();
+Command manual_verb();
 
 }  // namespace saccade

@@ -36,10 +36,11 @@ namespace {
 
 using GivenFloats = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-Readout readout_named(const std::string& name) {
-  static const NameTable<Readout> table("readout", {{"deterministic", Readout::deterministic},
-                                                    {"sampled", Readout::sample},
-                                                    {"argmax", Readout::argmax}});
+SamplingMode readout_named(const std::string& name) {
+  static const NameTable<SamplingMode> table("readout",
+                                             {{"deterministic", SamplingMode::deterministic},
+                                              {"sampled", SamplingMode::sample},
+                                              {"argmax", SamplingMode::argmax}});
   return table.at(name);
 }
 
@@ -101,34 +102,35 @@ class Agent {
     file.commit();
   }
 
-  nb::dict play_scenes(int scenes, Split split, const std::string& readout,
+  nb::dict play_scenes(int scenes, Split split, const std::string& sampling,
                        std::optional<std::uint64_t> seed, int pass, int beam, bool canvases) {
     EvaluationConfig evaluation = task_->config.evaluation;
     evaluation.scenes = scenes;
     evaluation.seed = seed.value_or(evaluation.seed);
     return play_in(task_->environments(split, evaluation), {.scenes = scenes,
-                                                            .readout = readout_named(readout),
+                                                            .sampling = readout_named(sampling),
                                                             .seed = evaluation.seed,
                                                             .pass = pass,
                                                             .beam = beam,
                                                             .facts = facts(canvases)});
   }
 
-  nb::dict play_canvases(const Canvases& canvases, const std::string& readout, std::uint64_t seed,
+  nb::dict play_canvases(const Canvases& canvases, const std::string& sampling, std::uint64_t seed,
                          int pass, int beam, const std::optional<GivenFloats>& locations) {
     return play_given(environments_of(canvases), static_cast<int>(canvases.pixels.shape(0)),
-                      readout, seed, pass, beam, locations);
+                      sampling, seed, pass, beam, locations);
   }
 
-  nb::dict play_glimpses(const GivenFloats& glimpses, const std::string& readout,
+  nb::dict play_glimpses(const GivenFloats& glimpses, const std::string& sampling,
                          std::uint64_t seed, const GivenFloats& locations) {
     const Tensor<3> seen = tensor_of(glimpses);
     const Model& model = task_->model;
     return play_given(
         [&](int episodes, int) {
-          return std::make_unique<HandedEnvironment>(seen, model.canvas(), asked(), episodes);
+          return std::make_unique<GlimpseArrayEnvironment>(seen, model.canvas(), answer_spec(),
+                                                           episodes);
         },
-        static_cast<int>(glimpses.shape(1)), readout, seed, 0, 1, locations);
+        static_cast<int>(glimpses.shape(1)), sampling, seed, 0, 1, locations);
   }
 
   nb::dict saliency_of_scenes(int scenes, std::optional<int> step) {
@@ -171,7 +173,7 @@ class Agent {
             .moves = moves};
   }
 
-  Asked asked() const {
+  AnswerSpec answer_spec() const {
     const Model& model = task_->model;
     return {task_->kind.answer, model.num_classes(),
             model.answer().spells ? model.answer().outputs : 0};
@@ -191,15 +193,15 @@ class Agent {
     return [this, size, &canvases](int episodes, int) {
       return std::make_unique<CanvasEnvironment>(
           std::span(canvases.pixels.data(), canvases.pixels.size()), canvases.labels, size,
-          *task_->retina, asked(), episodes);
+          *task_->retina, answer_spec(), episodes);
     };
   }
 
   nb::dict play_given(const EnvironmentFactory& environments, int scenes,
-                      const std::string& readout, std::uint64_t seed, int pass, int beam,
+                      const std::string& sampling, std::uint64_t seed, int pass, int beam,
                       const std::optional<GivenFloats>& locations) {
     PlayRequest request{.scenes = scenes,
-                        .readout = readout_named(readout),
+                        .sampling = readout_named(sampling),
                         .seed = seed,
                         .pass = pass,
                         .beam = beam};
@@ -312,18 +314,18 @@ void bind_agents(nb::module_& m) {
                    })
       .def(
           "play_scenes",
-          [](Agent& agent, int scenes, const std::string& split, const std::string& readout,
+          [](Agent& agent, int scenes, const std::string& split, const std::string& sampling,
              std::optional<std::uint64_t> seed, int pass, int beam, bool canvases) {
-            return agent.play_scenes(scenes, split_named(split), readout, seed, pass, beam,
+            return agent.play_scenes(scenes, split_named(split), sampling, seed, pass, beam,
                                      canvases);
           },
           "scenes"_a, "split"_a, "readout"_a, "seed"_a.none(), "sample"_a, "beam"_a, "canvases"_a)
       .def(
           "play_canvases",
           [](Agent& agent, const Pixels& images, const std::optional<Labels>& labels,
-             const std::string& readout, std::uint64_t seed, int pass, int beam,
+             const std::string& sampling, std::uint64_t seed, int pass, int beam,
              const std::optional<GivenFloats>& locations) {
-            return agent.play_canvases(canvases_of(images, labels), readout, seed, pass, beam,
+            return agent.play_canvases(canvases_of(images, labels), sampling, seed, pass, beam,
                                        locations);
           },
           "images"_a, "labels"_a.none(), "readout"_a, "seed"_a, "sample"_a, "beam"_a,

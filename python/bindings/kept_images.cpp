@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void require_every_class(const DigitSet& set) {
+void require_every_class(const Dataset& set) {
   std::vector<bool> there(static_cast<std::size_t>(set.classes));
   for (const int label : set.labels) there[label] = true;
   const auto gap = std::ranges::find(there, false);
@@ -26,8 +26,8 @@ void require_every_class(const DigitSet& set) {
                     set.classes - 1, gap - there.begin()));
 }
 
-void require_fits(const DigitSet& test, const DigitSet& train) {
-  const auto size = [](const DigitSet& set) {
+void require_fits(const Dataset& test, const Dataset& train) {
+  const auto size = [](const Dataset& set) {
     return fmt::format("{} x {} x {}", set.rows(), set.cols(), set.channels());
   };
   if (size(test) != size(train))
@@ -40,9 +40,9 @@ void require_fits(const DigitSet& test, const DigitSet& train) {
 }
 
 // Returns digits order(first) .. order(first + count - 1) of a set.
-DigitSet drawn(const DigitSet& set, const RandomPermutation& order, int first, int count) {
+Dataset drawn(const Dataset& set, const RandomPermutation& order, int first, int count) {
   const std::size_t pixels = set.images.size() / set.labels.size();  // per image
-  DigitSet part;
+  Dataset part;
   part.classes = set.classes;
   auto shape = set.images.shape();
   shape[0] = static_cast<std::size_t>(count);
@@ -77,7 +77,7 @@ void commit(const OutputFolder& beside, const fs::path& target) {
 
 }  // namespace
 
-fs::path keep_images(const DigitSet& images, const std::optional<DigitSet>& test,
+fs::path keep_images(const Dataset& images, const std::optional<Dataset>& test,
                      const std::vector<std::string>& class_names, const std::string& name,
                      std::uint64_t seed) {
   constexpr int kTestShare = 6;

@@ -21,7 +21,7 @@ namespace saccade::python {
 ///
 /// Throws InputError, naming arguments as in Python, unless labels are 0 to C - 1 and each occurs,
 /// for images of two sizes, for too few images, and for a folder that cannot be written.
-std::filesystem::path keep_images(const DigitSet& images, const std::optional<DigitSet>& test,
+std::filesystem::path keep_images(const Dataset& images, const std::optional<Dataset>& test,
                                   const std::vector<std::string>& class_names,
                                   const std::string& name, std::uint64_t seed);
 

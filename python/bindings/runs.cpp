@@ -131,7 +131,7 @@ nb::dict to_python(const MetricsRow& row) {
   return values;
 }
 
-void require_allowed(const Verb& verb, const std::string& option, std::optional<int> value) {
+void require_allowed(const Command& verb, const std::string& option, std::optional<int> value) {
   const auto found = std::ranges::find(verb.options, option, &Option::name);
   const Range range = std::get<Range>(found->bound);
   if (value && (*value < range.least || *value > range.most))
@@ -198,7 +198,7 @@ void bind_runs(nb::module_& m) {
   m.def(
       "gradients",
       [](const fs::path& folder, int scenes, int samples, int rollouts, int threads) {
-        const Verb verb = gradients_verb();
+        const Command verb = gradients_verb();
         require_allowed(verb, "--scenes", scenes);
         require_allowed(verb, "--samples", samples);
         require_allowed(verb, "--rollouts", rollouts);

@@ -23,8 +23,8 @@ std::shared_ptr<const Digits> digits_of(const Config& config) {
   return digits;
 }
 
-DigitSet digit_set(const Pixels& images, const Labels& labels, const std::string& images_name,
-                   const std::string& labels_name) {
+Dataset digit_set(const Pixels& images, const Labels& labels, const std::string& images_name,
+                  const std::string& labels_name) {
   constexpr int kMostClasses = 1'000'000;
   const std::size_t count = images.shape(0);
   if (count == 0 || labels.shape(0) != count)
@@ -32,7 +32,7 @@ DigitSet digit_set(const Pixels& images, const Labels& labels, const std::string
                                  labels.shape(0), count, images_name));
   if (const auto channels = images.shape(3); channels != 1 && channels != 3)
     throw InputError(fmt::format("{}: {} channels; allowed: 1 or 3", images_name, channels));
-  DigitSet set;
+  Dataset set;
   set.images.resize({count, images.shape(1), images.shape(2), images.shape(3)});
   std::copy_n(images.data(), images.size(), set.images.data());
   set.labels.resize({count});
@@ -52,7 +52,7 @@ namespace {
 bool are_of(const Digits& digits, const Pixels& images, const Labels& labels,
             const std::vector<std::string>& class_names) {
   if (digits.class_names != class_names) return false;
-  const DigitSet& set = digits.train;
+  const Dataset& set = digits.train;
   for (std::size_t axis = 0; axis < 4; ++axis)
     if (set.images.shape()[axis] != images.shape(axis)) return false;
   return set.labels.size() == labels.size() &&
@@ -62,7 +62,7 @@ bool are_of(const Digits& digits, const Pixels& images, const Labels& labels,
 
 }  // namespace
 
-void require_names(DigitSet& set, const std::vector<std::string>& class_names) {
+void require_names(Dataset& set, const std::vector<std::string>& class_names) {
   const int names = static_cast<int>(class_names.size());
   if (names < set.classes)
     throw InputError(fmt::format("class_names: {} for classes 0 to {}; allowed: one for each",
@@ -72,7 +72,7 @@ void require_names(DigitSet& set, const std::vector<std::string>& class_names) {
 
 std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labels,
                                         const std::vector<std::string>& given_names) {
-  DigitSet set = digit_set(images, labels);
+  Dataset set = digit_set(images, labels);
   std::vector<std::string> class_names = given_names;
   if (class_names.empty())
     for (int c = 0; c < set.classes; ++c) class_names.push_back(std::to_string(c));

@@ -21,9 +21,9 @@ std::shared_ptr<const Digits> digits_of(const Config& config);
 
 /// Makes a dataset from images (N, rows, cols, channels) and labels (N). Throws InputError for
 /// shapes that do not match and labels below 0, using the given names of `images` and `labels`.
-DigitSet digit_set(const Pixels& images, const Labels& labels,
-                   const std::string& images_name = "images",
-                   const std::string& labels_name = "labels");
+Dataset digit_set(const Pixels& images, const Labels& labels,
+                  const std::string& images_name = "images",
+                  const std::string& labels_name = "labels");
 
 /// The same for training, validation and test alike, kept once for all simultaneous users.
 /// `class_names`: at least as many as there are classes; empty: their numbers.
@@ -31,7 +31,7 @@ std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labe
                                         const std::vector<std::string>& class_names = {});
 /// Sets the number of classes to the number of names. Throws InputError if there are fewer names
 /// than classes.
-void require_names(DigitSet& set, const std::vector<std::string>& class_names);
+void require_names(Dataset& set, const std::vector<std::string>& class_names);
 
 /// Throws InputError listing the valid names.
 Split split_named(const std::string& name);

@@ -192,9 +192,9 @@ void bind_trainings(nb::module_& m) {
       [](const Pixels& images, const Labels& labels, const std::optional<Pixels>& test_images,
          const std::optional<Labels>& test_labels, const std::vector<std::string>& class_names,
          const std::string& name, std::uint64_t seed) {
-        DigitSet set = digit_set(images, labels);
+        Dataset set = digit_set(images, labels);
         if (!class_names.empty()) require_names(set, class_names);
-        std::optional<DigitSet> test;
+        std::optional<Dataset> test;
         if (test_images) test = digit_set(*test_images, *test_labels, "test_images", "test_labels");
         return compute([&] { return keep_images(set, test, class_names, name, seed); });
       },

@@ -23,7 +23,7 @@ from ._html import table
 from ._labelled import labelled
 from ._saccade import InputError
 
-Readout = Literal["deterministic", "sampled", "argmax"]
+SamplingMode = Literal["deterministic", "sampled", "argmax"]
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int32]
 
@@ -161,7 +161,7 @@ class State:
     size: int
     step: int = 0
     images: np.ndarray | None = None
-    readout: Readout = "deterministic"
+    readout: SamplingMode = "deterministic"
     seed: int = 0
     _locations: list[np.ndarray] = dataclasses.field(default_factory=list)
     _glimpses: list[np.ndarray] = dataclasses.field(default_factory=list)
@@ -359,7 +359,7 @@ class Agent:
         labels: Any = None,
         scenes: int | None = None,
         split: Literal["train", "valid", "test"] = "test",
-        readout: Readout = "deterministic",
+        readout: SamplingMode = "deterministic",
         seed: int | None = None,
         sample: int = 0,
         beam: int = 1,
@@ -404,7 +404,7 @@ class Agent:
         images: Any = None,
         *,
         size: int | None = None,
-        readout: Readout = "deterministic",
+        readout: SamplingMode = "deterministic",
         seed: int = 0,
     ) -> State:
         """The state before the first glimpse: of images as in `rollout`, or of `size` episodes

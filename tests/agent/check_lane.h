@@ -183,18 +183,18 @@ void check_point_lane(const Played& played, Complete&& complete) {
       [&](const std::string& name) { return gets_gradient(played.model, name); });
 }
 
-inline void check_point_lane(const AgentConfig& config, const Sight& sight = kTinySight,
+inline void check_point_lane(const AgentConfig& config, const ObservationSpec& spec = kTinySight,
                              const EnvironmentFactory& environments = tiny_environment) {
-  const Played played(config, sight, environments);
+  const Played played(config, spec, environments);
   const auto environment = environments(kEpisodes, config.reinforce.rollouts);
   const std::vector<naive::Row> thumbnail = thumbnails(played.model, *environment);
   check_point_lane(played, [&](naive::Episode& e, int b) { e.thumbnail = thumbnail[b]; });
 }
 
 /// For every other agent.
-inline void check_look_lane(const AgentConfig& given, const Sight& sight = kTinySight,
+inline void check_look_lane(const AgentConfig& given, const ObservationSpec& spec = kTinySight,
                             const EnvironmentFactory& environments = tiny_environment) {
-  const Played played(given, sight, environments);
+  const Played played(given, spec, environments);
   const AgentConfig& config = played.model.config();
   naive::Parameters p = naive::read_parameters(flat(played.parameters), played.model.layout());
   const auto environment = environments(kEpisodes, config.reinforce.rollouts);

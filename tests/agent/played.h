@@ -48,9 +48,9 @@ inline AgentConfig busy_config(const std::string& core) {
 
 /// A lane of an agent with random weights that has run once.
 struct Played {
-  explicit Played(const AgentConfig& config, const Sight& sight = kTinySight,
+  explicit Played(const AgentConfig& config, const ObservationSpec& spec = kTinySight,
                   const EnvironmentFactory& environments = tiny_environment)
-      : model(config, sight),
+      : model(config, spec),
         parameters(zeros<1>(model.layout().size())),
         lane(model, environments(kEpisodes, config.reinforce.rollouts)) {
     randomize(flat(parameters), model.layout(), 0.4F, 5);

@@ -18,10 +18,10 @@ namespace saccade {
 
 constexpr int kTinyGlimpse = 18;  // D: 2 scales of 3 x 3
 constexpr int kTinyClasses = 3;
-constexpr Sight kTinySight{.glimpse_size = kTinyGlimpse,
-                           .num_classes = kTinyClasses,
-                           .canvas = {1, 12, 12},
-                           .patch_size = 3};
+constexpr ObservationSpec kTinySight{.glimpse_size = kTinyGlimpse,
+                                     .num_classes = kTinyClasses,
+                                     .canvas = {1, 12, 12},
+                                     .patch_size = 3};
 
 /// An agent so small that an update takes microseconds. All sizes differ, so that swapped sizes are
 /// detected.
@@ -70,10 +70,10 @@ inline AgentConfig full_size_config(const std::string& core) {
 
 /// Twelve 6x6 digits of three classes: stripes whose slope is the class, each shifted from the
 /// previous.
-inline const DigitSet& tiny_digits() {
-  static const DigitSet digits = [] {
+inline const Dataset& tiny_digits() {
+  static const Dataset digits = [] {
     constexpr int kCount = 12, kSide = 6;
-    DigitSet set;
+    Dataset set;
     set.images = xt::xtensor<std::uint8_t, 4>::from_shape({kCount, kSide, kSide, 1});
     set.labels = xt::xtensor<int, 1>::from_shape({kCount});
     set.classes = kTinyClasses;

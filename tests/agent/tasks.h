@@ -14,7 +14,7 @@ namespace saccade {
 struct Task {
   std::string name;
   EnvironmentFactory environments;
-  Sight sight;
+  ObservationSpec spec;
 };
 
 inline Task make_task(const std::string& name, const EnvironmentFactory& environments) {

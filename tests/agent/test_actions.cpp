@@ -27,7 +27,7 @@ Tensor<2> earned_by(const Rollout& rollout, int rollouts) {
   Tensor<2> earned = zeros<2>(kSteps, episodes);
   for (int t = 0; t < kSteps; ++t) {
     std::vector<int> actions;
-    for (int b = 0; b < episodes; ++b) actions.push_back(rollout.answer->said(b)[t]);
+    for (int b = 0; b < episodes; ++b) actions.push_back(rollout.answer->predictions(b)[t]);
     environment->act(actions, {&earned(t, 0), actions.size()});
   }
   return earned;
@@ -35,13 +35,13 @@ Tensor<2> earned_by(const Rollout& rollout, int rollouts) {
 
 void check_catcher(const AgentConfig& config) {
   const Task task = catch_task();
-  const Played played(config, task.sight, task.environments);
+  const Played played(config, task.spec, task.environments);
   const Rollout& rollout = played.lane.rollout();
   const Tensor<2> earned = earned_by(rollout, config.reinforce.rollouts);
   double sum = 0.0;
   check_point_lane(played, [&](naive::Episode& episode, int b) {
     naive::Truth& truth = episode.truth;
-    const std::span<const int> said = rollout.answer->said(b);
+    const std::span<const int> said = rollout.answer->predictions(b);
     truth.actions.assign(said.begin(), said.end());
     for (int t = 0; t < kSteps; ++t) {
       truth.earned.push_back(earned(t, b));
@@ -85,14 +85,14 @@ TEST_CASE(
 // An agent with random weights that plays the first games.
 struct Player {
   explicit Player(const AgentConfig& config)
-      : model(config, catch_task().sight),
+      : model(config, catch_task().spec),
         parameters(zeros<1>(model.layout().size())),
         rollout(model, catch_task().environments(kEpisodes, 1)) {
     randomize(flat(parameters), model.layout(), 0.5F, 5);
   }
-  const Answer& play(Readout readout, std::uint32_t update = 0) {
+  const Answer& play(SamplingMode sampling, std::uint32_t update = 0) {
     rollout.run(flat(parameters),
-                {.first_scene = kFirstScene, .update = update, .readout = readout});
+                {.first_scene = kFirstScene, .update = update, .sampling = sampling});
     return *rollout.answer;
   }
 
@@ -107,12 +107,13 @@ TEST_CASE("acting agents: returns over time, by hand") {
     CAPTURE(discount);
     config.reinforce.discount = discount;
     Player player(config);
-    player.play(Readout::training);
+    player.play(SamplingMode::training);
     const Tensor<2> earned = earned_by(player.rollout, 1);
     Tensor<2> returns = zeros<2>(kSteps, kEpisodes);
     player.rollout.answer->earned(matrix(returns));
     CHECK(returns == earned);
-    add_up(matrix(returns), matrix(earned), trace_of(config.reinforce, true).of_returns);
+    discounted_returns(matrix(returns), matrix(earned),
+                       trace_of(config.reinforce, true).of_returns);
     std::set<std::pair<float, float>> outcomes;
     for (int b = 0; b < kEpisodes; ++b) {
       // Balls land at steps 4 and 9.
@@ -133,14 +134,14 @@ TEST_CASE("acting agents: the error is the share of missed balls, and rewards ar
   Player player(catcher_config());
   std::set<float> errors;
   for (std::uint32_t update = 0; update < 4; ++update) {
-    const Answer& answer = player.play(Readout::training, update);
+    const Answer& answer = player.play(SamplingMode::training, update);
     const Tensor<2> earned = earned_by(player.rollout, 1);
     for (int b = 0; b < kEpisodes; ++b) {
       float sum = 0.0F;
       for (int t = 0; t < kSteps; ++t) sum += earned(t, b);
       CHECK(answer.rewards[b] == sum);
       CHECK(answer.error(b) == 1.0F - sum / kBalls);
-      CHECK(answer.truth(b).empty());
+      CHECK(answer.labels(b).empty());
       errors.insert(answer.error(b));
     }
   }
@@ -150,19 +151,19 @@ TEST_CASE("acting agents: the error is the share of missed balls, and rewards ar
 TEST_CASE(
     "acting agents: the deterministic pass takes the most probable action, training samples") {
   Player player(catcher_config());
-  for (const Readout readout :
-       {Readout::training, Readout::deterministic, Readout::argmax, Readout::sample}) {
-    CAPTURE(static_cast<int>(readout));
-    const Answer& answer = player.play(readout);
+  for (const SamplingMode sampling : {SamplingMode::training, SamplingMode::deterministic,
+                                      SamplingMode::argmax, SamplingMode::sample}) {
+    CAPTURE(static_cast<int>(sampling));
+    const Answer& answer = player.play(sampling);
     int unlikely = 0;
     for (int b = 0; b < kEpisodes; ++b)
       for (int t = 0; t < kSteps; ++t) {
         const float* p = &answer.probabilities(t, b, 0);
         CHECK(p[0] + p[1] + p[2] == doctest::Approx(1.0));
         const auto most = std::max_element(p, p + kActions) - p;
-        unlikely += answer.said(b)[t] != most ? 1 : 0;
+        unlikely += answer.predictions(b)[t] != most ? 1 : 0;
       }
-    const bool draws = readout == Readout::training || readout == Readout::sample;
+    const bool draws = sampling == SamplingMode::training || sampling == SamplingMode::sample;
     CHECK((unlikely > 0) == draws);
   }
 }
@@ -172,10 +173,10 @@ TEST_CASE("acting agents: actions are sampled with their probabilities") {
   double expected[kActions] = {}, counts[kActions] = {};
   constexpr int kPasses = 200;
   for (std::uint32_t update = 0; update < kPasses; ++update) {
-    const Answer& answer = player.play(Readout::training, update);
+    const Answer& answer = player.play(SamplingMode::training, update);
     for (int b = 0; b < kEpisodes; ++b)
       for (int t = 0; t < kSteps; ++t) {
-        ++counts[answer.said(b)[t]];
+        ++counts[answer.predictions(b)[t]];
         for (int a = 0; a < kActions; ++a) expected[a] += answer.probabilities(t, b, a);
       }
   }
@@ -207,7 +208,7 @@ TEST_CASE("acting agents: each loss sends gradient where the comment above Lane 
     config.reinforce.action_entropy = term.entropy;
     config.reinforce.entropy = 0.0;
     config.reinforce.baseline_weight = term.baseline;
-    CHECK(reached_parts(Played(config, task.sight, task.environments)) == term.reached);
+    CHECK(reached_parts(Played(config, task.spec, task.environments)) == term.reached);
   }
 }
 

@@ -18,9 +18,9 @@ TEST_CASE("the counter counts") {
   CHECK(count_allocations([&] { workers.for_each(8, take); }) >= 8);
 }
 
-long allocations_of_updates(const AgentConfig& config, const Sight& sight = kTinySight,
+long allocations_of_updates(const AgentConfig& config, const ObservationSpec& spec = kTinySight,
                             const EnvironmentFactory& environments = tiny_environment) {
-  const Model model(config, sight);
+  const Model model(config, spec);
   Workers workers(2);
   Learner learner(model, environments, 1, workers);
   for (int n = 0; n < 3; ++n) learner.step();
@@ -89,18 +89,19 @@ TEST_CASE(
   base.training.step_loss = 0.5;
   for (const auto& [name, config, task] : every_task_agent(base)) {
     CAPTURE(name);
-    CHECK(allocations_of_updates(config, task.sight, task.environments) == 0);
+    CHECK(allocations_of_updates(config, task.spec, task.environments) == 0);
   }
 }
 
-void check_playing(const AgentConfig& config, const Sight& sight,
+void check_playing(const AgentConfig& config, const ObservationSpec& spec,
                    const EnvironmentFactory& environments) {
-  const Model model(config, sight);
+  const Model model(config, spec);
   Tensor<1> parameters = zeros<1>(model.layout().size());
   model.layout().initialize(flat(parameters), 1);
   Rollout rollout(model, environments(8, 1));
-  for (const Readout readout : {Readout::training, Readout::argmax, Readout::sample}) {
-    const RolloutRequest request{.readout = readout};
+  for (const SamplingMode sampling :
+       {SamplingMode::training, SamplingMode::argmax, SamplingMode::sample}) {
+    const RolloutRequest request{.sampling = sampling};
     rollout.run(flat(parameters), request);
     CHECK(count_allocations([&] { rollout.run(flat(parameters), request); }) == 0);
   }
@@ -115,7 +116,7 @@ TEST_CASE("playing episodes allocates nothing") {
   }
   for (const auto& [name, config, task] : every_task_agent(tiny_config())) {
     CAPTURE(name);
-    check_playing(config, task.sight, task.environments);
+    check_playing(config, task.spec, task.environments);
   }
 }
 

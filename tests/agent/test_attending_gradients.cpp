@@ -19,9 +19,9 @@ InputConfig gate(bool learn_alpha, int features = 8) {
 
 void check_lane(const AgentConfig& config, const Task& task) {
   if (is_point(config))
-    check_point_lane(config, task.sight, task.environments);
+    check_point_lane(config, task.spec, task.environments);
   else
-    check_look_lane(config, task.sight, task.environments);
+    check_look_lane(config, task.spec, task.environments);
 }
 
 Task digits_task() { return make_task("digits", tiny_environment); }
@@ -32,24 +32,24 @@ TEST_CASE("state attention: a lane agrees with the naive model for every read") 
   const char* const kinds[] = {"hard_gaussian", "soft_grid", "hard_categorical", "soft_gaussian",
                                "soft_point"};
   const char* const masks[] = {"", "01101", "11011"};
-  std::size_t turn = 0;
+  std::size_t now = 0;
   for (const auto& [name, hidden] : every_hidden_config()) {
     if (hidden.output == "context" && hidden.attend.area == "local") continue;
-    AgentConfig config = busy_config(cores[turn % cores.size()]);
-    config.glimpse.kind = kinds[turn % std::size(kinds)];
+    AgentConfig config = busy_config(cores[now % cores.size()]);
+    config.glimpse.kind = kinds[now % std::size(kinds)];
     config.glimpse.num_glimpses = 5;
     config.hidden = hidden;
     config.hidden.attend.window = 2;
-    config.hidden.mask = masks[turn % std::size(masks)];
-    if (turn % 2 == 0) config.input = gate(turn % 4 == 0);
-    if (turn % 7 == 0) config.training.step_loss = 0.0;
+    config.hidden.mask = masks[now % std::size(masks)];
+    if (now % 2 == 0) config.input = gate(now % 4 == 0);
+    if (now % 7 == 0) config.training.step_loss = 0.0;
     CAPTURE(name);
     CAPTURE(config.model.core);
     CAPTURE(config.glimpse.kind);
     CAPTURE(config.hidden.mask);
     CAPTURE(config.input.kind);
     check_lane(config, digits_task());
-    ++turn;
+    ++now;
   }
 }
 
@@ -80,12 +80,12 @@ TEST_CASE(
     "input gate: a lane agrees with the naive model for every way of looking, cycling through the "
     "cores") {
   const std::vector<std::string> cores = naive::cores().names();
-  std::size_t turn = 0;
+  std::size_t now = 0;
   for (const auto& [name, agent] : every_agent(busy_config("rnn"))) {
     if (agent.model.kind != "recurrent" || (is_point(agent) && name != "hard_gaussian")) continue;
     for (const bool learn_alpha : {false, true}) {
       AgentConfig config = agent;
-      config.model.core = cores[turn++ % cores.size()];
+      config.model.core = cores[now++ % cores.size()];
       config.input = gate(learn_alpha, config.model.feature_size);
       CAPTURE(name);
       CAPTURE(learn_alpha);

@@ -31,9 +31,10 @@ AgentConfig saved_config(const std::string& core, const std::string& optimizer) 
 
 // A learner and everything it refers to, after some updates.
 struct Trained {
-  explicit Trained(const AgentConfig& config, int updates = 0, const Sight& sight = kTinySight,
+  explicit Trained(const AgentConfig& config, int updates = 0,
+                   const ObservationSpec& spec = kTinySight,
                    const EnvironmentFactory& environments = tiny_environment)
-      : model(config, sight), learner(model, environments, 3, workers) {
+      : model(config, spec), learner(model, environments, 3, workers) {
     step(updates);
   }
 
@@ -89,12 +90,12 @@ struct SavedCheckpoint : TemporaryFolder {
 };
 
 // Saves a learner, restores it into another, and continues with both.
-void check_round_trip(const AgentConfig& config, const Sight& sight = kTinySight,
+void check_round_trip(const AgentConfig& config, const ObservationSpec& spec = kTinySight,
                       const EnvironmentFactory& environments = tiny_environment) {
-  Trained trained(config, 7, sight, environments);
+  Trained trained(config, 7, spec, environments);
   const SavedCheckpoint saved(trained.learner);
 
-  Trained other(config, 2, sight, environments);
+  Trained other(config, 2, spec, environments);
   REQUIRE((state_of(other.learner) != state_of(trained.learner)));
   const Checkpoint checkpoint(saved.file);
   CHECK(checkpoint.updates() == 7);
@@ -132,7 +133,7 @@ TEST_CASE(
     "task") {
   for (const auto& [name, config, task] : every_task_agent(tiny_config("lstm"))) {
     CAPTURE(name);
-    check_round_trip(config, task.sight, task.environments);
+    check_round_trip(config, task.spec, task.environments);
   }
 }
 
@@ -344,7 +345,7 @@ TEST_CASE("the documented layout of a checkpoint covers every parameter of every
   check_told(Model(config, kTinySight));
   for (const auto& [name, agent] : every_agent(tiny_config())) check_told(Model(agent, kTinySight));
   for (const auto& [name, agent, task] : every_task_agent(tiny_config()))
-    check_told(Model(agent, task.sight));
+    check_told(Model(agent, task.spec));
 }
 
 }  // namespace saccade

@@ -144,7 +144,7 @@ std::string describe_look(const Rollout& rollout, int t, int b, bool point) {
 std::string describe_episode(const Episode& episode, const Rollout& rollout, int b) {
   const Answer& answer = *rollout.answer;
   const int said = static_cast<int>(answer.probabilities.shape()[0]);
-  const bool sequence = episode.task.sight.answer == AnswerKind::sequence;
+  const bool sequence = episode.task.spec.answer == AnswerKind::sequence;
   std::string text = describe_scene(rollout, b);
   for (int t = 0; t < rollout.core.steps; ++t) {
     text += describe_look(rollout, t, b, episode.is_point());
@@ -153,8 +153,8 @@ std::string describe_episode(const Episode& episode, const Rollout& rollout, int
   }
   for (int j = 0; sequence && j < said; ++j)
     text += fmt::format("  symbol {}:{}\n", j, numbers(row(answer.probabilities, j, b)));
-  return text +
-         fmt::format("  answer:{}, reward {}\n", integers(answer.said(b)), answer.rewards[b]);
+  return text + fmt::format("  answer:{}, reward {}\n", integers(answer.predictions(b)),
+                            answer.rewards[b]);
 }
 
 // The retina rounds to whole pixels, or to half ones if a square's side is odd: a location close to
@@ -182,7 +182,7 @@ void check_clear(const Tensor<3>& probabilities) {
 }
 
 std::string play(const Episode& episode) {
-  const Model model(episode.config, episode.task.sight);
+  const Model model(episode.config, episode.task.spec);
   Tensor<1> parameters = zeros<1>(model.layout().size());
   randomize(flat(parameters), model.layout(), 0.35F, 1);
   for (const Parameter& p : model.layout().parameters())
@@ -193,8 +193,8 @@ std::string play(const Episode& episode) {
       lane.run(flat(parameters),
                {.first_scene = episode.first_scene, .seed = 5, .classify_every_step = true},
                std::vector<double>(model.num_glimpses()), kEpisodes);
-  if (episode.is_point()) check_well_conditioned(lane.rollout(), episode.task.sight.canvas);
-  if (episode.task.sight.answer != AnswerKind::actions)
+  if (episode.is_point()) check_well_conditioned(lane.rollout(), episode.task.spec.canvas);
+  if (episode.task.spec.answer != AnswerKind::actions)
     check_clear(lane.rollout().answer->probabilities);
 
   std::string text = "A seeded episode of a tiny agent. Made by tests/agent/test_golden.cpp.\n";
@@ -265,9 +265,8 @@ TEST_CASE("every family of looking and every answer has a golden episode") {
   CHECK(std::ranges::any_of(episodes, &Episode::sees_canvas));
   for (const TaskAgent& agent : every_task_agent(tiny_config())) {
     CAPTURE(agent.name);
-    CHECK(std::ranges::any_of(episodes, [&](const Episode& e) {
-      return e.task.sight.answer == agent.task.sight.answer;
-    }));
+    CHECK(std::ranges::any_of(
+        episodes, [&](const Episode& e) { return e.task.spec.answer == agent.task.spec.answer; }));
   }
 }
 

@@ -127,7 +127,7 @@ class FloatEnvironment final : public Environment {
 struct Followed {
   explicit Followed(const AgentConfig& config, AnswerKind kind = AnswerKind::one_class,
                     const PixelScale& pixels = {})
-      : model(config, sight(kind, pixels)),
+      : model(config, spec(kind, pixels)),
         parameters(zeros<1>(model.layout().size())),
         jacobian(model, std::make_unique<FloatEnvironment>(kind)),
         world(static_cast<FloatEnvironment&>(*jacobian.rollout.environment)) {
@@ -140,16 +140,16 @@ struct Followed {
     play();
   }
 
-  static Sight sight(AnswerKind kind, const PixelScale& pixels) {
-    Sight sight = kTinySight;
-    sight.pixels = pixels;
-    sight.answer = kind;
-    sight.max_symbols = kind == AnswerKind::sequence ? kSymbols : 0;
-    return sight;
+  static ObservationSpec spec(AnswerKind kind, const PixelScale& pixels) {
+    ObservationSpec spec = kTinySight;
+    spec.pixels = pixels;
+    spec.answer = kind;
+    spec.max_symbols = kind == AnswerKind::sequence ? kSymbols : 0;
+    return spec;
   }
   void play() {
     jacobian.run(flat(parameters),
-                 {.seed = 3, .readout = Readout::deterministic, .replay = replay});
+                 {.seed = 3, .sampling = SamplingMode::deterministic, .replay = replay});
   }
   // The derivative of the chosen logits s with respect to a number that nudge(by) moves in every
   // episode; NAN if the one-sided differences disagree, because a relu switches there.

@@ -50,9 +50,9 @@ struct Snapshot {
 };
 
 Snapshot train(const AgentConfig& config, std::uint64_t seed, int threads, int updates,
-               const Sight& sight = kTinySight,
+               const ObservationSpec& spec = kTinySight,
                const EnvironmentFactory& environments = tiny_environment) {
-  const Model model(config, sight);
+  const Model model(config, spec);
   Workers workers(threads);
   Learner learner(model, environments, seed, workers);
   for (int n = 0; n < updates; ++n) learner.step();
@@ -153,7 +153,7 @@ TEST_CASE(
   for (const auto& [name, config, task] : every_task_agent(learner_config("gru"))) {
     CAPTURE(name);
     const auto train_with = [&](std::uint64_t seed, int threads) {
-      return train(config, seed, threads, 3, task.sight, task.environments);
+      return train(config, seed, threads, 3, task.spec, task.environments);
     };
     const Snapshot one = train_with(4, 1);
     CHECK(train_with(4, 2) == one);

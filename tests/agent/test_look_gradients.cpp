@@ -9,15 +9,15 @@ namespace saccade {
 namespace {
 
 // In colour, and wider than high.
-constexpr Sight kColourSight{.glimpse_size = 3 * kTinyGlimpse,
-                             .num_classes = kTinyClasses,
-                             .canvas = {3, 12, 15},
-                             .patch_size = 3};
+constexpr ObservationSpec kColourSight{.glimpse_size = 3 * kTinyGlimpse,
+                                       .num_classes = kTinyClasses,
+                                       .canvas = {3, 12, 15},
+                                       .patch_size = 3};
 
-const DigitSet& colour_digits() {
-  static const DigitSet digits = [] {
+const Dataset& colour_digits() {
+  static const Dataset digits = [] {
     constexpr int kCount = 12, kSide = 6;
-    DigitSet set = tiny_digits();
+    Dataset set = tiny_digits();
     set.images = xt::xtensor<std::uint8_t, 4>::from_shape({kCount, kSide, kSide, 3});
     for (int n = 0; n < kCount; ++n)
       for (int y = 0; y < kSide; ++y)
@@ -43,15 +43,15 @@ TEST_CASE(
     "gradient") {
   // Every agent with every first glimpse, cycling through the cores.
   const std::vector<std::string> cores = naive::cores().names(), firsts = first_glimpses();
-  std::size_t turn = 0;
+  std::size_t now = 0;
   for (const auto& [name, agent] : every_agent(busy_config("rnn"))) {
     if (is_point(agent)) continue;  // test_gradients.cpp
     CAPTURE(name);
-    ++turn;
+    ++now;
     for (std::size_t i = 0; i < firsts.size(); ++i) {
       AgentConfig config = agent;
       config.glimpse.first = firsts[i];
-      config.model.core = cores[(turn + i) % cores.size()];
+      config.model.core = cores[(now + i) % cores.size()];
       CAPTURE(config.glimpse.first);
       CAPTURE(config.model.core);
       check_look_lane(config);

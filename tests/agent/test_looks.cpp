@@ -62,13 +62,13 @@ TEST_CASE("a random first look is sampled, whatever the kind of the later ones")
   config.glimpse.kind = "hard_categorical";
   config.glimpse.first = "random";
   for (const char* kind : {"hard_categorical", "soft_grid"})
-    for (const Readout readout : {Readout::deterministic, Readout::argmax}) {
+    for (const SamplingMode sampling : {SamplingMode::deterministic, SamplingMode::argmax}) {
       config.glimpse.kind = kind;
-      if (readout == Readout::deterministic && kind == std::string("soft_grid")) continue;
+      if (sampling == SamplingMode::deterministic && kind == std::string("soft_grid")) continue;
       LookPlayer player(config);
       std::map<int, int> count;  // of each candidate
       for (std::uint32_t update = 0; update < 300; ++update) {
-        player.run({.update = update, .readout = readout});
+        player.run({.update = update, .sampling = sampling});
         const ConstMatrix first = step(player.rollout.look->actions, 0);
         for (int b = 0; b < first.rows; ++b)
           ++count[static_cast<int>(std::max_element(first.row(b), first.row(b) + first.cols) -
@@ -93,15 +93,16 @@ TEST_CASE("only the deterministic pass spreads its looks, starting with a learne
     spread.glimpse.spread = 1.5;
     LookPlayer still(config), about(spread);
 
-    for (const Readout readout : {Readout::training, Readout::sample, Readout::argmax}) {
-      still.run({.readout = readout});
-      about.run({.readout = readout});
+    for (const SamplingMode sampling :
+         {SamplingMode::training, SamplingMode::sample, SamplingMode::argmax}) {
+      still.run({.sampling = sampling});
+      about.run({.sampling = sampling});
       CHECK(std::ranges::equal(about.rollout.look->actions, still.rollout.look->actions));
     }
-    about.run({.readout = Readout::deterministic, .policy = find_policy("center")});
+    about.run({.sampling = SamplingMode::deterministic, .policy = find_policy("center")});
     CHECK(std::ranges::all_of(about.rollout.look->actions, [](float l) { return l == 0.0F; }));
 
-    about.run({.readout = Readout::deterministic});
+    about.run({.sampling = SamplingMode::deterministic});
     const Look& look = *about.rollout.look;
     for (int t = 0; t < about.rollout.core.steps; ++t) {
       CAPTURE(t);
@@ -176,14 +177,14 @@ TEST_CASE("as the temperature approaches zero a soft read approaches the most pr
     CAPTURE(name);
     AgentConfig config = agent;
     config.glimpse.first = "center";  // scores of the initial zero state may be equal
-    const auto answers = [&](double temperature, Readout readout) {
+    const auto answers = [&](double temperature, SamplingMode sampling) {
       LookPlayer player(at_temperature(config, temperature));
-      player.run({.readout = readout});
+      player.run({.sampling = sampling});
       return player.answers();
     };
-    const std::vector<float> hard = answers(1.0, Readout::argmax);
-    CHECK(relative_error(answers(1e-5, Readout::training), hard) < 1e-4);
-    CHECK(relative_error(answers(1.0, Readout::training), hard) > 1e-3);
+    const std::vector<float> hard = answers(1.0, SamplingMode::argmax);
+    CHECK(relative_error(answers(1e-5, SamplingMode::training), hard) < 1e-4);
+    CHECK(relative_error(answers(1.0, SamplingMode::training), hard) > 1e-3);
   }
 }
 
@@ -230,10 +231,10 @@ TEST_CASE("the mean of many hard reads is the soft read") {
     soft.run({});
     const std::vector<float> expected = read_of(soft);
 
-    const auto check = [&](LookPlayer& player, Readout readout) {
+    const auto check = [&](LookPlayer& player, SamplingMode sampling) {
       Mean mean;
       for (std::uint32_t pass = 0; pass < kPasses; ++pass) {
-        player.run({.update = pass, .readout = readout});
+        player.run({.update = pass, .sampling = sampling});
         mean.add(read_of(player));
       }
       REQUIRE(mean.sums.size() == expected.size());
@@ -247,11 +248,11 @@ TEST_CASE("the mean of many hard reads is the soft read") {
       CHECK(spread > 1e-4);
     };
     CAPTURE(name);
-    check(soft, Readout::sample);
+    check(soft, SamplingMode::sample);
     // Hard attention reads embeddings if it has them, otherwise a glimpse.
     if ((agent.glimpse.addressing == "content") != (agent.glimpse.expect == "features")) continue;
     LookPlayer hard(hard_config);
-    check(hard, Readout::training);
+    check(hard, SamplingMode::training);
   }
 }
 
@@ -287,14 +288,14 @@ TEST_CASE("each sampling mode on a distribution over a grid") {
   for (const auto& [name, config] : every_agent(tiny_config())) {
     if (look_of(config).num_candidates == 0) continue;
     const bool soft = look_of(config).expects;
-    for (const Readout readout :
-         {Readout::training, Readout::deterministic, Readout::argmax, Readout::sample}) {
+    for (const SamplingMode sampling : {SamplingMode::training, SamplingMode::deterministic,
+                                        SamplingMode::argmax, SamplingMode::sample}) {
       CAPTURE(name);
-      CAPTURE(static_cast<int>(readout));
+      CAPTURE(static_cast<int>(sampling));
       LookPlayer player(config);
-      player.run({.readout = readout});
-      const bool trains = readout == Readout::training;
-      const bool samples = readout == Readout::sample || (trains && !soft);
+      player.run({.sampling = sampling});
+      const bool trains = sampling == SamplingMode::training;
+      const bool samples = sampling == SamplingMode::sample || (trains && !soft);
       int unlikely = 0;
       for (int t = 1; t < player.rollout.core.steps; ++t) {  // the first is random
         const ConstMatrix p = step(player.rollout.look->decisions, t);
@@ -302,7 +303,7 @@ TEST_CASE("each sampling mode on a distribution over a grid") {
         for (int b = 0; b < kLookEpisodes; ++b) {
           const std::vector<float> chances(p.row(b), p.row(b) + p.cols);
           const std::vector<float> weights(w.row(b), w.row(b) + w.cols);
-          if (soft && (trains || readout == Readout::deterministic)) {
+          if (soft && (trains || sampling == SamplingMode::deterministic)) {
             CHECK(weights == chances);
             continue;
           }

@@ -13,10 +13,10 @@ namespace {
 
 constexpr float kMean = 0.25F, kDeviation = 0.5F;
 
-Sight scaled_sight() {
-  Sight sight = kTinySight;
-  sight.pixels = PixelScale({.mean = {kMean}, .deviation = {kDeviation}}, 1);
-  return sight;
+ObservationSpec scaled_sight() {
+  ObservationSpec spec = kTinySight;
+  spec.pixels = PixelScale({.mean = {kMean}, .deviation = {kDeviation}}, 1);
+  return spec;
 }
 
 // Returns weights that give for raw pixels what `parameters` give for scaled ones: in the layers

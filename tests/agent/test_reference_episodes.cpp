@@ -23,24 +23,24 @@ std::vector<std::string> every_fixture() {
   return {names.begin(), names.end()};
 }
 
-Sight sight_of(const Fixture& fixture) {
+ObservationSpec spec_of(const Fixture& fixture) {
   const auto number = [&](const std::string& name, int otherwise) {
     const auto found = fixture.metadata().find("sight." + name);
     return found == fixture.metadata().end() ? otherwise : std::stoi(found->second);
   };
   const std::string answer = fixture.metadata().at("sight.answer");
-  Sight sight{.num_classes = number("classes", 0),
-              .canvas = {number("channels", 1), number("rows", 0), number("cols", 0)},
-              .patch_size = number("patch", 1),
-              .answer = answer == "sequence"  ? AnswerKind::sequence
-                        : answer == "actions" ? AnswerKind::actions
-                                              : AnswerKind::one_class,
-              .max_symbols = number("symbols", 0)};
+  ObservationSpec spec{.num_classes = number("classes", 0),
+                       .canvas = {number("channels", 1), number("rows", 0), number("cols", 0)},
+                       .patch_size = number("patch", 1),
+                       .answer = answer == "sequence"  ? AnswerKind::sequence
+                                 : answer == "actions" ? AnswerKind::actions
+                                                       : AnswerKind::one_class,
+                       .max_symbols = number("symbols", 0)};
   for (const char* seen : {"glimpse", "candidate"})
-    if (fixture.has(seen)) sight.glimpse_size = fixture.size(seen, 2);
+    if (fixture.has(seen)) spec.glimpse_size = fixture.size(seen, 2);
   if (const int scales = number("scales", 0); scales > 0)
-    sight.glimpse_size = scales * sight.canvas.channels * sight.patch_size * sight.patch_size;
-  return sight;
+    spec.glimpse_size = scales * spec.canvas.channels * spec.patch_size * spec.patch_size;
+  return spec;
 }
 
 // Returns the observations of the fixture: the glimpse of each step wherever it is asked to look,
@@ -48,7 +48,7 @@ Sight sight_of(const Fixture& fixture) {
 class ReplayEnvironment final : public Environment {
  public:
   explicit ReplayEnvironment(const Fixture& fixture)
-      : fixture_(fixture), sight_(sight_of(fixture)), facts_(fixture.size("probability", 1)) {
+      : fixture_(fixture), spec_(spec_of(fixture)), facts_(fixture.size("probability", 1)) {
     for (std::size_t b = 0; b < facts_.size(); ++b) {
       if (fixture.has("label")) facts_[b].label = static_cast<int>(fixture["label"][b]);
       if (fixture.has("length")) facts_[b].length = static_cast<int>(fixture["length"][b]);
@@ -64,11 +64,11 @@ class ReplayEnvironment final : public Environment {
     }
   }
   int episodes() const override { return static_cast<int>(facts_.size()); }
-  int glimpse_size() const override { return sight_.glimpse_size; }
-  int num_classes() const override { return sight_.num_classes; }
-  CanvasSize canvas() const override { return sight_.canvas; }
-  AnswerKind answer_kind() const override { return sight_.answer; }
-  int max_symbols() const override { return sight_.max_symbols; }
+  int glimpse_size() const override { return spec_.glimpse_size; }
+  int num_classes() const override { return spec_.num_classes; }
+  CanvasSize canvas() const override { return spec_.canvas; }
+  AnswerKind answer_kind() const override { return spec_.answer; }
+  int max_symbols() const override { return spec_.max_symbols; }
   std::span<const SceneFacts> facts() const override { return facts_; }
 
  private:
@@ -89,9 +89,9 @@ class ReplayEnvironment final : public Environment {
     copy(glimpses, fixture_.matrix("candidate"));
   }
   void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) override {
-    const auto [channels, rows, cols] = sight_.canvas;
+    const auto [channels, rows, cols] = spec_.canvas;
     const int scales = std::stoi(fixture_.metadata().at("sight.scales"));
-    const Retina retina({.patch_size = sight_.patch_size, .scales = scales}, rows, cols, channels);
+    const Retina retina({.patch_size = spec_.patch_size, .scales = scales}, rows, cols, channels);
     const ConstMatrix canvases = fixture_.matrix("canvas");
     const int moment = std::min(acts_, canvases.rows / episodes() - 1);
     std::vector<std::uint8_t> bytes(canvases.cols);
@@ -121,7 +121,7 @@ class ReplayEnvironment final : public Environment {
   }
 
   const Fixture& fixture_;
-  Sight sight_;
+  ObservationSpec spec_;
   std::vector<SceneFacts> facts_;
   int looks_ = 0, acts_ = 0;
 };
@@ -143,8 +143,9 @@ void check_fixture_forward(const Fixture& fixture, const Rollout& rollout) {
   Tensor<2> returns = zeros<2>(steps, batch);
   Tensor<2> earned = returns;
   rollout.answer->earned(matrix(earned));
-  const bool acts = sight_of(fixture).answer == AnswerKind::actions;
-  add_up(matrix(returns), matrix(earned), trace_of(config_of(fixture).reinforce, acts).of_returns);
+  const bool acts = spec_of(fixture).answer == AnswerKind::actions;
+  discounted_returns(matrix(returns), matrix(earned),
+                     trace_of(config_of(fixture).reinforce, acts).of_returns);
   CHECK(relative_error(flat(returns), fixture["returns"]) < kTolerance);
 }
 
@@ -163,7 +164,7 @@ TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it
     CAPTURE(name);
     const Fixture fixture(name);
     const AgentConfig config = config_of(fixture);
-    const Model model(config, sight_of(fixture));
+    const Model model(config, spec_of(fixture));
     const Tensor<1> parameters = fixture.parameters(model.layout());
     CHECK(model.layout().parameters().size() == fixture.num_parameters());
 
@@ -174,12 +175,12 @@ TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it
           zeros<3>(fixture.size("action", 0), fixture.size("action", 1), fixture.size("action", 2));
       std::ranges::copy(fixture["action"], action.begin());
     }
-    const bool acts = sight_of(fixture).answer == AnswerKind::actions;
+    const bool acts = spec_of(fixture).answer == AnswerKind::actions;
     Lane lane(model, std::make_unique<ReplayEnvironment>(fixture));
     const LossSums sums = lane.run(
         flat(parameters),
         {.progress = 0.0,
-         .readout = acts ? Readout::deterministic : Readout::training,
+         .sampling = acts ? SamplingMode::deterministic : SamplingMode::training,
          .replay = fixture.has("action") ? &action : nullptr,
          .classify_every_step = true},
         std::vector<double>(model.num_glimpses(), fixture.number("request.average_reward")),
@@ -251,7 +252,7 @@ void add_kinds(Names& names, const Fixture& fixture) {
   const AgentConfig config = config_of(fixture);
   const AttendConfig& attend = config.hidden.attend;
   const bool attends = config.hidden.kind == "attend";
-  const AnswerKind answer = sight_of(fixture).answer;
+  const AnswerKind answer = spec_of(fixture).answer;
   names.insert({"look: " + kind_of_look(config), "core: " + config.model.core,
                 "first: " + config.glimpse.first, "order: " + config.glimpse.order,
                 "input: " + config.input.kind, "critic: " + config.reinforce.critic,

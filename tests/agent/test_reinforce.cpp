@@ -76,7 +76,7 @@ TEST_CASE("generalised advantages by hand") {
   estimate(0.5F, 0.5F);
   CHECK(result == Tensor<2>{{0.421875F, -0.1875F}, {-0.3125F, 0.75F}, {-1.25F, 0.0F}});
   estimate(0.5F, 1.0F);  // the returns minus the baseline
-  add_up(matrix(returns), matrix(earned), 0.5F);
+  discounted_returns(matrix(returns), matrix(earned), 0.5F);
   CHECK(result == returns - b);
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("rewards by hand") {
   CHECK(earned("gain") == Tensor<2>{{0.25F, -0.125F}, {0.25F, 0.375F}, {-0.125F, 0.5F}});
   // With trace 1 the gains telescope: the return is the final worth minus that before the look.
   Tensor<2> returns = zeros<2>(3, 2);
-  add_up(matrix(returns), matrix(earned("gain")), 1.0F);
+  discounted_returns(matrix(returns), matrix(earned("gain")), 1.0F);
   CHECK(returns == Tensor<2>{{0.375F, 0.75F}, {0.125F, 0.875F}, {-0.125F, 0.5F}});
   CHECK_THROWS_WITH_AS(find_reward("score"),
                        "unknown reinforce.reward 'score'; allowed: correct, probability, gain",
@@ -143,7 +143,7 @@ std::vector<float> expected_gradient(AgentConfig config, const std::string& adva
   Tensor<2> earned = zeros<2>(2, kPairs), returns = earned, baselines = earned, advantages = earned;
   const Trace decay = trace_of(config.reinforce, false);
   rollout.answer->earned(matrix(earned));
-  add_up(matrix(returns), matrix(earned), decay.of_returns);
+  discounted_returns(matrix(returns), matrix(earned), decay.of_returns);
   CriticMemory critic = model.baseline->make_memory(2, kPairs);
   rollout.estimate_baselines(baselines, critic, flat(parameters));
   const std::vector<double> average_returns = {0.4, 0.3};

@@ -75,7 +75,7 @@ double trained_error(const std::string& core, const std::string& kind) {
   constexpr int kEpisodes = 2000;
   Rollout rollout(model, std::make_unique<SignpostEnvironment>(kEpisodes));
   rollout.run(flat(learner.parameters),
-              {.first_scene = 1'000'000, .readout = Readout::deterministic});
+              {.first_scene = 1'000'000, .sampling = SamplingMode::deterministic});
   double errors = 0.0;
   for (const float reward : rollout.answer->rewards) errors += 1.0 - reward;
   return errors / kEpisodes;

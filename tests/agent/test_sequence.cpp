@@ -64,16 +64,16 @@ TEST_CASE(
   for (const auto length : {&SceneFacts::length, &SceneFacts::num_symbols})
     CHECK(lengths_of(task, 2, [&](const SceneFacts& facts) { return facts.*length; }).size() > 1);
   const std::vector<std::string> encoders = naive::cores().names();
-  std::size_t turn = 0;
+  std::size_t now = 0;
   for (const std::string& decoder : recurrent_core_kinds())
     for (const auto& [name, hidden] : every_context()) {
-      AgentConfig config = reader_config(encoders[turn++ % encoders.size()]);
+      AgentConfig config = reader_config(encoders[now++ % encoders.size()]);
       config.decoder.core = decoder;
       config.hidden = hidden;
       CAPTURE(decoder);
       CAPTURE(name);
       CAPTURE(config.model.core);
-      check_look_lane(config, task.sight, task.environments);
+      check_look_lane(config, task.spec, task.environments);
     }
 }
 
@@ -83,13 +83,13 @@ TEST_CASE(
   AgentConfig config = reader_config("gru");
   config.hidden = {.kind = "attend", .attend = {.score_hidden = 6}};
   config.input = {.kind = "gate", .learn_alpha = true, .gain = 8.0};
-  check_look_lane(config, task.sight, task.environments);
+  check_look_lane(config, task.spec, task.environments);
   const Task longer = words_task(299);
   for (const char* kind : {"mean", "attend"}) {
     CAPTURE(kind);
     config = reader_config("rnn");
     config.hidden = {.kind = kind, .attend = {.score_hidden = 6}, .mask = "101"};
-    check_look_lane(config, longer.sight, longer.environments);
+    check_look_lane(config, longer.spec, longer.environments);
   }
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("sequence agents: a decoder without any state to read reports it") {
   const Task task = words_task();
   AgentConfig config = reader_config("rnn");
   config.hidden = {.kind = "attend", .mask = "01"};
-  CHECK(message_of<InputError>([&] { Played(config, task.sight, task.environments); }) ==
+  CHECK(message_of<InputError>([&] { Played(config, task.spec, task.environments); }) ==
         "attention.hidden.mask: '01' allows none of the 1 states of an episode; allowed with "
         "attention.hidden.kind: attend: at least one of the shortest's");
 }
@@ -113,34 +113,34 @@ TEST_CASE("sequence agents: each look is credited with the symbols it got right"
       CAPTURE(advantage);
       AgentConfig config = transcriber_config(reward);
       set_credit(config, advantage, reward);
-      check_point_lane(config, task.sight, task.environments);
+      check_point_lane(config, task.spec, task.environments);
     }
   AgentConfig config = transcriber_config("probability");
   for (const char* kind : {"hard_categorical", "soft_grid", "soft_gaussian"}) {
     CAPTURE(kind);
     config.glimpse.kind = kind;
-    check_look_lane(config, task.sight, task.environments);
+    check_look_lane(config, task.spec, task.environments);
   }
 }
 
 // An agent with random weights that plays the first episodes of a task.
 struct Speaker {
   Speaker(const AgentConfig& config, const Task& task, int episodes)
-      : model(config, task.sight),
+      : model(config, task.spec),
         parameters(zeros<1>(model.layout().size())),
         rollout(model, task.environments(episodes, 1)) {
     randomize(flat(parameters), model.layout(), 0.8F, 5);
   }
 
-  void run(Readout readout, int beam = 1) {
-    rollout.run(flat(parameters), {.first_scene = kFirstScene, .readout = readout, .beam = beam});
+  void run(SamplingMode sampling, int beam = 1) {
+    rollout.run(flat(parameters), {.first_scene = kFirstScene, .sampling = sampling, .beam = beam});
   }
-  std::vector<int> said(int b) const {
-    const std::span<const int> symbols = rollout.answer->said(b);
+  std::vector<int> predictions(int b) const {
+    const std::span<const int> symbols = rollout.answer->predictions(b);
     return {symbols.begin(), symbols.end()};
   }
-  std::vector<int> truth(int b) const {
-    const std::span<const int> symbols = rollout.answer->truth(b);
+  std::vector<int> labels(int b) const {
+    const std::span<const int> symbols = rollout.answer->labels(b);
     return {symbols.begin(), symbols.end()};
   }
 
@@ -157,11 +157,11 @@ TEST_CASE(
     AgentConfig config = reader_config("gru");
     config.hidden.kind = kind;
     Speaker speaker(config, task, kEpisodes);
-    speaker.run(Readout::deterministic);
+    speaker.run(SamplingMode::deterministic);
     const naive::Parameters p =
         naive::read_parameters(flat(speaker.parameters), speaker.model.layout());
     const naive::Parameters own = naive::section(p, "decoder");
-    const std::size_t end = task.sight.num_classes - 1;
+    const std::size_t end = task.spec.num_classes - 1;
     int differs = 0;  // from predictions after the true symbols
     for (int b = 0; b < kEpisodes; ++b) {
       CAPTURE(b);
@@ -174,7 +174,7 @@ TEST_CASE(
       naive::Decoding now = naive::begin_decoding(config, h, facts.length);
       naive::Row previous(end + 1);
       std::vector<int> expected;
-      for (int j = 0; j < task.sight.max_symbols; ++j) {
+      for (int j = 0; j < task.spec.max_symbols; ++j) {
         const naive::Row log_p = naive::say(now, config, own, h, facts.length, j, previous);
         const std::span fast(&speaker.rollout.answer->probabilities(j, b, 0), end + 1);
         CHECK(relative_error(fast, naive::map(log_p, [](double z) { return std::exp(z); })) < 1e-5);
@@ -184,7 +184,7 @@ TEST_CASE(
         previous = naive::one_hot(most, end + 1);
       }
       expected.erase(std::ranges::find(expected, static_cast<int>(end)), expected.end());
-      CHECK(speaker.said(b) == expected);
+      CHECK(speaker.predictions(b) == expected);
     }
     CHECK(differs > 0);
   }
@@ -198,7 +198,7 @@ TEST_CASE("sequence agents: symbols after an end mark are neither output nor cou
   config.decoder.hidden_size = 24;
   config.hidden.kind = "attend";
   config.training.episodes = 32 * 400;
-  const Model model(config, task.sight);
+  const Model model(config, task.spec);
   Workers workers(1);
   Learner learner(model, task.environments, 1, workers);
   while (learner.updates() < learner.total_updates()) learner.step();
@@ -207,15 +207,15 @@ TEST_CASE("sequence agents: symbols after an end mark are neither output nor cou
   speaker.parameters = learner.parameters;
   for (const int beam : {1, 3}) {
     CAPTURE(beam);
-    speaker.run(Readout::deterministic, beam);
+    speaker.run(SamplingMode::deterministic, beam);
     int right = 0, shorter = 0;
     for (int b = 0; b < 64; ++b) {
-      const std::vector<int> said = speaker.said(b);
-      CHECK(std::ranges::count(said, task.sight.num_classes - 1) == 0);
-      CHECK(speaker.rollout.answer->rewards[b] == (said == speaker.truth(b) ? 1.0F : 0.0F));
+      const std::vector<int> said = speaker.predictions(b);
+      CHECK(std::ranges::count(said, task.spec.num_classes - 1) == 0);
+      CHECK(speaker.rollout.answer->rewards[b] == (said == speaker.labels(b) ? 1.0F : 0.0F));
       CHECK(speaker.rollout.answer->error(b) == 1.0F - speaker.rollout.answer->rewards[b]);
-      right += said == speaker.truth(b) ? 1 : 0;
-      shorter += said.size() + 1 < static_cast<std::size_t>(task.sight.max_symbols) ? 1 : 0;
+      right += said == speaker.labels(b) ? 1 : 0;
+      shorter += said.size() + 1 < static_cast<std::size_t>(task.spec.max_symbols) ? 1 : 0;
     }
     CHECK(right > 55);
     CHECK(shorter > 10);

@@ -16,7 +16,7 @@ TEST_CASE("a whole canvas is read row by row, or at once") {
     AgentConfig config = tiny_config();
     config.glimpse.kind = "whole";
     config.glimpse.order = order;
-    const Model model(config, task.sight);
+    const Model model(config, task.spec);
     CHECK_FALSE(model.look().looks);
     CHECK_FALSE(model.baseline.has_value());
     for (const Parameter& p : model.layout().parameters()) {

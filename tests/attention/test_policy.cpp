@@ -92,30 +92,30 @@ TEST_CASE("every policy writes finite samples, equal for equal streams") {
 using Place = std::array<double, 2>;
 
 /// The inputs of a rule: glimpse t of T, the mean, the target.
-struct Asked {
+struct PolicyInput {
   int t, num_glimpses;
   Place mean, target;
 };
 
-Place naive_gaussian(const Asked& asked) { return asked.mean; }
-Place naive_center(const Asked&) { return {0.0, 0.0}; }
-Place naive_oracle(const Asked& asked) { return asked.target; }
-Place naive_scan(const Asked& asked) {
+Place naive_gaussian(const PolicyInput& input) { return input.mean; }
+Place naive_center(const PolicyInput&) { return {0.0, 0.0}; }
+Place naive_oracle(const PolicyInput& input) { return input.target; }
+Place naive_scan(const PolicyInput& input) {
   int rows = 1;
-  while ((rows + 1) * (rows + 1) <= asked.num_glimpses) ++rows;
+  while ((rows + 1) * (rows + 1) <= input.num_glimpses) ++rows;
   int cols = 1;
-  while (rows * cols < asked.num_glimpses) ++cols;
-  return {-1.0 + (asked.t % cols + 0.5) * 2.0 / cols, -1.0 + (asked.t / cols + 0.5) * 2.0 / rows};
+  while (rows * cols < input.num_glimpses) ++cols;
+  return {-1.0 + (input.t % cols + 0.5) * 2.0 / cols, -1.0 + (input.t / cols + 0.5) * 2.0 / rows};
 }
 
 /// Where a policy looks without noise; null if it is purely random. A policy missing here fails.
-const NameTable<Place (*)(const Asked&)>& naive_policies() {
-  static const NameTable<Place (*)(const Asked&)> table{"naive policy",
-                                                        {{"hard_gaussian", naive_gaussian},
-                                                         {"random", nullptr},
-                                                         {"center", naive_center},
-                                                         {"scan", naive_scan},
-                                                         {"oracle", naive_oracle}}};
+const NameTable<Place (*)(const PolicyInput&)>& naive_policies() {
+  static const NameTable<Place (*)(const PolicyInput&)> table{"naive policy",
+                                                              {{"hard_gaussian", naive_gaussian},
+                                                               {"random", nullptr},
+                                                               {"center", naive_center},
+                                                               {"scan", naive_scan},
+                                                               {"oracle", naive_oracle}}};
   return table;
 }
 

@@ -39,8 +39,8 @@ BENCHMARK_CAPTURE(product, input_gradient, multiply_transposed_b, false, true)
     ->Args({kEpisodes * kSteps, 256, 256});
 
 // 100 artificial digits.
-DigitSet make_digits() {
-  DigitSet digits;
+Dataset make_digits() {
+  Dataset digits;
   digits.images = xt::xtensor<std::uint8_t, 4>::from_shape({100, 28, 28, 1});
   digits.labels = xt::xtensor<int, 1>::from_shape({100});
   digits.classes = 10;
@@ -52,7 +52,7 @@ DigitSet make_digits() {
 }
 
 void scenes(benchmark::State& state, const AugmentationConfig& augmentation) {
-  const DigitSet digits = make_digits();
+  const Dataset digits = make_digits();
   const SceneMaker scenes({}, augmentation, digits, DigitOrder::shuffled, 1);
   GlimpseEnvironment environment(scenes, Retina({}, 60, 60, 1), kEpisodes, 1);
   std::uint64_t first = 0;
@@ -63,7 +63,7 @@ BENCHMARK_CAPTURE(scenes, plain, AugmentationConfig{});
 BENCHMARK_CAPTURE(scenes, augmented, AugmentationConfig{.rotation = 10, .scale = 0.1});
 
 void looks(benchmark::State& state, bool smoothly) {
-  const DigitSet digits = make_digits();
+  const Dataset digits = make_digits();
   const SceneMaker scenes({}, {}, digits, DigitOrder::shuffled, 1);
   GlimpseEnvironment environment(scenes, Retina({}, 60, 60, 1), kEpisodes, 1);
   Tensor<2> locations = zeros<2>(kEpisodes, 2);

@@ -11,8 +11,8 @@ namespace saccade {
 
 /// A dataset with pixels pixel(index, row, col, channel) and labels 0, 1, ...
 template <class Pixel>
-DigitSet make_digits(int count, int rows, int cols, int channels, int classes, Pixel&& pixel) {
-  DigitSet digits;
+Dataset make_digits(int count, int rows, int cols, int channels, int classes, Pixel&& pixel) {
+  Dataset digits;
   digits.images = xt::xtensor<std::uint8_t, 4>::from_shape(
       {static_cast<std::size_t>(count), static_cast<std::size_t>(rows),
        static_cast<std::size_t>(cols), static_cast<std::size_t>(channels)});
@@ -29,7 +29,7 @@ DigitSet make_digits(int count, int rows, int cols, int channels, int classes, P
 }
 
 /// Digits with random pixels.
-inline DigitSet noise_digits(int count, int rows, int cols, int channels, int classes) {
+inline Dataset noise_digits(int count, int rows, int cols, int channels, int classes) {
   RandomStream stream(99, Purpose::synthetic_digits, 0, 0);
   return make_digits(count, rows, cols, channels, classes,
                      [&](int, int, int, int) { return stream.below(256); });

@@ -15,11 +15,11 @@ struct Cifar10Folder : TemporaryFolder {
 
 TEST_CASE("CIFAR-10: the binary version is read, with its planes as colours") {
   const Cifar10Folder folder;
-  const RawDigits digits = read_cifar10(folder.path);
+  const RawDatasets digits = read_cifar10(folder.path);
   CHECK(digits.train.images.shape() == std::array<std::size_t, 4>{15, 32, 32, 3});
   CHECK(digits.test.images.shape() == std::array<std::size_t, 4>{3, 32, 32, 3});
   for (int n = 0; n < 18; ++n) {
-    const DigitSet& set = n < 15 ? digits.train : digits.test;
+    const Dataset& set = n < 15 ? digits.train : digits.test;
     CHECK(set.labels(n % 15) == n % 10);
     for (const int row : {0, 1, 31})
       for (const int col : {0, 2, 31})

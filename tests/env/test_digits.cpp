@@ -19,7 +19,7 @@ namespace {
 TEST_CASE("the last sixth of the training digits are for validation") {
   IdxFolder folder;
   const Digits digits = load_digits({.source = "idx", .path = folder.path.string()});
-  const RawDigits raw = read_idx(folder.path, {});
+  const RawDatasets raw = read_idx(folder.path, {});
   CHECK(digits.train.size() == 10);
   CHECK(digits.valid.size() == 2);
   CHECK(digits.test.size() == 4);
@@ -86,7 +86,7 @@ TEST_CASE("the home folder is searched last") {
                  {(home.path / ".cache/saccade/fashion").string(), "$SACCADE_DATA", "not set"});
 }
 
-void check_set(const DigitSet& set, const Digits& digits) {
+void check_set(const Dataset& set, const Digits& digits) {
   REQUIRE(set.size() > 0);
   CHECK(set.rows() > 0);
   CHECK(set.cols() > 0);
@@ -174,8 +174,7 @@ TEST_CASE("every source returns labelled images of one size, the same each time"
       config.path = files->path.string();
     }
     const Digits digits = load_digits(config);
-    for (const DigitSet* set : {&digits.train, &digits.valid, &digits.test})
-      check_set(*set, digits);
+    for (const Dataset* set : {&digits.train, &digits.valid, &digits.test}) check_set(*set, digits);
     CHECK_FALSE(digits.checksums.empty());
     CHECK(load_digits(config).checksums == digits.checksums);
   }

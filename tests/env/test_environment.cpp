@@ -31,11 +31,11 @@ struct World {
 };
 
 // The digits must outlive the environments.
-DigitSet digits_of(const World& w) {
+Dataset digits_of(const World& w) {
   return noise_digits(13, w.digit[0], w.digit[1], w.digit[2], 10);
 }
 
-std::unique_ptr<GlimpseEnvironment> build(const World& w, const DigitSet& digits) {
+std::unique_ptr<GlimpseEnvironment> build(const World& w, const Dataset& digits) {
   const SceneMaker scenes(w.scene, w.augmentation, digits, w.order, 1);
   const Retina retina(w.retina, scenes.rows(), scenes.cols(), scenes.channels());
   return std::make_unique<GlimpseEnvironment>(scenes, retina, w.episodes, w.rollouts);
@@ -84,7 +84,7 @@ TEST_CASE("glimpse environments satisfy the environment contract") {
   for (const World& world : worlds) {
     CAPTURE(fmt::format("{} {} x {}, {} digit(s)", world.scene.kind, world.scene.canvas[0],
                         world.scene.canvas[1], world.scene.num_digits));
-    const DigitSet digits = digits_of(world);
+    const Dataset digits = digits_of(world);
     const auto make = [&] { return build(world, digits); };
     const auto [rows, cols] = world.scene.canvas;
     check_environment(make, rows, cols);
@@ -149,7 +149,7 @@ std::vector<float> glimpse_of(const GuardedMatrix& glimpses, int episode, int si
 
 TEST_CASE("episode b sees scene first_scene + b / rollouts, whatever the batch") {
   const World one = small_world(1, 1);
-  const DigitSet digits = digits_of(one);
+  const Dataset digits = digits_of(one);
   const auto single = build(one, digits);
   const int size = single->glimpse_size();
   for (const auto& [episodes, rollouts] : {std::array{6, 1}, {6, 2}, {6, 3}, {6, 6}}) {
@@ -173,7 +173,7 @@ TEST_CASE("episode b sees scene first_scene + b / rollouts, whatever the batch")
 
 TEST_CASE("rollouts of one scene may look at different places") {
   const World world = small_world(4, 2);
-  const DigitSet digits = digits_of(world);
+  const Dataset digits = digits_of(world);
   const auto environment = build(world, digits);
   environment->reset(0);
   // One looks at the digit, the next at the corner farthest from it.
@@ -197,7 +197,7 @@ TEST_CASE("a look at a digit's region sees that digit, pixel by pixel") {
                       .digit = {side, side, 1},
                       .episodes = 20,
                       .order = DigitOrder::fixed};
-    const DigitSet digits = digits_of(world);
+    const Dataset digits = digits_of(world);
     const auto environment = build(world, digits);
     environment->reset(0);
     GuardedMatrix locations(world.episodes, 2);
@@ -223,7 +223,7 @@ TEST_CASE("a view is the canvas drawn by the scene maker, for every rollout") {
       World world = small_world(6, rollouts);
       world.digit[2] = channels;
       world.retina = {5, 3, 2};  // extends beyond the canvas
-      const DigitSet digits = digits_of(world);
+      const Dataset digits = digits_of(world);
       const SceneMaker scenes(world.scene, world.augmentation, digits, world.order, 1);
       const auto environment = build(world, digits);
       CHECK(environment->canvas().channels == channels);
@@ -273,7 +273,7 @@ TEST_CASE("an environment without a grid or a canvas reports it") {
 #ifdef SACCADE_CHECKS
 TEST_CASE("inconsistent sizes are refused") {
   const World world = small_world(4, 2);
-  const DigitSet digits = digits_of(world);
+  const Dataset digits = digits_of(world);
   const auto environment = build(world, digits);
   environment->reset(0);
   const int size = environment->glimpse_size();

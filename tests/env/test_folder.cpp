@@ -55,7 +55,7 @@ TEST_CASE("an image folder is read by class") {
   write_classes(folder.path, {"cat", "ant", "bee"}, 12);
   write(folder.path / "notes.txt", {1});
   write(folder.path / "ant" / ".hidden.png", {1});
-  const RawDigits digits = read_folder(folder.path, 0);
+  const RawDatasets digits = read_folder(folder.path, 0);
   CHECK(digits.class_names == std::vector<std::string>{"ant", "bee", "cat"});
   CHECK(digits.train.size() == 30);
   CHECK(digits.test.size() == 6);
@@ -64,7 +64,7 @@ TEST_CASE("an image folder is read by class") {
 
   const std::array first{80, 120, 40};  // ant, bee, cat as written
   std::set<int> seen;                   // every image is in exactly one set
-  for (const DigitSet* set : {&digits.train, &digits.test})
+  for (const Dataset* set : {&digits.train, &digits.test})
     for (int i = 0; i < set->size(); ++i) {
       const int value = set->images(i, 0, 0, 0);
       CHECK(value / 40 * 40 == first[set->labels(i)]);
@@ -89,7 +89,7 @@ TEST_CASE("an image folder may have its own test images") {
   TemporaryFolder folder;
   write_classes(folder.path / "train", {"a", "b"}, 5);
   write_classes(folder.path / "test", {"a", "b"}, 2);
-  const RawDigits digits = read_folder(folder.path, 0);
+  const RawDatasets digits = read_folder(folder.path, 0);
   CHECK(digits.train.size() == 10);
   CHECK(digits.test.size() == 4);
 
@@ -106,9 +106,9 @@ TEST_CASE("images of a folder become RGB, 8 bit and of one size") {
   for (int row = 0; row < stripes.rows; row += 2) stripes.row(row).setTo(100);
   write_image(folder.path / "b" / "stripes.png", stripes);
   write_image(folder.path / "b" / "dot.png", cv::Mat(1, 1, CV_8UC1, cv::Scalar(77)));
-  const RawDigits digits = read_folder(folder.path, 6);
+  const RawDatasets digits = read_folder(folder.path, 6);
   std::multiset<std::array<int, 3>> colours;
-  for (const DigitSet* set : {&digits.train, &digits.test}) {
+  for (const Dataset* set : {&digits.train, &digits.test}) {
     CHECK(set->rows() == 6);
     CHECK(set->cols() == 6);
     REQUIRE(set->channels() == 3);

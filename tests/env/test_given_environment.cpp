@@ -14,7 +14,7 @@ namespace {
 constexpr CanvasSize kSize{.channels = 3, .rows = 24, .cols = 37};
 const RetinaConfig kRetina{.patch_size = 7, .scales = 2, .scale_factor = 3};
 
-SceneMaker scene_maker(const DigitSet& digits) {
+SceneMaker scene_maker(const Dataset& digits) {
   return {{.kind = "cluttered", .canvas = {24, 37}, .distractor_size = 5},
           {},
           digits,
@@ -35,7 +35,7 @@ std::vector<std::uint8_t> canvases_of(const SceneMaker& scenes, int count) {
 }  // namespace
 
 TEST_CASE("given canvases look like the scenes they come from, repeatedly") {
-  const DigitSet digits = noise_digits(13, 10, 8, 3, 10);
+  const Dataset digits = noise_digits(13, 10, 8, 3, 10);
   const SceneMaker scenes = scene_maker(digits);
   const Retina retina(kRetina, 24, 37, 3);
   const std::vector<std::uint8_t> canvases = canvases_of(scenes, 5);
@@ -78,7 +78,7 @@ TEST_CASE("given glimpses are returned in order, wherever the agent looks") {
   Tensor<3> glimpses = zeros<3>(2, 3, 4);  // (T, N, D)
   for (std::size_t i = 0; i < glimpses.size(); ++i)
     glimpses.data()[i] = 0.01F * static_cast<float>(i + 1);
-  HandedEnvironment handed(glimpses, kSize, {}, 2);
+  GlimpseArrayEnvironment handed(glimpses, kSize, {}, 2);
   for (int round = 0; round < 2; ++round) {
     handed.reset(2);  // scenes 2 and 0
     for (int t = 0; t < 2; ++t) {

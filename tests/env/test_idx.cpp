@@ -25,7 +25,7 @@ Bytes read(const fs::path& path) {
 
 TEST_CASE("IDX files are read plain and compressed") {
   IdxFolder folder;
-  const RawDigits plain = read_idx(folder.path, {});
+  const RawDatasets plain = read_idx(folder.path, {});
   CHECK(plain.train.images.shape() == std::array<std::size_t, 4>{12, 3, 2, 1});
   CHECK(plain.train.images(1, 2, 1, 0) == 11);
   CHECK(plain.test.images(0, 0, 0, 0) == 100);
@@ -40,7 +40,7 @@ TEST_CASE("IDX files are read plain and compressed") {
     fs::remove(folder.path / name);
     write_gz(folder.path / (std::string(name) + ".gz"), bytes);
   }
-  const RawDigits compressed = read_idx(folder.path, {});
+  const RawDatasets compressed = read_idx(folder.path, {});
   CHECK(compressed.train.images == plain.train.images);
   CHECK(compressed.test.labels == plain.test.labels);
   CHECK(compressed.checksums == plain.checksums);
@@ -50,7 +50,7 @@ TEST_CASE("IDX images may have three channels") {
   IdxFolder folder;
   write(folder.path / kIdxFiles[0], idx_bytes(0x804, {12, 3, 2, 3}));
   write(folder.path / kIdxFiles[2], idx_bytes(0x804, {4, 3, 2, 3}));
-  const RawDigits digits = read_idx(folder.path, {});
+  const RawDatasets digits = read_idx(folder.path, {});
   CHECK(digits.train.channels() == 3);
   CHECK(digits.train.images(1, 0, 0, 2) == 20);
 
@@ -67,13 +67,13 @@ TEST_CASE("a written IDX dataset is read back") {
     write(folder.path / kIdxFiles[0],
           idx_bytes(magic, grey ? Shape{12, 3, 2} : Shape{12, 3, 2, 3}));
     write(folder.path / kIdxFiles[2], idx_bytes(magic, grey ? Shape{4, 3, 2} : Shape{4, 3, 2, 3}));
-    const RawDigits digits = read_idx(folder.path, {});
+    const RawDatasets digits = read_idx(folder.path, {});
     const TemporaryFolder copy;
     write_idx(copy.path, digits.train, digits.test);
     for (const char* name : kIdxFiles) CHECK(read(copy.path / name) == read(folder.path / name));
   }
 
-  RawDigits digits = read_idx(folder.path, {});
+  RawDatasets digits = read_idx(folder.path, {});
   digits.test.labels(2) = 256;
   const auto fault = [&](const fs::path& place) {
     return message_of<InputError>([&] { write_idx(place, digits.train, digits.test); });

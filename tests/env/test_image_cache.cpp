@@ -35,9 +35,9 @@ struct KeptImages {
     REQUIRE(fs::file_size(path) == size);
     fs::last_write_time(path, time);
   }
-  RawDigits read(int size = 0) const { return read_folder(images.path, size, cache_path); }
+  RawDatasets read(int size = 0) const { return read_folder(images.path, size, cache_path); }
   /// Returns whether there is an image with this grey.
-  static bool has(const RawDigits& digits, int grey) {
+  static bool has(const RawDatasets& digits, int grey) {
     return std::ranges::count(digits.train.images, grey) +
                std::ranges::count(digits.test.images, grey) >
            0;
@@ -51,7 +51,7 @@ struct KeptImages {
   fs::path cache_path = cache.path / "folders";
 };
 
-void check_same(const RawDigits& one, const RawDigits& other) {
+void check_same(const RawDatasets& one, const RawDatasets& other) {
   CHECK(one.train.images == other.train.images);
   CHECK(one.train.labels == other.train.labels);
   CHECK(one.train.classes == other.train.classes);
@@ -63,7 +63,7 @@ void check_same(const RawDigits& one, const RawDigits& other) {
 
 TEST_CASE("image cache: decoded images are kept and reused while no file has changed") {
   const KeptImages folder;
-  const RawDigits first = folder.read();
+  const RawDatasets first = folder.read();
   check_same(first, read_folder(folder.images.path, 0));
   folder.change_secretly(folder.image("a", 3), 200);
   check_same(folder.read(), first);  // from the cache
@@ -90,7 +90,7 @@ TEST_CASE("image cache: images are decoded again when a file is changed, added o
   SUBCASE("gone") { fs::remove(folder.image("b", 7)); }
   SUBCASE("renamed") { fs::rename(folder.image("b", 7), folder.image("b", 70)); }
   SUBCASE("in another class") { fs::rename(folder.image("b", 7), folder.image("a", 70)); }
-  const RawDigits again = folder.read();
+  const RawDatasets again = folder.read();
   CHECK(KeptImages::has(again, 200));
   check_same(again, read_folder(folder.images.path, 0));
   folder.change_secretly(folder.image("a", 3), 210);
@@ -117,7 +117,7 @@ TEST_CASE("image cache: each folder and size has its own cache") {
 
 TEST_CASE("image cache: a damaged cache is ignored") {
   const KeptImages folder;
-  const RawDigits first = folder.read();
+  const RawDatasets first = folder.read();
   const fs::path kept = folder.kept();
   folder.change_secretly(folder.image("a", 3), 200);
   REQUIRE_FALSE(KeptImages::has(folder.read(), 200));
@@ -144,7 +144,7 @@ TEST_CASE("image cache: a damaged cache is ignored") {
 
 TEST_CASE("image cache: a pipe in its place is ignored and replaced") {
   const KeptImages kept;
-  const RawDigits digits = kept.read();
+  const RawDatasets digits = kept.read();
   const fs::path path = kept.kept();
   fs::remove(path);
   {
@@ -157,7 +157,7 @@ TEST_CASE("image cache: a pipe in its place is ignored and replaced") {
 
 TEST_CASE("image cache: images are read even if no cache can be written or read") {
   KeptImages folder;
-  const RawDigits plain = read_folder(folder.images.path, 0);
+  const RawDatasets plain = read_folder(folder.images.path, 0);
   write(folder.cache.path / "file", {1});
   folder.cache_path = folder.cache.path / "file" / "folders";
   check_same(folder.read(), plain);

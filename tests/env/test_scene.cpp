@@ -20,7 +20,7 @@ namespace {
 using Canvas = std::vector<int>;  // (channels, rows, cols), not clamped
 
 // Adds digit `index` with its corner at the corner of `box`.
-void naive_add(Canvas& canvas, const SceneConfig& config, const DigitSet& digits, int index,
+void naive_add(Canvas& canvas, const SceneConfig& config, const Dataset& digits, int index,
                const Box& box) {
   const auto [canvas_rows, canvas_cols] = config.canvas;
   for (int c = 0; c < digits.channels(); ++c)
@@ -31,7 +31,7 @@ void naive_add(Canvas& canvas, const SceneConfig& config, const DigitSet& digits
 }
 
 // The scene with only its digits: those due in file order, at the returned boxes.
-Canvas naive_digits(const SceneConfig& config, const DigitSet& digits, std::uint64_t number,
+Canvas naive_digits(const SceneConfig& config, const Dataset& digits, std::uint64_t number,
                     const SceneFacts& facts) {
   Canvas canvas(static_cast<std::size_t>(config.canvas[0]) * config.canvas[1] * digits.channels());
   for (int k = 0; k < config.num_digits; ++k)
@@ -60,7 +60,7 @@ TEST_CASE("scenes without distractors contain only the digits at their boxes, cl
         CAPTURE(channels);
         CAPTURE(kind);
         CAPTURE(count);
-        const DigitSet digits = noise_digits(11, 6, 5, channels, 10);
+        const Dataset digits = noise_digits(11, 6, 5, channels, 10);
         const SceneConfig config{.kind = kind, .canvas = {13, 25}, .num_digits = count};
         const SceneMaker maker(config, {}, digits, DigitOrder::fixed, 1);
         CHECK(maker.rows() == 13);
@@ -83,7 +83,7 @@ TEST_CASE("scenes without distractors contain only the digits at their boxes, cl
 }
 
 TEST_CASE("regions are the boxes in location units") {
-  const DigitSet digits = noise_digits(3, 7, 4, 1, 3);
+  const Dataset digits = noise_digits(3, 7, 4, 1, 3);
   const SceneMaker maker({.kind = "translated", .canvas = {20, 32}, .num_digits = 2}, {}, digits,
                          DigitOrder::fixed, 1);
   for (std::uint64_t n = 0; n < 100; ++n) {
@@ -113,7 +113,7 @@ struct Distractor {
 constexpr int kCount = 5, kRows = 4, kCols = 5;  // digits whose pixels encode their position
 constexpr int kDistractorSize = 3;               // of a distractor
 
-DigitSet coded_digits() {
+Dataset coded_digits() {
   return make_digits(kCount, kRows, kCols, 1, kCount, [](int n, int row, int col, int) {
     return 1 + (n * kRows + row) * kCols + col;  // 1 .. 100: a sum of two is never clamped
   });
@@ -139,7 +139,7 @@ Distractor find_distractor(const Canvas& canvas, const SceneConfig& config) {
 }
 
 TEST_CASE("cluttered scenes draw digit, cut and both places uniformly and independently") {
-  const DigitSet digits = coded_digits();
+  const Dataset digits = coded_digits();
   for (const int border : {0, 2}) {
     CAPTURE(border);
     const SceneConfig config{.canvas = {14, 17},
@@ -187,7 +187,7 @@ TEST_CASE("cluttered scenes draw digit, cut and both places uniformly and indepe
 }
 
 TEST_CASE("cluttered scenes have the requested number of distractors") {
-  const DigitSet ones = make_digits(4, 6, 6, 1, 4, [](int, int, int, int) { return 1; });
+  const Dataset ones = make_digits(4, 6, 6, 1, 4, [](int, int, int, int) { return 1; });
   for (const int count : {0, 1, 4, 20})
     for (const int size : {1, 3, 6}) {
       const SceneMaker maker(
@@ -202,7 +202,7 @@ TEST_CASE("cluttered scenes have the requested number of distractors") {
 }
 
 TEST_CASE("sums are clamped to white") {
-  const DigitSet digits = make_digits(2, 6, 6, 3, 2, [](int, int, int, int) { return 100; });
+  const Dataset digits = make_digits(2, 6, 6, 3, 2, [](int, int, int, int) { return 100; });
   const SceneMaker maker({.canvas = {10, 10}, .num_distractors = 8, .distractor_size = 5}, {},
                          digits, DigitOrder::fixed, 1);
   std::set<int> seen;
@@ -212,7 +212,7 @@ TEST_CASE("sums are clamped to white") {
 }
 
 TEST_CASE("the channels of a distractor stay together") {
-  const DigitSet digits = make_digits(
+  const Dataset digits = make_digits(
       5, 4, 5, 3, 5, [](int n, int row, int col, int c) { return (c + 1) * (1 + n + row + col); });
   const SceneConfig config{.canvas = {9, 12}, .num_distractors = 3, .distractor_size = 4};
   const SceneMaker maker(config, {}, digits, DigitOrder::fixed, 1);
@@ -226,7 +226,7 @@ TEST_CASE("the channels of a distractor stay together") {
 }
 
 TEST_CASE("an impossible scene is refused by key") {
-  const DigitSet digits = noise_digits(3, 8, 6, 1, 3);
+  const Dataset digits = noise_digits(3, 8, 6, 1, 3);
   const auto fault = [&](const SceneConfig& config) {
     return message_of<InputError>([&] { SceneMaker(config, {}, digits, DigitOrder::fixed, 1); });
   };

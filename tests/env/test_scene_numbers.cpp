@@ -15,7 +15,7 @@ namespace saccade {
 namespace {
 
 TEST_CASE("scene n is the same for every maker, and differs from all others") {
-  const DigitSet digits = noise_digits(7, 5, 5, 1, 7);
+  const Dataset digits = noise_digits(7, 5, 5, 1, 7);
   const SceneConfig config{.canvas = {20, 20}, .num_distractors = 2, .distractor_size = 4};
   for (const AugmentationConfig& augmentation :
        {AugmentationConfig{}, AugmentationConfig{.rotation = 20.0, .shift = 1.0}}) {
@@ -45,7 +45,7 @@ TEST_CASE("scene n is the same for every maker, and differs from all others") {
 }
 
 TEST_CASE("distortions change the digit but not its place") {
-  const DigitSet digits = noise_digits(7, 9, 9, 1, 7);
+  const Dataset digits = noise_digits(7, 9, 9, 1, 7);
   const SceneConfig config{.canvas = {30, 30}, .num_distractors = 2, .distractor_size = 4};
   const SceneMaker plain(config, {}, digits, DigitOrder::fixed, 1);
   const SceneMaker distorted(config, {.rotation = 30.0}, digits, DigitOrder::fixed, 1);
@@ -67,7 +67,7 @@ TEST_CASE("distortions change the digit but not its place") {
 TEST_CASE("distortions have their own random streams") {
   constexpr int kSide = 9;
   constexpr std::uint64_t kSeed = 4;
-  const DigitSet digits = noise_digits(7, kSide, kSide, 1, 7);
+  const Dataset digits = noise_digits(7, kSide, kSide, 1, 7);
   const AugmentationConfig augmentation{.rotation = 30.0, .shift = 2.0};
   const SceneMaker maker({.kind = "translated", .canvas = {20, 20}}, augmentation, digits,
                          DigitOrder::fixed, kSeed);
@@ -95,7 +95,7 @@ std::vector<int> labels(const SceneMaker& maker, int first, int count) {
 
 TEST_CASE("digits come in file order, or in a random order per pass") {
   constexpr int kDigits = 23;
-  const DigitSet digits = noise_digits(kDigits, 4, 4, 1, kDigits);  // every digit is its own class
+  const Dataset digits = noise_digits(kDigits, 4, 4, 1, kDigits);  // every digit is its own class
   const SceneConfig config{.kind = "translated", .canvas = {8, 8}};
   std::vector<int> in_order(kDigits);
   std::iota(in_order.begin(), in_order.end(), 0);
@@ -115,7 +115,7 @@ TEST_CASE("digits come in file order, or in a random order per pass") {
 }
 
 TEST_CASE("labels of several digits are their sum or their unordered pair") {
-  const DigitSet digits = noise_digits(30, 3, 3, 1, 10);
+  const Dataset digits = noise_digits(30, 3, 3, 1, 10);
   const auto maker = [&](int count, const std::string& label) {
     return SceneMaker({.kind = "centered", .canvas = {12, 12}, .num_digits = count, .label = label},
                       {}, digits, DigitOrder::shuffled, 1);

@@ -20,12 +20,12 @@ namespace saccade {
 namespace {
 
 // Index of the digit at place k of scene n, in file order.
-int index_of(const SceneConfig& config, const DigitSet& digits, std::uint64_t number, int k) {
+int index_of(const SceneConfig& config, const Dataset& digits, std::uint64_t number, int k) {
   return static_cast<int>((number * config.num_digits + k) % digits.size());
 }
 
 // The canvas (rows, cols) with only the digits, at the returned boxes.
-std::vector<std::uint8_t> naive_canvas(const SceneConfig& config, const DigitSet& digits,
+std::vector<std::uint8_t> naive_canvas(const SceneConfig& config, const Dataset& digits,
                                        std::uint64_t number, const SceneFacts& facts) {
   const auto [rows, cols] = config.canvas;
   std::vector<std::uint8_t> canvas(static_cast<std::size_t>(rows) * cols);
@@ -38,7 +38,7 @@ std::vector<std::uint8_t> naive_canvas(const SceneConfig& config, const DigitSet
 }
 
 // Counts scenes with min_digits, min_digits + 1, ... digits.
-std::vector<int> counts_of_digits(const SceneConfig& config, const DigitSet& digits, int scenes) {
+std::vector<int> counts_of_digits(const SceneConfig& config, const Dataset& digits, int scenes) {
   const SceneMaker maker(config, {}, digits, DigitOrder::shuffled, 1);
   std::vector<int> counts(config.num_digits - config.min_digits + 1);
   for (int n = 0; n < scenes; ++n) ++counts.at(draw(maker, n).facts.num_digits - config.min_digits);
@@ -59,7 +59,7 @@ TEST_CASE("the numbers of tile rows and columns are about equal") {
 TEST_CASE("a bag has one digit per tile from the upper left, and is black elsewhere") {
   for (const auto& [count, least] : {std::pair{1, 0}, {5, 0}, {8, 1}, {9, 9}, {16, 3}}) {
     CAPTURE(count);
-    const DigitSet digits = noise_digits(23, 7, 6, 1, 10);
+    const Dataset digits = noise_digits(23, 7, 6, 1, 10);
     const SceneConfig config{
         .kind = "bag", .canvas = {33, 41}, .num_digits = count, .min_digits = least};
     const SceneMaker maker(config, {}, digits, DigitOrder::fixed, 1);
@@ -85,7 +85,7 @@ TEST_CASE("a bag has one digit per tile from the upper left, and is black elsewh
 TEST_CASE("a retina at the tiles' centres sees each digit of a bag, pixel by pixel") {
   for (const auto& [rows, cols] : {std::pair{33, 41}, {32, 40}, {18, 36}, {19, 38}})
     for (const int side : {8, 9}) {
-      const DigitSet digits = noise_digits(23, side, side, 1, 10);
+      const Dataset digits = noise_digits(23, side, side, 1, 10);
       const SceneConfig config{.kind = "bag", .canvas = {rows, cols}, .num_digits = 7};
       const SceneMaker maker(config, {}, digits, DigitOrder::fixed, 1);
       const Retina retina({side, 1, 2}, rows, cols, 1);
@@ -106,7 +106,7 @@ TEST_CASE("a retina at the tiles' centres sees each digit of a bag, pixel by pix
 }
 
 TEST_CASE("the answer of a bag is its largest digit, and every copy of it counts") {
-  const DigitSet digits = noise_digits(97, 3, 3, 1, 10);
+  const Dataset digits = noise_digits(97, 3, 3, 1, 10);
   const SceneConfig config{
       .kind = "bag", .canvas = {12, 15}, .num_digits = 6, .min_digits = 1, .label = "pair"};
   const SceneMaker maker(config, {}, digits, DigitOrder::shuffled, 1);
@@ -130,7 +130,7 @@ TEST_CASE("the answer of a bag is its largest digit, and every copy of it counts
 }
 
 TEST_CASE("the number of digits is uniform between its bounds") {
-  const DigitSet digits = noise_digits(31, 3, 3, 1, 10);
+  const Dataset digits = noise_digits(31, 3, 3, 1, 10);
   for (const char* kind : {"bag", "transcribe"})
     for (const auto& [least, most] : {std::pair{1, 5}, {2, 16}, {4, 4}}) {
       CAPTURE(kind);
@@ -148,7 +148,7 @@ TEST_CASE("the number of digits is uniform between its bounds") {
 }
 
 TEST_CASE("transcribe asks for the digits from left to right, which never share a column") {
-  const DigitSet digits = noise_digits(41, 6, 5, 1, 10);
+  const Dataset digits = noise_digits(41, 6, 5, 1, 10);
   const SceneConfig config{.kind = "transcribe",
                            .canvas = {14, 40},
                            .num_digits = 6,
@@ -184,7 +184,7 @@ TEST_CASE("transcribe: all placements without a shared column are equally likely
   for (const auto& [count, border, placements] :
        {std::array{1, 0, 7}, {2, 0, 15}, {3, 1, 1}, {3, 0, 10}, {4, 0, 1}}) {
     CAPTURE(count);
-    const DigitSet digits = noise_digits(13, 2, 2, 1, 10);
+    const Dataset digits = noise_digits(13, 2, 2, 1, 10);
     const SceneConfig config{.kind = "transcribe",
                              .canvas = {5, 8},
                              .num_digits = count,
@@ -218,7 +218,7 @@ TEST_CASE("transcribe: all placements without a shared column are equally likely
 }
 
 TEST_CASE("transcribe has distractors beneath its digits, a bag has none") {
-  const DigitSet ones = make_digits(4, 4, 4, 1, 4, [](int, int, int, int) { return 1; });
+  const Dataset ones = make_digits(4, 4, 4, 1, 4, [](int, int, int, int) { return 1; });
   for (const int count : {0, 1, 7}) {
     SceneConfig config{.kind = "transcribe",
                        .canvas = {9, 30},
@@ -238,7 +238,7 @@ TEST_CASE("transcribe has distractors beneath its digits, a bag has none") {
 }
 
 TEST_CASE("an impossible bag or transcript is refused by key") {
-  const DigitSet digits = noise_digits(3, 8, 6, 1, 3);
+  const Dataset digits = noise_digits(3, 8, 6, 1, 3);
   const auto fault = [&](const SceneConfig& config) {
     return message_of<InputError>([&] { SceneMaker(config, {}, digits, DigitOrder::fixed, 1); });
   };

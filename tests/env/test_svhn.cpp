@@ -36,7 +36,7 @@ Bytes doubles(const std::vector<double>& values) {
   return bytes;
 }
 
-void check_images(const DigitSet& set, int first) {
+void check_images(const Dataset& set, int first) {
   for (int n = 0; n < set.size(); ++n)
     for (const int row : {0, 1, 31})
       for (const int col : {0, 2, 31})
@@ -46,7 +46,7 @@ void check_images(const DigitSet& set, int first) {
 
 TEST_CASE("SVHN: the cropped digits are read upright and in colour, with label 10 as digit 0") {
   const SvhnFolder folder;
-  const RawDigits digits = read_svhn(folder.path);
+  const RawDatasets digits = read_svhn(folder.path);
   CHECK(digits.train.images.shape() == std::array<std::size_t, 4>{12, 32, 32, 3});
   CHECK(digits.test.size() == 10);
   check_images(digits.train, 0);
@@ -62,7 +62,7 @@ TEST_CASE("SVHN: the cropped digits are read upright and in colour, with label 1
 TEST_CASE("SVHN: MAT files may be uncompressed, and their labels doubles") {
   const SvhnFolder folder;
   write(folder.path / kSvhnFiles[1], mat_file({kX, kY}));
-  const RawDigits plain = read_svhn(folder.path);
+  const RawDatasets plain = read_svhn(folder.path);
   check_images(plain.test, 0);
   CHECK(plain.test.labels(0) == 0);
   CHECK(plain.test.labels(1) == 3);
@@ -133,7 +133,7 @@ TEST_CASE("SVHN: MAT files of many blocks are decompressed") {
   write(folder.path / kSvhnFiles[1],
         mat_file({mat_compressed(y),
                   mat_compressed(mat_variable("X", kMatUint8, {32, 32, 3, count}, pixels))}));
-  const RawDigits digits = read_svhn(folder.path);
+  const RawDatasets digits = read_svhn(folder.path);
   for (const int n : {0, 1, 150, 299})
     CHECK(digits.test.images(n, 3, 2, 1) == pixels[((n * 3 + 1) * 32 + 2) * 32 + 3]);
   CHECK(digits.test.labels(299) == 0);

@@ -13,7 +13,7 @@ namespace saccade {
 namespace {
 
 /// Share of test digits whose nearest class mean is that of their own class.
-double nearest_mean_accuracy(const DigitSet& train, const DigitSet& test) {
+double nearest_mean_accuracy(const Dataset& train, const Dataset& test) {
   const int pixels = train.rows() * train.cols();
   std::vector<double> mean(static_cast<std::size_t>(10 * pixels)), count(10);
   for (int i = 0; i < train.size(); ++i) {
@@ -43,7 +43,7 @@ double nearest_mean_accuracy(const DigitSet& train, const DigitSet& test) {
 }
 
 TEST_CASE("synthetic digits are balanced, visible, centred and of ten classes") {
-  const RawDigits digits = draw_synthetic(2000, 1000, 7);
+  const RawDatasets digits = draw_synthetic(2000, 1000, 7);
   CHECK(digits.train.images.shape() == std::array<std::size_t, 4>{2000, 28, 28, 1});
   CHECK(digits.class_names.size() == 10);
   const auto& labels = digits.train.labels;
@@ -74,19 +74,19 @@ TEST_CASE("synthetic digits are balanced, visible, centred and of ten classes") 
 }
 
 TEST_CASE("synthetic digits depend only on the seed") {
-  const RawDigits digits = draw_synthetic(600, 300, 3);
-  const RawDigits again = draw_synthetic(600, 300, 3);
+  const RawDatasets digits = draw_synthetic(600, 300, 3);
+  const RawDatasets again = draw_synthetic(600, 300, 3);
   CHECK(again.train.images == digits.train.images);
   CHECK(again.train.labels == digits.train.labels);
   CHECK(again.test.images == digits.test.images);
 
-  const RawDigits other = draw_synthetic(600, 300, 4);
+  const RawDatasets other = draw_synthetic(600, 300, 4);
   CHECK(other.train.images != digits.train.images);
   CHECK(other.train.labels != digits.train.labels);
   CHECK(xt::view(digits.train.labels, xt::range(0, 300)) != digits.test.labels);
 
   const Workers one(1);  // limits the process to one thread
-  const RawDigits serial = draw_synthetic(600, 300, 3);
+  const RawDatasets serial = draw_synthetic(600, 300, 3);
   CHECK(serial.train.images == digits.train.images);
   CHECK(serial.test.labels == digits.test.labels);
 }

@@ -64,7 +64,7 @@ TEST_CASE("every task's environments match its table entry, and every label has 
 TEST_CASE(
     "an evaluation with fewer scenes than digits shows a random sample of them, by its seed") {
   constexpr int kDigits = 23;
-  const DigitSet each = noise_digits(kDigits, 4, 4, 1, kDigits);  // every digit is its own class
+  const Dataset each = noise_digits(kDigits, 4, 4, 1, kDigits);  // every digit is its own class
   const Digits digits{
       .train = each, .valid = each, .test = each, .class_names = {}, .checksums = {}};
   const auto shown = [&](int num_digits, int scenes, std::uint64_t seed, Split split) {

@@ -55,7 +55,7 @@ class Worlds {
 
  private:
   SceneConfig scene_;
-  DigitSet digits_;
+  Dataset digits_;
 };
 
 // The arrays that N environments write into, and their actions.

@@ -60,9 +60,9 @@ class HttpServer {
     return fmt::format("http://127.0.0.1:{}{}", port_, path);
   }
   /// Requests so far: "/path", or "/path from N".
-  std::vector<std::string> asked() const {
+  std::vector<std::string> answer_spec() const {
     const std::lock_guard guard(mutex_);
-    return asked_;
+    return answer_spec_;
   }
 
   /// The reply of a well-behaved server.
@@ -125,9 +125,9 @@ class HttpServer {
       request.range_begin = std::stoul(head.substr(at + range.size()));
     {
       const std::lock_guard guard(mutex_);
-      asked_.push_back(request.range_begin
-                           ? fmt::format("{} from {}", request.path, *request.range_begin)
-                           : request.path);
+      answer_spec_.push_back(request.range_begin
+                                 ? fmt::format("{} from {}", request.path, *request.range_begin)
+                                 : request.path);
     }
     const Reply reply = answer_(request);
     std::string text =
@@ -150,7 +150,7 @@ class HttpServer {
   Answer answer_;
   int socket_ = -1, port_ = 0;
   mutable std::mutex mutex_;
-  std::vector<std::string> asked_;
+  std::vector<std::string> answer_spec_;
   std::thread thread_;
 };
 

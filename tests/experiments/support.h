@@ -144,10 +144,11 @@ struct StopsInUpdate : Progress {
 
 /// Trains one update, leaving its evaluation for the next run; returns whether the training is
 /// complete. Shows nothing on the screen.
-inline bool run_one_update(const RunOptions& options, Ranks& ranks = alone(), bool asked = true) {
+inline bool run_one_update(const RunOptions& options, Ranks& ranks = alone(),
+                           bool answer_spec = true) {
   StopsInUpdate asks;
   Progress goes_on;
-  Progress& progress = asked ? asks : goes_on;
+  Progress& progress = answer_spec ? asks : goes_on;
   return train(read_config(options.config, options.overrides), RunFolder(options.out),
                {.resume = options.resume, .threads = options.threads, .command = options.command},
                progress, asks.stop, ranks);

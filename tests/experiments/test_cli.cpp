@@ -73,7 +73,7 @@ TEST_CASE("help works in every spelling and lists every command") {
   const std::string all = shown({});
   CHECK(shown({"help"}) == all);
   CHECK(shown({"--help"}) == all);
-  for (const Verb& verb : verbs()) {
+  for (const Command& verb : verbs()) {
     CAPTURE(verb.name);
     CHECK(contains(all, "\n" + verb.group + ":\n"));
     CHECK(contains(all, "\n  " + verb.name));

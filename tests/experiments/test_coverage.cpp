@@ -106,13 +106,13 @@ TEST_CASE("coverage of hard looks is the share of the digit's pixels in the reti
 }
 
 TEST_CASE("coverage of soft looks weights the patches of all candidates") {
-  for (const std::string readout : {"expectation", "sample"}) {
-    CAPTURE(readout);
+  for (const std::string sampling : {"expectation", "sample"}) {
+    CAPTURE(sampling);
     const TinyTask tiny(with_kind(
         "soft_grid", {"attention.glimpse.grid=[3, 3]", "attention.glimpse.stride=2",
                       "retina.patch_size=3", "scene.num_digits=2", "attention.glimpse.std=0.5"}));
-    const PassRequest request{.readout =
-                                  readout == "sample" ? Readout::sample : Readout::deterministic};
+    const PassRequest request{.sampling = sampling == "sample" ? SamplingMode::sample
+                                                               : SamplingMode::deterministic};
     const auto batch = tiny.play(100, request);
     const ConstMatrix places = tiny.task.model.looking->places();
     const double expected = naive_coverage(*batch, 3, [&](int t, int b) {
@@ -194,7 +194,7 @@ TEST_CASE("entropy is that of the distribution that placed the looks") {
 TEST_CASE("the look map is the mean weight of the patches over each pixel") {
   const TinyTask tiny({"attention.glimpse.std=0.8"});
   constexpr int kScenes = 40;
-  const PassRequest request{.readout = Readout::sample, .details = true};
+  const PassRequest request{.sampling = SamplingMode::sample, .details = true};
   const Evaluation found = tiny.evaluate(kScenes, 2, request);
   const auto played = tiny.play(kScenes, request);
   const int steps = tiny.task.model.num_glimpses();
@@ -233,7 +233,7 @@ TEST_CASE("details hold the error after each glimpse and the confusion matrix") 
   CHECK(found.details.error_by_glimpse.back() == found.error);
   std::vector<double> expected(9, 0.0);
   for (int b = 0; b < kScenes; ++b)
-    ++expected[3 * first->answer->truth(b)[0] + first->answer->said(b)[0]];
+    ++expected[3 * first->answer->labels(b)[0] + first->answer->predictions(b)[0]];
   CHECK(found.details.confusion == expected);
   CHECK(tiny.evaluate(kScenes, 1).details.confusion.empty());
 }

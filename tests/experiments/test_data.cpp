@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using Reply = HttpServer::Reply;
 using Request = HttpServer::Request;
-using Asked = std::vector<std::string>;
+using AnswerSpec = std::vector<std::string>;
 using Files = std::map<std::string, std::string>;  // name -> bytes
 
 PublishedFile published(const TemporaryFolder& scratch, const std::string& name,
@@ -100,10 +100,10 @@ TEST_CASE("a dataset is downloaded, and its archives are unpacked and removed") 
   Published set;
   CHECK(set.get());
   CHECK(set.there() == kAll);
-  const Asked asked = set.server.asked();
-  CHECK(asked == Asked{"/one", "/two", "/all.zip"});
+  const AnswerSpec answer_spec = set.server.answer_spec();
+  CHECK(answer_spec == AnswerSpec{"/one", "/two", "/all.zip"});
   CHECK(set.get());  // nothing left to do
-  CHECK(set.server.asked() == asked);
+  CHECK(set.server.answer_spec() == answer_spec);
   CHECK(set.there() == kAll);
 }
 
@@ -114,9 +114,9 @@ TEST_CASE("existing files are kept, missing ones are downloaded") {
   fs::remove(set.folder.path / "set" / "three");
   put_bytes(set.folder.path / "set" / "four", "mine");
   CHECK(set.get());
-  const Asked asked = set.server.asked();
-  REQUIRE(asked.size() >= 3);
-  CHECK(Asked(asked.begin() + 3, asked.end()) == Asked{"/two", "/all.zip"});
+  const AnswerSpec answer_spec = set.server.answer_spec();
+  REQUIRE(answer_spec.size() >= 3);
+  CHECK(AnswerSpec(answer_spec.begin() + 3, answer_spec.end()) == AnswerSpec{"/two", "/all.zip"});
   Files all = kAll;
   all["four"] = "mine";
   CHECK(set.there() == all);
@@ -141,7 +141,7 @@ TEST_CASE("an archive that is already in the folder is unpacked and kept") {
   fs::create_directories(set.folder.path / "set");
   put_bytes(set.folder.path / "set" / "all.zip", set.on_server["all.zip"]);
   CHECK(set.get());
-  CHECK(set.server.asked() == Asked{"/one", "/two"});
+  CHECK(set.server.answer_spec() == AnswerSpec{"/one", "/two"});
   Files all = kAll;
   all["all.zip"] = set.on_server["all.zip"];
   CHECK(set.there() == all);
@@ -152,11 +152,11 @@ TEST_CASE("a mirror is used instead of the published places") {
   const std::string mirror = set.server.url("/copies");
   for (PublishedFile& file : set.files) file.urls = {"http://127.0.0.1:1/nobody"};
   CHECK(set.get(false, mirror));
-  CHECK(set.server.asked() == Asked{"/copies/one", "/copies/two", "/copies/all.zip"});
+  CHECK(set.server.answer_spec() == AnswerSpec{"/copies/one", "/copies/two", "/copies/all.zip"});
   CHECK(set.there() == kAll);
   fs::remove_all(set.folder.path / "set");
   CHECK(set.get(false, mirror + "/"));
-  CHECK(set.server.asked().size() == 6);
+  CHECK(set.server.answer_spec().size() == 6);
   CHECK(contains(set.fault<InputError>(false, "ftp://host/copies"), "--mirror ftp://host/copies"));
 }
 
@@ -234,7 +234,7 @@ TEST_CASE("saccade data downloads into the cache folder, and exits with 1 on fai
       run_saccade(typed.path, {"data", "fashion", "--mirror", server.url("/copies")});
   CHECK(refused.code == 1);
   CHECK(refused.out == "");
-  CHECK(server.asked() == Asked{"/copies/train-images-idx3-ubyte.gz"});
+  CHECK(server.answer_spec() == AnswerSpec{"/copies/train-images-idx3-ubyte.gz"});
   CHECK(contains(refused.err, "saccade: train-images-idx3-ubyte.gz cannot be had:\n"));
   CHECK(contains(refused.err, "put them into " + (typed.path / "cache/saccade/fashion").string()));
   CHECK(

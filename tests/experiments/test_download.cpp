@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using Reply = HttpServer::Reply;
 using Request = HttpServer::Request;
-using Asked = std::vector<std::string>;
+using AnswerSpec = std::vector<std::string>;
 
 // 100,000 bytes with a long period.
 std::string some_bytes() {
@@ -101,7 +101,7 @@ TEST_CASE("a file is downloaded and its progress reported") {
   wanted.check_there();
   CHECK(heard.last == 100'000);
   CHECK(heard.from == server.url("/file"));
-  CHECK(server.asked() == Asked{"/file"});
+  CHECK(server.answer_spec() == AnswerSpec{"/file"});
 }
 
 TEST_CASE("an interrupted download is resumed from the same place") {
@@ -113,7 +113,7 @@ TEST_CASE("an interrupted download is resumed from the same place") {
   });
   CHECK(wanted.get({server.url("/file")}));
   wanted.check_there();
-  CHECK(server.asked() == Asked{"/file", "/file from 30000", "/file from 60000"});
+  CHECK(server.answer_spec() == AnswerSpec{"/file", "/file from 30000", "/file from 60000"});
 }
 
 TEST_CASE("a part left by an earlier call is resumed") {
@@ -122,7 +122,7 @@ TEST_CASE("a part left by an earlier call is resumed") {
   const HttpServer server = good(wanted);
   CHECK(wanted.get({server.url("/file")}));
   wanted.check_there();
-  CHECK(server.asked() == Asked{"/file from 700"});
+  CHECK(server.answer_spec() == AnswerSpec{"/file from 700"});
 }
 
 TEST_CASE("a complete part is not requested again, a wrong or overlong one starts anew") {
@@ -131,23 +131,24 @@ TEST_CASE("a complete part is not requested again, a wrong or overlong one start
   put_bytes(wanted.part(), wanted.bytes);
   CHECK(wanted.get({server.url("/file")}));
   wanted.check_there();
-  CHECK(server.asked().empty());
+  CHECK(server.answer_spec().empty());
 
   for (const std::string& wrong : {std::string(100'000, 'x'), wanted.bytes + "x"}) {
     fs::remove(wanted.file.target);
     put_bytes(wanted.part(), wrong);
     CHECK(wanted.get({server.url("/again")}));
     wanted.check_there();
-    CHECK(server.asked().back() == "/again");
+    CHECK(server.answer_spec().back() == "/again");
   }
   // The rest of the file only fits the right beginning.
   fs::remove(wanted.file.target);
   put_bytes(wanted.part(), std::string(500, 'x'));
   CHECK(wanted.get({server.url("/file")}));
   wanted.check_there();
-  const Asked asked = server.asked();
-  REQUIRE(asked.size() >= 2);
-  CHECK(Asked(asked.end() - 2, asked.end()) == Asked{"/file from 500", "/file"});
+  const AnswerSpec answer_spec = server.answer_spec();
+  REQUIRE(answer_spec.size() >= 2);
+  CHECK(AnswerSpec(answer_spec.end() - 2, answer_spec.end()) ==
+        AnswerSpec{"/file from 500", "/file"});
 }
 
 TEST_CASE("a server that cannot send a range sends the whole file") {
@@ -156,7 +157,7 @@ TEST_CASE("a server that cannot send a range sends the whole file") {
   put_bytes(wanted.part(), wanted.bytes.substr(0, 700));
   CHECK(wanted.get({server.url("/file")}));
   wanted.check_there();
-  CHECK(server.asked() == Asked{"/file from 700", "/file"});
+  CHECK(server.answer_spec() == AnswerSpec{"/file from 700", "/file"});
 }
 
 TEST_CASE("a wrong length from a server is detected") {
@@ -209,7 +210,7 @@ TEST_CASE("redirects are followed, but only to http and https") {
   });
   CHECK(wanted.get({server.url("/old")}));
   wanted.check_there();
-  CHECK(server.asked() == Asked{"/old", "/new"});
+  CHECK(server.answer_spec() == AnswerSpec{"/old", "/new"});
   fs::remove(wanted.file.target);
   CHECK(contains(wanted.fault({server.url("/away")}), "Protocol \"file\" not supported"));
   CHECK(contains(wanted.fault({server.url("/circle")}), "redirects"));
@@ -227,8 +228,8 @@ TEST_CASE("if a place lacks the file, the next one continues the part") {
   const HttpServer server = good(wanted);
   CHECK(wanted.get({missing.url("/a"), broken.url("/b"), server.url("/c")}));
   wanted.check_there();
-  CHECK(missing.asked() == Asked{"/a"});
-  CHECK(server.asked() == Asked{"/c from 5000"});
+  CHECK(missing.answer_spec() == AnswerSpec{"/a"});
+  CHECK(server.answer_spec() == AnswerSpec{"/c from 5000"});
 
   fs::remove(wanted.file.target);
   const std::string dead = HttpServer::dead_url("/d");
@@ -252,8 +253,8 @@ TEST_CASE("a server that stops sending is given up") {
   urls.insert(urls.begin(), silent.url("/file"));
   CHECK(wanted.get(urls, /*stall=*/2));
   wanted.check_there();
-  CHECK(silent.asked() == Asked{"/file", "/file from 2000"});
-  CHECK(server.asked().front() == "/file from 2000");
+  CHECK(silent.answer_spec() == AnswerSpec{"/file", "/file from 2000"});
+  CHECK(server.answer_spec().front() == "/file from 2000");
 }
 
 // No clock is involved: without the rule the download would continue until stopped, after far more
@@ -279,7 +280,7 @@ TEST_CASE("a server that sends only a few bytes per second is given up") {
                      ": slower than 1000 bytes a second for 2 s; what came is kept, and the same "
                      "command goes on with it");
   CHECK_FALSE(wanted.stop);
-  CHECK(slow.asked() == Asked{"/file"});  // not asked again
+  CHECK(slow.answer_spec() == AnswerSpec{"/file"});  // not asked again
   CHECK(fs::file_size(wanted.part()) > 0);
   CHECK(fs::file_size(wanted.part()) < kFarTooMany);
 }
@@ -290,7 +291,7 @@ TEST_CASE("a download's part file must be a regular file") {
   const EmptyPipe pipe(wanted.part());
   CHECK(message_of<InputError>([&] { wanted.get({server.url("/file")}); }) ==
         wanted.part().string() + ": not a regular file");
-  CHECK(server.asked().empty());
+  CHECK(server.answer_spec().empty());
 }
 
 TEST_CASE("a stopped download keeps its part") {
@@ -310,7 +311,7 @@ TEST_CASE("a stopped download keeps its part") {
   wanted.file.urls = {server.url("/file"), server.url("/next")};
   CHECK_FALSE(download(wanted.file, stops, wanted.stop));
   CHECK(bytes_of(wanted.part()) == wanted.bytes.substr(0, 3'000));
-  CHECK(server.asked() == Asked{"/file"});
+  CHECK(server.answer_spec() == AnswerSpec{"/file"});
 }
 
 TEST_CASE("an invalid URL is refused") {

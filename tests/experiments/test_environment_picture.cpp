@@ -110,7 +110,7 @@ TEST_CASE("an environment's picture equals the recording of the same looks and a
 
   const EpisodePicture panel(*task, "name");
   EnvironmentPicture picture(*task, played.environments, "name");
-  const std::vector<std::int64_t> said = {answer.said(0)[0]};
+  const std::vector<std::int64_t> said = {answer.predictions(0)[0]};
   for (int t = 0; t < kGlimpses; ++t) {
     CAPTURE(t);
     const Picture expected = panel.panel(recorded.episode(), t, false), drawn = picture.draw(0);

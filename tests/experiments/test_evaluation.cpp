@@ -172,8 +172,9 @@ TEST_CASE("an evaluation does not depend on the number of workers, and is reprod
     for (const int scenes : {1, 99, 100, 101, 250}) {
       CAPTURE(sampled);
       CAPTURE(scenes);
-      const PassRequest request{.readout = sampled ? Readout::sample : Readout::deterministic,
-                                .passes = sampled ? 2 : 1};
+      const PassRequest request{
+          .sampling = sampled ? SamplingMode::sample : SamplingMode::deterministic,
+          .passes = sampled ? 2 : 1};
       const Evaluation one = tiny.evaluate(scenes, 1, request);
       CHECK(one.scenes == scenes);
       for (const int threads : {1, 2, 3, 8})
@@ -183,7 +184,7 @@ TEST_CASE("an evaluation does not depend on the number of workers, and is reprod
 
 TEST_CASE("ranks share an evaluation and all get the result of a single process") {
   const TinyTask tiny;
-  const PassRequest request{.readout = Readout::sample, .passes = 2, .details = true};
+  const PassRequest request{.sampling = SamplingMode::sample, .passes = 2, .details = true};
   for (const int scenes : {50, 250, 301}) {
     const Evaluation one = tiny.evaluate(scenes, 1, request);
     for (const int count : {2, 3, 4}) {
@@ -211,7 +212,7 @@ TEST_CASE("an evaluator keeps nothing of the previous pass") {
                       workers);
   const Evaluation first = evaluator.run(flat(tiny.weights), {});
   const Evaluation sampled =
-      evaluator.run(flat(tiny.weights), {.readout = Readout::sample, .passes = 3});
+      evaluator.run(flat(tiny.weights), {.sampling = SamplingMode::sample, .passes = 3});
   CHECK(sampled.distance != first.distance);
   check_equal(evaluator.run(flat(tiny.weights), {}), first);
   check_equal(tiny.evaluate(150, 1), first);
@@ -247,7 +248,8 @@ TEST_CASE("the deterministic pass counts the same as one batch of all scenes") {
     const Evaluation found = tiny.evaluate(250, 2);
     const auto batch = tiny.play(250);
     int errors = 0;
-    for (int b = 0; b < 250; ++b) errors += batch->answer->said(b)[0] != batch->answer->truth(b)[0];
+    for (int b = 0; b < 250; ++b)
+      errors += batch->answer->predictions(b)[0] != batch->answer->labels(b)[0];
     CHECK(found.error == doctest::Approx(errors / 250.0));
     CHECK(found.error > 0.0);
     CHECK(found.images < 250);
@@ -275,7 +277,7 @@ TEST_CASE("looks at moving digits are compared with where the digits were at tha
 TEST_CASE("passes average the class probabilities and the shares of their looks") {
   const TinyTask tiny({"attention.glimpse.std=0.6"});
   constexpr int kScenes = 130, kPasses = 5;
-  const PassRequest request{.readout = Readout::sample, .passes = kPasses};
+  const PassRequest request{.sampling = SamplingMode::sample, .passes = kPasses};
   const int classes = tiny.task.model.num_classes();
   std::vector<double> probability(kScenes * classes);
   std::vector<int> labels;
@@ -284,11 +286,12 @@ TEST_CASE("passes average the class probabilities and the shares of their looks"
   for (int pass = 0; pass < kPasses; ++pass) {
     const auto batch = tiny.play(kScenes, request, pass);
     labels.clear();
-    for (int b = 0; b < kScenes; ++b) labels.push_back(batch->answer->truth(b)[0]);
+    for (int b = 0; b < kScenes; ++b) labels.push_back(batch->answer->labels(b)[0]);
     const ConstMatrix p = step(batch->answer->probabilities, 2);
     for (int b = 0; b < kScenes; ++b)
       for (int c = 0; c < classes; ++c) probability[b * classes + c] += p(b, c);
-    for (int b = 0; b < kScenes; ++b) single_errors += batch->answer->said(b)[0] != labels[b];
+    for (int b = 0; b < kScenes; ++b)
+      single_errors += batch->answer->predictions(b)[0] != labels[b];
     Looks looks;
     looks.add(*batch, kRows, kCols);
     border += looks.border / kPasses;
@@ -316,9 +319,9 @@ TEST_CASE("no kind of glimpse or model depends on the number of workers") {
     CAPTURE(overrides.front());
     const TinyTask tiny(overrides);
     for (const PassRequest& request :
-         {PassRequest{}, PassRequest{.readout = Readout::sample, .passes = 2},
-          PassRequest{.readout = Readout::argmax}, PassRequest{.policy = find_policy("random")},
-          PassRequest{.shuffled = true}}) {
+         {PassRequest{}, PassRequest{.sampling = SamplingMode::sample, .passes = 2},
+          PassRequest{.sampling = SamplingMode::argmax},
+          PassRequest{.policy = find_policy("random")}, PassRequest{.shuffled = true}}) {
       const Evaluation one = tiny.evaluate(230, 1, request);
       CHECK(one.error > 0.0);
       CHECK(one.error < 1.0);
@@ -348,15 +351,15 @@ TEST_CASE("soft attention can be evaluated by its most probable candidate or by 
                               "attention.glimpse.temperature=0.3", "retina.patch_size=3"}));
   constexpr int kScenes = 100, kCandidates = 6;
   std::vector<std::vector<float>> seen;
-  for (const Readout readout :
-       {Readout::training, Readout::deterministic, Readout::argmax, Readout::sample}) {
-    const PassRequest request{.readout = readout};
+  for (const SamplingMode sampling : {SamplingMode::training, SamplingMode::deterministic,
+                                      SamplingMode::argmax, SamplingMode::sample}) {
+    const PassRequest request{.sampling = sampling};
     const auto batch = tiny.play(kScenes, request);
     const ConstMatrix p = matrix(batch->look->decisions), w = matrix(batch->look->actions);
     int most_probable = 0;
     for (int r = 0; r < p.rows; ++r) {
       const float* row = w.row(r);
-      if (readout == Readout::training || readout == Readout::deterministic) {
+      if (sampling == SamplingMode::training || sampling == SamplingMode::deterministic) {
         CHECK(std::equal(row, row + kCandidates, p.row(r)));
         continue;
       }
@@ -366,16 +369,17 @@ TEST_CASE("soft attention can be evaluated by its most probable candidate or by 
       most_probable +=
           p(r, static_cast<int>(choice)) == *std::max_element(p.row(r), p.row(r) + kCandidates);
     }
-    if (readout == Readout::argmax) CHECK(most_probable == p.rows);
-    if (readout == Readout::sample) CHECK(most_probable < p.rows);
+    if (sampling == SamplingMode::argmax) CHECK(most_probable == p.rows);
+    if (sampling == SamplingMode::sample) CHECK(most_probable < p.rows);
     int errors = 0;
     for (int b = 0; b < kScenes; ++b)
-      errors += batch->answer->said(b)[0] != batch->answer->truth(b)[0];
+      errors += batch->answer->predictions(b)[0] != batch->answer->labels(b)[0];
     const Evaluation found = tiny.evaluate(kScenes, 2, request);
     CHECK(found.error == doctest::Approx(static_cast<double>(errors) / kScenes));
     Looks looks;  // of a one-hot look, the location is its candidate
     looks.add(*batch, kRows, kCols);
-    if (readout == Readout::argmax || readout == Readout::sample) check_looks(found, looks);
+    if (sampling == SamplingMode::argmax || sampling == SamplingMode::sample)
+      check_looks(found, looks);
     seen.emplace_back(w.data, w.data + static_cast<std::ptrdiff_t>(w.rows) * w.cols);
   }
   CHECK(seen[0] == seen[1]);
@@ -412,7 +416,7 @@ TEST_CASE("shuffled looks are those of the previous episode") {
     CHECK(batch->look->actions == others);
     int errors = 0;
     for (int b = 0; b < kScenes; ++b)
-      errors += batch->answer->said(b)[0] != batch->answer->truth(b)[0];
+      errors += batch->answer->predictions(b)[0] != batch->answer->labels(b)[0];
     const Evaluation found = tiny.evaluate(kScenes, 2, {.shuffled = true});
     CHECK(found.error == doctest::Approx(static_cast<double>(errors) / kScenes));
     if (kind == "soft_grid") continue;

@@ -131,14 +131,14 @@ TEST_CASE("an exported model keeps the weights under their names, and records it
     }
   CHECK(found == layout.parameters().size() - 2);  // except those of an unused baseline
 
-  std::map<std::string, std::string> told;
-  for (const auto& entry : model.metadata_props()) told[entry.key()] = entry.value();
-  CHECK(told.at("saccade.config") == to_yaml(tiny.task.config));
-  CHECK(told.at("saccade.num_glimpses") == "3");
-  CHECK(nlohmann::json::parse(told.at("saccade.classes")).size() ==
+  std::map<std::string, std::string> on_progress;
+  for (const auto& entry : model.metadata_props()) on_progress[entry.key()] = entry.value();
+  CHECK(on_progress.at("saccade.config") == to_yaml(tiny.task.config));
+  CHECK(on_progress.at("saccade.num_glimpses") == "3");
+  CHECK(nlohmann::json::parse(on_progress.at("saccade.classes")).size() ==
         static_cast<std::size_t>(tiny.task.model.num_classes()));
   for (const auto& input : model.graph().input())
-    CHECK(told.at("input." + input.name()) == input.doc_string());
+    CHECK(on_progress.at("input." + input.name()) == input.doc_string());
 }
 
 TEST_CASE("an agent that cannot be expressed in ONNX is refused by its setting") {

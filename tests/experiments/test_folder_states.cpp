@@ -30,7 +30,7 @@ class DoesOnce final : public Progress {
   void update(std::int64_t episodes, double, double) override {
     if (episodes == episodes_) action_();
   }
-  Told testing() override {
+  ProgressCallback testing() override {
     if (episodes_ == kTest) action_();
     return nullptr;
   }

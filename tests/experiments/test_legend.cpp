@@ -109,9 +109,9 @@ TEST_CASE("each tile has its number above and the sides of its scales below") {
   const Trained trained(tiny.train("out", {"training.episodes=16"}));
   Rollout rollout(trained.task.model, trained.task.environments(Split::test)(1, 1));
   Tensor<3> canvases = zeros<3>(rollout.core.steps, 1, trained.task.model.canvas().pixels());
-  rollout.run(
-      flat(trained.weights),
-      {.readout = Readout::deterministic, .classify_every_step = true, .canvases = &canvases});
+  rollout.run(flat(trained.weights), {.sampling = SamplingMode::deterministic,
+                                      .classify_every_step = true,
+                                      .canvases = &canvases});
   const EpisodeStrip strip(trained.task, "");
   const Picture picture = strip.strip({rollout, canvases, 0}, 1);
   // Tiles of 13 x 15 pixels at 12 each, gaps of 8; below them scales of a third of that width.

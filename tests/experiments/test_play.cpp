@@ -68,9 +68,9 @@ TEST_CASE("play: probabilities belong to the answers, glimpses to what was seen"
   const int steps = tiny.task.model.num_glimpses(), classes = tiny.task.model.num_classes();
   const int width = tiny.task.retina->glimpse_size();
   Rollout rollout(tiny.task.model, tiny.task.environments(Split::test)(3, 1));
-  rollout.run(
-      flat(tiny.weights),
-      {.seed = TinyTask::kSeed, .readout = Readout::deterministic, .classify_every_step = true});
+  rollout.run(flat(tiny.weights), {.seed = TinyTask::kSeed,
+                                   .sampling = SamplingMode::deterministic,
+                                   .classify_every_step = true});
   const std::vector<float>& p = floats(arrays, "probabilities");
   const std::vector<float>& seen = floats(arrays, "glimpses");
   REQUIRE(p.size() == static_cast<std::size_t>(3 * steps * classes));
@@ -91,13 +91,13 @@ TEST_CASE("play: given locations apply to their steps, and the agent continues f
   const std::vector<float> own = floats(played(tiny, {.scenes = 120}), "locations");
   Tensor<3> given = zeros<3>(1, 120, 2);
   given.fill(0.5F);
-  const std::vector<float> told =
+  const std::vector<float> on_progress =
       floats(played(tiny, {.scenes = 120, .locations = &given, .given_steps = 1}), "locations");
   bool others_differ = false;
   for (int n = 0; n < 120; ++n) {
-    CHECK(told[n * steps * 2] == 0.5F);
-    CHECK(told[n * steps * 2 + 1] == 0.5F);
-    others_differ = others_differ || told[n * steps * 2 + 2] != own[n * steps * 2 + 2];
+    CHECK(on_progress[n * steps * 2] == 0.5F);
+    CHECK(on_progress[n * steps * 2 + 1] == 0.5F);
+    others_differ = others_differ || on_progress[n * steps * 2 + 2] != own[n * steps * 2 + 2];
   }
   CHECK(others_differ);
 }

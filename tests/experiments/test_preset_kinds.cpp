@@ -48,7 +48,7 @@ std::vector<Config> variants_of(const std::string& preset, const Overrides& over
 }
 
 // Trains two updates of a few episodes, on digits that need no files.
-void check_trains(const std::string& preset, const std::string& kind, SharedDigits& digits) {
+void check_trains(const std::string& preset, const std::string& kind, SharedDatasets& digits) {
   Overrides overrides = switched_to(kind);
   overrides.insert(overrides.end(), {"data.source=synthetic", "training.batch_size=4",
                                      "training.lane_size=4", "training.episodes=8"});
@@ -70,7 +70,7 @@ TEST_CASE("every preset trains with every kind of glimpses") {
   const std::vector<std::string> presets = switchable_presets();
   REQUIRE(presets.size() >= 20);
   REQUIRE(glimpse_kinds().size() >= 10);
-  SharedDigits digits;
+  SharedDatasets digits;
   for (const std::string& preset : presets)
     for (const std::string& kind : glimpse_kinds()) {
       CAPTURE(preset);

@@ -60,25 +60,25 @@ TEST_CASE(
   FakeTerminal terminal;
   {
     ProgressBar bar("scenes", terminal.screen());
-    const Told told = bar.told();
-    told(0, 400);
+    const ProgressCallback on_progress = bar.on_progress();
+    on_progress(0, 400);
     terminal.pass(1900);
-    told(100, 400);
+    on_progress(100, 400);
     CHECK(terminal.taken().empty());
     terminal.pass(100);
-    told(100, 400);
+    on_progress(100, 400);
     CHECK(terminal.taken() == kClearLine + bar_of(6, 18) + "  25 %  scenes  left 0:06");
     terminal.pass(100);
-    told(200, 400);
+    on_progress(200, 400);
     CHECK(terminal.taken().empty());
     terminal.pass(1900);
-    told(150, 400);  // from a late thread
+    on_progress(150, 400);  // from a late thread
     CHECK(terminal.taken() == kClearLine + bar_of(12, 12) + "  50 %  scenes  left 0:04");
     terminal.pass(10'000);
-    told(0, 4);  // other work
+    on_progress(0, 4);  // other work
     CHECK(terminal.taken() == kClearLine + bar_of(0, 24) + "   0 %  scenes");
     terminal.pass(1000);
-    told(1, 4);
+    on_progress(1, 4);
     CHECK(terminal.taken() == kClearLine + bar_of(6, 18) + "  25 %  scenes  left 0:03");
   }
   CHECK(terminal.taken() == kClearLine);
@@ -134,7 +134,7 @@ TEST_CASE("the time left includes the evaluations and the final test") {
       contains(terminal.taken(), "100 %        2000 episodes     100/s  error 12.50 %  left 0:08"));
   progress.finish();
 
-  const Told test = progress.testing();
+  const ProgressCallback test = progress.testing();
   test(0, 1600);
   terminal.pass(2000);
   test(400, 1600);
@@ -200,20 +200,22 @@ TEST_CASE("every command's progress reaches the total") {
   const Trained trained(run);
   const int passes = test_passes(trained.task.model, trained.task.config.evaluation);
   for (const int threads : {1, 2}) {
-    const Pairs scenes =
-        heard([&](const Told& told) { eval({.run_folder = run, .threads = threads}, told); });
+    const Pairs scenes = heard([&](const ProgressCallback& on_progress) {
+      eval({.run_folder = run, .threads = threads}, on_progress);
+    });
     CHECK(scenes.back() == std::pair(passes * std::int64_t{150}, passes * std::int64_t{150}));
   }
-  const Pairs drawn = heard([&](const Told& told) {
-    gradients({.run_folder = run, .scenes = 4, .samples = 5, .rollouts = 2, .threads = 2}, told);
+  const Pairs drawn = heard([&](const ProgressCallback& on_progress) {
+    gradients({.run_folder = run, .scenes = 4, .samples = 5, .rollouts = 2, .threads = 2},
+              on_progress);
   });
   CHECK(drawn == Pairs{{0, 5}, {1, 5}, {2, 5}, {3, 5}, {4, 5}, {5, 5}});
-  const Pairs filmed = heard([&](const Told& told) {
-    record({.run_folders = {run}, .out = tiny.path / "a.png", .scenes = 2}, told);
+  const Pairs filmed = heard([&](const ProgressCallback& on_progress) {
+    record({.run_folders = {run}, .out = tiny.path / "a.png", .scenes = 2}, on_progress);
   });
   CHECK(filmed == Pairs{{0, 2}, {1, 2}, {2, 2}});
-  const Pairs followed = heard([&](const Told& told) {
-    saliency({.run_folder = run, .out = tiny.path / "maps", .scenes = 11}, told);
+  const Pairs followed = heard([&](const ProgressCallback& on_progress) {
+    saliency({.run_folder = run, .out = tiny.path / "maps", .scenes = 11}, on_progress);
   });
   CHECK(followed == Pairs{{0, 11}, {8, 11}});
 }

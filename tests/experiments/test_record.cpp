@@ -52,9 +52,9 @@ struct PlayedFile {
       : trained(folder),
         rollout(trained.task.model, trained.task.environments(Split::test)(1, 1)),
         canvases(zeros<3>(rollout.core.steps, 1, trained.task.model.canvas().pixels())) {
-    rollout.run(
-        flat(trained.weights),
-        {.readout = Readout::deterministic, .classify_every_step = true, .canvases = &canvases});
+    rollout.run(flat(trained.weights), {.sampling = SamplingMode::deterministic,
+                                        .classify_every_step = true,
+                                        .canvases = &canvases});
   }
   Episode episode() { return {rollout, canvases, 0}; }
 
@@ -450,7 +450,7 @@ TEST_CASE("without known truth there is no verdict") {
   episode.judged = false;
   CHECK_FALSE(has_verdict(panel.panel(episode, last, /*verdict=*/true)));
   CHECK(episode_caption(played.trained.task, "", episode, 1, 400) ==
-        "1. answers " + played.trained.task.spoken(episode.said()));
+        "1. answers " + played.trained.task.spoken(episode.predictions()));
 }
 
 }  // namespace saccade

@@ -12,9 +12,9 @@ TEST_CASE("a test report consists of evaluations of the same weights") {
     Metric metric;
     PassRequest request;
   };
-  const Row sampled = {"test/error_sampled", {.readout = Readout::sample}};
-  const Row averaged = {"test/error_averaged", {.readout = Readout::sample, .passes = 4}};
-  const Row argmax = {"test/error_argmax", {.readout = Readout::argmax}};
+  const Row sampled = {"test/error_sampled", {.sampling = SamplingMode::sample}};
+  const Row averaged = {"test/error_averaged", {.sampling = SamplingMode::sample, .passes = 4}};
+  const Row argmax = {"test/error_argmax", {.sampling = SamplingMode::argmax}};
   const Row shuffled = {"test/error_shuffled", {.shuffled = true}};
   const Row center = {"test/error_center", {.policy = find_policy("center")}};
   const Row random = {"test/error_random", {.policy = find_policy("random")}};

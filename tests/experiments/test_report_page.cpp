@@ -141,9 +141,9 @@ TEST_CASE("the page's tables and tooltips have the numbers of the charts") {
             fmt::format("<th scope=\"row\">{}</th>{}<td>{}</td><td>{}</td><td>{}</td>", series.name,
                         rows ? "" : "<td>" + told_on(chart.x, series.x[i]) + "</td>",
                         number(e.value), number(e.low), number(e.high))));
-        const std::string told = fmt::format("{}: {} [{}, {}]", series.name, number(e.value),
-                                             number(e.low), number(e.high));
-        CHECK(count_of(figure, told) >= 2);  // wide and narrow
+        const std::string on_progress = fmt::format("{}: {} [{}, {}]", series.name, number(e.value),
+                                                    number(e.low), number(e.high));
+        CHECK(count_of(figure, on_progress) >= 2);  // wide and narrow
         if (!rows) CHECK(contains(figure, "<title>" + told_with_unit(chart.x, series.x[i]) + "\n"));
         for (const double single : series.singles) CHECK(contains(figure, number(single)));
       }

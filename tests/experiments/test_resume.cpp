@@ -41,7 +41,7 @@ struct StopsAt : Progress {
 // Stops in the final test after `scenes`.
 struct StopsInTest : Progress {
   explicit StopsInTest(std::int64_t scenes) : at(scenes) {}
-  Told testing() override {
+  ProgressCallback testing() override {
     return [this](std::int64_t done, std::int64_t) {
       tested = std::max(tested.load(), done);
       stop = stop || done >= at;

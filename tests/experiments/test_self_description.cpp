@@ -18,7 +18,7 @@ TEST_CASE("--help exits with 0 and lists the commands") {
   const TemporaryFolder folder;
   const Result help = run_saccade(folder.path, {"--help"});
   check_done(help);
-  for (const Verb& verb : verbs()) {
+  for (const Command& verb : verbs()) {
     CAPTURE(verb.name);
     CHECK(contains(help.out, fmt::format("\n  {} ", verb.name)));
     const Result of_verb = run_saccade(folder.path, {verb.name, "--help"});
@@ -44,7 +44,7 @@ TEST_CASE("--version shows how the program was built") {
 
 TEST_CASE("options shared by several commands have the same wording") {
   std::map<std::string, std::string> said;
-  for (const Verb& verb : verbs())
+  for (const Command& verb : verbs())
     for (const Option& option : verb.options)
       for (const char* shared : {"--threads", "--json", "--force", "--quiet", "--strict", "config",
                                  "overrides", "run_dir"})
@@ -152,7 +152,7 @@ TEST_CASE("zsh and fish completion and the manual have every command and option"
     CAPTURE(arguments.back());
     const Result text = run_saccade(folder.path, arguments);
     check_done(text);
-    for (const Verb& verb : verbs()) {
+    for (const Command& verb : verbs()) {
       CHECK(contains(text.out, verb.name));
       for (const Option& option : verb.options)
         if (option.name.starts_with("--") && option.name.find('-', 2) == std::string::npos)

@@ -27,25 +27,31 @@ TEST_CASE("a command that is asked to stop does so, and leaves nothing behind") 
   const fs::path run = tiny.train("out");
   const struct {
     std::string name;
-    std::function<void(const Told&)> call;
+    std::function<void(const ProgressCallback&)> call;
   } commands[] = {
       {"eval",
-       [&](const Told& told) {
-         eval({.run_folder = run, .scenes = 400, .weights = tiny.path / "a.npz"}, told);
+       [&](const ProgressCallback& on_progress) {
+         eval({.run_folder = run, .scenes = 400, .weights = tiny.path / "a.npz"}, on_progress);
        }},
-      {"gradients", [&](const Told& told) { gradients({.run_folder = run}, told); }},
-      {"compare", [&](const Told& told) { compare({.folders = {run}}, told); }},
+      {"gradients",
+       [&](const ProgressCallback& on_progress) { gradients({.run_folder = run}, on_progress); }},
+      {"compare",
+       [&](const ProgressCallback& on_progress) { compare({.folders = {run}}, on_progress); }},
       {"record .gif",
-       [&](const Told& told) { record({.run_folders = {run}, .out = tiny.path / "a.gif"}, told); }},
+       [&](const ProgressCallback& on_progress) {
+         record({.run_folders = {run}, .out = tiny.path / "a.gif"}, on_progress);
+       }},
       {"record .png",
-       [&](const Told& told) { record({.run_folders = {run}, .out = tiny.path / "a.png"}, told); }},
+       [&](const ProgressCallback& on_progress) {
+         record({.run_folders = {run}, .out = tiny.path / "a.png"}, on_progress);
+       }},
       {"saliency",
-       [&](const Told& told) {
-         saliency({.run_folder = run, .out = tiny.path, .scenes = 32}, told);
+       [&](const ProgressCallback& on_progress) {
+         saliency({.run_folder = run, .out = tiny.path, .scenes = 32}, on_progress);
        }},
       {"bench",
-       [&](const Told& told) {
-         bench({.config = tiny.yaml, .overrides = {}, .seconds = 0.2}, told);
+       [&](const ProgressCallback& on_progress) {
+         bench({.config = tiny.yaml, .overrides = {}, .seconds = 0.2}, on_progress);
        }},
   };
   const auto before = contents(tiny.path);

@@ -290,9 +290,10 @@ TEST_CASE("a listener receives the rows of each run, and can stop the study") {
     struct OfRun : Progress {
       explicit OfRun(Listener& listener_) : listener(listener_) {}
       void row(const MetricsRow& row) override {
-        auto& told = listener.rows.back();
-        told.push_back(row);
-        CHECK(read_metrics(RunFolder(listener.folders.back()).metrics()).size() == told.size());
+        auto& on_progress = listener.rows.back();
+        on_progress.push_back(row);
+        CHECK(read_metrics(RunFolder(listener.folders.back()).metrics()).size() ==
+              on_progress.size());
         listener.stop_ = listener.folders.size() == 2;
       }
       Listener& listener;

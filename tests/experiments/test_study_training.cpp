@@ -42,9 +42,11 @@ class HeardStudy : public StudyProgress {
 
  private:
   struct OfRun : Progress {
-    OfRun(HeardStudy& told_, int run_) : told(told_), run(run_) {}
-    void update(std::int64_t episodes, double, double) override { told.update(run, episodes); }
-    HeardStudy& told;
+    OfRun(HeardStudy& told_, int run_) : on_progress(told_), run(run_) {}
+    void update(std::int64_t episodes, double, double) override {
+      on_progress.update(run, episodes);
+    }
+    HeardStudy& on_progress;
     int run;
   };
 };
@@ -67,14 +69,14 @@ TEST_CASE("concurrent runs give the same bytes as runs trained alone") {
   for (const auto& [jobs, threads] : std::vector<std::pair<int, int>>{{2, 2}, {3, 8}, {6, 1}}) {
     CAPTURE(jobs);
     const std::string out = fmt::format("jobs-{}", jobs);
-    HeardStudy told;
-    const StudyOutcome outcome = train(tiny, out, jobs, told, threads);
+    HeardStudy on_progress;
+    const StudyOutcome outcome = train(tiny, out, jobs, on_progress, threads);
     CHECK(outcome.finished.size() == 6);
     CHECK(outcome.failed == 0);
     CHECK_FALSE(outcome.stopped);
-    CHECK(told.labels == alone.labels);
-    CHECK(told.texts == alone.texts);
-    CHECK(told.endings == alone.endings);
+    CHECK(on_progress.labels == alone.labels);
+    CHECK(on_progress.texts == alone.texts);
+    CHECK(on_progress.endings == alone.endings);
     for (const StudyRun& run : tiny.runs()) {
       check_same_run(tiny.path / out / run.folder, tiny.path / "alone" / run.folder);
       CHECK_FALSE(fs::exists(tiny.path / out / run.folder / kLockFile));
@@ -113,21 +115,22 @@ TEST_CASE("the default number of concurrent runs is limited by runs, threads and
   CHECK(default_jobs(0, 4, 64 * kGiB) == 1);
 
   const TinyStudy tiny("seeds: 3\n");
-  HeardStudy told;
-  CHECK(train(tiny, "study", 0, told, 1).finished.size() == 3);
-  CHECK(told.most == 1);
+  HeardStudy on_progress;
+  CHECK(train(tiny, "study", 0, on_progress, 1).finished.size() == 3);
+  CHECK(on_progress.most == 1);
 }
 
 TEST_CASE("a failed run is reported, and tried again the next time") {
   const TinyStudy tiny("vary: {init_from: [none, null]}\nseeds: 2\n");
   for (int tries = 0; tries < 2; ++tries) {
-    HeardStudy told;
-    const StudyOutcome outcome = train(tiny, "study", 2, told);
+    HeardStudy on_progress;
+    const StudyOutcome outcome = train(tiny, "study", 2, on_progress);
     CHECK(outcome.failed == 2);
     CHECK(outcome.finished.size() == 2);
-    CHECK(told.endings[0] == RunEnding::failed);
-    CHECK(contains(told.texts[1], "failed: init_from: none: no run folder with a checkpoint"));
-    CHECK(told.endings[3] == (tries == 0 ? RunEnding::trained : RunEnding::found_finished));
+    CHECK(on_progress.endings[0] == RunEnding::failed);
+    CHECK(
+        contains(on_progress.texts[1], "failed: init_from: none: no run folder with a checkpoint"));
+    CHECK(on_progress.endings[3] == (tries == 0 ? RunEnding::trained : RunEnding::found_finished));
     const RunFolder folder(tiny.path / "study" / tiny.runs()[0].folder);
     const std::optional<RunFailure> failure = read_failure(folder);
     REQUIRE(failure);
@@ -143,8 +146,8 @@ TEST_CASE("a failed run is reported, and tried again the next time") {
   fs::create_directories(folder.path());
   keep_failure(folder, "not there");
   REQUIRE(read_failure(folder));
-  HeardStudy told;
-  CHECK(train(tiny, "study", 2, told).failed == 0);
+  HeardStudy on_progress;
+  CHECK(train(tiny, "study", 2, on_progress).failed == 0);
   CHECK_FALSE(read_failure(folder));
 }
 
@@ -152,17 +155,17 @@ TEST_CASE("a run in training by another process is left to it") {
   const TinyStudy tiny("seeds: 3\n");
   const fs::path held = tiny.path / "study" / tiny.runs()[1].folder;
   auto lock = std::make_unique<RunLock>(held, "somebody else");
-  HeardStudy told;
-  const StudyOutcome outcome = train(tiny, "study", 2, told);
+  HeardStudy on_progress;
+  const StudyOutcome outcome = train(tiny, "study", 2, on_progress);
   CHECK(outcome.finished.size() == 2);
   REQUIRE(outcome.held.size() == 1);
   CHECK(outcome.held[0].command == "somebody else");
   CHECK_FALSE(outcome.stopped);
-  CHECK_FALSE(told.endings.contains(1));
+  CHECK_FALSE(on_progress.endings.contains(1));
   lock.reset();
-  CHECK(train(tiny, "study", 2, told).finished.size() == 3);
-  CHECK(told.endings[0] == RunEnding::found_finished);
-  CHECK(told.endings[1] == RunEnding::trained);
+  CHECK(train(tiny, "study", 2, on_progress).finished.size() == 3);
+  CHECK(on_progress.endings[0] == RunEnding::found_finished);
+  CHECK(on_progress.endings[1] == RunEnding::trained);
 }
 
 TEST_CASE("a run that another process abandons meanwhile is trained after all") {
@@ -226,8 +229,8 @@ TEST_CASE("a stop saves every run in training, and the same study continues") {
     void update(int, std::int64_t episodes) override { stop = stop || episodes >= 32; }
   };
   const TinyStudy tiny("seeds: 4\n");
-  HeardStudy told;
-  train(tiny, "whole", 1, told);
+  HeardStudy on_progress;
+  train(tiny, "whole", 1, on_progress);
   for (const int jobs : {1, 3}) {
     const std::string out = fmt::format("jobs-{}", jobs);
     Stops stops;
@@ -236,7 +239,7 @@ TEST_CASE("a stop saves every run in training, and the same study continues") {
     CHECK(stops.endings.size() == static_cast<std::size_t>(jobs));
     for (const auto& [run, ending] : stops.endings) CHECK(ending == RunEnding::stopped);
     CHECK(fs::exists(tiny.path / out / tiny.runs()[0].folder / kLast));
-    CHECK(train(tiny, out, jobs, told, 3).finished.size() == 4);
+    CHECK(train(tiny, out, jobs, on_progress, 3).finished.size() == 4);
     for (const StudyRun& run : tiny.runs())
       check_same_run(tiny.path / out / run.folder, tiny.path / "whole" / run.folder);
   }

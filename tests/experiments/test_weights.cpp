@@ -64,8 +64,8 @@ TEST_CASE("the weights of a soft agent are those of its looks, gate and hidden a
   const xt::xarray<int> labels = read.get<int>("labels"), answers = read.get<int>("answers");
   const xt::xarray<float> errors = read.get("errors");
   for (int b = 0; b < 130; ++b) {
-    CHECK(labels(b) == rollout->answer->truth(b)[0]);
-    CHECK(answers(b) == rollout->answer->said(b)[0]);
+    CHECK(labels(b) == rollout->answer->labels(b)[0]);
+    CHECK(answers(b) == rollout->answer->predictions(b)[0]);
     CHECK(errors(b) == rollout->answer->error(b));
     for (int t = 0; t < 3; ++t) {
       CHECK(locations(b, t, 1) == rollout->look->locations(t, b, 1));
@@ -87,7 +87,7 @@ TEST_CASE("the weights of a decoder are its alignment, up to the end mark") {
   REQUIRE(alignment.shape()[2] == static_cast<std::size_t>(steps));
   const auto rollout = tiny.play(120, {});
   for (int b = 0; b < 120; ++b) {
-    const auto truth = rollout->answer->truth(b);
+    const auto truth = rollout->answer->labels(b);
     for (int j = 0; j < symbols; ++j) {
       CHECK(labels(b, j) == (j < static_cast<int>(truth.size()) ? truth[j] : -1));
       float sum = 0.0F;
@@ -122,7 +122,7 @@ TEST_CASE("pictures of attention over states label the predictions and mark the 
   const Tensor<3> none = zeros<3>(2, 4, 20);
   const Episode text{*spoken, none, 1};
   const WeightTable alignment = state_weights(words.task, text, 1);
-  const std::span<const int> said = text.said();
+  const std::span<const int> said = text.predictions();
   const int digits = spoken->environment->facts()[1].num_digits;
   CHECK(alignment.rows.size() == std::min<std::size_t>(said.size() + 1, 3));
   if (!said.empty()) CHECK(alignment.rows[0] == words.task.class_name(said[0]));

@@ -35,7 +35,7 @@ struct TinyTask {
     auto rollout = std::make_unique<Rollout>(task.model, task.environments(Split::test)(scenes, 1));
     rollout->run(flat(weights), {.seed = kSeed,
                                  .update = static_cast<std::uint32_t>(pass),
-                                 .readout = request.readout,
+                                 .sampling = request.sampling,
                                  .policy = request.policy});
     return rollout;
   }

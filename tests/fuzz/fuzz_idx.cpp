@@ -17,7 +17,7 @@ constexpr std::size_t kKinds = 3;  // plain, .gz, compressed here
 /// Two training and two test images of 2 x 2 pixels.
 struct GoodFolder : TemporaryFolder {
   GoodFolder() {
-    DigitSet set;
+    Dataset set;
     set.images = {{{{1}, {2}}, {{3}, {4}}}, {{{5}, {6}}, {{7}, {8}}}};
     set.labels = {0, 1};
     write_idx(path, set, set);

@@ -93,7 +93,7 @@ TEST_CASE("matrix products: badly aligned rows are copied, others are used in pl
     GuardedMatrix m(7, cols);
     m.randomize(stream);
     SpreadCopy copy;
-    for (int turn = 0; turn < 2; ++turn) {
+    for (int now = 0; now < 2; ++now) {
       m(3, 4) += 1.0F;
       copy.take(m.view());
       CHECK((copy.view().data == m.view().data) == (cols == 500));

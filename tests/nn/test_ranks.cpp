@@ -99,7 +99,7 @@ TEST_CASE("all ranks receive the data of each rank") {
       for (int i = 2 * share.begin; i < 2 * share.end; ++i) mine[i] = i;
       ranks.gather(std::span(mine), 10);
       ranks.broadcast(std::span(one[ranks.rank()]));
-      texts[ranks.rank()] = ranks.texts(std::string(ranks.rank() % 3, 'x'));
+      texts[ranks.rank()] = ranks.gather_texts(std::string(ranks.rank() % 3, 'x'));
       any[ranks.rank()] = ranks.any(ranks.rank() == count - 1);
       none[ranks.rank()] = ranks.any(false);
     });
@@ -122,14 +122,14 @@ TEST_CASE("all ranks receive the data of each rank") {
 TEST_CASE("an exception on one rank is thrown on all, and reported by the first") {
   std::vector<std::string> said(3), agreed(3);
   on_ranks(3, [&](Ranks& ranks) {
-    ranks.each([] {});
+    ranks.run_on_all([] {});
     said[ranks.rank()] = message_of<InputError>([&] {
-      ranks.each([&] {
+      ranks.run_on_all([&] {
         if (ranks.rank() > 0) throw InputError(ranks.rank() == 1 ? "no such file" : "other");
       });
     });
     agreed[ranks.rank()] = message_of<std::runtime_error>(
-        [&] { ranks.each([] { throw std::runtime_error("the disk is full"); }); });
+        [&] { ranks.run_on_all([] { throw std::runtime_error("the disk is full"); }); });
   });
   CHECK(said == std::vector<std::string>{"rank 1: no such file", "", ""});
   CHECK(agreed == std::vector<std::string>{"the disk is full", "", ""});

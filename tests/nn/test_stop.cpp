@@ -57,7 +57,7 @@ TEST_CASE("a stop request to one rank is thrown on all") {
   std::atomic<int> stopped = 0;
   on_ranks(3, [&](Ranks& ranks) {
     const std::atomic<bool> stop = ranks.rank() == 1;
-    stopped += !unless_stopped(stop, [&] { ranks.each([] { stop_if_asked(); }); });
+    stopped += !unless_stopped(stop, [&] { ranks.run_on_all([] { stop_if_asked(); }); });
     CHECK(ranks.any(ranks.rank() == 2));  // they can continue together
   });
   CHECK(stopped == 3);

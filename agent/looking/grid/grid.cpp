@@ -10,19 +10,19 @@ using Learning = GlimpseKind::Learning;
 
 class GridLooking final : public Looking {
  public:
-  GridLooking(const AgentConfig& config, const Sight& sight, ParameterLayout& layout)
+  GridLooking(const AgentConfig& config, const ObservationSpec& spec, ParameterLayout& layout)
       : Looking(config.glimpse),
         soft_(find_glimpse_kind(config_.kind).learning == Learning::backpropagation),
-        parts_(make_parts(config, sight, soft_, layout)) {
-    traits_ = retina_traits(config, sight);
+        parts_(make_parts(config, spec, soft_, layout)) {
+    traits_ = retina_traits(config, spec);
     traits_.differentiable = soft_;
     traits_.expects = soft_;
     traits_.first_action = soft_ ? traits_.steps : parts_.first_learned();
     traits_.num_candidates = num_candidates();
     traits_.weights.push_back({"glimpse_weights", num_candidates(), &Look::actions});
-    traits_.canvas_pixels = sight.widest_patch * sight.widest_patch *
+    traits_.canvas_pixels = spec.widest_patch * spec.widest_patch *
                                 (parts_.sees_all ? num_candidates() : traits_.steps) +
-                            (parts_.context ? sight.canvas.rows * sight.canvas.cols : 0);
+                            (parts_.context ? spec.canvas.rows * spec.canvas.cols : 0);
   }
 
   std::unique_ptr<Look> make_look(Environment& environment, CoreMemory& core) const override {
@@ -51,22 +51,22 @@ class GridLooking final : public Looking {
   }
 
  private:
-  static GridParts make_parts(const AgentConfig& config, const Sight& sight, bool soft,
+  static GridParts make_parts(const AgentConfig& config, const ObservationSpec& spec, bool soft,
                               ParameterLayout& layout) {
     const GlimpseConfig& glimpse = config.glimpse;
     const bool by_content = addresses_by_content(glimpse);
-    Tensor<2> places = grid_places(glimpse.grid, sight.canvas.rows, sight.canvas.cols);
+    Tensor<2> places = grid_places(glimpse.grid, spec.canvas.rows, spec.canvas.cols);
     const int count = static_cast<int>(places.shape()[0]);
     return {.places = std::move(places),
-            .glimpse = make_glimpse_parts(config.model, retina_shape(sight), layout),
+            .glimpse = make_glimpse_parts(config.model, retina_shape(spec), layout),
             .addressing = make_addressing(config, count,
                                           soft ? Input::differentiated : Input::constant, layout),
-            .context = make_context_network(config.model, sight, layout),
+            .context = make_context_network(config.model, spec, layout),
             .by_content = by_content,
             .sees_all = soft || by_content,
             .embeds = by_content || (soft && glimpse.expect == "features"),
             .expects_pixels = soft && glimpse.expect == "pixels",
-            .half_sides = half_sides(sight),
+            .half_sides = half_sides(spec),
             .config = glimpse};
   }
 

@@ -37,22 +37,22 @@ class GridLook : public LookBase {
     parts_.addressing->prepare(address_memory_, keys(), parameters);
   }
 
-  void decide(const Turn& turn) override {
-    const Matrix p = step(decisions, turn.t);
-    if (turn.request.policy != nullptr) {
-      follow(turn, p);
-    } else if (turn.t < first_learned_) {
+  void decide(const StepContext& now) override {
+    const Matrix p = step(decisions, now.t);
+    if (now.request.policy != nullptr) {
+      follow(now, p);
+    } else if (now.t < first_learned_) {
       const bool uniform = parts_.config.first == "random";
       for (int b = 0; b < p.rows; ++b) {
         std::fill_n(p.row(b), p.cols, uniform ? 1.0F / static_cast<float>(p.cols) : 0.0F);
         if (!uniform) p(b, center_) = 1.0F;
       }
     } else {
-      parts_.addressing->forward(p, address_memory_, turn.t, core_.state(turn.t), keys(),
-                                 turn.parameters);
+      parts_.addressing->forward(p, address_memory_, now.t, core_.state(now.t), keys(),
+                                 now.parameters);
       softmax_forward(p, p, exploration.temperature);
     }
-    choose(step(actions, turn.t), p, turn);
+    choose(step(actions, now.t), p, now);
   }
 
   void read(int t, std::span<const float> parameters) override {
@@ -89,7 +89,7 @@ class GridLook : public LookBase {
 
  protected:
   /// Writes the weights (B, G) to use, given the probabilities p (B, G).
-  virtual void choose(Matrix weights, ConstMatrix p, const Turn& turn) const = 0;
+  virtual void choose(Matrix weights, ConstMatrix p, const StepContext& now) const = 0;
   /// In finish_backward: the backward pass from dlogits to the addressing, unless it was done
   /// earlier.
   virtual void addressing_backward(std::span<float> gradient,
@@ -115,11 +115,11 @@ class GridLook : public LookBase {
   }
   /// Writes the one-hot weights (B, G) of a sample, or of the most probable candidate. A first look
   /// that is not learned is always sampled.
-  void choose_one(Matrix weights, ConstMatrix p, bool samples, const Turn& turn) const {
-    const bool draws = samples || (turn.t < first_learned_ && turn.request.policy == nullptr);
+  void choose_one(Matrix weights, ConstMatrix p, bool samples, const StepContext& now) const {
+    const bool draws = samples || (now.t < first_learned_ && now.request.policy == nullptr);
     for (int b = 0; b < p.rows; ++b)
       choose_one(weights.row(b),
-                 draws ? draw(p.row(b), p.cols, turn.streams[b]) : most_probable(p.row(b), p.cols),
+                 draws ? draw(p.row(b), p.cols, now.streams[b]) : most_probable(p.row(b), p.cols),
                  p.cols);
   }
   static int most_probable(const float* p, int count) {
@@ -142,13 +142,13 @@ class GridLook : public LookBase {
   }
 
   // Takes the candidates nearest to the locations of another kind's policy.
-  void follow(const Turn& turn, Matrix p) {
+  void follow(const StepContext& now, Matrix p) {
     const Matrix samples = matrix(policy_samples_);
-    turn.request.policy(samples, {.t = turn.t,
-                                  .num_glimpses = steps(),
-                                  .mean = samples,
-                                  .target = turn.targets,
-                                  .streams = turn.streams});
+    now.request.policy(samples, {.t = now.t,
+                                 .num_glimpses = steps(),
+                                 .mean = samples,
+                                 .target = now.targets,
+                                 .streams = now.streams});
     for (int b = 0; b < p.rows; ++b)
       choose_one(p.row(b), nearest_place(candidates_.places(), samples(b, 0), samples(b, 1)),
                  p.cols);
@@ -197,9 +197,10 @@ class HardGridLook final : public GridLook {
   }
 
  private:
-  void choose(Matrix weights, ConstMatrix p, const Turn& turn) const override {
-    const Readout readout = turn.request.readout;
-    choose_one(weights, p, readout == Readout::sample || readout == Readout::training, turn);
+  void choose(Matrix weights, ConstMatrix p, const StepContext& now) const override {
+    const SamplingMode sampling = now.request.sampling;
+    choose_one(weights, p, sampling == SamplingMode::sample || sampling == SamplingMode::training,
+               now);
   }
 
   void addressing_backward(std::span<float>, std::span<const float>) override {}
@@ -252,11 +253,11 @@ class SoftGridLook final : public GridLook {
   }
 
  private:
-  void choose(Matrix weights, ConstMatrix p, const Turn& turn) const override {
-    const Readout readout = turn.request.readout;
-    const bool samples = readout == Readout::sample;
-    if (!samples && readout != Readout::argmax) return copy_rows(weights, p);
-    choose_one(weights, p, samples, turn);
+  void choose(Matrix weights, ConstMatrix p, const StepContext& now) const override {
+    const SamplingMode sampling = now.request.sampling;
+    const bool samples = sampling == SamplingMode::sample;
+    if (!samples && sampling != SamplingMode::argmax) return copy_rows(weights, p);
+    choose_one(weights, p, samples, now);
   }
 
   void addressing_backward(std::span<float> gradient, std::span<const float> parameters) override {

@@ -6,7 +6,7 @@
 namespace saccade {
 
 /// What a model is to see, and what it is to say.
-struct Sight {
+struct ObservationSpec {
   int glimpse_size = 0;    // D
   int num_classes = 0;     // C
   CanvasSize canvas = {};  // for grids and windows
