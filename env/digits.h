@@ -51,7 +51,8 @@ struct Digits {
   std::map<std::string, std::string> checksums;
 };
 
-/// At most one in this many training digits is used for validation.
+/// At most one in this many training digits is used for validation, so a dataset needs at least
+/// that many.
 inline constexpr int kValidShare = 6;
 
 /// Reads or generates the digit sets. Throws InputError as check() does, and InputError with path

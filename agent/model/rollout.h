@@ -50,7 +50,7 @@ class Rollout {
   const Model& model_;
   std::vector<RandomStream> streams_;  // (B)
   Tensor<2> targets_;                  // (B, 2): centres of the digits
-  std::vector<SceneFacts> moving_;     // (T, B): where the environment moves, else empty
+  std::vector<SceneFacts> moving_;     // (T, B): if the environment moves, else empty
 };
 
 }  // namespace saccade
