@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/output.h"
+#include "base/system_reason.h"
 #include "env/digits.h"
 
 namespace saccade {
