@@ -3,6 +3,7 @@
 #include "agent/credit/advantage.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include "agent/credit/reward.h"
 #include "agent/learning/learner.h"
 #include "base/error.h"
+#include "base/name_table.h"
 #include "tests/agent/support.h"
 #include "tests/support.h"
 
@@ -53,11 +55,9 @@ TEST_CASE("advantages by hand") {
   CHECK(advantages("leave_one_out", 2) ==
         Tensor<2>{{1.0F, -1.0F, 0.25F, -0.25F}, {-0.5F, 0.5F, 0.0F, 0.0F}});
 
-  CHECK_THROWS_WITH_AS(
-      find_advantage("critic"),
-      "unknown reinforce.advantage 'critic'; allowed: none, constant, ema, learned, leave_one_out, "
-      "gae",
-      InputError);
+  CHECK(message_of<InputError>([] { find_advantage("critic"); }) ==
+        fmt::format("unknown reinforce.advantage 'critic'; allowed: {}",
+                    join(advantage_estimators())));
 }
 
 TEST_CASE("generalised advantages by hand") {
@@ -114,9 +114,8 @@ TEST_CASE("rewards by hand") {
   Tensor<2> returns = zeros<2>(3, 2);
   discounted_returns(matrix(returns), matrix(earned("gain")), 1.0F);
   CHECK(returns == Tensor<2>{{0.375F, 0.75F}, {0.125F, 0.875F}, {-0.125F, 0.5F}});
-  CHECK_THROWS_WITH_AS(find_reward("score"),
-                       "unknown reinforce.reward 'score'; allowed: correct, probability, gain",
-                       InputError);
+  CHECK(message_of<InputError>([] { find_reward("score"); }) ==
+        fmt::format("unknown reinforce.reward 'score'; allowed: {}", join(reward_kinds())));
 }
 
 // ---- Exact expected gradient by enumerating every pair of looks ----

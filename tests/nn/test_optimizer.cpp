@@ -1,6 +1,7 @@
 #include "nn/optimizer.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/name_table.h"
 #include "nn/random.h"
 #include "tests/support.h"
 
@@ -357,9 +359,8 @@ TEST_CASE("the learning rate ends at its configured final value") {
 }
 
 TEST_CASE("an unknown optimiser lists the valid ones") {
-  CHECK(optimizers() == std::vector<std::string>{"adam", "adamw", "sgd"});
   CHECK(message_of<InputError>([] { Optimizer({.optimizer = "adma"}, 1); }) ==
-        "unknown training.optimizer 'adma'; allowed: adam, adamw, sgd");
+        fmt::format("unknown training.optimizer 'adma'; allowed: {}", join(optimizers())));
 }
 
 TEST_CASE("a final learning rate that is above the first or never reached is refused") {
