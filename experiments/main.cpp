@@ -16,7 +16,7 @@
 #include "base/join_ranks.h"
 #include "base/printable.h"
 #include "base/system_reason.h"
-#include "experiments/verbs/command_line.h"
+#include "experiments/commands/command_line.h"
 
 namespace {
 
@@ -70,9 +70,9 @@ void tell(const std::exception& error) {
   std::fputs(line.c_str(), stderr);  // standard error may be closed
 }
 
-saccade::Ending call_verb(const saccade::Command& verb, const saccade::Call& call) {
+saccade::Ending call_command(const saccade::Command& command, const saccade::Call& call) {
   try {
-    return verb.call(call);
+    return command.call(call);
   } catch (const std::filesystem::filesystem_error& error) {
     saccade::throw_refused(error);
   }
@@ -87,10 +87,10 @@ int main(int argc, char** argv) {
   std::unique_ptr<saccade::Ranks> ranks;  // destroyed last: the rank that ends first may end the
                                           // others
   try {
-    const std::vector<saccade::Command> verbs = saccade::verbs();
-    const saccade::Command* verb = saccade::read_command_line(verbs, argc, argv);
-    if (verb == nullptr) return kDone;
-    if (!verb->joins_ranks) saccade::require_one_rank(verb->name);
+    const std::vector<saccade::Command> commands = saccade::commands();
+    const saccade::Command* command = saccade::read_command_line(commands, argc, argv);
+    if (command == nullptr) return kDone;
+    if (!command->joins_ranks) saccade::require_one_rank(command->name);
     const auto join_ranks = [&]() -> saccade::Ranks& {
       ranks = saccade::join_ranks(saccade::launch());
       return ranks ? *ranks : saccade::alone();
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
     const saccade::Call call{.command = saccade::typed(argc, argv),
                              .stop_flag = await_stop_signals,
                              .join_ranks = join_ranks};
-    const saccade::Ending ending = call_verb(*verb, call);
+    const saccade::Ending ending = call_command(*command, call);
     if (ending != saccade::Ending::done) return kInterrupted;
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
       throw std::runtime_error("standard output: cannot be written: " + saccade::system_reason());

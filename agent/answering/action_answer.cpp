@@ -107,7 +107,7 @@ class ActionAnswer final : public Answer {
   Tensor<2> earned_;                  // (T, B): rewards
   Tensor<3> logits_, dlogits_;        // (T, B, C)
   std::vector<int> taken_;            // (T, B)
-  mutable std::vector<int> episode_;  // (T): result of said()
+  mutable std::vector<int> episode_;  // (T): result of predictions()
 };
 
 class ActionAnswering final : public Answering {

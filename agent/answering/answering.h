@@ -42,7 +42,7 @@ class Answering {
   AnswerTraits traits_;
 };
 
-/// Makes the answering that the observation spec asks for (`sight.answer`), from T = `steps` states
+/// Makes the answering that the observation spec asks for (`spec.answer`), from T = `steps` states
 /// of width H = `state_size`. Throws InputError naming the keys if the parts do not fit together.
 /// `layout` must outlive it.
 std::unique_ptr<const Answering> make_answering(const AgentConfig& config,

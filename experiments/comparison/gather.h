@@ -18,7 +18,7 @@ namespace saccade {
 ///
 /// With keys to be tuned by, configurations that differ only in these are the tries of one variant,
 /// which is represented by the try with the lowest validation error (see tune()); the tests of the
-/// others are not read. `told` receives the progress over variants.
+/// others are not read. `on_progress` receives the progress over variants.
 ///
 /// Throws InputError for a folder without runs, if no run is left, if a given folder has only runs
 /// of another task than the first run's, and as check_tuned_by() and tune() do.

@@ -32,7 +32,8 @@ struct TestReport {
 };
 
 /// `config` gives the number of averaged passes and the beam width. `attention`, if any, receives
-/// that of the deterministic pass; `told` receives the progress over the scenes of all passes.
+/// that of the deterministic pass; `on_progress` receives the progress over the scenes of all
+/// passes.
 TestReport test_agent(const Model& model, std::span<const float> parameters, Evaluator& evaluator,
                       const EvaluationConfig& config, AttentionWeights* attention = nullptr,
                       const ProgressCallback& on_progress = nullptr);

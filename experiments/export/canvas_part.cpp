@@ -41,29 +41,32 @@ class ExportedCanvas final : public ExportedLook {
   explicit ExportedCanvas(const Task& task)
       : task_(task), feature_(exported_networks().at(task.config.agent.model.kind)) {}
 
-  ExportedSight inputs(Graph& graph) const override {
-    ExportedSight spec;
+  ExportedObservation inputs(Graph& graph) const override {
+    ExportedObservation spec;
     spec.canvas = canvas_input(graph, task_);
     return spec;
   }
-  Value feature(Graph& graph, const ExportedSight& spec) const override {
+  Value feature(Graph& graph, const ExportedObservation& spec) const override {
     const CanvasSize size = task_.model.canvas();
     const Value canvas =
         export_scaled(graph, task_, spec.canvas, std::int64_t{size.rows} * size.cols,
                       {-1, size.channels, size.rows, size.cols});
     return feature_(graph, canvas, task_);
   }
-  ExportedChoice next(Graph&, const Value&, const ExportedSight&, const Value&) const override {
+  ExportedChoice next(Graph&, const Value&, const ExportedObservation&,
+                      const Value&) const override {
     return {};
   }
-  ExportedSight begin(Graph&, const Value& canvas) const override {
-    ExportedSight spec;
+  ExportedObservation begin(Graph&, const Value& canvas) const override {
+    ExportedObservation spec;
     spec.canvas = canvas;
     return spec;
   }
-  ExportedChoice first(Graph&, const Value&, const ExportedSight&) const override { return {}; }
-  ExportedSight see(Graph&, const Value&, const ExportedChoice&, const ExportedSight& spec,
-                    int) const override {
+  ExportedChoice first(Graph&, const Value&, const ExportedObservation&) const override {
+    return {};
+  }
+  ExportedObservation see(Graph&, const Value&, const ExportedChoice&,
+                          const ExportedObservation& spec, int) const override {
     return spec;
   }
 

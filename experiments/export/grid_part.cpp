@@ -17,8 +17,8 @@ class ExportedGrid final : public ExportedLook {
         embeds_(by_content_ || (soft_ && glimpse_.expect == "features")),
         temperature_(task.model.looking->exploration_at(1.0, weights).temperature) {}
 
-  ExportedSight inputs(Graph& graph) const override {
-    ExportedSight spec;
+  ExportedObservation inputs(Graph& graph) const override {
+    ExportedObservation spec;
     const std::int64_t size = task_.retina->glimpse_size(), count = places_.rows;
     if (soft_) {
       spec.weights = graph.input("weights", {"batch", count},
@@ -39,14 +39,14 @@ class ExportedGrid final : public ExportedLook {
     return spec;
   }
 
-  Value feature(Graph& graph, const ExportedSight& spec) const override {
+  Value feature(Graph& graph, const ExportedObservation& spec) const override {
     if (soft_ && glimpse_.expect == "features") return mean(graph, spec, spec.embeddings);
     return export_glimpse_network(
         graph, task_, spec.glimpse.empty() ? mean(graph, spec, spec.candidates) : spec.glimpse,
         spec.location);
   }
 
-  ExportedChoice next(Graph& graph, const Value& state, const ExportedSight& spec,
+  ExportedChoice next(Graph& graph, const Value& state, const ExportedObservation& spec,
                       const Value&) const override {
     const Value logits = by_content_
                              ? export_score(graph, glimpse_.score, "locator.score", state,
@@ -56,8 +56,8 @@ class ExportedGrid final : public ExportedLook {
     return choose(graph, chances);
   }
 
-  ExportedSight begin(Graph& graph, const Value& canvas) const override {
-    ExportedSight spec;
+  ExportedObservation begin(Graph& graph, const Value& canvas) const override {
+    ExportedObservation spec;
     if (soft_ || by_content_) spec.candidates = export_retina_at_all(graph, task_, canvas, places_);
     if (embeds_) spec.embeddings = export_embeddings(graph, task_, spec.candidates, places_);
     if (!by_content_) spec.context = export_context_of_canvas(graph, task_, canvas);
@@ -66,7 +66,8 @@ class ExportedGrid final : public ExportedLook {
 
   bool draws_first() const override { return !soft_ && glimpse_.first == "random"; }
 
-  ExportedChoice first(Graph& graph, const Value& like, const ExportedSight& spec) const override {
+  ExportedChoice first(Graph& graph, const Value& like,
+                       const ExportedObservation& spec) const override {
     if (glimpse_.first == "learned") {
       const Value state =
           onnx_zeros_like_batch(graph, like, {task_.config.agent.model.hidden_size});
@@ -83,9 +84,9 @@ class ExportedGrid final : public ExportedLook {
     return with_location(graph, {.weights = onnx_for_batch(graph, row, like, {places_.rows})});
   }
 
-  ExportedSight see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
-                    const ExportedSight& spec, int) const override {
-    ExportedSight seen = spec;
+  ExportedObservation see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
+                          const ExportedObservation& spec, int) const override {
+    ExportedObservation seen = spec;
     seen.location = choice.location;
     if (soft_)
       seen.weights = choice.weights;
@@ -100,7 +101,7 @@ class ExportedGrid final : public ExportedLook {
   }
 
   // sum_k w_k x_k of (B, G, width): (B, width)
-  static Value mean(Graph& graph, const ExportedSight& spec, const Value& candidates) {
+  static Value mean(Graph& graph, const ExportedObservation& spec, const Value& candidates) {
     const Value row = onnx_unsqueeze(graph, spec.weights, 1);
     return onnx_squeeze(graph, onnx_product(graph, row, candidates), 1);
   }

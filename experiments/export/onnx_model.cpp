@@ -91,7 +91,7 @@ class AgentGraph {
                                           : export_identity_core()) {}
 
   void add_step() {
-    const ExportedSight spec = look_->inputs(graph);
+    const ExportedObservation spec = look_->inputs(graph);
     const Value count = look_->counts_looks()
                             ? graph.input("step", {std::int64_t{1}},
                                           "the number of this look, from 0 on", Element::int64)
@@ -111,12 +111,12 @@ class AgentGraph {
 
   void add_episode() {
     const Value canvas = canvas_input(graph, task_);
-    const ExportedSight begin = look_->begin(graph, canvas);
+    const ExportedObservation begin = look_->begin(graph, canvas);
     ExportedChoice choice = look_->first(graph, canvas, begin);
     Carried carried = nothing_yet(canvas);
     std::vector<Value> locations;
     for (int t = 0; t < task_.model.num_glimpses(); ++t) {
-      const ExportedSight spec = look_->see(graph, canvas, choice, begin, t);
+      const ExportedObservation spec = look_->see(graph, canvas, choice, begin, t);
       if (!choice.location.empty()) locations.push_back(onnx_unsqueeze(graph, choice.location, 1));
       advance(carried, spec);
       if (t + 1 < task_.model.num_glimpses())
@@ -181,7 +181,7 @@ class AgentGraph {
     return carried;
   }
 
-  void advance(Carried& carried, const ExportedSight& spec) {
+  void advance(Carried& carried, const ExportedObservation& spec) {
     const Value feature = export_gate(graph, config_, look_->feature(graph, spec), carried.state);
     carried.state = core_->step(graph, feature, carried.state, carried.core);
     if (reads_all())

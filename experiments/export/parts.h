@@ -16,7 +16,7 @@ namespace saccade {
 // ---- Looking ----
 
 /// The observation of a step. Which members are set depends on the kind of look.
-struct ExportedSight {
+struct ExportedObservation {
   Value glimpse;     // (B, D)
   Value location;    // (B, 2)
   Value candidates;  // (B, G, D): glimpses at all candidates of a grid
@@ -45,23 +45,23 @@ class ExportedLook {
   /// Whether the first look is sampled.
   virtual bool draws_first() const { return false; }
   /// Declares the inputs of one step.
-  virtual ExportedSight inputs(Graph& graph) const = 0;
+  virtual ExportedObservation inputs(Graph& graph) const = 0;
   /// Returns the core's input (B, F).
-  virtual Value feature(Graph& graph, const ExportedSight& spec) const = 0;
+  virtual Value feature(Graph& graph, const ExportedObservation& spec) const = 0;
   /// Returns the location of the look after state (B, H); `look` (1) int64 is the index of the
   /// previous one, from 0. Empty if the agent does not choose it.
-  virtual ExportedChoice next(Graph& graph, const Value& state, const ExportedSight& spec,
+  virtual ExportedChoice next(Graph& graph, const Value& state, const ExportedObservation& spec,
                               const Value& look) const = 0;
 
   /// Returns what is visible on canvas (B, channels, rows, cols) before the first look.
-  virtual ExportedSight begin(Graph& graph, const Value& canvas) const = 0;
+  virtual ExportedObservation begin(Graph& graph, const Value& canvas) const = 0;
   /// Returns the location of the first look, for the batch of `like`. Declares an input if it is
   /// sampled.
   virtual ExportedChoice first(Graph& graph, const Value& like,
-                               const ExportedSight& spec) const = 0;
+                               const ExportedObservation& spec) const = 0;
   /// Returns the observation of look t at `choice`.
-  virtual ExportedSight see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
-                            const ExportedSight& spec, int t) const = 0;
+  virtual ExportedObservation see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
+                                  const ExportedObservation& spec, int t) const = 0;
 };
 
 // The kinds of look. `task` must outlive them.

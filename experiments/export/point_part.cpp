@@ -21,8 +21,8 @@ class ExportedPoints final : public ExportedLook {
 
   bool counts_looks() const override { return has_rule() || (learns_ && spread_ > 0.0F); }
 
-  ExportedSight inputs(Graph& graph) const override {
-    ExportedSight spec;
+  ExportedObservation inputs(Graph& graph) const override {
+    ExportedObservation spec;
     spec.glimpse = graph.input("glimpse", {"batch", task_.retina->glimpse_size()},
                                "what the retina shows, (scale, channel, row, col), in [0, 1]");
     spec.location = graph.input("location", {"batch", std::int64_t{2}},
@@ -31,11 +31,11 @@ class ExportedPoints final : public ExportedLook {
     return spec;
   }
 
-  Value feature(Graph& graph, const ExportedSight& spec) const override {
+  Value feature(Graph& graph, const ExportedObservation& spec) const override {
     return export_glimpse_network(graph, task_, spec.glimpse, spec.location);
   }
 
-  ExportedChoice next(Graph& graph, const Value& state, const ExportedSight& spec,
+  ExportedChoice next(Graph& graph, const Value& state, const ExportedObservation& spec,
                       const Value& look) const override {
     if (has_rule()) return {.location = after(graph, rule(), look, spec.location)};
     if (!learns_) return {};
@@ -47,8 +47,8 @@ class ExportedPoints final : public ExportedLook {
                                            {{"axis", std::int64_t{0}}})))};
   }
 
-  ExportedSight begin(Graph& graph, const Value& canvas) const override {
-    ExportedSight spec;
+  ExportedObservation begin(Graph& graph, const Value& canvas) const override {
+    ExportedObservation spec;
     if (learns_) spec.context = export_context_of_canvas(graph, task_, canvas);
     return spec;
   }
@@ -57,7 +57,8 @@ class ExportedPoints final : public ExportedLook {
     return !has_rule() && (!learns_ || glimpse_.first == "random");
   }
 
-  ExportedChoice first(Graph& graph, const Value& like, const ExportedSight& spec) const override {
+  ExportedChoice first(Graph& graph, const Value& like,
+                       const ExportedObservation& spec) const override {
     if (has_rule()) return {.location = at(graph, like, rule()[0], rule()[1])};
     if (draws_first())
       return {.location = graph.input("first_location", {"batch", std::int64_t{2}},
@@ -72,9 +73,9 @@ class ExportedPoints final : public ExportedLook {
                 graph, onnx_tanh(graph, export_locator(graph, state, spec.context, "mean")))};
   }
 
-  ExportedSight see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
-                    const ExportedSight& spec, int) const override {
-    ExportedSight seen = spec;
+  ExportedObservation see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
+                          const ExportedObservation& spec, int) const override {
+    ExportedObservation seen = spec;
     seen.location = choice.location;
     seen.glimpse = export_retina(graph, task_, canvas, choice.location, task_.model.look().smooth);
     return seen;

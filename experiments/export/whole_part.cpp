@@ -9,35 +9,38 @@ class ExportedWhole final : public ExportedLook {
  public:
   explicit ExportedWhole(const Task& task) : task_(task), reading_(*task.model.look().reading) {}
 
-  ExportedSight inputs(Graph& graph) const override {
-    ExportedSight spec;
+  ExportedObservation inputs(Graph& graph) const override {
+    ExportedObservation spec;
     spec.feature = graph.input("part", {"batch", task_.model.look().feature_size},
                                "the step's part of the shrunk canvas, (channel, row, col)");
     return spec;
   }
 
-  Value feature(Graph& graph, const ExportedSight& spec) const override {
+  Value feature(Graph& graph, const ExportedObservation& spec) const override {
     return export_scaled(graph, task_, spec.feature,
                          std::int64_t{reading_.part[0]} * reading_.part[1],
                          {-1, task_.model.look().feature_size});
   }
 
-  ExportedChoice next(Graph&, const Value&, const ExportedSight&, const Value&) const override {
+  ExportedChoice next(Graph&, const Value&, const ExportedObservation&,
+                      const Value&) const override {
     return {};
   }
 
-  ExportedSight begin(Graph& graph, const Value& canvas) const override {
-    ExportedSight spec;
+  ExportedObservation begin(Graph& graph, const Value& canvas) const override {
+    ExportedObservation spec;
     spec.canvas =
         export_shrunk(graph, canvas, task_.model.canvas(), reading_.size[0], reading_.size[1]);
     return spec;
   }
 
-  ExportedChoice first(Graph&, const Value&, const ExportedSight&) const override { return {}; }
+  ExportedChoice first(Graph&, const Value&, const ExportedObservation&) const override {
+    return {};
+  }
 
-  ExportedSight see(Graph& graph, const Value&, const ExportedChoice&, const ExportedSight& spec,
-                    int t) const override {
-    ExportedSight seen = spec;
+  ExportedObservation see(Graph& graph, const Value&, const ExportedChoice&,
+                          const ExportedObservation& spec, int t) const override {
+    ExportedObservation seen = spec;
     Value part = spec.canvas;
     for (const int axis : {0, 1}) {
       const int begin = reading_.corner(t)[axis];

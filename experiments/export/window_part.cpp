@@ -18,8 +18,8 @@ class ExportedWindow final : public ExportedLook {
         side_(task.config.agent.glimpse.filters),
         filters_({canvas_.rows, canvas_.cols, canvas_.channels, side_}) {}
 
-  ExportedSight inputs(Graph& graph) const override {
-    ExportedSight spec;
+  ExportedObservation inputs(Graph& graph) const override {
+    ExportedObservation spec;
     spec.glimpse = graph.input("glimpse", {"batch", filters_.glimpse_size()},
                                "what the window of Gaussian filters shows, (channel, row, col)");
     spec.location = graph.input("location", {"batch", std::int64_t{2}},
@@ -29,11 +29,11 @@ class ExportedWindow final : public ExportedLook {
     return spec;
   }
 
-  Value feature(Graph& graph, const ExportedSight& spec) const override {
+  Value feature(Graph& graph, const ExportedObservation& spec) const override {
     return export_glimpse_network(graph, task_, spec.glimpse, spec.location);
   }
 
-  ExportedChoice next(Graph& graph, const Value& state, const ExportedSight& spec,
+  ExportedChoice next(Graph& graph, const Value& state, const ExportedObservation& spec,
                       const Value&) const override {
     const Value window = export_locator(graph, state, spec.context, "window");
     const std::array<float, 2> scale = filters_.location_per_centre();
@@ -42,21 +42,22 @@ class ExportedWindow final : public ExportedLook {
             .window = window};
   }
 
-  ExportedSight begin(Graph& graph, const Value& canvas) const override {
-    ExportedSight spec;
+  ExportedObservation begin(Graph& graph, const Value& canvas) const override {
+    ExportedObservation spec;
     spec.context = export_context_of_canvas(graph, task_, canvas);
     return spec;
   }
 
-  ExportedChoice first(Graph& graph, const Value& like, const ExportedSight& spec) const override {
+  ExportedChoice first(Graph& graph, const Value& like,
+                       const ExportedObservation& spec) const override {
     const Value state = onnx_zeros_like_batch(graph, like, {task_.config.agent.model.hidden_size});
     return next(graph, state, spec, "");
   }
 
   // gamma F_Y X F_X'
-  ExportedSight see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
-                    const ExportedSight& spec, int) const override {
-    ExportedSight seen = spec;
+  ExportedObservation see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
+                          const ExportedObservation& spec, int) const override {
+    ExportedObservation seen = spec;
     seen.location = choice.location;
     const Value f_x = onnx_unsqueeze(graph, filters(graph, choice.window, 0, canvas_.cols), 1);
     const Value f_y = onnx_unsqueeze(graph, filters(graph, choice.window, 1, canvas_.rows), 1);

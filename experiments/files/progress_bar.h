@@ -58,7 +58,7 @@ class ProgressBar {
   bool shown_ = false;
 };
 
-/// Runs work(told) while showing its progress.
+/// Runs work(on_progress) while showing its progress.
 template <class Work>
 auto with_progress(const std::string& what, const Work& work) {
   ProgressBar bar(what);

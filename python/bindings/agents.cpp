@@ -36,7 +36,7 @@ namespace {
 
 using GivenFloats = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-SamplingMode readout_named(const std::string& name) {
+SamplingMode sampling_mode_named(const std::string& name) {
   static const NameTable<SamplingMode> table("readout",
                                              {{"deterministic", SamplingMode::deterministic},
                                               {"sampled", SamplingMode::sample},
@@ -107,12 +107,13 @@ class Agent {
     EvaluationConfig evaluation = task_->config.evaluation;
     evaluation.scenes = scenes;
     evaluation.seed = seed.value_or(evaluation.seed);
-    return play_in(task_->environments(split, evaluation), {.scenes = scenes,
-                                                            .sampling = readout_named(sampling),
-                                                            .seed = evaluation.seed,
-                                                            .pass = pass,
-                                                            .beam = beam,
-                                                            .facts = facts(canvases)});
+    return play_in(task_->environments(split, evaluation),
+                   {.scenes = scenes,
+                    .sampling = sampling_mode_named(sampling),
+                    .seed = evaluation.seed,
+                    .pass = pass,
+                    .beam = beam,
+                    .facts = facts(canvases)});
   }
 
   nb::dict play_canvases(const Canvases& canvases, const std::string& sampling, std::uint64_t seed,
@@ -201,7 +202,7 @@ class Agent {
                       const std::string& sampling, std::uint64_t seed, int pass, int beam,
                       const std::optional<GivenFloats>& locations) {
     PlayRequest request{.scenes = scenes,
-                        .sampling = readout_named(sampling),
+                        .sampling = sampling_mode_named(sampling),
                         .seed = seed,
                         .pass = pass,
                         .beam = beam};

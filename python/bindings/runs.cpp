@@ -12,6 +12,11 @@
 #include <map>
 
 #include "base/error.h"
+#include "experiments/commands/compare.h"
+#include "experiments/commands/eval.h"
+#include "experiments/commands/export.h"
+#include "experiments/commands/gradients.h"
+#include "experiments/commands/record.h"
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/tables.h"
 #include "experiments/config/config_table.h"
@@ -21,11 +26,6 @@
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/study.h"
 #include "experiments/runs/trained.h"
-#include "experiments/verbs/compare.h"
-#include "experiments/verbs/eval.h"
-#include "experiments/verbs/export.h"
-#include "experiments/verbs/gradients.h"
-#include "experiments/verbs/record.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/module.h"
 #include "python/bindings/runs.h"
@@ -131,8 +131,8 @@ nb::dict to_python(const MetricsRow& row) {
   return values;
 }
 
-void require_allowed(const Command& verb, const std::string& option, std::optional<int> value) {
-  const auto found = std::ranges::find(verb.options, option, &Option::name);
+void require_allowed(const Command& command, const std::string& option, std::optional<int> value) {
+  const auto found = std::ranges::find(command.options, option, &Option::name);
   const Range range = std::get<Range>(found->bound);
   if (value && (*value < range.least || *value > range.most))
     throw InputError(fmt::format("{}: {}; allowed: {} to {}", option.substr(2), *value, range.least,
@@ -140,7 +140,7 @@ void require_allowed(const Command& verb, const std::string& option, std::option
 }
 
 void require_allowed_threads(int threads) {
-  if (threads != 0) require_allowed(run_verb(), "--threads", threads);
+  if (threads != 0) require_allowed(run_command(), "--threads", threads);
 }
 
 void bind_runs(nb::module_& m) {
@@ -160,8 +160,8 @@ void bind_runs(nb::module_& m) {
       "evaluate",
       [](const fs::path& folder, std::optional<int> episodes, std::optional<int> draws,
          int threads) {
-        require_allowed(eval_verb(), "--episodes", episodes);
-        require_allowed(eval_verb(), "--draws", draws);
+        require_allowed(eval_command(), "--episodes", episodes);
+        require_allowed(eval_command(), "--draws", draws);
         require_allowed_threads(threads);
         return computed([&] {
           return eval({.run_folder = folder,
@@ -198,10 +198,10 @@ void bind_runs(nb::module_& m) {
   m.def(
       "gradients",
       [](const fs::path& folder, int scenes, int samples, int rollouts, int threads) {
-        const Command verb = gradients_verb();
-        require_allowed(verb, "--scenes", scenes);
-        require_allowed(verb, "--samples", samples);
-        require_allowed(verb, "--rollouts", rollouts);
+        const Command command = gradients_command();
+        require_allowed(command, "--scenes", scenes);
+        require_allowed(command, "--samples", samples);
+        require_allowed(command, "--rollouts", rollouts);
         require_allowed_threads(threads);
         return computed([&] {
           return gradients({.run_folder = folder,
@@ -237,7 +237,7 @@ void bind_runs(nb::module_& m) {
       [](std::vector<fs::path> folders, const fs::path& out, std::optional<int> scenes,
          std::optional<std::uint64_t> seed, const std::string& only, double fps, bool force) {
         require_some(folders);
-        require_allowed(record_verb(), "--scenes", scenes);
+        require_allowed(record_command(), "--scenes", scenes);
         const RecordOptions options{.run_folders = std::move(folders),
                                     .out = out,
                                     .scenes = scenes,

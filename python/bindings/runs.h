@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "experiments/commands/command.h"
 #include "experiments/runs/run_folder.h"
-#include "experiments/verbs/verb.h"
 
 namespace saccade::python {
 
@@ -15,7 +15,7 @@ nanobind::dict to_python(const MetricsRow& row);
 
 /// Throws InputError for a number outside the range of the command's option, naming the option
 /// without dashes as in Python. No value is allowed, too.
-void require_allowed(const Command& verb, const std::string& option, std::optional<int> value);
+void require_allowed(const Command& command, const std::string& option, std::optional<int> value);
 /// The same for `threads`, where 0 means all processors.
 void require_allowed_threads(int threads);
 

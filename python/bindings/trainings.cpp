@@ -15,13 +15,13 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "experiments/commands/command.h"
+#include "experiments/commands/run.h"
+#include "experiments/commands/run_study.h"
 #include "experiments/config/preset.h"
 #include "experiments/config/study_run.h"
 #include "experiments/config/unused_settings.h"
 #include "experiments/training/train.h"
-#include "experiments/verbs/run.h"
-#include "experiments/verbs/run_study.h"
-#include "experiments/verbs/verb.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/kept_images.h"
 #include "python/bindings/module.h"
@@ -155,7 +155,7 @@ fs::path train_study(const Said& said, const std::optional<fs::path>& out, int j
                      const std::string& command, nb::handle listener) {
   require_threads();
   require_allowed_threads(threads);
-  if (jobs != 0) require_allowed(run_verb(), "--jobs", jobs);
+  if (jobs != 0) require_allowed(run_command(), "--jobs", jobs);
   const std::optional<Study> study = said.study();
   if (!study)
     throw InputError(said.origin +

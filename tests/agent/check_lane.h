@@ -183,7 +183,7 @@ void check_point_lane(const Played& played, Complete&& complete) {
       [&](const std::string& name) { return gets_gradient(played.model, name); });
 }
 
-inline void check_point_lane(const AgentConfig& config, const ObservationSpec& spec = kTinySight,
+inline void check_point_lane(const AgentConfig& config, const ObservationSpec& spec = kTinySpec,
                              const EnvironmentFactory& environments = tiny_environment) {
   const Played played(config, spec, environments);
   const auto environment = environments(kEpisodes, config.reinforce.rollouts);
@@ -192,7 +192,7 @@ inline void check_point_lane(const AgentConfig& config, const ObservationSpec& s
 }
 
 /// For every other agent.
-inline void check_look_lane(const AgentConfig& given, const ObservationSpec& spec = kTinySight,
+inline void check_look_lane(const AgentConfig& given, const ObservationSpec& spec = kTinySpec,
                             const EnvironmentFactory& environments = tiny_environment) {
   const Played played(given, spec, environments);
   const AgentConfig& config = played.model.config();

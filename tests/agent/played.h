@@ -48,7 +48,7 @@ inline AgentConfig busy_config(const std::string& core) {
 
 /// A lane of an agent with random weights that has run once.
 struct Played {
-  explicit Played(const AgentConfig& config, const ObservationSpec& spec = kTinySight,
+  explicit Played(const AgentConfig& config, const ObservationSpec& spec = kTinySpec,
                   const EnvironmentFactory& environments = tiny_environment)
       : model(config, spec),
         parameters(zeros<1>(model.layout().size())),

@@ -18,10 +18,10 @@ namespace saccade {
 
 constexpr int kTinyGlimpse = 18;  // D: 2 scales of 3 x 3
 constexpr int kTinyClasses = 3;
-constexpr ObservationSpec kTinySight{.glimpse_size = kTinyGlimpse,
-                                     .num_classes = kTinyClasses,
-                                     .canvas = {1, 12, 12},
-                                     .patch_size = 3};
+constexpr ObservationSpec kTinySpec{.glimpse_size = kTinyGlimpse,
+                                    .num_classes = kTinyClasses,
+                                    .canvas = {1, 12, 12},
+                                    .patch_size = 3};
 
 /// An agent so small that an update takes microseconds. All sizes differ, so that swapped sizes are
 /// detected.

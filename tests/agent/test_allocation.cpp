@@ -18,7 +18,7 @@ TEST_CASE("the counter counts") {
   CHECK(count_allocations([&] { workers.for_each(8, take); }) >= 8);
 }
 
-long allocations_of_updates(const AgentConfig& config, const ObservationSpec& spec = kTinySight,
+long allocations_of_updates(const AgentConfig& config, const ObservationSpec& spec = kTinySpec,
                             const EnvironmentFactory& environments = tiny_environment) {
   const Model model(config, spec);
   Workers workers(2);
@@ -112,7 +112,7 @@ void check_playing(const AgentConfig& config, const ObservationSpec& spec,
 TEST_CASE("playing episodes allocates nothing") {
   for (const auto& [name, config] : every_agent(tiny_config())) {
     CAPTURE(name);
-    check_playing(config, kTinySight, tiny_environment);
+    check_playing(config, kTinySpec, tiny_environment);
   }
   for (const auto& [name, config, task] : every_task_agent(tiny_config())) {
     CAPTURE(name);

@@ -110,7 +110,7 @@ TEST_CASE(
           config.glimpse.size = size;
           config.hidden = {.kind = hidden};
           config.hidden.attend.score_hidden = 6;
-          const int features = Model(config, kTinySight).look().feature_size;
+          const int features = Model(config, kTinySpec).look().feature_size;
           if (gated) config.input = gate(true, features);
           CAPTURE(order);
           CAPTURE(size[0]);

@@ -32,7 +32,7 @@ AgentConfig saved_config(const std::string& core, const std::string& optimizer) 
 // A learner and everything it refers to, after some updates.
 struct Trained {
   explicit Trained(const AgentConfig& config, int updates = 0,
-                   const ObservationSpec& spec = kTinySight,
+                   const ObservationSpec& spec = kTinySpec,
                    const EnvironmentFactory& environments = tiny_environment)
       : model(config, spec), learner(model, environments, 3, workers) {
     step(updates);
@@ -90,7 +90,7 @@ struct SavedCheckpoint : TemporaryFolder {
 };
 
 // Saves a learner, restores it into another, and continues with both.
-void check_round_trip(const AgentConfig& config, const ObservationSpec& spec = kTinySight,
+void check_round_trip(const AgentConfig& config, const ObservationSpec& spec = kTinySpec,
                       const EnvironmentFactory& environments = tiny_environment) {
   Trained trained(config, 7, spec, environments);
   const SavedCheckpoint saved(trained.learner);
@@ -335,15 +335,15 @@ TEST_CASE("the documented layout of a checkpoint covers every parameter of every
   for (const std::string& core : core_kinds()) {
     AgentConfig config = tiny_config(core);
     config.model.depth = 2;
-    check_told(Model(config, kTinySight));
+    check_told(Model(config, kTinySpec));
   }
   AgentConfig config = tiny_config();
   config.glimpse.first = "learned";
   config.glimpse.learn_std = true;
   config.hidden.kind = "attend";
   config.hidden.attend = {.area = "local", .position = "predicted"};
-  check_told(Model(config, kTinySight));
-  for (const auto& [name, agent] : every_agent(tiny_config())) check_told(Model(agent, kTinySight));
+  check_told(Model(config, kTinySpec));
+  for (const auto& [name, agent] : every_agent(tiny_config())) check_told(Model(agent, kTinySpec));
   for (const auto& [name, agent, task] : every_task_agent(tiny_config()))
     check_told(Model(agent, task.spec));
 }

@@ -51,7 +51,7 @@ TEST_CASE("without a context it has no parameters, and with one only those it ne
       AgentConfig without = with;
       without.model.context = "none";
       std::set<std::string> names, more;
-      const Model model(with, kTinySight), other(without, kTinySight);
+      const Model model(with, kTinySpec), other(without, kTinySpec);
       for (const Parameter& p : other.layout().parameters()) names.insert(p.name);
       for (const Parameter& p : model.layout().parameters()) more.insert(p.name);
       names.erase("locator.first");
@@ -145,13 +145,13 @@ TEST_CASE("a context reads a thumbnail, or the canvas itself if they have the sa
 TEST_CASE("a canvas smaller than its thumbnail is refused") {
   AgentConfig config = tiny_config();
   config.model.context_size = 13;
-  CHECK(message_of<InputError>([&] { Model(config, kTinySight); }) == "nothing thrown");
+  CHECK(message_of<InputError>([&] { Model(config, kTinySpec); }) == "nothing thrown");
   config.model.context = "thumbnail";
-  CHECK(message_of<InputError>([&] { Model(config, kTinySight); }) ==
+  CHECK(message_of<InputError>([&] { Model(config, kTinySpec); }) ==
         "model.context_size: 13 pixels, where the canvas has 12 x 12; allowed: up to the shorter "
         "side (12)");
   config.model.context_size = 12;
-  CHECK(message_of<InputError>([&] { Model(config, kTinySight); }) == "nothing thrown");
+  CHECK(message_of<InputError>([&] { Model(config, kTinySpec); }) == "nothing thrown");
 }
 
 TEST_CASE("the multiply-adds of a context agree with a count by hand") {
@@ -164,9 +164,9 @@ TEST_CASE("the multiply-adds of a context agree with a count by hand") {
       CAPTURE(first);
       AgentConfig config = agent;
       config.glimpse.first = first;
-      const Model with(config, kTinySight);
+      const Model with(config, kTinySpec);
       config.model.context = "none";
-      const Model without(config, kTinySight);
+      const Model without(config, kTinySpec);
       const LookTraits& look = with.look();
       // The locator places a point's first look, instead of a parameter; H 5 and two outputs.
       const bool placed = first == "learned" && !look.frame && look.num_candidates == 0;
@@ -177,20 +177,20 @@ TEST_CASE("the multiply-adds of a context agree with a count by hand") {
     }
   AgentConfig config = tiny_config();
   config.glimpse.num_glimpses = 1;  // random: nothing to place
-  const Model without(config, kTinySight);
+  const Model without(config, kTinySpec);
   config.model.context = "thumbnail";
-  CHECK(Model(config, kTinySight).work().forward == without.work().forward);
+  CHECK(Model(config, kTinySpec).work().forward == without.work().forward);
 }
 
 TEST_CASE("an agent with a context starts with the same weights as one without") {
   const TemporaryFolder folder;
   Workers workers(1);
   AgentConfig config = tiny_config("gru");
-  const Model source(config, kTinySight);
+  const Model source(config, kTinySpec);
   const Learner learner(source, tiny_environment, 3, workers);
   save_checkpoint(folder.path / "x", learner, "", {});
   config.model.context = "thumbnail";
-  const Model model(config, kTinySight);
+  const Model model(config, kTinySpec);
   Tensor<1> parameters = zeros<1>(model.layout().size());
   const SharedParameters shared =
       Checkpoint(folder.path / "x").copy_shared(parameters, model.layout());

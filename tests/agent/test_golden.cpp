@@ -62,7 +62,7 @@ struct Episode {
 };
 
 std::vector<Episode> every_episode() {
-  const Task digits{"cluttered", tiny_environment, kTinySight};
+  const Task digits{"cluttered", tiny_environment, kTinySpec};
   std::vector<Episode> all;
   const auto add = [&](const std::string& name, const Task& task, const std::string& glimpse) {
     all.push_back({name, tiny_config("lstm"), task});

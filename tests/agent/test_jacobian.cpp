@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kSide = 12, kPixels = kSide * kSide, kPatch = 3, kPairBatch = 3, kSymbols = 3;
 
-// Canvases of floats that can be perturbed, with the retina of kTinySight as naive loops.
+// Canvases of floats that can be perturbed, with the retina of kTinySpec as naive loops.
 class FloatEnvironment final : public Environment {
  public:
   explicit FloatEnvironment(AnswerKind kind)
@@ -27,7 +27,7 @@ class FloatEnvironment final : public Environment {
   int episodes() const override { return kPairBatch; }
   int glimpse_size() const override { return kTinyGlimpse; }
   int num_classes() const override { return kTinyClasses; }
-  CanvasSize canvas() const override { return kTinySight.canvas; }
+  CanvasSize canvas() const override { return kTinySpec.canvas; }
   AnswerKind answer_kind() const override { return kind_; }
   int max_symbols() const override { return kind_ == AnswerKind::sequence ? kSymbols : 0; }
   std::span<const SceneFacts> facts() const override { return facts_; }
@@ -141,7 +141,7 @@ struct Followed {
   }
 
   static ObservationSpec spec(AnswerKind kind, const PixelScale& pixels) {
-    ObservationSpec spec = kTinySight;
+    ObservationSpec spec = kTinySpec;
     spec.pixels = pixels;
     spec.answer = kind;
     spec.max_symbols = kind == AnswerKind::sequence ? kSymbols : 0;

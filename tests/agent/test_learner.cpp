@@ -50,7 +50,7 @@ struct Snapshot {
 };
 
 Snapshot train(const AgentConfig& config, std::uint64_t seed, int threads, int updates,
-               const ObservationSpec& spec = kTinySight,
+               const ObservationSpec& spec = kTinySpec,
                const EnvironmentFactory& environments = tiny_environment) {
   const Model model(config, spec);
   Workers workers(threads);
@@ -63,7 +63,7 @@ Snapshot train(const AgentConfig& config, std::uint64_t seed, int threads, int u
 std::vector<Snapshot> train_on_ranks(const AgentConfig& config, int count, int updates) {
   std::vector<std::optional<Snapshot>> ends(count);
   on_ranks(count, [&](Ranks& ranks) {
-    const Model model(config, kTinySight);
+    const Model model(config, kTinySpec);
     Workers workers(1 + ranks.rank() % 2);
     Learner learner(model, tiny_environment, 4, workers, ranks);
     for (int n = 0; n < updates; ++n) learner.step();
@@ -177,7 +177,7 @@ TEST_CASE("every advantage estimator is reproducible with every optimiser") {
 TEST_CASE("a learner that restores another's state continues with the same bits") {
   AgentConfig config = learner_config("lstm");
   config.reinforce.advantage = "ema";
-  const Model model(config, kTinySight);
+  const Model model(config, kTinySpec);
   Workers workers(2);
   Learner resumed(model, tiny_environment, 4, workers);
   for (int n = 0; n < 3; ++n) resumed.step();  // used lanes must not matter
@@ -189,7 +189,7 @@ TEST_CASE("a learner that restores another's state continues with the same bits"
 TEST_CASE("a report describes the update") {
   AgentConfig config = tiny_config();
   config.reinforce.advantage = "ema";
-  const Model model(config, kTinySight);
+  const Model model(config, kTinySpec);
   Workers workers(1);
   Learner learner(model, tiny_environment, 1, workers);
   CHECK(learner.total_updates() == 100);
@@ -216,7 +216,7 @@ TEST_CASE("each step has its own average return") {
   config.reinforce.advantage = "ema";
   config.reinforce.reward = "gain";
   config.training.step_loss = 0.5;
-  const Model model(config, kTinySight);
+  const Model model(config, kTinySpec);
   Workers workers(2);
   Learner learner(model, tiny_environment, 1, workers);
   for (int n = 0; n < 30; ++n) learner.step();
@@ -225,7 +225,7 @@ TEST_CASE("each step has its own average return") {
   CHECK(learner.average_returns.front() > 2 * std::abs(learner.average_returns.back()));
 
   config.reinforce.advantage = "none";
-  const Model other(config, kTinySight);
+  const Model other(config, kTinySpec);
   Learner averages_nothing(other, tiny_environment, 1, workers);
   averages_nothing.step();
   for (const double average : averages_nothing.average_returns) CHECK(average == 0.0);
@@ -237,7 +237,7 @@ TEST_CASE("a batch that cannot be divided into lanes is refused") {
     config.training.batch_size = batch_size;
     config.training.lane_size = lane_size;
     config.reinforce.rollouts = rollouts;
-    const Model model(config, kTinySight);
+    const Model model(config, kTinySpec);
     Workers workers(1);
     return message_of<InputError>([&] { Learner(model, tiny_environment, 1, workers); });
   };
@@ -281,7 +281,7 @@ TEST_CASE("episodes never share noise, and every scene is used once, by all its 
     CAPTURE(rollouts);
     AgentConfig config = tiny_config();
     config.reinforce.rollouts = rollouts;
-    const Model model(config, kTinySight);
+    const Model model(config, kTinySpec);
     Workers workers(1);  // all write into one record
     RecordingEnvironment::Record record;
     Learner learner(
@@ -326,7 +326,7 @@ class BrokenEnvironment final : public Environment {
 
 TEST_CASE("an exception from an environment inside a lane reaches the caller, who may continue") {
   const AgentConfig config = tiny_config();
-  const Model model(config, kTinySight);
+  const Model model(config, kTinySpec);
   for (const int threads : {1, 2, 4}) {
     CAPTURE(threads);
     std::atomic<bool> armed = false;
@@ -373,7 +373,7 @@ TEST_CASE("a non-finite loss stops learning and leaves the weights unchanged") {
       CAPTURE(core);
       CAPTURE(poison.parameter);
       CAPTURE(poison.value);
-      const Model model(learner_config(core), kTinySight);
+      const Model model(learner_config(core), kTinySpec);
       Workers workers(2);
       Learner learner(model, tiny_environment, 1, workers);
       for (int n = 0; n < 3; ++n) learner.step();
@@ -387,7 +387,7 @@ TEST_CASE("a non-finite loss stops learning and leaves the weights unchanged") {
 }
 
 TEST_CASE("a gradient that overflows although the losses do not stops learning, too") {
-  const Model model(learner_config("rnn"), kTinySight);
+  const Model model(learner_config("rnn"), kTinySpec);
   Workers workers(1);
   Learner learner(model, tiny_environment, 1, workers);
   const auto fill = [&](const char* name, float value) {

@@ -9,10 +9,10 @@ namespace saccade {
 namespace {
 
 // In colour, and wider than high.
-constexpr ObservationSpec kColourSight{.glimpse_size = 3 * kTinyGlimpse,
-                                       .num_classes = kTinyClasses,
-                                       .canvas = {3, 12, 15},
-                                       .patch_size = 3};
+constexpr ObservationSpec kColourSpec{.glimpse_size = 3 * kTinyGlimpse,
+                                      .num_classes = kTinyClasses,
+                                      .canvas = {3, 12, 15},
+                                      .patch_size = 3};
 
 const Dataset& colour_digits() {
   static const Dataset digits = [] {
@@ -68,7 +68,7 @@ TEST_CASE("looks: a lane agrees with the naive model for a single glimpse") {
       AgentConfig config = agent;
       config.glimpse.num_glimpses = 1;
       config.glimpse.first = first;
-      if (first == "center" && Model(config, kTinySight).look().smooth) continue;  // at (0, 0) only
+      if (first == "center" && Model(config, kTinySpec).look().smooth) continue;  // at (0, 0) only
       // Such scores of a zero state are uniform, and the expected place is (0, 0).
       const bool even = first == "learned" && config.glimpse.addressing == "content" &&
                         config.glimpse.score != "additive";
@@ -82,7 +82,7 @@ TEST_CASE("looks: a lane agrees with the naive model in colour, on a canvas that
   for (const auto& [name, config] : every_agent(busy_config("rnn"))) {
     if (is_point(config)) continue;
     CAPTURE(name);
-    check_look_lane(config, kColourSight, colour_environment);
+    check_look_lane(config, kColourSpec, colour_environment);
   }
 }
 
@@ -147,7 +147,7 @@ TEST_CASE(
     "looks: a lane agrees with the naive model for locations whose gradient passes through the "
     "states") {
   for (const auto& [name, agent] : every_agent(busy_config("gru"))) {
-    const LookTraits look = Model(agent, kTinySight).look();
+    const LookTraits look = Model(agent, kTinySpec).look();
     if (!look.smooth && !look.frame) continue;
     CAPTURE(name);
     AgentConfig config = agent;

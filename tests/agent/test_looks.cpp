@@ -25,7 +25,7 @@ constexpr int kLookEpisodes = 4;
 // Episodes of an agent. Parameters with the same name and shape are equal in all agents.
 struct LookPlayer {
   explicit LookPlayer(const AgentConfig& config, int rollouts = 1)
-      : model(config, kTinySight),
+      : model(config, kTinySpec),
         parameters(zeros<1>(model.layout().size())),
         rollout(model, tiny_environment(kLookEpisodes, rollouts)) {
     for (const Parameter& p : model.layout().parameters()) {
@@ -50,7 +50,7 @@ struct LookPlayer {
   Rollout rollout;
 };
 
-LookTraits look_of(const AgentConfig& config) { return Model(config, kTinySight).look(); }
+LookTraits look_of(const AgentConfig& config) { return Model(config, kTinySpec).look(); }
 
 AgentConfig at_temperature(AgentConfig config, double temperature) {
   config.glimpse.temperature = {temperature, temperature, 1.0};
@@ -122,7 +122,7 @@ TEST_CASE("with equal seeds all kinds start with the same bits in shared paramet
   std::map<Key, int> count;
   for (const auto& [name, config] : every_agent(tiny_config())) {
     CAPTURE(name);
-    const Model model(config, kTinySight);
+    const Model model(config, kTinySpec);
     Tensor<1> parameters = zeros<1>(model.layout().size());
     model.layout().initialize(flat(parameters), 4);
     for (const Parameter& p : model.layout().parameters()) {

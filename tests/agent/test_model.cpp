@@ -16,7 +16,7 @@ namespace {
 TEST_CASE("the std of the policy follows its ramp, or its parameter if it is learned") {
   AgentConfig config = tiny_config();
   config.glimpse.std = {.from = 0.5, .to = 0.1, .over = 0.4};
-  const Model ramp(config, kTinySight);
+  const Model ramp(config, kTinySpec);
   const Tensor<1> unused = zeros<1>(ramp.layout().size());
   const std::pair<double, double> expected[] = {{0.0, 0.5}, {0.1, 0.4}, {0.2, 0.3},
                                                 {0.4, 0.1}, {0.7, 0.1}, {1.0, 0.1}};
@@ -27,7 +27,7 @@ TEST_CASE("the std of the policy follows its ramp, or its parameter if it is lea
   }
 
   config.glimpse.learn_std = true;
-  const Model learned(config, kTinySight);
+  const Model learned(config, kTinySpec);
   Tensor<1> parameters = zeros<1>(learned.layout().size());
   learned.layout().initialize(flat(parameters), 1);
   const auto std_at = [&](double progress) {
@@ -47,7 +47,7 @@ TEST_CASE("the first glimpse that is an action") {
       AgentConfig config = tiny_config();
       config.glimpse.kind = kind;
       config.glimpse.first = first;
-      const Model model(config, kTinySight);
+      const Model model(config, kTinySpec);
       const int steps = model.num_glimpses();
       if (model.look().looks) CHECK(steps == config.glimpse.num_glimpses);
       if (kind == "whole") CHECK(steps == 12);  // the rows of the canvas
@@ -62,7 +62,7 @@ TEST_CASE("with path gradients only, a Gaussian has no REINFORCE and no baseline
     CAPTURE(estimator);
     AgentConfig config = tiny_config();
     config.reinforce.estimator = estimator;
-    const Model model(config, kTinySight);
+    const Model model(config, kTinySpec);
     const bool scored = estimator != "pathwise";
     CHECK(model.look().first_action == (scored ? 1 : config.glimpse.num_glimpses));
     CHECK(model.baseline.has_value() == scored);
@@ -75,7 +75,7 @@ TEST_CASE("with path gradients only, a Gaussian has no REINFORCE and no baseline
 TEST_CASE("a learned first glimpse starts at the centre and stays on the canvas") {
   AgentConfig config = tiny_config();
   config.glimpse.first = "learned";
-  const Model model(config, kTinySight);
+  const Model model(config, kTinySpec);
   Tensor<1> parameters = zeros<1>(model.layout().size());
   model.layout().initialize(flat(parameters), 1);
   Rollout rollout(model, tiny_environment(2, 1));
@@ -95,7 +95,7 @@ TEST_CASE("a learned first glimpse starts at the centre and stays on the canvas"
 
 TEST_CASE("the multiply-adds of an episode agree with a count by hand") {
   // D 18, what 7, where 4, F 8, H 5, locator 6, C 3, T 3.
-  const auto work_of = [](const AgentConfig& config) { return Model(config, kTinySight).work(); };
+  const auto work_of = [](const AgentConfig& config) { return Model(config, kTinySpec).work(); };
   // One glimpse: 18*7 + 2*4 + (7+4)*8 = 222 forward; backward 126 + 8 + 2*88 = 310, since the
   // glimpse and the location get no gradient.
   constexpr std::int64_t kGlimpses = 3 * 222, kGlimpsesBack = 3 * 310;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr float kMean = 0.25F, kDeviation = 0.5F;
 
-ObservationSpec scaled_sight() {
-  ObservationSpec spec = kTinySight;
+ObservationSpec scaled_spec() {
+  ObservationSpec spec = kTinySpec;
   spec.pixels = PixelScale({.mean = {kMean}, .deviation = {kDeviation}}, 1);
   return spec;
 }
@@ -81,7 +81,7 @@ TEST_CASE("scaled pixels equal raw pixels with adjusted weights of the first lay
     if (config.glimpse.kind == "whole" || config.model.kind != "recurrent")
       continue;  // has no layer that
                  // reads pixels
-    const Model scaled(config, scaled_sight()), plain(config, kTinySight);
+    const Model scaled(config, scaled_spec()), plain(config, kTinySpec);
     Tensor<1> parameters = zeros<1>(scaled.layout().size());
     randomize(flat(parameters), scaled.layout(), 0.4F, 5);
     const Tensor<1> others = folded(plain, parameters);

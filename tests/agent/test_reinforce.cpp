@@ -129,7 +129,7 @@ std::vector<float> expected_gradient(AgentConfig config, const std::string& adva
   config.reinforce.reward = reward;
   config.reinforce.trace = trace;
   config.reinforce.rollouts = kPairs;
-  const Model model(config, kTinySight);
+  const Model model(config, kTinySpec);
   Tensor<1> parameters = zeros<1>(model.layout().size());
   randomize(flat(parameters), model.layout(), 0.7F, 9);
   Tensor<3> actions = zeros<3>(2, kPairs, kPlaces);

@@ -17,8 +17,8 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "env/digits.h"
+#include "experiments/commands/run.h"
 #include "experiments/training/train.h"
-#include "experiments/verbs/run.h"
 #include "tests/support.h"
 
 namespace saccade {

@@ -4,9 +4,9 @@
 #include <functional>
 #include <thread>
 
-#include "experiments/verbs/eval.h"
-#include "experiments/verbs/record.h"
-#include "experiments/verbs/run.h"
+#include "experiments/commands/eval.h"
+#include "experiments/commands/record.h"
+#include "experiments/commands/run.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {

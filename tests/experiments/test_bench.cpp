@@ -1,4 +1,4 @@
-#include "experiments/verbs/bench.h"
+#include "experiments/commands/bench.h"
 
 #include <doctest/doctest.h>
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "experiments/commands/command_line.h"
 #include "experiments/config/config.h"
-#include "experiments/verbs/command_line.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 #include "tests/experiments/unwrapped.h"
@@ -33,9 +33,10 @@ TEST_CASE("bad usage is refused with one message and exit code 2") {
   const auto check = [&](const CommandWords& arguments, const std::string& message) {
     check_refused(run_saccade(tiny.path, arguments), message);
   };
-  check({"fly"}, "'fly' is no verb; allowed: run, eval, ");
-  check({"help", "fly"}, "'fly' is no verb; allowed: run, eval, ");
-  check({"train", "tiny.yaml"}, "'train' is no verb; did you mean 'run'?; allowed: run, eval, ");
+  check({"fly"}, "unknown command 'fly'; allowed: run, eval, ");
+  check({"help", "fly"}, "unknown command 'fly'; allowed: run, eval, ");
+  check({"train", "tiny.yaml"},
+        "unknown command 'train'; did you mean 'run'?; allowed: run, eval, ");
   check({"--quiet", "run", "tiny.yaml"}, "The following argument was not expected: --quiet");
   check({"run"}, "config is required");
   check({"eval"}, "run_dir is required");
@@ -45,7 +46,7 @@ TEST_CASE("bad usage is refused with one message and exit code 2") {
   check({"run", "tiny.yaml", "--lr=3"},
         "--lr is no option of run; a setting goes without dashes: training.learning_rate=...");
   check({"eval", "out", "--xyz"}, "--xyz is no option of eval; --help");
-  check({"recrod"}, "'recrod' is no verb; did you mean 'record'?; allowed: run, eval, ");
+  check({"recrod"}, "unknown command 'recrod'; did you mean 'record'?; allowed: run, eval, ");
   check({"run", "tiny.yaml", "--threads", "0"}, "--threads: ");
   for (const char* jobs : {"0", "-1", "1025", "many"})
     check({"run", "tiny.yaml", "seeds=2", "--jobs", jobs}, fmt::format("{}: ", "--jobs"));
@@ -73,12 +74,12 @@ TEST_CASE("help works in every spelling and lists every command") {
   const std::string all = shown({});
   CHECK(shown({"help"}) == all);
   CHECK(shown({"--help"}) == all);
-  for (const Command& verb : verbs()) {
-    CAPTURE(verb.name);
-    CHECK(contains(all, "\n" + verb.group + ":\n"));
-    CHECK(contains(all, "\n  " + verb.name));
-    CHECK(contains(shown({"help", verb.name}), verb.about));
-    CHECK(shown({"help", verb.name}) == shown({verb.name, "--help"}));
+  for (const Command& command : commands()) {
+    CAPTURE(command.name);
+    CHECK(contains(all, "\n" + command.group + ":\n"));
+    CHECK(contains(all, "\n  " + command.name));
+    CHECK(contains(shown({"help", command.name}), command.about));
+    CHECK(shown({"help", command.name}) == shown({command.name, "--help"}));
   }
   for (const std::string& line : split(all, '\n')) {
     CAPTURE(line);
@@ -101,18 +102,18 @@ TEST_CASE("bad configurations and data are refused with one message and exit cod
     CHECK(result.code == 2);
     CHECK(contains(result.err, "saccade: " + message));
   };
-  for (const char* verb : {"run", "bench"}) {
-    CAPTURE(verb);
-    check({verb, "none.yaml"}, "none.yaml: cannot be read: No such file or directory");
-    check({verb, "bad.yaml"}, "bad.yaml:2:1: unknown key 'sede'; did you mean 'seed'?");
-    check({verb, "tiny.yaml", "seed=x"}, "override 'seed=x': seed: 'x' is not an integer");
-    check({verb, "tiny.yaml", "data.path=none"}, "none/train-images-idx3-ubyte: missing");
+  for (const char* command : {"run", "bench"}) {
+    CAPTURE(command);
+    check({command, "none.yaml"}, "none.yaml: cannot be read: No such file or directory");
+    check({command, "bad.yaml"}, "bad.yaml:2:1: unknown key 'sede'; did you mean 'seed'?");
+    check({command, "tiny.yaml", "seed=x"}, "override 'seed=x': seed: 'x' is not an integer");
+    check({command, "tiny.yaml", "data.path=none"}, "none/train-images-idx3-ubyte: missing");
     // Only detected when the task is made.
     check_warned(
-        {verb, "tiny.yaml", "attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[9, 9]"},
+        {command, "tiny.yaml", "attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[9, 9]"},
         "attention.glimpse.grid: [9, 9] candidates 6 pixels apart "
         "(attention.glimpse.stride) span 48 pixels; allowed: at most the canvas (13 x 15)");
-    check_warned({verb, "tiny.yaml", "attention.glimpse.kind=hard_categorical",
+    check_warned({command, "tiny.yaml", "attention.glimpse.kind=hard_categorical",
                   "attention.glimpse.tiles=[13, 4]"},
                  "attention.glimpse.tiles: [13, 4] do not part a canvas of 13 x 15 pixels");
   }

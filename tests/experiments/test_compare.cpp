@@ -1,4 +1,4 @@
-#include "experiments/verbs/compare.h"
+#include "experiments/commands/compare.h"
 
 #include <doctest/doctest.h>
 

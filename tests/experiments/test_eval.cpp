@@ -1,4 +1,4 @@
-#include "experiments/verbs/eval.h"
+#include "experiments/commands/eval.h"
 
 #include <doctest/doctest.h>
 

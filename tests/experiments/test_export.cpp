@@ -1,6 +1,6 @@
 // Exports of trained agents. That an .onnx file computes the same as the agent is tested from
 // Python (tests/python/test_export.py), where a runtime exists.
-#include "experiments/verbs/export.h"
+#include "experiments/commands/export.h"
 
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
@@ -8,10 +8,10 @@
 #include <set>
 
 #include "agent/learning/checkpoint.h"
+#include "experiments/commands/eval.h"
 #include "experiments/export/onnx_model.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/trained.h"
-#include "experiments/verbs/eval.h"
 #include "tests/experiments/npz.h"
 #include "tests/experiments/tiny_task.h"
 

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "agent/credit/advantage.h"
-#include "experiments/verbs/gradients.h"
+#include "experiments/commands/gradients.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {

@@ -258,9 +258,9 @@ TEST_CASE("resuming over a pipe, or training from an endless file, exits with 2"
   check_refused(Program(tiny.path, {"/bin/sh", "-c", limited}).finish(),
                 "/dev/zero: not a regular file");
   const EmptyPipe pipe(tiny.path / "pipe.yaml");
-  for (const CommandWords& verb :
+  for (const CommandWords& command :
        {CommandWords{"run"}, {"config"}, {"bench"}, {"data", "preview", "--out", "a.png"}}) {
-    CommandWords words = verb;
+    CommandWords words = command;
     words.push_back("pipe.yaml");
     check_refused(run_saccade(tiny.path, words), "pipe.yaml: not a regular file");
   }

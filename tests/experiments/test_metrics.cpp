@@ -3,9 +3,9 @@
 #include <set>
 
 #include "agent/learning/loss_sums.h"
+#include "experiments/commands/compare.h"
+#include "experiments/commands/eval.h"
 #include "experiments/runs/run_folder.h"
-#include "experiments/verbs/compare.h"
-#include "experiments/verbs/eval.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {

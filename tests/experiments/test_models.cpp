@@ -3,11 +3,11 @@
 
 #include <cmath>
 
+#include "experiments/commands/eval.h"
+#include "experiments/commands/record.h"
 #include "experiments/files/shipped.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/trained.h"
-#include "experiments/verbs/eval.h"
-#include "experiments/verbs/record.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {

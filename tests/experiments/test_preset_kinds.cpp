@@ -10,12 +10,12 @@
 
 #include "agent/learning/learner.h"
 #include "agent/looking/looking.h"
+#include "experiments/commands/run.h"
 #include "experiments/config/preset.h"
 #include "experiments/config/unused_settings.h"
 #include "experiments/runs/study.h"
 #include "experiments/task/shared_digits.h"
 #include "experiments/task/task.h"
-#include "experiments/verbs/run.h"
 #include "nn/parallel.h"
 #include "tests/experiments/support.h"
 

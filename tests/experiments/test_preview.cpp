@@ -1,4 +1,4 @@
-#include "experiments/verbs/preview.h"
+#include "experiments/commands/preview.h"
 
 #include <doctest/doctest.h>
 

@@ -4,14 +4,14 @@
 #include <mutex>
 #include <utility>
 
+#include "experiments/commands/eval.h"
+#include "experiments/commands/gradients.h"
+#include "experiments/commands/record.h"
+#include "experiments/commands/saliency.h"
 #include "experiments/evaluation/test_report.h"
 #include "experiments/files/progress_bar.h"
 #include "experiments/runs/trained.h"
 #include "experiments/training/progress.h"
-#include "experiments/verbs/eval.h"
-#include "experiments/verbs/gradients.h"
-#include "experiments/verbs/record.h"
-#include "experiments/verbs/saliency.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {
@@ -184,10 +184,10 @@ TEST_CASE("a training without a terminal prints only plain lines") {
 TEST_CASE("every command's progress reaches the total") {
   const TinyExperiment tiny;
   const auto run = tiny.train("out", {"reinforce.reward=probability"});
-  const auto heard = [&](const auto& verb) {
+  const auto heard = [&](const auto& command) {
     std::mutex mutex;
     Pairs pairs;
-    verb([&](std::int64_t done, std::int64_t total) {
+    command([&](std::int64_t done, std::int64_t total) {
       const std::lock_guard guard(mutex);
       pairs.emplace_back(done, total);
     });

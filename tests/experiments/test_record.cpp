@@ -1,4 +1,4 @@
-#include "experiments/verbs/record.h"
+#include "experiments/commands/record.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -8,13 +8,13 @@
 #include <thread>
 
 #include "agent/model/rollout.h"
+#include "experiments/commands/eval.h"
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/episode_picture.h"
 #include "experiments/pictures/heat_map.h"
 #include "experiments/pictures/legend.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/trained.h"
-#include "experiments/verbs/eval.h"
 #include "tests/experiments/gif.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"

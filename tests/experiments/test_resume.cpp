@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "agent/learning/checkpoint.h"
+#include "experiments/commands/run.h"
 #include "experiments/training/train.h"
-#include "experiments/verbs/run.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 

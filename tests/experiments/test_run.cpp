@@ -1,4 +1,4 @@
-#include "experiments/verbs/run.h"
+#include "experiments/commands/run.h"
 
 #include <doctest/doctest.h>
 

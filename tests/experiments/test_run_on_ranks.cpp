@@ -4,8 +4,8 @@
 #include <atomic>
 
 #include "agent/learning/checkpoint.h"
+#include "experiments/commands/run.h"
 #include "experiments/training/same_run.h"
-#include "experiments/verbs/run.h"
 #include "tests/experiments/support.h"
 #include "tests/thread_ranks.h"
 

@@ -1,4 +1,4 @@
-#include "experiments/verbs/saliency.h"
+#include "experiments/commands/saliency.h"
 
 #include <doctest/doctest.h>
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "experiments/commands/command.h"
 #include "experiments/config/config.h"
 #include "experiments/runs/build_facts.h"
-#include "experiments/verbs/verb.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 
@@ -18,17 +18,17 @@ TEST_CASE("--help exits with 0 and lists the commands") {
   const TemporaryFolder folder;
   const Result help = run_saccade(folder.path, {"--help"});
   check_done(help);
-  for (const Command& verb : verbs()) {
-    CAPTURE(verb.name);
-    CHECK(contains(help.out, fmt::format("\n  {} ", verb.name)));
-    const Result of_verb = run_saccade(folder.path, {verb.name, "--help"});
-    check_done(of_verb);
-    CHECK(contains(of_verb.out, fmt::format("Usage: saccade {} ", verb.name)));
-    for (const Option& option : verb.options)
-      CHECK(contains(of_verb.out, fmt::format("\n  {} ", option.name)));
-    REQUIRE(verb.examples.size() == 2);
-    for (const std::string& example : verb.examples)
-      CHECK(contains(of_verb.out, fmt::format("\n  {}", example)));
+  for (const Command& command : commands()) {
+    CAPTURE(command.name);
+    CHECK(contains(help.out, fmt::format("\n  {} ", command.name)));
+    const Result of_command = run_saccade(folder.path, {command.name, "--help"});
+    check_done(of_command);
+    CHECK(contains(of_command.out, fmt::format("Usage: saccade {} ", command.name)));
+    for (const Option& option : command.options)
+      CHECK(contains(of_command.out, fmt::format("\n  {} ", option.name)));
+    REQUIRE(command.examples.size() == 2);
+    for (const std::string& example : command.examples)
+      CHECK(contains(of_command.out, fmt::format("\n  {}", example)));
   }
 }
 
@@ -44,13 +44,13 @@ TEST_CASE("--version shows how the program was built") {
 
 TEST_CASE("options shared by several commands have the same wording") {
   std::map<std::string, std::string> said;
-  for (const Command& verb : verbs())
-    for (const Option& option : verb.options)
+  for (const Command& command : commands())
+    for (const Option& option : command.options)
       for (const char* shared : {"--threads", "--json", "--force", "--quiet", "--strict", "config",
                                  "overrides", "run_dir"})
         if (option.name == shared) {
-          CAPTURE(verb.name);
-          const bool own = option.name == "config" && verb.name == "slurm";  // a study
+          CAPTURE(command.name);
+          const bool own = option.name == "config" && command.name == "slurm";  // a study
           if (!own) CHECK(said.emplace(shared, option.about).first->second == option.about);
         }
   CHECK(said.size() == 8);
@@ -152,9 +152,9 @@ TEST_CASE("zsh and fish completion and the manual have every command and option"
     CAPTURE(arguments.back());
     const Result text = run_saccade(folder.path, arguments);
     check_done(text);
-    for (const Command& verb : verbs()) {
-      CHECK(contains(text.out, verb.name));
-      for (const Option& option : verb.options)
+    for (const Command& command : commands()) {
+      CHECK(contains(text.out, command.name));
+      for (const Option& option : command.options)
         if (option.name.starts_with("--") && option.name.find('-', 2) == std::string::npos)
           CHECK(contains(text.out, option.name.substr(2)));
     }

@@ -31,13 +31,13 @@ TEST_CASE("a word matches a setting by its name, its ending or an alias, otherwi
 }
 
 TEST_CASE("a word with few typos finds its match") {
-  const std::vector<std::string> verbs = {"run", "record", "eval", "compare"};
-  CHECK(nearest_word("recrod", verbs) == "record");
-  CHECK(nearest_word("evla", verbs) == "eval");
-  CHECK(nearest_word("compair", verbs) == "compare");
-  CHECK(nearest_word("rn", verbs) == "run");
-  CHECK_FALSE(nearest_word("xyz", verbs));
-  CHECK_FALSE(nearest_word("", verbs));
+  const std::vector<std::string> commands = {"run", "record", "eval", "compare"};
+  CHECK(nearest_word("recrod", commands) == "record");
+  CHECK(nearest_word("evla", commands) == "eval");
+  CHECK(nearest_word("compair", commands) == "compare");
+  CHECK(nearest_word("rn", commands) == "run");
+  CHECK_FALSE(nearest_word("xyz", commands));
+  CHECK_FALSE(nearest_word("", commands));
   CHECK(nearest_word("hard_gausian", {"soft_gaussian", "hard_gaussian"}) == "hard_gaussian");
 }
 

@@ -1,5 +1,5 @@
 // The script written by `saccade slurm`. scripts/try-slurm tries it with a real Slurm.
-#include "experiments/verbs/slurm.h"
+#include "experiments/commands/slurm.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "experiments/verbs/status.h"
+#include "experiments/commands/status.h"
 
 #include <doctest/doctest.h>
 

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/stop.h"
-#include "experiments/verbs/bench.h"
-#include "experiments/verbs/compare.h"
-#include "experiments/verbs/eval.h"
-#include "experiments/verbs/gradients.h"
-#include "experiments/verbs/record.h"
-#include "experiments/verbs/saliency.h"
+#include "experiments/commands/bench.h"
+#include "experiments/commands/compare.h"
+#include "experiments/commands/eval.h"
+#include "experiments/commands/gradients.h"
+#include "experiments/commands/record.h"
+#include "experiments/commands/saliency.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 

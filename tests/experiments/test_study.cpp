@@ -4,10 +4,10 @@
 
 #include <regex>
 
+#include "experiments/commands/run_study.h"
 #include "experiments/config/variants.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_folder.h"
-#include "experiments/verbs/run_study.h"
 #include "tests/experiments/studies.h"
 
 namespace saccade {

@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/commands/compare.h"
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/report_page.h"
 #include "experiments/comparison/tables.h"
-#include "experiments/verbs/compare.h"
 #include "tests/experiments/support.h"
 #include "tests/experiments/unwrapped.h"
 

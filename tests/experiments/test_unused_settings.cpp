@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "experiments/commands/run.h"
 #include "experiments/config/config_table.h"
 #include "experiments/files/shipped.h"
 #include "experiments/runs/study.h"
-#include "experiments/verbs/run.h"
 #include "tests/experiments/config_messages.h"
 #include "tests/experiments/support.h"
 

@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
 
+#include "experiments/commands/eval.h"
 #include "experiments/evaluation/attention_weights.h"
 #include "experiments/files/npz.h"
 #include "experiments/pictures/weight_table.h"
-#include "experiments/verbs/eval.h"
 #include "tests/experiments/npz.h"
 #include "tests/experiments/support.h"
 #include "tests/experiments/tiny_task.h"

@@ -1,5 +1,5 @@
-#include "experiments/verbs/slurm.h"
-#include "experiments/verbs/verb.h"
+#include "experiments/commands/slurm.h"
+#include "experiments/commands/command.h"
 
 #include <fmt/format.h>
 #include <spawn.h>
@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/output.h"
-#include "experiments/verbs/command_line.h"
-#include "experiments/verbs/run_study.h"
+#include "experiments/commands/command_line.h"
+#include "experiments/commands/run_study.h"
 
 namespace saccade {
 namespace {
@@ -124,7 +124,7 @@ std::string slurm(const SlurmOptions& options) {
                         : fmt::format("sbatch {}\n", shell_word(file.string()));
 }
 
-Command slurm_verb() {
+Command slurm_command() {
   const auto options = std::make_shared<SlurmOptions>();
   return {
       .name = "slurm",

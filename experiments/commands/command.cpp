@@ -1,4 +1,4 @@
-#include "experiments/verbs/verb.h"
+#include "experiments/commands/command.h"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,12 @@
 
 namespace saccade {
 
-std::vector<Command> verbs() {
-  return {run_verb(),        eval_verb(),   compare_verb(), record_verb(), saliency_verb(),
-          gradients_verb(),  export_verb(), presets_verb(), config_verb(), settings_verb(),
-          metrics_verb(),    data_verb(),   bench_verb(),   status_verb(), slurm_verb(),
-          completion_verb(), manual_verb()};
+std::vector<Command> commands() {
+  return {run_command(),      eval_command(),      compare_command(), record_command(),
+          saliency_command(), gradients_command(), export_command(),  presets_command(),
+          config_command(),   settings_command(),  metrics_command(), data_command(),
+          bench_command(),    status_command(),    slurm_command(),   completion_command(),
+          manual_command()};
 }
 
 void say(const std::string& text) { fmt::print("{}", printable(text)); }
@@ -29,13 +30,13 @@ Ending say_unless_stopped(const Call& call, const std::string& what,
   return Ending::done;
 }
 
-void require_one_rank(const std::string& verb) {
+void require_one_rank(const std::string& command) {
   const Launch started = launch();
   if (started.count == 1) return;
   throw InputError(fmt::format(
       "saccade {} was started as {} ranks, each of which would do all of it; allowed: 1 "
       "rank (without mpirun), but for saccade run",
-      verb, started.count));
+      command, started.count));
 }
 
 }  // namespace saccade

@@ -1,5 +1,5 @@
-#include "experiments/verbs/eval.h"
-#include "experiments/verbs/verb.h"
+#include "experiments/commands/eval.h"
+#include "experiments/commands/command.h"
 
 #include <fmt/format.h>
 
@@ -57,7 +57,7 @@ std::string eval(const EvalOptions& options, const ProgressCallback& on_progress
   return json_text(document, 2) + "\n";
 }
 
-Command eval_verb() {
+Command eval_command() {
   const auto options = std::make_shared<EvalOptions>();
   return {
       .name = "eval",

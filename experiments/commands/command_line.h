@@ -4,14 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "experiments/verbs/verb.h"
+#include "experiments/commands/command.h"
 
 namespace saccade {
 
 /// Parses a command line into the options of the command it names, and returns that command;
 /// nullptr if help was requested, which is printed. Throws InputError for anything that no command
 /// accepts.
-const Command* read_command_line(std::span<const Command> verbs, int argc, const char* const* argv);
+const Command* read_command_line(std::span<const Command> commands, int argc,
+                                 const char* const* argv);
 
 /// Returns a word, quoted if a shell requires it.
 std::string shell_word(const std::string& word);

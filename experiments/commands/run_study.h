@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "experiments/commands/run.h"
 #include "experiments/runs/study.h"
 #include "experiments/training/progress.h"
-#include "experiments/verbs/run.h"
 
 namespace saccade {
 

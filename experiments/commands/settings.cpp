@@ -1,4 +1,4 @@
-#include "experiments/verbs/settings.h"
+#include "experiments/commands/settings.h"
 
 #include <fmt/format.h>
 
@@ -10,13 +10,13 @@
 
 #include "base/error.h"
 #include "base/name_table.h"
+#include "experiments/commands/command.h"
 #include "experiments/config/config_table.h"
 #include "experiments/config/preset.h"
 #include "experiments/config/setting_names.h"
 #include "experiments/config/settings_schema.h"
 #include "experiments/config/unused_settings.h"
 #include "experiments/runs/study.h"
-#include "experiments/verbs/verb.h"
 
 namespace saccade {
 namespace {
@@ -120,7 +120,7 @@ std::string list_presets(bool json) {
   return text + "\nTimes are of two cores. `saccade config NAME` shows one whole.\n";
 }
 
-Command settings_verb() {
+Command settings_command() {
   struct Line {
     std::string pattern;
     bool json = false, schema = false;
@@ -141,7 +141,7 @@ Command settings_verb() {
           .examples = {"saccade settings glimpse.std", "saccade settings --schema > schema.json"}};
 }
 
-Command config_verb() {
+Command config_command() {
   struct Line {
     ConfigOptions options;
     bool strict = false;
@@ -162,7 +162,7 @@ Command config_verb() {
                        "saccade config soft60 training.episodes=10_000 --strict > mine.yaml"}};
 }
 
-Command presets_verb() {
+Command presets_command() {
   const auto json = std::make_shared<bool>(false);
   return {.name = "presets",
           .group = "Experiments",

@@ -1,5 +1,5 @@
-#include "experiments/verbs/run.h"
-#include "experiments/verbs/verb.h"
+#include "experiments/commands/run.h"
+#include "experiments/commands/command.h"
 
 #include <fmt/format.h>
 
@@ -13,6 +13,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "experiments/commands/run_study.h"
+#include "experiments/commands/warn_unused.h"
 #include "experiments/evaluation/test_report.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/study.h"
@@ -21,8 +23,6 @@
 #include "experiments/training/progress.h"
 #include "experiments/training/study_training.h"
 #include "experiments/training/train.h"
-#include "experiments/verbs/run_study.h"
-#include "experiments/verbs/warn_unused.h"
 
 namespace saccade {
 namespace {
@@ -175,7 +175,7 @@ Ending call_run(RunLine& line, const Call& call) {
 
 }  // namespace
 
-Command run_verb() {
+Command run_command() {
   const auto line = std::make_shared<RunLine>();
   RunOptions& options = line->options;
   return {

@@ -1,4 +1,4 @@
-#include "experiments/verbs/run_study.h"
+#include "experiments/commands/run_study.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,11 +15,11 @@
 #include "base/printable.h"
 #include "base/read_text.h"
 #include "base/stop.h"
+#include "experiments/commands/compare.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/folder_lock.h"
 #include "experiments/training/study_screen.h"
 #include "experiments/training/study_training.h"
-#include "experiments/verbs/compare.h"
 
 namespace saccade {
 namespace {

@@ -1,5 +1,5 @@
-#include "experiments/verbs/saliency.h"
-#include "experiments/verbs/verb.h"
+#include "experiments/commands/saliency.h"
+#include "experiments/commands/command.h"
 
 #include <fmt/format.h>
 
@@ -116,7 +116,7 @@ std::string saliency(const SaliencyOptions& options, const ProgressCallback& on_
   return fmt::format("{}\n{}\n", png.string(), npz.string());
 }
 
-Command saliency_verb() {
+Command saliency_command() {
   const auto options = std::make_shared<SaliencyOptions>();
   return {.name = "saliency",
           .group = "Look at agents",

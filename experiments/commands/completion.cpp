@@ -1,4 +1,4 @@
-#include "experiments/verbs/completion.h"
+#include "experiments/commands/completion.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,41 +15,42 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Words verb_names(std::span<const Command> verbs) {
+Words command_names(std::span<const Command> commands) {
   Words names;
-  for (const Command& verb : verbs) names.push_back(verb.name);
+  for (const Command& command : commands) names.push_back(command.name);
   return names;
 }
 
-bool takes(const Command& verb, const std::string& option) {
-  return std::ranges::any_of(verb.options, [&](const Option& o) { return o.name == option; });
+bool takes(const Command& command, const std::string& option) {
+  return std::ranges::any_of(command.options, [&](const Option& o) { return o.name == option; });
 }
 
-Words dashed_options(const Command& verb) {
+Words dashed_options(const Command& command) {
   Words names = {"--help"};
-  for (const Option& option : verb.options)
+  for (const Option& option : command.options)
     if (option.name.starts_with("--")) names.push_back(option.name);
   return names;
 }
 
 // Returns the other words that may follow a command: settings and named things.
-Words other_words(const Command& verb) {
+Words other_words(const Command& command) {
   Words words;
-  if (takes(verb, kConfigOption) || takes(verb, "study")) words = shipped_experiments();
-  if (takes(verb, "run_dir") || takes(verb, "run_dirs") || takes(verb, "folders"))
+  if (takes(command, kConfigOption) || takes(command, "study")) words = shipped_experiments();
+  if (takes(command, "run_dir") || takes(command, "run_dirs") || takes(command, "folders"))
     words = shipped_agents();
-  if (takes(verb, kOverridesOption))
+  if (takes(command, kOverridesOption))
     for (const std::string& key : setting_keys()) words.push_back(key + "=");
-  if (verb.name == "settings") words = setting_keys();
-  if (verb.name == "completion") words = shells();
+  if (command.name == "settings") words = setting_keys();
+  if (command.name == "completion") words = shells();
   return words;
 }
 
-std::string for_bash(std::span<const Command> verbs) {
+std::string for_bash(std::span<const Command> commands) {
   std::string cases;
-  for (const Command& verb : verbs)
-    cases += fmt::format("    {}) words=\"{} {}\" ;;\n", verb.name,
-                         fmt::join(dashed_options(verb), " "), fmt::join(other_words(verb), " "));
+  for (const Command& command : commands)
+    cases +=
+        fmt::format("    {}) words=\"{} {}\" ;;\n", command.name,
+                    fmt::join(dashed_options(command), " "), fmt::join(other_words(command), " "));
   return fmt::format(
       R"(# bash completion of saccade: source it, or put it where bash-completion looks.
 _saccade() {{
@@ -65,7 +66,7 @@ _saccade() {{
 }}
 complete -o filenames -F _saccade saccade
 )",
-      fmt::join(verb_names(verbs), " "), cases);
+      fmt::join(command_names(commands), " "), cases);
 }
 
 // Quotes text in single quotes for zsh and fish.
@@ -75,28 +76,28 @@ std::string quoted(std::string text, const std::string& apostrophe) {
   return text;
 }
 
-std::string for_zsh(std::span<const Command> verbs) {
+std::string for_zsh(std::span<const Command> commands) {
   const auto described = [](const std::string& name, const std::string& about) {
     return fmt::format("'{}:{}'", name, quoted(about, "'\\''"));
   };
   std::string names, cases;
-  for (const Command& verb : verbs) {
-    names += "    " + described(verb.name, verb.about) + "\n";
-    cases += fmt::format("    {})\n      options=(\n", verb.name);
-    for (const Option& option : verb.options)
+  for (const Command& command : commands) {
+    names += "    " + described(command.name, command.about) + "\n";
+    cases += fmt::format("    {})\n      options=(\n", command.name);
+    for (const Option& option : command.options)
       if (option.name.starts_with("--"))
         cases += "        " + described(option.name, option.about) + "\n";
     cases +=
-        fmt::format("      )\n      words=({})\n      ;;\n", fmt::join(other_words(verb), " "));
+        fmt::format("      )\n      words=({})\n      ;;\n", fmt::join(other_words(command), " "));
   }
   return fmt::format(R"(#compdef saccade
 # zsh completion of saccade: put it into a folder of $fpath as _saccade.
 _saccade() {{
-  local -a verbs options words
-  verbs=(
+  local -a commands options words
+  commands=(
 {})
   if (( CURRENT == 2 )); then
-    _describe verb verbs
+    _describe command commands
     return
   fi
   case $words[2] in
@@ -111,19 +112,19 @@ _saccade "$@"
                      names, cases);
 }
 
-std::string for_fish(std::span<const Command> verbs) {
+std::string for_fish(std::span<const Command> commands) {
   std::string script =
       "# fish completion of saccade: put it into ~/.config/fish/completions/saccade.fish.\n";
-  for (const Command& verb : verbs) {
-    script += fmt::format("complete -c saccade -n __fish_use_subcommand -a {} -d '{}'\n", verb.name,
-                          quoted(verb.about, "\\'"));
+  for (const Command& command : commands) {
+    script += fmt::format("complete -c saccade -n __fish_use_subcommand -a {} -d '{}'\n",
+                          command.name, quoted(command.about, "\\'"));
     const std::string behind =
-        fmt::format("complete -c saccade -n '__fish_seen_subcommand_from {}'", verb.name);
-    for (const Option& option : verb.options)
+        fmt::format("complete -c saccade -n '__fish_seen_subcommand_from {}'", command.name);
+    for (const Option& option : command.options)
       if (option.name.starts_with("--"))
         script += fmt::format("{} -l {} -d '{}'\n", behind, option.name.substr(2),
                               quoted(option.about, "\\'"));
-    if (const Words words = other_words(verb); !words.empty())
+    if (const Words words = other_words(command); !words.empty())
       script += fmt::format("{} -a '{}'\n", behind, fmt::join(words, " "));
   }
   return script;
@@ -139,11 +140,11 @@ const NameTable<std::string (*)(std::span<const Command>)>& table() {
 
 std::vector<std::string> shells() { return table().names(); }
 
-std::string completion(const std::string& shell, std::span<const Command> verbs) {
-  return table().at(shell)(verbs);
+std::string completion(const std::string& shell, std::span<const Command> commands) {
+  return table().at(shell)(commands);
 }
 
-Command completion_verb() {
+Command completion_command() {
   const auto shell = std::make_shared<std::string>();
   return {.name = "completion",
           .group = "The shell",
@@ -151,7 +152,7 @@ Command completion_verb() {
           .options = {{"shell", shell.get(), "bash, zsh, fish", Option::kRequired}},
           .call =
               [shell](const Call&) {
-                say(completion(*shell, verbs()));
+                say(completion(*shell, commands()));
                 return Ending::done;
               },
           .examples = {"source <(saccade completion bash)",

@@ -1,4 +1,4 @@
-#include "experiments/verbs/data.h"
+#include "experiments/commands/data.h"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "base/name_table.h"
 #include "env/digits.h"
+#include "experiments/commands/command.h"
+#include "experiments/commands/preview.h"
 #include "experiments/download/fetch.h"
 #include "experiments/files/progress_bar.h"
-#include "experiments/verbs/preview.h"
-#include "experiments/verbs/verb.h"
 
 namespace saccade {
 namespace {
@@ -128,7 +128,7 @@ Ending call_download(DataLine& line, const Call& call) {
 
 }  // namespace
 
-Command data_verb() {
+Command data_command() {
   const auto line = std::make_shared<DataLine>();
   return {.name = "data",
           .group = "Experiments",

@@ -1,4 +1,4 @@
-#include "experiments/verbs/command_line.h"
+#include "experiments/commands/command_line.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -55,11 +55,11 @@ std::string or_nothing(const std::optional<std::string>& meant) {
 
 // Returns the error for an unknown option: the proper syntax if it is a setting, otherwise the
 // nearest option.
-std::string option_fault(const CLI::App& verb, const std::string& word) {
+std::string option_fault(const CLI::App& command, const std::string& word) {
   const std::string name = word.substr(2, word.find('=') - 2);
   std::vector<std::string> options = {"help"};
   bool takes_settings = false;
-  for (const CLI::Option* option : verb.get_options()) {
+  for (const CLI::Option* option : command.get_options()) {
     if (!option->get_lnames().empty()) options.push_back(option->get_lnames()[0]);
     takes_settings = takes_settings || option->get_name() == kOverridesOption;
   }
@@ -70,7 +70,7 @@ std::string option_fault(const CLI::App& verb, const std::string& word) {
     hint = fmt::format("; a setting goes without dashes: {}=...", *key);
   else if (nearest)
     hint = or_nothing("--" + *nearest);
-  return fmt::format("--{} is no option of {}{}", name, verb.get_name(), hint);
+  return fmt::format("--{} is no option of {}{}", name, command.get_name(), hint);
 }
 
 // Names used by other programs.
@@ -80,16 +80,16 @@ constexpr std::pair<const char*, const char*> kOtherNames[] = {
     {"plot", "compare"}, {"download", "data"},    {"speed", "bench"},  {"list", "presets"},
     {"sweep", "run"},    {"explain", "saliency"}, {"manual", "man"}};
 
-std::optional<std::string> meant_verb(const std::string& word,
-                                      const std::vector<std::string>& names) {
-  for (const auto& [other, verb] : kOtherNames)
-    if (word == other) return verb;
+std::optional<std::string> meant_command(const std::string& word,
+                                         const std::vector<std::string>& names) {
+  for (const auto& [other, command] : kOtherNames)
+    if (word == other) return command;
   return nearest_word(word, names);
 }
 
-std::string verb_fault(const std::string& word, const std::vector<std::string>& names) {
-  return fmt::format("'{}' is no verb{}; allowed: {}", word, or_nothing(meant_verb(word, names)),
-                     fmt::join(names, ", "));
+std::string command_fault(const std::string& word, const std::vector<std::string>& names) {
+  return fmt::format("unknown command '{}'{}; allowed: {}", word,
+                     or_nothing(meant_command(word, names)), fmt::join(names, ", "));
 }
 
 // Returns the usage error; an unknown command lists the valid ones.
@@ -100,10 +100,10 @@ std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
     return error.what();
   }
   std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands(nullptr)) names.push_back(verb->get_name());
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
   const std::vector<std::string> words = app.remaining();
-  if (words.empty()) return fmt::format("no verb; allowed: {}", fmt::join(names, ", "));
-  return verb_fault(words[0], names);
+  if (words.empty()) return fmt::format("no command; allowed: {}", fmt::join(names, ", "));
+  return command_fault(words[0], names);
 }
 
 std::string version_text() {
@@ -120,39 +120,39 @@ constexpr const char* kFirstSteps =
     "  saccade help run                            what a command takes";
 
 // Turns `help` and an empty line into --help, and `help run` into `run --help`.
-std::vector<std::string> without_help_verb(std::vector<std::string> words,
-                                           const std::vector<std::string>& names) {
+std::vector<std::string> without_help_command(std::vector<std::string> words,
+                                              const std::vector<std::string>& names) {
   if (words.empty()) return {"--help"};
   if (words[0] != "help") return words;
   words.erase(words.begin());
   if (!words.empty() && std::ranges::find(names, words[0]) == names.end())
-    throw InputError(verb_fault(words[0], names));
+    throw InputError(command_fault(words[0], names));
   words.emplace_back("--help");
   return words;
 }
 
 }  // namespace
 
-const Command* read_command_line(std::span<const Command> verbs, int argc,
+const Command* read_command_line(std::span<const Command> commands, int argc,
                                  const char* const* argv) {
   CLI::App app{"Saccade: recurrent visual attention, hard and soft.", "saccade"};
   app.set_version_flag("--version", version_text(), "Print what the program was made of, and exit");
   app.require_subcommand(1);
   app.footer(kFirstSteps);
   std::vector<std::string> names;
-  for (const Command& verb : verbs) {
-    names.push_back(verb.name);
-    CLI::App* added = app.add_subcommand(verb.name, verb.about)->group(verb.group);
-    for (const Option& option : verb.options) add(*added, option);
-    if (!verb.examples.empty())
-      added->footer(fmt::format("Examples:\n  {}", fmt::join(verb.examples, "\n  ")));
+  for (const Command& command : commands) {
+    names.push_back(command.name);
+    CLI::App* added = app.add_subcommand(command.name, command.about)->group(command.group);
+    for (const Option& option : command.options) add(*added, option);
+    if (!command.examples.empty())
+      added->footer(fmt::format("Examples:\n  {}", fmt::join(command.examples, "\n  ")));
   }
   // The program's own help lines are short, those of the options are not.
   const auto formatter = std::make_shared<CLI::Formatter>();
   formatter->column_width(14);
   formatter->label("SUBCOMMAND", "COMMAND");
   app.formatter(formatter);
-  std::vector<std::string> words = without_help_verb({argv + 1, argv + argc}, names);
+  std::vector<std::string> words = without_help_command({argv + 1, argv + argc}, names);
   std::ranges::reverse(words);  // the order that CLI11 expects
   try {
     app.parse(std::move(words));
@@ -162,8 +162,8 @@ const Command* read_command_line(std::span<const Command> verbs, int argc,
     app.exit(error);  // prints the help
     return nullptr;
   }
-  for (const Command& verb : verbs)
-    if (app.got_subcommand(verb.name)) return &verb;
+  for (const Command& command : commands)
+    if (app.got_subcommand(command.name)) return &command;
   return nullptr;
 }
 

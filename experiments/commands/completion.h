@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/verbs/verb.h"
+#include "experiments/commands/command.h"
 
 namespace saccade {
 
@@ -13,6 +13,6 @@ std::vector<std::string> shells();
 
 /// Returns a script with which a shell completes commands, options, settings and the names of
 /// presets and trained agents. Throws InputError listing the shells.
-std::string completion(const std::string& shell, std::span<const Command> verbs);
+std::string completion(const std::string& shell, std::span<const Command> commands);
 
 }  // namespace saccade

@@ -1,4 +1,4 @@
-#include "experiments/verbs/manual.h"
+#include "experiments/commands/manual.h"
 
 #include <fmt/format.h>
 
@@ -20,32 +20,32 @@ std::string placeholder(const Option& option) {
   return option.name.starts_with("--") ? " \\fIvalue\\fR" : "";
 }
 
-std::string section_of(const Command& verb) {
+std::string section_of(const Command& command) {
   std::string usage;
-  for (const Option& option : verb.options)
+  for (const Option& option : command.options)
     if (!option.name.starts_with("--")) usage += " \\fI" + roff(option.name) + "\\fR";
   std::string text =
-      fmt::format(".SS {}{} [\\fIoptions\\fR]\n{}.\n", verb.name, usage, roff(verb.about));
-  for (const Option& option : verb.options)
+      fmt::format(".SS {}{} [\\fIoptions\\fR]\n{}.\n", command.name, usage, roff(command.about));
+  for (const Option& option : command.options)
     text += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(option.name), placeholder(option),
                         roff(option.about));
-  if (!verb.examples.empty()) text += ".PP\nExamples:\n.PP\n.nf\n";
-  for (const std::string& example : verb.examples) text += "    " + roff(example) + "\n";
-  return text + (verb.examples.empty() ? "" : ".fi\n");
+  if (!command.examples.empty()) text += ".PP\nExamples:\n.PP\n.nf\n";
+  for (const std::string& example : command.examples) text += "    " + roff(example) + "\n";
+  return text + (command.examples.empty() ? "" : ".fi\n");
 }
 
 }  // namespace
 
-std::string manual(std::span<const Command> verbs) {
+std::string manual(std::span<const Command> commands) {
   std::string text = fmt::format(
       ".TH SACCADE 1 \"\" \"saccade {}\" \"User commands\"\n.SH NAME\n"
       "saccade \\- recurrent visual attention, hard and soft\n.SH SYNOPSIS\n"
-      ".B saccade\n\\fIverb\\fR [\\fIarguments\\fR]\n.SH DESCRIPTION\n"
+      ".B saccade\n\\fIcommand\\fR [\\fIarguments\\fR]\n.SH DESCRIPTION\n"
       "Trains, tests, films and compares agents that see a large image only through a small "
       "glimpse, "
       "move it a few times, and say what is there.\n.SH VERBS\n",
       roff(version()));
-  for (const Command& verb : verbs) text += section_of(verb);
+  for (const Command& command : commands) text += section_of(command);
   text += ".SH SETTINGS\nWhat the file of an experiment says, or key.path=value over it.\n";
   Config defaults;
   for (const Setting& setting : settings(defaults))
@@ -59,14 +59,14 @@ std::string manual(std::span<const Command> verbs) {
   return text;
 }
 
-Command manual_verb() {
+Command manual_command() {
   return {.name = "man",
           .group = "The shell",
           .about = "Print the manual page",
           .options = {},
           .call =
               [](const Call&) {
-                say(manual(verbs()));
+                say(manual(commands()));
                 return Ending::done;
               },
           .examples = {"saccade man | man -l -", "saccade man > saccade.1"}};

@@ -1,5 +1,5 @@
-#include "experiments/verbs/gradients.h"
-#include "experiments/verbs/verb.h"
+#include "experiments/commands/gradients.h"
+#include "experiments/commands/command.h"
 
 #include <fmt/format.h>
 
@@ -14,6 +14,7 @@
 
 #include "agent/credit/advantage.h"
 #include "agent/credit/reward.h"
+#include "agent/learning/credit_assignment.h"
 #include "agent/model/rollout.h"
 #include "attention/categorical.h"
 #include "base/error.h"
@@ -109,13 +110,8 @@ class LocatorGradient {
         seed_(trained.task.config.evaluation.seed),
         rollout_(model_, trained.task.environments(Split::test)(options.scenes * options.rollouts,
                                                                 options.rollouts)),
-        critic_(model_.baseline->make_memory(steps(), rollout_.episodes())),
+        credit_(model_, rollout_.episodes()),
         by_step_(find_reward(model_.config().reinforce.reward).by_step),
-        trace_(trace_of(model_.config().reinforce, model_.answer().acts)),
-        earned_(zeros<2>(steps(), rollout_.episodes())),
-        returns_(zeros<2>(steps(), rollout_.episodes())),
-        baselines_(zeros<2>(steps(), rollout_.episodes())),
-        advantages_(zeros<2>(steps(), rollout_.episodes())),
         gradient_(zeros<1>(model_.layout().size())) {}
 
   int steps() const { return model_.num_glimpses(); }
@@ -129,9 +125,7 @@ class LocatorGradient {
                                .sampling = SamplingMode::sample,
                                .replay = replay,
                                .classify_every_step = by_step_});
-    rollout_.answer->earned(matrix(earned_));
-    discounted_returns(matrix(returns_), matrix(earned_), trace_.of_returns);
-    rollout_.estimate_baselines(baselines_, critic_, parameters_);
+    credit_.observe(rollout_, parameters_, /*with_baselines=*/true);
   }
 
   /// (T): of what followed each step.
@@ -139,27 +133,19 @@ class LocatorGradient {
     std::vector<double> means(steps(), 0.0);
     for (int t = 0; t < steps(); ++t)
       for (int b = 0; b < rollout_.episodes(); ++b)
-        means[t] += returns_(t, b) / static_cast<double>(rollout_.episodes());
+        means[t] += credit_.returns(t, b) / static_cast<double>(rollout_.episodes());
     return means;
   }
   /// Of the episodes (B): what the last decision is credited with.
   std::span<const float> last_returns() const {
-    return {&returns_(steps() - 1, 0), returns_.shape()[1]};
+    return {&credit_.returns(steps() - 1, 0), credit_.returns.shape()[1]};
   }
 
   /// The locator's gradient of what was played, by an estimator; only glimpses from `first` on.
   std::vector<float> gradient(const std::string& estimator, std::span<const double> average_returns,
                               int first = 0) {
-    find_advantage(estimator).estimate(
-        matrix(advantages_), {.returns = matrix(returns_),
-                              .baselines = matrix(baselines_),
-                              .rollouts = rollouts_,
-                              .constant = static_cast<float>(model_.config().reinforce.constant),
-                              .average_returns = average_returns,
-                              .earned = matrix(earned_),
-                              .discount = trace_.discount,
-                              .trace = trace_.of_advantage});
-    return gradient_of(advantages_, first);
+    credit_.estimate(find_advantage(estimator), rollouts_, average_returns);
+    return gradient_of(credit_.advantages, first);
   }
 
   /// The same with advantages (T, B) of the caller.
@@ -184,20 +170,15 @@ class LocatorGradient {
   int rollouts_;
   std::uint64_t seed_;
   Rollout rollout_;
-  CriticMemory critic_;
+  CreditAssignment credit_;
   bool by_step_;
-  Trace trace_;
-  Tensor<2> earned_;      // (T, B)
-  Tensor<2> returns_;     // (T, B)
-  Tensor<2> baselines_;   // (T, B)
-  Tensor<2> advantages_;  // (T, B)
   Tensor<1> gradient_;
 };
 
 using Samples = std::vector<std::vector<std::vector<float>>>;  // (estimator, draw, number)
 
-// The gradients of all estimators by the same draws, which the workers share. `play` plays a draw,
-// `drawn` is told of it.
+// Returns the gradients of all estimators for the same draws, which the workers share. Plays each
+// draw by `play`, then calls `drawn`.
 template <class Play>
 Samples sample(std::vector<std::unique_ptr<LocatorGradient>>& locators, Workers& workers, int draws,
                std::span<const double> average_returns, int first,
@@ -285,7 +266,7 @@ nlohmann::ordered_json against_exact(const Trained& trained, const GradientsOpti
   return report;
 }
 
-// Draws in which the signal cannot be told from 0 say only how large it is at most.
+// If the signal cannot be distinguished from 0, only its upper bound is shown.
 std::string signal_word(const nlohmann::ordered_json& row) {
   const double low = row["signal_to_noise_low"], high = row["signal_to_noise_high"];
   if (low == 0.0) return fmt::format("below {:.4f}", high);
@@ -364,7 +345,7 @@ std::string gradients(const GradientsOptions& options, const ProgressCallback& o
   return options.json ? json_text(document, 2) + "\n" : to_table(document);
 }
 
-Command gradients_verb() {
+Command gradients_command() {
   const auto options = std::make_shared<GradientsOptions>();
   return {.name = "gradients",
           .group = "Look at agents",

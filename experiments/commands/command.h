@@ -89,33 +89,33 @@ struct Command {
 /// Prints to standard output, passed through printable().
 void say(const std::string& text);
 
-/// Runs work(told) while showing its progress, and prints what it returns. If a signal stopped it
-/// (base/stop.h), says that nothing was written instead.
+/// Runs work(on_progress) while showing its progress, and prints what it returns. If a signal
+/// stopped it (base/stop.h), says that nothing was written instead.
 Ending say_unless_stopped(const Call& call, const std::string& what,
                           const std::function<std::string(const ProgressCallback&)>& work);
 
 /// Throws InputError if this process is one of several ranks, which would all do the same work.
-void require_one_rank(const std::string& verb);
+void require_one_rank(const std::string& command);
 
 /// All commands, in help order. A new one is a file and a line in this table.
-std::vector<Command> verbs();
+std::vector<Command> commands();
 
-Command run_verb();
-Command eval_verb();
-Command record_verb();
-Command compare_verb();
-Command bench_verb();
-Command data_verb();
-Command gradients_verb();
-Command saliency_verb();
-Command export_verb();
-Command slurm_verb();
-Command status_verb();
-Command settings_verb();
-Command config_verb();
-Command presets_verb();
-Command metrics_verb();
-Command completion_verb();
-Command manual_verb();
+Command run_command();
+Command eval_command();
+Command record_command();
+Command compare_command();
+Command bench_command();
+Command data_command();
+Command gradients_command();
+Command saliency_command();
+Command export_command();
+Command slurm_command();
+Command status_command();
+Command settings_command();
+Command config_command();
+Command presets_command();
+Command metrics_command();
+Command completion_command();
+Command manual_command();
 
 }  // namespace saccade

@@ -1,5 +1,5 @@
-#include "experiments/verbs/compare.h"
-#include "experiments/verbs/verb.h"
+#include "experiments/commands/compare.h"
+#include "experiments/commands/command.h"
 
 #include <fmt/format.h>
 
@@ -11,11 +11,11 @@
 #include "base/output.h"
 #include "base/read_text.h"
 #include "base/system_reason.h"
+#include "experiments/commands/record.h"
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/report_files.h"
 #include "experiments/comparison/tables.h"
 #include "experiments/pictures/video.h"
-#include "experiments/verbs/record.h"
 
 namespace saccade {
 namespace {
@@ -165,7 +165,7 @@ fs::path report_of(const CompareOptions& options) {
   return report_files(out_folder(options), /*charts=*/{}).front();
 }
 
-Command compare_verb() {
+Command compare_command() {
   const auto options = std::make_shared<CompareOptions>();
   return {.name = "compare",
           .group = "Train and test",

@@ -1,5 +1,5 @@
-#include "experiments/verbs/record.h"
-#include "experiments/verbs/verb.h"
+#include "experiments/commands/record.h"
+#include "experiments/commands/command.h"
 
 #include <fmt/format.h>
 
@@ -119,7 +119,7 @@ std::string record(const RecordOptions& options, const ProgressCallback& on_prog
   return text;
 }
 
-Command record_verb() {
+Command record_command() {
   const auto options = std::make_shared<RecordOptions>();
   return {
       .name = "record",

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "experiments/verbs/verb.h"
+#include "experiments/commands/command.h"
 
 namespace saccade {
 namespace {
@@ -46,7 +46,7 @@ std::string list_metrics(const std::string& pattern, bool json) {
 
 }  // namespace
 
-Command metrics_verb() {
+Command metrics_command() {
   struct Line {
     std::string pattern;
     bool json = false;

@@ -1,5 +1,5 @@
-#include "experiments/verbs/export.h"
-#include "experiments/verbs/verb.h"
+#include "experiments/commands/export.h"
+#include "experiments/commands/command.h"
 
 #include <fmt/format.h>
 
@@ -68,7 +68,7 @@ std::string export_agent(const ExportOptions& options) {
   return written;
 }
 
-Command export_verb() {
+Command export_command() {
   const auto options = std::make_shared<ExportOptions>();
   return {
       .name = "export",
@@ -77,7 +77,7 @@ Command export_verb() {
       .options = {run_folder_option(&options->run_folder),
                   {"--npz", &options->npz, "A new .npz file: an array for each parameter"},
                   {"--agent", &options->agent,
-                   "A new folder: configuration, figures and averaged weights, which every verb "
+                   "A new folder: configuration, figures and averaged weights, which every command "
                    "takes for a run folder"},
                   {"--onnx", &options->onnx,
                    "A new .onnx file: one step, from a glimpse and the state to the answer and "

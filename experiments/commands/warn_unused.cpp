@@ -1,4 +1,4 @@
-#include "experiments/verbs/warn_unused.h"
+#include "experiments/commands/warn_unused.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
-#include "experiments/verbs/bench.h"
-#include "experiments/verbs/verb.h"
+#include "experiments/commands/bench.h"
+#include "experiments/commands/command.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -212,7 +212,7 @@ std::string bench(const BenchOptions& options, const ProgressCallback& on_progre
   return text;
 }
 
-Command bench_verb() {
+Command bench_command() {
   const auto options = std::make_shared<BenchOptions>();
   return {.name = "bench",
           .group = "Experiments",

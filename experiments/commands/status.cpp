@@ -1,5 +1,5 @@
-#include "experiments/verbs/status.h"
-#include "experiments/verbs/verb.h"
+#include "experiments/commands/status.h"
+#include "experiments/commands/command.h"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/error.h"
+#include "experiments/commands/run_study.h"
 #include "experiments/files/json_text.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_status.h"
-#include "experiments/verbs/run_study.h"
 
 namespace saccade {
 namespace {
@@ -112,7 +112,7 @@ std::string status(const StatusOptions& options) {
   return options.json ? to_json(listed, runs) : to_table(listed, runs);
 }
 
-Command status_verb() {
+Command status_command() {
   const auto options = std::make_shared<StatusOptions>();
   return {.name = "status",
           .group = "Studies on many machines",
