@@ -48,8 +48,7 @@ const std::atomic<bool>& await_stop_signals() {
   else
     sigaddset(&signals, SIGHUP);
   std::signal(SIGPIPE, [](int) { kill(getpid(), SIGUSR1); });
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before other threads exist: they inherit the
-                                                  // mask
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // inherited by later threads
   std::thread([signals] {
     for (int requests = 0; requests < 2;) {
       int signal = 0;
@@ -82,10 +81,8 @@ saccade::Ending call_command(const saccade::Command& command, const saccade::Cal
 
 int main(int argc, char** argv) {
   open_standard_streams();
-  std::signal(SIGXFSZ, SIG_IGN);          // writing past the file size limit is reported like a
-                                          // full disk
-  std::unique_ptr<saccade::Ranks> ranks;  // destroyed last: the rank that ends first may end the
-                                          // others
+  std::signal(SIGXFSZ, SIG_IGN);          // reported like a full disk instead
+  std::unique_ptr<saccade::Ranks> ranks;  // destroyed last: its end may end the others
   try {
     const std::vector<saccade::Command> commands = saccade::commands();
     const saccade::Command* command = saccade::read_command_line(commands, argc, argv);

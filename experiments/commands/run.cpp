@@ -112,8 +112,7 @@ std::string plan(const RunOptions& options) {
   }
   warn_of_unused(configs_of(*study), unused(options, alone()));
 
-  std::map<std::string, double> seconds_of;  // configuration without the seed -> seconds of a whole
-                                             // run
+  std::map<std::string, double> seconds_of;  // of a whole run, by configuration without seed
   std::vector<std::pair<std::string, std::string>> lines;  // a run and its remaining time
   double total = 0.0;
   for (const StudyRun& run : study->runs) {

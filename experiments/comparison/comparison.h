@@ -38,8 +38,7 @@ struct Confusion {
 struct Try {
   std::vector<std::string> values = {};             // one for each of Comparison::tuned_by
   std::vector<std::filesystem::path> folders = {};  // one per seed
-  Estimate valid_error = {};                        // lowest error of each run, over
-                                                    // Variant::tuning_seeds
+  Estimate valid_error = {};                        // lowest error, over tuning_seeds
   bool chosen = false;
 };
 

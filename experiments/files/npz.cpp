@@ -17,8 +17,7 @@
 namespace saccade {
 namespace {
 
-constexpr zip_uint16_t kMidnight = 0, kFirstOf1980 = (1 << 5) | 1;  // in the time format of zip
-                                                                    // files
+constexpr zip_uint16_t kMidnight = 0, kFirstOf1980 = (1 << 5) | 1;  // zip's time format
 
 std::string to_npy(const NpzArray& array) {
   return std::visit(

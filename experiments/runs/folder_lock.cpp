@@ -196,9 +196,8 @@ RunLock::RunLock(const fs::path& folder, const std::string& command) : folder_(f
 RunLock::~RunLock() {
   const bool own = is_own();
   std::error_code ignored;
-  if (own)
-    fs::remove(folder_ / kLockFile, ignored);  // before the lock is released, so that no
-                                               // other holder's file is removed
+  // Before the lock is released, so that no other holder's file is removed.
+  if (own) fs::remove(folder_ / kLockFile, ignored);
   file_.close_it();
   if (own) remove_made(folder_, made_);
 }

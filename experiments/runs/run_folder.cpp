@@ -223,13 +223,11 @@ void RunFolder::keep_last_checkpoint() const {
   const fs::path& beside = name.path();
   std::error_code error;
   fs::create_hard_link(last_checkpoint(), beside, error);
-  if (error && fs::copy_file(last_checkpoint(), beside, error))  // where files cannot have hard
-                                                                 // links
-    sync_file(beside);
+  // Some file systems have no hard links.
+  if (error && fs::copy_file(last_checkpoint(), beside, error)) sync_file(beside);
   if (!error) fs::rename(beside, previous_checkpoint(), error);
-  if (!error)
-    fs::remove(beside, error);  // rename() does nothing between two hard links to one
-                                // file
+  // rename() does nothing between two hard links to one file.
+  if (!error) fs::remove(beside, error);
   if (error) throw_refused(previous_checkpoint().string() + ": cannot be written", error.value());
 }
 

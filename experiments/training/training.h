@@ -98,8 +98,7 @@ class Training {
   Clock::time_point start_ = Clock::now();
   double best_error_ = std::numeric_limits<double>::infinity();
   std::int64_t best_episodes_ = 0;
-  double train_error_ = std::numeric_limits<double>::quiet_NaN();  // of the last row written in
-                                                                   // this process
+  double train_error_ = std::numeric_limits<double>::quiet_NaN();  // of the last row written
   // The row of the last update, if its evaluation is still missing. Complete only on the first
   // rank.
   std::optional<MetricsRow> unevaluated_;

@@ -22,8 +22,7 @@ inline bool gets_gradient(const Model& model, const std::string& name) {
     if (name == reader) return false;
   const LookTraits& look = model.look();
   const bool point = look.looks && !look.frame && look.num_candidates == 0;
-  const bool placed = !point || config.model.context != "none";  // by the locator, from a zero
-                                                                 // state
+  const bool placed = !point || config.model.context != "none";  // from a zero state
   return !name.starts_with("locator") || (placed && config.glimpse.first == "learned");
 }
 

@@ -62,8 +62,7 @@ TEST_CASE("control sequences of terminals are shown as bytes") {
                   "n") ==
         "no\\xff"
         "n");
-  CHECK(printable("\xc3\xc3\xa9") == "\\xc3\xc3\xa9");  // an incomplete character does not hide the
-                                                        // next one
+  CHECK(printable("\xc3\xc3\xa9") == "\\xc3\xc3\xa9");  // the next one is still seen
 }
 
 }  // namespace

@@ -71,8 +71,7 @@ TEST_CASE("area resize: the gradient is the transpose: <resize(x), y> = <x, back
     AreaResize resize(kChannels, kRows, kCols, rows, cols);
     const std::vector<float> x = normals(kChannels * kRows * kCols, 1);
     const std::vector<float> y = normals(kChannels * rows * cols, 2);
-    std::vector<float> small(y.size()), dx(x.size(), 9.0F);  // reveals elements that are not
-                                                             // written
+    std::vector<float> small(y.size()), dx(x.size(), 9.0F);  // 9: not written
     resize.forward(small, x);
     resize.backward(dx, y);
     CHECK(product(small, y) == doctest::Approx(product(x, dx)).epsilon(1e-4));

@@ -172,8 +172,7 @@ TEST_CASE("a bad image folder is reported with its fault") {
     check_contains(folder_fault(folder.path), {"1.png", "4294901760 pixels", "67108864"});
     fs::remove(png);
     write_image(jpeg, cv::Mat(5, 4, CV_8UC1, cv::Scalar(0)));
-    set_bytes(jpeg, frame_of(jpeg) + 5, {0xff, 0xff, 0x80, 0});  // after marker, length and
-                                                                 // precision
+    set_bytes(jpeg, frame_of(jpeg) + 5, {0xff, 0xff, 0x80, 0});  // height and width
     check_contains(folder_fault(folder.path), {"0.jpg", "2147450880 pixels"});
     insert_bytes(jpeg, 2, {0xff, 0xe0, 0, 0});  // an empty segment, which decoders tolerate
     check_contains(folder_fault(folder.path), {"0.jpg", "2147450880 pixels"});

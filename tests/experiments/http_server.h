@@ -33,8 +33,7 @@ class HttpServer {
     std::string body = {};
     std::optional<std::size_t> length = {};      // Content-Length, if not the body's
     std::optional<std::size_t> breaks_off = {};  // closes after this many bytes of the body
-    bool holds = false;                          // keeps the connection open until the other end
-                                                 // closes it
+    bool holds = false;                          // open until the other end closes
     bool trickles = false;  // then sends a zero now and then until the other end closes
   };
   using Answer = std::function<Reply(const Request&)>;

@@ -15,8 +15,7 @@ int main(int count, char** folders) {
         files.push_back(entry.path());
   std::ranges::sort(files);
   for (const std::filesystem::path& path : files) {
-    std::cout << path.string() << std::endl;  // flushed: the last path printed is the one that
-                                              // failed
+    std::cout << path.string() << std::endl;  // flushed: the last one failed
     std::ifstream file(path, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());

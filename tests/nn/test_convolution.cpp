@@ -182,8 +182,7 @@ TEST_CASE("convolution: NaN reaches the output") {
   Played played(sizes, 1, stream);
   played.w(0, 1) = kNan;
   played.play();
-  const int last = sizes.output_size() - sizes.filters;  // the only position whose patch is fully
-                                                         // inside
+  const int last = sizes.output_size() - sizes.filters;  // the only one fully inside
   CHECK(std::isnan(played.y(0, last + 1)));
   CHECK(!std::isnan(played.y(0, last)));
   CHECK(std::isnan(played.dx(0, 0)));
