@@ -1,8 +1,9 @@
-// Gradients of a lane with attention over its inputs (the gate) and its states against finite
-// differences of the naive model; and which loss sends gradient where.
+// Gradients of a lane with attention over its inputs (the gate) and its states against the slopes
+// of its losses; and which loss sends gradient where.
 #include <doctest/doctest.h>
 
-#include "tests/agent/check_lane.h"
+#include "tests/agent/agents.h"
+#include "tests/agent/slopes.h"
 #include "tests/agent/tasks.h"
 #include "tests/attention/hidden_configs.h"
 
@@ -17,18 +18,9 @@ InputConfig gate(bool learn_alpha, int features = 8) {
           .gain = static_cast<double>(features)};
 }
 
-void check_lane(const AgentConfig& config, const Task& task) {
-  if (is_point(config))
-    check_point_lane(config, task.spec, task.environments);
-  else
-    check_look_lane(config, task.spec, task.environments);
-}
-
-Task digits_task() { return make_task("digits", tiny_environment); }
-
-TEST_CASE("state attention: a lane agrees with the naive model for every read") {
+TEST_CASE("state attention: the gradient of every read is the slope of the losses") {
   // Cycles through the ways of looking, cores, masks, gates and losses.
-  const std::vector<std::string> cores = naive::cores().names();
+  const std::vector<std::string> cores = core_kinds();
   const char* const kinds[] = {"hard_gaussian", "soft_grid", "hard_categorical", "soft_gaussian",
                                "soft_point"};
   const char* const masks[] = {"", "01101", "11011"};
@@ -48,12 +40,12 @@ TEST_CASE("state attention: a lane agrees with the naive model for every read") 
     CAPTURE(config.glimpse.kind);
     CAPTURE(config.hidden.mask);
     CAPTURE(config.input.kind);
-    check_lane(config, digits_task());
+    check_slopes(config);
     ++now;
   }
 }
 
-TEST_CASE("state attention: a lane agrees with the naive model for episodes of different lengths") {
+TEST_CASE("state attention: the gradient is the slope for episodes of different lengths") {
   const Task bag = bag_task();
   for (const std::string& kind : hidden_kinds())
     for (const char* look : {"hard_gaussian", "hard_categorical"})
@@ -67,7 +59,7 @@ TEST_CASE("state attention: a lane agrees with the naive model for episodes of d
         CAPTURE(kind);
         CAPTURE(look);
         CAPTURE(step_loss);
-        check_lane(config, bag);
+        check_slopes(config, bag.spec, bag.environments);
       }
   const auto environment = bag.environments(kEpisodes, 2);
   environment->reset(kFirstScene);
@@ -76,48 +68,37 @@ TEST_CASE("state attention: a lane agrees with the naive model for episodes of d
   CHECK(lengths.size() > 1);
 }
 
-TEST_CASE(
-    "input gate: a lane agrees with the naive model for every way of looking, cycling through the "
-    "cores") {
-  const std::vector<std::string> cores = naive::cores().names();
+TEST_CASE("input gate: the gradient is the slope for every way of looking") {
+  const std::vector<std::string> cores = core_kinds();
   std::size_t now = 0;
   for (const auto& [name, agent] : every_agent(busy_config("rnn"))) {
-    if (agent.model.kind != "recurrent" || (is_point(agent) && name != "hard_gaussian")) continue;
+    if (agent.model.kind != "recurrent") continue;
     for (const bool learn_alpha : {false, true}) {
       AgentConfig config = agent;
       config.model.core = cores[now++ % cores.size()];
-      config.input = gate(learn_alpha, config.model.feature_size);
+      config.input = gate(learn_alpha, Model(config, kTinySpec).look().feature_size);
       CAPTURE(name);
       CAPTURE(learn_alpha);
       CAPTURE(config.model.core);
-      check_lane(config, digits_task());
+      check_slopes(config);
     }
   }
 }
 
-TEST_CASE(
-    "state attention and gate: a lane agrees with the naive model for a whole canvas, shrunk or "
-    "not, by rows and at once") {
-  for (const std::string& order : reading_orders())
-    for (const std::array<int, 2> size : {std::array{0, 0}, {5, 4}, {12, 7}})
-      for (const bool gated : {false, true})
-        for (const char* hidden : {"last", "attend", "self"}) {
-          // With a single state there is nothing to attend to.
-          if (order == "at_once" && hidden != std::string("last")) continue;
-          AgentConfig config = busy_config(gated ? "lstm" : "rnn");
-          config.glimpse.kind = "whole";
-          config.glimpse.order = order;
-          config.glimpse.size = size;
-          config.hidden = {.kind = hidden};
-          config.hidden.attend.score_hidden = 6;
-          const int features = Model(config, kTinySpec).look().feature_size;
-          if (gated) config.input = gate(true, features);
-          CAPTURE(order);
-          CAPTURE(size[0]);
-          CAPTURE(gated);
-          CAPTURE(config.hidden.kind);
-          check_lane(config, digits_task());
-        }
+TEST_CASE("state attention and gate: the gradient is the slope for a whole canvas") {
+  for (const std::array<int, 2> size : {std::array{0, 0}, {5, 4}, {12, 7}})
+    for (const bool gated : {false, true})
+      for (const char* hidden : {"last", "attend", "self"}) {
+        AgentConfig config = busy_config(gated ? "lstm" : "rnn");
+        config.glimpse.kind = "whole";
+        config.glimpse.size = size;
+        config.hidden = {.kind = hidden, .attend = {.score_hidden = 6}};
+        if (gated) config.input = gate(true, Model(config, kTinySpec).look().feature_size);
+        CAPTURE(size[0]);
+        CAPTURE(gated);
+        CAPTURE(hidden);
+        check_slopes(config);
+      }
 }
 
 TEST_CASE("each loss reaches the gate and the read of the states as the comment above Lane says") {

@@ -6,7 +6,6 @@
 #include <functional>
 #include <numeric>
 
-#include "tests/agent/naive_answers.h"
 #include "tests/agent/support.h"
 
 namespace saccade {
@@ -27,7 +26,6 @@ struct BeamSituation {
     RandomStream stream(seed, Purpose::scene, 0, 0);
     for (float& value : states) value = stream.normal();
     for (int b = 0; b < kBeamEpisodes; ++b) lengths.push_back(1 + (b + 1) % kBeamSteps);
-    p = naive::read_parameters(flat(parameters), layout);
   }
 
   static AgentConfig make_config(const std::string& core, const std::string& hidden) {
@@ -59,19 +57,26 @@ struct BeamSituation {
     return search(episodes, width);
   }
 
-  /// h_0 .. h_T of an episode.
-  std::vector<naive::Row> states_of(int b) const {
-    std::vector<naive::Row> h = {naive::Row(kStates)};
-    for (int t = 0; t < kBeamSteps; ++t) {
-      const float* row = &states(t * kBeamEpisodes + b, 0);
-      h.emplace_back(row, row + kStates);
+  /// log p of each symbol, (J, V), for which the preceding ones are given.
+  std::vector<std::vector<double>> log_probabilities(int b, const std::vector<int>& symbols) const {
+    Tensor<2> own = zeros<2>(kBeamSteps, kStates);
+    for (int t = 0; t < kBeamSteps; ++t)
+      std::copy_n(&states(t * kBeamEpisodes + b, 0), kStates, &own(t, 0));
+    DecoderMemory memory = decoder.make_memory(kLongest, 1);
+    decoder.begin(memory, matrix(own), {&lengths[b], 1}, flat(parameters));
+    std::vector<std::vector<double>> all;
+    for (int j = 0; j < kLongest && j <= static_cast<int>(symbols.size()); ++j) {
+      const int previous = j == 0 ? kEnd : symbols[j - 1];
+      decoder.step(memory, j, {&previous, 1}, matrix(own), flat(parameters));
+      all.emplace_back();
+      for (int v = 0; v < kBeamSymbols; ++v)
+        all[j].push_back(std::log(memory.probabilities(j, 0, v)));
     }
-    return h;
+    return all;
   }
   /// log p of a sequence up to its end mark.
   double score(int b, const std::vector<int>& symbols) const {
-    const std::vector<naive::Row> log_p =
-        naive::decode(config, p, states_of(b), lengths[b], symbols);
+    const std::vector<std::vector<double>> log_p = log_probabilities(b, symbols);
     double sum = 0.0;
     for (std::size_t j = 0; j < symbols.size(); ++j) {
       sum += log_p[j][symbols[j]];
@@ -84,25 +89,20 @@ struct BeamSituation {
     struct Hypothesis {
       double log_p;
       std::vector<int> symbols;
-      naive::Decoding decoding;
     };
-    const naive::Parameters own = naive::section(p, "decoder");
-    const std::vector<naive::Row> h = states_of(b);
-    std::vector<Hypothesis> beam = {{0.0, {}, naive::begin_decoding(config, h, lengths[b])}};
+    std::vector<Hypothesis> beam = {{0.0, {}}};
     for (int j = 0; j < kLongest; ++j) {
       std::vector<Hypothesis> longer;
-      for (Hypothesis& old : beam) {
+      for (const Hypothesis& old : beam) {
         const auto add = [&](int symbol, double log_p) {
-          longer.push_back({old.log_p + log_p, old.symbols, old.decoding});
+          longer.push_back({old.log_p + log_p, old.symbols});
           longer.back().symbols.push_back(symbol);
         };
         if (j > 0 && old.symbols.back() == kEnd) {
           add(kEnd, 0.0);
           continue;
         }
-        const naive::Row previous =
-            j == 0 ? naive::Row(kBeamSymbols) : naive::one_hot(old.symbols.back(), kBeamSymbols);
-        const naive::Row log_p = naive::say(old.decoding, config, own, h, lengths[b], j, previous);
+        const std::vector<double> log_p = log_probabilities(b, old.symbols).back();
         for (int symbol = 0; symbol < kBeamSymbols; ++symbol) add(symbol, log_p[symbol]);
       }
       std::ranges::stable_sort(longer, std::greater(), &Hypothesis::log_p);
@@ -131,7 +131,6 @@ struct BeamSituation {
   Tensor<1> parameters;
   Tensor<2> states;  // (T B, H)
   std::vector<int> lengths;
-  naive::Parameters p;
 };
 
 template <class Check>

@@ -6,7 +6,7 @@
 #include "agent/learning/checkpoint.h"
 #include "base/error.h"
 #include "tests/agent/agents.h"
-#include "tests/agent/check_lane.h"
+#include "tests/agent/slopes.h"
 #include "tests/support.h"
 
 namespace saccade {
@@ -138,7 +138,7 @@ TEST_CASE("a context reads a thumbnail, or the canvas itself if they have the sa
   for (const int size : {1, 5, 12}) {
     CAPTURE(size);
     config.model.context_size = size;
-    check_point_lane(config);
+    check_slopes(config);
   }
 }
 

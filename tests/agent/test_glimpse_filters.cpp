@@ -1,5 +1,5 @@
 // The parts of the glimpse network, as set by model.glimpse_network. The outputs of the filters are
-// compared with the naive model and PyTorch in the loops over every kind.
+// compared with slopes and PyTorch in the loops over every kind.
 #include "agent/looking/glimpse_filters.h"
 
 #include <doctest/doctest.h>

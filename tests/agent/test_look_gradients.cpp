@@ -1,9 +1,9 @@
-// Gradients of a lane against finite differences of the naive model, for grid attention, windows
-// and models that read the whole canvas; and which loss sends gradient where.
+// Gradients of a lane against the slopes of its losses, for every way of looking; and which loss
+// sends gradient where.
 #include <doctest/doctest.h>
 
 #include "tests/agent/agents.h"
-#include "tests/agent/check_lane.h"
+#include "tests/agent/slopes.h"
 
 namespace saccade {
 namespace {
@@ -38,79 +38,38 @@ std::unique_ptr<Environment> colour_environment(int episodes, int rollouts) {
   return std::make_unique<GlimpseEnvironment>(scenes, retina, episodes, rollouts);
 }
 
-TEST_CASE(
-    "looks: a lane of every kind agrees with the naive model: forward pass, losses, every "
-    "gradient") {
-  // Every agent with every first glimpse, cycling through the cores.
-  const std::vector<std::string> cores = naive::cores().names(), firsts = first_glimpses();
+TEST_CASE("looks: the gradient of every way of looking is the slope of the losses") {
+  // Every agent with every first glimpse, and with one alone, cycling through the cores.
+  const std::vector<std::string> cores = core_kinds(), firsts = first_glimpses();
   std::size_t now = 0;
-  for (const auto& [name, agent] : every_agent(busy_config("rnn"))) {
-    if (is_point(agent)) continue;  // test_gradients.cpp
-    CAPTURE(name);
-    ++now;
-    for (std::size_t i = 0; i < firsts.size(); ++i) {
-      AgentConfig config = agent;
-      config.glimpse.first = firsts[i];
-      config.model.core = cores[(now + i) % cores.size()];
-      CAPTURE(config.glimpse.first);
-      CAPTURE(config.model.core);
-      check_look_lane(config);
-    }
-  }
+  for (const auto& [name, agent] : every_agent(busy_config("rnn")))
+    for (const std::string& first : firsts)
+      for (const int num_glimpses : {1, 3}) {
+        AgentConfig config = agent;
+        config.glimpse.first = first;
+        config.glimpse.num_glimpses = num_glimpses;
+        config.model.core = cores[now++ % cores.size()];
+        CAPTURE(name);
+        CAPTURE(first);
+        CAPTURE(num_glimpses);
+        CAPTURE(config.model.core);
+        check_slopes(config);
+      }
 }
 
-TEST_CASE("looks: a lane agrees with the naive model for a single glimpse") {
-  for (const auto& [name, agent] : every_agent(busy_config("lstm"))) {
-    if (is_point(agent)) continue;
-    for (const std::string first : {"center", "learned"}) {
-      CAPTURE(name);
-      CAPTURE(first);
-      AgentConfig config = agent;
-      config.glimpse.num_glimpses = 1;
-      config.glimpse.first = first;
-      if (first == "center" && Model(config, kTinySpec).look().smooth) continue;  // at (0, 0) only
-      // Such scores of a zero state are uniform, and the expected place is (0, 0).
-      const bool even = first == "learned" && config.glimpse.addressing == "content" &&
-                        config.glimpse.score != "additive";
-      if (even && config.glimpse.kind == "soft_grid" && config.glimpse.expect == "pixels") continue;
-      check_look_lane(config);
-    }
-  }
-}
-
-TEST_CASE("looks: a lane agrees with the naive model in colour, on a canvas that is not square") {
+TEST_CASE("looks: the gradient is the slope in colour, on a canvas that is not square") {
   for (const auto& [name, config] : every_agent(busy_config("rnn"))) {
-    if (is_point(config)) continue;
     CAPTURE(name);
-    check_look_lane(config, kColourSpec, colour_environment);
+    check_slopes(config, kColourSpec, colour_environment);
   }
 }
 
-TEST_CASE(
-    "looks: a lane agrees with the naive model for a hard choice with every advantage, and a soft "
-    "one without penalties") {
-  for (const std::string& advantage : advantage_estimators())
-    for (const std::string& reward : reward_kinds()) {
-      CAPTURE(advantage);
-      CAPTURE(reward);
-      AgentConfig config = busy_config("rnn");
-      config.glimpse.kind = "hard_categorical";
-      set_credit(config, advantage, reward);
-      check_look_lane(config);
-    }
-  for (const std::string& critic : critic_kinds()) {
-    CAPTURE(critic);
-    AgentConfig config = busy_config("rnn");
-    config.glimpse.kind = "hard_categorical";
-    config.reinforce.critic = critic;
-    config.reinforce.critic_hidden = 7;
-    check_look_lane(config);
-  }
-  AgentConfig config = busy_config("rnn");
-  config.glimpse.kind = "soft_grid";
-  check_look_lane(config);
-  config.training.step_loss = 0.0;
-  check_look_lane(config);
+// A point that is sampled and learned, if at all, by its score alone.
+bool is_plain_point(const AgentConfig& config) {
+  const GlimpseKind& kind = find_glimpse_kind(config.glimpse.kind);
+  return config.model.kind == "recurrent" && kind.sees_motion && !kind.has_candidates &&
+         kind.learning != GlimpseKind::Learning::backpropagation &&
+         config.reinforce.estimator == "score";
 }
 
 AgentConfig by_path(const std::string& estimator) {
@@ -121,39 +80,15 @@ AgentConfig by_path(const std::string& estimator) {
   return config;
 }
 
-TEST_CASE(
-    "looks: a lane agrees with the naive model for a Gaussian with path gradients and a learned "
-    "std, at every advantage") {
-  for (const std::string estimator : {"pathwise", "both"}) {
-    CAPTURE(estimator);
-    for (const std::string& advantage : advantage_estimators()) {
-      CAPTURE(advantage);
+TEST_CASE("looks: the gradient of a learned std, along paths and through a gate, is the slope") {
+  for (const std::string estimator : {"pathwise", "both"})
+    for (const bool gated : {false, true}) {
+      CAPTURE(estimator);
+      CAPTURE(gated);
       AgentConfig config = by_path(estimator);
-      config.reinforce.advantage = advantage;
-      check_look_lane(config);
-      config.glimpse.first = "random";
-      check_look_lane(config);
+      if (gated) config.input = {.kind = "gate", .alpha = 2.0, .gain = 8.0};
+      check_slopes(config);
     }
-    AgentConfig config = by_path(estimator);
-    config.glimpse.num_glimpses = 1;
-    check_look_lane(config);
-    config.input = {.kind = "gate", .alpha = 2.0, .gain = 8.0};
-    config.glimpse.num_glimpses = 3;
-    check_look_lane(config);
-  }
-}
-
-TEST_CASE(
-    "looks: a lane agrees with the naive model for locations whose gradient passes through the "
-    "states") {
-  for (const auto& [name, agent] : every_agent(busy_config("gru"))) {
-    const LookTraits look = Model(agent, kTinySpec).look();
-    if (!look.smooth && !look.frame) continue;
-    CAPTURE(name);
-    AgentConfig config = agent;
-    config.glimpse.detach_state = false;
-    check_look_lane(config);
-  }
 }
 
 TEST_CASE("looks: path gradients of the cross-entropy reach a Gaussian's states and std") {
@@ -195,7 +130,7 @@ TEST_CASE("looks: each loss of each kind sends gradient where the comment above 
                         {"coverage", 0, 0, 0, 0, 0, 1, 0},
                         {"rows", 0, 0, 0, 0, 0, 0, 1}};
   for (const auto& [name, agent] : every_agent(busy_config("rnn"))) {
-    if (is_point(agent)) continue;
+    if (is_plain_point(agent)) continue;  // test_gradients.cpp
     for (const Term& term : terms) {
       CAPTURE(name);
       CAPTURE(term.name);

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "tests/agent/agents.h"
-#include "tests/agent/check_lane.h"
+#include "tests/agent/played.h"
 #include "tests/support.h"
 
 namespace saccade {

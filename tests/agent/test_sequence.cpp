@@ -1,11 +1,12 @@
-// Agents that predict a sequence: the decoder and its inputs against the naive model, the rewards
-// of looks, and the end of a sequence.
+// Agents that predict a sequence: the gradients of the decoder and of what it reads, the rewards of
+// looks, and the end of a sequence.
 #include <doctest/doctest.h>
 
+#include "agent/answering/decoder.h"
 #include "agent/credit/reward.h"
 #include "agent/learning/learner.h"
 #include "base/error.h"
-#include "tests/agent/check_lane.h"
+#include "tests/agent/slopes.h"
 #include "tests/agent/tasks.h"
 #include "tests/support.h"
 
@@ -58,12 +59,11 @@ std::set<int> lengths_of(const Task& task, int rollouts, Length&& length) {
   return all;
 }
 
-TEST_CASE(
-    "sequence agents: a lane that reads a text agrees with the naive model for every context") {
+TEST_CASE("sequence agents: the gradient is the slope for every decoder and context") {
   const Task task = words_task();
   for (const auto length : {&SceneFacts::length, &SceneFacts::num_symbols})
     CHECK(lengths_of(task, 2, [&](const SceneFacts& facts) { return facts.*length; }).size() > 1);
-  const std::vector<std::string> encoders = naive::cores().names();
+  const std::vector<std::string> encoders = core_kinds();
   std::size_t now = 0;
   for (const std::string& decoder : recurrent_core_kinds())
     for (const auto& [name, hidden] : every_context()) {
@@ -73,23 +73,22 @@ TEST_CASE(
       CAPTURE(decoder);
       CAPTURE(name);
       CAPTURE(config.model.core);
-      check_look_lane(config, task.spec, task.environments);
+      check_slopes(config, task.spec, task.environments);
     }
 }
 
-TEST_CASE(
-    "sequence agents: a lane agrees with the naive model with a gate, a mask, or a loss weight") {
+TEST_CASE("sequence agents: the gradient is the slope with a gate or a mask") {
   const Task task = words_task();
   AgentConfig config = reader_config("gru");
   config.hidden = {.kind = "attend", .attend = {.score_hidden = 6}};
   config.input = {.kind = "gate", .learn_alpha = true, .gain = 8.0};
-  check_look_lane(config, task.spec, task.environments);
+  check_slopes(config, task.spec, task.environments);
   const Task longer = words_task(299);
   for (const char* kind : {"mean", "attend"}) {
     CAPTURE(kind);
     config = reader_config("rnn");
     config.hidden = {.kind = kind, .attend = {.score_hidden = 6}, .mask = "101"};
-    check_look_lane(config, longer.spec, longer.environments);
+    check_slopes(config, longer.spec, longer.environments);
   }
 }
 
@@ -113,13 +112,13 @@ TEST_CASE("sequence agents: each look is credited with the symbols it got right"
       CAPTURE(advantage);
       AgentConfig config = transcriber_config(reward);
       set_credit(config, advantage, reward);
-      check_point_lane(config, task.spec, task.environments);
+      check_slopes(config, task.spec, task.environments);
     }
   AgentConfig config = transcriber_config("probability");
   for (const char* kind : {"hard_categorical", "soft_grid", "soft_gaussian"}) {
     CAPTURE(kind);
     config.glimpse.kind = kind;
-    check_look_lane(config, task.spec, task.environments);
+    check_slopes(config, task.spec, task.environments);
   }
 }
 
@@ -158,33 +157,37 @@ TEST_CASE(
     config.hidden.kind = kind;
     Speaker speaker(config, task, kEpisodes);
     speaker.run(SamplingMode::deterministic);
-    const naive::Parameters p =
-        naive::read_parameters(flat(speaker.parameters), speaker.model.layout());
-    const naive::Parameters own = naive::section(p, "decoder");
-    const std::size_t end = task.spec.num_classes - 1;
+    Rollout& rollout = speaker.rollout;
+    // The same decoder by itself.
+    ParameterLayout layout;
+    const int end = task.spec.num_classes - 1;
+    const Decoder decoder(config.decoder, config.hidden, end + 1, rollout.core.hidden,
+                          rollout.core.steps, layout);
+    Tensor<1> parameters = zeros<1>(layout.size());
+    for (const Parameter& p : layout.parameters())
+      std::ranges::copy(
+          values_of(flat(speaker.parameters), find_parameter(speaker.model.layout(), p.name)),
+          values_of(flat(parameters), p).begin());
+    std::vector<int> lengths, previous(kEpisodes);
+    for (const SceneFacts& facts : rollout.environment->facts()) lengths.push_back(facts.length);
+    DecoderMemory memory = decoder.make_memory(task.spec.max_symbols, kEpisodes);
+    decoder.begin(memory, rollout.core.states(), lengths, flat(parameters));
+    std::vector<std::vector<int>> expected(kEpisodes);
     int differs = 0;  // from predictions after the true symbols
+    for (int j = 0; j < task.spec.max_symbols; ++j) {
+      decoder.step(memory, j, previous, rollout.core.states(), flat(parameters));
+      for (int b = 0; b < kEpisodes; ++b) {
+        const float* p = &memory.probabilities(j, b, 0);
+        previous[b] = static_cast<int>(std::max_element(p, p + end + 1) - p);
+        expected[b].push_back(previous[b]);
+        const SceneFacts& facts = rollout.environment->facts()[b];
+        differs += j + 1 < facts.num_symbols && previous[b] != facts.symbols[j] ? 1 : 0;
+      }
+    }
+    CHECK(rollout.answer->probabilities == memory.probabilities);
     for (int b = 0; b < kEpisodes; ++b) {
-      CAPTURE(b);
-      std::vector<naive::Row> h;
-      for (int t = 0; t <= speaker.rollout.core.steps; ++t) {
-        const ConstMatrix state = speaker.rollout.core.state(t);
-        h.emplace_back(state.row(b), state.row(b) + state.cols);
-      }
-      const SceneFacts& facts = speaker.rollout.environment->facts()[b];
-      naive::Decoding now = naive::begin_decoding(config, h, facts.length);
-      naive::Row previous(end + 1);
-      std::vector<int> expected;
-      for (int j = 0; j < task.spec.max_symbols; ++j) {
-        const naive::Row log_p = naive::say(now, config, own, h, facts.length, j, previous);
-        const std::span fast(&speaker.rollout.answer->probabilities(j, b, 0), end + 1);
-        CHECK(relative_error(fast, naive::map(log_p, [](double z) { return std::exp(z); })) < 1e-5);
-        const auto most = std::ranges::max_element(log_p) - log_p.begin();
-        expected.push_back(static_cast<int>(most));
-        differs += j + 1 < facts.num_symbols && most != facts.symbols[j] ? 1 : 0;
-        previous = naive::one_hot(most, end + 1);
-      }
-      expected.erase(std::ranges::find(expected, static_cast<int>(end)), expected.end());
-      CHECK(speaker.predictions(b) == expected);
+      expected[b].erase(std::ranges::find(expected[b], end), expected[b].end());
+      CHECK(speaker.predictions(b) == expected[b]);
     }
     CHECK(differs > 0);
   }

@@ -3,7 +3,6 @@
 tests/fuzz/make_seeds.py [PROGRAM]. Needs NumPy and OpenCV."""
 
 import gzip
-import io
 import json
 import shutil
 import struct
@@ -98,17 +97,6 @@ def make_checkpoints() -> None:
     put("checkpoint", "empty", checkpoint(metadata | {"crc32": "00000000"}, {}))
 
 
-def make_arrays() -> None:
-    arrays = {"a": np.zeros((2, 3), np.float32), "b": np.arange(3, dtype=np.int32)}
-    whole = io.BytesIO()
-    np.savez(whole, **arrays)
-    put("npz", "whole", b"0" + whole.getvalue())
-    for name, array in arrays.items():
-        one = io.BytesIO()
-        np.save(one, array)
-        put("npz", name, b"1" + one.getvalue())
-
-
 def make_idx() -> None:
     images, labels = digits(2)
     for kind, packed in ((0, bytes), (1, lambda data: gzip.compress(data, mtime=0)), (2, bytes)):
@@ -167,6 +155,6 @@ def make_configs() -> None:
 shutil.rmtree(HERE / "seeds", ignore_errors=True)
 with tempfile.TemporaryDirectory() as scratch:
     make_run(Path(scratch))
-for make in (make_configs, make_checkpoints, make_arrays, make_idx, make_images, make_svhn,
+for make in (make_configs, make_checkpoints, make_idx, make_images, make_svhn,
              make_cifar10):
     make()
