@@ -19,6 +19,16 @@ constexpr std::uint64_t kPart = std::uint64_t{1} << 62;  // scene numbers per sp
 
 std::vector<std::string> catch_actions() { return {"left", "stay", "right"}; }
 
+EnvironmentSizes catch_sizes(std::array<int, 2> canvas) {
+  const auto [rows, cols] = canvas;
+  if (std::min(rows, cols) < kLeastSide)
+    throw InputError(
+        fmt::format("scene.canvas: {} x {} with scene.kind: catch; allowed: {} and "
+                    "more pixels a side",
+                    rows, cols, kLeastSide));
+  return {.num_classes = static_cast<int>(catch_actions().size()), .canvas = {1, rows, cols}};
+}
+
 CatchEnvironment::CatchEnvironment(std::array<int, 2> canvas, const Retina& retina, Split split,
                                    std::uint64_t seed, int episodes, int rollouts)
     : RetinaEnvironment(retina, episodes, 1),
@@ -27,11 +37,7 @@ CatchEnvironment::CatchEnvironment(std::array<int, 2> canvas, const Retina& reti
       split_(split),
       seed_(seed),
       rollouts_(rollouts) {
-  if (std::min(rows_, cols_) < kLeastSide)
-    throw InputError(
-        fmt::format("scene.canvas: {} x {} with scene.kind: catch; allowed: {} and "
-                    "more pixels a side",
-                    rows_, cols_, kLeastSide));
+  catch_sizes(canvas);
   SACCADE_CHECK(episodes % rollouts == 0);
   games_.assign(episodes, {RandomStream(seed, Purpose::scene, 0, 0), 0, 0, 0, 0});
   canvas_.assign(static_cast<std::size_t>(rows_) * cols_, kBlack);

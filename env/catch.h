@@ -13,6 +13,9 @@ namespace saccade {
 
 /// The names of the actions, in order: left, stay, right.
 std::vector<std::string> catch_actions();
+/// The sizes of its environments, for a canvas (rows, cols). Throws InputError (scene.canvas) if a
+/// side has fewer than four pixels.
+EnvironmentSizes catch_sizes(std::array<int, 2> canvas);
 
 /// Catch (Mnih et al. 2014, section 4.2, "Dynamic environments"; scene.kind: catch): a ball of one
 /// white pixel falls down a black canvas, and the agent moves a paddle of two pixels in the bottom
@@ -32,8 +35,7 @@ class CatchEnvironment final : public RetinaEnvironment {
   /// canvas (rows, cols), in pixels. Keeps a copy of `retina`, which must be for a canvas of this
   /// size with one channel. `rollouts` (M) consecutive episodes share a scene: the paddle's start
   /// and all future balls. So B episodes use B / M scenes; episodes is a multiple of rollouts.
-  /// Scene n differs between the splits. Throws InputError (scene.canvas) if a side has fewer than
-  /// four pixels.
+  /// Scene n differs between the splits. Throws InputError as catch_sizes().
   CatchEnvironment(std::array<int, 2> canvas, const Retina& retina, Split split, std::uint64_t seed,
                    int episodes, int rollouts);
 

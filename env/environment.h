@@ -18,6 +18,7 @@ struct CanvasSize {
   int cols = 0;
 
   int pixels() const { return channels * rows * cols; }
+  bool operator==(const CanvasSize&) const = default;
 };
 
 /// The kind of answer that an environment expects.
@@ -25,6 +26,13 @@ enum class AnswerKind {
   one_class,  // one of C classes, at the end: answer()
   sequence,   // of C symbols, the last of which is the end mark, at the end: answer_sequence()
   actions,    // one of C actions at every step: act()
+};
+
+/// The sizes of a task's environments, known before one is made.
+struct EnvironmentSizes {
+  int num_classes = 0;  // C
+  CanvasSize canvas = {};
+  int max_symbols = 0;  // J; 0: the answer is no sequence
 };
 
 /// A batch of B episodes that are stepped together.

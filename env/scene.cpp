@@ -147,7 +147,9 @@ std::vector<std::string> scene_labels() { return labellings().names(); }
 
 SceneTraits scene_traits(const std::string& kind) {
   const SceneMaker::Kind& found = kinds().at(kind);
-  return {.sequence = found.question == Question::sequence, .tiled = found.layout == Layout::tiles};
+  return {.sequence = found.question == Question::sequence,
+          .tiled = found.layout == Layout::tiles,
+          .counts_digits = found.question == Question::largest};
 }
 
 std::string scene_answer_name(const SceneConfig& config,

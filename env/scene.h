@@ -46,8 +46,9 @@ std::vector<std::string> scene_labels();
 
 /// What is true of all scenes of a kind.
 struct SceneTraits {
-  bool sequence = false;  // the answer is one, else a class
-  bool tiled = false;     // digits lie in the tiles of tile_grid(num_digits)
+  bool sequence = false;       // the answer is one, else a class
+  bool tiled = false;          // digits lie in the tiles of tile_grid(num_digits)
+  bool counts_digits = false;  // an episode counts as many looks as it has digits
 };
 SceneTraits scene_traits(const std::string& kind);
 

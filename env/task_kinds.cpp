@@ -27,14 +27,23 @@ std::unique_ptr<Environment> make_scenes(const EnvironmentRequest& r) {
   return std::make_unique<GlimpseEnvironment>(scenes, *r.retina, r.episodes, r.rollouts);
 }
 
+EnvironmentSizes scene_sizes(const SceneConfig& scene, const Dataset& digits) {
+  const SceneMaker scenes(scene, {}, digits, DigitOrder::fixed, /*seed=*/0);
+  return {scenes.num_classes(),
+          {scenes.channels(), scenes.rows(), scenes.cols()},
+          scenes.max_symbols()};
+}
+
 TaskKind scenes_of(const std::string& scene_kind) {
   const SceneTraits traits = scene_traits(scene_kind);
   return {.make = make_scenes,
+          .sizes = scene_sizes,
           .answer_name = scene_answer_name,
           .distinct = distinct_scenes,
           .answer = traits.sequence ? AnswerKind::sequence : AnswerKind::one_class,
           .has_digits = true,
-          .is_tiled = traits.tiled};
+          .is_tiled = traits.tiled,
+          .counts_digits = traits.counts_digits};
 }
 
 const TaskKind kCatch = {
@@ -42,6 +51,7 @@ const TaskKind kCatch = {
       return std::make_unique<CatchEnvironment>(r.scene.canvas, *r.retina, r.split, r.seed,
                                                 r.episodes, r.rollouts);
     },
+    .sizes = [](const SceneConfig& scene, const Dataset&) { return catch_sizes(scene.canvas); },
     .answer_name = [](const SceneConfig&, const std::vector<std::string>&,
                       int label) { return catch_actions()[label]; },
     .answer = AnswerKind::actions,
@@ -53,6 +63,7 @@ const TaskKind kDigitsToWords = {
       return std::make_unique<WordsEnvironment>(r.scene.max_number, r.split, r.seed, r.episodes,
                                                 r.rollouts);
     },
+    .sizes = [](const SceneConfig& scene, const Dataset&) { return word_sizes(scene.max_number); },
     .answer_name = [](const SceneConfig&, const std::vector<std::string>&,
                       int label) { return word_names()[label]; },
     .distinct = [](const SceneConfig& scene, int) -> std::int64_t {

@@ -32,6 +32,9 @@ struct TaskKind {
   /// digits of a set are not representative (in a folder they are of one class; the first MNIST
   /// test digits are the harder ones).
   std::unique_ptr<Environment> (*make)(const EnvironmentRequest& request);
+  /// Returns the sizes of these environments. Throws InputError for scenes that cannot be made,
+  /// with digits like these.
+  EnvironmentSizes (*sizes)(const SceneConfig& scene, const Dataset& digits);
   /// Returns the name of a class, symbol or action, given the names of the digits' classes.
   std::string (*answer_name)(const SceneConfig& scene, const std::vector<std::string>& digit_names,
                              int label);
@@ -39,9 +42,10 @@ struct TaskKind {
   /// their contents repeat and nothing else varies; 0: no two are the same.
   std::int64_t (*distinct)(const SceneConfig& scene, int digits) = nullptr;
   AnswerKind answer = AnswerKind::one_class;
-  bool has_digits = false;  // scenes are made from data.*
-  bool is_text = false;     // one character per row, viewed whole: there are no glimpses
-  bool is_tiled = false;    // digits lie in the tiles of tile_grid(scene.num_digits)
+  bool has_digits = false;     // scenes are made from data.*
+  bool is_text = false;        // one character per row, viewed whole: there are no glimpses
+  bool is_tiled = false;       // digits lie in the tiles of tile_grid(scene.num_digits)
+  bool counts_digits = false;  // an episode counts as many looks as it has digits
   /// For actions: the least number of acts before one can earn a reward, and the name of that
   /// event.
   int (*first_event)(const SceneConfig& scene) = nullptr;

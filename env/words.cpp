@@ -61,13 +61,6 @@ int longest_words(int max_number) {
   return longest;
 }
 
-int checked(int max_number) {
-  if (max_number < kLeastNumber || max_number > kMaxNumber)
-    throw InputError(fmt::format("scene.max_number: {}; allowed: {} to {}", max_number,
-                                 kLeastNumber, kMaxNumber));
-  return max_number;
-}
-
 }  // namespace
 
 const std::vector<std::string>& word_names() {
@@ -89,14 +82,22 @@ std::vector<std::string> number_words(int number) {
 
 int held_out_numbers(int max_number) { return (max_number + 1) / 10; }
 
+EnvironmentSizes word_sizes(int max_number) {
+  if (max_number < kLeastNumber || max_number > kMaxNumber)
+    throw InputError(fmt::format("scene.max_number: {}; allowed: {} to {}", max_number,
+                                 kLeastNumber, kMaxNumber));
+  return {.num_classes = static_cast<int>(word_names().size()),
+          .canvas = {1, count_digits(max_number), 10},
+          .max_symbols = longest_words(max_number) + 1};
+}
+
 WordsEnvironment::WordsEnvironment(int max_number, Split split, std::uint64_t seed, int episodes,
                                    int rollouts)
-    : parting_(checked(max_number) + 1, kPartingSeed, Purpose::number_split, 0),
+    : sizes_(word_sizes(max_number)),
+      parting_(max_number + 1, kPartingSeed, Purpose::number_split, 0),
       split_(split),
       seed_(seed),
       rollouts_(rollouts),
-      rows_(count_digits(max_number)),
-      max_symbols_(longest_words(max_number) + 1),
       facts_(episodes) {
   SACCADE_CHECK(episodes % rollouts == 0);
   const int tenth = held_out_numbers(max_number), train = max_number + 1 - 2 * tenth;

@@ -22,6 +22,10 @@ const std::vector<std::string>& word_names();
 /// How many of the numbers 0 .. max_number are for validation; the test split has as many.
 int held_out_numbers(int max_number);
 
+/// The sizes of a WordsEnvironment. Throws InputError (scene.max_number) unless 9 <= max_number <=
+/// kMaxNumber: with fewer than ten numbers a split would be empty.
+EnvironmentSizes word_sizes(int max_number);
+
 /// Numbers to words (scene.kind: digits_to_words): a sequence task without images.
 ///
 /// An episode shows the decimal text of a number as a canvas (1, rows, 10), where rows is the
@@ -37,16 +41,15 @@ int held_out_numbers(int max_number);
 class WordsEnvironment final : public Environment {
  public:
   /// `rollouts` (M) consecutive episodes share a number, so that B episodes use B / M scenes;
-  /// episodes is a multiple of rollouts. Throws InputError (scene.max_number) unless 9 <=
-  /// max_number <= kMaxNumber: with fewer than ten numbers a split would be empty.
+  /// episodes is a multiple of rollouts. Throws InputError as word_sizes().
   WordsEnvironment(int max_number, Split split, std::uint64_t seed, int episodes, int rollouts);
 
   int episodes() const override { return static_cast<int>(facts_.size()); }
   int glimpse_size() const override { return 0; }
-  int num_classes() const override { return static_cast<int>(word_names().size()); }
-  CanvasSize canvas() const override { return {1, rows_, 10}; }
+  int num_classes() const override { return sizes_.num_classes; }
+  CanvasSize canvas() const override { return sizes_.canvas; }
   AnswerKind answer_kind() const override { return AnswerKind::sequence; }
-  int max_symbols() const override { return max_symbols_; }
+  int max_symbols() const override { return sizes_.max_symbols; }
   std::span<const SceneFacts> facts() const override { return facts_; }
 
   /// The number of numbers in this split.
@@ -58,12 +61,12 @@ class WordsEnvironment final : public Environment {
   int pick_number(std::uint64_t scene) const;
   SceneFacts describe(int number) const;
 
+  EnvironmentSizes sizes_;
   RandomPermutation parting_;  // permutation of 0 .. max_number
   Split split_;
   std::uint64_t seed_;
   int rollouts_;
-  int first_, size_;  // of this split, within the permutation
-  int rows_, max_symbols_;
+  int first_, size_;               // of this split, within the permutation
   std::vector<SceneFacts> facts_;  // (B)
 };
 

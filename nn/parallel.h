@@ -5,9 +5,13 @@
 #include <mutex>
 #include <vector>
 
+#include "base/range.h"
 #include "base/stop.h"
 
 namespace saccade {
+
+/// How many threads a user may ask for.
+inline constexpr Range kThreads{1, 1024};
 
 /// A thread budget that several Workers share evenly, at least one thread each. Each gets more as
 /// others are destroyed.

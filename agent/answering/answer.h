@@ -23,16 +23,32 @@ struct StateWeights {
   int hops = 1;
 };
 
+/// What B episodes answered, for metrics and pictures.
+class AnswerRecord {
+ public:
+  virtual ~AnswerRecord() = default;
+
+  /// The prediction for episode b and its label: one class; the symbols before the end mark; or the
+  /// actions, which have no labels. Valid until the next call.
+  virtual std::span<const int> predictions(int b) const = 0;
+  virtual std::span<const int> labels(int b) const = 0;
+  /// The fraction of the largest possible return that episode b missed, in [0, 1].
+  virtual float error(int b) const = 0;
+  /// The attention weights of the last answers.
+  virtual StateWeights state_weights() const { return {}; }
+
+  Tensor<3> probabilities;     // (S, B, C): after each step (S = T), or of each symbol (S = J)
+  std::vector<float> rewards;  // (B): total reward
+};
+
 /// How an agent answers from the states h_1 .. h_T of its core, and the backward pass. The
 /// workspace of an Answering (answering.h) for the B episodes of one lane. Allocates nothing after
 /// construction, except for beam search.
 ///
 /// Order of calls: begin; step for each t, after that step of the core; then, to learn, earned and
 /// backward; or, for saliency, logit_backward, any number of times.
-class Answer {
+class Answer : public AnswerRecord {
  public:
-  virtual ~Answer() = default;
-
   /// Call when new scenes begin.
   virtual void begin() = 0;
   /// Call when the state h_{t+1} is known. Agents with actions act now; the others answer after the
@@ -57,18 +73,6 @@ class Answer {
   /// The prediction at s in episode b, an index into probabilities(s); -1 after the end mark of a
   /// sequence.
   virtual int chosen(int s, int b) const = 0;
-
-  /// The prediction for episode b and its label: one class; the symbols before the end mark; or the
-  /// actions, which have no labels. Valid until the next call.
-  virtual std::span<const int> predictions(int b) const = 0;
-  virtual std::span<const int> labels(int b) const = 0;
-  /// The fraction of the largest possible return that episode b missed, in [0, 1].
-  virtual float error(int b) const = 0;
-  /// The attention weights of the last answers.
-  virtual StateWeights state_weights() const { return {}; }
-
-  Tensor<3> probabilities;     // (S, B, C): after each step (S = T), or of each symbol (S = J)
-  std::vector<float> rewards;  // (B): total reward
 };
 
 /// Returns how many of T steps count in an episode.

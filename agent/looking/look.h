@@ -23,6 +23,17 @@ struct Gaze {
   float exposure = 1.0F;  // visibility of a place with weight w: min(1, w * exposure)
 };
 
+/// Where B episodes looked and what they saw there, for metrics and pictures.
+class LookRecord {
+ public:
+  virtual ~LookRecord() = default;
+
+  /// Glimpse t of episode b. Valid until the next call; empty if there is no look.
+  virtual Gaze gaze(int /*t*/, int /*b*/) { return {}; }
+  /// Writes the glimpse (D), for pictures.
+  virtual void picture(int /*t*/, int /*b*/, float* /*glimpse*/) const {}
+};
+
 /// Chooses where to look from the core's state, sees what is there and writes the feature that the
 /// core reads next, with the backward pass. The workspace of a Looking (looking.h) for the B
 /// episodes of one lane; allocates nothing after construction.
@@ -30,10 +41,8 @@ struct Gaze {
 /// Order of calls: begin; decide and read for each t; then, to learn, loss_backward, step_backward
 /// for each t from the last (if the looking is differentiable), finish_backward; and then, if
 /// needed, input_backward. The defaults are those of a look without decisions.
-class Look {
+class Look : public LookRecord {
  public:
-  virtual ~Look() = default;
-
   /// Call when new scenes begin and `exploration` is set.
   virtual void begin(std::span<const float> parameters) = 0;
   /// Writes decisions(t) and actions(t) from the state h_t.
@@ -68,10 +77,6 @@ class Look {
   /// log pi of the action at glimpse t of episode b (for points, the log density), as REINFORCE
   /// uses it; 0 if nothing was sampled from the network's decision.
   virtual float log_probability(int /*t*/, int /*b*/) const { return 0.0F; }
-  /// Valid until the next call; empty if there is no look.
-  virtual Gaze gaze(int /*t*/, int /*b*/) { return {}; }
-  /// Writes the glimpse (D), for pictures.
-  virtual void picture(int /*t*/, int /*b*/, float* /*glimpse*/) const {}
 
   Exploration exploration;  // for these episodes; set before begin
   bool detached = false;    // attention.glimpse.detach_state, if the look learns

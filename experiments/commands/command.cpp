@@ -19,6 +19,12 @@ std::vector<Command> commands() {
 
 void say(const std::string& text) { fmt::print("{}", printable(text)); }
 
+std::string to_lines(const std::vector<std::filesystem::path>& paths) {
+  std::string text;
+  for (const std::filesystem::path& path : paths) text += path.string() + "\n";
+  return text;
+}
+
 Ending say_unless_stopped(const Call& call, const std::string& what,
                           const std::function<std::string(const ProgressCallback&)>& work) {
   std::string text;

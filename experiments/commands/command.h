@@ -9,16 +9,12 @@
 #include <variant>
 #include <vector>
 
+#include "base/range.h"
 #include "base/ranks.h"
 #include "experiments/files/progress_bar.h"
+#include "nn/parallel.h"
 
 namespace saccade {
-
-/// Range of a number, inclusive.
-struct Range {
-  int least;
-  int most;
-};
 
 /// A command-line option and where its value is stored.
 struct Option {
@@ -52,7 +48,7 @@ inline Option data_option(std::string* data) {
 }
 inline Option threads_option(int* threads) {
   return {"--threads", threads, "Threads to compute with (default: all allowed processors)",
-          Range{1, 1024}};
+          kThreads};
 }
 inline Option json_option(bool* json) { return {"--json", json, "Print one JSON document"}; }
 inline Option force_option(bool* force) { return {"--force", force, "Write over what is there"}; }
@@ -88,6 +84,9 @@ struct Command {
 
 /// Prints to standard output, passed through printable().
 void say(const std::string& text);
+
+/// Returns the paths, one per line.
+std::string to_lines(const std::vector<std::filesystem::path>& paths);
 
 /// Runs work(on_progress) while showing its progress, and prints what it returns. If a signal
 /// stopped it (base/stop.h), says that nothing was written instead.

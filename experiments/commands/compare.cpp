@@ -1,34 +1,15 @@
-#include "experiments/commands/compare.h"
-#include "experiments/commands/command.h"
-
-#include <fmt/format.h>
+#include "experiments/comparison/compare.h"
 
 #include <memory>
-#include <optional>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/error.h"
-#include "base/output.h"
-#include "base/read_text.h"
-#include "base/system_reason.h"
-#include "experiments/commands/record.h"
-#include "experiments/comparison/gather.h"
-#include "experiments/comparison/report_files.h"
+#include "experiments/commands/command.h"
 #include "experiments/comparison/tables.h"
-#include "experiments/pictures/video.h"
+#include "experiments/files/json_text.h"
 
 namespace saccade {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr int kRecordedScenes = 6;
-constexpr std::size_t kRecordedAgents = 6;  // so many fit beside each other
-
-fs::path out_folder(const CompareOptions& options) {
-  if (!options.out.empty()) return options.out;
-  return options.folders.size() == 1 ? options.folders[0] / "comparison" : fs::path("comparison");
-}
 
 // "a,b" is a and b; nothing is none.
 std::vector<std::string> keys_in(const std::string& list) {
@@ -38,154 +19,38 @@ std::vector<std::string> keys_in(const std::string& list) {
   return keys;
 }
 
-// Throws InputError if one of `files` would be written over.
-void require_free(const std::vector<fs::path>& files, bool force) {
-  for (const fs::path& file : files)
-    if (!force && fs::exists(file))
-      throw InputError(fmt::format(
-          "{}: exists already and is left as it is; --force writes over it, --out DIR chooses "
-          "another folder",
-          file.string()));
-}
-
-// Files that take their places together, when all are whole. What fails before leaves what was
-// there, and no folder that was not.
-class Outputs {
- public:
-  explicit Outputs(const fs::path& folder) : folder_(folder), charts_(folder / "charts") {
-    for (const fs::path& each : {folder_, charts_}) {
-      if (fs::is_symlink(fs::symlink_status(each)))
-        throw InputError(each.string() + ": is a symbolic link, which is not followed");
-      if (!fs::exists(each)) made_.push_back(each);
-    }
-    std::error_code error;
-    fs::create_directories(charts_, error);
-    if (error) throw_refused(folder_.string() + ": the folder cannot be made", error.value());
-  }
-  ~Outputs() {
-    files_.clear();
-    std::error_code not_empty;
-    for (auto each = made_.rbegin(); each != made_.rend(); ++each) fs::remove(*each, not_empty);
-  }
-  Outputs(const Outputs&) = delete;
-  Outputs& operator=(const Outputs&) = delete;
-
-  void take(std::unique_ptr<OutputFile> file) { files_.push_back(std::move(file)); }
-  // Where a file is to be written.
-  fs::path add(const fs::path& target) {
-    take(std::make_unique<OutputFile>(target, /*force=*/true));
-    return files_.back()->path();
-  }
-  std::vector<fs::path> add(const std::vector<fs::path>& targets) {
-    std::vector<fs::path> parts;
-    for (const fs::path& target : targets) parts.push_back(add(target));
-    return parts;
-  }
-  void commit() {
-    for (const auto& file : files_) file->commit();
-  }
-
- private:
-  fs::path folder_, charts_;
-  std::vector<fs::path> made_;
-  std::vector<std::unique_ptr<OutputFile>> files_;
-};
-
-// Beside a recording the one for dark pages.
-fs::path dark_of(const fs::path& file) {
-  return file.parent_path() / (file.stem().string() + "_dark" + file.extension().string());
-}
-
-// The first run of each variant, side by side on the same scenes. Nothing where that cannot be -
-// the data are not there any more, say - which the comparison then names.
-std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const fs::path& file,
-                                                 Outputs& outputs,
-                                                 const ProgressCallback& on_progress) {
-  auto light = std::make_unique<OutputFile>(file, /*force=*/true),
-       dark = std::make_unique<OutputFile>(dark_of(file), /*force=*/true);
-  RecordOptions options{.out = light->path(), .scenes = kRecordedScenes, .in_place = true};
-  for (const Variant& variant : comparison.variants)
-    if (options.run_folders.size() < kRecordedAgents)
-      options.run_folders.push_back(variant.folders[0]);
-  try {
-    record(options, on_progress);
-    options.out = dark->path();
-    options.dark = true;
-    record(options, on_progress);
-  } catch (const std::exception& error) {
-    comparison.left_out.push_back({options.dark ? dark_of(file) : file, error.what()});
-    return std::nullopt;
-  }
-  const bool mp4 = file.extension() == ".mp4";
-  const VideoShape shape = mp4 ? shape_of_mp4(light->path()) : VideoShape{};
-  EmbeddedRecording recording{.media_type = mp4 ? "video/mp4" : "image/gif",
-                              .bytes = read_text(light->path()),
-                              .title = {},
-                              .dark_bytes = read_text(dark->path()),
-                              .rows = shape.rows,
-                              .cols = shape.cols};
-  outputs.take(std::move(light));
-  outputs.take(std::move(dark));
-  const bool all = options.run_folders.size() == comparison.variants.size();
-  recording.title = fmt::format(
-      "Where the first run of {} looks: {} test scenes",
-      all ? "each variant" : fmt::format("each of the first {} variants", kRecordedAgents),
-      kRecordedScenes);
-  return recording;
-}
-
 }  // namespace
 
-std::string compare(const CompareOptions& options, const ProgressCallback& on_progress) {
-  const fs::path out = out_folder(options);
-  Comparison comparison = gather(options.folders, keys_in(options.tuned_by), on_progress);
-  comparison.commands.push_back(options.command);
-  const std::vector<Chart> charts = charts_of(comparison);
-  const std::vector<fs::path> report = report_files(out, charts);
-  const fs::path markdown = out / "compare.md", csv = out / "compare.csv",
-                 video = out / ("recording" + video_formats().front());
-  std::vector<fs::path> files = {markdown, csv, video, dark_of(video)};
-  files.insert(files.end(), report.begin(), report.end());
-  require_free(files, options.force);
-
-  Outputs outputs(out);
-  const std::optional<EmbeddedRecording> recording =
-      record_variants(comparison, video, outputs, on_progress);
-  write_text(outputs.add(markdown), to_markdown(comparison));
-  write_text(outputs.add(csv), to_csv(comparison));
-  write_report(outputs.add(report), comparison, charts, recording);
-  outputs.commit();
-  if (options.json) return to_json(comparison);
-  return fmt::format("{}\n{}the report, to open in a browser:  {}\n", to_table(comparison),
-                     recording ? fmt::format("the video:  {}\n", video.string()) : "",
-                     report[0].string());
-}
-
-fs::path report_of(const CompareOptions& options) {
-  return report_files(out_folder(options), /*charts=*/{}).front();
-}
-
 Command compare_command() {
-  const auto options = std::make_shared<CompareOptions>();
+  struct Line {
+    CompareRequest request;
+    std::string tuned_by;
+    bool json = false;
+  };
+  const auto line = std::make_shared<Line>();
+  CompareRequest& request = line->request;
   return {.name = "compare",
           .group = "Train and test",
           .about = "Put trained agents side by side: tables, charts, a report",
-          .options = {{"folders", &options->folders,
+          .options = {{"folders", &request.folders,
                        "Folders of runs or of studies, names of trained agents", Option::kRequired},
-                      {"--out", &options->out,
+                      {"--out", &request.out,
                        "The folder to write (default: comparison/ in the one given)"},
-                      {"--tuned-by", &options->tuned_by,
+                      {"--tuned-by", &line->tuned_by,
                        "KEY[,KEY]: of runs that differ in these alone, those with the least "
                        "validation error stand for their variant"},
-                      json_option(&options->json),
-                      force_option(&options->force)},
+                      json_option(&line->json),
+                      force_option(&request.force)},
           .call =
-              [options](const Call& call) {
-                options->command = call.command;
-                return say_unless_stopped(call, "compared and filmed",
-                                          [&](const ProgressCallback& on_progress) {
-                                            return compare(*options, on_progress);
-                                          });
+              [line](const Call& call) {
+                line->request.command = call.command;
+                line->request.tuned_by = keys_in(line->tuned_by);
+                return say_unless_stopped(
+                    call, "compared and filmed", [&](const ProgressCallback& on_progress) {
+                      const ComparedRuns compared = compare(line->request, on_progress);
+                      return line->json ? json_text(to_json(compared.comparison), 2) + "\n"
+                                        : to_text(compared);
+                    });
               },
           .examples = {"saccade compare runs/quickstart --force",
                        "saccade compare soft60 cluttered60 --out two"}};

@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/name_table.h"
 #include "env/digits.h"
+#include "experiments/analysis/preview.h"
 #include "experiments/commands/command.h"
-#include "experiments/commands/preview.h"
 #include "experiments/download/fetch.h"
 #include "experiments/files/progress_bar.h"
 
@@ -93,7 +93,7 @@ struct DataLine {
   std::string what;
   std::vector<std::string> arguments;
   DataOptions download;
-  PreviewOptions preview;
+  PreviewRequest preview;
   fs::path out;
   std::optional<int> scenes;
   bool force = false;
@@ -109,7 +109,8 @@ Ending call_preview(DataLine& line) {
   line.preview.out = line.out;
   line.preview.scenes = line.scenes.value_or(line.preview.scenes);
   line.preview.force = line.force;
-  say(preview(line.preview));
+  const std::string summary = preview(line.preview);
+  say(line.out.string() + "\n" + summary);
   return Ending::done;
 }
 
@@ -147,7 +148,7 @@ Command data_command() {
                 "are published"},
                {"--scenes", &line->scenes,
                 fmt::format("preview: so many (default {})", line->preview.scenes),
-                Range{1, kMaxSheetScenes}},
+                PreviewRequest::kScenes},
                force_option(&line->force)},
           .call =
               [line](const Call& call) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/commands/warn_unused.h"
+#include "experiments/training/warn_unused.h"
 
 namespace saccade {
 

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "experiments/commands/command_line.h"
-#include "experiments/commands/run_study.h"
+#include "experiments/training/run_study.h"
 
 namespace saccade {
 namespace {

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/error.h"
-#include "experiments/commands/run_study.h"
 #include "experiments/files/json_text.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_status.h"
+#include "experiments/training/run_study.h"
 
 namespace saccade {
 namespace {

@@ -56,7 +56,7 @@ std::string first_and_last(const Series& series, const Axis& axis, const std::st
 
 // ---- Axes ----
 
-struct Range {
+struct Limits {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
 
@@ -66,15 +66,15 @@ struct Range {
   }
 };
 
-Range range_of_x(const std::vector<Series>& series) {
-  Range range;
+Limits range_of_x(const std::vector<Series>& series) {
+  Limits range;
   for (const Series& one : series)
     for (const double x : one.x) range.add(x);
   return range;
 }
 
-Range range_of_estimates(const std::vector<Series>& series) {
-  Range range;
+Limits range_of_estimates(const std::vector<Series>& series) {
+  Limits range;
   for (const Series& one : series) {
     for (const Estimate& estimate : one.estimates)
       for (const double value : {estimate.value, estimate.low, estimate.high}) range.add(value);
@@ -87,7 +87,7 @@ Range range_of_estimates(const std::vector<Series>& series) {
 /// zero.
 Axis error_axis(const std::vector<Series>& series) {
   const std::string title = "error, %";
-  const Range range = range_of_estimates(series);
+  const Limits range = range_of_estimates(series);
   if (range.low > 0.0 && range.high > 8.0 * range.low)
     return logarithmic_axis(title, range.low, range.high);
   return linear_axis(title, 0.0, range.high);
@@ -95,7 +95,7 @@ Axis error_axis(const std::vector<Series>& series) {
 
 /// Integer glimpse counts, each labelled if there is room.
 Axis glimpse_axis(const std::string& title, const std::vector<Series>& series) {
-  const Range range = range_of_x(series);
+  const Limits range = range_of_x(series);
   const int last = static_cast<int>(range.high);
   const int step = std::max(1, (last + 15) / 16);
   Axis axis{.title = title, .low = range.low - 0.5, .high = range.high + 0.5};
@@ -186,10 +186,10 @@ Prices prices(const Comparison& comparison, const Measure& measure, const Measur
 }
 
 void add_curves(const Comparison& comparison, const Measure& measure, const Unit& unit,
-                const std::function<Axis(const Range&)>& axis_of, const std::string& about,
+                const std::function<Axis(const Limits&)>& axis_of, const std::string& about,
                 std::vector<Chart>& charts) {
   const std::vector<Series> series = curves(comparison, measure, unit.size);
-  const Range range = range_of_x(series);
+  const Limits range = range_of_x(series);
   if (range.high <= 0.0) return;
   const Axis axis = axis_of(range);
   const auto described = [&](const Series& one) { return first_and_last(one, axis); };
@@ -205,7 +205,7 @@ void add_curves(const Comparison& comparison, const Measure& measure, const Unit
 
 void add_learning(const Comparison& comparison, std::vector<Chart>& charts) {
   const Unit unit = episode_unit(most_of(comparison, kEpisodes));
-  const auto axis = [&](const Range& range) { return linear_axis(unit.name, 0.0, range.high); };
+  const auto axis = [&](const Limits& range) { return linear_axis(unit.name, 0.0, range.high); };
   add_curves(comparison, kEpisodes, unit, axis, "", charts);
 }
 
@@ -221,13 +221,13 @@ void add_costs(const Comparison& comparison, std::vector<Chart>& charts) {
   const bool draws_work = work.differ();
   if (draws_work) {
     const Unit unit = work_unit(most_of(comparison, kWork));
-    const auto axis = [&](const Range& range) {
+    const auto axis = [&](const Limits& range) {
       return logarithmic_axis(unit.name, range.low, range.high);
     };
     add_curves(comparison, kWork, unit, axis, of_prices(work, "arithmetic"), charts);
   }
   if (!time.differ() || (draws_work && !prices(comparison, kTime, kWork).differ())) return;
-  const auto axis = [](const Range& range) {
+  const auto axis = [](const Limits& range) {
     return clock_axis("training time", range.low, range.high);
   };
   add_curves(comparison, kTime, {1.0, ""}, axis, of_prices(time, "time"), charts);
@@ -246,7 +246,7 @@ void add_final_error(const Comparison& comparison, std::vector<Chart>& charts) {
     rows.ticks.push_back({double(v), variant.label});
   }
   if (series.empty()) return;
-  const Range range = range_of_estimates(series);
+  const Limits range = range_of_estimates(series);
   const double base = range.low < 0.5 * range.high ? 0.0 : range.low;
   const auto described = [&](const Series& one) {
     const std::optional<Estimate> e = error_over_scenes(comparison.variants[one.variant]);

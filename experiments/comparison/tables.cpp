@@ -12,7 +12,6 @@
 #include "base/printable.h"
 #include "experiments/comparison/controls.h"
 #include "experiments/comparison/verdict.h"
-#include "experiments/files/json_text.h"
 #include "experiments/files/metrics.h"
 
 namespace saccade {
@@ -341,7 +340,7 @@ std::string to_csv(const Comparison& comparison) {
   return text;
 }
 
-std::string to_json(const Comparison& comparison) {
+nlohmann::ordered_json to_json(const Comparison& comparison) {
   Json document{{"scenes", comparison.scenes}, {"resamples", comparison.resamples}};
   document["verdict"] = verdict(comparison);
   document["variants"] = Json::array();
@@ -367,7 +366,7 @@ std::string to_json(const Comparison& comparison) {
     document["left_out"].push_back({{"folder", out.folder.string()}, {"reason", out.reason}});
   if (!comparison.tuned_by.empty()) document["tuned_by"] = comparison.tuned_by;
   document["commands"] = comparison.commands;
-  return json_text(document, 2) + "\n";
+  return document;
 }
 
 }  // namespace saccade

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "experiments/comparison/comparison.h"
@@ -13,6 +14,6 @@ std::string to_markdown(const Comparison& comparison);
 /// One row per variant, errors and shares as fractions; unknown values stay empty.
 std::string to_csv(const Comparison& comparison);
 /// One document: {"variants": [...], "left_out": [...], ...}, errors and shares as fractions.
-std::string to_json(const Comparison& comparison);
+nlohmann::ordered_json to_json(const Comparison& comparison);
 
 }  // namespace saccade

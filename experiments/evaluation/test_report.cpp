@@ -97,7 +97,7 @@ std::string to_text(const TestTable& table) {
   return text;
 }
 
-std::string to_table(const TestReport& report, const Model& model) {
+TestTable to_table(const TestReport& report, const Model& model) {
   const Evaluation& first = report.deterministic();
   TestTable table{.scenes = first.scenes,
                   .images = first.images,
@@ -113,7 +113,7 @@ std::string to_table(const TestReport& report, const Model& model) {
     if (table.looks) line.on_target = e.on_target;
   }
   if (model.answer().attends && table.looks) table.on_answer = first.on_answer;
-  return to_text(table);
+  return table;
 }
 
 MetricValues to_metrics(const TestReport& report, const Model& model) {

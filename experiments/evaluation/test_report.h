@@ -63,8 +63,7 @@ struct TestTable {
 /// Formats in per cent.
 std::string to_text(const TestTable& table);
 
-/// Formats the report as such a table.
-std::string to_table(const TestReport& report, const Model& model);
+TestTable to_table(const TestReport& report, const Model& model);
 
 /// Returns the metrics for summary.json, shares as fractions: test/error, test/error_low, ...; for
 /// sequences also test/symbol_error, for actions test/earned, for attention over states

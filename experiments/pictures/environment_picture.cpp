@@ -1,7 +1,6 @@
 #include "experiments/pictures/environment_picture.h"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 #include "experiments/pictures/colours.h"
@@ -9,29 +8,16 @@
 namespace saccade {
 namespace {
 
-[[noreturn]] void is_only_drawn() {
-  throw std::logic_error("an episode that is only drawn was played");
-}
-
 // Locations chosen by the caller.
-class GivenLook final : public Look {
+class GivenLooks final : public LookRecord {
  public:
-  GivenLook(Environment& environment, int place, ConstMatrix path)
+  GivenLooks(Environment& environment, int place, ConstMatrix path)
       : environment_(environment), place_(place), path_(path) {}
 
   Gaze gaze(int t, int) override { return {one_row(path_, t), std::span(&kWhole, 1)}; }
   void picture(int t, int, float* glimpse) const override {
     environment_.look(place_, path_(t, 0), path_(t, 1),
                       {glimpse, static_cast<std::size_t>(environment_.glimpse_size())});
-  }
-
-  void begin(std::span<const float>) override { is_only_drawn(); }
-  void read(int, std::span<const float>) override { is_only_drawn(); }
-  void finish_backward(std::span<float>, Matrix, std::span<const float>) override {
-    is_only_drawn();
-  }
-  void input_backward(Matrix, Tensor<3>&, ConstMatrix, std::span<const float>) override {
-    is_only_drawn();
   }
 
  private:
@@ -42,49 +28,34 @@ class GivenLook final : public Look {
   ConstMatrix path_;
 };
 
-// Answers given by the caller, and their reward.
-class GivenAnswer final : public Answer {
+// The answer given by the caller, as if it were certain; none yet: all are equally likely.
+class GivenAnswer final : public AnswerRecord {
  public:
-  GivenAnswer(const Model& model, const SceneFacts& facts, std::span<const std::int64_t> said)
-      : said_(said.begin(), said.end()) {
-    const AnswerTraits& traits = model.answer();
-    const int classes = model.num_classes();
-    if (traits.spells) {
+  GivenAnswer(const PicturedAgent& caller, const SceneFacts& facts,
+              std::span<const std::int64_t> said, double earned, double error)
+      : said_(said.begin(), said.end()), error_(static_cast<float>(error)) {
+    rewards = {static_cast<float>(earned)};
+    const int outputs = caller.answer.outputs, classes = caller.world.spec.num_classes;
+    const bool spells = caller.answer.spells;
+    if (spells) {
       truth_.assign(facts.symbols.begin(), facts.symbols.begin() + facts.num_symbols - 1);
       said_.erase(std::ranges::find(said_, classes - 1), said_.end());
-    } else if (!traits.acts) {
+    } else if (!caller.answer.acts) {
       truth_ = {facts.label};
     }
-    probabilities = zeros<3>(traits.outputs, 1, classes);
+    probabilities = zeros<3>(outputs, 1, classes);
     probabilities.fill(said.empty() ? 1.0F / static_cast<float>(classes) : 0.0F);
-    for (int s = 0; s < traits.outputs && !said.empty(); ++s)
-      probabilities(s, 0, said[traits.spells ? s : 0]) = 1.0F;
-  }
-  void judge(double earned, double error) {
-    rewards = {static_cast<float>(earned)};
-    error_ = static_cast<float>(error);
+    for (int s = 0; s < outputs && !said.empty(); ++s)
+      probabilities(s, 0, said[spells ? s : 0]) = 1.0F;
   }
 
   std::span<const int> predictions(int) const override { return said_; }
   std::span<const int> labels(int) const override { return truth_; }
   float error(int) const override { return error_; }
 
-  void begin() override { is_only_drawn(); }
-  void step(const StepContext&) override { is_only_drawn(); }
-  void earned(Matrix) const override { is_only_drawn(); }
-  AnswerLoss backward(std::span<float>, const Credit&, std::span<const float>) override {
-    is_only_drawn();
-  }
-  void logit_backward(std::span<float>, int, std::span<const int>,
-                      std::span<const float>) override {
-    is_only_drawn();
-  }
-  ConstMatrix logits(int) const override { is_only_drawn(); }
-  int chosen(int, int) const override { is_only_drawn(); }
-
  private:
   std::vector<int> said_, truth_;
-  float error_ = 0.0F;
+  float error_;
 };
 
 // Returns the missed share of the possible reward.
@@ -95,16 +66,28 @@ double error_of(const Environment& environment, int place, const EpisodeSoFar& e
   return 1.0 - environment.judge(place, said);
 }
 
+LookTraits looks_of(const World& world) {
+  return {.steps = world.config.agent.glimpse.num_glimpses,
+          .retina = true,
+          .pictures = world.config.retina.scales,
+          .picture_side = world.config.retina.patch_size};
+}
+
+AnswerTraits answers_of(const World& world) {
+  const bool spells = world.kind.answer == AnswerKind::sequence;
+  const int outputs = spells ? world.spec.max_symbols : world.config.agent.glimpse.num_glimpses;
+  return {.outputs = outputs, .max_said = outputs, .spells = spells, .acts = world.kind.moves()};
+}
+
 }  // namespace
 
-EnvironmentPicture::EnvironmentPicture(const Task& task, const VectorEnvironment& environments,
+EnvironmentPicture::EnvironmentPicture(const World& world, const VectorEnvironment& environments,
                                        std::string name)
-    : task_(task),
+    : caller_(world, looks_of(world), answers_of(world)),
       environments_(environments),
-      panel_(task, std::move(name)),
-      rollout_(task.model, task.environments(Split::train)(1, 1)),
-      canvases_(zeros<3>(task.model.num_glimpses(), 1, task.model.canvas().pixels())) {
-  SACCADE_CHECK(task.model.num_glimpses() == environments.rules().num_glimpses);
+      panel_(caller_, std::move(name)),
+      canvases_(zeros<3>(caller_.look.steps, 1, world.spec.canvas.pixels())) {
+  SACCADE_CHECK(caller_.look.steps == environments.rules().num_glimpses);
 }
 
 Picture EnvironmentPicture::draw(int i) {
@@ -117,16 +100,14 @@ Picture EnvironmentPicture::draw(int i) {
   Tensor<2> canvases = zeros<2>(environment.episodes(), environment.canvas().pixels());
   environment.view(matrix(canvases));
   std::copy_n(&canvases(place, 0), canvases.shape()[1], &canvases_(t, 0, 0));
-  rollout_.look = std::make_unique<GivenLook>(environment, place, episode.path);
-  auto answer =
-      std::make_unique<GivenAnswer>(task_.model, environment.facts()[place], episode.said);
-  if (episode.ended)
-    answer->judge(episode.earned,
-                  error_of(environment, place, episode, environments_.rules().num_glimpses));
-  rollout_.answer = std::move(answer);
+  GivenLooks looks(environment, place, episode.path);
+  const SceneFacts& facts = environment.facts()[place];
+  const double error =
+      episode.ended ? error_of(environment, place, episode, caller_.look.steps) : 0.0;
+  const GivenAnswer answer(caller_, facts, episode.said, episode.earned, error);
 
   Picture picture((panel_.rows() + 1) / 2 * 2, (panel_.cols() + 1) / 2 * 2, kPaper);
-  picture.paste(panel_.panel({rollout_, canvases_, 0}, t, episode.ended), {0, 0});
+  picture.paste(panel_.panel({looks, answer, facts, canvases_}, t, episode.ended), {0, 0});
   return picture;
 }
 

@@ -5,7 +5,6 @@
 #include "env/vector_environment.h"
 #include "experiments/pictures/episode_picture.h"
 #include "experiments/pictures/picture.h"
-#include "experiments/task/task.h"
 
 namespace saccade {
 
@@ -14,19 +13,17 @@ namespace saccade {
 /// were certain, and the verdict once the episode has ended.
 class EnvironmentPicture {
  public:
-  /// Keeps references to both. The model of `task` looks at points, as many times as the rules of
-  /// the environments say (attention.glimpse.kind: random); it is not run.
-  EnvironmentPicture(const Task& task, const VectorEnvironment& environments, std::string name);
+  /// Keeps references to both.
+  EnvironmentPicture(const World& world, const VectorEnvironment& environments, std::string name);
 
   /// Draws the episode of environment i, after the first reset(). Rows and columns are even, for
   /// videos.
   Picture draw(int i);
 
  private:
-  const Task& task_;
+  const PicturedAgent caller_;  // who looks and answers
   const VectorEnvironment& environments_;
   EpisodePicture panel_;
-  Rollout rollout_;     // one episode; draw() fills in look and answer
   Tensor<3> canvases_;  // (T, 1, pixels)
 };
 

@@ -56,11 +56,11 @@ TextStyle bold(TextStyle style) {
 }
 
 float probability(const Episode& episode, int t, int label) {
-  return episode.rollout.answer->probabilities(t, episode.b, label);
+  return episode.answer.probabilities(t, episode.b, label);
 }
 
-std::string truth_label(const Model& model) {
-  return model.answer().spells ? "true sequence" : "true class";
+std::string truth_label(const PicturedAgent& agent) {
+  return agent.answer.spells ? "true sequence" : "true class";
 }
 
 // Returns -1 if there is none.
@@ -93,15 +93,15 @@ std::vector<int> shown_classes(const Episode& episode, int num_classes, int last
 
 // ---- The panel of a video ----
 
-EpisodePicture::EpisodePicture(const Task& task, std::string name, const Theme& theme)
-    : task_(task), name_(std::move(name)), theme_(theme), look_(task, kCanvasSide) {}
+EpisodePicture::EpisodePicture(const PicturedAgent& agent, std::string name, const Theme& theme)
+    : agent_(agent), name_(std::move(name)), theme_(theme), look_(agent, kCanvasSide) {}
 
 Colour EpisodePicture::verdict_colour(const Episode& episode) const {
   return colour_of_verdict(episode, theme_);
 }
 
 int EpisodePicture::num_bars() const {
-  const int classes = task_.model.num_classes();
+  const int classes = agent_.world.spec.num_classes;
   return classes <= kAllClasses ? classes : kMostProbable;
 }
 
@@ -117,14 +117,13 @@ int EpisodePicture::seen_rows() const {
 
 // Height of the state-attention table between observation and bars.
 int EpisodePicture::state_rows() const {
-  const Model& model = task_.model;
-  if (!model.answer().attends || model.answer().spells) return 0;
-  return kHeading + table_size(task_, kHopCell).rows + kSeenGap;
+  if (!agent_.answer.attends || agent_.answer.spells) return 0;
+  return kHeading + table_size(agent_, kHopCell).rows + kSeenGap;
 }
 
 int EpisodePicture::answer_rows() const {
   return kHeading +
-         (task_.model.answer().spells ? table_size(task_, kMinBar).rows : num_bars() * kMinBar);
+         (agent_.answer.spells ? table_size(agent_, kMinBar).rows : num_bars() * kMinBar);
 }
 
 int EpisodePicture::content_rows() const {
@@ -153,7 +152,7 @@ Picture EpisodePicture::panel(const Episode& episode, int t, bool verdict) const
     draw_states(panel, episode, t, {beside, below_seen, kBeside, state_rows() - kSeenGap});
   const int top = below_seen + state_rows();
   const Box answer{beside, top, kBeside, kTop + content_rows() - kFrame - top};
-  if (task_.model.answer().spells)
+  if (agent_.answer.spells)
     draw_states(panel, episode, t, answer);
   else
     draw_bars(panel, episode, t, verdict, answer);
@@ -161,14 +160,14 @@ Picture EpisodePicture::panel(const Episode& episode, int t, bool verdict) const
 }
 
 void EpisodePicture::draw_states(Picture& panel, const Episode& episode, int t, Box area) const {
-  const bool sequence = task_.model.answer().spells;
+  const bool sequence = agent_.answer.spells;
   const int cell = sequence ? kCell : kHopCell;
-  const char* heading = !sequence                      ? "what it draws on"
-                        : task_.model.answer().attends ? "what it says, and from where"
-                                                       : "what it says";
+  const char* heading = !sequence               ? "what it draws on"
+                        : agent_.answer.attends ? "what it says, and from where"
+                                                : "what it says";
   panel.text({area.x, area.y + 9}, heading, theme_.grey, kSmall);
-  draw_table(panel, state_weights(task_, episode, t),
-             {area.x, area.y + kHeading, std::min(area.width, table_size(task_, cell).cols),
+  draw_table(panel, state_weights(agent_, episode, t),
+             {area.x, area.y + kHeading, std::min(area.width, table_size(agent_, cell).cols),
               area.height - kHeading},
              cell, theme_);
 }
@@ -176,24 +175,24 @@ void EpisodePicture::draw_states(Picture& panel, const Episode& episode, int t, 
 void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t, bool verdict,
                                   int top) const {
   const int base = top + 22, left = kMargin + kFrame;
-  const bool acts = task_.model.answer().acts;
-  const std::string answer = acts || !episode.judged ? "" : task_.spoken(episode.labels());
+  const bool acts = agent_.answer.acts;
+  const std::string answer = acts || !episode.judged ? "" : agent_.world.spoken(episode.labels());
   std::string words;
   Colour colour = theme_.grey;
   if (verdict) {
-    words = acts ? fmt::format("earned {:.0f}", episode.rollout.answer->rewards[episode.b])
-                 : fmt::format("answers {}{}", task_.spoken(episode.predictions()),
+    words = acts ? fmt::format("earned {:.0f}", episode.answer.rewards[episode.b])
+                 : fmt::format("answers {}{}", agent_.world.spoken(episode.predictions()),
                                !episode.judged   ? ""
                                : episode.right() ? ": right"
                                                  : ": wrong");
     colour = verdict_colour(episode);
-  } else if (task_.model.look().looks) {
-    words = fmt::format("glimpse {} of {}", t + 1, task_.model.num_glimpses());
+  } else if (agent_.look.looks) {
+    words = fmt::format("glimpse {} of {}", t + 1, agent_.look.steps);
   }
   // Below the canvas; spans the panel if class names are long.
   const TextStyle style = verdict ? bold(kWords) : kWords;
   const auto room = [&](int right) { return right - left - text_width(words, style) - 8; };
-  std::string truth = answer.empty() ? "" : fmt::format("{}: {}", truth_label(task_.model), answer);
+  std::string truth = answer.empty() ? "" : fmt::format("{}: {}", truth_label(agent_), answer);
   int right = left + look_.cols();
   if (text_width(truth, kWords) > room(right)) right = cols() - kMargin;
   if (text_width(truth, kWords) > room(right)) truth = answer;
@@ -217,10 +216,11 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
                                Box area) const {
   panel.text({area.x, area.y + 9}, "what it thinks", theme_.grey, kSmall);
   const std::vector<int> classes =
-      shown_classes(episode, task_.model.num_classes(), task_.model.num_glimpses() - 1);
+      shown_classes(episode, agent_.world.spec.num_classes, agent_.look.steps - 1);
   const auto widest = [&](const TextStyle& style) {
     int width = 0;
-    for (const int c : classes) width = std::max(width, text_width(task_.class_name(c), style));
+    for (const int c : classes)
+      width = std::max(width, text_width(agent_.world.class_name(c), style));
     return width;
   };
   const TextStyle plain = widest(bold(kWords)) <= kBeside / 3 ? kWords : kSmall;
@@ -233,13 +233,13 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
     const bool truth = c == true_class(episode);
     const float p = probability(episode, t, c);
     Colour colour = truth ? theme_.true_bar : theme_.bar;
-    if (verdict && !task_.model.answer().acts && c == episode.predictions()[0])
+    if (verdict && !agent_.answer.acts && c == episode.predictions()[0])
       colour = verdict_colour(episode);
     if (truth)
       panel.polygon(
           std::array<Point, 3>{{{area.x, base - 11}, {area.x, base}, {area.x + 8, base - 5}}},
           theme_.true_bar);
-    panel.text({area.x + 14 + names, base}, fitted(task_.class_name(c), names, bold(plain)),
+    panel.text({area.x + 14 + names, base}, fitted(agent_.world.class_name(c), names, bold(plain)),
                truth ? theme_.ink : theme_.grey,
                aligned(truth ? bold(plain) : plain, Align::right));
     panel.fill({left, top + 3, length, pitch - 6}, theme_.track);
@@ -253,31 +253,31 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
 
 // ---- The row of a contact sheet ----
 
-std::string episode_caption(const Task& task, const std::string& name, const Episode& episode,
-                            int scene, int columns) {
+std::string episode_caption(const PicturedAgent& agent, const std::string& name,
+                            const Episode& episode, int scene, int columns) {
   const std::string head =
       name.empty() ? fmt::format("{}.", scene) : fmt::format("{}. {}:", scene, name);
-  if (task.model.answer().acts)
-    return fmt::format("{} earned {:.0f}", head, episode.rollout.answer->rewards[episode.b]);
+  if (agent.answer.acts)
+    return fmt::format("{} earned {:.0f}", head, episode.answer.rewards[episode.b]);
   if (!episode.judged)
-    return fmt::format("{} answers {}", head, task.spoken(episode.predictions()));
-  const std::string truth = task.spoken(episode.labels()),
-                    said = task.spoken(episode.predictions());
+    return fmt::format("{} answers {}", head, agent.world.spoken(episode.predictions()));
+  const std::string truth = agent.world.spoken(episode.labels()),
+                    said = agent.world.spoken(episode.predictions());
   const std::string whole =
-      fmt::format("{} {} {}, answers {}", head, truth_label(task.model), truth, said);
+      fmt::format("{} {} {}, answers {}", head, truth_label(agent), truth, said);
   return text_width(whole, bold(kSmall)) <= columns
              ? whole
              : fmt::format("{}. {}, answers {}", scene, truth, said);
 }
 
-EpisodeStrip::EpisodeStrip(const Task& task, std::string name)
-    : task_(task),
+EpisodeStrip::EpisodeStrip(const PicturedAgent& agent, std::string name)
+    : agent_(agent),
       name_(std::move(name)),
-      look_(task, !task.model.look().looks && task.model.num_glimpses() > kManyTiles
-                      ? kSmallTileSide
-                      : tile_side(task.model.canvas(), kTileSide)) {
-  if (has_state_weights(task.model))
-    table_ = table_size(task, ends_with_table() ? kStripCell : kHopCell);
+      look_(agent, !agent.look.looks && agent.look.steps > kManyTiles
+                       ? kSmallTileSide
+                       : tile_side(agent.world.spec.canvas, kTileSide)) {
+  if (has_state_weights(agent))
+    table_ = table_size(agent, ends_with_table() ? kStripCell : kHopCell);
   const int seen = std::max(1, look_.num_seen());
   seen_side_ = std::min(look_.cols() / 3, (look_.cols() - (seen - 1) * kStripGap / 2) / seen);
 }
@@ -289,12 +289,10 @@ int EpisodeStrip::tile_rows() const {
 }
 
 // Height above the tiles: the caption, and the look numbers if there are several looks.
-int EpisodeStrip::head_rows() const {
-  return kHeading + (task_.model.num_glimpses() > 1 ? kStepRow : 0);
-}
+int EpisodeStrip::head_rows() const { return kHeading + (agent_.look.steps > 1 ? kStepRow : 0); }
 
 int EpisodeStrip::tiles_cols() const {
-  return task_.model.num_glimpses() * (look_.cols() + kStripGap) - kStripGap;
+  return agent_.look.steps * (look_.cols() + kStripGap) - kStripGap;
 }
 
 int EpisodeStrip::rows() const {
@@ -309,13 +307,13 @@ int EpisodeStrip::cols() const {
 
 Picture EpisodeStrip::strip(const Episode& episode, int scene) const {
   Picture strip(rows(), cols(), kPaper);
-  const int last = task_.model.num_glimpses() - 1;
+  const int last = agent_.look.steps - 1;
   strip.text({0, 11},
-             fitted(episode_caption(task_, name_, episode, scene, cols()), cols(), bold(kSmall)),
+             fitted(episode_caption(agent_, name_, episode, scene, cols()), cols(), bold(kSmall)),
              colour_of_verdict(episode, kLightTheme), bold(kSmall));
   for (int t = 0; t <= last; ++t) draw_tile(strip, episode, t);
   if (!ends_with_table()) return strip;
-  WeightTable alignment = state_weights(task_, episode, last);
+  WeightTable alignment = state_weights(agent_, episode, last);
   alignment.marked = -1;  // all looks are done
   draw_table(strip, alignment,
              {tiles_cols() + kTableGap, head_rows(), table_.cols, rows() - head_rows()},
@@ -325,21 +323,20 @@ Picture EpisodeStrip::strip(const Episode& episode, int scene) const {
 
 void EpisodeStrip::draw_tile(Picture& strip, const Episode& episode, int t) const {
   const int left = t * (look_.cols() + kStripGap), top = head_rows();
-  if (task_.model.num_glimpses() > 1)
+  if (agent_.look.steps > 1)
     strip.text({left + look_.cols() / 2, top - 4}, step_heading(t), kGrey, kTiny);
   strip.paste(look_.canvas(episode, t, /*numbered=*/false), {left, top});
   draw_seen(strip, episode, t, {left, top + look_.rows() + kStripGap / 2});
   if (table_.rows > 0 && !ends_with_table())
     draw_table(
-        strip, state_weights(task_, episode, t),
+        strip, state_weights(agent_, episode, t),
         {left, top + tile_rows() + kStripGap, std::min(look_.cols(), table_.cols), table_.rows},
         kHopCell);
 }
 
 // "glimpse 3", or a shorter form if there is no room.
 std::string EpisodeStrip::step_heading(int t) const {
-  const std::string words =
-      fmt::format("{} {}", task_.model.look().looks ? "glimpse" : "step", t + 1);
+  const std::string words = fmt::format("{} {}", agent_.look.looks ? "glimpse" : "step", t + 1);
   return text_width(words, kTiny) <= look_.cols() ? words : std::to_string(t + 1);
 }
 
@@ -351,9 +348,9 @@ void EpisodeStrip::draw_seen(Picture& strip, const Episode& episode, int t, Poin
     strip.paste(seen, corner);
     const int below = corner.y + seen.rows();
     strip.fill({corner.x, below + 1, seen.cols(), 2}, LookPicture::scale_colour(i));
-    if (task_.model.look().retina)
+    if (agent_.look.retina)
       strip.text({corner.x + seen.cols() / 2, below + kScaleRow - 3},
-                 LookPicture::scale_side(task_, i), kGrey, kTiny);
+                 LookPicture::scale_side(agent_, i), kGrey, kTiny);
     corner.x += seen_side_ + kStripGap / 2;
   }
 }

@@ -7,7 +7,6 @@
 #include "experiments/pictures/look_picture.h"
 #include "experiments/pictures/picture.h"
 #include "experiments/pictures/weight_table.h"
-#include "experiments/task/task.h"
 
 namespace saccade {
 
@@ -16,8 +15,8 @@ namespace saccade {
 /// sequence the alignment instead), the truth and, at the end, the verdict in green or red.
 class EpisodePicture {
  public:
-  /// Keeps a reference to `task`.
-  EpisodePicture(const Task& task, std::string name, const Theme& theme = kLightTheme);
+  /// Keeps a reference to the world of `agent`.
+  EpisodePicture(const PicturedAgent& agent, std::string name, const Theme& theme = kLightTheme);
 
   int rows() const;
   int cols() const;
@@ -37,7 +36,7 @@ class EpisodePicture {
   void draw_caption(Picture& panel, const Episode& episode, int t, bool verdict, int top) const;
   Colour verdict_colour(const Episode& episode) const;
 
-  const Task& task_;
+  const PicturedAgent agent_;
   std::string name_;
   Theme theme_;
   LookPicture look_;
@@ -46,16 +45,16 @@ class EpisodePicture {
 /// Returns the caption of an episode in a sheet, fitted to a width in pixels: its number for
 /// display, the name unless empty, the truth and the prediction. The name is dropped if there is no
 /// room.
-std::string episode_caption(const Task& task, const std::string& name, const Episode& episode,
-                            int scene, int columns);
+std::string episode_caption(const PicturedAgent& agent, const std::string& name,
+                            const Episode& episode, int scene, int columns);
 
 /// Draws the episodes of one agent for a contact sheet: a row with a tile for each look, its number
 /// above; below it the scales with their extent on the canvas, and attention over the states so
 /// far; all under a caption with the verdict. A sequence ends with a tile of the alignment.
 class EpisodeStrip {
  public:
-  /// Keeps a reference to `task`.
-  EpisodeStrip(const Task& task, std::string name);
+  /// Keeps a reference to the world of `agent`.
+  EpisodeStrip(const PicturedAgent& agent, std::string name);
 
   int rows() const;
   int cols() const;
@@ -63,7 +62,7 @@ class EpisodeStrip {
   Picture strip(const Episode& episode, int scene) const;
 
  private:
-  bool ends_with_table() const { return task_.model.answer().spells; }
+  bool ends_with_table() const { return agent_.answer.spells; }
   int head_rows() const;
   int tile_rows() const;
   int tiles_cols() const;
@@ -71,7 +70,7 @@ class EpisodeStrip {
   void draw_tile(Picture& strip, const Episode& episode, int t) const;
   void draw_seen(Picture& strip, const Episode& episode, int t, Point corner) const;
 
-  const Task& task_;
+  const PicturedAgent agent_;
   std::string name_;
   LookPicture look_;
   int seen_side_;

@@ -69,9 +69,8 @@ int lay_out(const std::vector<LegendEntry>& legend, int cols, const Place& place
 
 }  // namespace
 
-std::vector<LegendEntry> sheet_legend(const Task& task) {
-  const Model& model = task.model;
-  const LookTraits& look = model.look();
+std::vector<LegendEntry> sheet_legend(const PicturedAgent& agent) {
+  const LookTraits& look = agent.look;
   std::vector<LegendEntry> legend;
   if (look.looks) {
     if (look.frame)
@@ -79,7 +78,7 @@ std::vector<LegendEntry> sheet_legend(const Task& task) {
     for (int scale = 0; look.retina && scale < look.pictures; ++scale)
       legend.push_back({LegendEntry::kFrame, LookPicture::scale_colour(scale),
                         fmt::format("scale {}: {} of the canvas", scale + 1,
-                                    LookPicture::scale_side(task, scale))});
+                                    LookPicture::scale_side(agent, scale))});
     if (look.spreads())
       legend.push_back({LegendEntry::kHeat, {}, "weight of the look, from none to its most"});
     legend.push_back({LegendEntry::kPath, kPathColour, "its looks so far, the last the largest"});
@@ -88,14 +87,14 @@ std::vector<LegendEntry> sheet_legend(const Task& task) {
   } else if (look.reading && look.reading->part != look.reading->size) {
     legend.push_back({LegendEntry::kFrame, kPathColour, "the part that it reads"});
   }
-  if (look.reading && model.gate)
+  if (look.reading && agent.gated)
     legend.push_back({LegendEntry::kHeat, {}, "weight of the gate, from none to its most"});
-  if (has_state_weights(model))
+  if (has_state_weights(agent))
     legend.push_back({LegendEntry::kHeat,
                       {},
-                      model.answer().attends ? "attention over the states, from 0 to 1"
-                                             : "probability of the symbol, from 0 to 1"});
-  if (model.answer().acts) return legend;
+                      agent.answer.attends ? "attention over the states, from 0 to 1"
+                                           : "probability of the symbol, from 0 to 1"});
+  if (agent.answer.acts) return legend;
   legend.push_back({LegendEntry::kWords, kRightColour, "green: right"});
   legend.push_back({LegendEntry::kWords, kWrongColour, "red: wrong"});
   return legend;

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/pictures/look_picture.h"
 #include "experiments/pictures/picture.h"
-#include "experiments/task/task.h"
 
 namespace saccade {
 
@@ -25,7 +25,7 @@ struct LegendEntry {
 };
 
 /// The legend of a sheet of an agent's looks (EpisodeStrip).
-std::vector<LegendEntry> sheet_legend(const Task& task);
+std::vector<LegendEntry> sheet_legend(const PicturedAgent& agent);
 /// Adds the entries that are missing.
 void add_entries(std::vector<LegendEntry>& legend, const std::vector<LegendEntry>& more);
 

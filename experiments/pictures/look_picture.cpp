@@ -51,8 +51,8 @@ int tile_side(const CanvasSize& canvas, int side) {
   return 2 * side * std::max(canvas.rows, canvas.cols) / (canvas.rows + canvas.cols);
 }
 
-LookPicture::LookPicture(const Task& task, int side) : task_(task) {
-  const int rows = task.model.canvas().rows, cols = task.model.canvas().cols;
+LookPicture::LookPicture(const PicturedAgent& agent, int side) : agent_(agent) {
+  const int rows = agent.world.spec.canvas.rows, cols = agent.world.spec.canvas.cols;
   const int longer = std::max(rows, cols);
   zoom_ = std::max(1, side / longer);
   shrink_ = longer > 2 * side ? (longer + 2 * side - 1) / (2 * side) : 1;
@@ -71,25 +71,25 @@ Colour LookPicture::scale_colour(int scale) {
   return kScales[scale % kScales.size()];
 }
 
-std::string LookPicture::scale_side(const Task& task, int scale) {
-  const RetinaConfig& retina = task.config.retina;
+std::string LookPicture::scale_side(const PicturedAgent& agent, int scale) {
+  const RetinaConfig& retina = agent.world.config.retina;
   return fmt::format("{:.0f} px", retina.patch_size * std::pow(retina.scale_factor, scale));
 }
 
 Picture LookPicture::canvas(const Episode& episode, int t, bool numbered) const {
-  const CanvasSize size = task_.model.canvas();
+  const CanvasSize size = agent_.world.spec.canvas;
   Picture small = picture_of(episode.canvas(t), size.channels, size.rows, size.cols);
-  const LookTraits& look = task_.model.look();
+  const LookTraits& look = agent_.look;
   if (look.spreads())
-    overlay_heat(small, heat_map(episode.rollout.look->gaze(t, episode.b), size.rows, size.cols),
+    overlay_heat(small, heat_map(episode.look.gaze(t, episode.b), size.rows, size.cols),
                  look.frame ? kWindowOpacity : kGridOpacity);
 
-  if (look.reading && task_.model.gate) overlay_heat(small, gate_heat(episode, t), kGridOpacity);
+  if (look.reading && agent_.gated) overlay_heat(small, gate_heat(episode, t), kGridOpacity);
 
   Picture large = scaled(small);
   if (look.reading) draw_part(large, *look.reading, t);
   if (!look.looks) return large;
-  if (look.frame) draw_window(large, episode.rollout.look->gaze(t, episode.b));
+  if (look.frame) draw_window(large, episode.look.gaze(t, episode.b));
   if (!look.spreads()) draw_squares(large, place(episode, t));
   draw_path(large, episode, t, numbered);
   return large;
@@ -97,7 +97,7 @@ Picture LookPicture::canvas(const Episode& episode, int t, bool numbered) const 
 
 Picture LookPicture::heated(const Episode& episode, int t, const std::vector<double>& heat,
                             double light) const {
-  const CanvasSize size = task_.model.canvas();
+  const CanvasSize size = agent_.world.spec.canvas;
   Picture small = picture_of(episode.canvas(t), size.channels, size.rows, size.cols);
   small.fill({0, 0, size.cols, size.rows}, {}, 1.0 - light);
   overlay_heat(small, heat, 1.0);
@@ -111,10 +111,10 @@ Picture LookPicture::scaled(const Picture& small) const {
 // Returns the gate of step t on each pixel that is read then, scaled to a maximum of 1; a pixel of
 // the shrunk canvas covers all the pixels it stands for, and the largest of the channels is taken.
 std::vector<double> LookPicture::gate_heat(const Episode& episode, int t) const {
-  const auto [channels, rows, cols] = task_.model.canvas();
-  const CanvasReading& reading = *task_.model.look().reading;
+  const auto [channels, rows, cols] = agent_.world.spec.canvas;
+  const CanvasReading& reading = *agent_.look.reading;
   const std::array<int, 2> corner = reading.corner(t);
-  const float* gate = &episode.rollout.gate->weights(t, episode.b, 0);
+  const float* gate = &episode.gate->weights(t, episode.b, 0);
   std::vector<double> heat(static_cast<std::size_t>(rows) * cols, 0.0);
   for (int y = 0; y < rows; ++y)
     for (int x = 0; x < cols; ++x) {
@@ -153,17 +153,17 @@ void LookPicture::draw_part(Picture& picture, const CanvasReading& reading, int 
   }
 }
 
-int LookPicture::num_seen() const { return task_.model.look().pictures; }
+int LookPicture::num_seen() const { return agent_.look.pictures; }
 
 std::vector<Picture> LookPicture::seen(const Episode& episode, int t, int side) const {
   std::vector<Picture> pictures;
   if (num_seen() == 0) return pictures;
-  const int channels = task_.model.canvas().channels;
-  const int pixels = task_.model.look().picture_side;
+  const int channels = agent_.world.spec.canvas.channels;
+  const int pixels = agent_.look.picture_side;
   const std::size_t size = static_cast<std::size_t>(channels) * pixels * pixels;
   std::vector<float> glimpse(num_seen() * size);
-  episode.rollout.look->picture(t, episode.b, glimpse.data());
-  if (task_.model.look().spreads()) brighten(glimpse);
+  episode.look.picture(t, episode.b, glimpse.data());
+  if (agent_.look.spreads()) brighten(glimpse);
   for (int scale = 0; scale < num_seen(); ++scale) {
     pictures.push_back(fit_into(
         picture_of(std::span(glimpse).subspan(scale * size, size), channels, pixels, pixels),
@@ -174,8 +174,8 @@ std::vector<Picture> LookPicture::seen(const Episode& episode, int t, int side) 
 
 // Returns the mean position of a look's weight, in canvas pixels.
 std::array<double, 2> LookPicture::place(const Episode& episode, int t) const {
-  const Gaze gaze = episode.rollout.look->gaze(t, episode.b);
-  const CanvasSize size = task_.model.canvas();
+  const Gaze gaze = episode.look.gaze(t, episode.b);
+  const CanvasSize size = agent_.world.spec.canvas;
   double x = 0.0, y = 0.0;
   for (int k = 0; k < gaze.places.rows; ++k) {
     x += gaze.weights[k] * gaze.places(k, 0);
@@ -191,16 +191,16 @@ Point LookPicture::drawn(std::array<double, 2> place) const {
 // Draws the squares as the retina lays them out: corners rounded to the nearest pixel edge, or
 // exact if the retina interpolates. The finest is drawn last, on top.
 void LookPicture::draw_squares(Picture& picture, std::array<double, 2> centre) const {
-  const RetinaConfig& retina = task_.config.retina;
+  const RetinaConfig& retina = agent_.world.config.retina;
   for (int scale = retina.scales - 1; scale >= 0; --scale) {
     const double side = retina.patch_size * std::pow(retina.scale_factor, scale);
-    const bool smooth = task_.model.look().smooth;
+    const bool smooth = agent_.look.smooth;
     const auto edge = [&](double at, int pixels) {
       if (smooth) return at - 0.5 * side;
       const auto location = static_cast<float>(2.0 * at / pixels - 1.0);
       return static_cast<double>(Retina::first_edge(location, pixels, side));
     };
-    const CanvasSize canvas = task_.model.canvas();
+    const CanvasSize canvas = agent_.world.spec.canvas;
     const Point corner = drawn({edge(centre[0], canvas.cols), edge(centre[1], canvas.rows)});
     const int length = pixel(side * zoom_ / shrink_);
     picture.outline({corner.x, corner.y, length, length}, scale_colour(scale),
@@ -209,7 +209,7 @@ void LookPicture::draw_squares(Picture& picture, std::array<double, 2> centre) c
 }
 
 void LookPicture::draw_window(Picture& picture, const Gaze& gaze) const {
-  const CanvasSize size = task_.model.canvas();
+  const CanvasSize size = agent_.world.spec.canvas;
   const int last = gaze.places.rows - 1;
   const auto corner = [&](int k, float sign) {
     return drawn({0.5 * (gaze.places(k, 0) + sign * gaze.half_width + 1.0F) * size.cols,

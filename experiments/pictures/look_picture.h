@@ -12,16 +12,50 @@
 
 namespace saccade {
 
-/// One episode of a rollout that was played with classify_every_step and whose canvases were kept.
+/// An agent as pictures show it.
+struct PicturedAgent {
+  PicturedAgent(const Task& task)  // implicit: the agent of a task
+      : world(task),
+        look(task.model.look()),
+        answer(task.model.answer()),
+        gated(task.model.gate.has_value()) {}
+  /// Somebody else who looks and answers so.
+  PicturedAgent(const World& world_, LookTraits look_, AnswerTraits answer_)
+      : world(world_), look(std::move(look_)), answer(answer_) {}
+
+  const World& world;
+  LookTraits look;
+  AnswerTraits answer;
+  bool gated = false;  // attention.input
+};
+
+/// One played episode whose canvases were kept.
 struct Episode {
-  Rollout& rollout;
+  /// Episode b of a rollout that was played with classify_every_step.
+  Episode(Rollout& rollout, const Tensor<3>& canvases_, int b_ = 0, bool judged_ = true)
+      : look(*rollout.look),
+        answer(*rollout.answer),
+        gate(rollout.gate ? &*rollout.gate : nullptr),
+        facts(rollout.environment->facts()[b_]),
+        canvases(canvases_),
+        b(b_),
+        judged(judged_) {}
+  /// The only episode of these records.
+  Episode(LookRecord& look_, const AnswerRecord& answer_, const SceneFacts& facts_,
+          const Tensor<3>& canvases_)
+      : look(look_), answer(answer_), facts(facts_), canvases(canvases_) {}
+
+  LookRecord& look;
+  const AnswerRecord& answer;
+  const GateMemory* gate = nullptr;  // null without attention.input
+  const SceneFacts& facts;
   const Tensor<3>& canvases;  // (T, B, pixels): RolloutRequest::canvases
-  int b = 0;                  // index in the rollout
+  int b = 0;                  // index in all of these
   bool judged = true;         // the truth is known; otherwise there is no verdict
 
-  std::span<const int> labels() const { return rollout.answer->labels(b); }
-  std::span<const int> predictions() const { return rollout.answer->predictions(b); }
-  bool right() const { return rollout.answer->error(b) == 0.0F; }
+  std::span<const int> labels() const { return answer.labels(b); }
+  std::span<const int> predictions() const { return answer.predictions(b); }
+  bool right() const { return answer.error(b) == 0.0F; }
   /// (channels, rows, cols) at look t, values in [0, 1]
   std::span<const float> canvas(int t) const {
     return {&canvases(t, b, 0), static_cast<std::size_t>(canvases.shape()[2])};
@@ -43,8 +77,9 @@ int tile_side(const CanvasSize& canvas, int side);
 class LookPicture {
  public:
   /// Canvases are enlarged by the largest integer factor that keeps the longer side within `side`
-  /// pixels, and shrunk only if they would exceed twice that. Keeps a reference to `task`.
-  LookPicture(const Task& task, int side);
+  /// pixels, and shrunk only if they would exceed twice that. Keeps a reference to the world of
+  /// `agent`.
+  LookPicture(const PicturedAgent& agent, int side);
 
   int rows() const { return rows_; }  // of a drawn canvas
   int cols() const { return cols_; }
@@ -65,7 +100,7 @@ class LookPicture {
   /// The colour of a scale's square, on the canvas and around its image.
   static Colour scale_colour(int scale);
   /// "24 px": the side of a scale of the retina in canvas pixels.
-  static std::string scale_side(const Task& task, int scale);
+  static std::string scale_side(const PicturedAgent& agent, int scale);
 
  private:
   Picture scaled(const Picture& small) const;
@@ -77,7 +112,7 @@ class LookPicture {
   void draw_window(Picture& picture, const Gaze& gaze) const;
   void draw_path(Picture& picture, const Episode& episode, int t, bool numbered) const;
 
-  const Task& task_;
+  const PicturedAgent agent_;
   int zoom_, shrink_;  // at least one of them is 1
   int rows_, cols_;
   int stroke_;  // width of a thin line

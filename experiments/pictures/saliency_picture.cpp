@@ -40,13 +40,13 @@ std::vector<double> heat_of(const std::vector<float>& gradient, int pixels) {
 
 }  // namespace
 
-SaliencyPicture::SaliencyPicture(const Task& task, int outputs)
-    : task_(task),
+SaliencyPicture::SaliencyPicture(const PicturedAgent& agent, int outputs)
+    : agent_(agent),
       outputs_(outputs),
-      look_(task, tile_side(task.model.canvas(), outputs > kMany ? kManySide : kSide)) {
-  if (task.model.num_glimpses() == 1) return;
-  steps_ = class_table_size(task, outputs, task.model.num_glimpses(), kCell);
-  if (task.model.answer().attends) states_ = table_size(task, kCell);
+      look_(agent, tile_side(agent.world.spec.canvas, outputs > kMany ? kManySide : kSide)) {
+  if (agent.look.steps == 1) return;
+  steps_ = class_table_size(agent, outputs, agent.look.steps, kCell);
+  if (agent.answer.attends) states_ = table_size(agent, kCell);
 }
 
 int SaliencyPicture::rows() const {
@@ -63,15 +63,15 @@ int SaliencyPicture::cols() const {
 Picture SaliencyPicture::picture(const Episode& episode, const SceneSaliency& saliency, int step,
                                  int scene) const {
   Picture picture(rows(), cols(), kPaper);
-  picture.text({0, 11}, episode_caption(task_, "", episode, scene, cols()),
+  picture.text({0, 11}, episode_caption(agent_, "", episode, scene, cols()),
                episode.right() ? kRightColour : kWrongColour, kCaption);
-  picture.text({0, kHeading}, task_.model.look().looks ? "looks" : "canvas", kGrey, kSmall);
+  picture.text({0, kHeading}, agent_.look.looks ? "looks" : "canvas", kGrey, kSmall);
   picture.paste(looks(episode), {0, kTop});
   for (int o = 0; o < outputs_; ++o) {
     if (saliency.chosen[o] < 0) continue;
     const int left = (o + 1) * (look_.cols() + kGap);
-    const std::string logit = fmt::format("logit of {}: {:.1f}",
-                                          task_.class_name(saliency.chosen[o]), saliency.logits[o]);
+    const std::string logit = fmt::format(
+        "logit of {}: {:.1f}", agent_.world.class_name(saliency.chosen[o]), saliency.logits[o]);
     picture.text({left, kHeading}, fitted(logit, look_.cols(), kSmall), kGrey, kSmall);
     picture.paste(canvas_saliency(episode, saliency.canvas[o]), {left, kTop});
   }
@@ -89,7 +89,7 @@ void SaliencyPicture::draw_tables(Picture& picture, const Episode& episode,
   };
   if (steps_.cols > 0) draw("by glimpse", step_table(episode, saliency), steps_);
   if (states_.cols == 0) return;
-  WeightTable states = state_weights(task_, episode, step);
+  WeightTable states = state_weights(agent_, episode, step);
   states.marked = -1;
   draw("attention", states, states_);
 }
@@ -102,7 +102,7 @@ std::vector<SaliencyPicture::Scale> SaliencyPicture::scales() const {
     scales.push_back(
         {"by glimpse: |d logit / d g_t|, of the most of this logit", {"0", "50 %", "100 %"}});
   if (states_.cols > 0) scales.push_back({"attention over the states", {"0", "0.5", "1"}});
-  if (task_.model.look().looks && task_.model.look().spreads())
+  if (agent_.look.looks && agent_.look.spreads())
     scales.push_back(
         {"looks: weight of a place, mean of the looks, of its most", {"0", "50 %", "100 %"}});
   return scales;
@@ -122,15 +122,13 @@ void SaliencyPicture::draw_scales(Picture& sheet, Point corner) const {
 }
 
 Picture SaliencyPicture::looks(const Episode& episode) const {
-  const Model& model = task_.model;
-  const int last = model.num_glimpses() - 1;
-  const CanvasSize size = model.canvas();
+  const int last = agent_.look.steps - 1;
+  const CanvasSize size = agent_.world.spec.canvas;
   std::vector<double> mean(static_cast<std::size_t>(size.rows) * size.cols, 0.0);
-  if (!model.look().looks) return look_.heated(episode, last, mean, 1.0);
-  if (!model.look().spreads()) return look_.canvas(episode, last, false);
+  if (!agent_.look.looks) return look_.heated(episode, last, mean, 1.0);
+  if (!agent_.look.spreads()) return look_.canvas(episode, last, false);
   for (int t = 0; t <= last; ++t)
-    std::ranges::transform(mean,
-                           heat_map(episode.rollout.look->gaze(t, episode.b), size.rows, size.cols),
+    std::ranges::transform(mean, heat_map(episode.look.gaze(t, episode.b), size.rows, size.cols),
                            mean.begin(), std::plus());
   const double most = *std::ranges::max_element(mean);
   for (double& value : mean) value = most > 0.0 ? value / most : 0.0;
@@ -139,18 +137,18 @@ Picture SaliencyPicture::looks(const Episode& episode) const {
 
 Picture SaliencyPicture::canvas_saliency(const Episode& episode,
                                          const std::vector<float>& gradient) const {
-  const CanvasSize size = task_.model.canvas();
-  return look_.heated(episode, task_.model.num_glimpses() - 1,
-                      heat_of(gradient, size.rows * size.cols), kLight);
+  const CanvasSize size = agent_.world.spec.canvas;
+  return look_.heated(episode, agent_.look.steps - 1, heat_of(gradient, size.rows * size.cols),
+                      kLight);
 }
 
 WeightTable SaliencyPicture::step_table(const Episode& episode,
                                         const SceneSaliency& saliency) const {
   WeightTable table;
-  table.cols = step_names(task_, episode);
+  table.cols = step_names(agent_, episode);
   for (int o = 0; o < outputs_; ++o) {
     if (saliency.chosen[o] < 0) continue;
-    table.rows.push_back(task_.class_name(saliency.chosen[o]));
+    table.rows.push_back(agent_.world.class_name(saliency.chosen[o]));
     const double most = *std::ranges::max_element(saliency.steps[o]);
     for (const double norm : saliency.steps[o])
       table.weights.push_back(most > 0.0 ? norm / most : 0.0);

@@ -6,7 +6,6 @@
 #include "experiments/pictures/look_picture.h"
 #include "experiments/pictures/picture.h"
 #include "experiments/pictures/weight_table.h"
-#include "experiments/task/task.h"
 
 namespace saccade {
 
@@ -25,8 +24,8 @@ struct SceneSaliency {
 /// episodes.
 class SaliencyPicture {
  public:
-  /// Keeps a reference to `task`. `outputs` is O.
-  SaliencyPicture(const Task& task, int outputs);
+  /// Keeps a reference to the world of `agent`. `outputs` is O.
+  SaliencyPicture(const PicturedAgent& agent, int outputs);
 
   int rows() const;
   int cols() const;
@@ -50,7 +49,7 @@ class SaliencyPicture {
   void draw_tables(Picture& picture, const Episode& episode, const SceneSaliency& saliency,
                    int step) const;
 
-  const Task& task_;
+  const PicturedAgent agent_;
   int outputs_;
   LookPicture look_;
   TableSize steps_, states_;  // of the two tables; 0 if not drawn

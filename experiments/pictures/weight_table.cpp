@@ -20,21 +20,21 @@ TextStyle centred(TextStyle style) {
 }
 
 // Returns the predicted symbols, including the end mark if there was room for it.
-std::vector<int> symbols_said(const Task& task, const Episode& episode) {
+std::vector<int> symbols_said(const PicturedAgent& agent, const Episode& episode) {
   std::vector<int> symbols(episode.predictions().begin(), episode.predictions().end());
-  if (static_cast<int>(symbols.size()) < task.model.answer().max_said)
-    symbols.push_back(task.model.num_classes() - 1);
+  if (static_cast<int>(symbols.size()) < agent.answer.max_said)
+    symbols.push_back(agent.world.spec.num_classes - 1);
   return symbols;
 }
 
-WeightTable symbol_weights(const Task& task, const Episode& episode) {
-  const Answer& answer = *episode.rollout.answer;
+WeightTable symbol_weights(const PicturedAgent& agent, const Episode& episode) {
+  const AnswerRecord& answer = episode.answer;
   const Tensor<3>* weights = answer.state_weights().weights;
   WeightTable table;
-  table.cols = weights != nullptr ? step_names(task, episode) : std::vector<std::string>{"p"};
-  for (const int symbol : symbols_said(task, episode)) {
+  table.cols = weights != nullptr ? step_names(agent, episode) : std::vector<std::string>{"p"};
+  for (const int symbol : symbols_said(agent, episode)) {
     const int j = static_cast<int>(table.rows.size());
-    table.rows.push_back(task.class_name(symbol));
+    table.rows.push_back(agent.world.class_name(symbol));
     for (int t = 0; t < static_cast<int>(table.cols.size()); ++t)
       table.weights.push_back(weights != nullptr ? (*weights)(j, episode.b, t)
                                                  : answer.probabilities(j, episode.b, symbol));
@@ -59,28 +59,28 @@ int name_stride(const WeightTable& table, int pitch) {
 }  // namespace
 
 // Returns the characters of a text, or the numbers of the looks.
-std::vector<std::string> step_names(const Task& task, const Episode& episode) {
-  const SceneFacts& facts = episode.rollout.environment->facts()[episode.b];
-  const bool text = task.kind.is_text;
+std::vector<std::string> step_names(const PicturedAgent& agent, const Episode& episode) {
+  const SceneFacts& facts = episode.facts;
+  const bool text = agent.world.kind.is_text;
   std::vector<std::string> names;
-  for (int t = 0; t < task.model.num_glimpses(); ++t)
+  for (int t = 0; t < agent.look.steps; ++t)
     names.push_back(!text                  ? std::to_string(t + 1)
                     : t < facts.num_digits ? std::to_string(facts.classes[t])
                                            : std::string());
   return names;
 }
 
-bool has_state_weights(const Model& model) {
-  return model.answer().attends || model.answer().spells;
+bool has_state_weights(const PicturedAgent& agent) {
+  return agent.answer.attends || agent.answer.spells;
 }
 
-WeightTable state_weights(const Task& task, const Episode& episode, int t) {
+WeightTable state_weights(const PicturedAgent& agent, const Episode& episode, int t) {
   WeightTable table;
-  const auto [weights, num_hops] = episode.rollout.answer->state_weights();
-  if (task.model.answer().spells) {
-    table = symbol_weights(task, episode);
+  const auto [weights, num_hops] = episode.answer.state_weights();
+  if (agent.answer.spells) {
+    table = symbol_weights(agent, episode);
   } else {
-    table.cols = step_names(task, episode);
+    table.cols = step_names(agent, episode);
     const int steps = static_cast<int>(table.cols.size());
     for (int hop = 0; hop < num_hops; ++hop) {
       table.rows.push_back(num_hops > 1 ? std::to_string(hop + 1) : "");
@@ -92,17 +92,16 @@ WeightTable state_weights(const Task& task, const Episode& episode, int t) {
   return table;
 }
 
-TableSize class_table_size(const Task& task, int rows, int cols, int cell) {
+TableSize class_table_size(const PicturedAgent& agent, int rows, int cols, int cell) {
   std::vector<std::string> names;
-  for (int c = 0; c < task.model.num_classes(); ++c) names.push_back(task.class_name(c));
+  for (int c = 0; c < agent.world.spec.num_classes; ++c) names.push_back(agent.world.class_name(c));
   return {kHead + rows * cell, name_width(names) + cols * cell + 1};
 }
 
-TableSize table_size(const Task& task, int cell) {
-  const Model& model = task.model;
-  const int cols = model.answer().attends ? model.num_glimpses() : 1;
-  if (model.answer().spells) return class_table_size(task, model.answer().max_said, cols, cell);
-  const int hops = model.answer().hops;
+TableSize table_size(const PicturedAgent& agent, int cell) {
+  const int cols = agent.answer.attends ? agent.look.steps : 1;
+  if (agent.answer.spells) return class_table_size(agent, agent.answer.max_said, cols, cell);
+  const int hops = agent.answer.hops;
   const int names = hops > 1 ? name_width({std::to_string(hops)}) : 0;
   return {kHead + hops * cell, names + cols * cell + 1};
 }

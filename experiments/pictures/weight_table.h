@@ -6,7 +6,6 @@
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/look_picture.h"
 #include "experiments/pictures/picture.h"
-#include "experiments/task/task.h"
 
 namespace saccade {
 
@@ -23,20 +22,20 @@ struct WeightTable {
 /// the read after step t. For a sequence: the alignment, a row for each predicted symbol, including
 /// the end mark; without attention a single column, the probability of the symbol. Columns are
 /// labelled with step numbers, or with the characters if the episode is a text.
-WeightTable state_weights(const Task& task, const Episode& episode, int t);
+WeightTable state_weights(const PicturedAgent& agent, const Episode& episode, int t);
 /// Returns whether there is anything to draw: attention over states, or a sequence.
-bool has_state_weights(const Model& model);
+bool has_state_weights(const PicturedAgent& agent);
 
 /// Returns the column labels above.
-std::vector<std::string> step_names(const Task& task, const Episode& episode);
+std::vector<std::string> step_names(const PicturedAgent& agent, const Episode& episode);
 
-/// Size of a table, with `cell` pixels per cell, that fits any episode of a task.
+/// Size of a table, with `cell` pixels per cell, that fits any episode of an agent.
 struct TableSize {
   int rows = 0, cols = 0;  // pixels
 };
-TableSize table_size(const Task& task, int cell);
+TableSize table_size(const PicturedAgent& agent, int cell);
 /// Size of any table with class names beside its rows.
-TableSize class_table_size(const Task& task, int rows, int cols, int cell);
+TableSize class_table_size(const PicturedAgent& agent, int rows, int cols, int cell);
 
 /// Draws the table right-aligned in a box, with cells as large as fit, at most `cell` pixels per
 /// side.

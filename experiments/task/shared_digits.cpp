@@ -8,7 +8,8 @@ std::shared_ptr<const Digits> SharedDatasets::load(const DataConfig& config) {
   std::weak_ptr<const Digits>& kept = sets_[{source, path, size}];
   std::shared_ptr<const Digits> digits = kept.lock();
   if (!digits) digits = std::make_shared<const Digits>(load_digits(config));
-  kept = last_ = digits;
+  kept = digits;
+  if (keeps_last_) last_ = digits;
   return digits;
 }
 

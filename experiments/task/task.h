@@ -1,63 +1,23 @@
 #pragma once
 
-#include <cstddef>
-#include <memory>
-#include <optional>
+#include <utility>
 
 #include "agent/learning/learner.h"
 #include "agent/model/model.h"
-#include "env/digits.h"
-#include "env/environment.h"
-#include "env/task_kinds.h"
-#include "experiments/config/config.h"
-#include "experiments/task/shared_digits.h"
+#include "experiments/task/world.h"
 
 namespace saccade {
 
-/// Most classes, symbols or actions of a task: a test keeps the confusion between all pairs.
-inline constexpr std::size_t kMaxClasses = 2000;
-
-/// The parts of an experiment that learning does not change: its dataset, environments and model.
-class Task {
+/// The parts of an experiment that learning does not change: its world and the model that lives
+/// there.
+class Task : public World {
  public:
-  /// Reads the data. Throws InputError for invalid data, scenes or retina, and for more than
-  /// kMaxClasses.
-  explicit Task(const Config& config);
-  /// The same with a shared dataset; `shared` may be null.
-  Task(const Config& config, SharedDatasets* shared);
-  /// The same with a dataset that is already loaded.
-  Task(const Config& config, std::shared_ptr<const Digits> digits);
-  Task(const Task&) = delete;
-  Task& operator=(const Task&) = delete;
+  /// `data` as for World. Throws InputError as World does, and for a model that does not fit it.
+  template <class... Data>
+  explicit Task(const Config& config, Data&&... data)
+      : World(config, std::forward<Data>(data)...), model(config.agent, spec) {}
 
-  const Config config;
-  const TaskKind& kind;
-
- private:
-  const std::shared_ptr<const Digits> shared_digits_;
-
- public:
-  const Digits& digits;                // empty if scenes have no digits
-  const std::optional<Retina> retina;  // empty if there is nothing to look at
   const Model model;
-
-  /// Returns the text of a class, symbol or action: the name of a digit; the sum of several, or the
-  /// two of a pair; a word; an action.
-  std::string class_name(int label) const;
-  /// Returns an agent's answer as text.
-  std::string spoken(std::span<const int> labels) const;
-  /// Environments for training (fresh scenes; digits shuffled, and augmented if enabled), for
-  /// validation or for test (fixed by evaluation.seed and evaluation.scenes).
-  EnvironmentFactory environments(Split split) const;
-  /// The validation or test scenes of another evaluation: its seed draws the scenes, and which
-  /// digits they show if there are fewer scenes than digits (see TaskKind::make).
-  EnvironmentFactory environments(Split split, const EvaluationConfig& evaluation) const;
-  /// Number of test scenes: that many draws of evaluation.scenes, beginning with those of a single
-  /// draw; no scene is repeated if a scene consists of nothing but its digits.
-  int test_scenes(const EvaluationConfig& evaluation) const;
-
- private:
-  EnvironmentFactory factory(Split split, std::uint64_t seed, int scenes) const;
 };
 
 }  // namespace saccade

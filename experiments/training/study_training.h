@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/range.h"
 #include "experiments/runs/folder_lock.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/runs/study.h"
@@ -14,6 +15,8 @@
 namespace saccade {
 
 struct StudyRequest {
+  static constexpr Range kJobs{1, 1024};
+
   std::filesystem::path folder;  // of the study
   int jobs = 0;                  // runs trained at once; 0: see default_jobs
   int threads = 0;               // shared by them; 0: every processor this process may use

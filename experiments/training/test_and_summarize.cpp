@@ -58,8 +58,8 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const RunLock
       task.kind.has_digits
           ? overfitting_word(training.train_error, training.best_error, task.digits.valid.size())
           : "";
-  progress.note(
-      fmt::format("\n{}\n{}{}\n", to_table(report, task.model), overfits, folder.path().string()));
+  progress.note(fmt::format("\n{}\n{}{}\n", to_text(to_table(report, task.model)), overfits,
+                            folder.path().string()));
 }
 
 }  // namespace saccade

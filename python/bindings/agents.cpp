@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "agent/learning/checkpoint.h"
@@ -17,6 +18,7 @@
 #include "base/name_table.h"
 #include "base/output.h"
 #include "env/given_environment.h"
+#include "experiments/analysis/gradients.h"
 #include "experiments/config/variants.h"
 #include "experiments/evaluation/play.h"
 #include "experiments/evaluation/saliency_arrays.h"
@@ -25,7 +27,8 @@
 #include "python/bindings/arrays.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/module.h"
-#include "python/bindings/tasks.h"
+#include "python/bindings/runs.h"
+#include "python/bindings/worlds.h"
 
 namespace saccade::python {
 
@@ -143,6 +146,17 @@ class Agent {
                        task_->config.evaluation.seed, step);
   }
 
+  /// Returns the figures of gradients().
+  nb::dict gradients(int scenes, int samples, int rollouts) {
+    require_allowed("scenes", GradientsRequest::kScenes, scenes);
+    require_allowed("samples", GradientsRequest::kSamples, samples);
+    require_allowed("rollouts", GradientsRequest::kRollouts, rollouts);
+    const GradientsRequest request{
+        .agent = origin_, .scenes = scenes, .samples = samples, .rollouts = rollouts};
+    return to_python(to_json(
+        computed([&] { return saccade::gradients(*task_, flat(weights_), request, workers_); })));
+  }
+
   /// Returns the agent set up for recording: looking at the canvases, or at test scenes if there
   /// are none.
   RecordedAgent filmed(const std::string& name, const std::optional<Canvases>& canvases,
@@ -157,7 +171,9 @@ class Agent {
 
  private:
   Agent(const Checkpoint& checkpoint, const std::string& origin, int threads)
-      : task_(make_task(parse_config(checkpoint.config_yaml(), origin))),
+      : task_(std::make_unique<const Task>(parse_config(checkpoint.config_yaml(), origin),
+                                           &shared_datasets())),
+        origin_(origin),
         metadata_(checkpoint.metadata()),
         weights_(zeros<1>(task_->model.layout().size())),
         workers_(threads) {
@@ -216,27 +232,22 @@ class Agent {
   }
 
   nb::dict play_in(const EnvironmentFactory& environments, const PlayRequest& request) {
-    std::vector<NpzArray> arrays;
-    require_threads();
-    compute_until_stopped([&] {
-      arrays = play(task_->model, flat(weights_), environments, request, workers_).take();
-    });
-    return to_dict(std::move(arrays));
+    return to_dict(computed([&] {
+      return play(task_->model, flat(weights_), environments, request, workers_).take();
+    }));
   }
 
   nb::dict saliency_in(const EnvironmentFactory& environments, int scenes, std::uint64_t seed,
                        std::optional<int> step) {
     require_traceable(task_->model, task_->config.retina);
     const std::vector<int> outputs = followed_outputs(task_->model, step, "step");
-    std::vector<NpzArray> arrays;
-    require_threads();
-    compute_until_stopped([&] {
-      arrays = saliency_arrays(task_->model, flat(weights_), environments, scenes, seed, outputs);
-    });
-    return to_dict(std::move(arrays));
+    return to_dict(computed([&] {
+      return saliency_arrays(task_->model, flat(weights_), environments, scenes, seed, outputs);
+    }));
   }
 
-  const std::shared_ptr<const Task> task_;
+  const std::unique_ptr<const Task> task_;
+  const std::string origin_;  // where it is from, for messages
   const std::map<std::string, std::string> metadata_;
   Tensor<1> weights_, loaded_;  // one block of the model's layout; the weights as loaded
   Workers workers_;
@@ -333,6 +344,7 @@ void bind_agents(nb::module_& m) {
           "locations"_a.none())
       .def("play_glimpses", &Agent::play_glimpses, "glimpses"_a, "readout"_a, "seed"_a,
            "locations"_a)
+      .def("gradients", &Agent::gradients, "scenes"_a, "samples"_a, "rollouts"_a)
       .def("saliency_of_scenes", &Agent::saliency_of_scenes, "scenes"_a, "step"_a.none())
       .def(
           "saliency_of_canvases",

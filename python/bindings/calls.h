@@ -5,6 +5,8 @@
 #include <atomic>
 #include <csignal>
 #include <functional>
+#include <optional>
+#include <utility>
 
 namespace saccade::python {
 
@@ -37,6 +39,15 @@ auto compute(const Body& body) {
 /// Ctrl-C does, body is asked to stop (base/stop.h), and the exception propagates once it has
 /// stopped. An exception from body takes precedence.
 void compute_until_stopped(const std::function<void()>& body);
+
+/// Returns work(), computed so. Throws as require_threads().
+template <class Work>
+auto computed(const Work& work) {
+  require_threads();
+  std::optional<decltype(work())> result;
+  compute_until_stopped([&] { result = work(); });
+  return *std::move(result);
+}
 
 /// Runs a piece of work on the calling thread, holding the interpreter, and returns when it is
 /// done. May be called by any thread of the computation.

@@ -16,7 +16,7 @@
 #include "python/bindings/arrays.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/module.h"
-#include "python/bindings/tasks.h"
+#include "python/bindings/worlds.h"
 
 namespace saccade::python {
 
@@ -25,12 +25,8 @@ using namespace nb::literals;
 
 namespace {
 
-// The agent for pictures: it looks at points, and its networks are not run.
-constexpr const char* kAgent = R"(
-model: {hidden_size: 1, glimpse_hidden: 1, location_hidden: 1, feature_size: 1, locator_hidden: 1}
-decoder: {hidden_size: 1}
-attention: {glimpse: {kind: random}}
-)";
+// Who looks is the caller: nothing is asked of an agent.
+constexpr const char* kCaller = "attention: {glimpse: {kind: random}}";
 
 std::size_t size_t_of(int n) { return static_cast<std::size_t>(n); }
 
@@ -105,12 +101,12 @@ class Environments {
   Environments(const std::vector<std::string>& settings, const std::optional<Pixels>& images,
                const std::optional<Labels>& labels, const std::vector<std::string>& class_names,
                const std::string& split, int count, EpisodeRules rules, bool flat, int threads)
-      : task_(compute([&] {
-          return make_task(parse_config(kAgent, "environment", settings),
-                           images ? digits_of(*images, *labels, class_names) : nullptr);
+      : world_(compute([&] {
+          return make_world(parse_config(kCaller, "environment", settings),
+                            images ? digits_of(*images, *labels, class_names) : nullptr);
         })),
         flat_(flat),
-        environments_(task_->environments(split_named(split)), count, completed(rules), threads) {
+        environments_(world_->environments(split_named(split)), count, completed(rules), threads) {
     if (environments_.threaded()) require_threads();
   }
 
@@ -195,7 +191,7 @@ class Environments {
   // Returns a picture of the episode of environment i, (rows, cols, 3).
   Array<std::uint8_t> render(int i) {
     require_shape(i >= 0 && i < environments_.size());
-    if (!picture_) picture_.emplace(*task_, environments_, task_->config.name);
+    if (!picture_) picture_.emplace(*world_, environments_, world_->config.name);
     const Picture picture = compute([&] {
       const std::lock_guard lock(one_at_a_time_);
       return picture_->draw(i);
@@ -207,20 +203,20 @@ class Environments {
   }
 
   const VectorEnvironment& environments() const { return environments_; }
-  const Task& task() const { return *task_; }
+  const World& world() const { return *world_; }
 
  private:
   // Fills in the rules of the episodes from the configuration.
   EpisodeRules completed(EpisodeRules rules) const {
-    rules.num_glimpses = task_->config.agent.glimpse.num_glimpses;
-    rules.num_boxes = task_->kind.has_digits ? task_->config.scene.num_digits : 1;
+    rules.num_glimpses = world_->config.agent.glimpse.num_glimpses;
+    rules.num_boxes = world_->kind.has_digits ? world_->config.scene.num_digits : 1;
     return rules;
   }
   static void require_shape(bool fits) {
     if (!fits) throw InputError("an array does not have the shape that the environments have");
   }
   std::size_t n() const { return size_t_of(environments_.size()); }
-  Seen new_rows(std::size_t n) const { return {n, environments_, task_->config.retina, flat_}; }
+  Seen new_rows(std::size_t n) const { return {n, environments_, world_->config.retina, flat_}; }
   template <class Body>
   void run(const Body& body) {
     if (environments_.threaded()) require_threads();
@@ -230,7 +226,7 @@ class Environments {
     });
   }
 
-  const std::shared_ptr<const Task> task_;
+  const std::unique_ptr<const World> world_;
   const bool flat_;
   VectorEnvironment environments_;
   std::optional<EnvironmentPicture> picture_;  // created on first use
@@ -276,9 +272,8 @@ void bind_environments(nb::module_& m) {
       .def("render", &Environments::render, "i"_a)
       .def_prop_ro("glimpse_shape",
                    [](const Environments& self) {
-                     const Config& config = self.task().config;
-                     return nb::make_tuple(config.retina.scales,
-                                           self.task().model.canvas().channels,
+                     const Config& config = self.world().config;
+                     return nb::make_tuple(config.retina.scales, self.world().spec.canvas.channels,
                                            config.retina.patch_size, config.retina.patch_size);
                    })
       .def_prop_ro("num_glimpses",
@@ -289,7 +284,7 @@ void bind_environments(nb::module_& m) {
                    [](const Environments& e) { return e.environments().num_classes(); })
       .def_prop_ro("answer_kind",
                    [](const Environments& e) {
-                     switch (e.task().kind.answer) {
+                     switch (e.world().kind.answer) {
                        case AnswerKind::sequence:
                          return "sequence";
                        case AnswerKind::actions:
@@ -302,7 +297,7 @@ void bind_environments(nb::module_& m) {
       .def_prop_ro("class_names", [](const Environments& e) {
         std::vector<std::string> names;
         for (int c = 0; c < e.environments().num_classes(); ++c)
-          names.push_back(e.task().class_name(c));
+          names.push_back(e.world().class_name(c));
         return names;
       });
 }

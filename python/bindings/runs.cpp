@@ -8,24 +8,25 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "experiments/commands/compare.h"
-#include "experiments/commands/eval.h"
-#include "experiments/commands/export.h"
-#include "experiments/commands/gradients.h"
-#include "experiments/commands/record.h"
+#include "experiments/analysis/evaluate.h"
+#include "experiments/comparison/compare.h"
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/tables.h"
 #include "experiments/config/config_table.h"
 #include "experiments/config/preset.h"
 #include "experiments/config/study_run.h"
+#include "experiments/export/export_agent.h"
 #include "experiments/files/shipped.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/study.h"
 #include "experiments/runs/trained.h"
+#include "nn/parallel.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/module.h"
 #include "python/bindings/runs.h"
@@ -110,13 +111,26 @@ void require_some(const std::vector<fs::path>& folders) {
   if (folders.empty()) throw InputError("folders: none; allowed: one and more");
 }
 
-// Returns the result of a command, computed while other Python threads run.
-template <class Work>
-std::string computed(const Work& work) {
-  require_threads();
-  std::string text;
-  compute_until_stopped([&] { text = work(); });
-  return text;
+nb::object in_python_types(const nlohmann::ordered_json& json) {
+  if (json.is_object()) {
+    nb::dict values;
+    for (const auto& [key, value] : json.items()) values[key.c_str()] = in_python_types(value);
+    return values;
+  }
+  if (json.is_array()) {
+    nb::list values;
+    for (const auto& value : json) values.append(in_python_types(value));
+    return values;
+  }
+  if (json.is_string()) {
+    const auto& text = json.get_ref<const std::string&>();
+    return nb::steal(
+        PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+  }
+  if (json.is_boolean()) return nb::cast(json.get<bool>());
+  if (json.is_number_integer()) return nb::cast(json.get<std::int64_t>());
+  if (json.is_number() && std::isfinite(json.get<double>())) return nb::cast(json.get<double>());
+  return nb::none();
 }
 
 }  // namespace
@@ -131,16 +145,18 @@ nb::dict to_python(const MetricsRow& row) {
   return values;
 }
 
-void require_allowed(const Command& command, const std::string& option, std::optional<int> value) {
-  const auto found = std::ranges::find(command.options, option, &Option::name);
-  const Range range = std::get<Range>(found->bound);
+nb::dict to_python(const nlohmann::ordered_json& document) {
+  return nb::cast<nb::dict>(in_python_types(document));
+}
+
+void require_allowed(const std::string& name, Range range, std::optional<int> value) {
   if (value && (*value < range.least || *value > range.most))
-    throw InputError(fmt::format("{}: {}; allowed: {} to {}", option.substr(2), *value, range.least,
-                                 range.most));
+    throw InputError(
+        fmt::format("{}: {}; allowed: {} to {}", name, *value, range.least, range.most));
 }
 
 void require_allowed_threads(int threads) {
-  if (threads != 0) require_allowed(run_command(), "--threads", threads);
+  if (threads != 0) require_allowed("threads", kThreads, threads);
 }
 
 void bind_runs(nb::module_& m) {
@@ -160,31 +176,29 @@ void bind_runs(nb::module_& m) {
       "evaluate",
       [](const fs::path& folder, std::optional<int> episodes, std::optional<int> draws,
          int threads) {
-        require_allowed(eval_command(), "--episodes", episodes);
-        require_allowed(eval_command(), "--draws", draws);
+        require_allowed("episodes", EvaluateRequest::kScenes, episodes);
+        require_allowed("draws", EvaluateRequest::kDraws, draws);
         require_allowed_threads(threads);
-        return computed([&] {
-          return eval({.run_folder = folder,
-                       .scenes = episodes.value_or(0),
-                       .draws = draws.value_or(0),
-                       .json = true,
-                       .threads = threads});
-        });
+        return to_python(to_json(computed([&] {
+          return evaluate({.run_folder = folder,
+                           .scenes = episodes.value_or(0),
+                           .draws = draws.value_or(0),
+                           .threads = threads});
+        })));
       },
       "folder"_a, "episodes"_a.none(), "draws"_a.none(), "threads"_a, "`saccade eval --json`");
   m.def(
       "compare",
-      [](std::vector<fs::path> folders, const std::string& tuned_by,
+      [](std::vector<fs::path> folders, std::vector<std::string> tuned_by,
          const std::optional<fs::path>& out, bool force, const std::string& command) {
         require_some(folders);
-        const CompareOptions options{.folders = std::move(folders),
+        const CompareRequest request{.folders = std::move(folders),
                                      .out = out.value_or(fs::path()),
-                                     .tuned_by = tuned_by,
-                                     .json = true,
+                                     .tuned_by = std::move(tuned_by),
                                      .force = force,
                                      .command = command};
-        std::string json = computed([&] { return compare(options); });
-        return std::pair(std::move(json), report_of(options));
+        const ComparedRuns compared = computed([&] { return compare(request); });
+        return std::pair(to_python(to_json(compared.comparison)), compared.report);
       },
       "folders"_a, "tuned_by"_a, "out"_a.none(), "force"_a, "command"_a,
       "`saccade compare --json`, and its report.");
@@ -192,34 +206,15 @@ void bind_runs(nb::module_& m) {
       "comparison",
       [](const std::vector<fs::path>& folders, const std::vector<std::string>& tuned_by) {
         require_some(folders);
-        return computed([&] { return to_json(gather(folders, tuned_by)); });
+        return to_python(computed([&] { return to_json(gather(folders, tuned_by)); }));
       },
       "folders"_a, "tuned_by"_a, "The same document without any file.");
-  m.def(
-      "gradients",
-      [](const fs::path& folder, int scenes, int samples, int rollouts, int threads) {
-        const Command command = gradients_command();
-        require_allowed(command, "--scenes", scenes);
-        require_allowed(command, "--samples", samples);
-        require_allowed(command, "--rollouts", rollouts);
-        require_allowed_threads(threads);
-        return computed([&] {
-          return gradients({.run_folder = folder,
-                            .scenes = scenes,
-                            .samples = samples,
-                            .rollouts = rollouts,
-                            .json = true,
-                            .threads = threads});
-        });
-      },
-      "folder"_a, "scenes"_a = 64, "samples"_a = 128, "rollouts"_a = 4, "threads"_a = 0,
-      "`saccade gradients --json`");
   m.def(
       "export_agent",
       [](const fs::path& folder, const std::optional<fs::path>& npz,
          const std::optional<fs::path>& onnx, const std::optional<fs::path>& agent, bool unrolled,
          bool force) {
-        return computed([&] {
+        computed([&] {
           return export_agent({.run_folder = folder,
                                .npz = npz.value_or(fs::path()),
                                .onnx = onnx.value_or(fs::path()),
@@ -232,24 +227,6 @@ void bind_runs(nb::module_& m) {
       "`saccade export`");
   m.def("find_run_folder", &find_run_folder, "path"_a,
         "A run folder, or that of the trained agent of this name.");
-  m.def(
-      "record_runs",
-      [](std::vector<fs::path> folders, const fs::path& out, std::optional<int> scenes,
-         std::optional<std::uint64_t> seed, const std::string& only, double fps, bool force) {
-        require_some(folders);
-        require_allowed(record_command(), "--scenes", scenes);
-        const RecordOptions options{.run_folders = std::move(folders),
-                                    .out = out,
-                                    .scenes = scenes,
-                                    .seed = seed,
-                                    .only = only,
-                                    .fps = fps,
-                                    .force = force};
-        return computed([&] { return record(options); });
-      },
-      "folders"_a, "out"_a, "scenes"_a = nb::none(), "seed"_a = nb::none(), "only"_a = "",
-      "fps"_a = 3.0, "force"_a = false,
-      "`saccade record`: returns what it prints. A video that was stopped is not written.");
 }
 
 }  // namespace saccade::python

@@ -15,19 +15,17 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "experiments/commands/command.h"
-#include "experiments/commands/run.h"
-#include "experiments/commands/run_study.h"
 #include "experiments/config/preset.h"
 #include "experiments/config/study_run.h"
 #include "experiments/config/unused_settings.h"
+#include "experiments/training/run_study.h"
 #include "experiments/training/train.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/kept_images.h"
 #include "python/bindings/module.h"
 #include "python/bindings/runs.h"
-#include "python/bindings/tasks.h"
 #include "python/bindings/words.h"
+#include "python/bindings/worlds.h"
 
 namespace saccade::python {
 
@@ -155,22 +153,18 @@ fs::path train_study(const Said& said, const std::optional<fs::path>& out, int j
                      const std::string& command, nb::handle listener) {
   require_threads();
   require_allowed_threads(threads);
-  if (jobs != 0) require_allowed(run_command(), "--jobs", jobs);
+  if (jobs != 0) require_allowed("jobs", StudyRequest::kJobs, jobs);
   const std::optional<Study> study = said.study();
   if (!study)
     throw InputError(said.origin +
                      ": no study: neither vary nor seeds; saccade.train trains a single run");
-  RunOptions options;
-  options.out = out.value_or(fs::path());
-  if (jobs != 0) options.jobs = jobs;
-  options.threads = threads;
-  options.quiet = true;
-  options.command = command;
+  const fs::path folder = folder_of(*study, out.value_or(fs::path()));
   compute_until_stopped([&](std::atomic<bool>& stop, const OnCaller& on_caller) {
     StudyListener progress(listener, on_caller, stop);
-    run_study(*study, options, progress, stop);
+    run_study(*study, {.folder = folder, .jobs = jobs, .threads = threads, .command = command},
+              progress, stop);
   });
-  return folder_of(*study, options.out);
+  return folder;
 }
 
 }  // namespace

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
-import json
 import os
 import pathlib
 import tempfile
@@ -507,10 +506,7 @@ class Agent:
         samples: samples of the policy's noise.
         rollouts: episodes per scene.
         """
-        with self._file() as file:
-            figures: dict[str, Any] = json.loads(
-                _saccade.gradients(file, scenes, samples, rollouts, self._threads)
-            )
+        figures: dict[str, Any] = self._agent.gradients(scenes, samples, rollouts)
         return figures
 
     def _canvases(self, images: Any) -> np.ndarray:

@@ -78,21 +78,21 @@ def compare(
     """
     paths = [Path(folder) for folder in folders]
     command = as_called("compare", *paths, tuned_by=tuned_by, out=out)
-    keys = ",".join(_keys(tuned_by))
     there = None if out is None else Path(out)
-    document, report = _saccade.compare(paths, keys, there, force, command)
-    return Comparison(json.loads(document), report)
+    document, report = _saccade.compare(paths, _keys(tuned_by), there, force, command)
+    return Comparison(document, report)
 
 
 def compared(
     folders: Sequence[Path], tuned_by: str | Sequence[str] | None, report: Path
 ) -> Comparison:
     """Compares without writing anything; `report` is the path of an existing report."""
-    return Comparison(json.loads(_saccade.comparison(folders, _keys(tuned_by))), report)
+    return Comparison(_saccade.comparison(folders, _keys(tuned_by)), report)
 
 
 def _keys(tuned_by: str | Sequence[str] | None) -> list[str]:
-    return [tuned_by] if isinstance(tuned_by, str) else list(tuned_by or ())
+    keys = [tuned_by] if isinstance(tuned_by, str) else list(tuned_by or ())
+    return [key for each in keys for key in each.split(",") if key]
 
 
 def _is_figure(value: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -122,7 +121,7 @@ def evaluate(
     draws: how many times each test digit is shown, in a new scene each time; by default that of the
         configuration.
     """
-    figures: dict[str, Any] = json.loads(_saccade.evaluate(Path(run), episodes, draws, threads))
+    figures: dict[str, Any] = _saccade.evaluate(Path(run), episodes, draws, threads)
     return figures
 
 

@@ -47,6 +47,12 @@ TEST_CASE("every task's environments match its table entry, and every label has 
       CHECK(environment->answer_kind() == kind.answer);
       CHECK(environment->moves() == kind.moves());
       CHECK((environment->glimpse_size() > 0) == !kind.is_text);
+      const EnvironmentSizes sizes = kind.sizes(scene, digits.train);
+      CHECK(sizes.num_classes == environment->num_classes());
+      CHECK(sizes.canvas == environment->canvas());
+      CHECK(sizes.max_symbols == environment->max_symbols());
+      environment->reset(0);
+      if (kind.has_digits) CHECK(kind.counts_digits == (environment->facts()[0].length > 0));
       std::set<std::string> names;
       for (int label = 0; label < environment->num_classes(); ++label)
         names.insert(kind.answer_name(scene, digits.class_names, label));

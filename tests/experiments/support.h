@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "env/digits.h"
-#include "experiments/commands/run.h"
+#include "experiments/training/run.h"
 #include "experiments/training/train.h"
 #include "tests/support.h"
 
@@ -119,7 +119,7 @@ struct TinyExperiment : TemporaryFolder {
 
   std::filesystem::path yaml = path / "tiny.yaml";
 
-  RunOptions options(const std::string& out, const std::vector<std::string>& overrides = {}) const {
+  RunRequest options(const std::string& out, const std::vector<std::string>& overrides = {}) const {
     return {.config = yaml,
             .overrides = overrides,
             .out = path / out,
@@ -144,7 +144,7 @@ struct StopsInUpdate : Progress {
 
 /// Trains one update, leaving its evaluation for the next run; returns whether the training is
 /// complete. Shows nothing on the screen.
-inline bool run_one_update(const RunOptions& options, Ranks& ranks = alone(),
+inline bool run_one_update(const RunRequest& options, Ranks& ranks = alone(),
                            bool answer_spec = true) {
   StopsInUpdate asks;
   Progress goes_on;

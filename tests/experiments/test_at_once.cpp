@@ -4,9 +4,9 @@
 #include <functional>
 #include <thread>
 
-#include "experiments/commands/eval.h"
-#include "experiments/commands/record.h"
-#include "experiments/commands/run.h"
+#include "experiments/analysis/evaluate.h"
+#include "experiments/analysis/record.h"
+#include "experiments/training/run.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {
@@ -28,13 +28,14 @@ std::vector<std::function<void()>> calls(const TinyExperiment& tiny, const fs::p
   fs::create_directory(tiny.path / out);
   const auto train = [&tiny, out](const std::string& name,
                                   const std::vector<std::string>& overrides) {
-    RunOptions options = tiny.options(out / name, overrides);
+    RunRequest options = tiny.options(out / name, overrides);
     options.threads = 2;
     run(options, false);
   };
   return {[train] { train("hard", {}); }, [train] { train("soft", kSoftGrid); },
           [&said, agent] {
-            said.evaluation = eval({.run_folder = agent, .scenes = 300, .threads = 2});
+            said.evaluation =
+                to_text(evaluate({.run_folder = agent, .scenes = 300, .threads = 2}).table);
           },
           [&said, &tiny, agent, out] {
             record({.run_folders = {agent}, .out = tiny.path / out / "film.gif"});

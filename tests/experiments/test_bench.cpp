@@ -1,4 +1,4 @@
-#include "experiments/commands/bench.h"
+#include "experiments/analysis/bench.h"
 
 #include <doctest/doctest.h>
 
@@ -12,20 +12,17 @@
 namespace saccade {
 namespace {
 
-std::string bench_tiny(const TinyExperiment& tiny, double seconds, int threads, bool json,
-                       const std::vector<std::string>& overrides = {}) {
-  return bench({.config = tiny.yaml,
-                .overrides = overrides,
-                .seconds = seconds,
-                .threads = threads,
-                .json = json});
+nlohmann::ordered_json bench_tiny(const TinyExperiment& tiny, double seconds, int threads,
+                                  const std::vector<std::string>& overrides = {}) {
+  return bench(
+      {.config = tiny.yaml, .overrides = overrides, .seconds = seconds, .threads = threads});
 }
 
 }  // namespace
 
 TEST_CASE("bench --json has the documented figures, and they are consistent") {
   const TinyExperiment tiny;
-  const nlohmann::json figures = nlohmann::json::parse(bench_tiny(tiny, 0.3, 2, true));
+  const nlohmann::json figures = bench_tiny(tiny, 0.3, 2);
   std::set<std::string> keys;
   for (const auto& [key, value] : figures.items()) {
     CAPTURE(key);
@@ -51,7 +48,7 @@ TEST_CASE("bench accepts overrides, leaves no files, and prints one line per fig
   const TinyExperiment tiny;
   const auto before = contents(tiny.path);
   const std::vector<std::string> lines =
-      split(bench_tiny(tiny, 0.05, 1, false, {"attention.glimpse.num_glimpses=6"}), '\n');
+      split(bench_table(bench_tiny(tiny, 0.05, 1, {"attention.glimpse.num_glimpses=6"})), '\n');
   REQUIRE(lines.size() == 12);
   CHECK(lines[0].starts_with("episodes_per_second "));
   CHECK(lines[6].starts_with("threads "));
@@ -64,13 +61,9 @@ TEST_CASE("bench accepts overrides, leaves no files, and prints one line per fig
 
 TEST_CASE("bench --profile accounts for the time of all threads") {
   const TinyExperiment tiny;
-  const BenchOptions options{.config = tiny.yaml,
-                             .overrides = {},
-                             .seconds = 0.3,
-                             .threads = 2,
-                             .profile = true,
-                             .json = true};
-  const nlohmann::json profile = nlohmann::json::parse(bench(options)).at("profile");
+  const nlohmann::json profile =
+      bench({.config = tiny.yaml, .overrides = {}, .seconds = 0.3, .threads = 2, .profile = true})
+          .at("profile");
   double share = 0.0, ms = 0.0;
   std::set<std::string> stages, with_products;
   for (const nlohmann::json& row : profile.at("stages")) {
@@ -91,7 +84,8 @@ TEST_CASE("bench --profile accounts for the time of all threads") {
                   .epsilon(0.02));
 
   const std::vector<std::string> lines = split(
-      bench({.config = tiny.yaml, .overrides = {}, .seconds = 0.05, .threads = 1, .profile = true}),
+      bench_table(bench(
+          {.config = tiny.yaml, .overrides = {}, .seconds = 0.05, .threads = 1, .profile = true})),
       '\n');
   REQUIRE(lines.size() == 11 + 1 + 1 + 9 + 1 + 1);  // figures, gap, header, stages, sum, end
   CHECK(lines[12].starts_with("of all threads"));
@@ -104,10 +98,10 @@ TEST_CASE("bench refuses an invalid duration") {
   for (const double seconds : {0.0, -1.0, 1e9, std::numeric_limits<double>::quiet_NaN(),
                                std::numeric_limits<double>::infinity()}) {
     CAPTURE(seconds);
-    CHECK(message_of<InputError>([&] { bench_tiny(tiny, seconds, 1, true); }) ==
+    CHECK(message_of<InputError>([&] { bench_tiny(tiny, seconds, 1); }) ==
           fmt::format("--seconds {}: allowed: above 0, at most 3600", seconds));
   }
-  CHECK(contains(message_of<InputError>([&] { bench_tiny(tiny, 0.1, 1, true, {"sed=1"}); }),
+  CHECK(contains(message_of<InputError>([&] { bench_tiny(tiny, 0.1, 1, {"sed=1"}); }),
                  "did you mean 'seed'?"));
 }
 

@@ -1,4 +1,4 @@
-#include "experiments/commands/compare.h"
+#include "experiments/comparison/compare.h"
 
 #include <doctest/doctest.h>
 
@@ -175,7 +175,7 @@ TEST_CASE("runs that cannot be compared are listed and left out") {
   CHECK(contains(reason("runs/other/seed"), "evaluation.seed is 777 and 5"));
   CHECK(contains(reason("runs/other/twin"), "same configuration and seed as"));
   CHECK(reason("runs/stopped") == "not finished");
-  for (const std::string& text : {unwrapped(to_table(c)), to_markdown(c), to_json(c)})
+  for (const std::string& text : {unwrapped(to_table(c)), to_markdown(c), to_json(c).dump()})
     CHECK(contains(text, "evaluation.scenes is 150 and 100"));
 }
 
@@ -220,14 +220,14 @@ TEST_CASE("a single seed has an interval over scenes instead of seeds, and every
   }();
   CHECK(csv.column.at("test/error_low")[0].empty());
   CHECK(!csv.column.at("test/error")[0].empty());
-  CHECK(nlohmann::json::parse(to_json(c))["variants"][0]["test/error_low"].is_null());
+  CHECK(to_json(c)["variants"][0]["test/error_low"].is_null());
 }
 
 TEST_CASE("an existing comparison is overwritten only with force") {
   const TinyExperiment tiny;
   const auto folder = tiny.train("one");
-  CompareOptions options{.folders = {folder}, .command = "saccade compare one"};
-  const std::string said = compare(options);
+  CompareRequest options{.folders = {folder}, .command = "saccade compare one"};
+  const std::string said = to_text(compare(options));
   CHECK(said.ends_with(fmt::format(
       "the video:  {0}/recording.mp4\nthe report, to open in a browser:  {0}/report.html\n",
       (folder / "comparison").string())));
@@ -241,9 +241,8 @@ TEST_CASE("an existing comparison is overwritten only with force") {
   options.out = tiny.path / "tiny.yaml/below";
   CHECK(contains(message_of<InputError>([&] { compare(options); }),
                  "cannot be made: Not a directory"));
-  options.json = true;
   options.out = tiny.path / "elsewhere";
-  CHECK(nlohmann::json::parse(compare(options))["variants"].size() == 1);
+  CHECK(compare(options).comparison.variants.size() == 1);
 }
 
 TEST_CASE("the report of two small runs opens in a browser with its recording") {
@@ -266,7 +265,7 @@ TEST_CASE("a comparison without its data leaves out the recording, and says so")
   const TinyExperiment tiny;
   const auto folder = tiny.train("one");
   fs::remove_all(tiny.path / "data");
-  const std::string said = unwrapped(compare({.folders = {folder}}));
+  const std::string said = unwrapped(to_text(compare({.folders = {folder}})));
   CHECK(contains(said, "left out: "));
   CHECK(contains(said, "recording.mp4: "));
   CHECK(contains(said, "train-images-idx3-ubyte: missing"));

@@ -1,4 +1,4 @@
-#include "experiments/commands/eval.h"
+#include "experiments/analysis/evaluate.h"
 
 #include <doctest/doctest.h>
 
@@ -10,12 +10,11 @@ namespace {
 namespace fs = std::filesystem;
 
 nlohmann::json eval_json(const fs::path& folder, int scenes = 0, int threads = 1) {
-  return nlohmann::json::parse(
-      eval({.run_folder = folder, .scenes = scenes, .json = true, .threads = threads}));
+  return to_json(evaluate({.run_folder = folder, .scenes = scenes, .threads = threads}));
 }
 
 std::string eval_fault(const fs::path& folder) {
-  return message_of<InputError>([&] { eval({.run_folder = folder}); });
+  return message_of<InputError>([&] { evaluate({.run_folder = folder}); });
 }
 
 }  // namespace
@@ -42,7 +41,7 @@ TEST_CASE("eval prints the table of the run") {
   const fs::path folder = tiny.train("out");
   const nlohmann::json figures = eval_json(folder);
   const std::vector<std::string> lines =
-      split(eval({.run_folder = folder, .scenes = 0, .json = false, .threads = 2}), '\n');
+      split(to_text(evaluate({.run_folder = folder, .threads = 2}).table), '\n');
   REQUIRE(lines.size() == 8);
   CHECK(lines[0].starts_with("  test, 150 scenes "));
   const auto check_row = [&](const std::string& line, const std::string& name,
@@ -86,7 +85,7 @@ TEST_CASE("eval reads the best checkpoint, or the last if there is no best yet")
   fs::rename(folder / kLast, folder / kBest);
   CHECK(eval_json(folder) == other);
 
-  RunOptions options = tiny.options("stopped");
+  RunRequest options = tiny.options("stopped");
   CHECK_FALSE(run(options, true));
   REQUIRE_FALSE(fs::exists(options.out / kBest));
   CHECK(eval_json(options.out).at("test/scenes") == 150);
@@ -106,7 +105,7 @@ TEST_CASE("eval can use digits of another source with the same number of classes
   const fs::path drawn =
       tiny.train("drawn", {"data.source=synthetic", "data.path=null", "scene.canvas=[40, 40]"});
   const auto shown = [](const fs::path& folder, const std::string& data) {
-    return eval({.run_folder = folder, .scenes = 50, .json = true, .threads = 1, .data = data});
+    return to_json(evaluate({.run_folder = folder, .scenes = 50, .threads = 1, .data = data}));
   };
   CHECK(shown(drawn, "synthetic") == shown(drawn, ""));
   const fs::path bars = tiny.train("bars", {"scene.canvas=[40, 40]"});

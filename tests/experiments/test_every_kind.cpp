@@ -11,9 +11,9 @@
 #include "agent/looking/location_estimator.h"
 #include "agent/model/model.h"
 #include "env/task_kinds.h"
-#include "experiments/commands/bench.h"
-#include "experiments/commands/eval.h"
-#include "experiments/commands/record.h"
+#include "experiments/analysis/bench.h"
+#include "experiments/analysis/evaluate.h"
+#include "experiments/analysis/record.h"
 #include "experiments/pictures/legend.h"
 #include "experiments/task/task.h"
 #include "nn/safetensors.h"
@@ -262,23 +262,19 @@ TEST_CASE("every kind trains, is tested, benchmarked and drawn, and resumes to t
           doctest::Approx(uniform_loss(task)).epsilon(0.03));
 
     const fs::path npz = tiny.path / (kind + ".npz");
-    const nlohmann::json tested = nlohmann::json::parse(
-        eval({.run_folder = folder, .json = true, .weights = npz, .threads = 2}));
+    const nlohmann::json tested =
+        to_json(evaluate({.run_folder = folder, .weights = npz, .threads = 2}));
     CHECK(tested["test/error"] == read_json(folder / "summary.json")["test/error"]);
     CHECK(tested["test/error"].get<double>() ==
           doctest::Approx(count_errors(task, ReadNpz(npz))).epsilon(1e-6));
 
     check_bench(task,
-                nlohmann::json::parse(bench({.config = tiny.yaml,
-                                             .overrides = overrides,
-                                             .seconds = 0.05,
-                                             .threads = 1,
-                                             .json = true})),
+                bench({.config = tiny.yaml, .overrides = overrides, .seconds = 0.05, .threads = 1}),
                 looks);
     check_sheet(task, folder, looks);
     check_video(folder, looks);
 
-    RunOptions stopped = tiny.options(kind + "-stopped", overrides);
+    RunRequest stopped = tiny.options(kind + "-stopped", overrides);
     CHECK(!run(stopped, true));  // after one update
     CHECK(bytes_of(stopped.out / kLast) != bytes_of(folder / kLast));
     stopped.resume = true;

@@ -1,6 +1,6 @@
 // Exports of trained agents. That an .onnx file computes the same as the agent is tested from
 // Python (tests/python/test_export.py), where a runtime exists.
-#include "experiments/commands/export.h"
+#include "experiments/export/export_agent.h"
 
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "agent/learning/checkpoint.h"
-#include "experiments/commands/eval.h"
+#include "experiments/analysis/evaluate.h"
 #include "experiments/export/onnx_model.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/trained.h"
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string export_fault(const ExportOptions& options) {
+std::string export_fault(const ExportRequest& options) {
   return message_of<InputError>([&] { export_agent(options); });
 }
 
@@ -57,9 +57,9 @@ void check_exports(const Overrides& overrides, bool unrolls = true) {
 TEST_CASE("export --agent writes a run folder with only the averaged weights") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("run"), agent = tiny.path / "agent";
-  CHECK(export_agent({.run_folder = run, .agent = agent}) == agent.string() + "\n");
+  CHECK(export_agent({.run_folder = run, .agent = agent}) == std::vector{agent});
   CHECK(fs::file_size(agent / kBest) < fs::file_size(run / kBest) * 2 / 3);
-  CHECK(eval({.run_folder = agent, .json = true}) == eval({.run_folder = run, .json = true}));
+  CHECK(to_json(evaluate({.run_folder = agent})) == to_json(evaluate({.run_folder = run})));
   CHECK(is_finished(RunFolder(agent)));
   CHECK(read_finished_run(agent).error == read_finished_run(run).error);
   CHECK(contains(export_fault({.run_folder = run, .agent = agent}), "exists already"));
@@ -171,8 +171,7 @@ TEST_CASE("export writes the averaged weights of the best checkpoint atomically"
   const fs::path folder = tiny.train("out");
   const auto before = contents(folder);
   const fs::path npz = tiny.path / "weights.npz", onnx = tiny.path / "agent.onnx";
-  CHECK(export_agent({.run_folder = folder, .npz = npz, .onnx = onnx}) ==
-        npz.string() + "\n" + onnx.string() + "\n");
+  CHECK(export_agent({.run_folder = folder, .npz = npz, .onnx = onnx}) == std::vector{npz, onnx});
   CHECK(contents(folder) == before);
   const Trained trained(folder);
   const ReadNpz arrays(npz);

@@ -191,7 +191,7 @@ TEST_CASE("a run can start in a folder without a checkpoint, which has nothing t
     for (const auto& [what, leave] : states) {
       CAPTURE(what);
       CAPTURE(resume);
-      RunOptions options = tiny.options("out");
+      RunRequest options = tiny.options("out");
       options.resume = resume;
       leave(options.out);
       CHECK(run(options, false));
@@ -312,7 +312,7 @@ TEST_CASE("lost descriptions of a run are written again") {
   // Refused for another configuration.
   put_bytes(folder / "config.yaml", "");
   put_bytes(tiny.path / "one.yaml", tiny_yaml(tiny.path / "data"));
-  RunOptions options = tiny.options("", {"training.learning_rate=0.5"});
+  RunRequest options = tiny.options("", {"training.learning_rate=0.5"});
   options.config = tiny.path / "one.yaml";
   options.out = folder;
   options.resume = true;

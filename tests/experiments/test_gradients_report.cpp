@@ -1,15 +1,24 @@
 #include <doctest/doctest.h>
 
 #include "agent/credit/advantage.h"
-#include "experiments/commands/gradients.h"
+#include "experiments/analysis/gradients.h"
+#include "experiments/runs/trained.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {
 namespace {
 
-nlohmann::json report(GradientsOptions options) {
-  options.json = true;
-  return nlohmann::json::parse(gradients(options));
+namespace fs = std::filesystem;
+
+GradientReport gradients_of(const fs::path& folder, const GradientsRequest& request,
+                            int threads = 0) {
+  const Trained trained(folder);
+  Workers workers(threads);
+  return gradients(trained.task, flat(trained.weights), request, workers);
+}
+
+nlohmann::json report(const fs::path& folder, const GradientsRequest& request, int threads = 0) {
+  return to_json(gradients_of(folder, request, threads));
 }
 
 }  // namespace
@@ -17,9 +26,8 @@ nlohmann::json report(GradientsOptions options) {
 TEST_CASE("the gradient report distinguishes the estimators, for any number of threads") {
   const TinyExperiment tiny;
   const auto folder = tiny.train("out", {"reinforce.reward=probability"});
-  const GradientsOptions options{
-      .run_folder = folder, .scenes = 6, .samples = 40, .rollouts = 2, .threads = 1};
-  const nlohmann::json one = report(options);
+  const GradientsRequest request{.agent = "out", .scenes = 6, .samples = 40, .rollouts = 2};
+  const nlohmann::json one = report(folder, request, 1);
   CHECK(one["scenes"] == 6);
   CHECK(one["rollouts"] == 2);
   CHECK(one["samples"] == 40);
@@ -37,18 +45,16 @@ TEST_CASE("the gradient report distinguishes the estimators, for any number of t
   CHECK(one["estimators"]["ema"]["variance"].get<double>() < none);
   CHECK(one["estimators"]["leave_one_out"]["variance"].get<double>() < none);
 
-  GradientsOptions two = options;
-  two.threads = 3;
-  CHECK(report(two) == one);
-  CHECK(contains(gradients(options), "leave_one_out"));
+  CHECK(report(folder, request, 3) == one);
+  CHECK(contains(to_table(gradients_of(folder, request)), "leave_one_out"));
 }
 
 TEST_CASE("a signal indistinguishable from 0 has an upper bound instead of the value 0") {
   const TinyExperiment tiny;
   const auto folder = tiny.train("out", {"reinforce.reward=probability"});
-  GradientsOptions options{.run_folder = folder, .scenes = 6, .samples = 3, .rollouts = 2};
-  const nlohmann::json few = report(options);
-  const std::string table = gradients(options);
+  GradientsRequest request{.agent = "out", .scenes = 6, .samples = 3, .rollouts = 2};
+  const nlohmann::json few = report(folder, request);
+  const std::string table = to_table(gradients_of(folder, request));
   CHECK_FALSE(contains(table, " 0.0000\n"));
   bool any = false;
   for (const std::string& name : advantage_estimators()) {
@@ -61,10 +67,10 @@ TEST_CASE("a signal indistinguishable from 0 has an upper bound instead of the v
   CHECK(any);
 
   // More draws give a narrower interval around about the same signal.
-  options.samples = 300;
-  const nlohmann::json many = report(options);
-  options.samples = 1200;
-  const nlohmann::json more = report(options);
+  request.samples = 300;
+  const nlohmann::json many = report(folder, request);
+  request.samples = 1200;
+  const nlohmann::json more = report(folder, request);
   const auto width = [](const nlohmann::json& row) {
     return row["signal_to_noise_high"].get<double>() - row["signal_to_noise_low"].get<double>();
   };
@@ -85,7 +91,7 @@ TEST_CASE("every estimator's mean is the exact gradient within its noise") {
                      "reinforce.entropy=0.1",  // not part of the reported gradient
                      "attention.glimpse.addressing=" + std::string(addressing)});
     const nlohmann::json found =
-        report({.run_folder = folder, .scenes = 4, .samples = 600, .rollouts = 2});
+        report(folder, {.agent = "out", .scenes = 4, .samples = 600, .rollouts = 2});
     REQUIRE(found.contains("exact"));
     CHECK(found["exact"]["norm"].get<double>() > 0.0);
     for (const std::string& name : advantage_estimators()) {
@@ -101,10 +107,12 @@ TEST_CASE("every estimator's mean is the exact gradient within its noise") {
 TEST_CASE("the gradient report is refused for an agent without REINFORCE") {
   const TinyExperiment tiny;
   const auto soft = tiny.train("soft", {"attention.glimpse.kind=soft_gaussian"});
-  const std::string message = message_of<InputError>([&] { gradients({.run_folder = soft}); });
-  CHECK(contains(message, "attention.glimpse.kind: soft_gaussian"));
+  const std::string message = message_of<InputError>([&] { gradients_of(soft, {.agent = "x"}); });
+  CHECK(contains(
+      message,
+      "x: its locator does not learn by REINFORCE (attention.glimpse.kind: soft_gaussian"));
   const auto short_sighted = tiny.train("one", {"attention.glimpse.num_glimpses=1"});
-  CHECK(contains(message_of<InputError>([&] { gradients({.run_folder = short_sighted}); }),
+  CHECK(contains(message_of<InputError>([&] { gradients_of(short_sighted, {.agent = "x"}); }),
                  "num_glimpses: 1, reinforce.estimator: score"));
 }
 

@@ -5,6 +5,7 @@
 #include "experiments/comparison/chart.h"
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/tables.h"
+#include "experiments/files/json_text.h"
 #include "experiments/runs/run_status.h"
 #include "experiments/runs/training_log.h"
 #include "experiments/training/finished.h"
@@ -98,7 +99,7 @@ TEST_CASE("invalid UTF-8 in a run is replaced in JSON") {
   const GoodAndBad tiny;
   put_bytes(tiny.bad / "command.txt", "saccade run caf\xe9.yaml\n");
   const Comparison both = gather(std::vector{tiny.good, tiny.bad});
-  const Json document = Json::parse(to_json(both));
+  const Json document = Json::parse(json_text(to_json(both)));
   CHECK(document.at("commands").at(1) == "saccade run caf\xef\xbf\xbd.yaml");
 }
 

@@ -3,8 +3,9 @@
 #include <set>
 
 #include "agent/learning/loss_sums.h"
-#include "experiments/commands/compare.h"
-#include "experiments/commands/eval.h"
+#include "experiments/analysis/evaluate.h"
+#include "experiments/comparison/compare.h"
+#include "experiments/comparison/tables.h"
 #include "experiments/runs/run_folder.h"
 #include "tests/experiments/support.h"
 
@@ -56,10 +57,9 @@ TEST_CASE("every metric written by a run is in the table of metrics") {
     CHECK(std::set(metrics.columns.begin(), metrics.columns.end()) == columns);
     check_keys(read_json(folder / "summary.json"), kInSummary, {"status"});
     check_keys(read_json(folder / "test.json"), kInDetails, {"class_names"});
-    check_keys(nlohmann::json::parse(eval({.run_folder = folder, .json = true, .threads = 1})),
-               kInSummary);
-    const nlohmann::json compared = nlohmann::json::parse(
-        compare({.folders = {folder}, .out = tiny.path / "compared", .json = true, .force = true}));
+    check_keys(to_json(evaluate({.run_folder = folder, .threads = 1})), kInSummary);
+    const nlohmann::json compared = to_json(
+        compare({.folders = {folder}, .out = tiny.path / "compared", .force = true}).comparison);
     check_keys(
         compared.at("variants").at(0), kInCompare,
         {"variant", "seed", "errors", "folders", "settings", "runs", "not_clearly_better_than"});

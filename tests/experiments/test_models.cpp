@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "experiments/commands/eval.h"
-#include "experiments/commands/record.h"
+#include "experiments/analysis/evaluate.h"
+#include "experiments/analysis/record.h"
 #include "experiments/files/shipped.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/trained.h"
@@ -24,15 +24,14 @@ TEST_CASE("every shipped agent is small, complete, and reproduces its figures") 
     CHECK_FALSE(contains(bytes_of(folder.path() / "command.txt"), " /"));
     const FinishedRun run = read_finished_run(folder.path());
     if (run.config.data.source != "synthetic") continue;  // its dataset may be missing here
-    const auto tested =
-        nlohmann::json::parse(eval({.run_folder = name, .scenes = 400, .json = true}));
-    CHECK(std::abs(tested["test/error"].get<double>() - run.error) < 0.06);
+    const TestFigures tested = evaluate({.run_folder = name, .scenes = 400});
+    CHECK(std::abs(tested.metrics.at("test/error") - run.error) < 0.06);
   }
 }
 
 TEST_CASE("an unknown agent name is reported with the nearest one") {
   const std::string message =
-      message_of<InputError>([] { eval({.run_folder = "quickstart_sotf"}); });
+      message_of<InputError>([] { evaluate({.run_folder = "quickstart_sotf"}); });
   CHECK(contains(message, "quickstart_sotf: no run folder with a checkpoint"));
   CHECK(contains(message, "did you mean 'quickstart_soft'?"));
   CHECK(contains(message, "trained agents: cluttered60, quickstart, quickstart_soft, "));
@@ -40,11 +39,11 @@ TEST_CASE("an unknown agent name is reported with the nearest one") {
 
 TEST_CASE("an agent is recorded by name, into the working folder or a given file") {
   const TemporaryFolder folder;
-  RecordOptions options;
+  RecordRequest options;
   options.run_folders = {"quickstart", "quickstart_soft"};
   options.out = folder.path / "both.png";
   options.scenes = 1;
-  CHECK(record(options) == options.out.string() + "\n");
+  CHECK(record(options).path == options.out);
   CHECK(std::filesystem::file_size(options.out) > 1000);
 }
 

@@ -14,7 +14,7 @@ TEST_CASE("the photograph presets train on files in the published formats") {
     const TemporaryFolder folder;
     fs::create_directory(folder.path / "data");
     name == "svhn" ? write_svhn(folder.path / "data", 60) : write_cifar10(folder.path / "data", 12);
-    const RunOptions options = {
+    const RunRequest options = {
         .config = source_folder() / "experiments" / (name + ".yaml"),
         .overrides = {"data.path=" + (folder.path / "data").string(), "training.episodes=64",
                       "training.batch_size=32", "training.lane_size=16", "evaluation.every=64",

@@ -10,12 +10,12 @@
 
 #include "agent/learning/learner.h"
 #include "agent/looking/looking.h"
-#include "experiments/commands/run.h"
 #include "experiments/config/preset.h"
 #include "experiments/config/unused_settings.h"
 #include "experiments/runs/study.h"
 #include "experiments/task/shared_digits.h"
 #include "experiments/task/task.h"
+#include "experiments/training/run.h"
 #include "nn/parallel.h"
 #include "tests/experiments/support.h"
 
@@ -91,7 +91,7 @@ TEST_CASE("settings unused by the other kind are reported in one line, which --s
 
   for (const bool dry_run : {false, true}) {
     const TemporaryFolder folder;
-    RunOptions options;
+    RunRequest options;
     options.config = "cluttered60";
     options.overrides = switched_to("soft_grid");
     options.out = folder.path / "run";

@@ -1,4 +1,4 @@
-#include "experiments/commands/preview.h"
+#include "experiments/analysis/preview.h"
 
 #include <doctest/doctest.h>
 

@@ -4,10 +4,10 @@
 #include <mutex>
 #include <utility>
 
-#include "experiments/commands/eval.h"
-#include "experiments/commands/gradients.h"
-#include "experiments/commands/record.h"
-#include "experiments/commands/saliency.h"
+#include "experiments/analysis/evaluate.h"
+#include "experiments/analysis/gradients.h"
+#include "experiments/analysis/record.h"
+#include "experiments/analysis/saliency.h"
 #include "experiments/evaluation/test_report.h"
 #include "experiments/files/progress_bar.h"
 #include "experiments/runs/trained.h"
@@ -201,13 +201,14 @@ TEST_CASE("every command's progress reaches the total") {
   const int passes = test_passes(trained.task.model, trained.task.config.evaluation);
   for (const int threads : {1, 2}) {
     const Pairs scenes = heard([&](const ProgressCallback& on_progress) {
-      eval({.run_folder = run, .threads = threads}, on_progress);
+      evaluate({.run_folder = run, .threads = threads}, on_progress);
     });
     CHECK(scenes.back() == std::pair(passes * std::int64_t{150}, passes * std::int64_t{150}));
   }
   const Pairs drawn = heard([&](const ProgressCallback& on_progress) {
-    gradients({.run_folder = run, .scenes = 4, .samples = 5, .rollouts = 2, .threads = 2},
-              on_progress);
+    Workers workers(2);
+    gradients(trained.task, flat(trained.weights),
+              {.agent = "run", .scenes = 4, .samples = 5, .rollouts = 2}, workers, on_progress);
   });
   CHECK(drawn == Pairs{{0, 5}, {1, 5}, {2, 5}, {3, 5}, {4, 5}, {5, 5}});
   const Pairs filmed = heard([&](const ProgressCallback& on_progress) {

@@ -1,4 +1,4 @@
-#include "experiments/commands/record.h"
+#include "experiments/analysis/record.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "agent/model/rollout.h"
-#include "experiments/commands/eval.h"
+#include "experiments/analysis/evaluate.h"
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/episode_picture.h"
 #include "experiments/pictures/heat_map.h"
@@ -42,7 +42,7 @@ bool has_verdict(const Picture& picture) {
   return has_colour(picture, kRightColour) || has_colour(picture, kWrongColour);
 }
 
-std::string record_fault(const RecordOptions& options) {
+std::string record_fault(const RecordRequest& options) {
   return message_of<InputError>([&] { record(options); });
 }
 
@@ -82,7 +82,7 @@ class LimitedFiles {
 TEST_CASE("a video has a frame for each glimpse and two for the verdict, for each scene") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out"), out = tiny.path / "a.gif";
-  CHECK(record({.run_folders = {run}, .out = out, .scenes = 3, .fps = 5}) == out.string() + "\n");
+  CHECK(record({.run_folders = {run}, .out = out, .scenes = 3, .fps = 5}).path == out);
   const ReadGif gif = read_gif(out);
   REQUIRE(gif.frames.size() == 3 * kFrames);
   CHECK(gif.delays == std::vector<int>(3 * kFrames, 20));
@@ -101,7 +101,7 @@ TEST_CASE("a video has a frame for each glimpse and two for the verdict, for eac
 TEST_CASE("an MP4 has the expected frames and panel size") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out");
-  CHECK(record({.run_folders = {run}, .scenes = 2}) == (run / "recording.mp4").string() + "\n");
+  CHECK(record({.run_folders = {run}, .scenes = 2}).path == run / "recording.mp4");
   cv::VideoCapture video((run / "recording.mp4").string());
   const Trained trained(run);
   const EpisodePicture panel(trained.task, "tiny");
@@ -173,8 +173,7 @@ TEST_CASE("agents are shown side by side on the same scenes, and the shorter one
 TEST_CASE("a recording can be limited to scenes that the first agent gets wrong or right") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out");
-  const double error =
-      nlohmann::json::parse(eval({.run_folder = run, .json = true, .threads = 1}))["test/error"];
+  const double error = evaluate({.run_folder = run, .threads = 1}).metrics.at("test/error");
   REQUIRE(error > 0.0);
   REQUIRE(error < 1.0);
   for (const auto& [only, verdict, other] :
@@ -429,7 +428,7 @@ TEST_CASE("a run records on schedule, and a resumed one makes the same files") {
   CHECK(read_gif(run_folder / names[1]).frames.size() == 2 * kFrames);
   CHECK(files.at(names[0]) != files.at(names[3]));
 
-  RunOptions options = tiny.options("stopped", schedule);
+  RunRequest options = tiny.options("stopped", schedule);
   CHECK(!run(options, true));  // after one update
   options.resume = true;
   CHECK(run(options, false));

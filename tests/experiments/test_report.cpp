@@ -73,11 +73,11 @@ TEST_CASE("a test table shows per cent") {
   const TestPass passes[] = {{"single deterministic pass", "test/error", {}, first},
                              {"random policy, same weights", "test/error_random", {}, second}};
   const TinyTask looks, sees_all({"model.kind=mlp"});
-  CHECK(to_table({{passes[0], passes[1]}}, looks.task.model) ==
+  CHECK(to_text(to_table({{passes[0], passes[1]}}, looks.task.model)) ==
         "  test, 10000 scenes               error   95 % interval      on digit\n"
         "  single deterministic pass       2.63 %   [2.33, 2.96]         87.5 %\n"
         "  random policy, same weights   100.00 %   [99.13, 100.00]       0.0 %\n");
-  CHECK(to_table({{passes[0]}}, sees_all.task.model) ==
+  CHECK(to_text(to_table({{passes[0]}}, sees_all.task.model)) ==
         "  test, 10000 scenes               error   95 % interval\n"
         "  single deterministic pass       2.63 %   [2.33, 2.96]\n");
 }
@@ -91,20 +91,20 @@ TEST_CASE("a test table has the columns of sequences, actions and attention over
   const TestReport report{{{"single deterministic pass", "test/error", {}, e}}};
   const TinyTask words({"scene.kind=digits_to_words", "attention.glimpse.kind=whole",
                         "scene.num_distractors=0", "attention.hidden.kind=attend"});
-  CHECK(to_table(report, words.task.model) ==
+  CHECK(to_text(to_table(report, words.task.model)) ==
         "  test, 100 scenes                 error   95 % interval   by symbol\n"
         "  single deterministic pass      25.00 %   [0.00, 0.00]      12.50 %\n");
   CHECK(to_metrics(report, words.task.model).at("test/symbol_error") == 0.125);
   CHECK(!to_metrics(report, words.task.model).contains("attention/on_answer"));
 
   const TinyTask attends({"attention.hidden.kind=mean"});
-  CHECK(to_table(report, attends.task.model)
+  CHECK(to_text(to_table(report, attends.task.model))
             .ends_with("attention over states: 50.0 % on the answer\n"));
   CHECK(to_metrics(report, attends.task.model).at("attention/on_answer") == 0.5);
 
   const TinyTask acts({"scene.kind=catch", "scene.canvas=[8, 9]", "scene.num_distractors=0",
                        "attention.glimpse.num_glimpses=7"});
-  CHECK(to_table(report, acts.task.model).find("missed") != std::string::npos);
+  CHECK(to_text(to_table(report, acts.task.model)).find("missed") != std::string::npos);
   CHECK(to_metrics(report, acts.task.model).at("test/earned") == 0.75);
 }
 

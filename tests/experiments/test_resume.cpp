@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "agent/learning/checkpoint.h"
-#include "experiments/commands/run.h"
+#include "experiments/training/run.h"
 #include "experiments/training/train.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
@@ -16,13 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-RunOptions resumed(RunOptions options) {
+RunRequest resumed(RunRequest options) {
   options.resume = true;
   return options;
 }
 
 // Continues training without a screen; `progress` sets `stop` at some moment.
-bool run_until(const RunOptions& options, Progress& progress, const std::atomic<bool>& stop) {
+bool run_until(const RunRequest& options, Progress& progress, const std::atomic<bool>& stop) {
   return train(read_config(options.config, options.overrides), RunFolder(options.out),
                {.resume = options.resume, .threads = 2, .command = options.command}, progress,
                stop);
@@ -52,7 +52,7 @@ struct StopsInTest : Progress {
   std::atomic<bool> stop = false;
 };
 
-std::string resume_fault(const RunOptions& options) {
+std::string resume_fault(const RunRequest& options) {
   return message_of<InputError>([&] { run(options, false); });
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("a run that is stopped and resumed ends like an uninterrupted one") {
                                                 "attention.glimpse.first=learned"};
     const fs::path whole = tiny.train("whole", overrides);
 
-    RunOptions options = tiny.options("stopped", overrides);
+    RunRequest options = tiny.options("stopped", overrides);
     const fs::path stopped = options.out;
     int stops = 0;
     for (; !run_one_update(options); ++stops) {
@@ -96,7 +96,7 @@ TEST_CASE("a run stopped in an evaluation repeats it when resumed") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
   const Csv rows(whole / "metrics.csv");
-  RunOptions options = tiny.options("stopped");
+  RunRequest options = tiny.options("stopped");
   int stops = 0;
   for (std::size_t row = 0; row < rows.column.at("episodes").size(); ++row) {
     if (rows.column.at("valid/error")[row].empty()) continue;
@@ -128,7 +128,7 @@ TEST_CASE("a run stopped in its final test resumes with the test") {
   const TinyExperiment tiny;
   const std::vector<std::string> overrides = {"evaluation.scenes=1000"};
   const fs::path whole = tiny.train("whole", overrides);
-  RunOptions options = tiny.options("stopped", overrides);
+  RunRequest options = tiny.options("stopped", overrides);
   StopsInTest stops(100);
   CHECK_FALSE(run_until(options, stops, stops.stop));
   CHECK(stops.tested >= 100);
@@ -145,7 +145,7 @@ TEST_CASE("a killed run continues from its last checkpoint") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
   // The state of a run killed after the row of 80 episodes, with a checkpoint of 64.
-  RunOptions options = tiny.options("killed");
+  RunRequest options = tiny.options("killed");
   for (int n = 0; n < 4; ++n) {
     CHECK_FALSE(run_one_update(options));
     options.resume = true;
@@ -163,7 +163,7 @@ TEST_CASE("a killed run continues from its last checkpoint") {
 TEST_CASE("an incomplete row is dropped, and so are recordings") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
-  RunOptions options = tiny.options("killed");
+  RunRequest options = tiny.options("killed");
   CHECK_FALSE(run_one_update(options));
   const std::string rows = bytes_of(options.out / "metrics.csv");
   put_bytes(options.out / "metrics.csv", rows + "1");
@@ -179,7 +179,7 @@ TEST_CASE("an incomplete row is dropped, and so are recordings") {
 
 TEST_CASE("an empty summary means that the run has not finished") {
   const TinyExperiment tiny;
-  RunOptions options = tiny.options("out");
+  RunRequest options = tiny.options("out");
   CHECK(run(options, false));
   const auto summary = without_times(read_json(options.out / "summary.json"));
   put_bytes(options.out / "summary.json", "");
@@ -216,7 +216,7 @@ TEST_CASE("a checkpoint whose mask has no quotes can be resumed") {
   const std::vector<std::string> overrides = {"attention.hidden.kind=attend",
                                               "attention.hidden.mask='011'"};
   const fs::path whole = tiny.train("whole", overrides);
-  RunOptions options = tiny.options("stopped", overrides);
+  RunRequest options = tiny.options("stopped", overrides);
   CHECK_FALSE(run_one_update(options));
   const fs::path last = options.out / kLast;
   SafetensorsFile file = read_safetensors(last);
@@ -236,7 +236,7 @@ TEST_CASE("a finished run can be extended to more episodes, and its test is kept
   const Csv rows(out / "metrics.csv");
   CHECK(contains(resume_fault(tiny.options("out", {"training.episodes=384"})), "exists already"));
 
-  const RunOptions longer = resumed(tiny.options("out", {"training.episodes=384"}));
+  const RunRequest longer = resumed(tiny.options("out", {"training.episodes=384"}));
   StopsAt stops(256);
   CHECK_FALSE(run_until(longer, stops, stops.stop));
   CHECK(contains(stops.notes, "goes on from 192 episodes to 384 in place of 192: "));
@@ -262,10 +262,10 @@ TEST_CASE("a finished run can be extended to more episodes, and its test is kept
 
 TEST_CASE("a stopped run can be extended to more episodes, as if configured so") {
   const TinyExperiment tiny;
-  const RunOptions options = tiny.options("out");
+  const RunRequest options = tiny.options("out");
   StopsAt stops(112);
   CHECK_FALSE(run_until(options, stops, stops.stop));
-  const RunOptions longer = resumed(tiny.options("out", {"training.episodes=384"}));
+  const RunRequest longer = resumed(tiny.options("out", {"training.episodes=384"}));
   // If killed before its first checkpoint, it starts again from that of the shorter run.
   const std::string shorter = bytes_of(options.out / kLast);
   StopsAt next(160);
@@ -277,7 +277,7 @@ TEST_CASE("a stopped run can be extended to more episodes, as if configured so")
 
 TEST_CASE("a run cannot be resumed with another configuration or other data") {
   const TinyExperiment tiny;
-  RunOptions options = tiny.options("out");
+  RunRequest options = tiny.options("out");
   CHECK_FALSE(run_one_update(options));
   const auto before = contents(options.out);
   options.resume = true;
@@ -318,7 +318,7 @@ TEST_CASE("if the last checkpoint is damaged, the previous one is used") {
       [](std::string& bytes) { bytes[bytes.size() - 100] ^= 1; },
       [](std::string& bytes) { bytes.assign(bytes.size(), '\0'); }};
   for (const auto& damage : damages) {
-    RunOptions options = tiny.options("out");
+    RunRequest options = tiny.options("out");
     for (int n = 0; n < 5; ++n) {
       CHECK_FALSE(run_one_update(options));
       options.resume = true;
@@ -345,7 +345,7 @@ TEST_CASE("if the last checkpoint is damaged, the previous one is used") {
 
 TEST_CASE("a kill between the two renames of a checkpoint leaves no third file") {
   const TinyExperiment tiny;
-  RunOptions options = tiny.options("out");
+  RunRequest options = tiny.options("out");
   CHECK_FALSE(run_one_update(options));
   fs::remove(options.out / kPrevious);
   fs::create_hard_link(options.out / kLast, options.out / kPrevious);
@@ -356,7 +356,7 @@ TEST_CASE("a kill between the two renames of a checkpoint leaves no third file")
 
 TEST_CASE("a last checkpoint of a later version is not skipped, nor are two damaged ones") {
   const TinyExperiment tiny;
-  RunOptions options = tiny.options("out");
+  RunRequest options = tiny.options("out");
   CHECK_FALSE(run_one_update(options));
   CHECK_FALSE(run_one_update(resumed(options)));
   const fs::path last = options.out / kLast;
@@ -375,7 +375,7 @@ TEST_CASE("a last checkpoint of a later version is not skipped, nor are two dama
 
 TEST_CASE("a run folder that contains a symbolic link is not written to") {
   const TinyExperiment tiny;
-  const RunOptions options = tiny.options("out");
+  const RunRequest options = tiny.options("out");
   CHECK_FALSE(run_one_update(options));
   put_bytes(tiny.path / "mine", "mine");
   for (const char* name : {"metrics.csv", "summary.json", "checkpoints/last.safetensors.tmp",
@@ -393,7 +393,7 @@ TEST_CASE("a run folder that contains a symbolic link is not written to") {
 
 TEST_CASE("a checkpoint that is truncated, altered or of another model is not resumed") {
   const TinyExperiment tiny;
-  RunOptions options = tiny.options("out");
+  RunRequest options = tiny.options("out");
   CHECK_FALSE(run_one_update(options));
   fs::remove(options.out / kPrevious);
   options.resume = true;

@@ -1,4 +1,4 @@
-#include "experiments/commands/run.h"
+#include "experiments/training/run.h"
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string run_fault(const RunOptions& options) {
+std::string run_fault(const RunRequest& options) {
   return message_of<InputError>([&] { run(options, false); });
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("the number of threads changes nothing but the times") {
   const fs::path one = tiny.train("threads-1");
   for (const int threads : {2, 4}) {
     CAPTURE(threads);
-    RunOptions options = tiny.options(fmt::format("threads-{}", threads));
+    RunRequest options = tiny.options(fmt::format("threads-{}", threads));
     options.threads = threads;
     CHECK(run(options, false));
     CHECK((bytes_of(options.out / kLast) == bytes_of(one / kLast)));
@@ -138,7 +138,7 @@ TEST_CASE("trainings in one process do not affect each other") {
   const fs::path one = tiny.train("one"), two = tiny.train("two", other);
   const auto train = [&](const std::string& out, const std::vector<std::string>& overrides,
                          int threads) {
-    RunOptions options = tiny.options(out, overrides);
+    RunRequest options = tiny.options(out, overrides);
     options.threads = threads;
     return std::async(std::launch::async, [options] { return run(options, false); });
   };
@@ -161,7 +161,7 @@ TEST_CASE("an existing folder is left untouched") {
               ": exists already and is left as it is; --resume goes on from it, --out DIR chooses "
               "another folder");
   }
-  RunOptions options = tiny.options("mine");
+  RunRequest options = tiny.options("mine");
   options.resume = true;
   CHECK(run_fault(options).starts_with((options.out / kLast).string() + ": "));
   options.out = tiny.yaml;
@@ -172,7 +172,7 @@ TEST_CASE("an existing folder is left untouched") {
 TEST_CASE("a run killed before its first checkpoint starts anew") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
-  RunOptions options = tiny.options("out");
+  RunRequest options = tiny.options("out");
   options.resume = true;
   RunFolder(options.out).create(read_config(tiny.yaml), "saccade run", "{}");
   put_bytes(options.out / "thesis.tex", "everything");
@@ -189,7 +189,7 @@ TEST_CASE("a run killed anywhere before its first checkpoint leaves a usable fol
     for (int files = 0; files <= 5; ++files) {
       CAPTURE(resume);
       CAPTURE(files);
-      RunOptions options = tiny.options(fmt::format("out-{}-{}", resume, files));
+      RunRequest options = tiny.options(fmt::format("out-{}-{}", resume, files));
       options.resume = resume;
       fs::create_directories(options.out / "checkpoints");
       const char* const begun[] = {"config.yaml", "command.txt", "meta.json", "metrics.csv",
@@ -204,7 +204,7 @@ TEST_CASE("a run killed anywhere before its first checkpoint leaves a usable fol
 TEST_CASE(
     "a folder without a checkpoint but with more than a starting run's files is left untouched") {
   const TinyExperiment tiny;
-  RunOptions options = tiny.options("mine");
+  RunRequest options = tiny.options("mine");
   fs::create_directories(options.out);
   put_bytes(options.out / "config.yaml", "name: mine");
   CHECK(contains(run_fault(options), "exists already"));
@@ -224,7 +224,7 @@ TEST_CASE("a folder that cannot be made is reported") {
   const TinyExperiment tiny;
   const auto before = contents(tiny.path);
   for (const bool resume : {false, true}) {
-    RunOptions options = tiny.options("tiny.yaml/out");
+    RunRequest options = tiny.options("tiny.yaml/out");
     options.resume = resume;
     CHECK(run_fault(options) ==
           options.out.string() + ": the folder cannot be made: Not a directory");
@@ -234,7 +234,7 @@ TEST_CASE("a folder that cannot be made is reported") {
 
 TEST_CASE("bad data leave no folder behind") {
   const TinyExperiment tiny;
-  const RunOptions options = tiny.options("out", {"data.path=" + (tiny.path / "no").string()});
+  const RunRequest options = tiny.options("out", {"data.path=" + (tiny.path / "no").string()});
   CHECK(contains(run_fault(options), "train-images-idx3-ubyte: missing"));
   CHECK_FALSE(fs::exists(options.out));
   CHECK(contains(run_fault(tiny.options("out", {"retina.patch_size=500"})),
@@ -249,7 +249,7 @@ TEST_CASE("a non-finite loss ends the run and keeps the last good checkpoint") {
       "model.core=rnn",           "reinforce.advantage=learned", "reinforce.baseline_weight=100",
       "training.optimizer=sgd",   "training.learning_rate=10",   "training.warmup=0",
       "training.max_grad_norm=0", "evaluation.every=16"};
-  RunOptions options = tiny.options("out", overrides);
+  RunRequest options = tiny.options("out", overrides);
   const auto said = [&] { return message_of<NonFiniteError>([&] { run(options, false); }); };
   const std::string message = said();
   INFO("message: " << message);

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "agent/learning/checkpoint.h"
-#include "experiments/commands/run.h"
+#include "experiments/training/run.h"
 #include "experiments/training/same_run.h"
 #include "tests/experiments/support.h"
 #include "tests/thread_ranks.h"
@@ -20,7 +20,7 @@ struct Ends {
 };
 
 // Runs each rank with its own options; rank `stopped` is asked to stop in its next update.
-Ends run_on_ranks(const std::vector<RunOptions>& options, int stopped = -1) {
+Ends run_on_ranks(const std::vector<RunRequest>& options, int stopped = -1) {
   const int count = static_cast<int>(options.size());
   Ends ends{std::vector<int>(count, -1), std::vector<std::string>(count, "no error")};
   on_ranks(count, [&](Ranks& ranks) {
@@ -35,8 +35,8 @@ Ends run_on_ranks(const std::vector<RunOptions>& options, int stopped = -1) {
   return ends;
 }
 
-Ends run_on_ranks(int count, const RunOptions& options, int stopped = -1) {
-  return run_on_ranks(std::vector<RunOptions>(count, options), stopped);
+Ends run_on_ranks(int count, const RunRequest& options, int stopped = -1) {
+  return run_on_ranks(std::vector<RunRequest>(count, options), stopped);
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ TEST_CASE("several ranks write the same files as one process") {
   const fs::path one = tiny.train("one", {"record.every=96"});
   for (const int count : {2, 3, 4}) {
     CAPTURE(count);
-    const RunOptions options = tiny.options("many-" + std::to_string(count), {"record.every=96"});
+    const RunRequest options = tiny.options("many-" + std::to_string(count), {"record.every=96"});
     CHECK(run_on_ranks(count, options).done == std::vector<int>(count, 1));
     auto files = contents(options.out), expected = contents(one);
     for (const char* name : {"metrics.csv", "summary.json", "meta.json", "command.txt"}) {
@@ -65,7 +65,7 @@ TEST_CASE("several ranks write the same files as one process") {
 TEST_CASE("a stop request to any rank stops all after the same update, and others continue") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole");
-  RunOptions options = tiny.options("stopped");
+  RunRequest options = tiny.options("stopped");
   for (int n = 0; n < 6; ++n) {
     const int count = 1 + n % 4;
     CHECK(run_on_ranks(count, options, count - 1).done == std::vector<int>(count, 0));
@@ -83,8 +83,8 @@ TEST_CASE("ranks with different settings are refused before anything is written"
   const TinyExperiment tiny;
   const TinyExperiment other;
   write_digits(other.path / "data", 41);
-  const RunOptions options = tiny.options("out");
-  const auto fault = [&](const RunOptions& second) {
+  const RunRequest options = tiny.options("out");
+  const auto fault = [&](const RunRequest& second) {
     const Ends ends = run_on_ranks({options, second, options});
     CHECK(ends.done == std::vector<int>(3, -1));
     CHECK(ends.errors[1] == "");
@@ -97,7 +97,7 @@ TEST_CASE("ranks with different settings are refused before anything is written"
   CHECK(fault(tiny.options("out", {"training.learning_rate=0.01"})) ==
         "rank 1 is not as rank 0: training.learning_rate: 0.01 there, 0.02 here" + advice);
 
-  RunOptions missing = options;
+  RunRequest missing = options;
   missing.config = tiny.path / "none.yaml";
   CHECK(fault(missing) == fmt::format("rank 1: {}: cannot be read: No such file or directory",
                                       missing.config.string()));
@@ -117,7 +117,7 @@ TEST_CASE("ranks with different data are refused") {
 
 TEST_CASE("if the first rank cannot start or continue, all ranks end") {
   const TinyExperiment tiny;
-  const RunOptions options = tiny.options("out");
+  const RunRequest options = tiny.options("out");
   fs::create_directory(options.out);
   put_bytes(options.out / "something", "");
   Ends ends = run_on_ranks(2, options);

@@ -1,4 +1,4 @@
-#include "experiments/commands/saliency.h"
+#include "experiments/analysis/saliency.h"
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ const std::vector<std::string> kWordSaliency = {
     "scene.kind=digits_to_words", "scene.num_distractors=0", "scene.max_number=99",
     "attention.glimpse.kind=whole", "attention.hidden.kind=attend"};
 
-std::string saliency_fault(const SaliencyOptions& options) {
+std::string saliency_fault(const SaliencyRequest& options) {
   return message_of<InputError>([&] { saliency(options); });
 }
 
@@ -27,7 +27,7 @@ TEST_CASE("saliency writes a sheet and the Jacobians of the requested number of 
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out"), out = tiny.path / "maps";
   CHECK(saliency({.run_folder = run, .out = out, .scenes = 11}) ==
-        (out / "saliency.png").string() + "\n" + (out / "saliency.npz").string() + "\n");
+        std::vector{out / "saliency.png", out / "saliency.npz"});
   CHECK(cv::imread((out / "saliency.png").string()).rows > 11 * 100);
   const ReadNpz read(out / "saliency.npz");
   const auto canvas = read.get("canvas_jacobian"), glimpses = read.get("glimpse_jacobian");

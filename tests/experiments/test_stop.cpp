@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "base/stop.h"
-#include "experiments/commands/bench.h"
-#include "experiments/commands/compare.h"
-#include "experiments/commands/eval.h"
-#include "experiments/commands/gradients.h"
-#include "experiments/commands/record.h"
-#include "experiments/commands/saliency.h"
+#include "experiments/analysis/bench.h"
+#include "experiments/analysis/evaluate.h"
+#include "experiments/analysis/gradients.h"
+#include "experiments/analysis/record.h"
+#include "experiments/analysis/saliency.h"
+#include "experiments/comparison/compare.h"
+#include "experiments/runs/trained.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 
@@ -31,10 +32,14 @@ TEST_CASE("a command that is asked to stop does so, and leaves nothing behind") 
   } commands[] = {
       {"eval",
        [&](const ProgressCallback& on_progress) {
-         eval({.run_folder = run, .scenes = 400, .weights = tiny.path / "a.npz"}, on_progress);
+         evaluate({.run_folder = run, .scenes = 400, .weights = tiny.path / "a.npz"}, on_progress);
        }},
       {"gradients",
-       [&](const ProgressCallback& on_progress) { gradients({.run_folder = run}, on_progress); }},
+       [&](const ProgressCallback& on_progress) {
+         const Trained trained(run);
+         Workers workers(0);
+         gradients(trained.task, flat(trained.weights), {.agent = "run"}, workers, on_progress);
+       }},
       {"compare",
        [&](const ProgressCallback& on_progress) { compare({.folders = {run}}, on_progress); }},
       {"record .gif",

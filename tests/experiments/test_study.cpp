@@ -4,10 +4,10 @@
 
 #include <regex>
 
-#include "experiments/commands/run_study.h"
 #include "experiments/config/variants.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_folder.h"
+#include "experiments/training/run_study.h"
 #include "tests/experiments/studies.h"
 
 namespace saccade {
@@ -304,13 +304,13 @@ TEST_CASE("a listener receives the rows of each run, and can stop the study") {
   const TinyStudy tiny("seeds: 3\n");
   const auto study = read_study(tiny.yaml, {});
   REQUIRE(study);
-  RunOptions options = tiny.options("study");
-  options.quiet = true;
+  const RunRequest options = tiny.options("study");
   std::atomic<bool> stop{false};
   Listener listener(stop);
-  CHECK_FALSE(run_study(*study, options, listener, stop));
-  CHECK(listener.folders == std::vector{folder_of(*study, options.out) / "base/seed-1",
-                                        folder_of(*study, options.out) / "base/seed-2"});
+  CHECK_FALSE(run_study(
+      *study, {.folder = options.out, .threads = options.threads, .command = options.command},
+      listener, stop));
+  CHECK(listener.folders == std::vector{options.out / "base/seed-1", options.out / "base/seed-2"});
   CHECK(listener.rows[1].size() == 1);
   const std::vector<MetricsRow> written = read_metrics(RunFolder(listener.folders[0]).metrics());
   REQUIRE(listener.rows[0].size() == written.size());
@@ -361,10 +361,10 @@ TEST_CASE("a stopped study continues where it was") {
   const auto folder = tiny.path / "study";
   CHECK(!is_finished(RunFolder(folder / "base/seed-1")));
   CHECK(!std::filesystem::exists(folder / "base/seed-2"));
-  CHECK(contains(plan(tiny.options("study")), "to be resumed at 0 episodes"));
+  CHECK(contains(to_text(plan(tiny.options("study"))), "to be resumed at 0 episodes"));
   CHECK(run(tiny.options("study"), false));
-  CHECK(contains(plan(tiny.options("study")), "base/seed-2"));
-  CHECK(contains(plan(tiny.options("study")), "finished"));
+  CHECK(contains(to_text(plan(tiny.options("study"))), "base/seed-2"));
+  CHECK(contains(to_text(plan(tiny.options("study"))), "finished"));
   CHECK(run(tiny.options("whole"), false));
   CHECK(bytes_of(folder / "base/seed-1" / kLast) ==
         bytes_of(tiny.path / "whole/base/seed-1" / kLast));
@@ -397,12 +397,12 @@ TEST_CASE("a tuned study ends with the comparison of the chosen runs") {
 
 TEST_CASE("--dry-run lists the runs and writes nothing") {
   const TinyStudy tiny("vary: {model.core: [rnn, gru]}\nseeds: 2\n");
-  const std::string text = plan(tiny.options("study"));
+  const std::string text = to_text(plan(tiny.options("study")));
   CHECK(std::regex_search(text, std::regex("^tiny: 4 runs, about [0-9:]+ in all, into .*study\n")));
   CHECK(contains(text, "\n  model.core=gru/seed-2  about "));
   CHECK(!std::filesystem::exists(tiny.path / "study"));
   put_bytes(tiny.yaml, tiny_yaml(tiny.path / "data"));
-  CHECK(contains(plan(tiny.options("alone")), "tiny: 1 run, about "));
+  CHECK(contains(to_text(plan(tiny.options("alone"))), "tiny: 1 run, about "));
 }
 
 }  // namespace saccade

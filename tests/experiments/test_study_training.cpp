@@ -249,7 +249,7 @@ TEST_CASE("a training is refused if another one holds its folder") {
   const TinyExperiment tiny;
   const auto lock = std::make_unique<RunLock>(tiny.path / "out", "somebody else");
   for (const bool resume : {false, true}) {
-    RunOptions options = tiny.options("out");
+    RunRequest options = tiny.options("out");
     options.resume = resume;
     CHECK(contains(message_of<HeldError>([&] { run(options, false); }),
                    "out: is being trained by process "));

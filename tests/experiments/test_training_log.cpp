@@ -162,7 +162,7 @@ TEST_CASE("TensorBoard receives the recordings") {
 TEST_CASE("a stopped and resumed run leaves the log of an uninterrupted one") {
   const TinyExperiment tiny;
   const fs::path whole = tiny.train("whole", kAllLogs);
-  RunOptions options = tiny.options("stopped", kAllLogs);
+  RunRequest options = tiny.options("stopped", kAllLogs);
   int stops = 0;
   for (; !run_one_update(options); ++stops) {
     REQUIRE(stops < 13);
@@ -181,7 +181,7 @@ TEST_CASE("a killed run drops the log entries after its checkpoint") {
     for (const bool cut : {false, true}) {
       CAPTURE(updates);
       CAPTURE(cut);
-      RunOptions options = tiny.options(fmt::format("killed{}{}", updates, cut), kAllLogs);
+      RunRequest options = tiny.options(fmt::format("killed{}{}", updates, cut), kAllLogs);
       const auto advance = [&](int count) {
         for (int n = 0; n < count; ++n) {
           CHECK_FALSE(run_one_update(options));

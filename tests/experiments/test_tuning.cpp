@@ -3,10 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/commands/compare.h"
+#include "experiments/comparison/compare.h"
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/report_page.h"
 #include "experiments/comparison/tables.h"
+#include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 #include "tests/experiments/unwrapped.h"
 
@@ -130,7 +131,7 @@ TEST_CASE("tuning: every table and the page show what was tried and chosen") {
   CHECK(csv.column.at("training.learning_rate") == Keys{"0.01", "0.02"});
   CHECK(csv.column.at("tried")[1].starts_with("0.01: 0.51"));
 
-  const nlohmann::json document = nlohmann::json::parse(to_json(c));
+  const nlohmann::json document = to_json(c);
   CHECK(document["tuned_by"] == nlohmann::json(kRate));
   const nlohmann::json one = document["variants"][1]["tries"][1];
   CHECK(one["chosen"] == true);
@@ -197,13 +198,11 @@ TEST_CASE("tuning: an unfair comparison is refused with the variants and their t
 TEST_CASE("tuning: compare accepts keys separated by commas") {
   const TwoTuned tiny;
   const std::string said =
-      compare({.folders = {tiny.path / "runs"}, .tuned_by = "training.learning_rate"});
+      to_text(compare({.folders = {tiny.path / "runs"}, .tuned_by = {"training.learning_rate"}}));
   CHECK(contains(unwrapped(said), "by seeds 1, 2: 0.02."));
-  const CompareOptions both{.folders = {tiny.path / "runs"},
-                            .out = tiny.path / "both",
-                            .tuned_by = "training.learning_rate,training.ema"};
-  CHECK(contains(message_of<InputError>([&] { compare(both); }),
-                 "--tuned-by training.learning_rate,training.ema: no two runs differ in"));
+  check_refused(run_saccade(tiny.path, {"compare", "runs", "--out", "both", "--tuned-by",
+                                        "training.learning_rate,training.ema"}),
+                "--tuned-by training.learning_rate,training.ema: no two runs differ in");
   CHECK(!fs::exists(tiny.path / "both"));
 }
 

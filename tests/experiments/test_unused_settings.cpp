@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "experiments/commands/run.h"
 #include "experiments/config/config_table.h"
 #include "experiments/files/shipped.h"
 #include "experiments/runs/study.h"
+#include "experiments/training/run.h"
 #include "tests/experiments/config_messages.h"
 #include "tests/experiments/support.h"
 
@@ -107,7 +107,7 @@ TEST_CASE("many unused settings are reported in few lines") {
 
 TEST_CASE("--strict refuses unused settings before anything is made") {
   const TinyExperiment tiny;
-  RunOptions options;
+  RunRequest options;
   options.config = tiny.yaml;
   options.overrides = {"decoder.core=lstm"};
   options.out = tiny.path / "run";

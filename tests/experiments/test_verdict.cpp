@@ -92,7 +92,7 @@ TEST_CASE("the verdict comes before everything else") {
   CHECK(to_markdown(c).starts_with("**" + sentence + "**\n\n**soft: attention does nothing"));
   CHECK(to_table(c).starts_with("  soft is better than hard by 3.01 points"));
   CHECK(to_table(c).find("seeds=5") < to_table(c).find("soft: attention does nothing"));
-  CHECK(nlohmann::json::parse(to_json(c)).at("verdict") == nlohmann::json{sentence});
+  CHECK(to_json(c).at("verdict") == nlohmann::json{sentence});
   const std::string page = report_page(c, {}, std::nullopt);
   const std::size_t place = page.find("<p class=\"verdict\">" + sentence + "</p>");
   CHECK(place < page.find("class=\"warning\""));
@@ -106,7 +106,7 @@ TEST_CASE("an interval over scenes is labelled wherever it appears, and one over
     CHECK(contains(text, "hard: one seed: no interval over seeds, one over the scenes"));
     CHECK(contains(text, "Newcombe"));
   }
-  const nlohmann::json hard = nlohmann::json::parse(to_json(c)).at("variants").at(0);
+  const nlohmann::json hard = to_json(c).at("variants").at(0);
   CHECK(hard.at("test/error_low").is_null());
   CHECK(hard.at("runs").size() == 1);
   CHECK(hard.at("runs")[0].at("seed") == 1);

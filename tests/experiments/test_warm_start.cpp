@@ -60,7 +60,7 @@ TEST_CASE("parameters of another shape start anew and are reported, and --strict
   CHECK(std::ranges::equal(warm.find("glimpse.what.weight").data,
                            from.find("ema/glimpse.what.weight").data));
 
-  RunOptions options = tiny.options("strict", overrides);
+  RunRequest options = tiny.options("strict", overrides);
   options.strict = true;
   const std::string message = message_of<InputError>([&] { run(options, false); });
   CHECK(contains(message, "--strict: init_from: "));

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "experiments/commands/eval.h"
+#include "experiments/analysis/evaluate.h"
 #include "experiments/evaluation/attention_weights.h"
 #include "experiments/files/npz.h"
 #include "experiments/pictures/weight_table.h"
@@ -148,9 +148,9 @@ TEST_CASE("pictures of attention over states label the predictions and mark the 
 TEST_CASE("eval writes the weights beside the table, the same for any number of threads") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out"), one = tiny.path / "1.npz", two = tiny.path / "2.npz";
-  const std::string table = eval({.run_folder = run, .threads = 1});
-  CHECK(eval({.run_folder = run, .weights = one, .threads = 1}) == table);
-  eval({.run_folder = run, .weights = two, .threads = 3});
+  const std::string table = to_text(evaluate({.run_folder = run, .threads = 1}).table);
+  CHECK(to_text(evaluate({.run_folder = run, .weights = one, .threads = 1}).table) == table);
+  evaluate({.run_folder = run, .weights = two, .threads = 3});
   CHECK(bytes_of(one) == bytes_of(two));
   CHECK(shape_of(ReadNpz(one).get("locations")) == NpzShape{150, 3, 2});
   CHECK_FALSE(has_name_beside(tiny.path));
@@ -161,8 +161,8 @@ TEST_CASE(
   const TinyExperiment tiny;
   const fs::path there = tiny.path / "there.npz";
   put_bytes(there, "old");
-  const auto fault = [&](const EvalOptions& options) {
-    return message_of<InputError>([&] { eval(options); });
+  const auto fault = [&](const EvaluateRequest& options) {
+    return message_of<InputError>([&] { evaluate(options); });
   };
   // Checked before the run folder, which does not exist.
   CHECK(fault({.run_folder = tiny.path / "none", .weights = there}) ==

@@ -7,6 +7,7 @@
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/report_page.h"
 #include "experiments/comparison/tables.h"
+#include "experiments/files/json_text.h"
 #include "experiments/runs/run_status.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support.h"
@@ -37,7 +38,7 @@ void compare(std::vector<fs::path> folders) {
   to_table(comparison);
   to_markdown(comparison);
   to_csv(comparison);
-  to_json(comparison);
+  json_text(to_json(comparison));
 }
 
 }  // namespace

@@ -419,9 +419,12 @@ def test_saliency_is_the_derivative(runs: dict[str, pathlib.Path]) -> None:
 
 
 def test_gradients_returns_figures(runs: dict[str, pathlib.Path]) -> None:
-    figures = saccade.load(runs["points"]).gradients(scenes=4, samples=3, rollouts=2)
+    agent = saccade.load(runs["points"])
+    figures = agent.gradients(scenes=4, samples=3, rollouts=2)
     assert {"none", "learned", "leave_one_out"} <= set(figures["estimators"])
     assert figures["estimators"]["learned"]["variance"] > 0
+    agent.parameters["locator.hidden.weight"][:] *= 2  # in memory alone
+    assert agent.gradients(scenes=4, samples=3, rollouts=2) != figures
     with pytest.raises(saccade.InputError, match="does not learn by REINFORCE"):
         saccade.load(runs["grid"]).gradients()
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 import saccade
-from saccade import _saccade
 from training_support import SMALL, assert_same_results
 
 VARIED = {
@@ -253,24 +252,22 @@ def test_invalid_comparisons_are_refused(tmp_path, study):
 # ---- Other commands ----
 
 
-def test_gradients_as_json(study):
-    document = json.loads(_saccade.gradients(study.runs[0].path, scenes=4, samples=4, rollouts=2))
+def test_gradients_of_a_run(study):
+    agent = study.runs[0].agent()
+    document = agent.gradients(scenes=4, samples=4, rollouts=2)
     assert document["scenes"] == 4 and set(document["estimators"]) >= {"learned", "none"}
     with pytest.raises(saccade.InputError, match="samples: 1; allowed: 3 to 100000"):
-        _saccade.gradients(study.runs[0].path, samples=1)
-    with pytest.raises(saccade.InputError, match="does not learn by REINFORCE"):
-        _saccade.gradients(study.runs[2].path)
+        agent.gradients(samples=1)
+    soft = study.runs[2]
+    said = f"{soft.path}: its locator does not learn by REINFORCE"
+    with pytest.raises(saccade.InputError, match=re.escape(said)):
+        soft.agent().gradients()
 
 
 def test_a_recording_of_runs(tmp_path, study, capfd):
-    folders = [study.runs[0].path, study.runs[2].path]
-    printed = _saccade.record_runs(folders, tmp_path / "looks.gif", scenes=2)
-    assert printed == f"{tmp_path / 'looks.gif'}\n"
+    recording = saccade.record([study.runs[0], study.runs[2]], scenes=2)
+    recording.save(tmp_path / "looks.gif")
     assert (tmp_path / "looks.gif").read_bytes()[:6] == b"GIF89a"
     with pytest.raises(saccade.InputError, match="exists already"):
-        _saccade.record_runs(folders, tmp_path / "looks.gif", scenes=2)
-    with pytest.raises(saccade.InputError, match="scenes: 0; allowed: 1 to 100000000"):
-        _saccade.record_runs(folders, tmp_path / "other.gif", scenes=0)
-    with pytest.raises(saccade.InputError, match="folders: none"):
-        _saccade.record_runs([], tmp_path / "other.gif")
+        recording.save(tmp_path / "looks.gif")
     assert capfd.readouterr() == ("", "")

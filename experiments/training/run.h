@@ -10,8 +10,7 @@
 
 namespace saccade {
 
-/// `saccade run`
-struct RunOptions {
+struct RunRequest {
   std::filesystem::path config;
   std::vector<std::string> overrides;
   std::filesystem::path out;  // of a run or of a study; empty: runs/<name>/...
@@ -27,10 +26,26 @@ struct RunOptions {
 /// which needs a single rank. Returns false if `stop` became true, after saving. Throws InputError
 /// for `jobs` with a single experiment, for unused settings (`strict`), and for a study on several
 /// ranks.
-bool run(const RunOptions& options, const std::atomic<bool>& stop, Ranks& ranks = alone());
+bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks = alone());
 
-/// `saccade run --dry-run`: lists the runs, their current state, and how long they will take
-/// according to a short measurement of each variant.
-std::string plan(const RunOptions& options);
+/// One run of a plan.
+struct PlannedRun {
+  std::string name;
+  bool finished = false;
+  double seconds_left = 0.0;                      // estimated
+  std::optional<double> resumed_at_episode = {};  // of a run that has begun
+};
+
+/// What run() would do.
+struct Plan {
+  std::string name;
+  std::filesystem::path folder;  // of the study; empty: a single run
+  std::vector<PlannedRun> runs;
+};
+
+/// Lists the runs, their current state, and how long they will take according to a short
+/// measurement of each variant. Writes nothing. Throws InputError as run() does.
+Plan plan(const RunRequest& request);
+std::string to_text(const Plan& plan);
 
 }  // namespace saccade

@@ -1,4 +1,4 @@
-#include "experiments/commands/run_study.h"
+#include "experiments/training/run_study.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,28 +15,27 @@
 #include "base/printable.h"
 #include "base/read_text.h"
 #include "base/stop.h"
-#include "experiments/commands/compare.h"
+#include "experiments/comparison/compare.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/folder_lock.h"
 #include "experiments/training/study_screen.h"
-#include "experiments/training/study_training.h"
 
 namespace saccade {
 namespace {
 
 namespace fs = std::filesystem;
 
-void compare_runs(const Study& study, const fs::path& folder, const StudyOutcome& outcome,
-                  const RunOptions& options, StudyProgress& progress) {
+void compare_runs(const Study& study, const StudyOutcome& outcome, const StudyRequest& request,
+                  StudyProgress& progress) {
+  const StudyLock lock(request.folder);
   // A fair comparison requires the same number of tries for every variant.
-  const std::string tuned_by = fmt::format("{}", fmt::join(study.tuned_by, ","));
-  const StudyLock lock(folder);
-  const std::string table = compare({.folders = outcome.finished,
-                                     .out = folder / "comparison",
-                                     .tuned_by = outcome.failed == 0 ? tuned_by : "",
-                                     .force = true,
-                                     .command = options.command});
-  progress.note("\n" + table);
+  const ComparedRuns compared =
+      compare({.folders = outcome.finished,
+               .out = request.folder / "comparison",
+               .tuned_by = outcome.failed == 0 ? study.tuned_by : std::vector<std::string>(),
+               .force = true,
+               .command = request.command});
+  progress.note("\n" + to_text(compared));
 }
 
 // Reports only why runs failed.
@@ -90,23 +89,15 @@ void write_study_file(const fs::path& folder, const Study& study) {
   replace_text(path, lines);
 }
 
-bool run_study(const Study& study, const RunOptions& options, StudyProgress& progress,
+bool run_study(const Study& study, const StudyRequest& request, StudyProgress& progress,
                const std::atomic<bool>& stop) {
-  const fs::path folder = folder_of(study, options.out);
-  write_study_file(folder, study);
-  const StudyOutcome outcome = train_study(study,
-                                           {.folder = folder,
-                                            .jobs = options.jobs.value_or(0),
-                                            .threads = options.threads,
-                                            .command = options.command,
-                                            .strict = options.strict},
-                                           progress, stop);
+  write_study_file(request.folder, study);
+  const StudyOutcome outcome = train_study(study, request, progress, stop);
   if (outcome.stopped) return false;
   if (!outcome.held.empty()) {
     progress.note(word_on_others(outcome.held));
-  } else if (!outcome.finished.empty() && !unless_stopped(stop, [&] {
-               compare_runs(study, folder, outcome, options, progress);
-             })) {
+  } else if (!outcome.finished.empty() &&
+             !unless_stopped(stop, [&] { compare_runs(study, outcome, request, progress); })) {
     return false;
   }
   if (outcome.failed > 0)
@@ -115,16 +106,16 @@ bool run_study(const Study& study, const RunOptions& options, StudyProgress& pro
   return true;
 }
 
-bool run_study_on_screen(const Study& study, const RunOptions& options,
+bool run_study_on_screen(const Study& study, const StudyRequest& request, bool quiet,
                          const std::atomic<bool>& stop) {
-  if (options.quiet) {
+  if (quiet) {
     ErrorsOnly errors;
-    return run_study(study, options, errors, stop);
+    return run_study(study, request, errors, stop);
   }
   std::vector<std::int64_t> episodes;
   for (const StudyRun& run : study.runs) episodes.push_back(run.config.agent.training.episodes);
   StudyScreen screen(study.name, episodes);
-  return run_study(study, options, screen, stop);
+  return run_study(study, request, screen, stop);
 }
 
 }  // namespace saccade

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
+#include <vector>
 
 namespace saccade {
 
-/// `saccade export`
-struct ExportOptions {
+struct ExportRequest {
   std::filesystem::path run_folder;  // or a .safetensors file
   std::filesystem::path npz = {};    // target; empty: none
   std::filesystem::path onnx = {};   // the same
@@ -16,11 +15,11 @@ struct ExportOptions {
 };
 
 /// Exports the averaged weights of a run's best checkpoint (the last if there is no best yet) for
-/// other programs, and returns the paths, one per line. `npz`: an array (rows, cols) for each
+/// other programs, and returns the paths. `npz`: an array (rows, cols) for each
 /// parameter, by name. `onnx`: the agent as a computation graph (onnx_model.h). `agent`: what
 /// others need of the run, as a folder that every command accepts (shared_agent.h). Throws
 /// InputError before writing anything if no target or a wrong suffix is given, a file exists
 /// already, or the agent cannot be expressed in ONNX.
-std::string export_agent(const ExportOptions& options);
+std::vector<std::filesystem::path> export_agent(const ExportRequest& request);
 
 }  // namespace saccade

@@ -3,16 +3,20 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/range.h"
+#include "experiments/config/recording_formats.h"
 #include "experiments/files/progress_bar.h"
 
 namespace saccade {
 
-/// `saccade saliency`
-struct SaliencyOptions {
+struct SaliencyRequest {
+  static constexpr Range kScenes{1, kMaxSheetScenes};
+
   std::filesystem::path run_folder = {};
   std::filesystem::path out = {};  // a folder, made if missing
-  int scenes = 8;                  // the first ones of the test set; 1 to kMaxSheetScenes
+  int scenes = 8;                  // the first ones of the test set
   // K, counted from 1: for a class or actions the answer after glimpse K, for a sequence its symbol
   // K. Default: the last answer, or every symbol of a sequence.
   std::optional<int> step = {};
@@ -34,8 +38,9 @@ struct SaliencyOptions {
 /// O is 1, or for a sequence its maximum length; after the end mark chosen is -1 and everything
 /// else 0. g_t is the glimpse, or the feature if there are no single glimpses.
 ///
-/// Returns both paths, one per line. Throws InputError for a folder that is not a run, a step or
+/// Returns both paths. Throws InputError for a folder that is not a run, a step or
 /// number of scenes out of range, and existing files.
-std::string saliency(const SaliencyOptions& options, const ProgressCallback& on_progress = nullptr);
+std::vector<std::filesystem::path> saliency(const SaliencyRequest& request,
+                                            const ProgressCallback& on_progress = nullptr);
 
 }  // namespace saccade

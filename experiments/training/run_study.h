@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/commands/run.h"
 #include "experiments/runs/study.h"
 #include "experiments/training/progress.h"
+#include "experiments/training/study_training.h"
 
 namespace saccade {
 
@@ -23,13 +23,13 @@ void write_study_file(const std::filesystem::path& folder, const Study& study);
 
 /// Trains the runs of a study that has been read (see train_study), then compares them in
 /// <study>/comparison, unless other processes are still training some: the last process to end
-/// compares. `config`, `overrides` and `resume` of `options` are ignored. Returns false if `stop`
-/// became true, after saving. Throws std::runtime_error if runs failed.
-bool run_study(const Study& study, const RunOptions& options, StudyProgress& progress,
+/// compares. Returns false if `stop` became true, after saving. Throws std::runtime_error if runs
+/// failed.
+bool run_study(const Study& study, const StudyRequest& request, StudyProgress& progress,
                const std::atomic<bool>& stop);
 
-/// The same, with progress on the screen unless `options.quiet`.
-bool run_study_on_screen(const Study& study, const RunOptions& options,
+/// The same, with progress on the screen, or with `quiet` only why runs failed.
+bool run_study_on_screen(const Study& study, const StudyRequest& request, bool quiet,
                          const std::atomic<bool>& stop);
 
 }  // namespace saccade

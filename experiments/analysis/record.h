@@ -2,19 +2,22 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/range.h"
 #include "experiments/files/progress_bar.h"
+#include "experiments/pictures/recording.h"
+#include "experiments/runs/trained.h"
 
 namespace saccade {
 
-struct Config;
+struct RecordRequest {
+  static constexpr Range kScenes{1, 100'000'000};
 
-/// `saccade record`
-struct RecordOptions {
   std::vector<std::filesystem::path> run_folders = {};  // at least one
   std::filesystem::path out = {};                       // .mp4, .gif or .png; empty: see record()
   std::optional<int> scenes = {};                       // default: 4 for a .png, 8 for a video
@@ -23,18 +26,39 @@ struct RecordOptions {
   double fps = 3.0;                                     // glimpses per second
   std::string data = {};                                // see Trained
   bool force = false;                                   // whether to overwrite a file at `out`
-  bool dark = false;                                    // use the dark theme for a video
-  bool in_place = false;                                // see RecordingRequest
+};
+
+/// What record() wrote.
+struct RecordedFile {
+  std::filesystem::path path;
+  int wanted;  // scenes
+  Recording recording;
 };
 
 /// Records where trained agents look at test scenes, side by side. Without `out` the file is
 /// recording.mp4 in the run folder, or in the working directory for several runs and for a trained
-/// agent given by name (.gif if there is no H.264 encoder). Returns what to print: the path, and
-/// the number of scenes found if fewer than requested.
+/// agent given by name (.gif if there is no H.264 encoder).
 ///
-/// Throws InputError for a folder that is not a run, for runs of different tasks (scene.*,
-/// data.source, data.size, the data's checksums), and as write_recording.
-std::string record(const RecordOptions& options, const ProgressCallback& on_progress = nullptr);
+/// Throws InputError as TrainedAgents and write_recording.
+RecordedFile record(const RecordRequest& request, const ProgressCallback& on_progress = nullptr);
+
+/// Trained agents of the same task, for recording them side by side.
+class TrainedAgents {
+ public:
+  /// Throws InputError for a folder that is not a run and for runs of different tasks (scene.*,
+  /// data.source, data.size, the data's checksums).
+  explicit TrainedAgents(const std::vector<std::filesystem::path>& run_folders,
+                         const std::string& data = "");
+
+  /// evaluation.seed of the first one.
+  std::uint64_t seed() const { return runs_.front()->task.config.evaluation.seed; }
+  /// Refers to this object. `seed`: of the test scenes.
+  std::vector<RecordedAgent> on_scenes(std::uint64_t seed) const;
+
+ private:
+  std::vector<std::unique_ptr<Trained>> runs_;
+  std::vector<std::string> names_;
+};
 
 /// Returns short, distinct names for agents: their variant_labels(), or if these are not distinct
 /// the ends of their folder paths.

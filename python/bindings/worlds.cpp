@@ -1,26 +1,18 @@
-#include "python/bindings/tasks.h"
+#include "python/bindings/worlds.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <mutex>
-#include <tuple>
 
 #include "base/error.h"
 #include "base/name_table.h"
 
 namespace saccade::python {
 
-std::shared_ptr<const Digits> digits_of(const Config& config) {
-  static std::mutex mutex;
-  static std::map<std::tuple<std::string, std::string, int>, std::weak_ptr<const Digits>> known;
-  const DataConfig& data = config.data;
-  const std::lock_guard lock(mutex);
-  std::weak_ptr<const Digits>& place = known[{data.source, data.path, data.size}];
-  std::shared_ptr<const Digits> digits = place.lock();
-  if (!digits) place = digits = std::make_shared<const Digits>(load_digits(data));
-  return digits;
+SharedDatasets& shared_datasets() {
+  static SharedDatasets datasets(/*keeps_last=*/false);
+  return datasets;
 }
 
 Dataset digit_set(const Pixels& images, const Labels& labels, const std::string& images_name,
@@ -98,14 +90,13 @@ Split split_named(const std::string& name) {
   return table.at(name);
 }
 
-std::shared_ptr<const Task> make_task(const Config& config, std::shared_ptr<const Digits> digits) {
-  if (!find_task_kind(config.scene.kind).has_digits) {
-    if (digits)
-      throw InputError(fmt::format("images: given, but scene.kind: {} shows none; allowed: none",
-                                   config.scene.kind));
-    return std::make_shared<const Task>(config);
-  }
-  return std::make_shared<const Task>(config, digits ? std::move(digits) : digits_of(config));
+std::unique_ptr<const World> make_world(const Config& config,
+                                        std::shared_ptr<const Digits> digits) {
+  if (!digits) return std::make_unique<const World>(config, &shared_datasets());
+  if (!find_task_kind(config.scene.kind).has_digits)
+    throw InputError(fmt::format("images: given, but scene.kind: {} shows none; allowed: none",
+                                 config.scene.kind));
+  return std::make_unique<const World>(config, std::move(digits));
 }
 
 }  // namespace saccade::python

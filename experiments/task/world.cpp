@@ -1,4 +1,4 @@
-#include "experiments/task/task.h"
+#include "experiments/task/world.h"
 
 #include <fmt/ranges.h>
 
@@ -23,53 +23,45 @@ std::optional<Retina> retina_of(const TaskKind& kind, const Config& config, cons
   return Retina(config.retina, config.scene.canvas[0], config.scene.canvas[1], channels);
 }
 
-// Returns the observation spec of an environment of test scenes.
 ObservationSpec spec_of(const TaskKind& kind, const Config& config, const Digits& digits,
                         const std::optional<Retina>& retina) {
-  const auto environment = kind.make({.scene = config.scene,
-                                      .augmentation = config.augmentation,
-                                      .digits = digits,
-                                      .retina = retina ? &*retina : nullptr,
-                                      .split = Split::test,
-                                      .seed = 0,
-                                      .episodes = 1,
-                                      .rollouts = 1});
-  if (static_cast<std::size_t>(environment->num_classes()) > kMaxClasses)
+  const EnvironmentSizes sizes = kind.sizes(config.scene, digits.test);
+  if (static_cast<std::size_t>(sizes.num_classes) > kMaxClasses)
     throw InputError(fmt::format("{} classes (data.source: {}, scene.label: {}); allowed: up to {}",
-                                 environment->num_classes(), config.data.source, config.scene.label,
+                                 sizes.num_classes, config.data.source, config.scene.label,
                                  kMaxClasses));
-  return {.glimpse_size = environment->glimpse_size(),
-          .num_classes = environment->num_classes(),
-          .canvas = environment->canvas(),
-          .pixels = kind.has_digits ? PixelScale(config.pixels, environment->canvas().channels)
-                                    : PixelScale(),
-          .patch_size = config.retina.patch_size,
-          .answer = environment->answer_kind(),
-          .max_symbols = environment->max_symbols(),
-          .widest_patch = config.retina.patch_size *
-                          std::pow(config.retina.scale_factor, config.retina.scales - 1)};
+  return {
+      .glimpse_size = retina ? retina->glimpse_size() : 0,
+      .num_classes = sizes.num_classes,
+      .canvas = sizes.canvas,
+      .pixels = kind.has_digits ? PixelScale(config.pixels, sizes.canvas.channels) : PixelScale(),
+      .patch_size = config.retina.patch_size,
+      .answer = kind.answer,
+      .max_symbols = sizes.max_symbols,
+      .widest_patch = config.retina.patch_size *
+                      std::pow(config.retina.scale_factor, config.retina.scales - 1)};
 }
 
 }  // namespace
 
-Task::Task(const Config& config_) : Task(config_, digits_of(config_, nullptr)) {}
+World::World(const Config& config_) : World(config_, digits_of(config_, nullptr)) {}
 
-Task::Task(const Config& config_, SharedDatasets* shared)
-    : Task(config_, digits_of(config_, shared)) {}
+World::World(const Config& config_, SharedDatasets* shared)
+    : World(config_, digits_of(config_, shared)) {}
 
-Task::Task(const Config& config_, std::shared_ptr<const Digits> digits_)
+World::World(const Config& config_, std::shared_ptr<const Digits> digits_)
     : config(config_),
       kind(find_task_kind(config.scene.kind)),
       shared_digits_(std::move(digits_)),
       digits(*shared_digits_),
       retina(retina_of(kind, config, digits)),
-      model(config.agent, spec_of(kind, config, digits, retina)) {}
+      spec(spec_of(kind, config, digits, retina)) {}
 
-std::string Task::class_name(int label) const {
+std::string World::class_name(int label) const {
   return kind.answer_name(config.scene, digits.class_names, label);
 }
 
-std::string Task::spoken(std::span<const int> labels) const {
+std::string World::spoken(std::span<const int> labels) const {
   std::vector<std::string> names;
   for (const int label : labels) names.push_back(class_name(label));
   const bool letters =
@@ -77,12 +69,12 @@ std::string Task::spoken(std::span<const int> labels) const {
   return fmt::format("{}", fmt::join(names, letters ? "" : " "));
 }
 
-EnvironmentFactory Task::environments(Split split) const {
+EnvironmentFactory World::environments(Split split) const {
   if (split == Split::train) return factory(split, config.seed, /*scenes=*/0);
   return environments(split, config.evaluation);
 }
 
-int Task::test_scenes(const EvaluationConfig& evaluation) const {
+int World::test_scenes(const EvaluationConfig& evaluation) const {
   const std::int64_t drawn = std::int64_t{evaluation.scenes} * evaluation.draws;
   if (drawn > std::numeric_limits<int>::max())
     throw InputError(
@@ -96,11 +88,11 @@ int Task::test_scenes(const EvaluationConfig& evaluation) const {
   return static_cast<int>(distinct > 0 ? std::min(drawn, distinct) : drawn);
 }
 
-EnvironmentFactory Task::environments(Split split, const EvaluationConfig& evaluation) const {
+EnvironmentFactory World::environments(Split split, const EvaluationConfig& evaluation) const {
   return factory(split, evaluation.seed, evaluation.scenes);
 }
 
-EnvironmentFactory Task::factory(Split split, std::uint64_t seed, int scenes) const {
+EnvironmentFactory World::factory(Split split, std::uint64_t seed, int scenes) const {
   return [this, split, seed, scenes](int episodes, int rollouts) {
     return kind.make({.scene = config.scene,
                       .augmentation = config.augmentation,

@@ -1,4 +1,4 @@
-#include "experiments/commands/preview.h"
+#include "experiments/analysis/preview.h"
 
 #include <fmt/ranges.h>
 
@@ -9,7 +9,7 @@
 #include "experiments/pictures/scene_sheet.h"
 #include "experiments/runs/study.h"
 #include "experiments/task/data_summary.h"
-#include "experiments/task/task.h"
+#include "experiments/task/world.h"
 
 namespace saccade {
 namespace {
@@ -35,25 +35,22 @@ std::string scale_of(const Dataset& digits) {
 
 }  // namespace
 
-std::string preview(const PreviewOptions& options) {
-  if (options.out.empty()) throw InputError("--out: needed, the .png to write");
-  if (options.out.extension() != ".png")
-    throw InputError(fmt::format("{}: unknown suffix '{}'; allowed: .png", options.out.string(),
-                                 options.out.extension().string()));
-  if (options.scenes < 1 || options.scenes > kMaxSheetScenes)
-    throw InputError(fmt::format("--scenes {}: allowed: 1 to {}", options.scenes, kMaxSheetScenes));
-  if (read_study(options.config, options.overrides))
+std::string preview(const PreviewRequest& request) {
+  if (request.out.empty()) throw InputError("--out: needed, the .png to write");
+  if (request.out.extension() != ".png")
+    throw InputError(fmt::format("{}: unknown suffix '{}'; allowed: .png", request.out.string(),
+                                 request.out.extension().string()));
+  if (read_study(request.config, request.overrides))
     throw InputError(
         fmt::format("{}: a study, whose runs may differ in their scenes; allowed: an experiment "
                     "without vary and seeds",
-                    options.config.string()));
-  OutputFile file(options.out, options.force);
-  const Task task(read_config(options.config, options.overrides));
-  write_text(file.path(), to_png(scene_sheet(task, options.scenes)));
+                    request.config.string()));
+  OutputFile file(request.out, request.force);
+  const World world(read_config(request.config, request.overrides));
+  write_text(file.path(), to_png(scene_sheet(world, request.scenes)));
   file.commit();
-  const std::string path = options.out.string() + "\n";
-  if (!task.kind.has_digits) return path;
-  return path + data_summary(task.config, task.digits) + scale_of(task.digits.train);
+  if (!world.kind.has_digits) return "";
+  return data_summary(world.config, world.digits) + scale_of(world.digits.train);
 }
 
 }  // namespace saccade

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/task/task.h"
+#include "experiments/task/world.h"
 
 namespace saccade::python {
 
@@ -16,8 +16,8 @@ using Pixels = nanobind::ndarray<const std::uint8_t, nanobind::ndim<4>, nanobind
 using Labels = nanobind::ndarray<const std::int64_t, nanobind::ndim<1>, nanobind::c_contig,
                                  nanobind::device::cpu>;
 
-/// Returns the dataset of a configuration, read once for all simultaneous users.
-std::shared_ptr<const Digits> digits_of(const Config& config);
+/// The datasets of configurations, each read once for all simultaneous users.
+SharedDatasets& shared_datasets();
 
 /// Makes a dataset from images (N, rows, cols, channels) and labels (N). Throws InputError for
 /// shapes that do not match and labels below 0, using the given names of `images` and `labels`.
@@ -36,9 +36,8 @@ void require_names(Dataset& set, const std::vector<std::string>& class_names);
 /// Throws InputError listing the valid names.
 Split split_named(const std::string& name);
 
-/// Returns the task of a configuration with a dataset that other tasks may share. Throws InputError
-/// if a dataset is given for scenes without digits.
-std::shared_ptr<const Task> make_task(const Config& config,
-                                      std::shared_ptr<const Digits> digits = nullptr);
+/// Returns the world of a configuration with these digits, by default its own dataset. Throws
+/// InputError if a dataset is given for scenes without digits.
+std::unique_ptr<const World> make_world(const Config& config, std::shared_ptr<const Digits> digits);
 
 }  // namespace saccade::python

@@ -1,4 +1,4 @@
-#include "experiments/commands/warn_unused.h"
+#include "experiments/training/warn_unused.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "base/range.h"
+#include "experiments/evaluation/test_report.h"
+#include "experiments/files/metrics.h"
+#include "experiments/files/progress_bar.h"
+
+namespace saccade {
+
+struct EvaluateRequest {
+  static constexpr Range kScenes{1, 100'000'000}, kDraws{1, 1000};
+
+  std::filesystem::path run_folder;
+  int scenes = 0;                      // 0: as the run's configuration says
+  int draws = 0;                       // likewise
+  std::filesystem::path weights = {};  // .npz of all attention to write; empty: none
+  int threads = 0;
+  std::string data = {};  // see Trained
+};
+
+/// The result of testing a trained agent.
+struct TestFigures {
+  TestTable table;                           // for the screen
+  MetricValues metrics;                      // see to_metrics()
+  std::vector<double> on_target_by_glimpse;  // (T)
+};
+
+/// Tests the best checkpoint of a run (its last, where there is no best yet) on the test set.
+/// `weights` gets the attention of the single deterministic pass
+/// (experiments/evaluation/attention_weights.h). Throws InputError before anything is computed if
+/// there is a file already, or not an .npz is to be written.
+TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_progress = nullptr);
+
+/// One document whose keys are the metric names.
+nlohmann::ordered_json to_json(const TestFigures& figures);
+
+}  // namespace saccade

@@ -1,0 +1,166 @@
+#include "experiments/comparison/compare.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "base/error.h"
+#include "base/output.h"
+#include "base/read_text.h"
+#include "base/system_reason.h"
+#include "experiments/analysis/record.h"
+#include "experiments/comparison/gather.h"
+#include "experiments/comparison/report_files.h"
+#include "experiments/comparison/tables.h"
+#include "experiments/pictures/video.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kRecordedScenes = 6;
+constexpr std::size_t kRecordedAgents = 6;  // so many fit beside each other
+
+fs::path out_folder(const CompareRequest& request) {
+  if (!request.out.empty()) return request.out;
+  return request.folders.size() == 1 ? request.folders[0] / "comparison" : fs::path("comparison");
+}
+
+// Throws InputError if one of `files` would be written over.
+void require_free(const std::vector<fs::path>& files, bool force) {
+  for (const fs::path& file : files)
+    if (!force && fs::exists(file))
+      throw InputError(fmt::format(
+          "{}: exists already and is left as it is; --force writes over it, --out DIR chooses "
+          "another folder",
+          file.string()));
+}
+
+// Files that take their places together, when all are whole. What fails before leaves what was
+// there, and no folder that was not.
+class Outputs {
+ public:
+  explicit Outputs(const fs::path& folder) : folder_(folder), charts_(folder / "charts") {
+    for (const fs::path& each : {folder_, charts_}) {
+      if (fs::is_symlink(fs::symlink_status(each)))
+        throw InputError(each.string() + ": is a symbolic link, which is not followed");
+      if (!fs::exists(each)) made_.push_back(each);
+    }
+    std::error_code error;
+    fs::create_directories(charts_, error);
+    if (error) throw_refused(folder_.string() + ": the folder cannot be made", error.value());
+  }
+  ~Outputs() {
+    files_.clear();
+    std::error_code not_empty;
+    for (auto each = made_.rbegin(); each != made_.rend(); ++each) fs::remove(*each, not_empty);
+  }
+  Outputs(const Outputs&) = delete;
+  Outputs& operator=(const Outputs&) = delete;
+
+  void take(std::unique_ptr<OutputFile> file) { files_.push_back(std::move(file)); }
+  // Where a file is to be written.
+  fs::path add(const fs::path& target) {
+    take(std::make_unique<OutputFile>(target, /*force=*/true));
+    return files_.back()->path();
+  }
+  std::vector<fs::path> add(const std::vector<fs::path>& targets) {
+    std::vector<fs::path> parts;
+    for (const fs::path& target : targets) parts.push_back(add(target));
+    return parts;
+  }
+  void commit() {
+    for (const auto& file : files_) file->commit();
+  }
+
+ private:
+  fs::path folder_, charts_;
+  std::vector<fs::path> made_;
+  std::vector<std::unique_ptr<OutputFile>> files_;
+};
+
+// Beside a recording the one for dark pages.
+fs::path dark_of(const fs::path& file) {
+  return file.parent_path() / (file.stem().string() + "_dark" + file.extension().string());
+}
+
+// The first run of each variant, side by side on the same scenes. Nothing where that cannot be -
+// the data are not there any more, say - which the comparison then names.
+std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const fs::path& file,
+                                                 Outputs& outputs,
+                                                 const ProgressCallback& on_progress) {
+  auto light = std::make_unique<OutputFile>(file, /*force=*/true),
+       dark = std::make_unique<OutputFile>(dark_of(file), /*force=*/true);
+  std::vector<fs::path> folders;
+  for (const Variant& variant : comparison.variants)
+    if (folders.size() < kRecordedAgents) folders.push_back(variant.folders[0]);
+  fs::path written = file;
+  try {
+    const TrainedAgents agents(folders);
+    const auto write = [&](const OutputFile& target, bool for_dark_pages) {
+      write_recording(agents.on_scenes(agents.seed()), {.target = target.path(),
+                                                        .in_place = true,
+                                                        .scenes = kRecordedScenes,
+                                                        .seed = agents.seed(),
+                                                        .dark = for_dark_pages,
+                                                        .on_progress = on_progress});
+    };
+    write(*light, false);
+    written = dark_of(file);
+    write(*dark, true);
+  } catch (const std::exception& error) {
+    comparison.left_out.push_back({written, error.what()});
+    return std::nullopt;
+  }
+  const bool mp4 = file.extension() == ".mp4";
+  const VideoShape shape = mp4 ? shape_of_mp4(light->path()) : VideoShape{};
+  EmbeddedRecording recording{.media_type = mp4 ? "video/mp4" : "image/gif",
+                              .bytes = read_text(light->path()),
+                              .title = {},
+                              .dark_bytes = read_text(dark->path()),
+                              .rows = shape.rows,
+                              .cols = shape.cols};
+  outputs.take(std::move(light));
+  outputs.take(std::move(dark));
+  const bool all = folders.size() == comparison.variants.size();
+  recording.title = fmt::format(
+      "Where the first run of {} looks: {} test scenes",
+      all ? "each variant" : fmt::format("each of the first {} variants", kRecordedAgents),
+      kRecordedScenes);
+  return recording;
+}
+
+}  // namespace
+
+ComparedRuns compare(const CompareRequest& request, const ProgressCallback& on_progress) {
+  const fs::path out = out_folder(request);
+  Comparison comparison = gather(request.folders, request.tuned_by, on_progress);
+  comparison.commands.push_back(request.command);
+  const std::vector<Chart> charts = charts_of(comparison);
+  const std::vector<fs::path> report = report_files(out, charts);
+  const fs::path markdown = out / "compare.md", csv = out / "compare.csv",
+                 video = out / ("recording" + video_formats().front());
+  std::vector<fs::path> files = {markdown, csv, video, dark_of(video)};
+  files.insert(files.end(), report.begin(), report.end());
+  require_free(files, request.force);
+
+  Outputs outputs(out);
+  const std::optional<EmbeddedRecording> recording =
+      record_variants(comparison, video, outputs, on_progress);
+  write_text(outputs.add(markdown), to_markdown(comparison));
+  write_text(outputs.add(csv), to_csv(comparison));
+  write_report(outputs.add(report), comparison, charts, recording);
+  outputs.commit();
+  return {std::move(comparison), report[0], recording ? video : fs::path()};
+}
+
+std::string to_text(const ComparedRuns& compared) {
+  return fmt::format(
+      "{}\n{}the report, to open in a browser:  {}\n", to_table(compared.comparison),
+      compared.video.empty() ? "" : fmt::format("the video:  {}\n", compared.video.string()),
+      compared.report.string());
+}
+
+}  // namespace saccade

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "experiments/comparison/comparison.h"
+#include "experiments/files/progress_bar.h"
+
+namespace saccade {
+
+struct CompareRequest {
+  std::vector<std::filesystem::path> folders = {};  // of runs or studies
+  std::filesystem::path out = {};          // empty: comparison/ in the folder given, or here where
+                                           // several are
+  std::vector<std::string> tuned_by = {};  // keys; see gather()
+  bool force = false;                      // write over an older comparison
+  std::string command = {};                // as typed, for the report
+};
+
+/// A comparison and where its pages are.
+struct ComparedRuns {
+  Comparison comparison;
+  std::filesystem::path report;
+  std::filesystem::path video;  // empty: none could be made
+};
+
+/// Puts trained agents side by side (see gather()) and writes into the folder `out`: compare.md,
+/// compare.csv, recording.mp4 of the first run of each variant (.gif where there is no encoder of
+/// H.264), recording_dark.mp4, the same for dark pages, report.html with all of that, and
+/// charts/*.png. Throws InputError as gather does, and where any of these files is there already.
+ComparedRuns compare(const CompareRequest& request, const ProgressCallback& on_progress = nullptr);
+
+/// The table, and then where the recording and the report are.
+std::string to_text(const ComparedRuns& compared);
+
+}  // namespace saccade

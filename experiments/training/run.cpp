@@ -1,0 +1,162 @@
+#include "experiments/training/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "experiments/evaluation/test_report.h"
+#include "experiments/runs/finished_run.h"
+#include "experiments/runs/study.h"
+#include "experiments/task/task.h"
+#include "experiments/training/finished.h"
+#include "experiments/training/progress.h"
+#include "experiments/training/run_study.h"
+#include "experiments/training/study_training.h"
+#include "experiments/training/train.h"
+#include "experiments/training/warn_unused.h"
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+// ---- Estimated duration ----
+
+// Estimates the seconds of a whole run from a short measurement.
+double estimate_seconds(const Config& config, int threads) {
+  constexpr double kMoment = 0.8;
+  constexpr int kScenes = 200;
+  const Clock::time_point begin = Clock::now();
+  Workers workers(threads);
+  const Task task(config);
+  Learner learner(task.model, task.environments(Split::train), config.seed, workers);
+  Evaluator evaluator(task.model, task.environments(Split::valid), kScenes, config.evaluation.seed,
+                      workers);
+  learner.step();  // warm-up
+  const double loading = seconds_since(begin);
+
+  const Clock::time_point train_begin = Clock::now();
+  double episodes = 0.0;
+  while (seconds_since(train_begin) < kMoment) episodes += learner.step().sums.episodes;
+  const double training =
+      seconds_since(train_begin) / episodes * static_cast<double>(config.agent.training.episodes);
+
+  const Clock::time_point evaluation_begin = Clock::now();
+  evaluator.run(flat(learner.parameters), {});
+  const double pass = seconds_since(evaluation_begin) / kScenes * config.evaluation.scenes;
+  const double validations = std::ceil(static_cast<double>(config.agent.training.episodes) /
+                                       static_cast<double>(config.evaluation.every));
+  return loading + training + pass * (validations + test_passes(task.model, config.evaluation));
+}
+
+Unused unused(const RunRequest& request, const Ranks& ranks) {
+  if (request.strict) return Unused::refused;
+  return request.quiet || !ranks.first() ? Unused::passed_over : Unused::on_progress;
+}
+
+}  // namespace
+
+bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks) {
+  std::optional<Study> study;
+  Config config;
+  ranks.run_on_all([&] {
+    study = read_study(request.config, request.overrides);
+    if (study && !ranks.alone())
+      throw InputError(fmt::format(
+          "{}: a study of {} runs, and {} ranks train one run together; allowed: 1 rank, which "
+          "trains several runs at once (--jobs), or an experiment without vary and seeds; `saccade "
+          "slurm` has a cluster share the runs of a study",
+          request.config.string(), study->runs.size(), ranks.count()));
+    if (study) return warn_of_unused(configs_of(*study), unused(request, ranks));
+    if (request.jobs)
+      throw InputError(
+          fmt::format("--jobs {}: {} is a single run; allowed with a study (vary, seeds); "
+                      "--threads divides the work of a run",
+                      *request.jobs, request.config.string()));
+    config = read_config(request.config, request.overrides);
+    warn_of_unused(std::vector<const Config*>{&config}, unused(request, ranks));
+  });
+  if (study)
+    return run_study_on_screen(*study,
+                               {.folder = folder_of(*study, request.out),
+                                .jobs = request.jobs.value_or(0),
+                                .threads = request.threads,
+                                .command = request.command,
+                                .strict = request.strict},
+                               request.quiet, stop);
+  const RunFolder folder(request.out.empty() ? default_run_folder(config, request.overrides)
+                                             : request.out);
+  const std::unique_ptr<Progress> progress = request.quiet || !ranks.first()
+                                                 ? std::make_unique<Progress>()
+                                                 : std::make_unique<RunProgress>();
+  return train(config, folder,
+               {.resume = request.resume,
+                .threads = request.threads,
+                .command = request.command,
+                .strict = request.strict},
+               *progress, stop, ranks);
+}
+
+Plan plan(const RunRequest& request) {
+  std::optional<Study> study = read_study(request.config, request.overrides);
+  fs::path below;
+  if (study) {
+    below = folder_of(*study, request.out);
+  } else {
+    Config config = read_config(request.config, request.overrides);
+    const fs::path folder =
+        request.out.empty() ? default_run_folder(config, request.overrides) : request.out;
+    study = Study{config.name, {{folder, std::move(config)}}};
+  }
+  warn_of_unused(configs_of(*study), unused(request, alone()));
+
+  Plan plan{study->name, below, {}};
+  std::map<std::string, double> seconds_of;  // of a whole run, by configuration without seed
+  for (const StudyRun& run : study->runs) {
+    const RunFolder folder(run.folder_in(below));
+    const fs::path name = below.empty() ? folder.path() : folder.path().lexically_relative(below);
+    PlannedRun& planned = plan.runs.emplace_back(PlannedRun{name.string()});
+    planned.finished = is_done(folder, run.config);
+    if (planned.finished) continue;
+    Config any_seed = run.config;
+    any_seed.seed = 0;
+    const auto [seconds, is_new] = seconds_of.emplace(to_yaml(any_seed), 0.0);
+    if (is_new) seconds->second = estimate_seconds(run.config, request.threads);
+
+    const std::vector<MetricsRow> rows = read_metrics(folder.metrics());
+    const double done = rows.empty() || !folder.exists() ? 0.0 : rows.back().at("episodes");
+    if (folder.exists()) planned.resumed_at_episode = done;
+    planned.seconds_left =
+        seconds->second *
+        std::max(0.0, 1.0 - done / static_cast<double>(run.config.agent.training.episodes));
+  }
+  return plan;
+}
+
+std::string to_text(const Plan& plan) {
+  double total = 0.0;
+  std::size_t width = 0;
+  for (const PlannedRun& run : plan.runs) {
+    total += run.seconds_left;
+    width = std::max(width, run.name.size());
+  }
+  std::string text = fmt::format("{}: {} {}, about {} in all{}\n", plan.name, plan.runs.size(),
+                                 plan.runs.size() == 1 ? "run" : "runs", clock_time(total),
+                                 plan.folder.empty() ? "" : ", into " + plan.folder.string());
+  for (const PlannedRun& run : plan.runs) {
+    std::string state = run.finished ? "finished" : "about " + clock_time(run.seconds_left);
+    if (run.resumed_at_episode)
+      state += fmt::format(", to be resumed at {:.0f} episodes", *run.resumed_at_episode);
+    text += fmt::format("  {:<{}}  {}\n", run.name, width, state);
+  }
+  return text;
+}
+
+}  // namespace saccade
