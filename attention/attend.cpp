@@ -62,20 +62,23 @@ void check(const AttendConfig& config, int query_size, int value_size, const std
   const bool local = areas(section).at(config.area);
   const bool predicted = local && positions(section).at(config.position);
   if (config.score_hidden < 1)
-    throw InputError(
+    throw SettingError(
+        {section + ".score_hidden"},
         fmt::format("{}.score_hidden: {}; allowed: 1 and more", section, config.score_hidden));
   if (local && config.window < 1)
-    throw InputError(fmt::format("{}.window: {}; allowed: 1 and more", section, config.window));
+    throw SettingError({section + ".window"},
+                       fmt::format("{}.window: {}; allowed: 1 and more", section, config.window));
   if (predicted && !score_needs_query(config.score))
-    throw InputError(
+    throw SettingError(
+        {section + ".position", section + ".score"},
         fmt::format("{0}.position: predicted needs a query, but {0}.score: {1} has none; allowed: "
                     "current",
                     section, config.score));
   if (score_needs_query(config.score) && query_size < 1)
-    throw InputError(
-        fmt::format("{}.score: {} needs a query, but there is none; allowed: "
-                    "location_free",
-                    section, config.score));
+    throw SettingError({section + ".score"},
+                       fmt::format("{}.score: {} needs a query, but there is none; allowed: "
+                                   "location_free",
+                                   section, config.score));
 }
 
 Attend::Attend(const std::string& name, const AttendConfig& config, int query_size, int value_size,

@@ -15,7 +15,8 @@ namespace {
 
 float positive(const char* key, double value) {
   if (!(value > 0.0) || std::isinf(value))
-    throw InputError(fmt::format("attention.input.{}: {}; allowed: a number > 0", key, value));
+    throw SettingError({std::string("attention.input.") + key},
+                       fmt::format("attention.input.{}: {}; allowed: a number > 0", key, value));
   return static_cast<float>(value);
 }
 
@@ -49,6 +50,24 @@ float gate_backward(float* __restrict dx, float* __restrict dz, const float* __r
 }
 
 }  // namespace
+
+Settings describe(InputConfig& config) {
+  const Condition gate = unless(&config.kind, "none");
+  return {
+      {"attention.input.kind", &config.kind, input_kinds(),
+       "Attention over the components of the core's input"},
+      {"attention.input.alpha",
+       &config.alpha,
+       closed(1e-4, 1000),
+       "Sharpness of the gate's softmax",
+       {gate}},
+      {"attention.input.learn_alpha", &config.learn_alpha, {}, "Whether alpha is trained", {gate}},
+      {"attention.input.gain",
+       &config.gain,
+       closed(1e-4, 8192),
+       "Factor on the gated input",
+       {gate}}};
+}
 
 std::vector<std::string> input_kinds() { return {"none", "gate"}; }
 

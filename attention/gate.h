@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/setting.h"
 #include "nn/parameters.h"
 #include "nn/tensor.h"
 #include "nn/work.h"
@@ -17,6 +18,8 @@ struct InputConfig {
   bool learn_alpha = false;
   double gain = 1.0;  // > 0: the core reads gain x g; the width of x makes the mean gate 1
 };
+
+Settings describe(InputConfig& config);
 
 std::vector<std::string> input_kinds();  // none, gate
 

@@ -22,15 +22,19 @@ Tensor<2> grid_places(const GridConfig& config, int canvas_rows, int canvas_cols
   for (int axis = 0; axis < 2; ++axis) {
     const int span = (cells[axis] - 1) * config.stride;
     if (tiled && (cells[axis] < 1 || sides[axis] % cells[axis] != 0))
-      throw InputError(fmt::format(
-          "attention.glimpse.tiles: [{}, {}] do not part a canvas of {} x {} pixels; allowed: "
-          "divisors of its sides",
-          cells[0], cells[1], canvas_rows, canvas_cols));
+      throw SettingError(
+          {"attention.glimpse.tiles"},
+          fmt::format(
+              "attention.glimpse.tiles: [{}, {}] do not part a canvas of {} x {} pixels; allowed: "
+              "divisors of its sides",
+              cells[0], cells[1], canvas_rows, canvas_cols));
     if (!tiled && span > sides[axis])
-      throw InputError(fmt::format(
-          "attention.glimpse.grid: [{}, {}] candidates {} pixels apart (attention.glimpse.stride) "
-          "span {} pixels; allowed: at most the canvas ({} x {})",
-          cells[0], cells[1], config.stride, span, canvas_rows, canvas_cols));
+      throw SettingError(
+          {"attention.glimpse.grid", "attention.glimpse.stride"},
+          fmt::format("attention.glimpse.grid: [{}, {}] candidates {} pixels apart "
+                      "(attention.glimpse.stride) "
+                      "span {} pixels; allowed: at most the canvas ({} x {})",
+                      cells[0], cells[1], config.stride, span, canvas_rows, canvas_cols));
     spacing[axis] = tiled ? static_cast<double>(sides[axis]) / cells[axis] : config.stride;
     first[axis] = 0.5 * (sides[axis] - (cells[axis] - 1) * spacing[axis]);
   }

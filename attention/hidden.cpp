@@ -13,10 +13,12 @@ std::vector<float> parse_mask(const std::string& mask, int steps) {
   if (mask.empty()) return std::vector<float>(steps, 1.0F);
   const bool digits = mask.find_first_not_of("01") == std::string::npos;
   if (static_cast<int>(mask.size()) != steps || !digits || mask.find('1') == std::string::npos)
-    throw InputError(fmt::format(
-        "attention.hidden.mask: '{}'; allowed: {} digits, one a step, 1 for what may be "
-        "read and 0 for what may not, with at least one 1; or empty",
-        mask, steps));
+    throw SettingError(
+        {"attention.hidden.mask"},
+        fmt::format(
+            "attention.hidden.mask: '{}'; allowed: {} digits, one a step, 1 for what may be "
+            "read and 0 for what may not, with at least one 1; or empty",
+            mask, steps));
   std::vector<float> allowed;
   for (const char digit : mask) allowed.push_back(digit == '1' ? 1.0F : 0.0F);
   return allowed;
@@ -157,6 +159,67 @@ std::unique_ptr<HiddenAttention> make_hidden_attention(const HiddenConfig& confi
                                                        int steps, ParameterLayout& layout) {
   check(config);
   return read_table().at(config.kind).make(config, name, state_size, steps, layout);
+}
+
+Settings describe(HiddenConfig& config) {
+  AttendConfig& attend = config.attend;
+  const Condition attends = when(&config.kind, Names{"attend"});
+  const Condition selfs = when(&config.kind, Names{"self"});
+  const Condition local = when(&attend.area, Names{"local"});
+  return {
+      {"attention.hidden.kind", &config.kind, hidden_kinds(),
+       "Attention over the states h_1 .. h_T that the answer reads"},
+      {"attention.hidden.query",
+       &config.query,
+       hidden_queries(),
+       "Query of the attention",
+       {attends}},
+      {"attention.hidden.output",
+       &config.output,
+       hidden_outputs(),
+       "Output of the attention: the context, with or without the last state",
+       {attends}},
+      {"attention.hidden.score",
+       &attend.score,
+       score_kinds(),
+       "Score of a state against the query",
+       {attends}},
+      {"attention.hidden.score_hidden",
+       &attend.score_hidden,
+       kLayerWidth,
+       "Width of the score's hidden layer",
+       {when(&config.kind, Names{"attend", "self"})}},
+      {"attention.hidden.area",
+       &attend.area,
+       attention_areas(),
+       "States within reach: all, or those near a centre",
+       {attends}},
+      {"attention.hidden.position",
+       &attend.position,
+       attention_positions(),
+       "Centre of the local area",
+       {attends, local}},
+      {"attention.hidden.window",
+       &attend.window,
+       closed(1, 256),
+       "Number of states in reach on each side of the centre",
+       {attends, local}},
+      {"attention.hidden.mask",
+       &config.mask,
+       Text::path,
+       "Steps that may be read: a digit for each, 1 or 0. null: all",
+       {unless(&config.kind, "last")}},
+      {"attention.hidden.hops",
+       &config.hops,
+       closed(1, 64),
+       "Number of rows of the matrix A of self",
+       {selfs}},
+      {"attention.hidden.penalty",
+       &config.penalty,
+       kLossWeight,
+       "Weight of the penalty |A A' - I|^2",
+       {selfs}},
+  };
 }
 
 void check(const HiddenConfig& config) { read_table().at(config.kind).check(config); }

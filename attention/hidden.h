@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attention/attend.h"
+#include "base/setting.h"
 #include "nn/parameters.h"
 #include "nn/tensor.h"
 #include "nn/work.h"
@@ -24,8 +25,9 @@ struct HiddenConfig {
   double penalty = 0.0;                     // self: c >= 0
 };
 
-/// Throws InputError naming attention.hidden.<..> for settings that are invalid for any number of
-/// steps.
+Settings describe(HiddenConfig& config);
+
+/// Throws SettingError for settings that are invalid for any number of steps.
 void check(const HiddenConfig& config);
 
 std::vector<std::string> hidden_kinds();

@@ -181,13 +181,15 @@ void check_hidden_attend(const HiddenConfig& config) {
   if (query == Query::none && score_needs_query(score)) {
     std::vector<std::string> others = score_kinds();
     std::erase_if(others, score_needs_query);
-    throw InputError(
+    throw SettingError(
+        {"attention.hidden.query", "attention.hidden.score"},
         fmt::format("attention.hidden.query: none, but attention.hidden.score: {} needs one; "
                     "allowed: mean or last, or the score {}",
                     score, join(others)));
   }
   if (query != Query::none && !score_needs_query(score))
-    throw InputError(
+    throw SettingError(
+        {"attention.hidden.query", "attention.hidden.score"},
         fmt::format("attention.hidden.query: {}, but attention.hidden.score: {} takes none; "
                     "allowed: none, or another score",
                     config.query, score));

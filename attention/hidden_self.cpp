@@ -156,11 +156,15 @@ class HiddenSelf final : public HiddenAttention {
 void check_hidden_self(const HiddenConfig& config) {
   const int hops = config.hops, hidden = config.attend.score_hidden;
   if (hops < 1)
-    throw InputError(fmt::format("attention.hidden.hops: {}; allowed: 1 and more", hops));
+    throw SettingError({"attention.hidden.hops"},
+                       fmt::format("attention.hidden.hops: {}; allowed: 1 and more", hops));
   if (hidden < 1)
-    throw InputError(fmt::format("attention.hidden.score_hidden: {}; allowed: 1 and more", hidden));
+    throw SettingError(
+        {"attention.hidden.score_hidden"},
+        fmt::format("attention.hidden.score_hidden: {}; allowed: 1 and more", hidden));
   if (!(config.penalty >= 0.0))
-    throw InputError(
+    throw SettingError(
+        {"attention.hidden.penalty"},
         fmt::format("attention.hidden.penalty: {}; allowed: 0 and more", config.penalty));
 }
 

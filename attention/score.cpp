@@ -318,9 +318,11 @@ void check_score(const std::string& kind, int query_size, int key_size,
   if (!score_table(settings.kind).at(kind).needs_equal_widths || query_size == key_size) return;
   std::vector<std::string> others = score_kinds();
   std::erase_if(others, score_needs_equal_widths);
-  throw InputError(fmt::format(
-      "{}: {} needs {}: {} and {}: {} to be equal; allowed where they are not: {}", settings.kind,
-      kind, settings.query_size, query_size, settings.key_size, key_size, join(others)));
+  throw SettingError(
+      {settings.kind, settings.query_size, settings.key_size},
+      fmt::format("{}: {} needs {}: {} and {}: {} to be equal; allowed where they are not: {}",
+                  settings.kind, kind, settings.query_size, query_size, settings.key_size, key_size,
+                  join(others)));
 }
 
 std::unique_ptr<Score> make_score(const std::string& kind, const std::string& name, int query_size,

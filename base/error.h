@@ -1,6 +1,9 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace saccade {
 
@@ -8,6 +11,16 @@ namespace saccade {
 /// the value, what is allowed and where it was read. main() exits with 2.
 struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+/// Settings that contradict each other, or do not fit the data. `keys` are full ("scene.canvas"),
+/// the one that is wrong first; who knows where they were set names the place of the first that
+/// was.
+struct SettingError : InputError {
+  SettingError(std::vector<std::string> keys_, const std::string& message)
+      : InputError(message), keys(std::move(keys_)) {}
+
+  std::vector<std::string> keys;
 };
 
 /// A number that must be finite is not. main() exits with 1.

@@ -90,6 +90,19 @@ void read_row(std::uint8_t* __restrict target, int channels, const float* __rest
 
 }  // namespace
 
+Settings describe(AugmentationConfig& config) {
+  return {{"data.augmentation.rotation", &config.rotation, closed(0, 180),
+           "Largest rotation of a training digit, in degrees"},
+          {"data.augmentation.scale", &config.scale, closed(0, 0.9),
+           "Largest change of size of a training digit: a factor within 1 +- this"},
+          {"data.augmentation.shear", &config.shear, closed(0, 1),
+           "Largest shear of a training digit: x += s y, s within +- this"},
+          {"data.augmentation.shift", &config.shift, closed(0, 16),
+           "Largest shift of a training digit along x and y, in pixels"},
+          {"data.augmentation.elastic", &config.elastic, closed(0, 16),
+           "Largest shift of each of 5 x 5 knots of a training digit, in pixels"}};
+}
+
 void Augmentation::apply(std::span<std::uint8_t> target, std::span<const std::uint8_t> source,
                          int rows, int cols, int channels, RandomStream& stream,
                          std::span<float> scratch) const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/setting.h"
 #include "nn/random.h"
 
 namespace saccade {
@@ -19,6 +20,8 @@ struct AugmentationConfig {
     return rotation > 0 || scale > 0 || shear > 0 || shift > 0 || elastic > 0;
   }
 };
+
+Settings describe(AugmentationConfig& config);
 
 /// One random affine map about the digit's centre, read bilinearly; black outside. An elastic one
 /// besides (Simard et al. 2003): where each pixel is read is displaced by a smooth random field,

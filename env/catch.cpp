@@ -22,10 +22,10 @@ std::vector<std::string> catch_actions() { return {"left", "stay", "right"}; }
 EnvironmentSizes catch_sizes(std::array<int, 2> canvas) {
   const auto [rows, cols] = canvas;
   if (std::min(rows, cols) < kLeastSide)
-    throw InputError(
-        fmt::format("scene.canvas: {} x {} with scene.kind: catch; allowed: {} and "
-                    "more pixels a side",
-                    rows, cols, kLeastSide));
+    throw SettingError({"scene.canvas", "scene.kind"},
+                       fmt::format("scene.canvas: {} x {} with scene.kind: catch; allowed: {} and "
+                                   "more pixels a side",
+                                   rows, cols, kLeastSide));
   return {.num_classes = static_cast<int>(catch_actions().size()), .canvas = {1, rows, cols}};
 }
 

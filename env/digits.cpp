@@ -76,7 +76,8 @@ RawDatasets read_named(const DataConfig& config, const std::vector<std::string>&
   const fs::path folder = find_folder(config, files_of(files, true));
   RawDatasets raw = read_idx(folder, {}, files);
   if (raw.class_names.size() != class_names.size())
-    throw InputError(
+    throw SettingError(
+        {"data.source"},
         fmt::format("data.source={} has {} classes, but the files in {} have {}; use "
                     "data.source=idx to read another digit set",
                     config.source, class_names.size(), folder.string(), raw.class_names.size()));
@@ -186,26 +187,34 @@ fs::path cache_folder() {
   return home.empty() ? fs::path() : fs::path(home) / ".cache" / "saccade";
 }
 
+Settings describe(DataConfig& config) {
+  return {{"data.source", &config.source, digit_sources(), "Dataset of the digits"},
+          {"data.path",
+           &config.path,
+           Text::path,
+           "Folder of the dataset. null: $SACCADE_DATA, then the cache folder",
+           {when(&config.source, digit_sources(), digits_come_from_files)}},
+          {"data.size",
+           &config.size,
+           closed(0, 1024),
+           "Side in pixels that images are resized to. 0: as they are",
+           {when(&config.source, digit_sources(), digits_can_be_resized)}}};
+}
+
 void check(const DataConfig& config) {
   const Source& source = sources().at(config.source);
   if (source.path == Path::needed && config.path.empty())
-    throw InputError(
+    throw SettingError(
+        {"data.path", "data.source"},
         fmt::format("data.path: null, but data.source: {} needs the folder to read; synthetic "
                     "needs no files",
                     config.source));
-  if (source.path == Path::unused && !config.path.empty())
-    throw InputError(fmt::format(
-        "data.path: '{}' has no effect with data.source: {}, which reads no files; allowed: null",
-        config.path, config.source));
   if (config.size < 0)
-    throw InputError(fmt::format(
-        "data.size: {} pixels; allowed: 0, which keeps the size of the images, and more",
-        config.size));
-  if (config.size > 0 && !source.resizes)
-    throw InputError(
-        fmt::format("data.size: {} has no effect with data.source: {}; it resizes a folder's "
-                    "images",
-                    config.size, config.source));
+    throw SettingError(
+        {"data.size"},
+        fmt::format(
+            "data.size: {} pixels; allowed: 0, which keeps the size of the images, and more",
+            config.size));
 }
 
 Digits load_digits(const DataConfig& config) {
@@ -214,9 +223,11 @@ Digits load_digits(const DataConfig& config) {
   RawDatasets raw = sources().at(config.source).load(config);
   const int total = raw.train.size();
   if (total < kValidShare)
-    throw InputError(fmt::format(
-        "data.source={} has {} training digits; needed: at least {}, a sixth is for validation",
-        config.source, total, kValidShare));
+    throw SettingError(
+        {"data.source"},
+        fmt::format(
+            "data.source={} has {} training digits; needed: at least {}, a sixth is for validation",
+            config.source, total, kValidShare));
   if (raw.checksums.empty())
     raw.checksums = {{"train", pixel_checksum(raw.train)}, {"test", pixel_checksum(raw.test)}};
   const int valid = std::min(kMostValid, total / kValidShare);

@@ -9,6 +9,8 @@
 #include <vector>
 #include <xtensor/xtensor.hpp>
 
+#include "base/setting.h"
+
 namespace saccade {
 
 /// A dataset: labelled images of one size, independent of their source.
@@ -30,6 +32,8 @@ struct DataConfig {
                                  // required by idx and folder, not allowed for synthetic
   int size = 0;                  // folder only: rows and cols to resize to; 0 keeps the size
 };
+
+Settings describe(DataConfig& config);
 
 /// Returns $XDG_CACHE_HOME/saccade or ~/.cache/saccade; empty if neither is known.
 std::filesystem::path cache_folder();

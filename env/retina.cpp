@@ -138,31 +138,56 @@ const std::vector<std::string>& retina_poolings() {
   return names;
 }
 
+Settings describe(RetinaConfig& config) {
+  const Condition coarse = unless(&config.scales, 1);
+  return {{"retina.patch_size", &config.patch_size, closed(1, 512),
+           "Side of a glimpse at every scale, in pixels"},
+          {"retina.scales", &config.scales, closed(1, 6), "Number of scales of a glimpse"},
+          {"retina.scale_factor",
+           &config.scale_factor,
+           closed(1, 8),
+           "Factor from the width of a scale to that of the next",
+           {coarse}},
+          {"retina.pooling",
+           &config.pooling,
+           retina_poolings(),
+           "Value of a pixel of the coarse scales: the mean or the maximum of its box",
+           {coarse}}};
+}
+
 Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int channels)
     : config_(config), rows_(canvas_rows), cols_(canvas_cols), channels_(channels) {
   const int patch = config.patch_size, scales = config.scales, factor = config.scale_factor;
   if (std::min(rows_, cols_) < 1 || std::max(rows_, cols_) > kMaxCanvasSide)
-    throw InputError(fmt::format("scene.canvas: {} x {} pixels; allowed: 1 to {} a side", rows_,
-                                 cols_, kMaxCanvasSide));
+    throw SettingError({"scene.canvas"},
+                       fmt::format("scene.canvas: {} x {} pixels; allowed: 1 to {} a side", rows_,
+                                   cols_, kMaxCanvasSide));
   if (patch < 1 || patch > std::min(rows_, cols_))
-    throw InputError(fmt::format(
-        "retina.patch_size: {} pixels on a canvas of {} x {}; allowed: 1 to the shorter side ({})",
-        patch, rows_, cols_, std::min(rows_, cols_)));
+    throw SettingError({"retina.patch_size"},
+                       fmt::format("retina.patch_size: {} pixels on a canvas of {} x {}; allowed: "
+                                   "1 to the shorter side ({})",
+                                   patch, rows_, cols_, std::min(rows_, cols_)));
   if (std::ranges::find(retina_poolings(), config.pooling) == retina_poolings().end())
-    throw InputError(fmt::format("retina.pooling: '{}'; allowed: mean, max", config.pooling));
+    throw SettingError({"retina.pooling"},
+                       fmt::format("retina.pooling: '{}'; allowed: mean, max", config.pooling));
   if (scales < 1 || factor < 1)
-    throw InputError(fmt::format(
-        "retina.scales: {} with retina.scale_factor: {}; allowed: 1 and more", scales, factor));
+    throw SettingError(
+        {"retina.scales", "retina.scale_factor"},
+        fmt::format("retina.scales: {} with retina.scale_factor: {}; allowed: 1 and more", scales,
+                    factor));
 
   int zoom = 1;
   for (int s = 0; s < scales; ++s, zoom *= factor) {
     const int finer_side = patch * zoom / factor;
     if (zoom > kMaxZoom || (s > 0 && finer_side >= 2 * std::max(rows_, cols_)))
-      throw InputError(fmt::format(
-          "retina.scales: scale {} would average {} x {} pixels and cover {} of a canvas of {} x "
-          "{}; allowed: boxes of at most {} pixels a side, and no scale beyond one that covers "
-          "twice the longer side (fewer retina.scales or a smaller retina.scale_factor)",
-          s + 1, zoom, zoom, patch * zoom, rows_, cols_, kMaxZoom));
+      throw SettingError(
+          {"retina.scales", "retina.scale_factor"},
+          fmt::format(
+              "retina.scales: scale {} would average {} x {} pixels and cover {} of a canvas of {} "
+              "x "
+              "{}; allowed: boxes of at most {} pixels a side, and no scale beyond one that covers "
+              "twice the longer side (fewer retina.scales or a smaller retina.scale_factor)",
+              s + 1, zoom, zoom, patch * zoom, rows_, cols_, kMaxZoom));
     zooms_.push_back(zoom);
   }
   margin_ = zooms_.back();
@@ -282,8 +307,10 @@ void Retina::each_scale_backward(std::span<float> dcanvas, std::span<const float
   SACCADE_CHECK(dcanvas.size() == static_cast<std::size_t>(rows_) * cols_ * channels_);
   SACCADE_CHECK(dglimpse.size() == static_cast<std::size_t>(glimpse_size_));
   if (config_.pooling != "mean")
-    throw InputError(fmt::format(
-        "retina.pooling: {} has no gradient by the canvas; allowed for it: mean", config_.pooling));
+    throw SettingError(
+        {"retina.pooling"},
+        fmt::format("retina.pooling: {} has no gradient by the canvas; allowed for it: mean",
+                    config_.pooling));
   const float* dboxes = dglimpse.data();
   for (const int zoom : zooms_) {
     add(zoom, 1.0F / static_cast<float>(zoom * zoom), dboxes);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/setting.h"
+
 namespace saccade {
 
 /// Keys: retina.*
@@ -15,6 +17,8 @@ struct RetinaConfig {
   int scale_factor = 2;          // side of scale s: P * scale_factor^s canvas pixels; 1-8
   std::string pooling = "mean";  // a name of retina_poolings()
 };
+
+Settings describe(RetinaConfig& config);
 
 /// What a cell of a coarse scale shows of its box: the `mean`, or the `max`, which keeps single
 /// pixels of a dark screen in sight.

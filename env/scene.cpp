@@ -41,13 +41,20 @@ const NameTable<SceneMaker::Kind>& kinds() {
 
 const SceneMaker::Kind& kind_of_digits(const std::string& name) {
   if (!find_task_kind(name).has_digits)
-    throw InputError(fmt::format(
-        "scene.kind: {} has no digits to make a scene of; it is an environment of its own", name));
+    throw SettingError(
+        {"scene.kind"},
+        fmt::format(
+            "scene.kind: {} has no digits to make a scene of; it is an environment of its own",
+            name));
   return kinds().at(name);
 }
 
 bool has_label(const std::string& name) {
   return find_task_kind(name).has_digits && kinds().at(name).question == Question::label;
+}
+
+bool varies_count(const std::string& name) {
+  return find_task_kind(name).has_digits && !has_label(name);
 }
 
 // How the classes of a scene's digits combine into one label, and how many labels there are.
@@ -119,19 +126,17 @@ void check_count(const SceneConfig& config, const SceneMaker::Kind& kind) {
   const char* empty =
       kind.question == Question::largest ? "an empty bag has no largest digit; allowed" : "allowed";
   if (count < 1 || count > kind.max_digits)
-    throw InputError(fmt::format("scene.num_digits: {}; {}: 1 to {}", count,
-                                 count < 1 ? empty : "allowed", kind.max_digits));
-  if (kind.question == Question::label && least != 0)
-    throw InputError(
-        fmt::format("scene.min_digits: {} with scene.kind: {}, which always has "
-                    "scene.num_digits; allowed: 0",
-                    least, config.kind));
+    throw SettingError({"scene.num_digits"},
+                       fmt::format("scene.num_digits: {}; {}: 1 to {}", count,
+                                   count < 1 ? empty : "allowed", kind.max_digits));
   if (least < 0)
-    throw InputError(
+    throw SettingError(
+        {"scene.min_digits", "scene.num_digits"},
         fmt::format("scene.min_digits: {}; {}: 1 to scene.num_digits ({}), or 0 for always so many",
                     least, empty, count));
   if (least > count)
-    throw InputError(
+    throw SettingError(
+        {"scene.min_digits", "scene.num_digits"},
         fmt::format("scene.min_digits: {} is more than scene.num_digits: {}; allowed: 0 to {}",
                     least, count, count));
 }
@@ -161,26 +166,73 @@ std::string scene_answer_name(const SceneConfig& config,
   return labellings().at(config.label).name(digit_names, label);
 }
 
+Settings describe(SceneConfig& config) {
+  const Condition digits = when(&config.kind, task_kinds(), [](const std::string& name) {
+    return find_task_kind(name).has_digits;
+  });
+  const Condition texts = when(&config.kind, task_kinds(), [](const std::string& name) {
+    return find_task_kind(name).is_text;
+  });
+  return {
+      {"scene.kind", &config.kind, task_kinds(),
+       "Task: where the digits lie, what else is there, and what is asked"},
+      {"scene.canvas", &config.canvas, closed(8, 2048),
+       "Size of the canvas (rows, cols), in pixels"},
+      {"scene.num_digits",
+       &config.num_digits,
+       closed(0, kMaxDigits),
+       "Number of digits in a scene; of bag and transcribe the largest",
+       {digits}},
+      {"scene.min_digits",
+       &config.min_digits,
+       closed(0, kMaxDigits),
+       "Smallest number of digits in a scene. 0: always num_digits",
+       {digits, when(&config.kind, task_kinds(), varies_count)}},
+      {"scene.label",
+       &config.label,
+       scene_labels(),
+       "Class of a scene with several digits",
+       {digits, when(&config.kind, task_kinds(), has_label)}},
+      {"scene.num_distractors",
+       &config.num_distractors,
+       closed(0, 1024),
+       "Number of distractors in a scene",
+       {when(&config.kind, task_kinds(), has_clutter)}},
+      {"scene.distractor_size",
+       &config.distractor_size,
+       closed(1, 512),
+       "Side of a distractor, in pixels",
+       {unless(&config.num_distractors, 0)}},
+      {"scene.max_number",
+       &config.max_number,
+       closed(1, 999'999),
+       "Largest number that is put into words",
+       {texts}},
+      {"scene.border", &config.border, closed(0, 1024),
+       "Margin of the canvas that stays free of digits, in pixels"},
+  };
+}
+
 void settle(SceneConfig& config) {
   if (!has_clutter(config.kind)) config.num_distractors = 0;
   if (!has_label(config.kind)) config.label = SceneConfig{}.label;
+  if (!varies_count(config.kind)) config.min_digits = 0;
 }
 
 void check(const SceneConfig& config) {
   if (find_task_kind(config.kind).has_digits) check_count(config, kinds().at(config.kind));
   const int needed = labellings().at(config.label).num_digits;
   if (needed > 0 && config.num_digits != needed)
-    throw InputError(fmt::format("scene.label: {} needs scene.num_digits: {}, not {}", config.label,
-                                 needed, config.num_digits));
+    throw SettingError({"scene.label", "scene.num_digits"},
+                       fmt::format("scene.label: {} needs scene.num_digits: {}, not {}",
+                                   config.label, needed, config.num_digits));
   if (config.num_distractors < 0)
-    throw InputError(
+    throw SettingError(
+        {"scene.num_distractors"},
         fmt::format("scene.num_distractors: {}; allowed: 0 and more", config.num_distractors));
-  if (config.num_distractors > 0 && !has_clutter(config.kind))
-    throw InputError(
-        fmt::format("scene.num_distractors: {} has no effect with scene.kind: {}; allowed: 0",
-                    config.num_distractors, config.kind));
   if (config.border < 0)
-    throw InputError(fmt::format("scene.border: {} pixels; allowed: 0 and more", config.border));
+    throw SettingError({"scene.border"},
+                       fmt::format("scene.border: {} pixels; allowed: 0 and more", config.border));
 }
 
 std::int64_t distinct_scenes(const SceneConfig& config, int digits) {
@@ -225,7 +277,8 @@ SceneMaker::SceneMaker(const SceneConfig& config, const AugmentationConfig& augm
 void SceneMaker::check_distractors() const {
   const int size = config_.distractor_size, largest = std::min(digits_.rows(), digits_.cols());
   if (config_.num_distractors > 0 && (size < 1 || size > largest))
-    throw InputError(
+    throw SettingError(
+        {"scene.distractor_size"},
         fmt::format("scene.distractor_size: {} pixels; allowed: 1 to {}", size, largest));
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/setting.h"
 #include "env/augmentation.h"
 #include "env/digits.h"
 #include "nn/random.h"
@@ -27,8 +28,10 @@ struct SceneConfig {
   int max_number = 9999;                 // digits_to_words: 9-999999
 };
 
-/// No distractors where the kind has none, no labelling of all digits where it asks for another
-/// answer.
+Settings describe(SceneConfig& config);
+
+/// Resets what the kind has none of: distractors, a label of all digits, a varying number of
+/// digits.
 void settle(SceneConfig& config);
 
 /// Throws InputError naming the keys of what contradicts each other, whatever the digits.

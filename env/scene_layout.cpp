@@ -81,23 +81,27 @@ void check_layout(Layout layout, const SceneConfig& config, Box digit) {
     const TileGrid grid = tile_grid(count);
     const int margin = 2 * config.border;
     if (rows / grid.rows < digit.height + margin || cols / grid.cols < digit.width + margin)
-      throw InputError(fmt::format(
-          "scene.canvas: {} x {} with scene.num_digits: {} and scene.border: {} has {} x {} tiles "
-          "of {} x {} pixels, too small for digits of {} x {}; {}",
-          rows, cols, count, config.border, grid.rows, grid.cols, rows / grid.rows,
-          cols / grid.cols, digit.height, digit.width,
-          what_fits(grid.rows * (digit.height + margin), grid.cols * (digit.width + margin),
-                    std::min(rows / grid.rows, cols / grid.cols) - margin)));
+      throw SettingError(
+          {"scene.canvas", "scene.num_digits", "scene.border"},
+          fmt::format(
+              "scene.canvas: {} x {} with scene.num_digits: {} and scene.border: {} has {} x {} "
+              "tiles "
+              "of {} x {} pixels, too small for digits of {} x {}; {}",
+              rows, cols, count, config.border, grid.rows, grid.cols, rows / grid.rows,
+              cols / grid.cols, digit.height, digit.width,
+              what_fits(grid.rows * (digit.height + margin), grid.cols * (digit.width + margin),
+                        std::min(rows / grid.rows, cols / grid.cols) - margin)));
     return;
   }
   const int beside = layout == Layout::anywhere ? 1 : count;  // digits that may not share a column
   const int margin = 2 * config.border, free_rows = rows - margin, free_cols = cols - margin;
   if (digit.height > free_rows || digit.width * beside > free_cols)
-    throw InputError(fmt::format(
-        "scene.canvas: {} x {} with scene.border: {} leaves no room for {} digit(s) of {} x {}; {}",
-        rows, cols, config.border, count, digit.height, digit.width,
-        what_fits(digit.height + margin, digit.width * beside + margin,
-                  std::min(free_rows, free_cols / beside))));
+    throw SettingError({"scene.canvas", "scene.border"},
+                       fmt::format("scene.canvas: {} x {} with scene.border: {} leaves no room for "
+                                   "{} digit(s) of {} x {}; {}",
+                                   rows, cols, config.border, count, digit.height, digit.width,
+                                   what_fits(digit.height + margin, digit.width * beside + margin,
+                                             std::min(free_rows, free_cols / beside))));
 }
 
 void place_digits(Layout layout, const SceneConfig& config, Box digit, RandomStream& stream,

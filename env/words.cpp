@@ -84,8 +84,8 @@ int held_out_numbers(int max_number) { return (max_number + 1) / 10; }
 
 EnvironmentSizes word_sizes(int max_number) {
   if (max_number < kLeastNumber || max_number > kMaxNumber)
-    throw InputError(fmt::format("scene.max_number: {}; allowed: {} to {}", max_number,
-                                 kLeastNumber, kMaxNumber));
+    throw SettingError({"scene.max_number"}, fmt::format("scene.max_number: {}; allowed: {} to {}",
+                                                         max_number, kLeastNumber, kMaxNumber));
   return {.num_classes = static_cast<int>(word_names().size()),
           .canvas = {1, count_digits(max_number), 10},
           .max_symbols = longest_words(max_number) + 1};

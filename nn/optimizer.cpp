@@ -81,15 +81,52 @@ double sum_of_squares(const float* x, std::size_t size) {
 
 }  // namespace
 
+Settings describe(OptimizerConfig& config) {
+  const Condition adam = when(&config.optimizer, Names{"adam", "adamw"});
+  return {{"training.optimizer", &config.optimizer, optimizers(), "Update rule"},
+          {"training.learning_rate", &config.learning_rate, closed(1e-30, 10),
+           "Learning rate after the warm-up"},
+          {"training.schedule", &config.schedule, learning_rate_schedules(),
+           "Schedule of the learning rate"},
+          {"training.warmup", &config.warmup, below(0, 1),
+           "Share of the training in which the learning rate rises from 0"},
+          {"training.final_learning_rate",
+           &config.final_learning_rate,
+           closed(0, 10),
+           "Learning rate at the end",
+           {unless(&config.schedule, "constant")}},
+          {"training.weight_decay", &config.weight_decay, closed(0, 10),
+           "Weight decay: decoupled in adamw, else added to the gradient"},
+          {"training.momentum",
+           &config.momentum,
+           kDecayRate,
+           "Momentum of the gradient",
+           {when(&config.optimizer, Names{"sgd"})}},
+          {"training.beta1", &config.beta1, kDecayRate, "Decay of the first moment", {adam}},
+          {"training.beta2", &config.beta2, kDecayRate, "Decay of the second moment", {adam}},
+          {"training.epsilon",
+           &config.epsilon,
+           closed(1e-30, 1),
+           "Number added to the root of the second moment",
+           {adam}},
+          {"training.max_grad_norm", &config.max_grad_norm, closed(0, 1e6),
+           "Norm to which the gradient is clipped. 0: no clipping"},
+          {"training.ema", &config.ema, kDecayRate,
+           "Decay of the averaged weights. 0: the last weights"}};
+}
+
 void check(const OptimizerConfig& config) {
   kinds().at(config.optimizer);
   const double first = config.learning_rate, last = config.final_learning_rate;
   if (last > first)
-    throw InputError(fmt::format(
-        "training.final_learning_rate: {} is above training.learning_rate: {}", last, first));
+    throw SettingError(
+        {"training.final_learning_rate", "training.learning_rate"},
+        fmt::format("training.final_learning_rate: {} is above training.learning_rate: {}", last,
+                    first));
   if (const bool may_be_zero = schedule_may_end_at_zero(config.schedule);
       last <= 0.0 && !may_be_zero)
-    throw InputError(
+    throw SettingError(
+        {"training.final_learning_rate", "training.schedule"},
         fmt::format("training.final_learning_rate: {} is never reached by training.schedule: {}; "
                     "allowed: a number > 0",
                     last, config.schedule));

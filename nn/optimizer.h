@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/setting.h"
 #include "nn/parallel.h"
 #include "nn/tensor.h"
 
@@ -25,7 +26,9 @@ struct OptimizerConfig {
   double ema = 0.999;  // decay of the averaged weights, in [0, 1); 0: the last weights
 };
 
-/// Throws InputError naming the keys for an unknown optimizer or schedule, and for an end of the
+Settings describe(OptimizerConfig& config);
+
+/// Throws SettingError for an unknown optimizer or schedule, and for an end of the
 /// schedule that is above its beginning or that it cannot reach.
 void check(const OptimizerConfig& config);
 

@@ -28,10 +28,6 @@ const NameTable<Curve>& curves() {
 
 }  // namespace
 
-double Ramp::at(double progress) const {
-  return from + (to - from) * std::min(1.0, progress / over);
-}
-
 double learning_rate_factor(const std::string& schedule, double progress, double warmup,
                             double final_factor) {
   const Curve& curve = curves().at(schedule);

@@ -5,17 +5,6 @@
 
 namespace saccade {
 
-/// A setting that moves linearly from `from` to `to` over the first fraction `over` of training and
-/// then stays there. from == to gives a constant. `over` in (0, 1].
-struct Ramp {
-  double from = 0.0;
-  double to = 0.0;
-  double over = 1.0;
-
-  /// progress in [0, 1]: the fraction of training that is done.
-  double at(double progress) const;
-};
-
 /// Returns the factor on the learning rate at `progress` in [0, 1]: a linear rise from 0 over the
 /// first fraction `warmup`, then by name: `constant` (1), `linear` and `cosine` (to
 /// `final_factor`), `exponential` (geometrically to `final_factor`, which must then be > 0). Throws

@@ -38,8 +38,9 @@ void check(const DecoderConfig& config, const HiddenConfig& hidden, int state_si
   if (!hidden_reads_a_state(hidden.kind)) {
     std::vector<std::string> others = hidden_kinds();
     std::erase_if(others, std::not_fn(hidden_reads_a_state));
-    throw InputError("attention.hidden.kind: " + hidden.kind +
-                     " reads once and cannot say a sequence; allowed: " + join(others));
+    throw SettingError({"attention.hidden.kind"},
+                       "attention.hidden.kind: " + hidden.kind +
+                           " reads once and cannot say a sequence; allowed: " + join(others));
   }
   if (hidden.kind == "attend")
     check(hidden.attend, config.hidden_size, state_size);
@@ -96,7 +97,8 @@ void Decoder::begin(DecoderMemory& memory, ConstMatrix states, std::span<const i
     for (int t = 0; t < steps_; ++t)
       mask[t] = t < lengths[b] && (mask_.empty() || mask_[t] == '1') ? 1.0F : 0.0F;
     if (attend_ && std::count(mask, mask + steps_, 1.0F) == 0)
-      throw InputError(
+      throw SettingError(
+          {"attention.hidden.mask", "attention.hidden.kind"},
           fmt::format("attention.hidden.mask: '{}' allows none of the {} states of an episode; "
                       "allowed with attention.hidden.kind: attend: at least one of the shortest's",
                       mask_, lengths[b]));

@@ -128,13 +128,16 @@ class AttentionCore final : public Core {
 
 void check_attention(const CoreSizes& sizes) {
   if (sizes.depth < 1)
-    throw InputError(fmt::format("model.depth: {}; allowed: 1 and more", sizes.depth));
+    throw SettingError({"model.depth"},
+                       fmt::format("model.depth: {}; allowed: 1 and more", sizes.depth));
   if (sizes.heads >= 1 && sizes.hidden % sizes.heads == 0) return;
   std::vector<int> divisors;
   for (int n = 1; n <= sizes.hidden; ++n)
     if (sizes.hidden % n == 0) divisors.push_back(n);
-  throw InputError(fmt::format("model.heads: {} does not divide model.hidden_size: {}; allowed: {}",
-                               sizes.heads, sizes.hidden, fmt::join(divisors, ", ")));
+  throw SettingError(
+      {"model.heads", "model.hidden_size"},
+      fmt::format("model.heads: {} does not divide model.hidden_size: {}; allowed: {}", sizes.heads,
+                  sizes.hidden, fmt::join(divisors, ", ")));
 }
 
 std::unique_ptr<Core> make_attention(const std::string& name, const CoreSizes& sizes,

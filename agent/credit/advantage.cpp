@@ -83,16 +83,6 @@ Trace trace_of(const ReinforceConfig& config, bool acts) {
           .of_advantage = static_cast<float>(config.trace)};
 }
 
-void check_trace(const ReinforceConfig& config) {
-  if (config.trace != 1.0 && !find_advantage(config.advantage).traces &&
-      !find_reward(config.reward).by_step)
-    throw InputError(
-        fmt::format("reinforce.trace: {} has no effect with reinforce.reward: {} and "
-                    "reinforce.advantage: {}; allowed: 1, reinforce.reward: gain, or "
-                    "reinforce.advantage: gae",
-                    config.trace, config.reward, config.advantage));
-}
-
 void discounted_returns(Matrix returns, ConstMatrix earned, float decay) {
   for (int t = returns.rows - 1; t >= 0; --t)
     for (int b = 0; b < returns.cols; ++b)
@@ -105,8 +95,9 @@ std::vector<std::string> advantage_estimators() { return estimators().names(); }
 void check_advantage(const std::string& name, int rollouts) {
   const int least = find_advantage(name).min_rollouts;
   if (rollouts < least)
-    throw InputError(fmt::format("reinforce.advantage: {} needs reinforce.rollouts > {}, not {}",
-                                 name, least - 1, rollouts));
+    throw SettingError({"reinforce.advantage", "reinforce.rollouts"},
+                       fmt::format("reinforce.advantage: {} needs reinforce.rollouts > {}, not {}",
+                                   name, least - 1, rollouts));
 }
 
 }  // namespace saccade

@@ -54,8 +54,6 @@ struct Trace {
 
 /// reinforce.trace is lambda of `gae`, or else of the returns. Only what acts is discounted.
 Trace trace_of(const ReinforceConfig& config, bool acts);
-/// Throws InputError naming the keys for a trace that nothing reads.
-void check_trace(const ReinforceConfig& config);
 
 /// Writes R_t, (T, B): what follows step t.
 void discounted_returns(Matrix returns, ConstMatrix earned, float decay);

@@ -116,13 +116,9 @@ std::vector<std::string> critic_kinds() { return critics().names(); }
 
 void check_critic(const ReinforceConfig& config, AnswerKind answer) {
   const CriticKind& kind = critics().at(config.critic);
-  if (config.critic != "linear" && !find_advantage(config.advantage).reads_baseline)
-    throw InputError(
-        fmt::format("reinforce.critic: {} is read by no reinforce.advantage: {}; allowed: learned, "
-                    "gae",
-                    config.critic, config.advantage));
   if (kind.told && answer != AnswerKind::one_class)
-    throw InputError(
+    throw SettingError(
+        {"reinforce.critic"},
         fmt::format("reinforce.critic: {} is told the class and the place of the target, which "
                     "only tasks with one class and a target have; allowed: linear, mlp",
                     config.critic));

@@ -65,8 +65,7 @@ class Critic {
 };
 
 std::vector<std::string> critic_kinds();
-/// Throws InputError naming the keys for a critic that no advantage reads, and for one that would
-/// be told what an answer of this kind does not have.
+/// Throws SettingError for a critic that would be told what an answer of this kind does not have.
 void check_critic(const ReinforceConfig& config, AnswerKind answer);
 
 }  // namespace saccade

@@ -30,7 +30,8 @@ void check_frozen(const std::vector<std::string>& frozen, const ParameterLayout&
       if (const std::string first = p.name.substr(0, p.name.find('.'));
           std::ranges::find(parts, first) == parts.end())
         parts.push_back(first);
-    throw InputError(
+    throw SettingError(
+        {"training.freeze"},
         fmt::format("training.freeze: '{}' is no part of this model; allowed: {}, and parts of "
                     "them by their names in the checkpoint",
                     part, join(parts)));

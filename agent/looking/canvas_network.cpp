@@ -156,13 +156,16 @@ class Cnn final : public CanvasNetwork {
                                         const CanvasSizes& sizes) {
     const auto [first, second] = sizes.conv_channels;
     if (first < 1 || second < 1)
-      throw InputError(fmt::format("model.channels: [{}, {}]; allowed: 1 and more", first, second));
+      throw SettingError(
+          {"model.channels"},
+          fmt::format("model.channels: [{}, {}]; allowed: 1 and more", first, second));
     const int shorter = std::min(rows, cols);
     if (sizes.kernel_size < 1 || sizes.kernel_size > shorter)
-      throw InputError(fmt::format(
-          "model.kernel_size: {} pixels, where layer {} sees {} x {}; allowed: 1 to the shorter "
-          "side ({})",
-          sizes.kernel_size, layer, rows, cols, shorter));
+      throw SettingError({"model.kernel_size"},
+                         fmt::format("model.kernel_size: {} pixels, where layer {} sees {} x {}; "
+                                     "allowed: 1 to the shorter "
+                                     "side ({})",
+                                     sizes.kernel_size, layer, rows, cols, shorter));
     return {.rows = rows,
             .cols = cols,
             .channels = channels,

@@ -28,7 +28,8 @@ ContextNetwork::ContextNetwork(const ModelConfig& model, const ObservationSpec& 
       width_(model.locator_hidden) {
   const int shorter = std::min(canvas_.rows, canvas_.cols);
   if (size_ > shorter)
-    throw InputError(
+    throw SettingError(
+        {"model.context_size"},
         fmt::format("model.context_size: {} pixels, where the canvas has {} x {}; allowed: up to "
                     "the shorter side ({})",
                     size_, canvas_.rows, canvas_.cols, shorter));

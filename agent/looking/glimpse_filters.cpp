@@ -18,7 +18,8 @@ GlimpseFilters::GlimpseFilters(const GlimpseShape& shape, const Sizes& sizes,
                    .stride = sizes.stride,
                    .padding = 0} {
   if (sizes.kernel_size > shape.side)
-    throw InputError(
+    throw SettingError(
+        {"model.glimpse_kernel"},
         fmt::format("model.glimpse_kernel: {} is larger than a glimpse; allowed: 1 to {} pixels",
                     sizes.kernel_size, shape.side));
   const int patch = convolution_.patch_size();

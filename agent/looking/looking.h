@@ -103,6 +103,9 @@ struct GlimpseKind {
   bool can_have_context = false;       // a Locator places the glimpses: model.context applies
   bool has_std = false;                // attention.glimpse.std, learn_std and spread apply
   bool has_path = false;               // reinforce.estimator applies
+  bool has_filters = false;            // attention.glimpse.filters applies
+  bool has_order = false;              // attention.glimpse.size and order apply
+  bool takes_glimpses = false;         // else the core reads the canvas itself
   bool sees_motion = false;            // looks at the canvas as it is at each step
   std::unique_ptr<const Looking> (*make)(const AgentConfig& config, const ObservationSpec& spec,
                                          ParameterLayout& layout) = nullptr;

@@ -93,6 +93,7 @@ GlimpseKind point_looking(Learning learning) {
           .can_have_context = learning != Learning::none,
           .has_std = learning == Learning::reinforce,
           .has_path = learning == Learning::reinforce,
+          .takes_glimpses = true,
           .sees_motion = true,
           .make = make<PointLooking>};
 }

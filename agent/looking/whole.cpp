@@ -103,6 +103,6 @@ class WholeLooking final : public Looking {
 
 }  // namespace
 
-GlimpseKind whole_looking() { return {.make = make<WholeLooking>}; }
+GlimpseKind whole_looking() { return {.has_order = true, .make = make<WholeLooking>}; }
 
 }  // namespace saccade

@@ -213,6 +213,8 @@ void settle_window(GlimpseConfig& config) { config.first = "learned"; }
 GlimpseKind window_looking() {
   return {.learning = GlimpseKind::Learning::backpropagation,
           .can_have_context = true,
+          .has_filters = true,
+          .takes_glimpses = true,
           .make = make<WindowLooking>,
           .settle = settle_window};
 }

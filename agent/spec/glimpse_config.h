@@ -4,7 +4,7 @@
 #include <string>
 
 #include "attention/grid.h"
-#include "nn/schedule.h"
+#include "base/ramp.h"
 
 namespace saccade {
 

@@ -15,13 +15,21 @@ std::vector<double> spread(const char* key, const std::vector<double>& numbers, 
   const auto count = static_cast<int>(numbers.size());
   if (count == channels) return numbers;
   if (count != 1)
-    throw InputError(fmt::format("{}: {} numbers, where images have {} channel{}; allowed: {}", key,
-                                 count, channels, channels == 1 ? "" : "s",
-                                 channels == 1 ? "1" : fmt::format("1 or {}", channels)));
+    throw SettingError(
+        {key}, fmt::format("{}: {} numbers, where images have {} channel{}; allowed: {}", key,
+                           count, channels, channels == 1 ? "" : "s",
+                           channels == 1 ? "1" : fmt::format("1 or {}", channels)));
   return std::vector<double>(channels, numbers[0]);
 }
 
 }  // namespace
+
+Settings describe(PixelConfig& config) {
+  return {{"data.mean", &config.mean, closed(0, 1),
+           "Mean of the pixels: networks read (pixel - mean) / deviation"},
+          {"data.deviation", &config.deviation, closed(0.01, 10),
+           "Standard deviation of the pixels, which lie in [0, 1]"}};
+}
 
 PixelScale::PixelScale(const PixelConfig& config, int channels) {
   const std::vector<double> means = spread("data.mean", config.mean, channels);

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/setting.h"
 #include "nn/tensor.h"
 
 namespace saccade {
@@ -11,6 +12,8 @@ struct PixelConfig {
   std::vector<double> mean = {0.0};
   std::vector<double> deviation = {1.0};
 };
+
+Settings describe(PixelConfig& config);
 
 /// How networks read a pixel p of channel c, which lies in [0, 1]: (p - mean_c) / deviation_c. What
 /// is seen and what is kept of it are the pixels as they are.

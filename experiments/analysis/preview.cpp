@@ -40,13 +40,14 @@ std::string preview(const PreviewRequest& request) {
   if (request.out.extension() != ".png")
     throw InputError(fmt::format("{}: unknown suffix '{}'; allowed: .png", request.out.string(),
                                  request.out.extension().string()));
-  if (read_study(request.config, request.overrides))
+  const Study study = read_study(request.config, request.overrides);
+  if (!study.single)
     throw InputError(
         fmt::format("{}: a study, whose runs may differ in their scenes; allowed: an experiment "
                     "without vary and seeds",
                     request.config.string()));
   OutputFile file(request.out, request.force);
-  const World world(read_config(request.config, request.overrides));
+  const World world(study.runs[0].config);
   write_text(file.path(), to_png(scene_sheet(world, request.scenes)));
   file.commit();
   if (!world.kind.has_digits) return "";

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "experiments/config/config_table.h"
+#include "experiments/config/settings.h"
 #include "experiments/runs/build_facts.h"
 
 namespace saccade {
@@ -47,8 +47,7 @@ std::string manual(std::span<const Command> commands) {
       roff(version()));
   for (const Command& command : commands) text += section_of(command);
   text += ".SH SETTINGS\nWhat the file of an experiment says, or key.path=value over it.\n";
-  Config defaults;
-  for (const Setting& setting : settings(defaults))
+  for (const Setting& setting : settings())
     text += fmt::format(".TP\n\\fB{}\\fR ({})\n{}. Allowed: {}.\n", roff(setting.key),
                         roff(value_of(Config(), setting.key)), roff(setting.about),
                         roff(allowed_values(setting)));

@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "base/name_table.h"
 #include "experiments/commands/command.h"
-#include "experiments/config/config_table.h"
 #include "experiments/config/preset.h"
 #include "experiments/config/setting_names.h"
+#include "experiments/config/settings.h"
 #include "experiments/config/settings_schema.h"
 #include "experiments/config/unused_settings.h"
 #include "experiments/runs/study.h"
@@ -31,18 +31,18 @@ bool is_about(const Setting& setting, const std::string& pattern) {
          std::string::npos;
 }
 
-std::vector<Setting> find_settings(Config& defaults, const std::string& pattern) {
-  std::vector<Setting> table = settings(defaults);
+Settings find_settings(const std::string& pattern) {
+  Settings found = settings();
   const std::optional<std::string> meant = meant_key(pattern, setting_keys());
-  std::erase_if(table, [&](const Setting& setting) {
+  std::erase_if(found, [&](const Setting& setting) {
     return setting.key != meant && !is_about(setting, pattern);
   });
-  if (table.empty())
+  if (found.empty())
     throw InputError(
         fmt::format("'{}': no setting has that in its key or meaning; the nearest key "
                     "is {}",
                     pattern, nearest_key(pattern, setting_keys())));
-  return table;
+  return found;
 }
 
 // The values of a key in the runs of a study, "0.001, 0.002"; empty where they are one.
@@ -68,12 +68,11 @@ std::string show_study(const Study& study) {
 
 std::string list_settings(const std::string& pattern, bool json) {
   const Config defaults;
-  Config fields;
   nlohmann::ordered_json document = nlohmann::ordered_json::array();
   std::string text;
-  for (const Setting& setting : find_settings(fields, pattern)) {
+  for (const Setting& setting : find_settings(pattern)) {
     const std::string value = value_of(defaults, setting.key);
-    const std::vector<std::string> needs = needs_of(setting.key);
+    const std::vector<std::string> needs = needs_of(setting);
     if (json) {
       document.push_back({{"key", setting.key},
                           {"default", value},
@@ -84,19 +83,15 @@ std::string list_settings(const std::string& pattern, bool json) {
     }
     text += fmt::format("{}: {}\n    {}\n    allowed: {}\n", setting.key, value, setting.about,
                         allowed_values(setting));
-    for (const std::string& need : needs) text += fmt::format("    read with {}\n", need);
+    for (const std::string& need : needs) text += fmt::format("    has an effect with {}\n", need);
   }
   return json ? document.dump(2) + "\n" : text;
 }
 
 std::string show_config(const ConfigOptions& options) {
-  if (const std::optional<Study> study = read_study(options.config, options.overrides)) {
-    warn_of_unused(configs_of(*study), options.unused);
-    return show_study(*study);
-  }
-  const Config config = read_config(options.config, options.overrides);
-  warn_of_unused(std::vector{&config}, options.unused);
-  return to_yaml(config);
+  const Study study = read_study(options.config, options.overrides);
+  warn_of_unused(configs_of(study), options.unused);
+  return study.single ? to_yaml(study.runs[0].config) : show_study(study);
 }
 
 std::string list_presets(bool json) {

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "experiments/comparison/statistics.h"
-#include "experiments/config/config_table.h"
 #include "experiments/config/setting_names.h"
 #include "experiments/config/variants.h"
 

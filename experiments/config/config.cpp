@@ -1,18 +1,18 @@
 #include "experiments/config/config.h"
 
 #include "experiments/config/config_reader.h"
-#include "experiments/config/config_table.h"
 #include "experiments/config/preset.h"
+#include "experiments/config/settings.h"
 #include "experiments/config/study_run.h"
 
 namespace saccade {
 namespace {
 
 // What a file says, without assignments and overrides.
-Config read_text_of(const std::string& text, const std::string& origin, StudyKeys study) {
+Config read_document(const YAML::Node& document, const std::string& origin, StudyKeys study) {
   Config config;
   ConfigReader reader(config);
-  reader.read_file(text, origin, study);
+  reader.read_file(document, origin, study);
   config.given = reader.given();
   return config;
 }
@@ -44,21 +44,16 @@ Config read_config(const std::filesystem::path& path, std::span<const std::strin
 
 Config parse_config(const std::string& text, const std::string& origin,
                     std::span<const std::string> overrides) {
-  return finish(read_text_of(text, origin, StudyKeys::refused), {}, overrides);
+  return finish(read_document(load_file(text, origin), origin, StudyKeys::refused), {}, overrides);
 }
 
-StudyFile::StudyFile(const std::string& text, const std::string& origin)
-    : said_(read_text_of(text, origin, StudyKeys::passed_over)) {}
+ExperimentFile::ExperimentFile(const std::string& text, const std::string& origin)
+    : document_(std::make_shared<const YAML::Node>(load_file(text, origin))),
+      said_(read_document(*document_, origin, StudyKeys::passed_over)) {}
 
-Config StudyFile::run(std::span<const Assignment> assignments,
-                      std::span<const std::string> overrides) const {
+Config ExperimentFile::run(std::span<const Assignment> assignments,
+                           std::span<const std::string> overrides) const {
   return finish(said_, assignments, overrides);
-}
-
-Config parse_study_run(const std::string& text, const std::string& origin,
-                       std::span<const Assignment> assignments,
-                       std::span<const std::string> overrides) {
-  return StudyFile(text, origin).run(assignments, overrides);
 }
 
 }  // namespace saccade

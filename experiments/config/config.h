@@ -40,13 +40,12 @@ struct RecordConfig {
   std::string format = "gif";  // a name of recording_formats()
 };
 
-/// A setting that was given and that the chosen kinds do not read. It is left out: it has its
-/// default.
+/// A setting that was given and has no effect with the others. It is left out: it has its default.
 struct UnusedSetting {
   std::string key;
   std::string place;      // where it was given
-  std::string needs;      // "model.core: attention, not lstm"
-  bool replaced = false;  // the file's kinds read it, those of the overrides do not
+  std::string reason;     // "model.core is lstm"
+  bool replaced = false;  // it has an effect with the file's kinds, and not with the overrides
 
   bool operator==(const UnusedSetting&) const = default;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <iterator>
 #include <optional>
 
 #include "base/error.h"
@@ -21,21 +22,43 @@ std::string describe(const YAML::Node& node) {
   return node.IsMap() ? "a section" : node.IsSequence() ? "a list" : "an empty value";
 }
 
-}  // namespace
-
-ConfigReader::ConfigReader(Config& config)
-    : table_(settings(config)),
-      sections_(section_names(table_)),
-      keys_(sections_),
-      given_(config.given) {
-  for (const Setting& setting : table_) keys_.push_back(setting.key);
+bool is_section(const std::string& key) {
+  return std::ranges::find(section_names(), key) != section_names().end();
 }
 
-void ConfigReader::read_file(const std::string& text, const std::string& origin, StudyKeys study) {
+// The keys of sections and of settings.
+const std::vector<std::string>& all_keys() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> keys = section_names();
+    std::ranges::copy(setting_keys(), std::back_inserter(keys));
+    return keys;
+  }();
+  return all;
+}
+
+// The keys of a section, without its name.
+std::string keys_in(const std::string& section) {
+  const std::string prefix = section + ".";
+  std::vector<std::string> words;
+  for (const std::string& key : all_keys())
+    if (key.starts_with(prefix) && key.find('.', prefix.size()) == std::string::npos)
+      words.push_back(key.substr(prefix.size()));
+  return join(words);
+}
+
+}  // namespace
+
+ConfigReader::ConfigReader(Config& config) : config_(config), given_(config.given) {}
+
+YAML::Node load_file(const std::string& text, const std::string& origin) {
+  return load_yaml(text, [&](const YAML::Mark& mark) { return place_in(origin, mark); });
+}
+
+void ConfigReader::read_file(const YAML::Node& document, const std::string& origin,
+                             StudyKeys study) {
   source_ = origin;
   study_ = study;
   source_has_lines_ = true;
-  const YAML::Node document = load_yaml(text, [&](const YAML::Mark& mark) { return place(mark); });
   read_section(document, "", document.Mark());
 }
 
@@ -53,12 +76,12 @@ void ConfigReader::read_assignment(const Assignment& assignment) {
   const YAML::Mark nowhere;
   const std::string& key = assignment.key;
   if (is_section(key))
-    fail(nowhere, fmt::format("'{}' is a section; its keys: {}", key, keys_of(key)));
-  for (const Setting& setting : table_)
+    fail(nowhere, fmt::format("'{}' is a section; its keys: {}", key, keys_in(key)));
+  for (const Setting& setting : settings())
     if (key.starts_with(setting.key + "."))
       fail(nowhere,
            fmt::format("{} is no section; allowed: {}", setting.key, allowed_values(setting)));
-  const Setting* setting = find(key);
+  const Setting* setting = find_setting(key);
   if (setting == nullptr) fail_unknown(nowhere, key);
   const auto place_of = [&](const YAML::Mark& mark) { return place(mark); };
   read_setting(load_yaml(assignment.value, place_of), *setting, nowhere);
@@ -66,25 +89,6 @@ void ConfigReader::read_assignment(const Assignment& assignment) {
 
 bool is_study_key(const std::string& key) {
   return key == "vary" || key == "seeds" || key == "tuned_by";
-}
-
-const Setting* ConfigReader::find(const std::string& key) const {
-  const auto found = std::find_if(table_.begin(), table_.end(),
-                                  [&](const Setting& setting) { return setting.key == key; });
-  return found == table_.end() ? nullptr : &*found;
-}
-
-bool ConfigReader::is_section(const std::string& key) const {
-  return std::find(sections_.begin(), sections_.end(), key) != sections_.end();
-}
-
-std::string ConfigReader::keys_of(const std::string& section) const {
-  const std::string prefix = section + ".";
-  std::vector<std::string> words;
-  for (const std::string& key : keys_)
-    if (key.starts_with(prefix) && key.find('.', prefix.size()) == std::string::npos)
-      words.push_back(key.substr(prefix.size()));
-  return join(words);
 }
 
 std::string ConfigReader::place(const YAML::Mark& mark) const {
@@ -97,7 +101,7 @@ void ConfigReader::read_section(const YAML::Node& node, const std::string& secti
   if (!node.IsMap()) {
     if (section.empty()) fail(mark, describe(node) + " is no configuration; allowed: key: value");
     fail(mark, fmt::format("{}: {} is no section; its keys: {}", section, describe(node),
-                           keys_of(section)));
+                           keys_in(section)));
   }
   for (const auto& pair : node) {
     const YAML::Mark key_mark = pair.first.Mark();
@@ -107,7 +111,7 @@ void ConfigReader::read_section(const YAML::Node& node, const std::string& secti
       if (study_ == StudyKeys::passed_over) continue;
       fail(key_mark, key + " makes this a study of several runs; `saccade run` runs one");
     }
-    const Setting* setting = find(key);
+    const Setting* setting = find_setting(key);
     if (setting == nullptr && !is_section(key)) fail_unknown(key_mark, key);
     const auto [first, is_new] = lines_.emplace(key, key_mark.line + 1);
     if (!is_new)
@@ -127,7 +131,7 @@ void ConfigReader::read_setting(const YAML::Node& node, const Setting& setting,
   const bool may_be_null = text != nullptr && *text != Text::word;
   if (node.IsNull() && !may_be_null)
     fail(mark, fmt::format("{}: no value; allowed: {}", setting.key, allowed_values(setting)));
-  std::visit([&](auto* field) { read(node, setting, *field); }, setting.field);
+  std::visit([&](auto* field) { read(node, setting, *field); }, field_in(config_, setting.field));
 }
 
 void ConfigReader::read(const YAML::Node& node, const Setting& setting, bool& field) const {
@@ -239,8 +243,8 @@ void ConfigReader::fail(const YAML::Mark& mark, const std::string& message) cons
 }
 
 void ConfigReader::fail_unknown(const YAML::Mark& mark, const std::string& key) const {
-  fail(mark,
-       fmt::format("unknown key '{}'; did you mean '{}'?", abridged(key), nearest_key(key, keys_)));
+  fail(mark, fmt::format("unknown key '{}'; did you mean '{}'?", abridged(key),
+                         nearest_key(key, all_keys())));
 }
 
 void ConfigReader::reject(const YAML::Node& node, const Setting& setting,

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/config_table.h"
+#include "experiments/config/settings.h"
 #include "experiments/config/study_run.h"
 
 namespace saccade {
@@ -15,22 +15,23 @@ namespace saccade {
 /// What to do with the keys that make several runs of a file: `vary` and `seeds`.
 enum class StudyKeys { refused, passed_over };
 
-/// Writes what a file and overrides say into the fields that the table is bound to.
+/// The document of a file; `origin` stands for its name in messages.
+YAML::Node load_file(const std::string& text, const std::string& origin);
+
+/// Writes what a file and overrides say into a Config.
 class ConfigReader {
  public:
-  /// Binds the table to `config`, which outlives this and says what was given before.
+  /// Writes into `config`, which must outlive this. Its own `given` counts as given before.
   explicit ConfigReader(Config& config);
 
-  void read_file(const std::string& text, const std::string& origin, StudyKeys study);
+  /// A whole file, as load_file gives it. `origin` stands for its name in messages.
+  void read_file(const YAML::Node& document, const std::string& origin, StudyKeys study);
   void read_assignment(const Assignment& assignment);
   void read_override(const std::string& text);
 
   const GivenKeys& given() const { return given_; }
 
  private:
-  const Setting* find(const std::string& key) const;
-  bool is_section(const std::string& key) const;
-  std::string keys_of(const std::string& section) const;
   std::string place(const YAML::Mark& mark) const;
 
   void read_section(const YAML::Node& node, const std::string& section, const YAML::Mark& mark);
@@ -51,10 +52,8 @@ class ConfigReader {
   [[noreturn]] void reject(const YAML::Node& node, const Setting& setting,
                            const std::string& fault) const;
 
-  std::vector<Setting> table_;
-  std::vector<std::string> sections_;
-  std::vector<std::string> keys_;  // of sections and of settings
-  std::string source_;             // what is being read: a file, or "override 'key=value'"
+  Config& config_;
+  std::string source_;  // what is being read: a file, or "override 'key=value'"
   bool source_has_lines_ = false;
   StudyKeys study_ = StudyKeys::refused;
   std::map<std::string, int> lines_;  // where this file has each key and section

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "experiments/config/config.h"
-#include "experiments/config/config_table.h"
+#include "experiments/config/settings.h"
 
 namespace saccade {
 namespace {
@@ -57,37 +57,34 @@ struct Write {
   std::string operator()(const auto* field) const { return fmt::format("{}", *field); }
 };
 
+std::string write(const Config& config, const Setting& setting) {
+  return std::visit(Write{}, field_in(config, setting.field));
+}
+
 }  // namespace
 
 std::vector<std::string> setting_keys() {
-  Config config;
   std::vector<std::string> keys;
-  for (const Setting& setting : settings(config)) keys.push_back(setting.key);
+  for (const Setting& setting : settings()) keys.push_back(setting.key);
   return keys;
 }
 
 std::string value_of(const Config& config, const std::string& key) {
-  Config copy = config;
-  for (const Setting& setting : settings(copy))
-    if (setting.key == key) return std::visit(Write{}, setting.field);
-  throw std::logic_error("no setting '" + key + "'");
+  const Setting* setting = find_setting(key);
+  if (setting == nullptr) throw std::logic_error("no setting '" + key + "'");
+  return write(config, *setting);
 }
 
 std::map<std::string, std::string> values_of(const Config& config) {
-  Config copy = config;
   std::map<std::string, std::string> values;
-  for (const Setting& setting : settings(copy))
-    values.emplace(setting.key, std::visit(Write{}, setting.field));
+  for (const Setting& setting : settings()) values.emplace(setting.key, write(config, setting));
   return values;
 }
 
 std::vector<Difference> differences(const Config& first, const Config& second) {
-  Config a = first, b = second;
-  const std::vector<Setting> of_a = settings(a), of_b = settings(b);
   std::vector<Difference> found;
-  for (std::size_t i = 0; i < of_a.size(); ++i) {
-    Difference d{of_a[i].key, std::visit(Write{}, of_a[i].field),
-                 std::visit(Write{}, of_b[i].field)};
+  for (const Setting& setting : settings()) {
+    Difference d{setting.key, write(first, setting), write(second, setting)};
     if (d.first != d.second) found.push_back(std::move(d));
   }
   return found;
@@ -104,10 +101,9 @@ std::string to_yaml(const Config& config) { return to_yaml(config, {}); }
 
 std::string to_yaml(const Config& config, const std::map<std::string, std::string>& notes) {
   constexpr std::size_t kAboutColumn = 40;
-  Config copy = config;
   std::string yaml;
   std::vector<std::string> begun;
-  for (const Setting& setting : settings(copy)) {
+  for (const Setting& setting : settings()) {
     std::size_t word = 0;  // where the word that follows the last dot begins
     std::string indent;
     for (std::size_t dot; (dot = setting.key.find('.', word)) != std::string::npos;
@@ -119,8 +115,7 @@ std::string to_yaml(const Config& config, const std::map<std::string, std::strin
       }
       indent += "  ";
     }
-    const std::string line =
-        indent + setting.key.substr(word) + ": " + std::visit(Write{}, setting.field);
+    const std::string line = indent + setting.key.substr(word) + ": " + write(config, setting);
     const auto note = notes.find(setting.key);
     yaml += fmt::format("{:<{}}  # {}\n", line, kAboutColumn,
                         note == notes.end() ? setting.about : note->second);

@@ -40,7 +40,8 @@ Preset preset_of(const std::string& name) {
   const std::string text = read_config_text(path);
   const std::vector<std::string> comment = comment_of(text);
   Config config;
-  ConfigReader(config).read_file(text, path.string(), StudyKeys::passed_over);
+  ConfigReader(config).read_file(load_file(text, path.string()), path.string(),
+                                 StudyKeys::passed_over);
   const bool has_digits = find_task_kind(config.scene.kind).has_digits;
   return {.name = name,
           .about = comment.empty() ? "" : comment.front(),

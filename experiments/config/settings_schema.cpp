@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/config/config_table.h"
+#include "experiments/config/settings.h"
 
 namespace saccade {
 namespace {
@@ -82,9 +82,9 @@ Json object() {
 }
 
 // The keys of studies: what varies is named by the keys of settings.
-void add_study_keys(Json& properties, const std::vector<Setting>& table) {
+void add_study_keys(Json& properties) {
   Json keys = {"name"};
-  for (const Setting& setting : table) keys.push_back(setting.key);
+  for (const Setting& setting : settings()) keys.push_back(setting.key);
   const Json variant{{"type", "object"}, {"propertyNames", {{"enum", keys}}}};
   const Json list{{"type", "array"}, {"items", variant}, {"minItems", 1}};
   properties["vary"] = {
@@ -105,10 +105,8 @@ void add_study_keys(Json& properties, const std::vector<Setting>& table) {
 }  // namespace
 
 std::string settings_schema() {
-  Config defaults;
-  const std::vector<Setting> table = settings(defaults);
   Json schema = object();
-  for (const Setting& setting : table) {
+  for (const Setting& setting : settings()) {
     Json* section = &schema;
     std::size_t word = 0;  // where the word that follows the last dot begins
     for (std::size_t dot; (dot = setting.key.find('.', word)) != std::string::npos;
@@ -125,7 +123,7 @@ std::string settings_schema() {
     described.update(std::visit(SchemaOf{setting}, setting.field));
     (*section)["properties"][setting.key.substr(word)] = std::move(described);
   }
-  add_study_keys(schema["properties"], table);
+  add_study_keys(schema["properties"]);
   Json document{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                 {"title", "An experiment of Saccade"}};
   document.update(schema);

@@ -1,9 +1,14 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 
 #include "experiments/config/config.h"
+
+namespace YAML {
+class Node;
+}
 
 namespace saccade {
 
@@ -17,21 +22,21 @@ struct Assignment {
 /// Whether a key belongs to a study and not to a run: `vary`, `seeds` and `tuned_by`.
 bool is_study_key(const std::string& key);
 
-/// What the file of a study says but for the keys of studies. It is read once for all the runs.
-class StudyFile {
+/// The file of an experiment, parsed once for all its runs.
+class ExperimentFile {
  public:
-  StudyFile(const std::string& text, const std::string& origin);
+  /// `origin` stands for the file's name in messages. Throws InputError as read_config does.
+  ExperimentFile(const std::string& text, const std::string& origin);
 
-  /// One run: the file, then what makes this run, then overrides.
+  /// The whole of it, with the keys of studies.
+  const YAML::Node& document() const { return *document_; }
+
+  /// One run: the file without the keys of studies, then what makes this run, then overrides.
   Config run(std::span<const Assignment> assignments, std::span<const std::string> overrides) const;
 
  private:
+  std::shared_ptr<const YAML::Node> document_;
   Config said_;
 };
-
-/// The same of one run alone.
-Config parse_study_run(const std::string& text, const std::string& origin,
-                       std::span<const Assignment> assignments,
-                       std::span<const std::string> overrides);
 
 }  // namespace saccade

@@ -9,7 +9,7 @@
 
 namespace saccade {
 
-/// The settings that the chosen kinds do not read, whether they were given or not.
+/// The settings that have no effect, whether they were given or not.
 std::set<std::string> unread_settings(const Config& config);
 
 /// Those of them that were given and are not at their defaults, in the order of the documentation.
@@ -18,12 +18,8 @@ std::vector<UnusedSetting> unused_settings(const Config& config);
 /// Of the runs of a study: what was left out of all of them.
 std::vector<UnusedSetting> unused_in_all(std::span<const Config* const> configs);
 
-/// A line each, for people; of many the first few. Settings of the file that do not go with the
-/// overrides share a line.
+/// A line each, for people; of many the first few. Settings of the file that have no effect with
+/// the overrides share a line.
 std::vector<std::string> to_lines(const std::vector<UnusedSetting>& unused);
-
-/// What has to be so for a setting to be read ("model.core: attention"); nothing of one that always
-/// is.
-std::vector<std::string> needs_of(const std::string& key);
 
 }  // namespace saccade

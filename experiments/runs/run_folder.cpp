@@ -153,12 +153,6 @@ fs::path existing_run_folder(const fs::path& folder, const fs::path& former) {
   return !fs::exists(folder) && RunFolder(former).exists() ? former : folder;
 }
 
-fs::path default_run_folder(const Config& config, const std::vector<std::string>& overrides) {
-  const fs::path runs = fs::path("runs") / config.name;
-  return existing_run_folder(runs / run_folder_below(config, overrides),
-                             runs / former_run_folder_below(config, overrides));
-}
-
 bool RunFolder::exists() const {
   std::error_code error;
   if (!fs::is_directory(path_, error)) return fs::exists(path_, error);

@@ -27,9 +27,6 @@ std::filesystem::path former_run_folder_below(const Config& config,
 /// Returns `former` if it exists and `folder` does not; otherwise `folder`.
 std::filesystem::path existing_run_folder(const std::filesystem::path& folder,
                                           const std::filesystem::path& former);
-/// Returns runs/<name>/ followed by run_folder_below(), or the former name if only that exists.
-std::filesystem::path default_run_folder(const Config& config,
-                                         const std::vector<std::string>& overrides);
 
 /// The files of one run. A folder holds config.yaml (every value), command.txt (as typed),
 /// meta.json (what it ran on), metrics.csv, checkpoints/last.safetensors, previous.safetensors (the

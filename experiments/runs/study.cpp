@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "experiments/config/config_table.h"
 #include "experiments/config/preset.h"
+#include "experiments/config/settings.h"
 #include "experiments/config/unused_settings.h"
 #include "experiments/config/yaml_text.h"
 #include "experiments/runs/run_folder.h"
@@ -210,11 +210,10 @@ std::string place_of(const std::string& override) {
 
 // Returns the values that "key=a,b" or "key=[a, b]" lists for a setting with one value, and
 // "key=[a, b],[c, d]" for a setting with a list; nothing for an override with a single value.
-std::optional<YAML::Node> listed_values(const std::string& override,
-                                        const std::vector<Setting>& table) {
+std::optional<YAML::Node> listed_values(const std::string& override) {
   const std::size_t equals = std::min(override.find('='), override.size() - 1);
-  const auto setting = std::ranges::find(table, override.substr(0, equals), &Setting::key);
-  if (setting == table.end() || std::holds_alternative<Text>(setting->allowed)) return std::nullopt;
+  const Setting* setting = find_setting(override.substr(0, equals));
+  if (setting == nullptr || std::holds_alternative<Text>(setting->allowed)) return std::nullopt;
   try {
     const YAML::Node values = YAML::Load("[" + override.substr(equals + 1) + "]");
     if (values.size() > 1) return values;
@@ -226,20 +225,15 @@ std::optional<YAML::Node> listed_values(const std::string& override,
 
 // Extracts the study's keys from the file, then from the overrides, and removes them from both.
 struct StudyKeys {
-  StudyKeys(const std::string& text, const std::string& origin,
+  StudyKeys(const YAML::Node& file, const std::string& origin,
             std::vector<std::string>& overrides) {
-    const YAML::Node file =
-        load_yaml(text, [&](const YAML::Mark& mark) { return place_in(origin, mark); });
-    if (!file.IsMap()) return;  // the configuration parser reports the error
     if (file["vary"]) vary = {file["vary"], origin};
     if (file["seeds"]) seeds = {file["seeds"], origin};
     if (file["tuned_by"]) tuned_by = {file["tuned_by"], origin};
     if (seeds && file["seed"]) refuse_seed(seeds->place(file["seed"]));
-    Config config;
-    const std::vector<Setting> table = settings(config);
     std::erase_if(overrides, [&](const std::string& override) {
       return take(vary, "vary=", override) || take(seeds, "seeds=", override) ||
-             take(tuned_by, "tuned_by=", override) || take_list(override, table);
+             take(tuned_by, "tuned_by=", override) || take_list(override);
     });
   }
 
@@ -255,8 +249,8 @@ struct StudyKeys {
     return true;
   }
 
-  bool take_list(const std::string& override, const std::vector<Setting>& table) {
-    const std::optional<YAML::Node> values = listed_values(override, table);
+  bool take_list(const std::string& override) {
+    const std::optional<YAML::Node> values = listed_values(override);
     if (!values) return false;
     const Said said{*values, place_of(override), false};
     const YAML::Node key(override.substr(0, override.find('=')));
@@ -275,9 +269,9 @@ void refuse_overridden(const Assignments& variant, const std::vector<std::string
 
 // Returns whether a variant assigns a setting that has no effect given its other settings.
 bool assigns_unread(const Assignments& variant, const Config& config) {
-  const std::set<std::string> unread = unread_settings(config);
-  return std::ranges::any_of(
-      variant, [&](const Assignment& assignment) { return unread.contains(assignment.key); });
+  return std::ranges::any_of(variant, [&](const Assignment& assignment) {
+    return unmet_need(*find_setting(assignment.key), config).has_value();
+  });
 }
 
 }  // namespace
@@ -292,18 +286,16 @@ std::filesystem::path StudyRun::folder_in(const std::filesystem::path& study) co
   return existing_run_folder(study / folder, study / former_folder);
 }
 
-std::optional<Study> read_study(const std::filesystem::path& path,
-                                const std::vector<std::string>& overrides) {
+Study read_study(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
   const std::filesystem::path file = find_experiment(path);
   return parse_study(read_config_text(file), file.string(), {}, overrides);
 }
 
-std::optional<Study> parse_study(const std::string& text, const std::string& origin,
-                                 const Assignments& given,
-                                 const std::vector<std::string>& given_overrides) {
+Study parse_study(const std::string& text, const std::string& origin, const Assignments& given,
+                  const std::vector<std::string>& given_overrides) {
   std::vector<std::string> overrides = given_overrides;
-  const StudyKeys keys(text, origin, overrides);
-  if (!keys.vary && !keys.seeds && !keys.tuned_by && keys.lists.empty()) return std::nullopt;
+  const ExperimentFile file(text, origin);
+  const StudyKeys keys(file.document(), origin, overrides);
   std::vector<Variants> lists = keys.lists;
   if (keys.vary) lists.insert(lists.begin(), list_variants(*keys.vary));
   refuse_shared_keys(lists);
@@ -319,8 +311,8 @@ std::optional<Study> parse_study(const std::string& text, const std::string& ori
     for (const Assignment& assignment : given)
       if (assignment.key == "seed") refuse_seed(assignment.place);
 
-  const StudyFile file(text, origin);
   Study study;
+  study.single = !keys.vary && !keys.seeds && !keys.tuned_by && keys.lists.empty();
   if (keys.tuned_by) study.tuned_by = list_tuned_keys(*keys.tuned_by, variants);
   std::set<std::filesystem::path> folders;
   for (const Variant& variant : variants) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +20,8 @@ struct StudyRun {
   std::filesystem::path folder_in(const std::filesystem::path& study) const;
 };
 
-/// Several runs defined in one file: variants, each with every seed. `vary` is either a map, for
-/// every combination of values,
+/// The runs that a file defines: a single one, or variants, each with every seed. `vary` is either
+/// a map, for every combination of values,
 ///
 ///     vary:
 ///       attention.glimpse.kind: [hard_gaussian, soft_grid]
@@ -56,21 +55,21 @@ struct Study {
   std::vector<StudyRun> runs;  // all seeds of the first variant, then of the next; the last key or
                                // list of `vary` varies fastest
   std::vector<std::string> tuned_by = {};  // keys of `vary`, for the comparison: see gather()
+  bool single = false;                     // nothing varies: one run, and no folder of a study
 };
 
 std::vector<const Config*> configs_of(const Study& study);
 
-/// Reads the study in a file; nothing if the file has none of these keys. Overrides apply to every
-/// run; `vary={...}`, `seeds=...` and `tuned_by=...` replace those of the file. Throws InputError
-/// as read_config does, and for an empty list, a key in two lists of `vary`, a key that is both
-/// varied and overridden, a `tuned_by` key that is not varied, and variants that are the same.
-std::optional<Study> read_study(const std::filesystem::path& path,
-                                const std::vector<std::string>& overrides);
+/// Reads the runs that a file defines. Overrides apply to every run; `vary={...}`, `seeds=...` and
+/// `tuned_by=...` replace those of the file. Throws InputError as read_config does, and for an
+/// empty list, a key in two lists of `vary`, a key that is both varied and overridden, a `tuned_by`
+/// key that is not varied, and variants that are the same.
+Study read_study(const std::filesystem::path& path, const std::vector<std::string>& overrides);
 
 /// The same from text; `origin` stands for the file name in messages. `assignments` take precedence
 /// over the text; overrides take precedence over both.
-std::optional<Study> parse_study(const std::string& text, const std::string& origin,
-                                 const std::vector<Assignment>& assignments,
-                                 const std::vector<std::string>& overrides);
+Study parse_study(const std::string& text, const std::string& origin,
+                  const std::vector<Assignment>& assignments,
+                  const std::vector<std::string>& overrides);
 
 }  // namespace saccade

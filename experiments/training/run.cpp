@@ -64,39 +64,36 @@ Unused unused(const RunRequest& request, const Ranks& ranks) {
 }  // namespace
 
 bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks) {
-  std::optional<Study> study;
-  Config config;
+  Study study;
   ranks.run_on_all([&] {
     study = read_study(request.config, request.overrides);
-    if (study && !ranks.alone())
+    if (!study.single && !ranks.alone())
       throw InputError(fmt::format(
           "{}: a study of {} runs, and {} ranks train one run together; allowed: 1 rank, which "
           "trains several runs at once (--jobs), or an experiment without vary and seeds; `saccade "
           "slurm` has a cluster share the runs of a study",
-          request.config.string(), study->runs.size(), ranks.count()));
-    if (study) return warn_of_unused(configs_of(*study), unused(request, ranks));
-    if (request.jobs)
+          request.config.string(), study.runs.size(), ranks.count()));
+    if (study.single && request.jobs)
       throw InputError(
           fmt::format("--jobs {}: {} is a single run; allowed with a study (vary, seeds); "
                       "--threads divides the work of a run",
                       *request.jobs, request.config.string()));
-    config = read_config(request.config, request.overrides);
-    warn_of_unused(std::vector<const Config*>{&config}, unused(request, ranks));
+    warn_of_unused(configs_of(study), unused(request, ranks));
   });
-  if (study)
-    return run_study_on_screen(*study,
-                               {.folder = folder_of(*study, request.out),
+  if (!study.single)
+    return run_study_on_screen(study,
+                               {.folder = folder_of(study, request.out),
                                 .jobs = request.jobs.value_or(0),
                                 .threads = request.threads,
                                 .command = request.command,
                                 .strict = request.strict},
                                request.quiet, stop);
-  const RunFolder folder(request.out.empty() ? default_run_folder(config, request.overrides)
-                                             : request.out);
+  const StudyRun& single = study.runs.front();
+  const RunFolder folder(folder_of(study, single, request.out));
   const std::unique_ptr<Progress> progress = request.quiet || !ranks.first()
                                                  ? std::make_unique<Progress>()
                                                  : std::make_unique<RunProgress>();
-  return train(config, folder,
+  return train(single.config, folder,
                {.resume = request.resume,
                 .threads = request.threads,
                 .command = request.command,
@@ -105,22 +102,14 @@ bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks)
 }
 
 Plan plan(const RunRequest& request) {
-  std::optional<Study> study = read_study(request.config, request.overrides);
-  fs::path below;
-  if (study) {
-    below = folder_of(*study, request.out);
-  } else {
-    Config config = read_config(request.config, request.overrides);
-    const fs::path folder =
-        request.out.empty() ? default_run_folder(config, request.overrides) : request.out;
-    study = Study{config.name, {{folder, std::move(config)}}};
-  }
-  warn_of_unused(configs_of(*study), unused(request, alone()));
+  const Study study = read_study(request.config, request.overrides);
+  warn_of_unused(configs_of(study), unused(request, alone()));
 
-  Plan plan{study->name, below, {}};
+  const fs::path below = study.single ? fs::path() : folder_of(study, request.out);
+  Plan plan{study.name, below, {}};
   std::map<std::string, double> seconds_of;  // of a whole run, by configuration without seed
-  for (const StudyRun& run : study->runs) {
-    const RunFolder folder(run.folder_in(below));
+  for (const StudyRun& run : study.runs) {
+    const RunFolder folder(folder_of(study, run, request.out));
     const fs::path name = below.empty() ? folder.path() : folder.path().lexically_relative(below);
     PlannedRun& planned = plan.runs.emplace_back(PlannedRun{name.string()});
     planned.finished = is_done(folder, run.config);

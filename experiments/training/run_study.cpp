@@ -67,16 +67,21 @@ std::string word_on_others(const std::vector<Holder>& held) {
 }  // namespace
 
 Study require_study(const fs::path& config, const std::vector<std::string>& overrides) {
-  if (std::optional<Study> study = read_study(config, overrides)) return *std::move(study);
-  read_config(config, overrides);  // reports an invalid configuration first
-  throw InputError(
-      fmt::format("{}: is a single run; allowed: a study (vary, seeds), which seeds=[1] "
-                  "makes of it",
-                  config.string()));
+  Study study = read_study(config, overrides);
+  if (study.single)
+    throw InputError(
+        fmt::format("{}: is a single run; allowed: a study (vary, seeds), which seeds=[1] "
+                    "makes of it",
+                    config.string()));
+  return study;
 }
 
 fs::path folder_of(const Study& study, const fs::path& out) {
   return out.empty() ? fs::path("runs") / study.name : out;
+}
+
+fs::path folder_of(const Study& study, const StudyRun& run, const fs::path& out) {
+  return study.single && !out.empty() ? out : run.folder_in(folder_of(study, out));
 }
 
 void write_study_file(const fs::path& folder, const Study& study) {

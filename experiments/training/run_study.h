@@ -17,6 +17,10 @@ Study require_study(const std::filesystem::path& config, const std::vector<std::
 /// Returns the folder of a study: `out`, or runs/<name>.
 std::filesystem::path folder_of(const Study& study, const std::filesystem::path& out);
 
+/// Returns the folder of a run: below that of its study; of a single run `out` itself.
+std::filesystem::path folder_of(const Study& study, const StudyRun& run,
+                                const std::filesystem::path& out);
+
 /// Records the order of the runs for listing and comparing: <study>/study.txt. Throws InputError if
 /// it cannot be written.
 void write_study_file(const std::filesystem::path& folder, const Study& study);

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "env/vector_environment.h"
-#include "experiments/config/config_table.h"
 #include "experiments/config/setting_names.h"
+#include "experiments/config/settings.h"
 #include "experiments/pictures/environment_picture.h"
 #include "python/bindings/arrays.h"
 #include "python/bindings/calls.h"

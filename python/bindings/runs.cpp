@@ -18,8 +18,8 @@
 #include "experiments/comparison/compare.h"
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/tables.h"
-#include "experiments/config/config_table.h"
 #include "experiments/config/preset.h"
+#include "experiments/config/settings.h"
 #include "experiments/config/study_run.h"
 #include "experiments/export/export_agent.h"
 #include "experiments/files/shipped.h"
@@ -69,17 +69,17 @@ struct ToPython {
 };
 
 std::vector<std::pair<std::string, nb::object>> config_items(const fs::path& path) {
-  Config config = read_config(path);
+  const Config config = read_config(path);
   std::vector<std::pair<std::string, nb::object>> items;
-  for (const Setting& setting : settings(config))
-    items.emplace_back(setting.key, std::visit(ToPython{}, setting.field));
+  for (const Setting& setting : settings())
+    items.emplace_back(setting.key, std::visit(ToPython{}, field_in(config, setting.field)));
   return items;
 }
 
 // Returns the settings of a file that differ from the defaults, as YAML; the values it varies are
 // left out.
 std::map<std::string, std::string> changed_settings(const fs::path& path) {
-  const Config said = parse_study_run(read_config_text(path), path.string(), {}, {});
+  const Config said = ExperimentFile(read_config_text(path), path.string()).run({}, {});
   std::map<std::string, std::string> changed;
   for (const Difference& difference : differences(Config{}, said))
     changed[difference.key] = difference.second;

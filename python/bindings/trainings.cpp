@@ -119,7 +119,7 @@ struct Said {
         overrides(std::move(overrides_)) {
     for (const auto& [key, value, place] : assignments_) assignments.push_back({key, value, place});
   }
-  std::optional<Study> study() const { return parse_study(text, origin, assignments, overrides); }
+  Study study() const { return parse_study(text, origin, assignments, overrides); }
 
   std::string text, origin;
   std::vector<Assignment> assignments;
@@ -127,23 +127,22 @@ struct Said {
 };
 
 std::vector<std::string> unused_lines(const Said& said) {
-  if (const std::optional<Study> study = said.study())
-    return to_lines(unused_in_all(configs_of(*study)));
-  return to_lines(parse_study_run(said.text, said.origin, said.assignments, said.overrides).unused);
+  return to_lines(unused_in_all(configs_of(said.study())));
 }
 
 fs::path train_run(const Said& said, const std::optional<fs::path>& out, bool resume, int threads,
                    const std::string& command, nb::handle listener) {
   require_threads();
   require_allowed_threads(threads);
-  if (said.study())
+  const Study study = said.study();
+  if (!study.single)
     throw InputError(said.origin +
                      ": a study of several runs (vary, seeds); saccade.study runs it");
-  const Config config = parse_study_run(said.text, said.origin, said.assignments, said.overrides);
-  const RunFolder folder(out ? *out : default_run_folder(config, said.overrides));
+  const StudyRun& run = study.runs.front();
+  const RunFolder folder(folder_of(study, run, out.value_or(fs::path())));
   compute_until_stopped([&](std::atomic<bool>& stop, const OnCaller& on_caller) {
     Listener progress(listener, on_caller, stop, folder.path());
-    train(config, folder, {.resume = resume, .threads = threads, .command = command}, progress,
+    train(run.config, folder, {.resume = resume, .threads = threads, .command = command}, progress,
           stop);
   });
   return folder.path();
@@ -154,14 +153,14 @@ fs::path train_study(const Said& said, const std::optional<fs::path>& out, int j
   require_threads();
   require_allowed_threads(threads);
   if (jobs != 0) require_allowed("jobs", StudyRequest::kJobs, jobs);
-  const std::optional<Study> study = said.study();
-  if (!study)
+  const Study study = said.study();
+  if (study.single)
     throw InputError(said.origin +
                      ": no study: neither vary nor seeds; saccade.train trains a single run");
-  const fs::path folder = folder_of(*study, out.value_or(fs::path()));
+  const fs::path folder = folder_of(study, out.value_or(fs::path()));
   compute_until_stopped([&](std::atomic<bool>& stop, const OnCaller& on_caller) {
     StudyListener progress(listener, on_caller, stop);
-    run_study(*study, {.folder = folder, .jobs = jobs, .threads = threads, .command = command},
+    run_study(study, {.folder = folder, .jobs = jobs, .threads = threads, .command = command},
               progress, stop);
   });
   return folder;

@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "agent/spec/config.h"
+#include "agent/model/settings.h"
 #include "nn/safetensors.h"
 #include "tests/agent/support.h"
 #include "tests/support.h"
@@ -93,85 +92,6 @@ inline void copy(Matrix to, ConstMatrix from) {
 
 // ---- Settings of a fixture ----
 
-using Field = std::variant<std::string*, int*, double*, bool*, std::array<int, 2>*, Ramp*>;
-
-/// Settings of the agent by their configuration names.
-inline std::map<std::string, Field> fields(AgentConfig& c) {
-  AttendConfig& attend = c.hidden.attend;
-  return {{"model.kind", &c.model.kind},
-          {"model.core", &c.model.core},
-          {"model.hidden_size", &c.model.hidden_size},
-          {"model.heads", &c.model.heads},
-          {"model.depth", &c.model.depth},
-          {"model.glimpse_hidden", &c.model.glimpse_hidden},
-          {"model.location_hidden", &c.model.location_hidden},
-          {"model.feature_size", &c.model.feature_size},
-          {"model.locator_hidden", &c.model.locator_hidden},
-          {"model.glimpse_network", &c.model.glimpse_network},
-          {"model.glimpse_filters", &c.model.glimpse_filters},
-          {"model.glimpse_kernel", &c.model.glimpse_kernel},
-          {"model.glimpse_stride", &c.model.glimpse_stride},
-          {"model.context", &c.model.context},
-          {"model.context_size", &c.model.context_size},
-          {"model.context_hidden", &c.model.context_hidden},
-          {"model.canvas_hidden", &c.model.canvas_hidden},
-          {"model.channels", &c.model.channels},
-          {"model.kernel_size", &c.model.kernel_size},
-          {"attention.glimpse.kind", &c.glimpse.kind},
-          {"attention.glimpse.num_glimpses", &c.glimpse.num_glimpses},
-          {"attention.glimpse.first", &c.glimpse.first},
-          {"attention.glimpse.std", &c.glimpse.std},
-          {"attention.glimpse.learn_std", &c.glimpse.learn_std},
-          {"attention.glimpse.grid", &c.glimpse.grid.cells},
-          {"attention.glimpse.stride", &c.glimpse.grid.stride},
-          {"attention.glimpse.tiles", &c.glimpse.grid.tiles},
-          {"attention.glimpse.addressing", &c.glimpse.addressing},
-          {"attention.glimpse.score", &c.glimpse.score},
-          {"attention.glimpse.score_hidden", &c.glimpse.score_hidden},
-          {"attention.glimpse.expect", &c.glimpse.expect},
-          {"attention.glimpse.temperature", &c.glimpse.temperature},
-          {"attention.glimpse.entropy", &c.glimpse.entropy},
-          {"attention.glimpse.coverage", &c.glimpse.coverage},
-          {"attention.glimpse.row_penalty", &c.glimpse.row_penalty},
-          {"attention.glimpse.filters", &c.glimpse.filters},
-          {"attention.glimpse.detach_state", &c.glimpse.detach_state},
-          {"attention.glimpse.size", &c.glimpse.size},
-          {"attention.glimpse.order", &c.glimpse.order},
-          {"attention.input.kind", &c.input.kind},
-          {"attention.input.alpha", &c.input.alpha},
-          {"attention.input.learn_alpha", &c.input.learn_alpha},
-          {"attention.input.gain", &c.input.gain},
-          {"attention.hidden.kind", &c.hidden.kind},
-          {"attention.hidden.query", &c.hidden.query},
-          {"attention.hidden.output", &c.hidden.output},
-          {"attention.hidden.score", &attend.score},
-          {"attention.hidden.score_hidden", &attend.score_hidden},
-          {"attention.hidden.area", &attend.area},
-          {"attention.hidden.position", &attend.position},
-          {"attention.hidden.window", &attend.window},
-          {"attention.hidden.mask", &c.hidden.mask},
-          {"attention.hidden.hops", &c.hidden.hops},
-          {"attention.hidden.penalty", &c.hidden.penalty},
-          {"decoder.core", &c.decoder.core},
-          {"decoder.hidden_size", &c.decoder.hidden_size},
-          {"reinforce.rollouts", &c.reinforce.rollouts},
-          {"reinforce.estimator", &c.reinforce.estimator},
-          {"reinforce.advantage", &c.reinforce.advantage},
-          {"reinforce.critic", &c.reinforce.critic},
-          {"reinforce.critic_hidden", &c.reinforce.critic_hidden},
-          {"reinforce.reward", &c.reinforce.reward},
-          {"reinforce.weight", &c.reinforce.weight},
-          {"reinforce.entropy", &c.reinforce.entropy},
-          {"reinforce.baseline_weight", &c.reinforce.baseline_weight},
-          {"reinforce.shared_baseline", &c.reinforce.shared_baseline},
-          {"reinforce.constant", &c.reinforce.constant},
-          {"reinforce.trace", &c.reinforce.trace},
-          {"reinforce.discount", &c.reinforce.discount},
-          {"reinforce.action_entropy", &c.reinforce.action_entropy},
-          {"training.classifier_weight", &c.training.classifier_weight},
-          {"training.step_loss", &c.training.step_loss}};
-}
-
 inline void set(std::string& to, const std::string& value) { to = value; }
 inline void set(int& to, const std::string& value) { to = std::stoi(value); }
 inline void set(double& to, const std::string& value) { to = std::stod(value); }
@@ -189,12 +109,21 @@ inline void set(std::array<int, 2>& to, const std::string& value) {
 inline AgentConfig config_of(const Fixture& fixture) {
   AgentConfig config;
   config.glimpse.detach_state = false;  // UNSAID in episodes.py
-  const std::map<std::string, Field> all = fields(config);
+  SceneConfig scene;
+  const Settings all = describe(config, scene);
   for (const auto& [key, value] : fixture.metadata()) {
     if (key.starts_with("sight.") || key.starts_with("request.")) continue;
     CAPTURE(key);
-    REQUIRE(all.contains(key));
-    std::visit([&](auto* field) { set(*field, value); }, all.at(key));
+    const auto setting = std::ranges::find(all, key, &Setting::key);
+    REQUIRE(setting != all.end());
+    std::visit(
+        [&](auto* field) {
+          if constexpr (requires { set(*field, value); })
+            set(*field, value);
+          else
+            FAIL("no fixture has such a value yet");
+        },
+        setting->field);
   }
   return config;
 }

@@ -186,15 +186,8 @@ TEST_CASE("a bad data configuration is refused") {
     CHECK(load_fault({.source = source}) ==
           "data.path: null, but data.source: " + source +
               " needs the folder to read; synthetic needs no files");
-  CHECK(load_fault({.source = "synthetic", .path = "x"}) ==
-        "data.path: 'x' has no effect with data.source: synthetic, which reads no files; allowed: "
-        "null");
   CHECK(load_fault({.source = "folder", .path = "x", .size = -1}) ==
         "data.size: -1 pixels; allowed: 0, which keeps the size of the images, and more");
-  for (const std::string source : {"mnist", "synthetic"})
-    CHECK(load_fault({.source = source, .size = 20}) ==
-          "data.size: 20 has no effect with data.source: " + source +
-              "; it resizes a folder's images");
 }
 
 TEST_CASE("MNIST is as published") {

@@ -17,10 +17,10 @@ struct TinyStudy : TinyExperiment {
   }
 
   Study study(const std::vector<std::string>& overrides = {}) const {
-    const auto study = read_study(yaml, overrides);
-    REQUIRE(study.has_value());
-    CHECK(study->name == "tiny");
-    return *study;
+    const Study study = read_study(yaml, overrides);
+    CHECK_FALSE(study.single);
+    CHECK(study.name == "tiny");
+    return study;
   }
   std::vector<StudyRun> runs(const std::vector<std::string>& overrides = {}) const {
     return study(overrides).runs;

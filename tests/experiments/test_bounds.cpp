@@ -9,7 +9,7 @@
 #include <map>
 
 #include "agent/learning/learner.h"
-#include "experiments/config/config_table.h"
+#include "experiments/config/settings.h"
 #include "experiments/task/task.h"
 #include "tests/experiments/setting_moves.h"
 #include "tests/experiments/support.h"
@@ -50,8 +50,8 @@ std::string assignment(const Setting& setting, double value) {
   return setting.key + "=" + (pair ? fmt::format("[{0}, {0}]", text) : text);
 }
 
-std::vector<Setting> numeric_settings(Config& config) {
-  std::vector<Setting> numeric = settings(config);
+Settings numeric_settings() {
+  Settings numeric = settings();
   std::erase_if(numeric, [](const Setting& setting) {
     return !std::holds_alternative<Interval>(setting.allowed);
   });
@@ -118,9 +118,8 @@ class TwoUpdates {
 };
 
 std::vector<BoundCase> every_bound() {
-  Config none;
   std::vector<BoundCase> tries;
-  for (const Setting& setting : numeric_settings(none))
+  for (const Setting& setting : numeric_settings())
     for (const double value : bounds_of(setting).within)
       tries.push_back({setting.key, assignment(setting, value), context_of(setting.key)});
   return tries;
@@ -141,9 +140,8 @@ std::optional<Overrides> joined(const BoundCase& a, const BoundCase& b) {
 }
 
 std::vector<std::string> numeric_keys() {
-  Config none;
   std::vector<std::string> keys;
-  for (const Setting& setting : settings(none)) keys.push_back(setting.key);
+  for (const Setting& setting : settings()) keys.push_back(setting.key);
   return keys;
 }
 
@@ -151,8 +149,7 @@ std::vector<std::string> numeric_keys() {
 
 TEST_CASE("a number one step beyond its bounds is refused by key") {
   const TwoUpdates tiny;
-  Config none;
-  for (const Setting& setting : numeric_settings(none))
+  for (const Setting& setting : numeric_settings())
     for (const double value : bounds_of(setting).beyond) {
       const std::string word = assignment(setting, value);
       CAPTURE(word);

@@ -162,7 +162,7 @@ TEST_CASE("draws show the same digits at other places, and identical scenes are 
   const TinyTask bag(
       {"scene.kind=bag", "scene.num_distractors=0", "scene.num_digits=2", "scene.canvas=[13, 40]"});
   CHECK(bag.task.test_scenes(evaluation) == digits / (digits % 2 == 0 ? 2 : 1));
-  const Task words(read_study("digits_to_words", {"scene.max_number=999"})->runs[0].config);
+  const Task words(read_study("digits_to_words", {"scene.max_number=999"}).runs[0].config);
   CHECK(words.test_scenes(evaluation) == 100);
 }
 

@@ -38,23 +38,14 @@ std::vector<std::string> switchable_presets() {
 }
 
 // The configurations of all variants of a study.
-std::vector<Config> variants_of(const std::string& preset, const Overrides& overrides) {
-  std::vector<Config> configs;
-  if (const std::optional<Study> study = read_study(preset, overrides))
-    for (const StudyRun& run : study->runs) configs.push_back(run.config);
-  else
-    configs.push_back(read_config(preset, overrides));
-  return configs;
-}
-
 // Trains two updates of a few episodes, on digits that need no files.
 void check_trains(const std::string& preset, const std::string& kind, SharedDatasets& digits) {
   Overrides overrides = switched_to(kind);
   overrides.insert(overrides.end(), {"data.source=synthetic", "training.batch_size=4",
                                      "training.lane_size=4", "training.episodes=8"});
-  const bool is_study = read_study(preset, {}).has_value();
+  const bool is_study = !read_study(preset, {}).single;
   if (is_study) overrides.push_back("seeds=1");
-  for (const Config& config : variants_of(preset, overrides)) {
+  for (const auto& [folder, config, former] : read_study(preset, overrides).runs) {
     CHECK((is_study || to_lines(config.unused).size() <= 1));
     CHECK(config.agent.glimpse.kind == kind);
     const Task task(config, &digits);
@@ -84,7 +75,7 @@ TEST_CASE("settings unused by the other kind are reported in one line, which --s
   CHECK(config.agent.glimpse.spread == 0.0);
   CHECK(config.agent.model.context == "none");
   CHECK(to_lines(config.unused) ==
-        Overrides{"left out of the file, since the overrides choose what does not read it: "
+        Overrides{"settings of the file that have no effect with these overrides: "
                   "model.context, attention.glimpse.std, attention.glimpse.spread, "
                   "reinforce.reward, reinforce.trace"});
   CHECK(differences(config, parse_config(to_yaml(config), "again")).empty());
@@ -99,7 +90,7 @@ TEST_CASE("settings unused by the other kind are reported in one line, which --s
     const std::atomic<bool> stop = false;
     CHECK(contains(
         message_of<InputError>([&] { dry_run ? (void)plan(options) : (void)run(options, stop); }),
-        "--strict: left out of the file"));
+        "--strict: settings of the file that have no effect"));
   }
 }
 

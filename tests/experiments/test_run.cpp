@@ -10,6 +10,7 @@
 #include "agent/learning/checkpoint.h"
 #include "experiments/config/config.h"
 #include "experiments/runs/run_folder.h"
+#include "experiments/training/run_study.h"
 #include "nn/safetensors.h"
 #include "tests/experiments/support.h"
 
@@ -283,7 +284,8 @@ TEST_CASE("a non-finite loss ends the run and keeps the last good checkpoint") {
 
 TEST_CASE("a run without --out is named after its configuration, overrides and seed") {
   const auto folder = [](const std::vector<std::string>& overrides) {
-    return default_run_folder(parse_config("name: tiny", "x.yaml", overrides), overrides).string();
+    const Study study = parse_study("name: tiny", "x.yaml", {}, overrides);
+    return folder_of(study, study.runs.front(), {}).string();
   };
   CHECK(folder({}) == "runs/tiny/base/seed-1");
   CHECK(folder({"seed=7", "name=other"}) == "runs/other/base/seed-7");

@@ -72,13 +72,13 @@ TEST_CASE("config shows what run would use, and reports unused settings") {
   const Result shown = run_saccade(tiny.path, {"config", "tiny.yaml", "model.heads=2"});
   CHECK(shown.code == 0);
   CHECK(shown.err ==
-        "saccade: warning: override 'model.heads=2': model.heads is not used; it needs model.core: "
-        "attention, not lstm\n");
+        "saccade: warning: override 'model.heads=2': model.heads has no effect while model.core is "
+        "lstm\n");
   put_bytes(tiny.path / "shown.yaml", shown.out);
   const Result again = run_saccade(tiny.path, {"config", "shown.yaml"});
   CHECK(again.out == shown.out);
   check_refused(run_saccade(tiny.path, {"config", "tiny.yaml", "model.heads=2", "--strict"}),
-                "--strict: override 'model.heads=2': model.heads is not used");
+                "--strict: override 'model.heads=2': model.heads has no effect");
   const Result study = run_saccade(tiny.path, {"config", "tiny.yaml", "seeds=3"});
   check_done(study);
   CHECK(study.out.starts_with("# The first of 3 runs of a study\n"));
@@ -95,9 +95,9 @@ TEST_CASE("settings are listed from the table") {
   }
   const Result one = run_saccade(folder.path, {"settings", "model.heads"});
   CHECK(one.out ==
-        "model.heads: 4\n    core attention; divides hidden_size\n"
-        "    allowed: an integer from 1 to 64\n    read with model.kind: recurrent\n"
-        "    read with model.core: attention\n");
+        "model.heads: 4\n    Number of attention heads; divides hidden_size\n"
+        "    allowed: an integer from 1 to 64\n    has an effect with model.kind: recurrent\n"
+        "    has an effect with model.core: attention\n");
   CHECK(run_saccade(folder.path, {"settings", "lr"}).out.starts_with("training.learning_rate: "));
   check_refused(run_saccade(folder.path, {"settings", "headz"}),
                 "'headz': no setting has that in its key or meaning; the nearest key is ");

@@ -3,12 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <opencv2/imgcodecs.hpp>
 #include <optional>
 #include <set>
 
-#include "experiments/config/config_table.h"
+#include "experiments/config/settings.h"
 #include "experiments/config/unused_settings.h"
 #include "experiments/runs/run_folder.h"
 #include "nn/safetensors.h"
@@ -67,7 +68,8 @@ class ShortRuns {
       if (path.ends_with(".gif") || path.ends_with(".png") || path.ends_with(".avi"))
         outcome.films[path] = bytes;
     }
-    outcome.folder = default_run_folder(config(overrides), overrides);
+    const Config read = config(overrides);
+    outcome.folder = std::filesystem::path("runs") / read.name / run_folder_below(read, overrides);
     return outcome;
   }
 
@@ -137,10 +139,19 @@ TEST_CASE("every setting has an effect") {
     CHECK_NOTHROW(CHECK(to_yaml(runs.config(overrides)) != to_yaml(runs.config(move.with))));
     CHECK_NOTHROW(check_move(move, runs.of(move.with), runs.of(overrides)));
   }
-  Config config;
-  for (const Setting& setting : settings(config)) {
+  for (const Setting& setting : settings()) {
     CAPTURE(setting.key);
     CHECK(std::ranges::count(moved, setting.key) == 1);
+  }
+}
+
+TEST_CASE("every setting is described by a sentence that begins with a noun, and by settings") {
+  for (const Setting& setting : settings()) {
+    CAPTURE(setting.key);
+    CHECK(std::isupper(static_cast<unsigned char>(setting.about[0])) != 0);
+    CHECK(setting.about.size() > 10);
+    CHECK_FALSE(setting.about.ends_with('.'));
+    CHECK(needs_of(setting).size() == setting.needs.size());  // throws if it needs no setting
   }
 }
 

@@ -27,9 +27,13 @@ seeds: 2
 
 }  // namespace
 
-TEST_CASE("a file without vary and seeds is not a study") {
+TEST_CASE("a file without vary and seeds defines a single run") {
   const TinyExperiment tiny;
-  CHECK(!read_study(tiny.yaml, {}).has_value());
+  const Study study = read_study(tiny.yaml, {"model.core=gru"});
+  CHECK(study.single);
+  REQUIRE(study.runs.size() == 1);
+  CHECK(study.runs[0].folder == "model.core=gru/seed-1");
+  CHECK(study.runs[0].config.agent.model.core == "gru");
 }
 
 TEST_CASE("a study is every combination with every seed, the last key varying fastest") {
@@ -48,8 +52,9 @@ TEST_CASE("an override that lists values varies its key, in any file") {
   const TinyExperiment tiny;
   const auto folders = [&](const std::vector<std::string>& overrides) {
     std::vector<std::string> names;
-    if (const auto study = read_study(tiny.yaml, overrides))
-      for (const StudyRun& run : study->runs) names.push_back(run.folder.string());
+    const Study study = read_study(tiny.yaml, overrides);
+    if (study.single) return names;
+    for (const StudyRun& run : study.runs) names.push_back(run.folder.string());
     return names;
   };
   using Names = std::vector<std::string>;
@@ -78,10 +83,9 @@ TEST_CASE("an override that lists values varies its key, in any file") {
 
 TEST_CASE("values that have no effect with a variant's other settings give a single run") {
   const TinyExperiment tiny;
-  const auto study = read_study(tiny.yaml, {"attention.glimpse.kind=hard_gaussian,center",
-                                            "reinforce.reward=correct,gain,probability"});
-  REQUIRE(study);
-  CHECK(study->runs.size() == 4);
+  const Study study = read_study(tiny.yaml, {"attention.glimpse.kind=hard_gaussian,center",
+                                             "reinforce.reward=correct,gain,probability"});
+  CHECK(study.runs.size() == 4);
   // The same if the file varies a setting that an override makes ineffective, with the default
   // among its values.
   const TinyStudy varied("vary: {reinforce.advantage: [none, learned]}\n");
@@ -153,9 +157,8 @@ TEST_CASE("a variant can have a name, for its folder and its label") {
   - [{name: slow, training.learning_rate: 0.001}, {name: fast, training.learning_rate: 0.01}]
 )");
   CHECK(both.runs()[1].folder == "few-fast/seed-1");
-  const std::optional<Study> study = read_study(both.yaml, {});
-  REQUIRE(study);
-  CHECK(variant_labels(configs_of(*study)) ==
+  const Study study = read_study(both.yaml, {});
+  CHECK(variant_labels(configs_of(study)) ==
         std::vector<std::string>{"few-slow", "few-fast", "many-slow", "many-fast"});
 }
 
@@ -175,7 +178,7 @@ TEST_CASE("a run of a study stays where an earlier version put it") {
 
 TEST_CASE("a study can name the keys it is tuned by") {
   const auto keys = [](const std::string& lines, const std::vector<std::string>& overrides = {}) {
-    return read_study(TinyStudy(lines).yaml, overrides)->tuned_by;
+    return read_study(TinyStudy(lines).yaml, overrides).tuned_by;
   };
   const std::string vary = "vary: {model.core: [rnn, gru], training.ema: [0.5, 0.9]}\n";
   using Keys = std::vector<std::string>;
@@ -250,18 +253,17 @@ TEST_CASE("an invalid study is refused with its location") {
 
 TEST_CASE("a study can have settings between its file and its variants") {
   const std::string text = "name: tiny\nseed: 3\nmodel: {core: rnn, hidden_size: 8}\n";
-  const auto study = parse_study(text + "vary: {model.core: [rnn, gru]}\n", "x.yaml",
-                                 {{"model.core", "lstm", "there"},
-                                  {"model.hidden_size", "16", "there"},
-                                  {"training.ema", "0.5", "there"}},
-                                 {"training.ema=0.25"});
-  REQUIRE(study);
-  REQUIRE(study->runs.size() == 2);
-  const Config& config = study->runs[1].config;
+  const Study study = parse_study(text + "vary: {model.core: [rnn, gru]}\n", "x.yaml",
+                                  {{"model.core", "lstm", "there"},
+                                   {"model.hidden_size", "16", "there"},
+                                   {"training.ema", "0.5", "there"}},
+                                  {"training.ema=0.25"});
+  REQUIRE(study.runs.size() == 2);
+  const Config& config = study.runs[1].config;
   CHECK(config.agent.model.core == "gru");
   CHECK(config.agent.model.hidden_size == 16);
   CHECK(config.agent.training.optimizer.ema == 0.25);
-  CHECK(study->runs[1].folder == "model.core=gru,training.ema=0.25/seed-3");
+  CHECK(study.runs[1].folder == "model.core=gru,training.ema=0.25/seed-3");
 
   CHECK(message_of<InputError>([] {
           parse_study("seeds: 2\n", "x.yaml", {{"seed", "4", "there"}}, {});
@@ -302,13 +304,12 @@ TEST_CASE("a listener receives the rows of each run, and can stop the study") {
   };
 
   const TinyStudy tiny("seeds: 3\n");
-  const auto study = read_study(tiny.yaml, {});
-  REQUIRE(study);
+  const Study study = read_study(tiny.yaml, {});
   const RunRequest options = tiny.options("study");
   std::atomic<bool> stop{false};
   Listener listener(stop);
   CHECK_FALSE(run_study(
-      *study, {.folder = options.out, .threads = options.threads, .command = options.command},
+      study, {.folder = options.out, .threads = options.threads, .command = options.command},
       listener, stop));
   CHECK(listener.folders == std::vector{options.out / "base/seed-1", options.out / "base/seed-2"});
   CHECK(listener.rows[1].size() == 1);

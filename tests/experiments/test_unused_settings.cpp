@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "experiments/config/config_table.h"
 #include "experiments/files/shipped.h"
 #include "experiments/runs/study.h"
 #include "experiments/training/run.h"
@@ -28,25 +27,31 @@ std::vector<std::string> unused_in(const std::string& text,
 
 std::vector<std::string> unused_in_study(const std::string& text,
                                          const std::vector<std::string>& overrides = {}) {
-  const auto study = parse_study(text, "x.yaml", {}, overrides);
-  REQUIRE(study);
-  return keys_of(unused_in_all(configs_of(*study)));
+  const Study study = parse_study(text, "x.yaml", {}, overrides);
+  CHECK_FALSE(study.single);
+  return keys_of(unused_in_all(configs_of(study)));
 }
 
 using Keys = std::vector<std::string>;
 
-TEST_CASE("an unused setting is reported with its location and what it needs") {
+TEST_CASE("an unused setting is reported with its location and the reason") {
   const std::vector<UnusedSetting> unused =
       parse_config("model: {core: lstm,\n  heads: 2}\n", "x.yaml",
                    std::vector<std::string>{"attention.hidden.score=dot"})
           .unused;
   REQUIRE(unused.size() == 2);
-  CHECK(unused[0] == UnusedSetting{"model.heads", "x.yaml:2:3", "model.core: attention, not lstm"});
+  CHECK(unused[0] == UnusedSetting{"model.heads", "x.yaml:2:3", "model.core is lstm"});
   CHECK(unused[1] == UnusedSetting{"attention.hidden.score",
                                    "override 'attention.hidden.score=dot'",
-                                   "attention.hidden.kind: attend, not last"});
-  CHECK(to_lines(unused)[0] ==
-        "x.yaml:2:3: model.heads is not used; it needs model.core: attention, not lstm");
+                                   "attention.hidden.kind is last"});
+  CHECK(to_lines(unused)[0] == "x.yaml:2:3: model.heads has no effect while model.core is lstm");
+}
+
+TEST_CASE("the reason names every setting that could give the setting an effect") {
+  const std::vector<UnusedSetting> unused =
+      parse_config("reinforce: {trace: 0.5}", "x.yaml").unused;
+  REQUIRE(unused.size() == 1);
+  CHECK(unused[0].reason == "reinforce.reward is correct and reinforce.advantage is learned");
 }
 
 TEST_CASE("a setting equal to its default is not reported") {
@@ -71,8 +76,7 @@ TEST_CASE("unused settings of a kind that an override replaced share a line") {
   const Config config = parse_config(hard, "x.yaml", std::vector<std::string>{soft});
   CHECK(keys_of(config.unused) == Keys{"attention.glimpse.std", "reinforce.constant"});
   CHECK(to_lines(config.unused).back() ==
-        "left out of the file, since the overrides choose what does not read it: "
-        "attention.glimpse.std");
+        "settings of the file that have no effect with these overrides: attention.glimpse.std");
   CHECK(to_lines(config.unused).size() == 2);
 }
 
@@ -91,18 +95,16 @@ TEST_CASE("no preset has unused settings") {
   REQUIRE(names.size() > 20);
   for (const std::string& name : names) {
     CAPTURE(name);
-    if (const auto study = read_study(name, {}))
-      CHECK(keys_of(unused_in_all(configs_of(*study))) == Keys{});
-    else
-      CHECK(keys_of(read_config(name).unused) == Keys{});
+    const Study study = read_study(name, {});
+    CHECK(keys_of(unused_in_all(configs_of(study))) == Keys{});
   }
 }
 
 TEST_CASE("many unused settings are reported in few lines") {
-  const std::vector<UnusedSetting> many(50, {"a.b", "x.yaml:1:1", "c: d, not e"});
+  const std::vector<UnusedSetting> many(50, {"a.b", "x.yaml:1:1", "c is e"});
   const std::vector<std::string> lines = to_lines(many);
   REQUIRE(lines.size() == 9);
-  CHECK(lines.back() == "42 more settings are not used");
+  CHECK(lines.back() == "42 more settings have no effect");
 }
 
 TEST_CASE("--strict refuses unused settings before anything is made") {
@@ -115,7 +117,7 @@ TEST_CASE("--strict refuses unused settings before anything is made") {
   const std::atomic<bool> stop = false;
   const std::string message = message_of<InputError>([&] { run(options, stop); });
   CHECK(contains(message, "--strict"));
-  CHECK(contains(message, "decoder.core is not used; it needs scene.kind: transcribe"));
+  CHECK(contains(message, "decoder.core has no effect while scene.kind is cluttered"));
   CHECK_FALSE(std::filesystem::exists(tiny.path / "run"));
 }
 

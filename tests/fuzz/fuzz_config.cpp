@@ -39,10 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                         : fuzz::lines_of(input.substr(cut + fuzz::kOverrides.size()));
   std::vector<Config> configs;
   fuzz::takes([&] {
-    if (const auto study = parse_study(yaml, "input.yaml", {}, overrides))
-      configs = {study->runs.front().config, study->runs.back().config};
-    else
-      configs = {parse_config(yaml, "input.yaml", overrides)};
+    const Study study = parse_study(yaml, "input.yaml", {}, overrides);
+    configs = {study.runs.front().config, study.runs.back().config};
   });
   for (const Config& config : configs) fuzz::check_written(config);
   return 0;

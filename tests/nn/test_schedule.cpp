@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/ramp.h"
 #include "tests/support.h"
 
 namespace saccade {

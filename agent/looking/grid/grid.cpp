@@ -89,6 +89,7 @@ GlimpseKind grid_looking(Learning learning) {
   return {.learning = learning,
           .has_candidates = true,
           .can_have_context = true,
+          .takes_glimpses = true,
           .sees_motion = true,
           .make = make<GridLooking>,
           .settle = settle_grid};

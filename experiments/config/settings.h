@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/setting.h"
+#include "experiments/config/config.h"
+
+namespace saccade {
+
+/// Every setting, in the order of the documentation, the keys of a section together. Described
+/// once: the fields are those of one Config that has all defaults. Reading, messages, overrides,
+/// to_yaml, the schema, help and Python all run from this table.
+const Settings& settings();
+
+/// The setting with this key; nullptr if there is none.
+const Setting* find_setting(const std::string& key);
+
+/// The field of `config` that `field`, one of settings(), is in the Config of defaults. Write to it
+/// only if `config` is not const.
+SettingField field_in(const Config& config, const SettingField& field);
+
+/// Whether a setting has its default.
+bool has_default(const Setting& setting, const Config& config);
+void set_default(const Setting& setting, Config& config);
+
+/// What keeps a setting from having an effect, "model.core is lstm"; nothing if it has one.
+std::optional<std::string> unmet_need(const Setting& setting, const Config& config);
+
+/// What a setting needs to have an effect, a line each: "model.core: attention".
+std::vector<std::string> needs_of(const Setting& setting);
+
+/// The whole text as an integer or as a finite number, or nothing. 24_000_000 is 24000000; an
+/// integer beyond 64 bits is the nearest one within, which no setting allows.
+std::optional<std::int64_t> parse_integer(const std::string& text);
+std::optional<double> parse_number(const std::string& text);
+
+/// Whether `text` can name a folder (Text::word).
+bool is_word(const std::string& text);
+
+/// The paths above the keys: "training", "attention", "attention.glimpse", ...
+const std::vector<std::string>& section_names();
+
+/// Config::given.
+using GivenKeys = std::map<std::string, std::string>;
+
+/// Sets the values that depend on others.
+void settle(Config& config);
+
+/// Settles, and resets the settings that have no effect: from `given` they go to `unused`.
+void leave_out_unused(Config& config);
+
+/// Does that, and checks whether the settings fit each other. Throws InputError, which begins with
+/// the place of the first of the settings in question that was given.
+void resolve(Config& config);
+
+}  // namespace saccade
