@@ -46,7 +46,7 @@ OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
   std::error_code error;
   const fs::file_status there = fs::status(target_, error);
   if (fs::is_directory(there)) fail("is a folder; a file is to be written there");
-  if (fs::exists(there) && !force) fail("exists already and is left as it is; " + advice);
+  if (fs::exists(there) && !force) fail("exists already; " + advice);
   remove_left_overs(target_.parent_path());
   do {
     beside_.emplace(target_);

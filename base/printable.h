@@ -14,6 +14,9 @@ bool is_utf8(std::string_view text);
 /// direction.
 std::string printable(std::string_view text);
 
+/// Returns a word, quoted if a shell requires it.
+std::string shell_word(const std::string& word);
+
 /// Returns the text unchanged if it has at most `most` bytes; otherwise its beginning and end with
 /// its length between them: "aaaa... (1000000 characters) ...aaaa". For user input in messages.
 std::string abridged(std::string_view text, std::size_t most = 200);

@@ -12,9 +12,7 @@ struct Ramp {
   double over = 1.0;
 
   /// progress in [0, 1]: the fraction of training that is done.
-  double at(double progress) const {
-    return from + (to - from) * std::min(1.0, progress / over);
-  }
+  double at(double progress) const { return from + (to - from) * std::min(1.0, progress / over); }
 
   bool operator==(const Ramp&) const = default;
 };

@@ -70,7 +70,7 @@ std::vector<std::string> find_classes(const fs::path& folder) {
   for (const fs::path& path : sorted_entries(folder, is_folder)) {
     names.push_back(path.filename().string());
     if (!is_utf8(names.back()))
-      throw InputError(fmt::format("{}: the name of a class is no UTF-8", path.string()));
+      throw InputError(fmt::format("{}: the name of a class is not UTF-8", path.string()));
   }
   if (names.size() < 2)
     throw InputError(fmt::format(

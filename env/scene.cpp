@@ -132,8 +132,9 @@ void check_count(const SceneConfig& config, const SceneMaker::Kind& kind) {
   if (least < 0)
     throw SettingError(
         {"scene.min_digits", "scene.num_digits"},
-        fmt::format("scene.min_digits: {}; {}: 1 to scene.num_digits ({}), or 0 for always so many",
-                    least, empty, count));
+        fmt::format(
+            "scene.min_digits: {}; {}: 1 to scene.num_digits ({}), or 0 for always that many",
+            least, empty, count));
   if (least > count)
     throw SettingError(
         {"scene.min_digits", "scene.num_digits"},

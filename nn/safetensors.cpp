@@ -182,7 +182,8 @@ SafetensorsFile read_file(InputFile& stream) {
   std::string text(header_size, '\0');
   read(text.data(), text.size());
   const auto header = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!header.is_object()) throw InputError("no safetensors file: its header is no JSON object");
+  if (!header.is_object())
+    throw InputError("not a safetensors file: its header is not a JSON object");
 
   SafetensorsFile file;
   file.metadata = read_metadata(header);

@@ -97,10 +97,11 @@ void Checkpoint::check_format() const {
     std::from_chars(said.data() + std::string_view(kFormat).size(), said.data() + said.size(),
                     version);
   if (version > kVersion)
-    throw NewerCheckpoint(fmt::format(
-        "{}: is of a later version of this program ('{}'; this one reads '{}{}'): read it with "
-        "that one",
-        path_.string(), said, kFormat, kVersion));
+    throw NewerCheckpoint(
+        fmt::format("{}: was written by a later version of this program ('{}'; this one reads "
+                    "'{}{}'): read it with "
+                    "that one",
+                    path_.string(), said, kFormat, kVersion));
   if (version < 1)
     throw InputError(fmt::format("{}: not a checkpoint of this program ('{}{}' expected as format)",
                                  path_.string(), kFormat, kVersion));

@@ -32,7 +32,7 @@ void check_frozen(const std::vector<std::string>& frozen, const ParameterLayout&
         parts.push_back(first);
     throw SettingError(
         {"training.freeze"},
-        fmt::format("training.freeze: '{}' is no part of this model; allowed: {}, and parts of "
+        fmt::format("training.freeze: '{}' is not a part of this model; allowed: {}, and parts of "
                     "them by their names in the checkpoint",
                     part, join(parts)));
   }

@@ -151,31 +151,30 @@ Settings describe_model(ModelConfig& model, const Conditions& of) {
 Settings describe_grid(GlimpseConfig& glimpse) {
   const Condition grid = when_zero(&glimpse.grid.tiles);
   const Condition content = when(&glimpse.addressing, Names{"content"});
-  return {
-      {"attention.glimpse.grid",
-       &glimpse.grid.cells,
-       closed(1, 64),
-       "Number of candidate places (rows, cols). Default: enough to cover the canvas",
-       {grid}},
-      {"attention.glimpse.stride",
-       &glimpse.grid.stride,
-       closed(1, 512),
-       "Distance of neighbouring candidates, in pixels",
-       {grid}},
-      {"attention.glimpse.tiles", &glimpse.grid.tiles, closed(0, 64),
-       "Number of tiles (rows, cols) of the canvas, each a candidate. [0, 0]: a grid instead"},
-      {"attention.glimpse.addressing", &glimpse.addressing, addressings(),
-       "Basis of the candidates' probabilities: the state alone, or what is seen there"},
-      {"attention.glimpse.score",
-       &glimpse.score,
-       score_kinds(),
-       "Score of a candidate's feature against the state",
-       {content}},
-      {"attention.glimpse.score_hidden",
-       &glimpse.score_hidden,
-       kLayerWidth,
-       "Width of the score's hidden layer",
-       {content, when(&glimpse.score, Names{"additive", "location_free"})}}};
+  return {{"attention.glimpse.grid",
+           &glimpse.grid.cells,
+           closed(1, 64),
+           "Number of candidate places (rows, cols). Default: enough to cover the canvas",
+           {grid}},
+          {"attention.glimpse.stride",
+           &glimpse.grid.stride,
+           closed(1, 512),
+           "Distance of neighbouring candidates, in pixels",
+           {grid}},
+          {"attention.glimpse.tiles", &glimpse.grid.tiles, closed(0, 64),
+           "Number of tiles (rows, cols) of the canvas, each a candidate. [0, 0]: a grid instead"},
+          {"attention.glimpse.addressing", &glimpse.addressing, addressings(),
+           "Basis of the candidates' probabilities: the state alone, or what is seen there"},
+          {"attention.glimpse.score",
+           &glimpse.score,
+           score_kinds(),
+           "Score of a candidate's feature against the state",
+           {content}},
+          {"attention.glimpse.score_hidden",
+           &glimpse.score_hidden,
+           kLayerWidth,
+           "Width of the score's hidden layer",
+           {content, when(&glimpse.score, Names{"additive", "location_free"})}}};
 }
 
 Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
@@ -186,12 +185,10 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
   const Condition learns =
       of.glimpse([](const GlimpseKind& kind) { return kind.learning != Learning::none; });
   // The loss is derived by the location of a glimpse.
-  const Condition derived =
-      of.glimpse([](const GlimpseKind& kind) {
-        return !kind.has_candidates && kind.learning == Learning::backpropagation;
-      }) ||
-      when(&of.agent.reinforce.estimator, location_estimators(),
-           [](const std::string& name) { return find_location_estimator(name).by_path; });
+  const Condition derived = of.glimpse([](const GlimpseKind& kind) {
+    return !kind.has_candidates && kind.learning == Learning::backpropagation;
+  }) || when(&of.agent.reinforce.estimator, location_estimators(),
+             [](const std::string& name) { return find_location_estimator(name).by_path; });
   Settings all = {{"attention.glimpse.kind", &glimpse.kind, glimpse_kinds(),
                    "Glimpse mechanism: who chooses where to look, and how that is learned"},
                   {"attention.glimpse.num_glimpses",
@@ -253,11 +250,9 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
 Settings describe_reinforce(ReinforceConfig& reinforce, const Conditions& of) {
   const Condition hidden = unless(&reinforce.critic, "linear");
   const Condition actions = of.actions();
-  const Condition moves_entropy =
-      of.glimpse([](const GlimpseKind& kind) {
-        return kind.learning == Learning::reinforce && !kind.has_std;
-      }) ||
-      when(&of.agent.glimpse.learn_std);
+  const Condition moves_entropy = of.glimpse([](const GlimpseKind& kind) {
+    return kind.learning == Learning::reinforce && !kind.has_std;
+  }) || when(&of.agent.glimpse.learn_std);
   const Condition traces =
       when(&reinforce.reward, reward_kinds(),
            [](const std::string& name) { return find_reward(name).by_step; }) ||
@@ -271,67 +266,66 @@ Settings describe_reinforce(ReinforceConfig& reinforce, const Conditions& of) {
        location_estimators(),
        "Estimator of the gradient of sampled locations",
        {of.recurrent(), of.glimpse([](const GlimpseKind& kind) { return kind.has_path; })}}};
-  append(
-      all,
-      {{"reinforce.advantage", &reinforce.advantage, advantage_estimators(),
-        "Estimator of the advantage"},
-       {"reinforce.critic",
-        &reinforce.critic,
-        critic_kinds(),
-        "Network that predicts the return",
-        {baseline}},
-       {"reinforce.critic_hidden",
-        &reinforce.critic_hidden,
-        kLayerWidth,
-        "Width of the critic's hidden layer",
-        {baseline, hidden}},
-       {"reinforce.reward",
-        &reinforce.reward,
-        reward_kinds(),
-        "Reward of an answer",
-        {of.answers()}},
-       {"reinforce.weight", &reinforce.weight, kLossWeight, "Weight of the REINFORCE term"},
-       {"reinforce.entropy",
-        &reinforce.entropy,
-        kLossWeight,
-        "Weight of the bonus for the entropy of the location policy",
-        {moves_entropy}},
-       {"reinforce.baseline_weight",
-        &reinforce.baseline_weight,
-        kLossWeight,
-        "Weight of the critic's loss",
-        {baseline}},
-       {"reinforce.shared_baseline",
-        &reinforce.shared_baseline,
-        {},
-        "Whether the critic's loss trains the core",
-        {baseline}},
-       {"reinforce.constant",
-        &reinforce.constant,
-        closed(0, 1),
-        "Baseline of the advantage `constant`",
-        {when(&reinforce.advantage, Names{"constant"})}},
-       {"reinforce.trace",
-        &reinforce.trace,
-        closed(0, 1),
-        "Trace decay lambda of later rewards",
-        {traces}},
-       {"reinforce.discount",
-        &reinforce.discount,
-        closed(0, 1),
-        "Discount factor of rewards, per step",
-        {actions}},
-       {"reinforce.action_entropy",
-        &reinforce.action_entropy,
-        kLossWeight,
-        "Weight of the bonus for the entropy of the actions",
-        {actions}},
-       {"reinforce.ema_decay",
-        &reinforce.ema_decay,
-        kDecayRate,
-        "Decay of the moving average of returns",
-        {when(&reinforce.advantage, Names{"ema"})}}},
-      {of.reinforce()});
+  append(all,
+         {{"reinforce.advantage", &reinforce.advantage, advantage_estimators(),
+           "Estimator of the advantage"},
+          {"reinforce.critic",
+           &reinforce.critic,
+           critic_kinds(),
+           "Network that predicts the return",
+           {baseline}},
+          {"reinforce.critic_hidden",
+           &reinforce.critic_hidden,
+           kLayerWidth,
+           "Width of the critic's hidden layer",
+           {baseline, hidden}},
+          {"reinforce.reward",
+           &reinforce.reward,
+           reward_kinds(),
+           "Reward of an answer",
+           {of.answers()}},
+          {"reinforce.weight", &reinforce.weight, kLossWeight, "Weight of the REINFORCE term"},
+          {"reinforce.entropy",
+           &reinforce.entropy,
+           kLossWeight,
+           "Weight of the bonus for the entropy of the location policy",
+           {moves_entropy}},
+          {"reinforce.baseline_weight",
+           &reinforce.baseline_weight,
+           kLossWeight,
+           "Weight of the critic's loss",
+           {baseline}},
+          {"reinforce.shared_baseline",
+           &reinforce.shared_baseline,
+           {},
+           "Whether the critic's loss trains the core",
+           {baseline}},
+          {"reinforce.constant",
+           &reinforce.constant,
+           closed(0, 1),
+           "Baseline of the advantage `constant`",
+           {when(&reinforce.advantage, Names{"constant"})}},
+          {"reinforce.trace",
+           &reinforce.trace,
+           closed(0, 1),
+           "Trace decay lambda of later rewards",
+           {traces}},
+          {"reinforce.discount",
+           &reinforce.discount,
+           closed(0, 1),
+           "Discount factor of rewards, per step",
+           {actions}},
+          {"reinforce.action_entropy",
+           &reinforce.action_entropy,
+           kLossWeight,
+           "Weight of the bonus for the entropy of the actions",
+           {actions}},
+          {"reinforce.ema_decay",
+           &reinforce.ema_decay,
+           kDecayRate,
+           "Decay of the moving average of returns",
+           {when(&reinforce.advantage, Names{"ema"})}}},
+         {of.reinforce()});
   return all;
 }
 

@@ -51,10 +51,10 @@ inline Option threads_option(int* threads) {
           kThreads};
 }
 inline Option json_option(bool* json) { return {"--json", json, "Print one JSON document"}; }
-inline Option force_option(bool* force) { return {"--force", force, "Write over what is there"}; }
+inline Option force_option(bool* force) { return {"--force", force, "Overwrite existing files"}; }
 inline Option quiet_option(bool* quiet) { return {"--quiet", quiet, "Print nothing but errors"}; }
 inline Option strict_option(bool* strict) {
-  return {"--strict", strict, "Refuse settings that nothing reads, which are else told"};
+  return {"--strict", strict, "Treat unused settings as errors (default: warn)"};
 }
 
 /// Context of a command invocation.

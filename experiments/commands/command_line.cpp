@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "experiments/config/config.h"
 #include "experiments/config/setting_names.h"
 #include "experiments/runs/build_facts.h"
@@ -70,7 +71,7 @@ std::string option_fault(const CLI::App& command, const std::string& word) {
     hint = fmt::format("; a setting goes without dashes: {}=...", *key);
   else if (nearest)
     hint = or_nothing("--" + *nearest);
-  return fmt::format("--{} is no option of {}{}", name, command.get_name(), hint);
+  return fmt::format("--{} is not an option of {}{}", name, command.get_name(), hint);
 }
 
 // Names used by other programs.
@@ -117,7 +118,7 @@ constexpr const char* kFirstSteps =
     "First steps:\n"
     "  saccade record quickstart --out looks.mp4   film an agent that comes with it\n"
     "  saccade run quickstart                      train one, in half a minute\n"
-    "  saccade help run                            what a command takes";
+    "  saccade help run                            the options of a command";
 
 // Turns `help` and an empty line into --help, and `help run` into `run --help`.
 std::vector<std::string> without_help_command(std::vector<std::string> words,
@@ -165,15 +166,6 @@ const Command* read_command_line(std::span<const Command> commands, int argc,
   for (const Command& command : commands)
     if (app.got_subcommand(command.name)) return &command;
   return nullptr;
-}
-
-std::string shell_word(const std::string& word) {
-  constexpr const char* kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + '\'';
 }
 
 std::string typed(int argc, const char* const* argv) {

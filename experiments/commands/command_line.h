@@ -14,8 +14,6 @@ namespace saccade {
 const Command* read_command_line(std::span<const Command> commands, int argc,
                                  const char* const* argv);
 
-/// Returns a word, quoted if a shell requires it.
-std::string shell_word(const std::string& word);
 /// Returns the command as typed, quoted as a shell requires.
 std::string typed(int argc, const char* const* argv);
 

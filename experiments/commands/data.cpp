@@ -123,7 +123,7 @@ Ending call_download(DataLine& line, const Call& call) {
   line.download.out = line.out;
   line.download.force = line.force;
   if (download_data(line.download, call.stop_flag())) return Ending::done;
-  fmt::print(stderr, "stopped; the same command goes on with what is there\n");
+  fmt::print(stderr, "stopped; the same command continues the download\n");
   return Ending::stopped;
 }
 
@@ -147,7 +147,7 @@ Command data_command() {
                 "http://... or https://...: a folder that has the files, in place of where they "
                 "are published"},
                {"--scenes", &line->scenes,
-                fmt::format("preview: so many (default {})", line->preview.scenes),
+                fmt::format("preview: number of scenes (default {})", line->preview.scenes),
                 PreviewRequest::kScenes},
                force_option(&line->force)},
           .call =

@@ -54,7 +54,7 @@ Command metrics_command() {
   const auto line = std::make_shared<Line>();
   return {.name = "metrics",
           .group = "Experiments",
-          .about = "List what is measured: names, units, meanings, files",
+          .about = "List the metrics: names, units, meanings, files",
           .options = {{"pattern", &line->pattern, "Part of a name or of a meaning; default: all"},
                       json_option(&line->json)},
           .call =

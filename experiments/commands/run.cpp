@@ -29,7 +29,7 @@ Ending call_run(RunLine& line, const Call& call) {
   ranks.announce_end();
   if (done) return Ending::done;
   if (ranks.first())
-    std::fputs(fmt::format("stopped and saved; go on with: {}{}\n", printable(call.command),
+    std::fputs(fmt::format("stopped and saved; continue with: {}{}\n", printable(call.command),
                            line.request.resume ? "" : " --resume")
                    .c_str(),
                stderr);
@@ -41,29 +41,27 @@ Ending call_run(RunLine& line, const Call& call) {
 Command run_command() {
   const auto line = std::make_shared<RunLine>();
   RunRequest& request = line->request;
-  return {
-      .name = "run",
-      .group = "Train and test",
-      .about = "Train, evaluate and test an experiment or a study",
-      .options = {config_option(&request.config),
-                  overrides_option(&request.overrides),
-                  {"--out", &request.out,
-                   "The folder of the run or study (default: runs/<name>/...)"},
-                  {"--resume", &request.resume,
-                   "Go on from the last checkpoint, if any (there is no --force: a run is never "
-                   "written over)"},
-                  threads_option(&request.threads),
-                  {"--jobs", &request.jobs,
-                   "Runs of a study at once, which divide the threads (default: as many as "
-                   "there are threads)",
-                   StudyRequest::kJobs},
-                  quiet_option(&request.quiet),
-                  strict_option(&request.strict),
-                  {"--dry-run", &line->dry_run, "List the runs and how long they will take"}},
-      .call = [line](const Call& call) { return call_run(*line, call); },
-      .joins_ranks = true,
-      .examples = {"saccade run quickstart attention.glimpse.kind=hard_gaussian,soft_grid",
-                   "saccade run experiments/hard_vs_soft.yaml --jobs 2 --resume"}};
+  return {.name = "run",
+          .group = "Train and test",
+          .about = "Train, evaluate and test an experiment or a study",
+          .options =
+              {config_option(&request.config),
+               overrides_option(&request.overrides),
+               {"--out", &request.out, "The folder of the run or study (default: runs/<name>/...)"},
+               {"--resume", &request.resume,
+                "Continue from the last checkpoint, if there is one (a run is never overwritten)"},
+               threads_option(&request.threads),
+               {"--jobs", &request.jobs,
+                "Runs of a study that train at once and share the threads (default: one a "
+                "thread)",
+                StudyRequest::kJobs},
+               quiet_option(&request.quiet),
+               strict_option(&request.strict),
+               {"--dry-run", &line->dry_run, "List the runs and how long they will take"}},
+          .call = [line](const Call& call) { return call_run(*line, call); },
+          .joins_ranks = true,
+          .examples = {"saccade run quickstart attention.glimpse.kind=hard_gaussian,soft_grid",
+                       "saccade run experiments/hard_vs_soft.yaml --jobs 2 --resume"}};
 }
 
 }  // namespace saccade

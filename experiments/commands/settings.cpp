@@ -127,7 +127,7 @@ Command settings_command() {
           .options = {{"pattern", &line->pattern, "Part of a key or of a meaning; default: all"},
                       json_option(&line->json),
                       {"--schema", &line->schema,
-                       "A JSON schema of all of them, by which editors complete and check"}},
+                       "Print a JSON schema, with which editors complete and check a file"}},
           .call =
               [line](const Call&) {
                 say(line->schema ? settings_schema() : list_settings(line->pattern, line->json));

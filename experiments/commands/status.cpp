@@ -1,5 +1,4 @@
-#include "experiments/commands/status.h"
-#include "experiments/commands/command.h"
+#include "experiments/training/study_status.h"
 
 #include <fmt/format.h>
 
@@ -9,11 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/error.h"
+#include "experiments/commands/command.h"
 #include "experiments/files/json_text.h"
-#include "experiments/runs/finished_run.h"
-#include "experiments/runs/run_status.h"
-#include "experiments/training/run_study.h"
 
 namespace saccade {
 namespace {
@@ -23,25 +19,6 @@ using State = RunStatus::State;
 
 constexpr std::array kStates = {State::done, State::running, State::failed, State::stopped,
                                 State::waiting};
-
-struct Listed {
-  fs::path study;
-  std::vector<fs::path> runs;  // their folders
-};
-
-Listed list_runs(const StatusOptions& options) {
-  if (fs::is_directory(options.study)) {
-    if (!options.overrides.empty() || !options.out.empty())
-      throw InputError(fmt::format(
-          "{}: is a folder, which says all; overrides and --out go with the file of a study",
-          options.study.string()));
-    return {options.study, find_runs(options.study)};
-  }
-  const Study study = require_study(options.study, options.overrides);
-  Listed listed{folder_of(study, options.out), {}};
-  for (const StudyRun& run : study.runs) listed.runs.push_back(run.folder_in(listed.study));
-  return listed;
-}
 
 std::string counts(const std::vector<RunStatus>& runs) {
   std::string text = fmt::format("{} {}", runs.size(), runs.size() == 1 ? "run" : "runs");
@@ -72,24 +49,24 @@ std::string name_in(const fs::path& study, const fs::path& run) {
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
 
-std::string to_table(const Listed& listed, const std::vector<RunStatus>& runs) {
-  std::string text = fmt::format("{}: {}\n", listed.study.string(), counts(runs));
+std::string to_table(const StudyStatus& status) {
+  std::string text = fmt::format("{}: {}\n", status.study.string(), counts(status.runs));
   std::vector<std::string> names;
   std::size_t width = 0;
-  for (const RunStatus& run : runs) {
-    names.push_back(name_in(listed.study, run.folder));
+  for (const RunStatus& run : status.runs) {
+    names.push_back(name_in(status.study, run.folder));
     width = std::max(width, names.back().size());
   }
-  for (std::size_t i = 0; i < runs.size(); ++i)
-    text += fmt::format("  {:<{}}  {}\n", names[i], width, line_of(runs[i]));
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += fmt::format("  {:<{}}  {}\n", names[i], width, line_of(status.runs[i]));
   return text;
 }
 
-std::string to_json(const Listed& listed, const std::vector<RunStatus>& runs) {
-  nlohmann::ordered_json document{{"study", listed.study.string()}};
+std::string to_json(const StudyStatus& status) {
+  nlohmann::ordered_json document{{"study", status.study.string()}};
   for (const State state : kStates)
-    document[name_of(state)] = std::ranges::count(runs, state, &RunStatus::state);
-  for (const RunStatus& run : runs) {
+    document[name_of(state)] = std::ranges::count(status.runs, state, &RunStatus::state);
+  for (const RunStatus& run : status.runs) {
     nlohmann::ordered_json one{
         {"folder", run.folder.string()}, {"status", name_of(run.state)}, {"share", run.share}};
     if (run.error) one[run.state == State::done ? "test/error" : "train/error"] = *run.error;
@@ -105,26 +82,25 @@ std::string to_json(const Listed& listed, const std::vector<RunStatus>& runs) {
 
 }  // namespace
 
-std::string status(const StatusOptions& options) {
-  const Listed listed = list_runs(options);
-  std::vector<RunStatus> runs;
-  for (const fs::path& run : listed.runs) runs.push_back(status_of(RunFolder(run)));
-  return options.json ? to_json(listed, runs) : to_table(listed, runs);
-}
-
 Command status_command() {
-  const auto options = std::make_shared<StatusOptions>();
+  struct Line {
+    StatusRequest request;
+    bool json = false;
+  };
+  const auto line = std::make_shared<Line>();
   return {.name = "status",
           .group = "Studies on many machines",
           .about = "Show how a run or the runs of a study stand",
-          .options = {{"study", &options->study, "Study: its folder or its file (YAML)",
+          .options = {{"study", &line->request.study, "Study: its folder or its file (YAML)",
                        Option::kRequired},
-                      overrides_option(&options->overrides),
-                      {"--out", &options->out, "With the file: the folder that run was told"},
-                      json_option(&options->json)},
+                      overrides_option(&line->request.overrides),
+                      {"--out", &line->request.out,
+                       "With a file: the folder that was given to `run --out`"},
+                      json_option(&line->json)},
           .call =
-              [options](const Call&) {
-                say(status(*options));
+              [line](const Call&) {
+                const StudyStatus status = study_status(line->request);
+                say(line->json ? to_json(status) : to_table(status));
                 return Ending::done;
               },
           .examples = {"saccade status runs/hard_vs_soft", "saccade status hard_vs_soft --json"}};

@@ -32,10 +32,10 @@ fs::path out_folder(const CompareRequest& request) {
 void require_free(const std::vector<fs::path>& files, bool force) {
   for (const fs::path& file : files)
     if (!force && fs::exists(file))
-      throw InputError(fmt::format(
-          "{}: exists already and is left as it is; --force writes over it, --out DIR chooses "
-          "another folder",
-          file.string()));
+      throw InputError(
+          fmt::format("{}: exists already; --force writes over it, --out DIR chooses "
+                      "another folder",
+                      file.string()));
 }
 
 // Files that take their places together, when all are whole. What fails before leaves what was

@@ -80,7 +80,7 @@ void ConfigReader::read_assignment(const Assignment& assignment) {
   for (const Setting& setting : settings())
     if (key.starts_with(setting.key + "."))
       fail(nowhere,
-           fmt::format("{} is no section; allowed: {}", setting.key, allowed_values(setting)));
+           fmt::format("{} is not a section; allowed: {}", setting.key, allowed_values(setting)));
   const Setting* setting = find_setting(key);
   if (setting == nullptr) fail_unknown(nowhere, key);
   const auto place_of = [&](const YAML::Mark& mark) { return place(mark); };
@@ -99,13 +99,14 @@ void ConfigReader::read_section(const YAML::Node& node, const std::string& secti
                                 const YAML::Mark& mark) {
   if (node.IsNull()) return;
   if (!node.IsMap()) {
-    if (section.empty()) fail(mark, describe(node) + " is no configuration; allowed: key: value");
-    fail(mark, fmt::format("{}: {} is no section; its keys: {}", section, describe(node),
+    if (section.empty())
+      fail(mark, describe(node) + " is not a configuration; allowed: key: value");
+    fail(mark, fmt::format("{}: {} is not a section; its keys: {}", section, describe(node),
                            keys_in(section)));
   }
   for (const auto& pair : node) {
     const YAML::Mark key_mark = pair.first.Mark();
-    if (!pair.first.IsScalar()) fail(key_mark, describe(pair.first) + " is no key");
+    if (!pair.first.IsScalar()) fail(key_mark, describe(pair.first) + " is not a key");
     const std::string key = (section.empty() ? "" : section + ".") + pair.first.Scalar();
     if (is_study_key(key)) {
       if (study_ == StudyKeys::passed_over) continue;
@@ -200,7 +201,7 @@ void ConfigReader::read(const YAML::Node& node, const Setting& setting,
   if (!node.IsSequence()) reject(node, setting, "is not a list");
   field.clear();
   for (const YAML::Node& one : node) {
-    if (!one.IsScalar() || !is_word(one.Scalar())) reject(one, setting, "is no such name");
+    if (!one.IsScalar() || !is_word(one.Scalar())) reject(one, setting, "is not such a name");
     field.push_back(one.Scalar());
   }
 }

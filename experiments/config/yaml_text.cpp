@@ -62,7 +62,7 @@ YAML::Node load_yaml(const std::string& text,
   const auto fail = [&](const YAML::Mark& mark, const std::string& message) {
     throw InputError(place(mark) + ": " + message);
   };
-  if (!is_utf8(text)) fail(YAML::Mark(), "is no UTF-8");
+  if (!is_utf8(text)) fail(YAML::Mark(), "is not UTF-8");
   try {
     std::istringstream stream(text);
     YAML::Parser parser(stream);
@@ -73,8 +73,7 @@ YAML::Node load_yaml(const std::string& text,
       fail(documents.starts[1], "a second YAML document ('---'); allowed: one");
     return YAML::Load(text);
   } catch (const TooMany& many) {
-    fail(many.mark,
-         fmt::format("more than {} keys and values; allowed: at most so many", kMostYamlValues));
+    fail(many.mark, fmt::format("more than {} keys and values", kMostYamlValues));
   } catch (const YAML::Exception& error) {
     fail(error.mark, "not valid YAML: " + abridged(error.msg));
   }

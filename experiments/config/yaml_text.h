@@ -10,7 +10,7 @@ namespace saccade {
 /// Keys and values that no configuration has: a study can list some thousands.
 inline constexpr int kMostYamlValues = 50'000;
 
-/// The one document of a text. Throws InputError where it is no UTF-8, no YAML, several documents
+/// The one document of a text. Throws InputError where it is not UTF-8, no YAML, several documents
 /// or has more than kMostYamlValues; `place` says where a mark is.
 YAML::Node load_yaml(const std::string& text,
                      const std::function<std::string(const YAML::Mark&)>& place);

@@ -214,13 +214,13 @@ Outcome ask(const std::string& url, const Download& file, Transfer& transfer, in
     case CURLE_RANGE_ERROR:
       return another("it cannot send the rest of a file");
     case CURLE_HTTP_RETURNED_ERROR:
-      if (status == kNoSuchRange) return another("it has no such rest of the file");
+      if (status == kNoSuchRange) return another("it does not have the rest of the file");
       return {Try::refused, fmt::format("HTTP status {}", status)};
     default:
       if (code == CURLE_OPERATION_TIMEDOUT && is_connected(curl.get()))
         return {Try::too_slow,
-                fmt::format("slower than {} bytes a second for {} s; what came is kept, and the "
-                            "same command goes on with it",
+                fmt::format("slower than {} bytes a second for {} s; the same command "
+                            "continues the download",
                             kLeastSpeed, stall)};
       return {Try::broke_off, *error != '\0' ? error : curl_easy_strerror(code)};
   }
@@ -275,7 +275,7 @@ bool download(const Download& file, DownloadProgress& progress, const std::atomi
   if (outcome.how == Try::stopped) return false;
   if (outcome.how != Try::whole)
     throw DownloadFailure(
-        fmt::format("{} cannot be had:{}", file.target.filename().string(), faults));
+        fmt::format("download of {} failed:{}", file.target.filename().string(), faults));
   part.move_to(file.target);
   return true;
 }

@@ -40,7 +40,7 @@ std::vector<fs::path> export_agent(const ExportRequest& request) {
     throw InputError(
         "saccade export: nothing to write; allowed: --npz FILE, --onnx FILE, --agent DIR");
   if (request.unrolled && request.onnx.empty())
-    throw InputError("--unrolled: says what is in the file of --onnx, which is not asked for");
+    throw InputError("--unrolled: has no effect without --onnx");
   require_suffix("--npz", request.npz, ".npz");
   require_suffix("--onnx", request.onnx, ".onnx");
   const Trained trained(request.run_folder);

@@ -99,7 +99,7 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"test/earned", "share", kInSummary, "of what could be; of actions"},
 
     {"test/error_by_glimpse", "share", kInDetails, "(T): if asked after so many glimpses"},
-    {"test/confusion", "scenes", kInDetails, "(C, C): rows are what was there"},
+    {"test/confusion", "scenes", kInDetails, "(C, C): rows are the labels"},
     {"attention/look_map", "", kInDetails, "weight of the finest patches, mean of a look"},
 
     {"seeds", "runs", kInCompare, ""},

@@ -92,7 +92,7 @@ std::unique_ptr<VideoFile> open_mp4(const fs::path& path, const VideoShape& shap
 std::unique_ptr<VideoFile> open_video(const fs::path& path, const VideoShape& shape) {
   if (path.extension() == ".mp4") return open_mp4(path, shape);
   if (path.extension() == ".gif") return open_gif(path, shape);
-  throw InputError(fmt::format("{}: '{}' is no suffix of a video; formats that work: {}",
+  throw InputError(fmt::format("{}: '{}' is not a suffix of a video; formats that work: {}",
                                path.string(), path.extension().string(), join(video_formats())));
 }
 

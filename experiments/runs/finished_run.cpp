@@ -104,7 +104,8 @@ void find_listed(const fs::path& folder, std::vector<fs::path>& runs) {
   for (std::string line; std::getline(study, line);) {
     const fs::path run = fs::path(line).lexically_normal();
     if (run.empty() || run.is_absolute() || *run.begin() == "..")
-      throw InputError(fmt::format("{}: '{}' is no folder inside", file.string(), abridged(line)));
+      throw InputError(
+          fmt::format("{}: '{}' is not a folder inside", file.string(), abridged(line)));
     runs.push_back(folder / run);
   }
 }
@@ -132,7 +133,8 @@ bool is_finished(const RunFolder& folder) {
 
 FinishedRun read_trained_run(const fs::path& path) {
   const RunFolder folder(path);
-  if (!is_run(path)) throw InputError(fmt::format("{}: is no run folder", path.string()));
+  if (!is_run(path))
+    throw InputError(fmt::format("{}: not a run folder: no config.yaml", path.string()));
   folder.require_no_links();
   if (!is_finished(folder)) throw InputError(fmt::format("{}: is not finished", path.string()));
   FinishedRun run;

@@ -52,8 +52,7 @@ void for_each_row(const fs::path& path, const Row& row) {
   std::string_view rest = text;
   for (std::size_t line = 1; !rest.empty(); ++line) {
     if (line > kMostRows + 1)
-      throw InputError(
-          fmt::format("{}: more than {} rows; allowed: at most so many", path.string(), kMostRows));
+      throw InputError(fmt::format("{}: more than {} rows", path.string(), kMostRows));
     row(line, cells_of(next_part(rest, '\n')));
   }
 }
@@ -89,7 +88,8 @@ class CurveColumns {
   double value(std::size_t line, std::string_view cell, Metric metric) const {
     const std::string where = fmt::format("{}: line {}, '{}'", path_.string(), line, metric.name());
     const std::optional<double> number = number_in(cell);
-    if (!number) throw InputError(fmt::format("{}: '{}' is no number", where, cell.substr(0, 40)));
+    if (!number)
+      throw InputError(fmt::format("{}: '{}' is not a number", where, cell.substr(0, 40)));
     return checked(metric, *number, where);
   }
 
@@ -128,8 +128,8 @@ std::vector<ValidPoint> read_curve(const fs::path& path) {
     const std::optional<ValidPoint> point = columns->point(line, cells);
     if (point) curve.push_back(*point);
     if (curve.size() > kMostEvaluations)
-      throw InputError(fmt::format("{}: more than {} evaluations; allowed: at most so many",
-                                   path.string(), kMostEvaluations));
+      throw InputError(
+          fmt::format("{}: more than {} evaluations", path.string(), kMostEvaluations));
   });
   if (!columns) throw InputError(fmt::format("{}: is empty", path.string()));
   return curve;

@@ -52,7 +52,7 @@ RunDocument::RunDocument(const std::filesystem::path& path, std::uintmax_t most_
     : name_(path.string()),
       json_(std::make_shared<Json>(
           Json::parse(read_text(path, most_bytes), nullptr, /*allow_exceptions=*/false))) {
-  if (!json_->is_object()) throw InputError(fmt::format("{}: is no JSON object", name_));
+  if (!json_->is_object()) throw InputError(fmt::format("{}: is not a JSON object", name_));
 }
 
 RunDocument::RunDocument(std::string name, std::shared_ptr<const Json> json)

@@ -205,10 +205,10 @@ void RunFolder::require_no_links() const {
 
 void RunFolder::require_new() const {
   if (exists())
-    throw InputError(fmt::format(
-        "{}: exists already and is left as it is; --resume goes on from it, --out DIR chooses "
-        "another folder",
-        path_.string()));
+    throw InputError(
+        fmt::format("{}: exists already; --resume continues it, --out DIR chooses "
+                    "another folder",
+                    path_.string()));
 }
 
 void RunFolder::keep_last_checkpoint() const {

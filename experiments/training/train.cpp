@@ -58,7 +58,7 @@ bool train_watched(Training& training, const Config& config, const RunFolder& fo
   } catch (const LostRank& error) {
     ranks.stop_watching();
     training.rescue();
-    throw LostRank(fmt::format("rank {}: {}; the run goes on with --resume from {}", ranks.rank(),
+    throw LostRank(fmt::format("rank {}: {}; --resume continues the run from {}", ranks.rank(),
                                error.what(), last));
   }
 }
@@ -74,9 +74,8 @@ bool shows_finished(const Config& config, const RunFolder& folder, const Trainin
     restore_lost_files(folder, config, request.command, ranks.count(), threads);
     finished = is_done(folder, config);
     if (!finished) return;
-    progress.note(fmt::format(
-        "{} is finished: nothing is left to train or to test. What it found:\n\n{}\n{}\n",
-        config.name, table_of_finished(folder, config), folder.path().string()));
+    progress.note(fmt::format("{} is finished. Its results:\n\n{}\n{}\n", config.name,
+                              table_of_finished(folder, config), folder.path().string()));
   });
   return ranks.any(finished);
 }
@@ -119,9 +118,9 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
       word = training->warm_start(request.strict);
       lock->require_own();
       if (const auto aside = folder.set_metrics_aside())
-        word +=
-            fmt::format("{}: had no checkpoint to go on from and begins anew; its rows are in {}\n",
-                        folder.path().string(), aside->string());
+        word += fmt::format(
+            "{}: had no checkpoint to continue from and starts again; its rows are in {}\n",
+            folder.path().string(), aside->string());
       folder.create(config, request.command, meta);
       training->begin();
     }

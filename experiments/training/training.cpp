@@ -80,7 +80,7 @@ Checkpoint Training::newest_checkpoint(std::string& word) const {
         throw InputError(fmt::format("{}; and {}", fault.what(), other.what()));
       }
     }();
-    word = fmt::format("{}; goes on from {}, {} updates\n", fault.what(),
+    word = fmt::format("{}; continues from {}, {} updates\n", fault.what(),
                        folder_.previous_checkpoint().string(), previous.updates());
     return previous;
   }
@@ -120,8 +120,8 @@ std::string Training::word_on_length(std::int64_t episodes_before) const {
   const double before =
       std::min(1.0, static_cast<double>(episodes()) / static_cast<double>(episodes_before));
   return fmt::format(
-      "goes on from {} episodes to {} in place of {}: what changes over a training is stretched "
-      "over all of it, so that the learning rate goes from {:.2g} to {:.2g} now\n",
+      "continues from {} episodes to {} instead of {}: schedules are stretched over the whole "
+      "training, so that the learning rate goes from {:.2g} to {:.2g} now\n",
       episodes(), task_.config.agent.training.episodes, episodes_before, rate(before),
       rate(learner_.progress()));
 }

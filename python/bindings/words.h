@@ -6,7 +6,7 @@
 namespace saccade::python {
 
 /// Translates a library message to Python, where command-line options are keyword arguments:
-/// "--resume goes on" becomes "resume=True goes on", "--out DIR" becomes "out=DIR", "--fps 0:
+/// "--resume continues" becomes "resume=True continues", "--out DIR" becomes "out=DIR", "--fps 0:
 /// allowed" becomes "fps: 0; allowed", and `saccade data mnist` in backquotes becomes
 /// saccade.data.download("mnist").
 std::string in_python(std::string_view message);

@@ -277,7 +277,8 @@ TEST_CASE("a checkpoint of a later version is refused with that version") {
   const SavedCheckpoint saved(trained.learner);
   write_safetensors(saved.file, {}, {{"format", "saccade checkpoint 12"}});
   CHECK(saved.without_path(message_of<NewerCheckpoint>([&] { Checkpoint{saved.file}; })) ==
-        "is of a later version of this program ('saccade checkpoint 12'; this one reads 'saccade "
+        "was written by a later version of this program ('saccade checkpoint 12'; this one reads "
+        "'saccade "
         "checkpoint 1'): read it with that one");
 }
 

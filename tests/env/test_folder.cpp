@@ -79,7 +79,7 @@ TEST_CASE("an image folder is read by class") {
 TEST_CASE("an image folder's class names must be UTF-8") {
   TemporaryFolder folder;
   write_classes(folder.path, {"caf\xc3\xa9", "th\xe9"}, 12);
-  check_contains(folder_fault(folder.path), {"th\xe9: the name of a class is no UTF-8"});
+  check_contains(folder_fault(folder.path), {"th\xe9: the name of a class is not UTF-8"});
   fs::rename(folder.path / "th\xe9", folder.path / "th\xc3\xa9");
   CHECK(read_folder(folder.path, 0).class_names ==
         std::vector<std::string>{"caf\xc3\xa9", "th\xc3\xa9"});

@@ -253,7 +253,7 @@ TEST_CASE("an impossible bag or transcript is refused by key") {
         "scene.num_digits: 0; an empty bag has no largest digit; allowed: 1 to 16");
   CHECK(bag({60, 60}, 4, -1) ==
         "scene.min_digits: -1; an empty bag has no largest digit; allowed: 1 to scene.num_digits "
-        "(4), or 0 for always so many");
+        "(4), or 0 for always that many");
   CHECK(bag({60, 60}, 17) == "scene.num_digits: 17; allowed: 1 to 16");
   CHECK(bag({60, 60}, 3, 4) ==
         "scene.min_digits: 4 is more than scene.num_digits: 3; allowed: 0 to 3");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "experiments/commands/command_line.h"
 #include "experiments/config/config.h"
 #include "tests/experiments/program.h"
@@ -17,7 +18,7 @@ using Result = Program::Result;
 
 // The command that an interrupted run suggests for continuing.
 std::string command_to_go_on(const Result& result) {
-  const std::string start = "stopped and saved; go on with: ";
+  const std::string start = "stopped and saved; continue with: ";
   INFO("standard error: " << result.err);
   CHECK(result.code == 130);
   REQUIRE(result.err.starts_with(start));
@@ -40,12 +41,13 @@ TEST_CASE("bad usage is refused with one message and exit code 2") {
   check({"--quiet", "run", "tiny.yaml"}, "The following argument was not expected: --quiet");
   check({"run"}, "config is required");
   check({"eval"}, "run_dir is required");
-  check({"run", "tiny.yaml", "--quite"}, "--quite is no option of run; did you mean '--quiet'?");
+  check({"run", "tiny.yaml", "--quite"},
+        "--quite is not an option of run; did you mean '--quiet'?");
   check({"run", "tiny.yaml", "--seed", "3"},
-        "--seed is no option of run; a setting goes without dashes: seed=...");
+        "--seed is not an option of run; a setting goes without dashes: seed=...");
   check({"run", "tiny.yaml", "--lr=3"},
-        "--lr is no option of run; a setting goes without dashes: training.learning_rate=...");
-  check({"eval", "out", "--xyz"}, "--xyz is no option of eval; --help");
+        "--lr is not an option of run; a setting goes without dashes: training.learning_rate=...");
+  check({"eval", "out", "--xyz"}, "--xyz is not an option of eval; --help");
   check({"recrod"}, "unknown command 'recrod'; did you mean 'record'?; allowed: run, eval, ");
   check({"run", "tiny.yaml", "--threads", "0"}, "--threads: ");
   for (const char* jobs : {"0", "-1", "1025", "many"})
@@ -117,7 +119,7 @@ TEST_CASE("bad configurations and data are refused with one message and exit cod
                   "attention.glimpse.tiles=[13, 4]"},
                  "attention.glimpse.tiles: [13, 4] do not part a canvas of 13 x 15 pixels");
   }
-  check({"run", "tiny.yaml", "--out", "out"}, "out: exists already and is left as it is");
+  check({"run", "tiny.yaml", "--out", "out"}, "out: exists already");
   check({"run", "tiny.yaml", "--out", "tiny.yaml/out"}, "tiny.yaml/out: the folder cannot be made");
   check({"run", "tiny.yaml", "--out", "out", "--resume", "seed=2"},
         "out: has a finished run with another configuration: seed: 1 there, 2 now");

@@ -166,7 +166,8 @@ TEST_CASE("a failed download says which files to put where") {
   set.files[1].urls.push_back(HttpServer::dead_url("/two"));
   const std::string fault = set.fault<DownloadFailure>();
   CAPTURE(fault);
-  CHECK(fault.starts_with("two cannot be had:\n  " + set.files[1].urls[0] + ": HTTP status 404\n"));
+  CHECK(fault.starts_with("download of two failed:\n  " + set.files[1].urls[0] +
+                          ": HTTP status 404\n"));
   CHECK(contains(fault, "put them into " + (set.folder.path / "set").string() + ":"));
   for (const PublishedFile& file : set.files)
     CHECK(contains(fault, fmt::format("  {}\n    as {}, {} bytes, SHA-256 {}", file.urls.back(),
@@ -235,7 +236,7 @@ TEST_CASE("saccade data downloads into the cache folder, and exits with 1 on fai
   CHECK(refused.code == 1);
   CHECK(refused.out == "");
   CHECK(server.answer_spec() == AnswerSpec{"/copies/train-images-idx3-ubyte.gz"});
-  CHECK(contains(refused.err, "saccade: train-images-idx3-ubyte.gz cannot be had:\n"));
+  CHECK(contains(refused.err, "saccade: download of train-images-idx3-ubyte.gz failed:\n"));
   CHECK(contains(refused.err, "put them into " + (typed.path / "cache/saccade/fashion").string()));
   CHECK(
       contains(refused.err, "SHA-256 a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc"));
@@ -261,7 +262,7 @@ TEST_CASE("an interrupted saccade data keeps the part and exits with 130") {
   program.send(SIGINT);
   const Program::Result result = program.finish();
   CHECK(result.code == 130);
-  CHECK(result.err == "stopped; the same command goes on with what is there\n");
+  CHECK(result.err == "stopped; the same command continues the download\n");
   CHECK(fs::file_size(part) == 50'000);
 }
 

@@ -234,7 +234,8 @@ TEST_CASE("if a place lacks the file, the next one continues the part") {
   fs::remove(wanted.file.target);
   const std::string dead = HttpServer::dead_url("/d");
   const std::string fault = wanted.fault({missing.url("/a"), broken.url("/b"), dead});
-  CHECK(contains(fault, "file cannot be had:\n  " + missing.url("/a") + ": HTTP status 404\n"));
+  CHECK(
+      contains(fault, "download of file failed:\n  " + missing.url("/a") + ": HTTP status 404\n"));
   CHECK(contains(fault, "\n  " + broken.url("/b") + ": "));
   CHECK(contains(fault, "\n  " + dead + ": Failed to connect"));
   CHECK(fs::file_size(wanted.part()) == 5'000);  // to be resumed
@@ -276,9 +277,9 @@ TEST_CASE("a server that sends only a few bytes per second is given up") {
   wanted.file.urls = {slow.url("/file")};
   const std::string fault =
       message_of<DownloadFailure>([&] { download(wanted.file, stops, wanted.stop, /*stall=*/2); });
-  CHECK(fault == "file cannot be had:\n  " + slow.url("/file") +
-                     ": slower than 1000 bytes a second for 2 s; what came is kept, and the same "
-                     "command goes on with it");
+  CHECK(fault == "download of file failed:\n  " + slow.url("/file") +
+                     ": slower than 1000 bytes a second for 2 s; the same command "
+                     "continues the download");
   CHECK_FALSE(wanted.stop);
   CHECK(slow.answer_spec() == AnswerSpec{"/file"});  // not asked again
   CHECK(fs::file_size(wanted.part()) > 0);

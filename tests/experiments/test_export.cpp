@@ -203,7 +203,7 @@ TEST_CASE("export refuses invalid requests before writing anything") {
   CHECK(export_fault({.run_folder = folder}) ==
         "saccade export: nothing to write; allowed: --npz FILE, --onnx FILE, --agent DIR");
   CHECK(contains(export_fault({.run_folder = folder, .npz = npz, .unrolled = true}),
-                 "--unrolled: says"));
+                 "--unrolled: has no effect"));
   CHECK(contains(export_fault({.run_folder = folder, .npz = onnx}),
                  "unknown suffix '.onnx'; allowed: .npz"));
   CHECK(contains(export_fault({.run_folder = folder, .npz = npz, .onnx = onnx, .unrolled = true}),

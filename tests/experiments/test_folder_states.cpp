@@ -221,7 +221,7 @@ TEST_CASE("rows of a run without a checkpoint are set aside") {
     const Program::Result result = run_saccade(tiny.path, words);
     CHECK(result.code == 0);
     CHECK(contains(result.out,
-                   "out: had no checkpoint to go on from and begins anew; its rows are "
+                   "out: had no checkpoint to continue from and starts again; its rows are "
                    "in out/metrics.before-2.csv\n"));
     CHECK(bytes_of(out / "metrics.before-2.csv") == bytes_of(whole / "metrics.csv"));
     CHECK(bytes_of(out / "metrics.before.csv") == "older");
@@ -331,7 +331,7 @@ TEST_CASE("--resume of a finished run shows its table and reads no data") {
   fs::remove_all(tiny.path / "data");
   const Program::Result again = run_saccade(tiny.path, words);
   check_done(again);
-  CHECK(again.out.starts_with("tiny is finished: nothing is left to train or to test. "));
+  CHECK(again.out.starts_with("tiny is finished. Its results:"));
   CHECK(contents(tiny.path / "out") == before);
 
   // The table of the test line by line, except for what summary.json does not keep.

@@ -89,10 +89,10 @@ TEST_CASE("a test.json with inconsistent sizes or values is reported and left ou
         map + "'weights' has 1 value; allowed: 195");
   CHECK(reason("/attention~1look_map", Json::array()) ==
         "'attention/look_map': a list; allowed: an object");
-  CHECK(tiny.reason("test.json", "[]") == "is no JSON object");
-  CHECK(tiny.reason("test.json", "") == "is no JSON object");
+  CHECK(tiny.reason("test.json", "[]") == "is not a JSON object");
+  CHECK(tiny.reason("test.json", "") == "is not a JSON object");
   CHECK(tiny.reason("test.json", R"({"class_names": )" + std::string(100000, '[')) ==
-        "is no JSON object");
+        "is not a JSON object");
 }
 
 TEST_CASE("invalid UTF-8 in a run is replaced in JSON") {
@@ -151,8 +151,8 @@ TEST_CASE("a metrics.csv that is incomplete or has impossible numbers is reporte
     CHECK(contains(reason(row(number, "1")), "; allowed: 0 to 1"));
   CHECK(reason(row("0.5", "1e300")) ==
         "line 2, 'time/elapsed': 1e+300; allowed: 0 to 1000000000000");
-  CHECK(reason(row("0.5", "")) == "line 2, 'time/elapsed': '' is no number");
-  CHECK(reason(row("0.5x", "1")) == "line 2, 'valid/error': '0.5x' is no number");
+  CHECK(reason(row("0.5", "")) == "line 2, 'time/elapsed': '' is not a number");
+  CHECK(reason(row("0.5x", "1")) == "line 2, 'valid/error': '0.5x' is not a number");
   fs::remove(tiny.bad / "metrics.csv");
   CHECK(contains(gather(std::vector{tiny.good, tiny.bad}).left_out.at(0).reason,
                  "metrics.csv: cannot be read: No such file or directory"));

@@ -144,7 +144,7 @@ TEST_CASE("data preview writes a sheet, and never overwrites a file") {
   CHECK(sheet.rows == 14 + 4 * (20 + 13 * 12 + 14));
 
   const auto before = contents(tiny.path);
-  check_refused(run({"--out", "sheet.png"}), "sheet.png: exists already and is left as it is");
+  check_refused(run({"--out", "sheet.png"}), "sheet.png: exists already");
   check_refused(run({"--out", "sheet.gif"}), "sheet.gif: unknown suffix '.gif'; allowed: .png");
   check_refused(run({"--out", "none/sheet.png"}), "none/sheet.png: cannot be written: No such");
   check_refused(run({"seeds=2", "--out", "a.png"}), "tiny.yaml: a study");

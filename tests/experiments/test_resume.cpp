@@ -239,7 +239,7 @@ TEST_CASE("a finished run can be extended to more episodes, and its test is kept
   const RunRequest longer = resumed(tiny.options("out", {"training.episodes=384"}));
   StopsAt stops(256);
   CHECK_FALSE(run_until(longer, stops, stops.stop));
-  CHECK(contains(stops.notes, "goes on from 192 episodes to 384 in place of 192: "));
+  CHECK(contains(stops.notes, "continues from 192 episodes to 384 instead of 192: "));
   CHECK(bytes_of(out / "summary.before.json") == summary);
   CHECK(bytes_of(out / "test.before.json") == test);
   CHECK_FALSE(fs::exists(out / "summary.json"));
@@ -333,7 +333,8 @@ TEST_CASE("if the last checkpoint is damaged, the previous one is used") {
         run_saccade(tiny.path, {"run", tiny.yaml.string(), "--resume", "--out", "out"});
     CHECK(result.code == 0);
     CHECK(contains(result.out, "out/checkpoints/last.safetensors: "));
-    CHECK(contains(result.out, "; goes on from out/checkpoints/previous.safetensors, 4 updates\n"));
+    CHECK(
+        contains(result.out, "; continues from out/checkpoints/previous.safetensors, 4 updates\n"));
     CHECK((bytes_of(options.out / "checkpoints/damaged.safetensors") == bytes));
     CHECK((bytes_of(last) == bytes_of(whole / kLast)));
     CHECK((bytes_of(options.out / kBest) == bytes_of(whole / kBest)));
@@ -363,7 +364,7 @@ TEST_CASE("a last checkpoint of a later version is not skipped, nor are two dama
   const std::string good = bytes_of(last);
   write_safetensors(last, {}, {{"format", "saccade checkpoint 2"}});
   const auto before = contents(options.out);
-  CHECK(contains(resume_fault(resumed(options)), "is of a later version of this program"));
+  CHECK(contains(resume_fault(resumed(options)), "was written by a later version of this program"));
   CHECK(contents(options.out) == before);
 
   // Nothing is changed.

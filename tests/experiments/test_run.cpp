@@ -159,7 +159,7 @@ TEST_CASE("an existing folder is left untouched") {
     CAPTURE(out);
     CHECK(run_fault(tiny.options(out)) ==
           (tiny.path / out).string() +
-              ": exists already and is left as it is; --resume goes on from it, --out DIR chooses "
+              ": exists already; --resume continues it, --out DIR chooses "
               "another folder");
   }
   RunRequest options = tiny.options("mine");

@@ -94,7 +94,7 @@ TEST_CASE("Ctrl-C saves every run in training") {
   program.send(SIGINT);
   const Program::Result result = program.finish();
   CHECK(result.code == 130);
-  CHECK(contains(result.err, "stopped and saved; go on with: "));
+  CHECK(contains(result.err, "stopped and saved; continue with: "));
   CHECK_FALSE(begun(2));
   for (const int run : {0, 1})
     CHECK_FALSE(

@@ -1,5 +1,5 @@
 // The script written by `saccade slurm`. scripts/try-slurm tries it with a real Slurm.
-#include "experiments/commands/slurm.h"
+#include "experiments/training/slurm.h"
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,7 @@ struct Stub {
   TemporaryVariable path;
 };
 
-SlurmOptions options_of(const TinyStudy& tiny) {
+SlurmRequest options_of(const TinyStudy& tiny) {
   return {
       .config = tiny.yaml, .overrides = {}, .out = tiny.path / "a study", .jobs = 3, .sbatch = ""};
 }
@@ -37,12 +37,12 @@ SlurmOptions options_of(const TinyStudy& tiny) {
 
 TEST_CASE("slurm: the script has the options its tasks need, with the user's last") {
   const TinyStudy tiny("seeds: 2\n");
-  SlurmOptions options = options_of(tiny);
+  SlurmRequest options = options_of(tiny);
   options.overrides = {"vary={model.core: [rnn, gru]}"};
   options.sbatch = "--partition=long --time=2:00:00";
   const TemporaryVariable data("SACCADE_DATA", "/of digits");
   const fs::path file = options.out / "slurm.sh";
-  CHECK(slurm(options) == fmt::format("sbatch '{}'\n", file.string()));
+  CHECK(slurm(options) == file);
   const std::string text = bytes_of(file);
   INFO(text);
   CHECK(text.starts_with("#!/bin/bash\n#SBATCH --job-name=tiny\n#SBATCH --array=0-2\n"));
@@ -96,7 +96,7 @@ TEST_CASE("slurm: the script ends as its program does") {
 
 TEST_CASE("slurm: a script is submitted if Slurm is available") {
   const TinyStudy tiny("seeds: 1\n");
-  SlurmOptions options = options_of(tiny);
+  SlurmRequest options = options_of(tiny);
   options.submit = true;
   {
     const TemporaryVariable path("PATH", "/none");
@@ -108,7 +108,7 @@ TEST_CASE("slurm: a script is submitted if Slurm is available") {
   const Stub sbatch(tiny.path / "bin", "sbatch", "cp \"$1\" submitted\n");
   const fs::path before = fs::current_path();
   fs::current_path(tiny.path);
-  CHECK(slurm(options) == fmt::format("saccade status '{}'\n", options.out.string()));
+  CHECK(slurm(options) == options.out / "slurm.sh");
   CHECK(bytes_of("submitted") == bytes_of(options.out / "slurm.sh"));
   const Stub refuses(tiny.path / "bin", "sbatch", "exit 1\n");
   CHECK(
@@ -132,7 +132,7 @@ TEST_CASE("slurm: an impossible script is refused with one message and exit code
   check({"slurm", "tiny.yaml", "--out", "one.yaml"}, "one.yaml: the folder cannot be made");
   check({"slurm", "tiny.yaml", "--sbatch", "partition=long"},
         "--sbatch 'partition=long': allowed: options of sbatch on one line, ");
-  SlurmOptions options = options_of(tiny);
+  SlurmRequest options = options_of(tiny);
   options.sbatch = "--time=1\nrm -r /none";
   CHECK(message_of<InputError>([&] { slurm(options); }).starts_with("--sbatch '--time=1\nrm"));
   // A path with any byte is quoted or refused, and commands in it are not run.

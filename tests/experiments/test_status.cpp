@@ -1,4 +1,3 @@
-#include "experiments/commands/status.h"
 
 #include <doctest/doctest.h>
 

@@ -146,7 +146,7 @@ TEST_CASE("a study's list of runs can name only folders inside it") {
     put_bytes(tiny.path / "study/study.txt", line + "\n");
     const Program::Result result = run_saccade(tiny.path, {"compare", "study", "--force"});
     check_harmless(result, {2});
-    CHECK(contains(result.err, "study.txt: '" + line + "' is no folder inside"));
+    CHECK(contains(result.err, "study.txt: '" + line + "' is not a folder inside"));
   }
   fs::remove(tiny.path / "study/study.txt");
   REQUIRE(mkfifo((tiny.path / "study/study.txt").c_str(), 0600) == 0);  // without a writer

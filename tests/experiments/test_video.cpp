@@ -153,8 +153,8 @@ TEST_CASE("an invalid or unwritable video is refused with the formats that work"
         [&] { open_video(folder.path / name, {.rows = 64, .cols = cols}); });
   };
   CHECK(video_formats() == std::vector<std::string>{".mp4", ".gif"});
-  CHECK(
-      contains(fault("a.avi"), "a.avi: '.avi' is no suffix of a video; formats that work: .mp4, "));
+  CHECK(contains(fault("a.avi"),
+                 "a.avi: '.avi' is not a suffix of a video; formats that work: .mp4, "));
   CHECK(contains(fault("none/a.gif"), "none/a.gif: cannot be written: "));
   CHECK(contains(fault("none/a.mp4"), "none/a.mp4: cannot be written as H.264 with 64 x 64"));
   CHECK(contains(fault("a.gif", 70'000), "at most 65535 pixels"));

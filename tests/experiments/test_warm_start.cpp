@@ -95,7 +95,7 @@ TEST_CASE("an impossible warm start is refused before a folder is made") {
     return message;
   };
   CHECK(contains(fault({"training.freeze=[cor]"}),
-                 "training.freeze: 'cor' is no part of this model; allowed: glimpse, core, "));
+                 "training.freeze: 'cor' is not a part of this model; allowed: glimpse, core, "));
   CHECK(contains(fault({"init_from=" + (tiny.path / "nowhere").string()}), "init_from: "));
 }
 

@@ -166,7 +166,7 @@ TEST_CASE(
   };
   // Checked before the run folder, which does not exist.
   CHECK(fault({.run_folder = tiny.path / "none", .weights = there}) ==
-        there.string() + ": exists already and is left as it is; --weights names another file");
+        there.string() + ": exists already; --weights names another file");
   CHECK(bytes_of(there) == "old");
   CHECK(contains(fault({.run_folder = tiny.path / "none", .weights = tiny.path / "a.npy"}),
                  "unknown suffix '.npy'; allowed: .npz"));

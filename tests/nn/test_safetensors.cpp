@@ -162,9 +162,9 @@ TEST_CASE("safetensors: other files are refused") {
   CHECK(read_message(path) == path.string() + ": no safetensors file: under 8 bytes");
   put_bytes(path, "This is a text, not a checkpoint.");
   CHECK(contains(read_message(path), ": truncated or no safetensors file: header of "));
-  CHECK(contains(header_message("{\"a\":", 0), "its header is no JSON object"));
-  CHECK(contains(header_message("[1]", 0), "its header is no JSON object"));
-  CHECK(contains(header_message("", 0), "its header is no JSON object"));
+  CHECK(contains(header_message("{\"a\":", 0), "its header is not a JSON object"));
+  CHECK(contains(header_message("[1]", 0), "its header is not a JSON object"));
+  CHECK(contains(header_message("", 0), "its header is not a JSON object"));
 }
 
 TEST_CASE("safetensors: an inconsistent header is refused") {

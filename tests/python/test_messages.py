@@ -38,7 +38,7 @@ def test_messages_name_arguments(run, tmp_path, monkeypatch):
         return lambda: saccade.record(agent, **how).save(tmp_path / name)
 
     refused = [
-        ("resume=True goes on from it", lambda: saccade.train("quickstart", SMALL, out=run.path)),
+        ("resume=True continues it", lambda: saccade.train("quickstart", SMALL, out=run.path)),
         (
             "another name or out= keeps both",
             lambda: saccade.train("quickstart", other, out=run.path, resume=True),
@@ -57,7 +57,7 @@ def test_messages_name_arguments(run, tmp_path, monkeypatch):
         ),
         ("force=True writes over it, or name another", export(npz=tmp_path / "a.npz")),
         ("nothing to write; allowed: npz=FILE, onnx=FILE, agent=DIR", export()),
-        ("unrolled: says what is in", export(npz=tmp_path / "c.npz", unrolled=True)),
+        ("unrolled: has no effect without", export(npz=tmp_path / "c.npz", unrolled=True)),
         ("npz=.*: unknown suffix", export(npz=tmp_path / "c.zip")),
         (
             "force=True replaces it",

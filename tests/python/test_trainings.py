@@ -332,7 +332,7 @@ def test_invalid_arguments_are_refused(tmp_path, options, words):
 
 def test_existing_runs_are_not_overwritten(tmp_path, whole):
     before = results(whole.path)
-    with pytest.raises(saccade.InputError, match="exists already and is left as it is"):
+    with pytest.raises(saccade.InputError, match="exists already"):
         saccade.train("quickstart", SMALL, out=whole.path)
     with pytest.raises(saccade.InputError, match="with another configuration: seed: 1 there, 2 now"):
         saccade.train("quickstart", {**SMALL, "seed": 2}, out=whole.path, resume=True)
