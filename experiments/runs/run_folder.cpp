@@ -24,29 +24,13 @@
 #include "base/system_reason.h"
 #include "experiments/config/setting_names.h"
 #include "experiments/runs/folder_lock.h"
+#include "experiments/runs/metrics_file.h"
 #include "saccade_version.h"
 
 namespace saccade {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Columns of metrics.csv.
-std::vector<Metric> columns() {
-  std::vector<Metric> columns;
-  for (const MetricFacts& facts : kMetrics)
-    if ((facts.written & kInMetrics) != 0) columns.push_back(Metric::named(facts.name));
-  return columns;
-}
-
-std::string header() {
-  std::string line;
-  for (const Metric column : columns()) {
-    if (!line.empty()) line += ',';
-    line += column.name();
-  }
-  return line;
-}
 
 constexpr const char* kBefore = ".before";  // inserted after the stem of a file that is set aside
 
@@ -282,7 +266,7 @@ void RunFolder::create(const Config& config, const std::string& command,
   if (error) throw_refused(path_.string() + ": the folder cannot be made", error.value());
   sync_folder_and_parents(path_);
   write_words(config, command, meta);
-  replace_text(metrics(), header() + "\n");
+  replace_text(metrics(), metrics_header());
 }
 
 void RunFolder::write_words(const Config& config, const std::string& command,
@@ -300,35 +284,6 @@ void RunFolder::restore_lost(const Config& config, const std::string& command,
   const auto texts = words_of(config, command, meta);
   for (std::size_t i = 0; i < kWords.size(); ++i)
     if (is_lost(path_ / kWords[i])) replace_text(path_ / kWords[i], texts[i]);
-}
-
-MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) {
-  std::unique_ptr<InputFile> old = InputFile::if_there(path);
-  std::string kept = header() + "\n";
-  std::string line;
-  if (old) std::getline(*old, line);  // the header
-  // A last line without a line end is incomplete.
-  while (old && std::getline(*old, line) && !old->eof()) {
-    if (std::strtoll(line.c_str(), nullptr, 10) > keep_episodes) continue;
-    kept += line + "\n";
-    elapsed_ = std::strtod(line.c_str() + line.rfind(',') + 1, nullptr);
-  }
-  old.reset();
-  replace_text(path, kept);
-  file_ = AppendedFile(path);
-}
-
-void MetricsFile::append(const MetricsRow& row) {
-  for (const auto& [metric, value] : row)
-    if (!metric.is_written(kInMetrics))
-      throw std::logic_error(metric.name() + " is not written in metrics.csv");
-  std::string line;
-  for (const Metric column : columns()) {
-    const auto found = row.find(column);
-    if (column != "episodes") line += ',';
-    if (found != row.end()) line += fmt::format("{:.8g}", found->second);
-  }
-  file_.append(line + "\n");
 }
 
 std::string meta_json(int ranks, int threads, const std::map<std::string, std::string>& checksums) {

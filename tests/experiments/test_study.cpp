@@ -6,6 +6,7 @@
 
 #include "experiments/config/variants.h"
 #include "experiments/runs/finished_run.h"
+#include "experiments/runs/metrics_file.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/training/run_study.h"
 #include "tests/experiments/studies.h"
