@@ -39,7 +39,7 @@ Listed list_runs(const StatusOptions& options) {
   }
   const Study study = require_study(options.study, options.overrides);
   Listed listed{folder_of(study, options.out), {}};
-  for (const StudyRun& run : study.runs) listed.runs.push_back(run.folder_in(listed.study));
+  for (const StudyRun& run : study.runs) listed.runs.push_back(listed.study / run.folder);
   return listed;
 }
 

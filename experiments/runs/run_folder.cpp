@@ -10,11 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <span>
-#include <sstream>
 #include <stdexcept>
-#include <string_view>
-#include <utility>
 
 #include "base/checksum.h"
 #include "base/error.h"
@@ -33,16 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kBefore = ".before";  // inserted after the stem of a file that is set aside
-
-// Name prefixes of files that a version before 0.3 left half written in the checkpoint folder when
-// it was killed (last.safetensors.tmp).
-constexpr auto kHalfCheckpoints = std::to_array<std::string_view>(
-    {"last.safetensors.", "previous.safetensors.", "best.safetensors."});
-
-bool begins_as_any(const std::string& name, std::span<const std::string_view> beginnings) {
-  return std::ranges::any_of(
-      beginnings, [&](std::string_view beginning) { return name.starts_with(beginning); });
-}
 
 // Files that describe the run, in the order of create().
 constexpr std::array kWords = {"config.yaml", "command.txt", "meta.json"};
@@ -96,20 +82,15 @@ std::string said_shortly(const std::string& value) {
   return words;
 }
 
-std::string shortened(const std::string& text, std::size_t most_bytes) {
-  if (text.size() <= most_bytes) return text;
-  const std::string kept = text.substr(0, most_bytes - 9);
-  return fmt::format("{},{}", kept, crc32_of(text.data(), text.size()).hex());
-}
-
-fs::path folder_of(const std::string& variant, const Config& config) {
-  return fs::path(variant.empty() ? "base" : variant) / fmt::format("seed-{}", config.seed);
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kLong = 100;
+  if (text.size() <= kLong) return text;
+  return fmt::format("{},{}", text.substr(0, kLong - 9), crc32_of(text.data(), text.size()).hex());
 }
 
 }  // namespace
 
 fs::path run_folder_below(const Config& config, const std::vector<std::string>& overrides) {
-  constexpr std::size_t kLong = 100;
   std::set<std::string> given;
   for (const std::string& word : overrides) given.insert(word.substr(0, word.find('=')));
   std::string variant = config.variant;
@@ -118,29 +99,12 @@ fs::path run_folder_below(const Config& config, const std::vector<std::string>& 
       if (given.contains(key) && key != "seed" && key != "name")
         variant += (variant.empty() ? "" : ",") + short_name(key) + "=" +
                    said_shortly(value_of(config, key));
-  return folder_of(shortened(variant, kLong), config);
-}
-
-fs::path former_run_folder_below(const Config& config, const std::vector<std::string>& overrides) {
-  constexpr std::size_t kMostBytes = 255;  // limit for a file name on most file systems
-  std::string variant;
-  for (std::string word : overrides) {
-    if (word.starts_with("seed=") || word.starts_with("name=")) continue;
-    std::ranges::replace_if(
-        word, [](char c) { return !(is_plain(c) || c == '='); }, '-');
-    variant += (variant.empty() ? "" : ",") + word;
-  }
-  return folder_of(shortened(variant, kMostBytes), config);
-}
-
-fs::path existing_run_folder(const fs::path& folder, const fs::path& former) {
-  return !fs::exists(folder) && RunFolder(former).exists() ? former : folder;
+  return fs::path(variant.empty() ? "base" : shortened(variant)) /
+         fmt::format("seed-{}", config.seed);
 }
 
 fs::path default_run_folder(const Config& config, const std::vector<std::string>& overrides) {
-  const fs::path runs = fs::path("runs") / config.name;
-  return existing_run_folder(runs / run_folder_below(config, overrides),
-                             runs / former_run_folder_below(config, overrides));
+  return fs::path("runs") / config.name / run_folder_below(config, overrides);
 }
 
 bool RunFolder::exists() const {
@@ -155,17 +119,15 @@ bool RunFolder::exists() const {
   });
 }
 
-// Returns whether create() has run but no checkpoint exists. Versions before 0.2 could be killed
-// while recreating the checkpoint folder.
+// Returns whether create() has run but no checkpoint exists. Somebody may have removed their
+// folder.
 bool RunFolder::is_begun() const {
   std::error_code error;
   if (!fs::is_directory(path_ / "checkpoints", error))
     return fs::exists(path_ / "command.txt", error) && fs::exists(path_ / "meta.json", error);
   return std::ranges::all_of(
       entries_of(path_ / "checkpoints"), [&](const fs::directory_entry& entry) {
-        const std::string name = entry.path().filename();
-        return !entry.is_symlink() &&
-               (NameBeside::is_one(name) || begins_as_any(name, kHalfCheckpoints));
+        return !entry.is_symlink() && NameBeside::is_one(entry.path().filename());
       });
 }
 
@@ -221,9 +183,6 @@ void RunFolder::set_damaged_checkpoint_aside() const {
 }
 
 void RunFolder::remove_left_overs() const {
-  std::error_code none;
-  for (const fs::directory_entry& entry : entries_of(path_ / "checkpoints"))
-    if (begins_as_any(entry.path().filename(), kHalfCheckpoints)) fs::remove(entry.path(), none);
   for (const fs::path& folder : {path_, path_ / "checkpoints", recordings()})
     saccade::remove_left_overs(folder);
 }

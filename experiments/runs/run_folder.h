@@ -18,13 +18,7 @@ namespace saccade {
 /// whole.
 std::filesystem::path run_folder_below(const Config& config,
                                        const std::vector<std::string>& overrides);
-/// The same as versions before 0.2 named it.
-std::filesystem::path former_run_folder_below(const Config& config,
-                                              const std::vector<std::string>& overrides);
-/// Returns `former` if it exists and `folder` does not; otherwise `folder`.
-std::filesystem::path existing_run_folder(const std::filesystem::path& folder,
-                                          const std::filesystem::path& former);
-/// Returns runs/<name>/ followed by run_folder_below(), or the former name if only that exists.
+/// Returns runs/<name>/ followed by run_folder_below().
 std::filesystem::path default_run_folder(const Config& config,
                                          const std::vector<std::string>& overrides);
 

@@ -121,7 +121,7 @@ Plan plan(const RunRequest& request) {
   Plan plan{study->name, below, {}};
   std::map<std::string, double> seconds_of;  // of a whole run, by configuration without seed
   for (const StudyRun& run : study->runs) {
-    const RunFolder folder(run.folder_in(below));
+    const RunFolder folder(below / run.folder);
     const fs::path name = below.empty() ? folder.path() : folder.path().lexically_relative(below);
     PlannedRun& planned = plan.runs.emplace_back(PlannedRun{name.string()});
     planned.finished = is_done(folder, run.config);
