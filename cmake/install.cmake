@@ -28,11 +28,14 @@ install(FILES ${shell}/saccade.fish COMPONENT program
 install(FILES ${shell}/saccade.1 COMPONENT program DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 # find_package(saccade): the headers lie as the sources include them.
-foreach(folder base nn env attention agent experiments)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/saccade)
+install(TARGETS saccade_flags EXPORT saccade-base COMPONENT development)
+install(TARGETS saccade_version EXPORT saccade-experiments COMPONENT development)
+foreach(folder ${saccade_components})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} COMPONENT development
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/saccade FILES_MATCHING PATTERN "*.h")
+  install(EXPORT saccade-${folder} NAMESPACE saccade:: DESTINATION ${package} COMPONENT development)
 endforeach()
-set(package ${CMAKE_INSTALL_LIBDIR}/cmake/saccade)
 include(CMakePackageConfigHelpers)
 if(with_mpi)
   set(installed_mpi ON)
@@ -45,9 +48,6 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/saccadeConfigVersion.cmak
   COMPATIBILITY SameMinorVersion)
 install(FILES cmake/dependencies.cmake ${PROJECT_BINARY_DIR}/saccadeConfig.cmake
   ${PROJECT_BINARY_DIR}/saccadeConfigVersion.cmake DESTINATION ${package} COMPONENT development)
-install(TARGETS saccade_flags saccade_version EXPORT saccade COMPONENT development)
-install(EXPORT saccade NAMESPACE saccade:: FILE saccadeTargets.cmake DESTINATION ${package}
-  COMPONENT development)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The Saccade maintainers")

@@ -1,6 +1,6 @@
 #include "experiments/analysis/preview.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <cmath>
 
@@ -8,15 +8,11 @@
 #include "base/output.h"
 #include "experiments/pictures/scene_sheet.h"
 #include "experiments/runs/study.h"
-#include "experiments/task/data_summary.h"
-#include "experiments/task/world.h"
 
 namespace saccade {
-namespace {
 
-// Mean and deviation of the pixels of all training images, in [0, 1], as settings.
-std::string scale_of(const Dataset& digits) {
-  std::vector<double> mean, deviation;
+PixelConfig pixels_of(const Dataset& digits) {
+  PixelConfig pixels{.mean = {}, .deviation = {}};
   for (int c = 0; c < digits.channels(); ++c) {
     double sum = 0.0, squares = 0.0;
     std::size_t count = 0;
@@ -26,16 +22,13 @@ std::string scale_of(const Dataset& digits) {
       squares += pixel * pixel;
     }
     const double average = sum / static_cast<double>(count);
-    mean.push_back(average);
-    deviation.push_back(std::sqrt(squares / static_cast<double>(count) - average * average));
+    pixels.mean.push_back(average);
+    pixels.deviation.push_back(std::sqrt(squares / static_cast<double>(count) - average * average));
   }
-  return fmt::format("data.mean=[{:.4f}] data.deviation=[{:.4f}] of the training images\n",
-                     fmt::join(mean, ", "), fmt::join(deviation, ", "));
+  return pixels;
 }
 
-}  // namespace
-
-std::string preview(const PreviewRequest& request) {
+std::unique_ptr<const World> preview(const PreviewRequest& request) {
   if (request.out.empty()) throw InputError("--out: needed, the .png to write");
   if (request.out.extension() != ".png")
     throw InputError(fmt::format("{}: unknown suffix '{}'; allowed: .png", request.out.string(),
@@ -47,11 +40,10 @@ std::string preview(const PreviewRequest& request) {
                     "without vary and seeds",
                     request.config.string()));
   OutputFile file(request.out, request.force);
-  const World world(study.runs[0].config);
-  write_text(file.path(), to_png(scene_sheet(world, request.scenes)));
+  auto world = std::make_unique<const World>(study.runs[0].config);
+  write_text(file.path(), to_png(scene_sheet(*world, request.scenes)));
   file.commit();
-  if (!world.kind.has_digits) return "";
-  return data_summary(world.config, world.digits) + scale_of(world.digits.train);
+  return world;
 }
 
 }  // namespace saccade

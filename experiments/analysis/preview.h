@@ -1,11 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "agent/spec/pixel_scale.h"
 #include "base/range.h"
 #include "experiments/config/recording_formats.h"
+#include "experiments/task/world.h"
 
 namespace saccade {
 
@@ -19,10 +22,12 @@ struct PreviewRequest {
   bool force = false;  // whether to overwrite a file at `out`
 };
 
-/// Draws training scenes of an experiment (scene_sheet()), and returns the summary of its data and
-/// the values of data.mean and data.deviation that match the pixels of the training images, as
-/// text; empty for tasks without digits. Throws InputError for an invalid configuration or data, a
-/// study, a suffix other than .png, and an existing file.
-std::string preview(const PreviewRequest& request);
+/// Draws training scenes of an experiment (scene_sheet()), and returns its world. Throws InputError
+/// for an invalid configuration or data, a study, a suffix other than .png, and an existing file.
+std::unique_ptr<const World> preview(const PreviewRequest& request);
+
+/// Mean and deviation of each channel of all images' pixels, in [0, 1]: what data.mean and
+/// data.deviation can be set to.
+PixelConfig pixels_of(const Dataset& digits);
 
 }  // namespace saccade

@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <utility>
 #include <vector>
 
-#include "agent/learning/jacobian.h"
 #include "base/error.h"
 #include "base/output.h"
-#include "base/stop.h"
 #include "experiments/evaluation/saliency_arrays.h"
 #include "experiments/files/npz.h"
 #include "experiments/pictures/colours.h"
@@ -21,40 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kChunk = 8;  // scenes played at a time
 constexpr int kMargin = 14;
-
-double norm(const float* values, std::size_t count) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < count; ++i) sum += double{values[i]} * values[i];
-  return std::sqrt(sum);
-}
-
-// Computes each output for the first `count` episodes played, which are scenes n, n + 1, ..
-std::vector<SceneSaliency> follow(Jacobian& jacobian, std::span<const float> weights,
-                                  const std::vector<int>& outputs, int n, int count,
-                                  SaliencyArrays& arrays) {
-  std::vector<SceneSaliency> scenes(count);
-  std::vector<int> chosen(jacobian.rollout.episodes(), -1);
-  for (int o = 0; o < static_cast<int>(outputs.size()); ++o) {
-    for (int b = 0; b < count; ++b) chosen[b] = jacobian.rollout.answer->chosen(outputs[o], b);
-    jacobian.backward(weights, outputs[o], chosen);
-    const ConstMatrix logits = jacobian.rollout.answer->logits(outputs[o]);
-    const Tensor<3>& seen = jacobian.dglimpses.size() > 0 ? jacobian.dglimpses : jacobian.dfeatures;
-    for (int b = 0; b < count; ++b) {
-      const float logit = chosen[b] < 0 ? 0.0F : logits(b, chosen[b]);
-      arrays.record(jacobian, b, n + b, o, chosen[b], logit);
-      const float* canvas = &jacobian.dcanvases(b, 0);
-      scenes[b].chosen.push_back(chosen[b]);
-      scenes[b].logits.push_back(logit);
-      scenes[b].canvas.emplace_back(canvas, canvas + jacobian.dcanvases.shape()[1]);
-      std::vector<double>& steps = scenes[b].steps.emplace_back();
-      for (std::size_t t = 0; t < seen.shape()[0]; ++t)
-        steps.push_back(norm(&seen(t, b, 0), seen.shape()[2]));
-    }
-  }
-  return scenes;
-}
 
 // Plays the scenes, differentiates their logits, and draws and writes both.
 void write_saliency(const Task& task, std::span<const float> weights,
@@ -62,31 +27,24 @@ void write_saliency(const Task& task, std::span<const float> weights,
                     const ProgressCallback& on_progress) {
   const Model& model = task.model;
   const std::vector<int> outputs = followed_outputs(model, request.step, "--step");
-  const EvaluationConfig& evaluation = task.config.evaluation;
-  Jacobian jacobian(model, task.environments(Split::test)(kChunk, 1));
-  Tensor<3> canvases = zeros<3>(model.num_glimpses(), kChunk, model.canvas().pixels());
-  SaliencyArrays arrays(jacobian, request.scenes, static_cast<int>(outputs.size()));
   const SaliencyPicture drawn(task, static_cast<int>(outputs.size()));
   const int end = kMargin + request.scenes * (drawn.rows() + kMargin);
   Picture sheet(end + drawn.scales_rows(), drawn.cols() + 2 * kMargin, kPaper);
   drawn.draw_scales(sheet, {kMargin, end});
   const int step = model.answer().spells ? model.num_glimpses() - 1 : outputs.back();
-  for (int first = 0; first < request.scenes; first += kChunk) {
-    stop_if_asked();
-    if (on_progress) on_progress(first, request.scenes);
-    RolloutRequest rollout = RolloutRequest::of_scenes(first, evaluation.seed);
-    rollout.sampling = SamplingMode::deterministic;
-    rollout.canvases = &canvases;
-    jacobian.run(weights, rollout);
-    const int count = std::min(kChunk, request.scenes - first);
-    const std::vector<SceneSaliency> scenes =
-        follow(jacobian, weights, outputs, first, count, arrays);
+  Tensor<3> canvases = zeros<3>(model.num_glimpses(), kTracedAtATime, model.canvas().pixels());
+  const auto draw = [&](const SaliencyArrays& arrays, Rollout& rollout, int first, int count) {
     for (int b = 0; b < count; ++b)
-      sheet.paste(drawn.picture({jacobian.rollout, canvases, b}, scenes[b], step, first + b + 1),
+      sheet.paste(drawn.picture({rollout, canvases, b}, arrays, first + b, step),
                   {kMargin, kMargin + (first + b) * (drawn.rows() + kMargin)});
-  }
+    if (on_progress) on_progress(first + count, request.scenes);
+  };
+  if (on_progress) on_progress(0, request.scenes);
+  std::vector<NpzArray> arrays =
+      saliency_arrays(model, weights, task.environments(Split::test), request.scenes,
+                      task.config.evaluation.seed, outputs, &canvases, draw);
   write_text(png, to_png(sheet));
-  write_npz(npz, arrays.take());
+  write_npz(npz, std::move(arrays));
 }
 
 void make_folder(const fs::path& folder) {

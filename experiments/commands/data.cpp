@@ -1,6 +1,6 @@
 #include "experiments/commands/data.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -14,6 +14,7 @@
 #include "experiments/commands/command.h"
 #include "experiments/download/fetch.h"
 #include "experiments/files/progress_bar.h"
+#include "experiments/task/data_summary.h"
 
 namespace saccade {
 namespace {
@@ -109,8 +110,13 @@ Ending call_preview(DataLine& line) {
   line.preview.out = line.out;
   line.preview.scenes = line.scenes.value_or(line.preview.scenes);
   line.preview.force = line.force;
-  const std::string summary = preview(line.preview);
-  say(line.out.string() + "\n" + summary);
+  const std::unique_ptr<const World> world = preview(line.preview);
+  say(line.out.string() + "\n");
+  if (!world->kind.has_digits) return Ending::done;
+  const PixelConfig pixels = pixels_of(world->digits.train);
+  say(data_summary(world->config, world->digits) +
+      fmt::format("data.mean=[{:.4f}] data.deviation=[{:.4f}] of the training images\n",
+                  fmt::join(pixels.mean, ", "), fmt::join(pixels.deviation, ", ")));
   return Ending::done;
 }
 

@@ -81,49 +81,34 @@ class Outputs {
   std::vector<std::unique_ptr<OutputFile>> files_;
 };
 
-// Beside a recording the one for dark pages.
-fs::path dark_of(const fs::path& file) {
-  return file.parent_path() / (file.stem().string() + "_dark" + file.extension().string());
-}
-
 // The first run of each variant, side by side on the same scenes. Nothing where that cannot be -
 // the data are not there any more, say - which the comparison then names.
 std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const fs::path& file,
                                                  Outputs& outputs,
                                                  const ProgressCallback& on_progress) {
-  auto light = std::make_unique<OutputFile>(file, /*force=*/true),
-       dark = std::make_unique<OutputFile>(dark_of(file), /*force=*/true);
+  auto output = std::make_unique<OutputFile>(file, /*force=*/true);
   std::vector<fs::path> folders;
   for (const Variant& variant : comparison.variants)
     if (folders.size() < kRecordedAgents) folders.push_back(variant.folders[0]);
-  fs::path written = file;
   try {
     const TrainedAgents agents(folders);
-    const auto write = [&](const OutputFile& target, bool for_dark_pages) {
-      write_recording(agents.on_scenes(agents.seed()), {.target = target.path(),
-                                                        .in_place = true,
-                                                        .scenes = kRecordedScenes,
-                                                        .seed = agents.seed(),
-                                                        .dark = for_dark_pages,
-                                                        .on_progress = on_progress});
-    };
-    write(*light, false);
-    written = dark_of(file);
-    write(*dark, true);
+    write_recording(agents.on_scenes(agents.seed()), {.target = output->path(),
+                                                      .in_place = true,
+                                                      .scenes = kRecordedScenes,
+                                                      .seed = agents.seed(),
+                                                      .on_progress = on_progress});
   } catch (const std::exception& error) {
-    comparison.left_out.push_back({written, error.what()});
+    comparison.left_out.push_back({file, error.what()});
     return std::nullopt;
   }
   const bool mp4 = file.extension() == ".mp4";
-  const VideoShape shape = mp4 ? shape_of_mp4(light->path()) : VideoShape{};
+  const VideoShape shape = mp4 ? shape_of_mp4(output->path()) : VideoShape{};
   EmbeddedRecording recording{.media_type = mp4 ? "video/mp4" : "image/gif",
-                              .bytes = read_text(light->path()),
+                              .bytes = read_text(output->path()),
                               .title = {},
-                              .dark_bytes = read_text(dark->path()),
                               .rows = shape.rows,
                               .cols = shape.cols};
-  outputs.take(std::move(light));
-  outputs.take(std::move(dark));
+  outputs.take(std::move(output));
   const bool all = folders.size() == comparison.variants.size();
   recording.title = fmt::format(
       "Where the first run of {} looks: {} test scenes",
@@ -142,7 +127,7 @@ ComparedRuns compare(const CompareRequest& request, const ProgressCallback& on_p
   const std::vector<fs::path> report = report_files(out, charts);
   const fs::path markdown = out / "compare.md", csv = out / "compare.csv",
                  video = out / ("recording" + video_formats().front());
-  std::vector<fs::path> files = {markdown, csv, video, dark_of(video)};
+  std::vector<fs::path> files = {markdown, csv, video};
   files.insert(files.end(), report.begin(), report.end());
   require_free(files, request.force);
 

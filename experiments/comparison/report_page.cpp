@@ -78,20 +78,14 @@ std::string recording_section(const std::optional<EmbeddedRecording>& recording)
     throw InputError(fmt::format("recording '{}': media type '{}' is none of image/..., video/...",
                                  recording->title, recording->media_type));
   const std::string title = html_escaped(recording->title);
-  const auto media = [&](const std::string& bytes, const char* page) {
-    const std::string source =
-        fmt::format("data:{};base64,{}", html_escaped(recording->media_type), base64(bytes));
-    return is_video
-               ? fmt::format(
-                     "<video class=\"{}\" controls loop muted playsinline aria-label=\"{}\" "
-                     "src=\"{}\"></video>\n",
-                     page, title, source)
-               : fmt::format("<img class=\"{}\" alt=\"{}\" src=\"{}\">\n", page, title, source);
-  };
-  const std::string& dark = recording->dark_bytes;
-  const std::string both = dark.empty()
-                               ? media(recording->bytes, "")
-                               : media(recording->bytes, "on-light") + media(dark, "on-dark");
+  const std::string source = fmt::format("data:{};base64,{}", html_escaped(recording->media_type),
+                                         base64(recording->bytes));
+  const std::string media = is_video
+                                ? fmt::format(
+                                      "<video controls loop muted playsinline aria-label=\"{}\" "
+                                      "src=\"{}\"></video>\n",
+                                      title, source)
+                                : fmt::format("<img alt=\"{}\" src=\"{}\">\n", title, source);
   return section(
       "Side by side",
       fmt::format("<figure class=\"recording\"{}><figcaption>{}</figcaption>\n{}"
@@ -100,7 +94,7 @@ std::string recording_section(const std::optional<EmbeddedRecording>& recording)
                   is_video && recording->rows > 0 ? fmt::format(" style=\"--rows: {}; --cols: {}\"",
                                                                 recording->rows, recording->cols)
                                                   : "",
-                  title, both));
+                  title, media));
 }
 
 // Returns the name of the study, or a list of what is compared.

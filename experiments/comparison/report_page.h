@@ -13,8 +13,7 @@ namespace saccade {
 struct EmbeddedRecording {
   std::string media_type;  // image/... or video/...
   std::string bytes;
-  std::string title;            // what it shows, for display
-  std::string dark_bytes = {};  // the same for dark mode; empty: none
+  std::string title;  // what it shows, for display
   // Frame size of a video, which then gets the player's controls below it. 0: unknown.
   int rows = 0, cols = 0;
 };

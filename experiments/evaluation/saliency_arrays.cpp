@@ -11,8 +11,6 @@
 namespace saccade {
 namespace {
 
-constexpr int kTracedAtATime = 8;  // scenes played at a time
-
 std::vector<std::size_t> steps_shape(const Tensor<3>& tensor) {
   return {tensor.shape()[0], tensor.shape()[2]};
 }
@@ -57,13 +55,16 @@ SaliencyArrays::SaliencyArrays(const Jacobian& jacobian, int scenes, int outputs
 
 void SaliencyArrays::record(const Jacobian& jacobian, int b, int n, int o, int chosen,
                             float logit) {
-  const std::size_t at = n * outputs_ + o;
-  std::get<std::vector<int>>(chosen_.values)[at] = chosen;
+  std::get<std::vector<int>>(chosen_.values)[n * outputs_ + o] = chosen;
   if (chosen < 0) return;
-  *row(logits_, at) = logit;
-  std::copy_n(&jacobian.dcanvases(b, 0), jacobian.dcanvases.shape()[1], row(canvas_, at));
-  copy_steps(row(glimpse_, at), jacobian.dglimpses, b);
-  copy_steps(row(feature_, at), jacobian.dfeatures, b);
+  *row(logits_, n, o) = logit;
+  std::copy_n(&jacobian.dcanvases(b, 0), jacobian.dcanvases.shape()[1], row(canvas_, n, o));
+  copy_steps(row(glimpse_, n, o), jacobian.dglimpses, b);
+  copy_steps(row(feature_, n, o), jacobian.dfeatures, b);
+}
+
+int SaliencyArrays::chosen(int n, int o) const {
+  return std::get<std::vector<int>>(chosen_.values)[n * outputs_ + o];
 }
 
 std::vector<NpzArray> SaliencyArrays::take() {
@@ -78,14 +79,20 @@ NpzArray SaliencyArrays::make(const char* name, std::vector<std::size_t> shape) 
   return float_array(name, std::move(shape));
 }
 
-float* SaliencyArrays::row(NpzArray& array, std::size_t at) const {
-  std::vector<float>& values = std::get<std::vector<float>>(array.values);
-  return values.data() + at * (values.size() / (n_ * outputs_));
+std::span<const float> SaliencyArrays::row(const NpzArray& array, int n, int o) const {
+  const std::span<const float> values = std::get<std::vector<float>>(array.values);
+  const std::size_t width = values.size() / (n_ * outputs_);
+  return values.subspan((n * outputs_ + o) * width, width);
+}
+
+float* SaliencyArrays::row(NpzArray& array, int n, int o) const {
+  return const_cast<float*>(row(std::as_const(array), n, o).data());
 }
 
 std::vector<NpzArray> saliency_arrays(const Model& model, std::span<const float> parameters,
                                       const EnvironmentFactory& environments, int scenes,
-                                      std::uint64_t seed, const std::vector<int>& outputs) {
+                                      std::uint64_t seed, const std::vector<int>& outputs,
+                                      Tensor<3>* canvases, const SaliencyRecorded& recorded) {
   Jacobian jacobian(model, environments(kTracedAtATime, 1));
   SaliencyArrays arrays(jacobian, scenes, static_cast<int>(outputs.size()));
   std::vector<int> chosen(kTracedAtATime);
@@ -93,15 +100,18 @@ std::vector<NpzArray> saliency_arrays(const Model& model, std::span<const float>
     stop_if_asked();
     RolloutRequest request = RolloutRequest::of_scenes(first, seed);
     request.sampling = SamplingMode::deterministic;
+    request.canvases = canvases;
     jacobian.run(parameters, request);
+    const int count = std::min(kTracedAtATime, scenes - first);
     for (int o = 0; o < static_cast<int>(outputs.size()); ++o) {
       const Answer& answer = *jacobian.rollout.answer;
       for (int b = 0; b < kTracedAtATime; ++b) chosen[b] = answer.chosen(outputs[o], b);
       jacobian.backward(parameters, outputs[o], chosen);
-      for (int b = 0; b < kTracedAtATime && first + b < scenes; ++b)
+      for (int b = 0; b < count; ++b)
         arrays.record(jacobian, b, first + b, o, chosen[b],
                       chosen[b] < 0 ? 0.0F : answer.logits(outputs[o])(b, chosen[b]));
     }
+    if (recorded) recorded(arrays, jacobian.rollout, first, count);
   }
   return arrays.take();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,21 +35,41 @@ class SaliencyArrays {
 
   /// Records output o of episode b of the Jacobian as that of scene n.
   void record(const Jacobian& jacobian, int b, int n, int o, int chosen, float logit);
+
+  /// What was recorded of output o of scene n.
+  int chosen(int n, int o) const;
+  float logit(int n, int o) const { return row(logits_, n, o)[0]; }
+  std::span<const float> canvas(int n, int o) const { return row(canvas_, n, o); }
+  /// (T, D) by the glimpses; if there are none, (T, F) by the features.
+  std::span<const float> looks(int n, int o) const {
+    return row(glimpse_.size() > 0 ? glimpse_ : feature_, n, o);
+  }
+
   /// Returns the arrays. This object must not be used afterwards.
   std::vector<NpzArray> take();
 
  private:
   NpzArray make(const char* name, std::vector<std::size_t> shape) const;
-  float* row(NpzArray& array, std::size_t at) const;
+  std::span<const float> row(const NpzArray& array, int n, int o) const;
+  float* row(NpzArray& array, int n, int o) const;
 
   std::size_t n_, outputs_;
   NpzArray canvas_, glimpse_, feature_, logits_, chosen_;
 };
 
+/// Called when scenes first .. first + count - 1 are recorded, which were the first episodes of
+/// `rollout`.
+using SaliencyRecorded =
+    std::function<void(const SaliencyArrays& arrays, Rollout& rollout, int first, int count)>;
+
+constexpr int kTracedAtATime = 8;  // scenes that are played together
+
 /// Returns the arrays of scenes 0 .. `scenes` - 1, played as in the single deterministic pass of an
-/// evaluation.
+/// evaluation. `canvases`: as in RolloutRequest, (T, kTracedAtATime, pixels).
 std::vector<NpzArray> saliency_arrays(const Model& model, std::span<const float> parameters,
                                       const EnvironmentFactory& environments, int scenes,
-                                      std::uint64_t seed, const std::vector<int>& outputs);
+                                      std::uint64_t seed, const std::vector<int>& outputs,
+                                      Tensor<3>* canvases = nullptr,
+                                      const SaliencyRecorded& recorded = nullptr);
 
 }  // namespace saccade

@@ -11,29 +11,14 @@ inline constexpr Colour kPaper = {255, 255, 255};
 inline constexpr Colour kInk = {33, 37, 41};
 inline constexpr Colour kSoftInk = {91, 96, 104};
 inline constexpr Colour kGrey = {120, 126, 133};
-inline constexpr Colour kRule = {217, 220, 225};   // of grids and frames
-inline constexpr Colour kOutline = {16, 24, 32};   // around what is drawn over a canvas
-inline constexpr Colour kFullCell = {0, 92, 158};  // for confusion matrices
+inline constexpr Colour kRule = {217, 220, 225};        // of grids and frames
+inline constexpr Colour kOutline = {16, 24, 32};        // around what is drawn over a canvas
+inline constexpr Colour kFullCell = {0, 92, 158};       // for confusion matrices
+inline constexpr Colour kBarTrack = {236, 239, 242};    // behind a bar
+inline constexpr Colour kClassBar = {166, 184, 204};    // a class
+inline constexpr Colour kTrueClassBar = {44, 98, 168};  // the true class
 inline constexpr Colour kRightColour = {38, 150, 74};
 inline constexpr Colour kWrongColour = {209, 46, 46};
-
-/// The colours of background and text. Canvases, heat and verdicts look the same in all themes.
-struct Theme {
-  Colour paper = kPaper;
-  Colour ink = kInk;
-  Colour grey = kGrey;              // for secondary text
-  Colour track = {236, 239, 242};   // behind a bar
-  Colour bar = {166, 184, 204};     // a class
-  Colour true_bar = {44, 98, 168};  // the true class
-};
-inline constexpr Theme kLightTheme = {};
-/// For dark pages; matches page/report.css.
-inline constexpr Theme kDarkTheme = {.paper = {21, 23, 27},
-                                     .ink = {230, 232, 236},
-                                     .grey = {162, 168, 179},
-                                     .track = {45, 49, 56},
-                                     .bar = {94, 111, 132},
-                                     .true_bar = {108, 184, 238}};
 
 /// Returns the colour of a variant by its index in a comparison: distinguishable by the
 /// colour-blind (Okabe and Ito 2008), the first seven all different.

@@ -68,8 +68,8 @@ int true_class(const Episode& episode) {
   return episode.judged && episode.labels().size() == 1 ? episode.labels()[0] : -1;
 }
 
-Colour colour_of_verdict(const Episode& episode, const Theme& theme) {
-  if (!episode.judged) return theme.true_bar;
+Colour verdict_colour(const Episode& episode) {
+  if (!episode.judged) return kTrueClassBar;
   return episode.right() ? kRightColour : kWrongColour;
 }
 
@@ -93,12 +93,8 @@ std::vector<int> shown_classes(const Episode& episode, int num_classes, int last
 
 // ---- The panel of a video ----
 
-EpisodePicture::EpisodePicture(const PicturedAgent& agent, std::string name, const Theme& theme)
-    : agent_(agent), name_(std::move(name)), theme_(theme), look_(agent, kCanvasSide) {}
-
-Colour EpisodePicture::verdict_colour(const Episode& episode) const {
-  return colour_of_verdict(episode, theme_);
-}
+EpisodePicture::EpisodePicture(const PicturedAgent& agent, std::string name)
+    : agent_(agent), name_(std::move(name)), look_(agent, kCanvasSide) {}
 
 int EpisodePicture::num_bars() const {
   const int classes = agent_.world.spec.num_classes;
@@ -137,9 +133,9 @@ int EpisodePicture::cols() const {
 }
 
 Picture EpisodePicture::panel(const Episode& episode, int t, bool verdict) const {
-  Picture panel(rows(), cols(), theme_.paper);
+  Picture panel(rows(), cols(), kPaper);
   panel.text({kMargin + kFrame, kMargin + 15}, fitted(name_, cols() - 2 * kMargin - kFrame, kTitle),
-             theme_.ink, kTitle);
+             kInk, kTitle);
   const Box framed{kMargin, kTop, look_.cols() + 2 * kFrame, look_.rows() + 2 * kFrame};
   if (verdict) panel.fill(framed, verdict_colour(episode));
   panel.paste(look_.canvas(episode, t, /*numbered=*/true), {kMargin + kFrame, kTop + kFrame});
@@ -165,11 +161,11 @@ void EpisodePicture::draw_states(Picture& panel, const Episode& episode, int t, 
   const char* heading = !sequence               ? "what it draws on"
                         : agent_.answer.attends ? "what it says, and from where"
                                                 : "what it says";
-  panel.text({area.x, area.y + 9}, heading, theme_.grey, kSmall);
+  panel.text({area.x, area.y + 9}, heading, kGrey, kSmall);
   draw_table(panel, state_weights(agent_, episode, t),
              {area.x, area.y + kHeading, std::min(area.width, table_size(agent_, cell).cols),
               area.height - kHeading},
-             cell, theme_);
+             cell);
 }
 
 void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t, bool verdict,
@@ -178,7 +174,7 @@ void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t,
   const bool acts = agent_.answer.acts;
   const std::string answer = acts || !episode.judged ? "" : agent_.world.spoken(episode.labels());
   std::string words;
-  Colour colour = theme_.grey;
+  Colour colour = kGrey;
   if (verdict) {
     words = acts ? fmt::format("earned {:.0f}", episode.answer.rewards[episode.b])
                  : fmt::format("answers {}{}", agent_.world.spoken(episode.predictions()),
@@ -197,12 +193,12 @@ void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t,
   if (text_width(truth, kWords) > room(right)) right = cols() - kMargin;
   if (text_width(truth, kWords) > room(right)) truth = answer;
   panel.text({right, base}, words, colour, aligned(style, Align::right));
-  panel.text({left, base}, fitted(truth, room(right), kWords), theme_.ink, kWords);
+  panel.text({left, base}, fitted(truth, room(right), kWords), kInk, kWords);
 }
 
 void EpisodePicture::draw_seen(Picture& panel, const Episode& episode, int t, Point corner) const {
   panel.text({corner.x, corner.y + 9},
-             look_.num_seen() == 0 ? "sees the whole canvas" : "what it sees", theme_.grey, kSmall);
+             look_.num_seen() == 0 ? "sees the whole canvas" : "what it sees", kGrey, kSmall);
   const std::vector<Picture> seen = look_.seen(episode, t, seen_side());
   for (int i = 0; i < static_cast<int>(seen.size()); ++i) {
     const Point at{corner.x + i % kSeenInRow * (seen_side() + 4 + kSeenGap),
@@ -214,7 +210,7 @@ void EpisodePicture::draw_seen(Picture& panel, const Episode& episode, int t, Po
 
 void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bool verdict,
                                Box area) const {
-  panel.text({area.x, area.y + 9}, "what it thinks", theme_.grey, kSmall);
+  panel.text({area.x, area.y + 9}, "what it thinks", kGrey, kSmall);
   const std::vector<int> classes =
       shown_classes(episode, agent_.world.spec.num_classes, agent_.look.steps - 1);
   const auto widest = [&](const TextStyle& style) {
@@ -232,22 +228,21 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
     const int c = classes[i], top = area.y + kHeading + i * pitch, base = top + pitch / 2 + 5;
     const bool truth = c == true_class(episode);
     const float p = probability(episode, t, c);
-    Colour colour = truth ? theme_.true_bar : theme_.bar;
+    Colour colour = truth ? kTrueClassBar : kClassBar;
     if (verdict && !agent_.answer.acts && c == episode.predictions()[0])
       colour = verdict_colour(episode);
     if (truth)
       panel.polygon(
           std::array<Point, 3>{{{area.x, base - 11}, {area.x, base}, {area.x + 8, base - 5}}},
-          theme_.true_bar);
+          kTrueClassBar);
     panel.text({area.x + 14 + names, base}, fitted(agent_.world.class_name(c), names, bold(plain)),
-               truth ? theme_.ink : theme_.grey,
-               aligned(truth ? bold(plain) : plain, Align::right));
-    panel.fill({left, top + 3, length, pitch - 6}, theme_.track);
+               truth ? kInk : kGrey, aligned(truth ? bold(plain) : plain, Align::right));
+    panel.fill({left, top + 3, length, pitch - 6}, kBarTrack);
     panel.fill({left, top + 3, static_cast<int>(p * static_cast<float>(length) + 0.5F), pitch - 6},
                colour);
     if (p >= 0.005F)
       panel.text({area.x + area.width, base}, fmt::format("{:.0f}%", 100.0F * p),
-                 truth ? theme_.ink : theme_.grey, aligned(kSmall, Align::right));
+                 truth ? kInk : kGrey, aligned(kSmall, Align::right));
   }
 }
 
@@ -310,7 +305,7 @@ Picture EpisodeStrip::strip(const Episode& episode, int scene) const {
   const int last = agent_.look.steps - 1;
   strip.text({0, 11},
              fitted(episode_caption(agent_, name_, episode, scene, cols()), cols(), bold(kSmall)),
-             colour_of_verdict(episode, kLightTheme), bold(kSmall));
+             verdict_colour(episode), bold(kSmall));
   for (int t = 0; t <= last; ++t) draw_tile(strip, episode, t);
   if (!ends_with_table()) return strip;
   WeightTable alignment = state_weights(agent_, episode, last);

@@ -16,7 +16,7 @@ namespace saccade {
 class EpisodePicture {
  public:
   /// Keeps a reference to the world of `agent`.
-  EpisodePicture(const PicturedAgent& agent, std::string name, const Theme& theme = kLightTheme);
+  EpisodePicture(const PicturedAgent& agent, std::string name);
 
   int rows() const;
   int cols() const;
@@ -34,11 +34,9 @@ class EpisodePicture {
   void draw_states(Picture& panel, const Episode& episode, int t, Box area) const;
   void draw_bars(Picture& panel, const Episode& episode, int t, bool verdict, Box area) const;
   void draw_caption(Picture& panel, const Episode& episode, int t, bool verdict, int top) const;
-  Colour verdict_colour(const Episode& episode) const;
 
   const PicturedAgent agent_;
   std::string name_;
-  Theme theme_;
   LookPicture look_;
 };
 

@@ -110,9 +110,9 @@ Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequ
 // Panels side by side; more than three in a square grid.
 class PanelGrid {
  public:
-  PanelGrid(std::span<const RecordedAgent> agents, const Theme& theme) : theme_(theme) {
+  explicit PanelGrid(std::span<const RecordedAgent> agents) {
     for (const RecordedAgent& agent : agents) {
-      panels_.emplace_back(agent.task, agent.name, theme);
+      panels_.emplace_back(agent.task, agent.name);
       steps_.push_back(agent.task.model.num_glimpses());
       cell_rows_ = std::max(cell_rows_, panels_.back().rows());
       cell_cols_ = std::max(cell_cols_, panels_.back().cols());
@@ -128,7 +128,7 @@ class PanelGrid {
 
   /// At step t; an agent with fewer glimpses stays at its last.
   Picture frame(std::span<const Episode> episodes, int t, bool verdict) const {
-    Picture frame(rows(), cols(), theme_.paper);
+    Picture frame(rows(), cols(), kPaper);
     for (int i = 0; i < static_cast<int>(panels_.size()); ++i)
       frame.paste(panels_[i].panel(episodes[i], std::min(t, steps_[i] - 1), verdict),
                   {i % across_ * cell_cols_, i / across_ * cell_rows_});
@@ -136,7 +136,6 @@ class PanelGrid {
   }
 
  private:
-  Theme theme_;
   std::vector<EpisodePicture> panels_;
   std::vector<int> steps_;
   int cell_rows_ = 0, cell_cols_ = 0;
@@ -145,7 +144,7 @@ class PanelGrid {
 
 Recording write_video(std::span<const RecordedAgent> agents, const RecordingRequest& request,
                       const std::filesystem::path& path) {
-  const PanelGrid grid(agents, request.dark ? kDarkTheme : kLightTheme);
+  const PanelGrid grid(agents);
   const auto video =
       open_video(path, {.rows = grid.rows(), .cols = grid.cols(), .fps = request.fps});
   const Recording result =

@@ -37,7 +37,6 @@ struct RecordingRequest {
   std::uint64_t seed = 0;  // of sampled policies
   RecordedScenes only = RecordedScenes::all;
   double fps = 3.0;                        // glimpses per second
-  bool dark = false;                       // for a video: dark theme
   ProgressCallback on_progress = nullptr;  // progress over the scenes drawn
 };
 

@@ -29,13 +29,19 @@ constexpr int kScaleHead = 16, kScaleBar = 180, kScaleGap = 8;
 
 // Returns the square root of |gradient| for each pixel, the largest of its channels, scaled to a
 // maximum of 1. Gradients have long tails: without the root only a few pixels would be visible.
-std::vector<double> heat_of(const std::vector<float>& gradient, int pixels) {
+std::vector<double> heat_of(std::span<const float> gradient, int pixels) {
   std::vector<double> heat(pixels, 0.0);
   for (std::size_t i = 0; i < gradient.size(); ++i)
     heat[i % pixels] = std::max<double>(heat[i % pixels], std::abs(gradient[i]));
   const double most = *std::ranges::max_element(heat);
   for (double& value : heat) value = most > 0.0 ? std::sqrt(value / most) : 0.0;
   return heat;
+}
+
+double norm(std::span<const float> values) {
+  double sum = 0.0;
+  for (const float value : values) sum += double{value} * value;
+  return std::sqrt(sum);
 }
 
 }  // namespace
@@ -60,34 +66,35 @@ int SaliencyPicture::cols() const {
   return cols;
 }
 
-Picture SaliencyPicture::picture(const Episode& episode, const SceneSaliency& saliency, int step,
-                                 int scene) const {
+Picture SaliencyPicture::picture(const Episode& episode, const SaliencyArrays& arrays, int n,
+                                 int step) const {
   Picture picture(rows(), cols(), kPaper);
-  picture.text({0, 11}, episode_caption(agent_, "", episode, scene, cols()),
+  picture.text({0, 11}, episode_caption(agent_, "", episode, n + 1, cols()),
                episode.right() ? kRightColour : kWrongColour, kCaption);
   picture.text({0, kHeading}, agent_.look.looks ? "looks" : "canvas", kGrey, kSmall);
   picture.paste(looks(episode), {0, kTop});
   for (int o = 0; o < outputs_; ++o) {
-    if (saliency.chosen[o] < 0) continue;
+    const int chosen = arrays.chosen(n, o);
+    if (chosen < 0) continue;
     const int left = (o + 1) * (look_.cols() + kGap);
-    const std::string logit = fmt::format(
-        "logit of {}: {:.1f}", agent_.world.class_name(saliency.chosen[o]), saliency.logits[o]);
+    const std::string logit =
+        fmt::format("logit of {}: {:.1f}", agent_.world.class_name(chosen), arrays.logit(n, o));
     picture.text({left, kHeading}, fitted(logit, look_.cols(), kSmall), kGrey, kSmall);
-    picture.paste(canvas_saliency(episode, saliency.canvas[o]), {left, kTop});
+    picture.paste(canvas_saliency(episode, arrays.canvas(n, o)), {left, kTop});
   }
-  draw_tables(picture, episode, saliency, step);
+  draw_tables(picture, episode, arrays, n, step);
   return picture;
 }
 
 void SaliencyPicture::draw_tables(Picture& picture, const Episode& episode,
-                                  const SceneSaliency& saliency, int step) const {
+                                  const SaliencyArrays& arrays, int n, int step) const {
   int left = (outputs_ + 1) * (look_.cols() + kGap) - kGap + kTableGap;
   const auto draw = [&](const std::string& heading, const WeightTable& table, TableSize size) {
     picture.text({left, kHeading}, heading, kGrey, kSmall);
     draw_table(picture, table, {left, kTop, size.cols, rows() - kTop}, kCell);
     left += std::max(size.cols, kLeastTable) + kTableGap;
   };
-  if (steps_.cols > 0) draw("by glimpse", step_table(episode, saliency), steps_);
+  if (steps_.cols > 0) draw("by glimpse", step_table(episode, arrays, n), steps_);
   if (states_.cols == 0) return;
   WeightTable states = state_weights(agent_, episode, step);
   states.marked = -1;
@@ -136,22 +143,26 @@ Picture SaliencyPicture::looks(const Episode& episode) const {
 }
 
 Picture SaliencyPicture::canvas_saliency(const Episode& episode,
-                                         const std::vector<float>& gradient) const {
+                                         std::span<const float> gradient) const {
   const CanvasSize size = agent_.world.spec.canvas;
   return look_.heated(episode, agent_.look.steps - 1, heat_of(gradient, size.rows * size.cols),
                       kLight);
 }
 
-WeightTable SaliencyPicture::step_table(const Episode& episode,
-                                        const SceneSaliency& saliency) const {
+WeightTable SaliencyPicture::step_table(const Episode& episode, const SaliencyArrays& arrays,
+                                        int n) const {
   WeightTable table;
   table.cols = step_names(agent_, episode);
   for (int o = 0; o < outputs_; ++o) {
-    if (saliency.chosen[o] < 0) continue;
-    table.rows.push_back(agent_.world.class_name(saliency.chosen[o]));
-    const double most = *std::ranges::max_element(saliency.steps[o]);
-    for (const double norm : saliency.steps[o])
-      table.weights.push_back(most > 0.0 ? norm / most : 0.0);
+    if (arrays.chosen(n, o) < 0) continue;
+    table.rows.push_back(agent_.world.class_name(arrays.chosen(n, o)));
+    const std::span<const float> looks = arrays.looks(n, o);
+    const std::size_t width = looks.size() / agent_.look.steps;
+    std::vector<double> norms;
+    for (int t = 0; t < agent_.look.steps; ++t)
+      norms.push_back(norm(looks.subspan(t * width, width)));
+    const double most = *std::ranges::max_element(norms);
+    for (const double norm : norms) table.weights.push_back(most > 0.0 ? norm / most : 0.0);
   }
   return table;
 }

@@ -1,21 +1,15 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "experiments/evaluation/saliency_arrays.h"
 #include "experiments/pictures/look_picture.h"
 #include "experiments/pictures/picture.h"
 #include "experiments/pictures/weight_table.h"
 
 namespace saccade {
-
-/// Gradients of O logits of an episode with respect to the observations.
-struct SceneSaliency {
-  std::vector<int> chosen = {};                 // (O): the class, symbol or action; -1: none
-  std::vector<float> logits = {};               // (O)
-  std::vector<std::vector<float>> canvas = {};  // (O, pixels): d logit / d canvas
-  std::vector<std::vector<double>> steps = {};  // (O, T): |d logit / d g_t|
-};
 
 /// Draws an episode of a saliency sheet: a tile of where it looked (if a look has many places, the
 /// mean of all looks as heat), one of |d logit / d canvas| for each logit, and |d logit / d g_t| as
@@ -29,8 +23,8 @@ class SaliencyPicture {
 
   int rows() const;
   int cols() const;
-  /// `step`: selects the attention over the states, for a class; `scene`: its number, for display.
-  Picture picture(const Episode& episode, const SceneSaliency& saliency, int step, int scene) const;
+  /// Scene n. `step`: selects the attention over the states, for a class.
+  Picture picture(const Episode& episode, const SaliencyArrays& arrays, int n, int step) const;
 
   /// Colour bars with their labels, for the end of the sheet.
   int scales_rows() const;
@@ -44,9 +38,9 @@ class SaliencyPicture {
 
   std::vector<Scale> scales() const;
   Picture looks(const Episode& episode) const;
-  Picture canvas_saliency(const Episode& episode, const std::vector<float>& gradient) const;
-  WeightTable step_table(const Episode& episode, const SceneSaliency& saliency) const;
-  void draw_tables(Picture& picture, const Episode& episode, const SceneSaliency& saliency,
+  Picture canvas_saliency(const Episode& episode, std::span<const float> gradient) const;
+  WeightTable step_table(const Episode& episode, const SaliencyArrays& arrays, int n) const;
+  void draw_tables(Picture& picture, const Episode& episode, const SaliencyArrays& arrays, int n,
                    int step) const;
 
   const PicturedAgent agent_;

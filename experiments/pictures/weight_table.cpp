@@ -106,8 +106,7 @@ TableSize table_size(const PicturedAgent& agent, int cell) {
   return {kHead + hops * cell, names + cols * cell + 1};
 }
 
-void draw_table(Picture& picture, const WeightTable& table, Box area, int cell,
-                const Theme& theme) {
+void draw_table(Picture& picture, const WeightTable& table, Box area, int cell) {
   const int rows = static_cast<int>(table.rows.size()), cols = static_cast<int>(table.cols.size());
   if (rows == 0 || cols == 0) return;
   const int names = name_width(table.rows), top = area.y + kHead;
@@ -121,11 +120,11 @@ void draw_table(Picture& picture, const WeightTable& table, Box area, int cell,
   for (int col = 0; col < cols; ++col)
     if (col == table.marked || (col % stride == 0 && !near_mark(col)))
       picture.text({left + col * width + width / 2, top - 5}, table.cols[col],
-                   col == table.marked ? theme.ink : theme.grey, centred(kNames));
+                   col == table.marked ? kInk : kGrey, centred(kNames));
   for (int row = 0; row < rows; ++row) {
     const int y = top + row * height;
     picture.text({left - kNameGap, y + height / 2 + 4}, fitted(table.rows[row], kMaxName, kNames),
-                 theme.ink, kNames);
+                 kInk, kNames);
     for (int col = 0; col < cols; ++col)
       picture.fill({left + col * width, y, width - (width > 4), height - (height > 4)},
                    heat_colour(table.at(row, col)));

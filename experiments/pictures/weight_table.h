@@ -39,7 +39,6 @@ TableSize class_table_size(const PicturedAgent& agent, int rows, int cols, int c
 
 /// Draws the table right-aligned in a box, with cells as large as fit, at most `cell` pixels per
 /// side.
-void draw_table(Picture& picture, const WeightTable& table, Box area, int cell,
-                const Theme& theme = kLightTheme);
+void draw_table(Picture& picture, const WeightTable& table, Box area, int cell);
 
 }  // namespace saccade

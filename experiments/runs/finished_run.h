@@ -9,6 +9,7 @@
 
 #include "experiments/config/config.h"
 #include "experiments/files/metrics.h"
+#include "experiments/runs/metrics_file.h"
 #include "experiments/runs/run_folder.h"
 
 namespace saccade {

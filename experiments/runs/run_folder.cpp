@@ -10,11 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <span>
-#include <sstream>
 #include <stdexcept>
-#include <string_view>
-#include <utility>
 
 #include "base/checksum.h"
 #include "base/error.h"
@@ -24,6 +20,7 @@
 #include "base/system_reason.h"
 #include "experiments/config/setting_names.h"
 #include "experiments/runs/folder_lock.h"
+#include "experiments/runs/metrics_file.h"
 #include "saccade_version.h"
 
 namespace saccade {
@@ -31,34 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Columns of metrics.csv.
-std::vector<Metric> columns() {
-  std::vector<Metric> columns;
-  for (const MetricFacts& facts : kMetrics)
-    if ((facts.written & kInMetrics) != 0) columns.push_back(Metric::named(facts.name));
-  return columns;
-}
-
-std::string header() {
-  std::string line;
-  for (const Metric column : columns()) {
-    if (!line.empty()) line += ',';
-    line += column.name();
-  }
-  return line;
-}
-
 constexpr const char* kBefore = ".before";  // inserted after the stem of a file that is set aside
-
-// Name prefixes of files that a version before 0.3 left half written in the checkpoint folder when
-// it was killed (last.safetensors.tmp).
-constexpr auto kHalfCheckpoints = std::to_array<std::string_view>(
-    {"last.safetensors.", "previous.safetensors.", "best.safetensors."});
-
-bool begins_as_any(const std::string& name, std::span<const std::string_view> beginnings) {
-  return std::ranges::any_of(
-      beginnings, [&](std::string_view beginning) { return name.starts_with(beginning); });
-}
 
 // Files that describe the run, in the order of create().
 constexpr std::array kWords = {"config.yaml", "command.txt", "meta.json"};
@@ -112,20 +82,15 @@ std::string said_shortly(const std::string& value) {
   return words;
 }
 
-std::string shortened(const std::string& text, std::size_t most_bytes) {
-  if (text.size() <= most_bytes) return text;
-  const std::string kept = text.substr(0, most_bytes - 9);
-  return fmt::format("{},{}", kept, crc32_of(text.data(), text.size()).hex());
-}
-
-fs::path folder_of(const std::string& variant, const Config& config) {
-  return fs::path(variant.empty() ? "base" : variant) / fmt::format("seed-{}", config.seed);
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kLong = 100;
+  if (text.size() <= kLong) return text;
+  return fmt::format("{},{}", text.substr(0, kLong - 9), crc32_of(text.data(), text.size()).hex());
 }
 
 }  // namespace
 
 fs::path run_folder_below(const Config& config, const std::vector<std::string>& overrides) {
-  constexpr std::size_t kLong = 100;
   std::set<std::string> given;
   for (const std::string& word : overrides) given.insert(word.substr(0, word.find('=')));
   std::string variant = config.variant;
@@ -134,23 +99,8 @@ fs::path run_folder_below(const Config& config, const std::vector<std::string>& 
       if (given.contains(key) && key != "seed" && key != "name")
         variant += (variant.empty() ? "" : ",") + short_name(key) + "=" +
                    said_shortly(value_of(config, key));
-  return folder_of(shortened(variant, kLong), config);
-}
-
-fs::path former_run_folder_below(const Config& config, const std::vector<std::string>& overrides) {
-  constexpr std::size_t kMostBytes = 255;  // limit for a file name on most file systems
-  std::string variant;
-  for (std::string word : overrides) {
-    if (word.starts_with("seed=") || word.starts_with("name=")) continue;
-    std::ranges::replace_if(
-        word, [](char c) { return !(is_plain(c) || c == '='); }, '-');
-    variant += (variant.empty() ? "" : ",") + word;
-  }
-  return folder_of(shortened(variant, kMostBytes), config);
-}
-
-fs::path existing_run_folder(const fs::path& folder, const fs::path& former) {
-  return !fs::exists(folder) && RunFolder(former).exists() ? former : folder;
+  return fs::path(variant.empty() ? "base" : shortened(variant)) /
+         fmt::format("seed-{}", config.seed);
 }
 
 bool RunFolder::exists() const {
@@ -165,17 +115,15 @@ bool RunFolder::exists() const {
   });
 }
 
-// Returns whether create() has run but no checkpoint exists. Versions before 0.2 could be killed
-// while recreating the checkpoint folder.
+// Returns whether create() has run but no checkpoint exists. Somebody may have removed their
+// folder.
 bool RunFolder::is_begun() const {
   std::error_code error;
   if (!fs::is_directory(path_ / "checkpoints", error))
     return fs::exists(path_ / "command.txt", error) && fs::exists(path_ / "meta.json", error);
   return std::ranges::all_of(
       entries_of(path_ / "checkpoints"), [&](const fs::directory_entry& entry) {
-        const std::string name = entry.path().filename();
-        return !entry.is_symlink() &&
-               (NameBeside::is_one(name) || begins_as_any(name, kHalfCheckpoints));
+        return !entry.is_symlink() && NameBeside::is_one(entry.path().filename());
       });
 }
 
@@ -231,9 +179,6 @@ void RunFolder::set_damaged_checkpoint_aside() const {
 }
 
 void RunFolder::remove_left_overs() const {
-  std::error_code none;
-  for (const fs::directory_entry& entry : entries_of(path_ / "checkpoints"))
-    if (begins_as_any(entry.path().filename(), kHalfCheckpoints)) fs::remove(entry.path(), none);
   for (const fs::path& folder : {path_, path_ / "checkpoints", recordings()})
     saccade::remove_left_overs(folder);
 }
@@ -276,7 +221,7 @@ void RunFolder::create(const Config& config, const std::string& command,
   if (error) throw_refused(path_.string() + ": the folder cannot be made", error.value());
   sync_folder_and_parents(path_);
   write_words(config, command, meta);
-  replace_text(metrics(), header() + "\n");
+  replace_text(metrics(), metrics_header());
 }
 
 void RunFolder::write_words(const Config& config, const std::string& command,
@@ -294,35 +239,6 @@ void RunFolder::restore_lost(const Config& config, const std::string& command,
   const auto texts = words_of(config, command, meta);
   for (std::size_t i = 0; i < kWords.size(); ++i)
     if (is_lost(path_ / kWords[i])) replace_text(path_ / kWords[i], texts[i]);
-}
-
-MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) {
-  std::unique_ptr<InputFile> old = InputFile::if_there(path);
-  std::string kept = header() + "\n";
-  std::string line;
-  if (old) std::getline(*old, line);  // the header
-  // A last line without a line end is incomplete.
-  while (old && std::getline(*old, line) && !old->eof()) {
-    if (std::strtoll(line.c_str(), nullptr, 10) > keep_episodes) continue;
-    kept += line + "\n";
-    elapsed_ = std::strtod(line.c_str() + line.rfind(',') + 1, nullptr);
-  }
-  old.reset();
-  replace_text(path, kept);
-  file_ = AppendedFile(path);
-}
-
-void MetricsFile::append(const MetricsRow& row) {
-  for (const auto& [metric, value] : row)
-    if (!metric.is_written(kInMetrics))
-      throw std::logic_error(metric.name() + " is not written in metrics.csv");
-  std::string line;
-  for (const Metric column : columns()) {
-    const auto found = row.find(column);
-    if (column != "episodes") line += ',';
-    if (found != row.end()) line += fmt::format("{:.8g}", found->second);
-  }
-  file_.append(line + "\n");
 }
 
 std::string meta_json(int ranks, int threads, const std::map<std::string, std::string>& checksums) {

@@ -8,10 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/output.h"
 #include "experiments/config/config.h"
-#include "experiments/files/metrics.h"
-#include "experiments/runs/kept_metrics.h"
 
 namespace saccade {
 
@@ -21,12 +18,6 @@ namespace saccade {
 /// whole.
 std::filesystem::path run_folder_below(const Config& config,
                                        const std::vector<std::string>& overrides);
-/// The same as versions before 0.2 named it.
-std::filesystem::path former_run_folder_below(const Config& config,
-                                              const std::vector<std::string>& overrides);
-/// Returns `former` if it exists and `folder` does not; otherwise `folder`.
-std::filesystem::path existing_run_folder(const std::filesystem::path& folder,
-                                          const std::filesystem::path& former);
 
 /// The files of one run. A folder holds config.yaml (every value), command.txt (as typed),
 /// meta.json (what it ran on), metrics.csv, checkpoints/last.safetensors, previous.safetensors (the
@@ -91,26 +82,6 @@ class RunFolder {
   bool is_beginning(const std::filesystem::path& entry) const;
 
   std::filesystem::path path_;
-};
-
-/// metrics.csv: a header, then one row per logging step. The columns are the metrics of kMetrics
-/// that are written there; the step column is `episodes`, the last is time/elapsed.
-class MetricsFile {
- public:
-  /// Opens for appending. First drops rows beyond `keep_episodes`, which were written after the
-  /// checkpoint that the run resumes from.
-  MetricsFile(const std::filesystem::path& path, std::int64_t keep_episodes);
-
-  /// Throws std::logic_error for a metric that is not written in metrics.csv.
-  void append(const MetricsRow& row);
-  void sync() const { file_.sync(); }
-
-  /// time/elapsed of the last kept row; 0 if there is none.
-  double elapsed() const { return elapsed_; }
-
- private:
-  AppendedFile file_;
-  double elapsed_ = 0.0;
 };
 
 /// Returns the machine and the inputs as JSON: version, commit, compiler, processor, ranks, threads

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "experiments/config/config.h"
 #include "experiments/runs/finished_run.h"
+#include "experiments/runs/metrics_file.h"
 #include "experiments/runs/run_document.h"
 #include "experiments/runs/run_failure.h"
 

@@ -282,10 +282,6 @@ std::vector<const Config*> configs_of(const Study& study) {
   return configs;
 }
 
-std::filesystem::path StudyRun::folder_in(const std::filesystem::path& study) const {
-  return existing_run_folder(study / folder, study / former_folder);
-}
-
 Study read_study(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
   const std::filesystem::path file = find_experiment(path);
   return parse_study(read_config_text(file), file.string(), {}, overrides);
@@ -317,10 +313,8 @@ Study parse_study(const std::string& text, const std::string& origin, const Assi
   std::set<std::filesystem::path> folders;
   for (const Variant& variant : variants) {
     refuse_overridden(variant.assignments, overrides);
-    std::vector<std::string> words = variant.words, former_words;
+    std::vector<std::string> words = variant.words;
     words.insert(words.end(), overrides.begin(), overrides.end());
-    for (const Assignment& a : variant.assignments) former_words.push_back(a.key + "=" + a.value);
-    former_words.insert(former_words.end(), overrides.begin(), overrides.end());
     const auto add = [&](const Assignments& own) {
       Assignments assignments = given;
       assignments.insert(assignments.end(), own.begin(), own.end());
@@ -328,7 +322,6 @@ Study parse_study(const std::string& text, const std::string& origin, const Assi
         assignments.push_back({"variant", variant.name, keys.vary->place(keys.vary->node)});
       StudyRun run{.folder = {}, .config = file.run(assignments, overrides)};
       run.folder = run_folder_below(run.config, words);
-      run.former_folder = former_run_folder_below(run.config, former_words);
       if (!folders.insert(run.folder).second) {
         if (assigns_unread(own, run.config))
           return;  // differs only in a setting that has no

@@ -13,11 +13,6 @@ namespace saccade {
 struct StudyRun {
   std::filesystem::path folder;  // below the study's own: <variant>/seed-<n>
   Config config;
-  std::filesystem::path former_folder = {};  // the name used before version 0.2
-
-  /// Returns its folder within the study's folder: the former one if it exists and the current one
-  /// does not.
-  std::filesystem::path folder_in(const std::filesystem::path& study) const;
 };
 
 /// The runs that a file defines: a single one, or variants, each with every seed. `vary` is either

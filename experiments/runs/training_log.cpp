@@ -22,9 +22,8 @@ std::string json_of(const MetricsRow& row) {
   for (const MetricFacts& facts : kMetrics) {
     const auto found = row.find(Metric::named(facts.name));
     if ((facts.written & kInMetrics) == 0 || found == row.end()) continue;
-    text +=
-        fmt::format("{}\"{}\": {}", text.empty() ? "" : ", ", facts.name,
-                    std::isfinite(found->second) ? fmt::format("{:.8g}", found->second) : "null");
+    text += fmt::format("{}\"{}\": {}", text.empty() ? "" : ", ", facts.name,
+                        std::isfinite(found->second) ? metrics_cell(found->second) : "null");
   }
   return "{" + text + "}";
 }
@@ -33,7 +32,7 @@ std::string json_of(const MetricsRow& row) {
 bool is_kept(const std::string& line, std::int64_t keep_episodes) {
   const nlohmann::json row = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
   return row.is_object() && row.contains("episodes") && row["episodes"].is_number() &&
-         row["episodes"].get<double>() <= static_cast<double>(keep_episodes);
+         row["episodes"].get<double>() <= as_written(static_cast<double>(keep_episodes));
 }
 
 }  // namespace

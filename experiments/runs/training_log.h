@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "experiments/files/event_file.h"
+#include "experiments/runs/metrics_file.h"
 #include "experiments/runs/run_folder.h"
 
 namespace saccade {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "experiments/files/progress_bar.h"
+#include "experiments/runs/metrics_file.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/training/run_work.h"
 

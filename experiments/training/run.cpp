@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "experiments/evaluation/test_report.h"
 #include "experiments/runs/finished_run.h"
+#include "experiments/runs/metrics_file.h"
 #include "experiments/runs/study.h"
 #include "experiments/task/task.h"
 #include "experiments/training/finished.h"

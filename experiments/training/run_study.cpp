@@ -81,13 +81,12 @@ fs::path folder_of(const Study& study, const fs::path& out) {
 }
 
 fs::path folder_of(const Study& study, const StudyRun& run, const fs::path& out) {
-  return study.single && !out.empty() ? out : run.folder_in(folder_of(study, out));
+  return study.single && !out.empty() ? out : folder_of(study, out) / run.folder;
 }
 
 void write_study_file(const fs::path& folder, const Study& study) {
   std::string lines;
-  for (const StudyRun& run : study.runs)
-    lines += run.folder_in(folder).lexically_relative(folder).string() + "\n";
+  for (const StudyRun& run : study.runs) lines += run.folder.string() + "\n";
   const StudyLock lock(folder);
   const fs::path path = folder / kStudyFile;
   if (fs::exists(path) && read_text(path) == lines) return;

@@ -22,7 +22,7 @@ StudyStatus study_status(const StatusRequest& request) {
   const Study study = require_study(request.study, request.overrides);
   status.study = folder_of(study, request.out);
   for (const StudyRun& run : study.runs)
-    status.runs.push_back(status_of(RunFolder(run.folder_in(status.study))));
+    status.runs.push_back(status_of(RunFolder(status.study / run.folder)));
   return status;
 }
 

@@ -107,7 +107,7 @@ StudyTraining::StudyTraining(const Study& study, const StudyRequest& request,
       threads_(request.threads) {
   const std::vector<std::string> labels = labels_of(study);
   for (std::size_t i = 0; i < study.runs.size(); ++i) {
-    const RunFolder folder(study.runs[i].folder_in(request.folder));
+    const RunFolder folder(request.folder / study.runs[i].folder);
     runs_.push_back({folder, labels[i], old_failure(folder)});
   }
 }

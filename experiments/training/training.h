@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "experiments/evaluation/evaluator.h"
 #include "experiments/runs/folder_lock.h"
+#include "experiments/runs/metrics_file.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/runs/training_log.h"
 #include "experiments/task/task.h"

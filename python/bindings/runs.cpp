@@ -24,6 +24,7 @@
 #include "experiments/export/export_agent.h"
 #include "experiments/files/shipped.h"
 #include "experiments/runs/finished_run.h"
+#include "experiments/runs/metrics_file.h"
 #include "experiments/runs/study.h"
 #include "experiments/runs/trained.h"
 #include "nn/parallel.h"

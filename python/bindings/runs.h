@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/range.h"
-#include "experiments/runs/run_folder.h"
+#include "experiments/runs/metrics_file.h"
 
 namespace saccade::python {
 

@@ -118,7 +118,7 @@ inline void check_report_in_browser(const std::filesystem::path& report, std::si
     for (const auto& room : seen.at("roomBelow")) CHECK(room >= 64.0);
     const bool film = contains(bytes_of(report), "style=\"--rows: ");
     CHECK(seen.at("roomBelow").size() == (film ? 1 : 0));
-    CHECK(seen.at("recordings") == nlohmann::json::array({dark ? "on-dark" : "on-light"}));
+    CHECK(seen.at("recordings") == 1);
   }
 }
 

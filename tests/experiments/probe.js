@@ -135,7 +135,7 @@
     forPaper(false);
     seen.again = await drawn();
     seen.recordings = [...document.querySelectorAll(".recording img, .recording video")]
-      .filter((one) => one.getBoundingClientRect().width > 0).map((one) => one.className);
+      .filter((one) => one.getBoundingClientRect().width > 0).length;
     // What a player has below the frame: its controls are about 4 lines high.
     seen.roomBelow = [...document.querySelectorAll(".recording[style] video")]
       .filter((one) => one.getBoundingClientRect().width > 0).map((one) => {

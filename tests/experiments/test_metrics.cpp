@@ -1,12 +1,14 @@
 #include "experiments/files/metrics.h"
 
+#include <algorithm>
 #include <set>
 
 #include "agent/learning/loss_sums.h"
 #include "experiments/analysis/evaluate.h"
 #include "experiments/comparison/compare.h"
 #include "experiments/comparison/tables.h"
-#include "experiments/runs/run_folder.h"
+#include "experiments/runs/metrics_file.h"
+#include "experiments/runs/training_log.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {
@@ -85,6 +87,33 @@ TEST_CASE("metrics.csv refuses metrics without a column, and ignores unknown col
   known["episodes"] = 16;
   known["valid/error"] = 0.25;
   CHECK(read_metrics(path) == std::vector<MetricsRow>{known});
+}
+
+TEST_CASE("a metrics.csv is continued after the row of the checkpoint, also beyond 8 digits") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path / "metrics.csv", lines = folder.path / "metrics.jsonl";
+  constexpr std::int64_t kEpisodes = 123'456'768;  // written as 1.2345677e+08
+  for (const bool reopened : {false, true}) {
+    MetricsFile file(path, reopened ? kEpisodes : -1);
+    MetricsLines json(lines, reopened ? kEpisodes : -1);
+    MetricsRow row;
+    for (const std::int64_t episodes : {kEpisodes, kEpisodes + 256}) {
+      row["episodes"] = static_cast<double>(episodes);
+      row["time/elapsed"] = static_cast<double>(episodes - kEpisodes) / 128.0;
+      if (reopened && episodes == kEpisodes) continue;
+      file.append(row);
+      json.append(row);
+    }
+    CHECK(file.elapsed() == 0.0);
+    const std::vector<MetricsRow> rows = read_metrics(path);
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].at("episodes") == 123'456'770);
+    CHECK(rows[1].at("episodes") == 123'457'020);
+    CHECK(std::ranges::count(bytes_of(lines), '\n') == 2);
+  }
+  put_bytes(path, bytes_of(path) + "9,");  // cut off while it was written
+  CHECK(MetricsFile(path, kEpisodes + 256).elapsed() == 2.0);
+  CHECK(read_metrics(path).size() == 2);
 }
 
 TEST_CASE("the mean of every loss sum has a column") {

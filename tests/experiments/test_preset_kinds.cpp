@@ -45,7 +45,7 @@ void check_trains(const std::string& preset, const std::string& kind, SharedData
                                      "training.lane_size=4", "training.episodes=8"});
   const bool is_study = !read_study(preset, {}).single;
   if (is_study) overrides.push_back("seeds=1");
-  for (const auto& [folder, config, former] : read_study(preset, overrides).runs) {
+  for (const auto& [folder, config] : read_study(preset, overrides).runs) {
     CHECK((is_study || to_lines(config.unused).size() <= 1));
     CHECK(config.agent.glimpse.kind == kind);
     const Task task(config, &digits);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <opencv2/imgcodecs.hpp>
@@ -106,6 +107,19 @@ TEST_CASE("data preview: every kind of task can be drawn") {
     const Picture again = scene_sheet(*task, 4);
     CHECK(std::ranges::equal(four.bytes(), again.bytes()));
   }
+}
+
+TEST_CASE("data preview: mean and deviation of each channel of the images") {
+  Dataset images;
+  images.images.resize({2, 1, 2, 3});
+  const std::array<std::uint8_t, 12> pixels = {255, 0, 51, 255, 255, 51, 255, 0, 51, 255, 255, 51};
+  std::ranges::copy(pixels, images.images.begin());
+  const PixelConfig found = pixels_of(images);
+  CHECK(found.mean == std::vector{1.0, 0.5, 0.2});
+  REQUIRE(found.deviation.size() == 3);
+  CHECK(found.deviation[0] == 0.0);
+  CHECK(found.deviation[1] == 0.5);
+  CHECK(found.deviation[2] == doctest::Approx(0.0));
 }
 
 TEST_CASE("a task has at most 2000 classes, which bounds the confusion matrix of a test") {

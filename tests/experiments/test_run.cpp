@@ -194,7 +194,7 @@ TEST_CASE("a run killed anywhere before its first checkpoint leaves a usable fol
       options.resume = resume;
       fs::create_directories(options.out / "checkpoints");
       const char* const begun[] = {"config.yaml", "command.txt", "meta.json", "metrics.csv",
-                                   "checkpoints/last.safetensors.part"};
+                                   "checkpoints/last.part.0123abcd.safetensors"};
       for (int i = 0; i < files; ++i) put_bytes(options.out / begun[i], "");
       CHECK(run(options, false));
       CHECK(bytes_of(options.out / kLast) == checkpoint);
@@ -306,22 +306,6 @@ TEST_CASE("a run without --out is named after its configuration, overrides and s
   CHECK(name(91, 'b').size() == 100);
   CHECK(name(91, 'b').starts_with("data.path=" + std::string(81, 'a') + ","));
   CHECK(name(91, 'b') != name(91, 'c'));
-}
-
-TEST_CASE("a run of an earlier version is found under its former name") {
-  const std::vector<std::string> overrides = {"attention.glimpse.std={from: 0.3, to: 0.05}"};
-  const Config config = parse_config("name: tiny", "x.yaml", overrides);
-  CHECK(former_run_folder_below(config, overrides) ==
-        "attention.glimpse.std=-from--0.3--to--0.05-/seed-1");
-  const TemporaryFolder folder;
-  const fs::path now = folder.path / "now", former = folder.path / "former";
-  CHECK(existing_run_folder(now, former) == now);
-  fs::create_directories(former);
-  CHECK(existing_run_folder(now, former) == now);  // contains no files of a run
-  put_bytes(former / "config.yaml", "");
-  CHECK(existing_run_folder(now, former) == former);
-  fs::create_directories(now);
-  CHECK(existing_run_folder(now, former) == now);
 }
 
 }  // namespace saccade

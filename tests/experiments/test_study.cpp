@@ -6,6 +6,7 @@
 
 #include "experiments/config/variants.h"
 #include "experiments/runs/finished_run.h"
+#include "experiments/runs/metrics_file.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/training/run_study.h"
 #include "tests/experiments/studies.h"
@@ -146,9 +147,6 @@ TEST_CASE("a variant can have a name, for its folder and its label") {
   const auto runs = tiny.runs({"training.episodes=32"});
   REQUIRE(runs.size() == 4);
   CHECK(runs[1].folder == "few,training.episodes=32,training.ema=0.9/seed-1");
-  CHECK(runs[1].former_folder ==
-        "attention.glimpse.num_glimpses=2,attention.glimpse.first=center,"
-        "training.ema=0.9,training.episodes=32/seed-1");
   CHECK(runs[2].config.variant == "many");
   CHECK(runs[2].config.agent.glimpse.num_glimpses == 4);
 
@@ -160,20 +158,6 @@ TEST_CASE("a variant can have a name, for its folder and its label") {
   const Study study = read_study(both.yaml, {});
   CHECK(variant_labels(configs_of(study)) ==
         std::vector<std::string>{"few-slow", "few-fast", "many-slow", "many-fast"});
-}
-
-TEST_CASE("a run of a study stays where an earlier version put it") {
-  const TinyStudy tiny("vary: {attention.glimpse.num_glimpses: [2, 3]}\n");
-  const auto folder = tiny.path / "study";
-  CHECK(run(tiny.options("study"), false));
-  std::filesystem::rename(folder / "glimpse.num_glimpses=2",
-                          folder / "attention.glimpse.num_glimpses=2");
-  const auto before = contents(folder / "attention.glimpse.num_glimpses=2");
-  CHECK(run(tiny.options("study"), false));
-  CHECK_FALSE(std::filesystem::exists(folder / "glimpse.num_glimpses=2"));
-  CHECK(contents(folder / "attention.glimpse.num_glimpses=2") == before);
-  CHECK(bytes_of(folder / "study.txt") ==
-        "attention.glimpse.num_glimpses=2/seed-1\nglimpse.num_glimpses=3/seed-1\n");
 }
 
 TEST_CASE("a study can name the keys it is tuned by") {

@@ -1,13 +1,17 @@
-#include "experiments/runs/kept_metrics.h"
+#include "experiments/runs/metrics_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "base/read_text.h"
 #include "experiments/runs/run_document.h"
 
@@ -45,16 +49,33 @@ std::optional<double> number_in(std::string_view cell) {
   return value;
 }
 
-// Calls `row` with the cells of the header, then of each row, and the line number.
+// Calls `row` with the number, the text and the cells of the header, then of each row.
 template <class Row>
-void for_each_row(const fs::path& path, const Row& row) {
-  const std::string text = read_text(path, kMostMetrics);
-  std::string_view rest = text;
-  for (std::size_t line = 1; !rest.empty(); ++line) {
-    if (line > kMostRows + 1)
-      throw InputError(fmt::format("{}: more than {} rows", path.string(), kMostRows));
-    row(line, cells_of(next_part(rest, '\n')));
+void for_each_row(std::string_view table, const Row& row) {
+  for (std::size_t line = 1; !table.empty(); ++line) {
+    const std::string_view text = next_part(table, '\n');
+    row(line, text, cells_of(text));
   }
+}
+
+// The same for a file of anyone's.
+template <class Row>
+void for_each_row_of_file(const fs::path& path, const Row& row) {
+  for_each_row(read_text(path, kMostMetrics),
+               [&](std::size_t line, std::string_view, const Cells& cells) {
+                 if (line > kMostRows + 1)
+                   throw InputError(fmt::format("{}: more than {} rows; allowed: at most so many",
+                                                path.string(), kMostRows));
+                 row(line, cells);
+               });
+}
+
+// Columns of metrics.csv.
+std::vector<Metric> columns() {
+  std::vector<Metric> columns;
+  for (const MetricFacts& facts : kMetrics)
+    if ((facts.written & kInMetrics) != 0) columns.push_back(Metric::named(facts.name));
+  return columns;
 }
 
 // Column positions of a curve in a table.
@@ -99,11 +120,51 @@ class CurveColumns {
 
 }  // namespace
 
+std::string metrics_header() {
+  std::string line;
+  for (const Metric column : columns()) line += (line.empty() ? "" : ",") + column.name();
+  return line + "\n";
+}
+
+std::string metrics_cell(double value) { return fmt::format("{:.8g}", value); }
+
+double as_written(double value) { return *number_in(metrics_cell(value)); }
+
+MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) {
+  std::string kept = metrics_header();
+  if (const std::unique_ptr<InputFile> old = InputFile::if_there(path)) {
+    const std::string table(std::istreambuf_iterator<char>(*old), {});
+    const double most = as_written(static_cast<double>(keep_episodes));
+    // A last line without a line end is incomplete.
+    for_each_row(std::string_view(table).substr(0, table.rfind('\n') + 1),
+                 [&](std::size_t line, std::string_view text, const Cells& cells) {
+                   if (line == 1 || number_in(cells[0]).value_or(0.0) > most) return;
+                   kept.append(text) += '\n';
+                   elapsed_ = number_in(cells.back()).value_or(0.0);
+                 });
+  }
+  replace_text(path, kept);
+  file_ = AppendedFile(path);
+}
+
+void MetricsFile::append(const MetricsRow& row) {
+  for (const auto& [metric, value] : row)
+    if (!metric.is_written(kInMetrics))
+      throw std::logic_error(metric.name() + " is not written in metrics.csv");
+  std::string line;
+  for (const Metric column : columns()) {
+    const auto found = row.find(column);
+    if (column != "episodes") line += ',';
+    if (found != row.end()) line += metrics_cell(found->second);
+  }
+  file_.append(line + "\n");
+}
+
 std::vector<MetricsRow> read_metrics(const fs::path& path) {
   std::vector<MetricsRow> rows;
   if (!fs::exists(path)) return rows;
   std::vector<std::optional<Metric>> columns;
-  for_each_row(path, [&](std::size_t line, const Cells& cells) {
+  for_each_row_of_file(path, [&](std::size_t line, const Cells& cells) {
     if (line == 1) {
       for (const std::string_view name : cells)
         columns.push_back(Metric::exists(name) ? std::optional(Metric::named(name)) : std::nullopt);
@@ -120,7 +181,7 @@ std::vector<MetricsRow> read_metrics(const fs::path& path) {
 std::vector<ValidPoint> read_curve(const fs::path& path) {
   std::vector<ValidPoint> curve;
   std::optional<CurveColumns> columns;
-  for_each_row(path, [&](std::size_t line, const Cells& cells) {
+  for_each_row_of_file(path, [&](std::size_t line, const Cells& cells) {
     if (!columns) {
       columns.emplace(path, cells);
       return;
