@@ -53,20 +53,14 @@ float gate_backward(float* __restrict dx, float* __restrict dz, const float* __r
 
 Settings describe(InputConfig& config) {
   const Condition gate = unless(&config.kind, "none");
-  return {
-      {"attention.input.kind", &config.kind, input_kinds(),
-       "Attention over the components of the core's input"},
-      {"attention.input.alpha",
-       &config.alpha,
-       closed(1e-4, 1000),
-       "Sharpness of the gate's softmax",
-       {gate}},
-      {"attention.input.learn_alpha", &config.learn_alpha, {}, "Whether alpha is trained", {gate}},
-      {"attention.input.gain",
-       &config.gain,
-       closed(1e-4, 8192),
-       "Factor on the gated input",
-       {gate}}};
+  return {{"attention.input.kind", &config.kind, input_kinds(),
+           "Attention over the components of the core's input"},
+          {"attention.input.alpha", &config.alpha, closed(1e-4, 1000),
+           "Sharpness of the gate's softmax", gate},
+          {"attention.input.learn_alpha", &config.learn_alpha, kUnbounded,
+           "Whether alpha is trained", gate},
+          {"attention.input.gain", &config.gain, closed(1e-4, 8192), "Factor on the gated input",
+           gate}};
 }
 
 std::vector<std::string> input_kinds() { return {"none", "gate"}; }

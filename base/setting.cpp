@@ -85,9 +85,14 @@ Condition operator||(Condition one, Condition other) {
   return one;
 }
 
-void append(Settings& to, Settings settings, const std::vector<Condition>& needs) {
+Needs operator&&(Needs one, const Needs& other) {
+  one.all.insert(one.all.end(), other.all.begin(), other.all.end());
+  return one;
+}
+
+void append(Settings& to, Settings settings, const Needs& needs) {
   for (Setting& setting : settings) {
-    setting.needs.insert(setting.needs.begin(), needs.begin(), needs.end());
+    setting.needs = needs && setting.needs;
     to.push_back(std::move(setting));
   }
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -72,19 +73,31 @@ Condition unless(std::int64_t* field, std::int64_t value);
 
 Condition operator||(Condition one, Condition other);
 
+/// Conditions that must all hold.
+struct Needs {
+  Needs() = default;
+  Needs(Condition one) : all{std::move(one)} {}
+
+  std::vector<Condition> all;
+};
+Needs operator&&(Needs one, const Needs& other);
+
+/// What a bool may be, and a list of names.
+inline constexpr std::monostate kUnbounded;
+
 /// One key of a configuration. An Interval bounds a number, each number of a pair or of a list for
-/// channels, and the ends of a Ramp. Nothing bounds a bool.
+/// channels, and the ends of a Ramp.
 struct Setting {
   std::string key;  // the full path, "training.learning_rate"
   SettingField field;
   std::variant<std::monostate, Interval, Names, Text> allowed;
-  std::string about;                  // one line, for people; begins with a noun
-  std::vector<Condition> needs = {};  // has an effect while all of them hold
+  std::string about;  // one line, for people; begins with a noun
+  Needs needs = {};   // to have an effect
 };
 using Settings = std::vector<Setting>;
 
-/// Appends settings that have an effect only while these conditions hold, besides their own.
-void append(Settings& to, Settings settings, const std::vector<Condition>& needs = {});
+/// Appends settings that also need `needs`.
+void append(Settings& to, Settings settings, const Needs& needs = {});
 
 /// Whether one value of it is a list.
 bool takes_list(const Setting& setting);

@@ -189,16 +189,12 @@ fs::path cache_folder() {
 
 Settings describe(DataConfig& config) {
   return {{"data.source", &config.source, digit_sources(), "Dataset of the digits"},
-          {"data.path",
-           &config.path,
-           Text::path,
+          {"data.path", &config.path, Text::path,
            "Folder of the dataset. null: $SACCADE_DATA, then the cache folder",
-           {when(&config.source, digit_sources(), digits_come_from_files)}},
-          {"data.size",
-           &config.size,
-           closed(0, 1024),
+           when(&config.source, digit_sources(), digits_come_from_files)},
+          {"data.size", &config.size, closed(0, 1024),
            "Side in pixels that images are resized to. 0: as they are",
-           {when(&config.source, digit_sources(), digits_can_be_resized)}}};
+           when(&config.source, digit_sources(), digits_can_be_resized)}};
 }
 
 void check(const DataConfig& config) {

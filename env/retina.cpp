@@ -143,16 +143,10 @@ Settings describe(RetinaConfig& config) {
   return {{"retina.patch_size", &config.patch_size, closed(1, 512),
            "Side of a glimpse at every scale, in pixels"},
           {"retina.scales", &config.scales, closed(1, 6), "Number of scales of a glimpse"},
-          {"retina.scale_factor",
-           &config.scale_factor,
-           closed(1, 8),
-           "Factor from the width of a scale to that of the next",
-           {coarse}},
-          {"retina.pooling",
-           &config.pooling,
-           retina_poolings(),
-           "Value of a pixel of the coarse scales: the mean or the maximum of its box",
-           {coarse}}};
+          {"retina.scale_factor", &config.scale_factor, closed(1, 8),
+           "Factor from the width of a scale to that of the next", coarse},
+          {"retina.pooling", &config.pooling, retina_poolings(),
+           "Value of a pixel of the coarse scales: the mean or the maximum of its box", coarse}};
 }
 
 Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int channels)

@@ -15,7 +15,6 @@ namespace saccade {
 namespace {
 
 using Learning = GlimpseKind::Learning;
-using Needs = std::vector<Condition>;
 
 // Conditions on the kinds of an agent and its task, by the traits of their tables.
 struct Conditions {
@@ -72,78 +71,39 @@ Settings describe_model(ModelConfig& model, const Conditions& of) {
   append(all,
          {{"model.core", &model.core, core_kinds(), "Recurrent network"},
           {"model.hidden_size", &model.hidden_size, kLayerWidth, "Width of the core's state"},
-          {"model.heads",
-           &model.heads,
-           closed(1, 64),
-           "Number of attention heads; divides hidden_size",
-           {heads}},
-          {"model.depth", &model.depth, closed(1, 16), "Number of attention layers", {heads}},
-          {"model.glimpse_network",
-           &model.glimpse_network,
-           glimpse_networks(),
-           "Network that sees a glimpse",
-           {glimpses}},
-          {"model.glimpse_filters",
-           &model.glimpse_filters,
-           closed(1, 1024),
-           "Number of filters on each scale",
-           {conv}},
-          {"model.glimpse_kernel",
-           &model.glimpse_kernel,
-           closed(1, 31),
-           "Side of these filters, in pixels",
-           {conv}},
-          {"model.glimpse_stride",
-           &model.glimpse_stride,
-           closed(1, 31),
-           "Stride of these filters, in pixels",
-           {conv}},
-          {"model.glimpse_hidden",
-           &model.glimpse_hidden,
-           kLayerWidth,
-           "Width of the `what` layer",
-           {glimpses}},
-          {"model.location_hidden",
-           &model.location_hidden,
-           kLayerWidth,
-           "Width of the `where` layer",
-           {glimpses}},
-          {"model.feature_size",
-           &model.feature_size,
-           kLayerWidth,
-           "Width of the glimpse feature",
-           {glimpses}},
-          {"model.locator_hidden",
-           &model.locator_hidden,
-           kLayerWidth,
-           "Width of the locator's hidden layer",
-           {locator, state_alone}},
-          {"model.context",
-           &model.context,
-           contexts(),
-           "View of the whole canvas that the locator gets",
-           {locator, state_alone}},
-          {"model.context_size",
-           &model.context_size,
-           closed(12, 24),
-           "Side of the thumbnail, in pixels",
-           {context}},
-          {"model.context_hidden",
-           &model.context_hidden,
-           kLayerWidth,
-           "Width of the layer that reads the thumbnail",
-           {context}}},
-         {recurrent});
-  append(all, {{"model.canvas_hidden",
-                &model.canvas_hidden,
-                kLayerWidth,
-                "Width of the mlp's hidden layer",
-                {when(&model.kind, Names{"mlp"})}}});
+          {"model.heads", &model.heads, closed(1, 64),
+           "Number of attention heads; divides hidden_size", heads},
+          {"model.depth", &model.depth, closed(1, 16), "Number of attention layers", heads},
+          {"model.glimpse_network", &model.glimpse_network, glimpse_networks(),
+           "Network that sees a glimpse", glimpses},
+          {"model.glimpse_filters", &model.glimpse_filters, closed(1, 1024),
+           "Number of filters on each scale", conv},
+          {"model.glimpse_kernel", &model.glimpse_kernel, closed(1, 31),
+           "Side of these filters, in pixels", conv},
+          {"model.glimpse_stride", &model.glimpse_stride, closed(1, 31),
+           "Stride of these filters, in pixels", conv},
+          {"model.glimpse_hidden", &model.glimpse_hidden, kLayerWidth, "Width of the `what` layer",
+           glimpses},
+          {"model.location_hidden", &model.location_hidden, kLayerWidth,
+           "Width of the `where` layer", glimpses},
+          {"model.feature_size", &model.feature_size, kLayerWidth, "Width of the glimpse feature",
+           glimpses},
+          {"model.locator_hidden", &model.locator_hidden, kLayerWidth,
+           "Width of the locator's hidden layer", locator && state_alone},
+          {"model.context", &model.context, contexts(),
+           "View of the whole canvas that the locator gets", locator && state_alone},
+          {"model.context_size", &model.context_size, closed(12, 24),
+           "Side of the thumbnail, in pixels", context},
+          {"model.context_hidden", &model.context_hidden, kLayerWidth,
+           "Width of the layer that reads the thumbnail", context}},
+         recurrent);
+  append(all, {{"model.canvas_hidden", &model.canvas_hidden, kLayerWidth,
+                "Width of the mlp's hidden layer", when(&model.kind, Names{"mlp"})}});
   append(all,
          {{"model.channels", &model.channels, closed(1, 1024), "Channels of the cnn's two layers"},
           {"model.kernel_size", &model.kernel_size, closed(1, 31),
            "Side of the cnn's filters, in pixels"}},
-         {when(&model.kind, Names{"cnn"})});
+         when(&model.kind, Names{"cnn"}));
   return all;
 }
 
@@ -151,30 +111,19 @@ Settings describe_model(ModelConfig& model, const Conditions& of) {
 Settings describe_grid(GlimpseConfig& glimpse) {
   const Condition grid = when_zero(&glimpse.grid.tiles);
   const Condition content = when(&glimpse.addressing, Names{"content"});
-  return {{"attention.glimpse.grid",
-           &glimpse.grid.cells,
-           closed(1, 64),
-           "Number of candidate places (rows, cols). Default: enough to cover the canvas",
-           {grid}},
-          {"attention.glimpse.stride",
-           &glimpse.grid.stride,
-           closed(1, 512),
-           "Distance of neighbouring candidates, in pixels",
-           {grid}},
+  return {{"attention.glimpse.grid", &glimpse.grid.cells, closed(1, 64),
+           "Number of candidate places (rows, cols). Default: enough to cover the canvas", grid},
+          {"attention.glimpse.stride", &glimpse.grid.stride, closed(1, 512),
+           "Distance of neighbouring candidates, in pixels", grid},
           {"attention.glimpse.tiles", &glimpse.grid.tiles, closed(0, 64),
            "Number of tiles (rows, cols) of the canvas, each a candidate. [0, 0]: a grid instead"},
           {"attention.glimpse.addressing", &glimpse.addressing, addressings(),
            "Basis of the candidates' probabilities: the state alone, or what is seen there"},
-          {"attention.glimpse.score",
-           &glimpse.score,
-           score_kinds(),
-           "Score of a candidate's feature against the state",
-           {content}},
-          {"attention.glimpse.score_hidden",
-           &glimpse.score_hidden,
-           kLayerWidth,
+          {"attention.glimpse.score", &glimpse.score, score_kinds(),
+           "Score of a candidate's feature against the state", content},
+          {"attention.glimpse.score_hidden", &glimpse.score_hidden, kLayerWidth,
            "Width of the score's hidden layer",
-           {content, when(&glimpse.score, Names{"additive", "location_free"})}}};
+           content && when(&glimpse.score, Names{"additive", "location_free"})}};
 }
 
 Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
@@ -191,35 +140,27 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
              [](const std::string& name) { return find_location_estimator(name).by_path; });
   Settings all = {{"attention.glimpse.kind", &glimpse.kind, glimpse_kinds(),
                    "Glimpse mechanism: who chooses where to look, and how that is learned"},
-                  {"attention.glimpse.num_glimpses",
-                   &glimpse.num_glimpses,
-                   closed(1, 256),
-                   "Number of glimpses in an episode",
-                   {of.glimpses()}},
-                  {"attention.glimpse.first",
-                   &glimpse.first,
-                   first_glimpses(),
-                   "Location of the first glimpse",
-                   {learns, of.glimpses()}}};
+                  {"attention.glimpse.num_glimpses", &glimpse.num_glimpses, closed(1, 256),
+                   "Number of glimpses in an episode", of.glimpses()},
+                  {"attention.glimpse.first", &glimpse.first, first_glimpses(),
+                   "Location of the first glimpse", learns && of.glimpses()}};
   append(all,
          {{"attention.glimpse.std", &glimpse.std, closed(1e-4, 4),
            "Standard deviation of the location policy, in half canvases"},
-          {"attention.glimpse.learn_std",
-           &glimpse.learn_std,
-           {},
+          {"attention.glimpse.learn_std", &glimpse.learn_std, kUnbounded,
            "Whether that standard deviation is trained"},
           {"attention.glimpse.spread", &glimpse.spread, closed(0, 4),
            "Distance at which the deterministic pass looks about the mean, in std"}},
-         {of.glimpse([](const GlimpseKind& kind) { return kind.has_std; })});
-  append(all, describe_grid(glimpse), {grids});
+         of.glimpse([](const GlimpseKind& kind) { return kind.has_std; }));
+  append(all, describe_grid(glimpse), grids);
   append(all,
          {{"attention.glimpse.expect", &glimpse.expect, expectations(),
            "Quantity whose expectation over the candidates is read"}},
-         {expects});
+         expects);
   append(all,
          {{"attention.glimpse.temperature", &glimpse.temperature, closed(1e-4, 1000),
            "Temperature by which the logits are divided"}},
-         {grids});
+         grids);
   append(all,
          {{"attention.glimpse.entropy", &glimpse.entropy, kLossWeight,
            "Weight of the bonus for the entropy of the candidates' weights"},
@@ -227,23 +168,18 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
            "Weight of the penalty on candidates that are looked at too little or too much"},
           {"attention.glimpse.row_penalty", &glimpse.row_penalty, kLossWeight,
            "Weight of the penalty on glimpses that are alike"}},
-         {expects});
-  append(all, {{"attention.glimpse.filters",
-                &glimpse.filters,
-                closed(1, 128),
+         expects);
+  append(all, {{"attention.glimpse.filters", &glimpse.filters, closed(1, 128),
                 "Number of Gaussian filters on a side of the window",
-                {of.glimpse([](const GlimpseKind& kind) { return kind.has_filters; })}},
-               {"attention.glimpse.detach_state",
-                &glimpse.detach_state,
-                {},
-                "Whether the gradient of a location ends at the locator's state",
-                {derived}}});
+                of.glimpse([](const GlimpseKind& kind) { return kind.has_filters; })},
+               {"attention.glimpse.detach_state", &glimpse.detach_state, kUnbounded,
+                "Whether the gradient of a location ends at the locator's state", derived}});
   append(all,
          {{"attention.glimpse.size", &glimpse.size, closed(0, 2048),
            "Size (rows, cols) to which the canvas is shrunk, in pixels. [0, 0]: as it is"},
           {"attention.glimpse.order", &glimpse.order, reading_orders(),
            "Order in which the canvas is read"}},
-         {of.glimpse([](const GlimpseKind& kind) { return kind.has_order; })});
+         of.glimpse([](const GlimpseKind& kind) { return kind.has_order; }));
   return all;
 }
 
@@ -261,71 +197,36 @@ Settings describe_reinforce(ReinforceConfig& reinforce, const Conditions& of) {
   Settings all = {
       {"reinforce.rollouts", &reinforce.rollouts, closed(1, 1024),
        "Number of episodes that share a scene"},
-      {"reinforce.estimator",
-       &reinforce.estimator,
-       location_estimators(),
+      {"reinforce.estimator", &reinforce.estimator, location_estimators(),
        "Estimator of the gradient of sampled locations",
-       {of.recurrent(), of.glimpse([](const GlimpseKind& kind) { return kind.has_path; })}}};
-  append(all,
-         {{"reinforce.advantage", &reinforce.advantage, advantage_estimators(),
-           "Estimator of the advantage"},
-          {"reinforce.critic",
-           &reinforce.critic,
-           critic_kinds(),
-           "Network that predicts the return",
-           {baseline}},
-          {"reinforce.critic_hidden",
-           &reinforce.critic_hidden,
-           kLayerWidth,
-           "Width of the critic's hidden layer",
-           {baseline, hidden}},
-          {"reinforce.reward",
-           &reinforce.reward,
-           reward_kinds(),
-           "Reward of an answer",
-           {of.answers()}},
-          {"reinforce.weight", &reinforce.weight, kLossWeight, "Weight of the REINFORCE term"},
-          {"reinforce.entropy",
-           &reinforce.entropy,
-           kLossWeight,
-           "Weight of the bonus for the entropy of the location policy",
-           {moves_entropy}},
-          {"reinforce.baseline_weight",
-           &reinforce.baseline_weight,
-           kLossWeight,
-           "Weight of the critic's loss",
-           {baseline}},
-          {"reinforce.shared_baseline",
-           &reinforce.shared_baseline,
-           {},
-           "Whether the critic's loss trains the core",
-           {baseline}},
-          {"reinforce.constant",
-           &reinforce.constant,
-           closed(0, 1),
-           "Baseline of the advantage `constant`",
-           {when(&reinforce.advantage, Names{"constant"})}},
-          {"reinforce.trace",
-           &reinforce.trace,
-           closed(0, 1),
-           "Trace decay lambda of later rewards",
-           {traces}},
-          {"reinforce.discount",
-           &reinforce.discount,
-           closed(0, 1),
-           "Discount factor of rewards, per step",
-           {actions}},
-          {"reinforce.action_entropy",
-           &reinforce.action_entropy,
-           kLossWeight,
-           "Weight of the bonus for the entropy of the actions",
-           {actions}},
-          {"reinforce.ema_decay",
-           &reinforce.ema_decay,
-           kDecayRate,
-           "Decay of the moving average of returns",
-           {when(&reinforce.advantage, Names{"ema"})}}},
-         {of.reinforce()});
+       of.recurrent() && of.glimpse([](const GlimpseKind& kind) { return kind.has_path; })}};
+  append(
+      all,
+      {{"reinforce.advantage", &reinforce.advantage, advantage_estimators(),
+        "Estimator of the advantage"},
+       {"reinforce.critic", &reinforce.critic, critic_kinds(), "Network that predicts the return",
+        baseline},
+       {"reinforce.critic_hidden", &reinforce.critic_hidden, kLayerWidth,
+        "Width of the critic's hidden layer", baseline && hidden},
+       {"reinforce.reward", &reinforce.reward, reward_kinds(), "Reward of an answer", of.answers()},
+       {"reinforce.weight", &reinforce.weight, kLossWeight, "Weight of the REINFORCE term"},
+       {"reinforce.entropy", &reinforce.entropy, kLossWeight,
+        "Weight of the bonus for the entropy of the location policy", moves_entropy},
+       {"reinforce.baseline_weight", &reinforce.baseline_weight, kLossWeight,
+        "Weight of the critic's loss", baseline},
+       {"reinforce.shared_baseline", &reinforce.shared_baseline, kUnbounded,
+        "Whether the critic's loss trains the core", baseline},
+       {"reinforce.constant", &reinforce.constant, closed(0, 1),
+        "Baseline of the advantage `constant`", when(&reinforce.advantage, Names{"constant"})},
+       {"reinforce.trace", &reinforce.trace, closed(0, 1), "Trace decay lambda of later rewards",
+        traces},
+       {"reinforce.discount", &reinforce.discount, closed(0, 1),
+        "Discount factor of rewards, per step", actions},
+       {"reinforce.action_entropy", &reinforce.action_entropy, kLossWeight,
+        "Weight of the bonus for the entropy of the actions", actions},
+       {"reinforce.ema_decay", &reinforce.ema_decay, kDecayRate,
+        "Decay of the moving average of returns", when(&reinforce.advantage, Names{"ema"})}},
+      of.reinforce());
   return all;
 }
 
@@ -337,19 +238,12 @@ Settings describe_training(TrainingConfig& training, const Conditions& of) {
                   {"training.lane_size", &training.lane_size, closed(1, 65536),
                    "Number of episodes that a thread takes at a time"}};
   append(all, describe(training.optimizer));
-  append(all, {{"training.locator_factor",
-                &training.locator_factor,
-                closed(1e-6, 1000),
-                "Factor on the learning rate of the locator",
-                {of.recurrent(), of.locator()}},
-               {"training.baseline_factor",
-                &training.baseline_factor,
-                closed(1e-6, 1000),
+  append(all, {{"training.locator_factor", &training.locator_factor, closed(1e-6, 1000),
+                "Factor on the learning rate of the locator", of.recurrent() && of.locator()},
+               {"training.baseline_factor", &training.baseline_factor, closed(1e-6, 1000),
                 "Factor on the learning rate of the critic",
-                {of.advantage(&Advantage::reads_baseline), of.reinforce()}},
-               {"training.freeze",
-                &training.freeze,
-                {},
+                of.advantage(&Advantage::reads_baseline) && of.reinforce()},
+               {"training.freeze", &training.freeze, kUnbounded,
                 "Parts that keep their first weights, by the beginnings of their names"},
                {"training.classifier_weight", &training.classifier_weight, kLossWeight,
                 "Weight of the cross-entropy at the last step"},
@@ -364,15 +258,15 @@ Settings describe(AgentConfig& agent, SceneConfig& scene) {
   const Conditions of{agent, scene};
   const Condition recurrent = of.recurrent();
   Settings all = describe_model(agent.model, of);
-  append(all, describe_glimpse(agent.glimpse, of), {recurrent});
-  append(all, describe(agent.input), {recurrent});
-  append(all, describe(agent.hidden), {recurrent, of.answers()});
+  append(all, describe_glimpse(agent.glimpse, of), recurrent);
+  append(all, describe(agent.input), recurrent);
+  append(all, describe(agent.hidden), recurrent && of.answers());
   append(all,
          {{"decoder.core", &agent.decoder.core, recurrent_core_kinds(),
            "Recurrent network that writes the sequence"},
           {"decoder.hidden_size", &agent.decoder.hidden_size, kLayerWidth,
            "Width of the decoder's state"}},
-         {of.sequences()});
+         of.sequences());
   append(all, describe_reinforce(agent.reinforce, of));
   append(all, describe_training(agent.training, of));
   return all;

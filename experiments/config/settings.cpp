@@ -29,20 +29,16 @@ Settings describe(EvaluationConfig& config, SceneConfig& scene) {
       {"evaluation.seed", &config.seed, closed(0, kMaxSeed), "Seed of the evaluation scenes"},
       {"evaluation.rollouts", &config.rollouts, closed(1, 1000),
        "Number of sampled passes whose answers are averaged"},
-      {"evaluation.beam",
-       &config.beam,
-       closed(1, 100),
-       "Width of the decoder's beam search",
-       {sequences}}};
+      {"evaluation.beam", &config.beam, closed(1, 100), "Width of the decoder's beam search",
+       sequences}};
 }
 
 Settings describe(LogConfig& config) {
   return {{"log.every", &config.every, closed(1, kMaxEpisodes),
            "Training episodes between rows of metrics.csv"},
-          {"log.jsonl", &config.jsonl, {}, "Whether the rows also go to metrics.jsonl, as JSON"},
-          {"log.tensorboard",
-           &config.tensorboard,
-           {},
+          {"log.jsonl", &config.jsonl, kUnbounded,
+           "Whether the rows also go to metrics.jsonl, as JSON"},
+          {"log.tensorboard", &config.tensorboard, kUnbounded,
            "Whether rows and recordings also become events of TensorBoard"}};
 }
 
@@ -50,16 +46,10 @@ Settings describe(RecordConfig& config) {
   const Condition records = unless(&config.every, 0);
   return {{"record.every", &config.every, closed(0, kMaxEpisodes),
            "Training episodes between recordings. 0: none"},
-          {"record.scenes",
-           &config.scenes,
-           closed(1, kMaxSheetScenes),
-           "Number of validation scenes in a recording",
-           {records}},
-          {"record.format",
-           &config.format,
-           recording_formats(),
-           "Format of a recording: a video or a contact sheet",
-           {records}}};
+          {"record.scenes", &config.scenes, closed(1, kMaxSheetScenes),
+           "Number of validation scenes in a recording", records},
+          {"record.format", &config.format, recording_formats(),
+           "Format of a recording: a video or a contact sheet", records}};
 }
 
 Settings describe(Config& c) {
@@ -77,11 +67,11 @@ Settings describe(Config& c) {
       {"seed", &c.seed, closed(0, kMaxSeed), "Seed of everything random in the training"},
       {"init_from", &c.init_from, Text::path,
        "Run folder whose weights the training begins with. null: none"}};
-  append(all, describe(c.data), {digits});
-  append(all, describe(c.pixels), {digits});
-  append(all, describe(c.augmentation), {digits});
+  append(all, describe(c.data), digits);
+  append(all, describe(c.pixels), digits);
+  append(all, describe(c.augmentation), digits);
   append(all, describe(c.scene));
-  append(all, describe(c.retina), {when(&c.agent.model.kind, Names{"recurrent"}), retina});
+  append(all, describe(c.retina), when(&c.agent.model.kind, Names{"recurrent"}) && retina);
   append(all, describe(c.agent, c.scene));
   append(all, describe(c.evaluation, c.scene));
   append(all, describe(c.log));
@@ -161,7 +151,7 @@ void set_default(const Setting& setting, Config& config) {
 }
 
 std::optional<std::string> unmet_need(const Setting& setting, const Config& config) {
-  for (const Condition& condition : setting.needs) {
+  for (const Condition& condition : setting.needs.all) {
     if (!holds(condition, config)) return current(condition, config);
   }
   return std::nullopt;
@@ -169,7 +159,7 @@ std::optional<std::string> unmet_need(const Setting& setting, const Config& conf
 
 std::vector<std::string> needs_of(const Setting& setting) {
   std::vector<std::string> needs;
-  for (const Condition& condition : setting.needs) needs.push_back(to_text(condition));
+  for (const Condition& condition : setting.needs.all) needs.push_back(to_text(condition));
   return needs;
 }
 

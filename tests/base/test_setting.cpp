@@ -41,12 +41,12 @@ TEST_CASE("settings of a part get the conditions of the whole before their own")
   std::string kind = "lstm", network = "mlp";
   int width = 3;
   Settings all = {{"kind", &kind, Names{"lstm", "rnn"}, "Kind"}};
-  append(all, {{"width", &width, closed(1, 9), "Width", {when(&network, Names{"mlp"})}}},
-         {unless(&kind, "rnn")});
+  append(all, {{"width", &width, closed(1, 9), "Width", when(&network, Names{"mlp"})}},
+         unless(&kind, "rnn"));
   REQUIRE(all.size() == 2);
-  CHECK(all[0].needs.empty());
-  REQUIRE(all[1].needs.size() == 2);
-  CHECK(all[1].needs[0].values == "not rnn");
+  CHECK(all[0].needs.all.empty());
+  REQUIRE(all[1].needs.all.size() == 2);
+  CHECK(all[1].needs.all[0].values == "not rnn");
 }
 
 TEST_CASE("what is allowed is said in words") {

@@ -151,7 +151,7 @@ TEST_CASE("every setting is described by a sentence that begins with a noun, and
     CHECK(std::isupper(static_cast<unsigned char>(setting.about[0])) != 0);
     CHECK(setting.about.size() > 10);
     CHECK_FALSE(setting.about.ends_with('.'));
-    CHECK(needs_of(setting).size() == setting.needs.size());  // throws if it needs no setting
+    CHECK(needs_of(setting).size() == setting.needs.all.size());  // throws if it needs no setting
   }
 }
 
