@@ -12,17 +12,17 @@ namespace saccade {
 namespace {
 
 // Open MPI; MPICH and Intel MPI, also through Slurm's PMI; PMIx through Slurm.
-struct Names {
+struct VariableNames {
   const char *rank, *count;
 };
-constexpr Names kNames[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                            {"PMI_RANK", "PMI_SIZE"},
-                            {"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}};
+constexpr VariableNames kNames[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                    {"PMI_RANK", "PMI_SIZE"},
+                                    {"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}};
 
 }  // namespace
 
 Launch launch() {
-  for (const Names& names : kNames) {
+  for (const VariableNames& names : kNames) {
     const char *rank = std::getenv(names.rank), *count = std::getenv(names.count);
     if (rank != nullptr && count != nullptr) return {std::atoi(rank), std::atoi(count)};
   }
