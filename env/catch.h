@@ -8,6 +8,7 @@
 
 #include "env/environment.h"
 #include "env/split.h"
+#include "nn/random.h"
 
 namespace saccade {
 

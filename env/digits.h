@@ -109,6 +109,11 @@ RawDatasets read_idx(const std::filesystem::path& folder,
 /// 255, and std::runtime_error naming a file that cannot be written.
 void write_idx(const std::filesystem::path& folder, const Dataset& train, const Dataset& test);
 
+/// One such file of images. Both return the CRC-32 of its bytes as 8 hex digits, and throw like the
+/// functions above.
+std::string read_idx_images(const std::filesystem::path& path, Dataset& set);
+std::string write_idx_images(const std::filesystem::path& path, const Dataset& set);
+
 /// Optional file beside them with one class name per line, read for data.source: idx. The number of
 /// classes is then the number of names.
 inline constexpr const char* kClassNames = "classes.txt";
@@ -142,9 +147,8 @@ RawDatasets read_cifar10(const std::filesystem::path& folder);
 /// the order of their names. If grey and colour are mixed, all become colour. `size` > 0 resizes
 /// all images to size x size; otherwise all must have the same size.
 ///
-/// `cache`: folder for the decoded images, with one file per folder and size. A file is used until
-/// an image is added, removed, or changes in size or modification time (ImageCache). Empty: no
-/// cache.
+/// `cache`: folder for the decoded images, of each folder and size. They are used until an image is
+/// added, removed, or changes in size or modification time (ImageCache). Empty: no cache.
 RawDatasets read_folder(const std::filesystem::path& folder, int size,
                         const std::filesystem::path& cache = {});
 

@@ -35,7 +35,6 @@ struct ImageFile {
 
 struct Image {
   std::string path;
-  int label;
   cv::Mat pixels;  // 8 bit, grey or BGR
 };
 
@@ -185,7 +184,7 @@ std::vector<Image> read_images(const std::vector<ImageFile>& files, int size, Wo
   std::vector<Image> images(files.size());
   std::vector<std::exception_ptr> faults(files.size());
   workers.for_each(static_cast<int>(files.size()), [&](int i) {
-    images[i] = {files[i].path.string(), files[i].label, {}};
+    images[i] = {files[i].path.string(), {}};
     try {
       images[i].pixels = decode(files[i].path, size);
     } catch (const std::runtime_error&) {
@@ -213,14 +212,12 @@ bool any_colour(const std::vector<Image>& images) {
                      [](const Image& image) { return image.pixels.channels() == 3; });
 }
 
-Dataset pack(const std::vector<Image>& images, bool colour, int classes) {
+Dataset pack(const std::vector<Image>& images, bool colour) {
   const int rows = images.front().pixels.rows, cols = images.front().pixels.cols;
   const std::size_t count = images.size(), channels = colour ? 3 : 1;
   Dataset set;
-  set.classes = classes;
   set.images.resize(
       {count, static_cast<std::size_t>(rows), static_cast<std::size_t>(cols), channels});
-  set.labels.resize({count});
   const std::size_t pixels = set.images.size() / count;  // per image
   for (std::size_t i = 0; i < count; ++i) {
     const cv::Mat& from = images[i].pixels;
@@ -229,7 +226,6 @@ Dataset pack(const std::vector<Image>& images, bool colour, int classes) {
       cv::cvtColor(from, to, from.channels() == 3 ? cv::COLOR_BGR2RGB : cv::COLOR_GRAY2RGB);
     else
       from.copyTo(to);
-    set.labels(i) = images[i].label;
   }
   return set;
 }
@@ -246,18 +242,27 @@ std::string listing(const fs::path& folder, const std::vector<ImageFile>& files)
   return text;
 }
 
-RawDatasets decode_all(const std::vector<ImageFile>& train, const std::vector<ImageFile>& test,
-                       int size, int classes) {
+/// Writes the images of both sets.
+void decode_all(RawDatasets& digits, const std::vector<ImageFile>& train,
+                const std::vector<ImageFile>& test, int size) {
   Workers workers(0);
   const std::vector<Image> train_images = read_images(train, size, workers);
   const std::vector<Image> test_images = read_images(test, size, workers);
   check_sizes(train_images.front(), train_images);
   check_sizes(train_images.front(), test_images);
   const bool colour = any_colour(train_images) || any_colour(test_images);
-  RawDatasets digits;
-  digits.train = pack(train_images, colour, classes);
-  digits.test = pack(test_images, colour, classes);
-  return digits;
+  digits.train = pack(train_images, colour);
+  digits.test = pack(test_images, colour);
+}
+
+bool has_all(const Dataset& set, const std::vector<ImageFile>& files) {
+  return set.images.shape()[0] == files.size();
+}
+
+void set_labels(Dataset& set, const std::vector<ImageFile>& files, std::size_t classes) {
+  set.classes = static_cast<int>(classes);
+  set.labels.resize({files.size()});
+  std::ranges::transform(files, set.labels.begin(), &ImageFile::label);
 }
 
 }  // namespace
@@ -288,16 +293,19 @@ RawDatasets read_folder(const fs::path& folder, int size, const fs::path& cache)
   const ImageCache kept(error ? fs::path() : cache,
                         fmt::format("{} as {}", whole_path.string(), size),
                         listing(folder, train) + listing(folder, test));
-  std::optional<RawDatasets> digits = kept.read();
-  if (!digits) {
-    digits = decode_all(train, test, size, static_cast<int>(names.size()));
-    kept.write(*digits);
+  RawDatasets digits;
+  if (!kept.read(digits.train, digits.test) || !has_all(digits.train, train) ||
+      !has_all(digits.test, test)) {
+    decode_all(digits, train, test, size);
+    kept.write(digits.train, digits.test);
   }
-  digits->class_names = names;
-  digits->valid_origin =
+  set_labels(digits.train, train, names.size());
+  set_labels(digits.test, test, names.size());
+  digits.class_names = names;
+  digits.valid_origin =
       has_test ? "drawn at random from the folder train" : "drawn at random from the rest";
-  digits->test_origin = has_test ? "the folder test" : "a sixth of all, drawn at random";
-  return *std::move(digits);
+  digits.test_origin = has_test ? "the folder test" : "a sixth of all, drawn at random";
+  return digits;
 }
 
 }  // namespace saccade

@@ -158,15 +158,19 @@ IdxFile read_images(const fs::path& folder, const std::string& name) {
   return file;
 }
 
+void copy_images(const IdxFile& file, Dataset& set) {
+  set.images.resize({file.shape[0], file.shape[1], file.shape[2], file.shape[3]});
+  std::copy(file.values().begin(), file.values().end(), set.images.begin());
+}
+
 /// Combines an image file and a label file into a dataset.
 Dataset pair_up(const IdxFile& images, const IdxFile& labels) {
   if (images.shape[0] != labels.shape[0])
     throw InputError(fmt::format("{} holds {} images, but {} holds {} labels; allowed: one each",
                                  images.path, images.shape[0], labels.path, labels.shape[0]));
   Dataset set;
-  set.images.resize({images.shape[0], images.shape[1], images.shape[2], images.shape[3]});
+  copy_images(images, set);
   set.labels.resize({labels.shape[0]});
-  std::copy(images.values().begin(), images.values().end(), set.images.begin());
   std::copy(labels.values().begin(), labels.values().end(), set.labels.begin());
   return set;
 }
@@ -187,8 +191,9 @@ int largest_label(const Dataset& set) {
   return *std::max_element(set.labels.begin(), set.labels.end());
 }
 
-void write_file(const fs::path& path, std::uint32_t magic, std::span<const std::size_t> shape,
-                std::span<const std::uint8_t> values) {
+/// Returns the CRC-32 of the file.
+std::string write_file(const fs::path& path, std::uint32_t magic,
+                       std::span<const std::size_t> shape, std::span<const std::uint8_t> values) {
   std::string header;
   const auto put = [&](std::uint32_t word) {  // big-endian
     for (const int shift : {24, 16, 8, 0}) header += static_cast<char>(word >> shift);
@@ -198,16 +203,17 @@ void write_file(const fs::path& path, std::uint32_t magic, std::span<const std::
   AppendedFile file(path, /*anew=*/true);
   file.append(header);
   file.append({reinterpret_cast<const char*>(values.data()), values.size()});
+  Crc32 crc = crc32_of(header.data(), header.size());
+  crc.add(values.data(), values.size());
+  return crc.hex();
 }
 
 void write_split(const fs::path& folder, const Dataset& set, const char* images,
                  const char* labels) {
-  const auto shape = set.images.shape();
-  const bool grey = set.channels() == 1;
-  write_file(folder / images, grey ? kGreyImages : kColourImages,
-             std::span(shape).first(grey ? 3 : 4), {set.images.data(), set.images.size()});
+  write_idx_images(folder / images, set);
   const std::vector<std::uint8_t> bytes(set.labels.begin(), set.labels.end());
-  write_file(folder / labels, kLabels, std::span(shape).first(1), bytes);
+  const std::size_t count = bytes.size();
+  write_file(folder / labels, kLabels, {&count, 1}, bytes);
 }
 
 }  // namespace
@@ -242,6 +248,19 @@ RawDatasets read_idx(const fs::path& folder,
   digits.train.classes = digits.test.classes = classes;
   for (int label = 0; label < classes; ++label) digits.class_names.push_back(std::to_string(label));
   return digits;
+}
+
+std::string read_idx_images(const fs::path& path, Dataset& set) {
+  const IdxFile file = read_images(path.parent_path(), path.filename().string());
+  copy_images(file, set);
+  return crc32_of(file.bytes.data(), file.bytes.size()).hex();
+}
+
+std::string write_idx_images(const fs::path& path, const Dataset& set) {
+  const auto shape = set.images.shape();
+  const bool grey = set.channels() == 1;
+  return write_file(path, grey ? kGreyImages : kColourImages, std::span(shape).first(grey ? 3 : 4),
+                    {set.images.data(), set.images.size()});
 }
 
 void write_idx(const fs::path& folder, const Dataset& train, const Dataset& test) {

@@ -226,14 +226,6 @@ std::int64_t distinct_scenes(const SceneConfig& config, int digits) {
   return std::lcm(std::int64_t{digits}, std::int64_t{config.num_digits}) / config.num_digits;
 }
 
-Region to_region(const Box& box, int canvas_cols, int canvas_rows) {
-  const auto cols = static_cast<float>(canvas_cols), rows = static_cast<float>(canvas_rows);
-  return {.x = static_cast<float>(2 * box.x + box.width) / cols - 1.0F,
-          .y = static_cast<float>(2 * box.y + box.height) / rows - 1.0F,
-          .half_width = static_cast<float>(box.width) / cols,
-          .half_height = static_cast<float>(box.height) / rows};
-}
-
 SceneMaker::SceneMaker(const SceneConfig& config, const AugmentationConfig& augmentation,
                        const Dataset& digits, DigitOrder order, std::uint64_t seed)
     : kind_(&kind_of_digits(config.kind)),

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -10,6 +9,7 @@
 #include "base/setting.h"
 #include "env/augmentation.h"
 #include "env/digits.h"
+#include "env/scene_facts.h"
 #include "nn/random.h"
 
 namespace saccade {
@@ -59,52 +59,6 @@ SceneTraits scene_traits(const std::string& kind);
 /// digit, "<end>"; of several the sum, or the two of a pair, "1+2".
 std::string scene_answer_name(const SceneConfig& config,
                               const std::vector<std::string>& digit_names, int label);
-
-/// A rectangle of pixels: [x, x + width) x [y, y + height).
-struct Box {
-  int x = 0;
-  int y = 0;
-  int width = 0;
-  int height = 0;
-
-  bool operator==(const Box&) const = default;
-};
-
-/// The same rectangle in location units: its centre and half its sides.
-struct Region {
-  float x = 0.0F;
-  float y = 0.0F;
-  float half_width = 0.0F;
-  float half_height = 0.0F;
-
-  /// Edges included, whatever the last bits say.
-  bool contains(float at_x, float at_y) const {
-    constexpr float kSlack = 1e-6F;
-    return std::abs(at_x - x) <= half_width + kSlack && std::abs(at_y - y) <= half_height + kSlack;
-  }
-};
-
-/// The region of a box on a canvas.
-Region to_region(const Box& box, int canvas_cols, int canvas_rows);
-
-constexpr int kMaxDigits = 16;
-constexpr int kMaxSymbols = 17;  // kMaxDigits and an end mark
-
-/// What is true of a scene and hidden from the agent.
-struct SceneFacts {
-  int label = 0;  // 0 where the answer is no class
-  int num_digits = 1;
-  int length = 0;                            // steps of the episode that count; 0: all
-  std::array<Box, kMaxDigits> boxes{};       // where the digits are, in pixels of the canvas
-  std::array<Region, kMaxDigits> regions{};  // the same in location units
-  std::array<int, kMaxDigits> classes{};     // of the digits, in the order of boxes
-  std::array<bool, kMaxDigits> is_answer{};  // digits that decide the label
-  std::array<int, kMaxSymbols> symbols{};    // what is to be said, end mark included
-  int num_symbols = 0;                       // 0 where the answer is no sequence
-  // What other scenes may show again: the index of each digit in its set, or the number in words.
-  std::array<int, kMaxDigits> sources{};
-  int num_sources = 0;
-};
 
 /// Scenes 0, 1, ... that differ, where the digits in their order are all there is to a scene and
 /// are shown again after so many; 0: no two are the same.

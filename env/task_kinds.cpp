@@ -4,6 +4,7 @@
 
 #include "base/name_table.h"
 #include "env/catch.h"
+#include "env/glimpse_environment.h"
 #include "env/words.h"
 
 namespace saccade {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "env/environment.h"
+#include "env/scene.h"
 #include "env/split.h"
 
 namespace saccade {

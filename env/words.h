@@ -7,6 +7,7 @@
 
 #include "env/environment.h"
 #include "env/split.h"
+#include "nn/random.h"
 
 namespace saccade {
 

@@ -4,7 +4,6 @@
 
 #include "agent/looking/look.h"
 #include "env/environment.h"
-#include "env/scene.h"
 
 namespace saccade {
 

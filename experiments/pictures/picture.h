@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "env/scene.h"
+#include "env/scene_facts.h"
 
 namespace saccade {
 

@@ -11,7 +11,7 @@
 #include "agent/credit/reward.h"
 #include "agent/model/model.h"
 #include "agent/spec/config.h"
-#include "env/environment.h"
+#include "env/glimpse_environment.h"
 #include "nn/parameters.h"
 
 namespace saccade {

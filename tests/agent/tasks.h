@@ -5,6 +5,7 @@
 
 #include "agent/learning/learner.h"
 #include "env/catch.h"
+#include "env/glimpse_environment.h"
 #include "env/words.h"
 #include "tests/agent/agents.h"
 

@@ -4,7 +4,7 @@
 
 #include "agent/cores/core.h"
 #include "agent/looking/canvas_network.h"
-#include "env/environment.h"
+#include "env/glimpse_environment.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "env/catch.h"
+#include "env/glimpse_environment.h"
 #include "env/words.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/env/environment_contract.h"

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "env/glimpse_environment.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/env/environment_calls.h"
 

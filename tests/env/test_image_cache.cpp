@@ -42,9 +42,12 @@ struct KeptImages {
                std::ranges::count(digits.test.images, grey) >
            0;
   }
-  fs::path kept() const {
-    REQUIRE(std::distance(fs::directory_iterator(cache_path), fs::directory_iterator()) == 1);
-    return fs::directory_iterator(cache_path)->path();
+  /// The files of the cache: of one folder and size, the images of both sets and the key.
+  std::vector<fs::path> kept() const {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(cache_path)) files.push_back(entry.path());
+    REQUIRE(files.size() == 3);
+    return files;
   }
 
   TemporaryFolder images, cache;
@@ -69,7 +72,7 @@ TEST_CASE("image cache: decoded images are kept and reused while no file has cha
   check_same(folder.read(), first);  // from the cache
   CHECK_FALSE(KeptImages::has(first, 200));
   CHECK(KeptImages::has(read_folder(folder.images.path, 0), 200));
-  folder.kept();  // a single file
+  folder.kept();
 }
 
 TEST_CASE("image cache: images are decoded again when a file is changed, added or removed") {
@@ -106,7 +109,7 @@ TEST_CASE("image cache: each folder and size has its own cache") {
   const TemporaryFolder copy;
   fs::copy(folder.images.path, copy.path / "images", fs::copy_options::recursive);
   read_folder(copy.path / "images", 0, folder.cache_path);
-  CHECK(std::distance(fs::directory_iterator(folder.cache_path), fs::directory_iterator()) == 3);
+  CHECK(std::distance(fs::directory_iterator(folder.cache_path), fs::directory_iterator()) == 9);
   folder.change_secretly(folder.image("a", 3), 200);
   CHECK_FALSE(KeptImages::has(folder.read(0), 200));
   // However its path is written.
@@ -118,41 +121,61 @@ TEST_CASE("image cache: each folder and size has its own cache") {
 TEST_CASE("image cache: a damaged cache is ignored") {
   const KeptImages folder;
   const RawDatasets first = folder.read();
-  const fs::path kept = folder.kept();
   folder.change_secretly(folder.image("a", 3), 200);
   REQUIRE_FALSE(KeptImages::has(folder.read(), 200));
-  std::ifstream file(kept, std::ios::binary);
-  const Bytes whole{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  const auto check_none = [&](const Bytes& bytes) {
-    write(kept, bytes);
-    CHECK(KeptImages::has(folder.read(), 200));
-    CHECK(fs::file_size(kept) == whole.size());  // rewritten
-  };
-  for (std::size_t at = 0; at < whole.size(); at += 37) {
-    CAPTURE(at);
-    Bytes bytes = whole;
-    bytes[at] ^= 0x80;
-    check_none(bytes);
+  const RawDatasets now = read_folder(folder.images.path, 0);
+  for (const fs::path& kept : folder.kept()) {
+    CAPTURE(kept);
+    std::ifstream file(kept, std::ios::binary);
+    const Bytes whole{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    const auto check_none = [&](const Bytes& bytes) {
+      write(kept, bytes);
+      check_same(folder.read(), now);
+      CHECK(fs::file_size(kept) == whole.size());  // rewritten
+    };
+    for (std::size_t at = 0; at < whole.size(); at += 37) {
+      CAPTURE(at);
+      Bytes bytes = whole;
+      bytes[at] ^= 0x80;
+      check_none(bytes);
+    }
+    for (const std::size_t size :
+         {whole.size() - 1, whole.size() / 2, std::size_t{9}, std::size_t{0}})
+      check_none(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
+    Bytes longer = whole;
+    longer.push_back(0);
+    check_none(longer);
   }
-  for (const std::size_t size :
-       {whole.size() - 1, whole.size() / 2, std::size_t{9}, std::size_t{0}})
-    check_none(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
-  Bytes longer = whole;
-  longer.push_back(0);
-  check_none(longer);
+}
+
+TEST_CASE("image cache: images of another folder are ignored, although they are intact") {
+  const KeptImages folder, other;
+  const RawDatasets first = folder.read();
+  other.change_secretly(other.image("a", 3), 200);
+  other.read();
+  for (const char* suffix : {"-train.idx", "-test.idx"}) {
+    const auto of = [&](const KeptImages& one) {
+      for (const fs::path& path : one.kept())
+        if (path.string().ends_with(suffix)) return path;
+      return fs::path();
+    };
+    fs::copy_file(of(other), of(folder), fs::copy_options::overwrite_existing);
+    check_same(folder.read(), first);
+  }
 }
 
 TEST_CASE("image cache: a pipe in its place is ignored and replaced") {
   const KeptImages kept;
   const RawDatasets digits = kept.read();
-  const fs::path path = kept.kept();
-  fs::remove(path);
-  {
-    const EmptyPipe pipe(path);
+  for (const fs::path& path : kept.kept()) {
+    fs::remove(path);
+    {
+      const EmptyPipe pipe(path);
+      check_same(kept.read(), digits);
+      CHECK(fs::is_regular_file(path));
+    }
     check_same(kept.read(), digits);
-    CHECK(fs::is_regular_file(path));
   }
-  check_same(kept.read(), digits);
 }
 
 TEST_CASE("image cache: images are read even if no cache can be written or read") {
@@ -163,11 +186,12 @@ TEST_CASE("image cache: images are read even if no cache can be written or read"
   check_same(folder.read(), plain);
   folder.cache_path = folder.cache.path / "folders";
   folder.read();
-  const fs::path kept = folder.kept();
-  fs::remove(kept);
-  fs::create_directory(kept);  // where the cache would be
-  check_same(folder.read(), plain);
-  CHECK(fs::is_directory(folder.kept()));
+  for (const fs::path& kept : folder.kept()) {
+    fs::remove(kept);
+    fs::create_directory(kept);  // where the cache would be
+    check_same(folder.read(), plain);
+    CHECK(fs::is_directory(kept));
+  }
 }
 
 TEST_CASE("image cache: data.source=folder keeps its images in the cache folder") {

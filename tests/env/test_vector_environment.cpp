@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "env/catch.h"
+#include "env/glimpse_environment.h"
 #include "nn/random.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/support.h"
