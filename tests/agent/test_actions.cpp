@@ -53,6 +53,13 @@ TEST_CASE("acting agents: the gradient is the slope of the losses") {
     config.input = {.kind = "gate", .gain = 6.0};
     check_catcher(config);
   }
+  for (const char* kind : {"hard_categorical", "soft_grid", "soft_gaussian", "soft_point"}) {
+    CAPTURE(kind);
+    AgentConfig config = catcher_config();
+    config.glimpse.kind = kind;
+    config.glimpse.grid = {.cells = {2, 2}, .stride = 2};
+    check_catcher(config);
+  }
   for (const double discount : {0.0, 0.5, 1.0}) {
     CAPTURE(discount);
     AgentConfig config = catcher_config();

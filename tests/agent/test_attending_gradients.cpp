@@ -54,7 +54,7 @@ TEST_CASE("state attention: the gradient is the slope for episodes of different 
         config.glimpse.kind = look;
         config.glimpse.num_glimpses = 4;
         config.hidden = {.kind = kind, .query = "mean", .attend = {.score_hidden = 6}, .hops = 2};
-        config.hidden.penalty = 0.3;
+        config.hidden.penalty = 5.0;  // as steep as the cross-entropy
         config.training.step_loss = step_loss;
         CAPTURE(kind);
         CAPTURE(look);
