@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "agent/looking/looking.h"
 #include "agent/model/settings.h"
 #include "env/task_kinds.h"
 #include "experiments/config/recording_formats.h"
