@@ -127,7 +127,6 @@ TEST_CASE("runs are in study order, others are sorted by name and number") {
       names.push_back(path.lexically_relative(folder.path).string());
     return names;
   };
-  using Names = std::vector<std::string>;
   CHECK(found() == Names{"base/seed-2", "base/seed-10", "a=1/seed-1", "a=9/seed-1", "a=10/seed-1"});
   put_bytes(folder.path / kStudyFile, "a=9/seed-1\nbase/seed-10\na=9/seed-2\n");
   CHECK(found() == Names{"a=9/seed-1", "base/seed-10", "a=9/seed-2", "base/seed-2", "a=1/seed-1",

@@ -285,7 +285,6 @@ TEST_CASE("agents are named by what distinguishes them") {
   a.name = "apple", b.name = "berry";
   const std::vector<const Config*> both = {&a, &b}, same = {&a, &a}, one = {&a};
   const std::vector<fs::path> folders = {"runs/x/seed-1", "runs/y/seed-1"};
-  using Names = std::vector<std::string>;
   CHECK(agent_names(one, std::span(folders).first(1)) == Names{"apple"});
   CHECK(agent_names(both, folders) == Names{"apple", "berry"});
   CHECK(agent_names(same, folders) == Names{"x/seed-1", "y/seed-1"});

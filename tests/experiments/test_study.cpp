@@ -58,7 +58,6 @@ TEST_CASE("an override that lists values varies its key, in any file") {
     for (const StudyRun& run : study.runs) names.push_back(run.folder.string());
     return names;
   };
-  using Names = std::vector<std::string>;
   const Names kinds = {"glimpse.kind=hard_gaussian/seed-1", "glimpse.kind=soft_point/seed-1"};
   CHECK(folders({"attention.glimpse.kind=hard_gaussian,soft_point"}) == kinds);
   CHECK(folders({"attention.glimpse.kind=[hard_gaussian, soft_point]"}) == kinds);

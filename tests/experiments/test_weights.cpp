@@ -13,8 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Names = std::vector<std::string>;
-
 const Overrides kSoftWeights = {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
                                 "attention.glimpse.stride=4",       "attention.input.kind=gate",
                                 "attention.hidden.kind=self",       "attention.hidden.hops=2"};
