@@ -114,7 +114,7 @@ class MpiRanks final : public Ranks {
   // processor.
   void wait() {
     const Clock::time_point begin = Clock::now();
-    std::optional<Clock::time_point> answer_spec;
+    std::optional<Clock::time_point> asked_at;
     while (true) {
       int done = 0;
       require_success(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
@@ -122,8 +122,8 @@ class MpiRanks final : public Ranks {
                       "wait");
       if (done != 0) return;
       if (watch_ && watch_->is_to_stop()) {
-        if (!answer_spec) answer_spec = Clock::now();
-        if (seconds_since(*answer_spec) > kPatience)
+        if (!asked_at) asked_at = Clock::now();
+        if (seconds_since(*asked_at) > kPatience)
           throw LostRank(
               fmt::format("asked to stop, and another rank has not answered for {} s", kPatience));
       }

@@ -3,18 +3,18 @@
 namespace saccade {
 namespace {
 
-thread_local const std::atomic<bool>* answer_spec = nullptr;
+thread_local const std::atomic<bool>* requested = nullptr;
 
 }  // namespace
 
-StopScope::StopScope(const std::atomic<bool>* stop) : outer_(answer_spec) { answer_spec = stop; }
+StopScope::StopScope(const std::atomic<bool>* stop) : outer_(requested) { requested = stop; }
 
-StopScope::~StopScope() { answer_spec = outer_; }
+StopScope::~StopScope() { requested = outer_; }
 
-const std::atomic<bool>* StopScope::current() { return answer_spec; }
+const std::atomic<bool>* StopScope::current() { return requested; }
 
 void stop_if_asked() {
-  if (answer_spec != nullptr && *answer_spec) throw Stopped{};
+  if (requested != nullptr && *requested) throw Stopped{};
 }
 
 }  // namespace saccade

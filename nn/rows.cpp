@@ -17,7 +17,7 @@ Batch load_part(const float* x, int n, int offset) {
   return Batch::load_aligned(part.data());
 }
 
-float discounted_returns(Batch batch) {
+float sum_of(Batch batch) {
   alignas(64) std::array<float, kWidth> part;
   batch.store_aligned(part.data());
   return std::accumulate(part.begin(), part.end(), 0.0F);
@@ -82,11 +82,11 @@ float sum(const float* x, int n) {
   int i = 0;
   for (; i + kWidth <= n; i += kWidth) sums += Batch::load_unaligned(x + i);
   if (i < n) sums += load_part(x + i, n - i, 0);
-  return discounted_returns(sums);
+  return sum_of(sums);
 }
 
 float dot(const float* x, const float* y, int n) {
-  return discounted_returns(partial_products<1>({x}, y, n)[0]);
+  return sum_of(partial_products<1>({x}, y, n)[0]);
 }
 
 void row_products(float* y, ConstMatrix m, const float* x) {

@@ -72,22 +72,22 @@ class Computation {
   void ask(const std::function<void()>& work) {
     const std::lock_guard now(asking_);
     std::unique_lock lock(mutex_);
-    answer_spec_ = &work;
+    asked_ = &work;
     changed_.notify_all();
-    changed_.wait(lock, [this] { return answer_spec_ == nullptr; });
+    changed_.wait(lock, [this] { return asked_ == nullptr; });
   }
 
   void wait() {
     constexpr std::chrono::milliseconds kPatience{20};  // between checks for signals
     std::unique_lock lock(mutex_);
     while (!done_) {
-      changed_.wait_for(lock, kPatience, [this] { return done_ || answer_spec_ != nullptr; });
-      const std::function<void()>* work = answer_spec_;
+      changed_.wait_for(lock, kPatience, [this] { return done_ || asked_ != nullptr; });
+      const std::function<void()>* work = asked_;
       lock.unlock();
       with_interpreter(work);
       lock.lock();
       if (work == nullptr) continue;
-      answer_spec_ = nullptr;
+      asked_ = nullptr;
       changed_.notify_all();
     }
   }
@@ -106,7 +106,7 @@ class Computation {
   std::atomic<bool> stop_{false};
   std::mutex asking_, mutex_;
   std::condition_variable changed_;
-  const std::function<void()>* answer_spec_ = nullptr;
+  const std::function<void()>* asked_ = nullptr;
   bool done_ = false;
   std::exception_ptr failed_;  // thrown by body
   std::exception_ptr raised_;  // thrown by a signal handler or by work on the calling thread
