@@ -11,80 +11,111 @@
 namespace saccade {
 namespace {
 
+constexpr int kPixelsAtOnce = 16;
+
 // Maps a point of the target to a point of the source, relative to their common centre: (u, v) =
 // (xx x + xy y, yx x + yy y) + centre.
 struct Affine {
   float xx, xy, yx, yy;
 };
 
-// Copies one channel of the source as floats into a black frame of one pixel.
-void frame(float* framed, const std::uint8_t* source, int rows, int cols, int channels) {
-  std::fill_n(framed, (rows + 2) * (cols + 2), 0.0F);
-  for (int row = 0; row < rows; ++row)
-    for (int col = 0; col < cols; ++col)
-      framed[(row + 1) * (cols + 2) + col + 1] = source[(row * cols + col) * channels];
+void copy_strided(std::uint8_t* to, int to_stride, const std::uint8_t* from, int from_stride,
+                  int count) {
+  if (to_stride == 1 && from_stride == 1) {
+    std::copy_n(from, count, to);
+  } else {
+    for (int i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];
+  }
+}
+
+void pack_row(std::uint32_t* __restrict corners, const std::uint8_t* __restrict upper,
+              const std::uint8_t* __restrict lower, int width) {
+  for (int col = 0; col < width; ++col)
+    corners[col] = upper[col] | std::uint32_t{upper[col + 1]} << 8 |
+                   std::uint32_t{lower[col]} << 16 | std::uint32_t{lower[col + 1]} << 24;
+}
+
+// Packs one channel of the source, in a black frame of at least one pixel, into the four pixels
+// around each corner, so that interpolating reads one number: (rows + 1, width), lowest byte first
+// the upper left, upper right, lower left and lower right pixel.
+void pack_corners(Augmentation::Scratch& scratch, const std::uint8_t* source, int channels) {
+  const int width = scratch.width, stride = width + 1;
+  for (int row = 0; row < scratch.rows; ++row) {
+    std::uint8_t* to = &scratch.framed[(row + 1) * stride + 1];
+    const std::uint8_t* from = source + row * scratch.cols * channels;
+    copy_strided(to, 1, from, channels, scratch.cols);
+  }
+  for (int row = 0; row <= scratch.rows; ++row) {
+    const std::uint8_t* upper = &scratch.framed[row * stride];
+    pack_row(&scratch.corners[row * width], upper, upper + stride, width);
+  }
+}
+
+constexpr int kKnots = 5;
+
+// A pixel's position between two knots, on an axis of `size` pixels.
+struct KnotPosition {
+  KnotPosition(int pixel, int size) {
+    const float at =
+        static_cast<float>((kKnots - 1) * pixel) / static_cast<float>(std::max(size - 1, 1));
+    knot = std::min(static_cast<int>(at), kKnots - 2);
+    share = at - static_cast<float>(knot);
+  }
+  int knot;
+  float share;
+};
+
+void to_bytes(std::uint8_t* __restrict bytes, const int* __restrict numbers, int count) {
+  for (int i = 0; i < count; ++i) bytes[i] = static_cast<std::uint8_t>(numbers[i]);
 }
 
 // Displacements along one axis, interpolated between knots that span the image.
 class Field {
  public:
-  static constexpr int kKnots = 5;
-
   Field(float bound, RandomStream& stream) {
     for (float& knot : knots_) knot = stream.uniform(-bound, bound);
   }
 
-  // Writes the displacements of one row of pixels, (cols).
-  void write_row(float* __restrict row_field, int row, int rows, int cols) const {
-    const Between between(row, rows);
+  // Writes the displacements of one row of pixels, (width).
+  void write_row(float* __restrict row_field, int row, const Augmentation::Scratch& scratch) const {
+    const KnotPosition at(row, scratch.rows);
     std::array<float, kKnots> knots;  // interpolated to this row
     for (int k = 0; k < kKnots; ++k) {
-      const float* upper = knots_.data() + between.knot * kKnots + k;
-      knots[k] = upper[0] + between.share * (upper[kKnots] - upper[0]);
+      const float* upper = knots_.data() + at.knot * kKnots + k;
+      knots[k] = upper[0] + at.share * (upper[kKnots] - upper[0]);
     }
-    for (int col = 0; col < cols; ++col) {
-      const Between at(col, cols);
-      row_field[col] = knots[at.knot] + at.share * (knots[at.knot + 1] - knots[at.knot]);
+    for (int col = 0; col < scratch.width; ++col) {
+      const int knot = scratch.knot[col];
+      row_field[col] = knots[knot] + scratch.share[col] * (knots[knot + 1] - knots[knot]);
     }
   }
 
  private:
-  // A pixel's position between two knots, on an axis of `size` pixels.
-  struct Between {
-    Between(int pixel, int size) {
-      const float at =
-          static_cast<float>((kKnots - 1) * pixel) / static_cast<float>(std::max(size - 1, 1));
-      knot = std::min(static_cast<int>(at), kKnots - 2);
-      share = at - static_cast<float>(knot);
-    }
-    int knot;
-    float share;
-  };
-
   std::array<float, kKnots * kKnots> knots_;  // (rows, cols)
 };
 
-// Writes one row of the target. (u, v) is the source position of its first pixel, in pixels of the
-// frame, and `bend` (2, cols) displaces each pixel. Points outside the frame are clamped to it.
-// Free of branches, so that it vectorises.
-void read_row(std::uint8_t* __restrict target, int channels, const float* __restrict framed,
-              int rows, int cols, float u, float v, const Affine& map,
-              const float* __restrict bend) {
-  const int stride = cols + 2;
+// Writes the brightness of one row of the target, rounded. (u, v) is the source position of its
+// first pixel, in pixels of the frame, and `bend` (2, cols) displaces each pixel. Points outside
+// the frame are clamped to it. Free of branches and of bytes, so that it vectorises at any width.
+void read_row(int* __restrict brightness, const std::uint32_t* __restrict corners,
+              const float* __restrict bend, int rows, int cols, int width, float u, float v,
+              const Affine& map) {
   const auto last_u = static_cast<float>(cols + 1), last_v = static_cast<float>(rows + 1);
-  for (int col = 0; col < cols; ++col) {
+  for (int col = 0; col < width; ++col) {
     const auto x = static_cast<float>(col);
     const float at_u = std::min(std::max(u + map.xx * x + bend[col], 0.0F), last_u);
-    const float at_v = std::min(std::max(v + map.yx * x + bend[cols + col], 0.0F), last_v);
+    const float at_v = std::min(std::max(v + map.yx * x + bend[width + col], 0.0F), last_v);
     const int left = std::min(static_cast<int>(at_u), cols);
     const int top = std::min(static_cast<int>(at_v), rows);
     const float right_share = at_u - static_cast<float>(left);
     const float lower_share = at_v - static_cast<float>(top);
-    const float* corner = framed + top * stride + left;
-    const float upper = corner[0] + right_share * (corner[1] - corner[0]);
-    const float lower = corner[stride] + right_share * (corner[stride + 1] - corner[stride]);
-    target[col * channels] =
-        static_cast<std::uint8_t>(static_cast<int>(upper + lower_share * (lower - upper) + 0.5F));
+    const std::uint32_t four = corners[top * width + left];
+    const auto pixel = [four](int i) {
+      return static_cast<float>(static_cast<int>(four >> 8 * i & 255));
+    };
+    const float upper = pixel(0) + right_share * (pixel(1) - pixel(0));
+    const float lower = pixel(2) + right_share * (pixel(3) - pixel(2));
+    brightness[col] = static_cast<int>(upper + lower_share * (lower - upper) + 0.5F);
   }
 }
 
@@ -103,10 +134,27 @@ Settings describe(AugmentationConfig& config) {
            "Largest shift of each of 5 x 5 knots of a training digit, in pixels"}};
 }
 
+// Widths are rounded up, so that no pixel is left over from the vectors.
+Augmentation::Scratch::Scratch(int image_rows, int image_cols)
+    : rows(image_rows),
+      cols(image_cols),
+      width((image_cols + kPixelsAtOnce) / kPixelsAtOnce * kPixelsAtOnce),
+      framed((rows + 2) * (width + 1)),
+      corners((rows + 1) * width),
+      bend(2 * width),
+      brightness(width),
+      bytes(width) {
+  for (int col = 0; col < width; ++col) {
+    const KnotPosition at(std::min(col, cols - 1), cols);
+    knot.push_back(at.knot);
+    share.push_back(at.share);
+  }
+}
+
 void Augmentation::apply(std::span<std::uint8_t> target, std::span<const std::uint8_t> source,
-                         int rows, int cols, int channels, RandomStream& stream,
-                         std::span<float> scratch) const {
-  SACCADE_CHECK(target.size() == source.size() && scratch.size() == scratch_size(rows, cols));
+                         int channels, RandomStream& stream, Scratch& scratch) const {
+  const int rows = scratch.rows, cols = scratch.cols;
+  SACCADE_CHECK(target.size() == source.size());
   const auto symmetric = [&](double bound) {
     return stream.uniform(-static_cast<float>(bound), static_cast<float>(bound));
   };
@@ -121,23 +169,25 @@ void Augmentation::apply(std::span<std::uint8_t> target, std::span<const std::ui
   const float centre_x = 0.5F * static_cast<float>(cols - 1);
   const float centre_y = 0.5F * static_cast<float>(rows - 1);
   const float dx = -centre_x - shift_x;
-  float* bend = scratch.data() + (rows + 2) * (cols + 2);
-  std::fill_n(bend, 2 * cols, 0.0F);
+  std::ranges::fill(scratch.bend, 0.0F);
   std::optional<std::array<Field, 2>> fields;
   if (config_.elastic > 0.0) {
     const auto bound = static_cast<float>(config_.elastic);
     fields = {Field(bound, stream), Field(bound, stream)};
   }
   for (int c = 0; c < channels; ++c) {
-    frame(scratch.data(), source.data() + c, rows, cols, channels);
+    pack_corners(scratch, source.data() + c, channels);
     for (int row = 0; row < rows; ++row) {
       const float dy = static_cast<float>(row) - centre_y - shift_y;
       if (fields)
         for (int axis = 0; axis < 2; ++axis)
-          (*fields)[axis].write_row(bend + axis * cols, row, rows, cols);
-      read_row(target.data() + row * cols * channels + c, channels, scratch.data(), rows, cols,
-               map.xx * dx + map.xy * dy + centre_x + 1.0F,
-               map.yx * dx + map.yy * dy + centre_y + 1.0F, map, bend);
+          (*fields)[axis].write_row(&scratch.bend[axis * scratch.width], row, scratch);
+      read_row(scratch.brightness.data(), scratch.corners.data(), scratch.bend.data(), rows, cols,
+               scratch.width, map.xx * dx + map.xy * dy + centre_x + 1.0F,
+               map.yx * dx + map.yy * dy + centre_y + 1.0F, map);
+      to_bytes(scratch.bytes.data(), scratch.brightness.data(), scratch.width);
+      copy_strided(target.data() + row * cols * channels + c, channels, scratch.bytes.data(), 1,
+                   cols);
     }
   }
 }

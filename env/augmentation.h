@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/setting.h"
 #include "nn/random.h"
@@ -32,14 +33,23 @@ class Augmentation {
 
   bool enabled() const { return config_.enabled(); }
 
-  /// Floats of scratch memory that apply() needs.
-  static std::size_t scratch_size(int rows, int cols) {
-    return static_cast<std::size_t>(rows + 2) * (cols + 2) + 2 * static_cast<std::size_t>(cols);
-  }
+  /// Memory that apply() works in, for images of one size.
+  struct Scratch {
+    Scratch(int rows, int cols);
+    int rows, cols;
+    int width;                           // at least cols + 1
+    std::vector<std::uint8_t> framed;    // (rows + 2, width + 1)
+    std::vector<std::uint32_t> corners;  // (rows + 1, width)
+    std::vector<float> bend;             // displacements, (2, width)
+    std::vector<int> brightness;         // of a row, (width)
+    std::vector<std::uint8_t> bytes;     // the same
+    std::vector<int> knot;               // of a column: the knot to its left, (width)
+    std::vector<float> share;            // and how far it is from there to the next, (width)
+  };
 
   /// Writes the distorted `source` into `target`; both (rows, cols, channels), not overlapping.
-  void apply(std::span<std::uint8_t> target, std::span<const std::uint8_t> source, int rows,
-             int cols, int channels, RandomStream& stream, std::span<float> scratch) const;
+  void apply(std::span<std::uint8_t> target, std::span<const std::uint8_t> source, int channels,
+             RandomStream& stream, Scratch& scratch) const;
 
  private:
   AugmentationConfig config_;

@@ -57,13 +57,14 @@ void Environment::look(ConstMatrix locations, Matrix glimpses) {
   observe(locations, glimpses);
 }
 
-void Environment::look_at_all(ConstMatrix places, Matrix glimpses) {
+void Environment::look_at_all(ConstMatrix places, Matrix glimpses, int first) {
   if (!running_) throw std::logic_error("Environment::look_at_all needs a reset() first");
-  SACCADE_CHECK(places.cols == 2 && glimpses.rows == episodes() * places.rows);
+  SACCADE_CHECK(places.cols == 2 && glimpses.rows % places.rows == 0);
+  SACCADE_CHECK(first >= 0 && first + glimpses.rows / places.rows <= episodes());
   SACCADE_CHECK(glimpses.cols == glimpse_size());
   check_locations(places);
   const StageScope scope(Stage::look);
-  observe_all(places, glimpses);
+  observe_all(places, glimpses, first);
 }
 
 void Environment::look_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) {
@@ -95,7 +96,7 @@ void Environment::observe_one(int, float, float, float*) {
   throw std::logic_error("this environment cannot be looked at, one episode by itself");
 }
 
-void Environment::observe_all(ConstMatrix, Matrix) {
+void Environment::observe_all(ConstMatrix, Matrix, int) {
   throw std::logic_error("this environment cannot be looked at through a grid");
 }
 
@@ -192,10 +193,10 @@ void RetinaEnvironment::observe_one(int episode, float x, float y, float* glimps
   retina_.look(prepared(episode), x, y, glimpse);
 }
 
-void RetinaEnvironment::observe_all(ConstMatrix places, Matrix glimpses) {
-  for (int b = 0; b < episodes(); ++b)
-    for (int k = 0; k < places.rows; ++k)
-      retina_.look(prepared(b), places(k, 0), places(k, 1), glimpses.row(b * places.rows + k));
+void RetinaEnvironment::observe_all(ConstMatrix places, Matrix glimpses, int first) {
+  for (int row = 0; row < glimpses.rows; row += places.rows)
+    retina_.look_at_all(prepared(first + row / places.rows), places,
+                        glimpses.row_range(row, places.rows));
 }
 
 void RetinaEnvironment::observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) {

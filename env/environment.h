@@ -73,9 +73,9 @@ class Environment {
   /// Looks at locations (B, 2), (x, y) in [-1, 1]: writes glimpses (B, D), values in [0, 1]. Throws
   /// std::out_of_range for a location outside that range or NaN.
   void look(ConstMatrix locations, Matrix glimpses);
-  /// Looks at every place (K, 2) in every episode: writes glimpses (B K, D), row b K + k. Places
-  /// have the range of look().
-  void look_at_all(ConstMatrix places, Matrix glimpses);
+  /// Looks at every place (K, 2) in N episodes, from `first` on: writes glimpses (N K, D), row
+  /// n K + k. Places have the range of look().
+  void look_at_all(ConstMatrix places, Matrix glimpses, int first = 0);
   /// Looks at locations (B, 2) with interpolation between pixels, so that the glimpse varies
   /// smoothly with the location: writes glimpses (B, D) as look() does, and slopes (B, 2 D), the
   /// derivatives of a glimpse by x and then by y (Retina::look_smoothly). Slopes are written now
@@ -121,7 +121,7 @@ class Environment {
   virtual void begin_one(int episode, std::uint64_t scene);
   virtual void observe(ConstMatrix locations, Matrix glimpses);
   virtual void observe_one(int episode, float x, float y, float* glimpse);
-  virtual void observe_all(ConstMatrix places, Matrix glimpses);
+  virtual void observe_all(ConstMatrix places, Matrix glimpses, int first);
   virtual void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes);
   virtual void observe_canvases(Matrix canvases);
   /// Advances the world by one step; must write every reward. The actions are in range.
@@ -164,7 +164,7 @@ class RetinaEnvironment : public Environment {
  private:
   void observe(ConstMatrix locations, Matrix glimpses) override;
   void observe_one(int episode, float x, float y, float* glimpse) override;
-  void observe_all(ConstMatrix places, Matrix glimpses) override;
+  void observe_all(ConstMatrix places, Matrix glimpses, int first) override;
   void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) override;
   void observe_canvases(Matrix canvases) override;
   std::span<const std::byte> prepared(int episode) const;

@@ -26,6 +26,8 @@ struct Max {
   static int join(int a, int b) { return std::max(a, b); }
 };
 
+int modulo(int a, int n) { return (a % n + n) % n; }
+
 // Boxes begin .. end - 1 of a glimpse's row or column overlap the canvas; all others are black.
 struct Visible {
   int begin, end;
@@ -108,6 +110,18 @@ void read_patch_between(float* __restrict glimpse, float* __restrict by_x, float
       by_y[first + j] = at.y_scale * (left_down + at.u * (right_down - left_down));
     }
   }
+}
+
+// Rows of a patch are short: a copy of a fixed number of floats is one instruction, where one of
+// any number would be a call. The last copy overlaps the one before.
+void copy_floats(float* to, const float* from, int count) {
+  constexpr int kAtOnce = 8;
+  if (count < kAtOnce) {
+    for (int i = 0; i < count; ++i) to[i] = from[i];
+    return;
+  }
+  for (int i = 0; i + kAtOnce <= count; i += kAtOnce) std::copy_n(from + i, kAtOnce, to + i);
+  std::copy_n(from + count - kAtOnce, kAtOnce, to + count - kAtOnce);
 }
 
 template <int value>
@@ -241,6 +255,63 @@ void Retina::look(std::span<const std::byte> prepared, float x, float y, float* 
         read_patch<Pooling>(glimpse, patch, pixels, plane_cols_, rows, cols, by,
                             1.0F / white(zoom));
       });
+    }
+  }
+}
+
+// Patches whose first rows and columns are the same modulo the zoom take their boxes from one
+// lattice over the canvas.
+void Retina::look_at_all(std::span<const std::byte> prepared, ConstMatrix places,
+                         Matrix glimpses) const {
+  SACCADE_CHECK(glimpses.rows == places.rows && glimpses.cols == glimpse_size_);
+  const int patch = config_.patch_size;
+  if (std::int64_t{places.rows} * patch * patch < std::int64_t{rows_} * cols_) {
+    for (int k = 0; k < places.rows; ++k)
+      look(prepared, places(k, 0), places(k, 1), glimpses.row(k));
+    return;
+  }
+  int offset = 0;
+  for (const int zoom : zooms_) {
+    const auto* plane = reinterpret_cast<const std::uint8_t*>(prepared.data());
+    for (int c = 0; c < channels_; ++c, plane += plane_size()) {
+      read_lattices(plane, places, zoom, glimpses.columns(offset, patch * patch));
+      offset += patch * patch;
+    }
+  }
+}
+
+// For one scale of one channel: writes the patches (K, P P).
+void Retina::read_lattices(const std::uint8_t* plane, ConstMatrix places, int zoom,
+                           Matrix patches) const {
+  const int patch = config_.patch_size;
+  const auto boxes_from = [zoom](int phase, int end) { return (end - phase + zoom - 1) / zoom; };
+  std::vector<std::vector<float>> lattices(zoom * zoom);  // by phase; empty until needed
+  for (int k = 0; k < places.rows; ++k) {
+    const int first_row = first_edge(places(k, 1), rows_, patch * zoom) + margin_;
+    const int first_col = first_edge(places(k, 0), cols_, patch * zoom) + margin_;
+    const int row_phase = modulo(first_row, zoom), col_phase = modulo(first_col, zoom);
+    const int lattice_rows = boxes_from(row_phase, rows_ + margin_);
+    const int lattice_cols = boxes_from(col_phase, cols_ + margin_);
+    std::vector<float>& lattice = lattices[row_phase * zoom + col_phase];
+    if (lattice.empty()) {
+      lattice.resize(static_cast<std::size_t>(lattice_rows) * lattice_cols);
+      with_zoom(pools_max(), zoom, [&]<class Pooling>(Pooling, auto by) {
+        read_patch<Pooling>(
+            lattice.data(), lattice_cols,
+            plane + static_cast<std::ptrdiff_t>(row_phase) * plane_cols_ + col_phase, plane_cols_,
+            {0, lattice_rows}, {0, lattice_cols}, by, 1.0F / white(zoom));
+      });
+    }
+    const Visible rows = visible(first_row, zoom, rows_ + margin_, patch);
+    const Visible cols = visible(first_col, zoom, cols_ + margin_, patch);
+    float* __restrict to = patches.row(k);
+    if (rows.end - rows.begin < patch || cols.end - cols.begin < patch)
+      std::fill_n(to, patch * patch, 0.0F);
+    const float* __restrict from = lattice.data() + (first_col - col_phase) / zoom;
+    for (int i = rows.begin; i < rows.end; ++i) {
+      const float* row =
+          from + static_cast<std::ptrdiff_t>((first_row - row_phase) / zoom + i) * lattice_cols;
+      copy_floats(to + i * patch + cols.begin, row + cols.begin, cols.end - cols.begin);
     }
   }
 }

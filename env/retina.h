@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/setting.h"
+#include "nn/tensor.h"
 
 namespace saccade {
 
@@ -51,6 +52,9 @@ class Retina {
 
   /// One glimpse (D), pixels in [0, 1], of the canvas that was prepared.
   void look(std::span<const std::byte> prepared, float x, float y, float* glimpse) const;
+  /// One glimpse at each of the places (K, 2): writes glimpses (K, D), the same numbers as look().
+  /// Places that cover the canvas share their boxes.
+  void look_at_all(std::span<const std::byte> prepared, ConstMatrix places, Matrix glimpses) const;
   /// Adds to dcanvas (channels, rows, cols) what the gradient dglimpse (D) of a look at (x, y) says
   /// of the canvas, pixels in [0, 1]: the transpose of look(), which is linear in the canvas.
   /// Throws InputError (retina.pooling) for max, which is not.
@@ -84,6 +88,7 @@ class Retina {
     float fraction;
   };
 
+  void read_lattices(const std::uint8_t* plane, ConstMatrix places, int zoom, Matrix patches) const;
   Corner corner(float location, int side, int zoom) const;
   bool pools_max() const { return config_.pooling == "max"; }
   float white(int zoom) const;  // the pool of a white box

@@ -98,11 +98,19 @@ struct Cut {
   int rows, cols;
 };
 
-template <class Stride>
-void add_saturated(std::uint8_t* __restrict to, const std::uint8_t* __restrict from, int count,
-                   Stride stride) {
-  for (int i = 0; i < count; ++i)
-    to[i] = static_cast<std::uint8_t>(std::min(255, to[i] + from[i * stride]));
+// A fixed number of pixels compiles to one vector; the rows of digits and of distractors are
+// narrower than the vectors that a loop over any number would use.
+template <int kCount>
+void add_pixels(std::uint8_t* __restrict to, const std::uint8_t* __restrict from) {
+  for (int i = 0; i < kCount; ++i)
+    to[i] = static_cast<std::uint8_t>(std::min(255, to[i] + from[i]));
+}
+
+void add_row(std::uint8_t* to, const std::uint8_t* from, int count, int stride) {
+  int i = 0;
+  if (stride == 1)
+    for (; i + 8 <= count; i += 8) add_pixels<8>(to + i, from + i);
+  for (; i < count; ++i) add_pixels<1>(to + i, from + i * stride);
 }
 
 // Adds `cut` to the canvas (channels, rows, cols) with its corner at (x, y); clamps to white.
@@ -113,10 +121,7 @@ void add(std::span<std::uint8_t> canvas, int canvas_rows, int canvas_cols, int c
       std::uint8_t* to = &canvas[(c * canvas_rows + y + row) * canvas_cols + x];
       const std::uint8_t* from =
           cut.data + static_cast<std::ptrdiff_t>(row) * cut.image_cols * channels + c;
-      if (channels == 1)  // contiguous, so the compiler vectorises it
-        add_saturated(to, from, cut.cols, std::integral_constant<int, 1>{});
-      else
-        add_saturated(to, from, cut.cols, channels);
+      add_row(to, from, cut.cols, channels);
     }
   }
 }
@@ -262,7 +267,7 @@ SceneMaker::Buffer SceneMaker::make_buffer() const {
   const auto size = [](int a, int b, int c) { return static_cast<std::size_t>(a) * b * c; };
   return {std::vector<std::uint8_t>(size(channels(), rows(), cols())),
           std::vector<std::uint8_t>(size(digits_.rows(), digits_.cols(), channels())),
-          std::vector<float>(Augmentation::scratch_size(digits_.rows(), digits_.cols()))};
+          {digits_.rows(), digits_.cols()}};
 }
 
 // A scene uses num_digits positions of the endless sequence of digits, however many it shows.
@@ -311,8 +316,8 @@ void SceneMaker::add_digit(int index, const Box& box, RandomStream& distortion,
                            Buffer& buffer) const {
   const std::uint8_t* pixels = &digits_.images(index, 0, 0, 0);
   if (augmentation_.enabled()) {
-    augmentation_.apply(buffer.digit, {pixels, buffer.digit.size()}, digits_.rows(), digits_.cols(),
-                        channels(), distortion, buffer.scratch);
+    augmentation_.apply(buffer.digit, {pixels, buffer.digit.size()}, channels(), distortion,
+                        buffer.scratch);
     pixels = buffer.digit.data();
   }
   add(buffer.canvas, rows(), cols(), channels(), {pixels, digits_.cols(), box.height, box.width},

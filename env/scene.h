@@ -101,7 +101,7 @@ class SceneMaker {
   struct Buffer {
     std::vector<std::uint8_t> canvas;  // (channels, rows, cols)
     std::vector<std::uint8_t> digit;   // (rows, cols, channels) of one distorted digit
-    std::vector<float> scratch;        // of the distortion
+    Augmentation::Scratch scratch;
   };
 
   /// The place of the digits and what is asked about them, by the name of the kind.

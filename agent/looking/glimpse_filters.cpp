@@ -27,12 +27,13 @@ GlimpseFilters::GlimpseFilters(const GlimpseShape& shape, const Sizes& sizes,
   bias_ = layout.add("glimpse.filters.bias", 1, sizes.filters, constant(0));
 }
 
-GlimpseFilters::Memory GlimpseFilters::make_memory(int glimpses) const {
-  const Tensor<2> images = shape_.channels > 1
-                               ? zeros<2>(glimpses * shape_.scales(), shape_.scale_size())
+GlimpseFilters::Memory GlimpseFilters::make_memory(int glimpses, int backward_glimpses) const {
+  const auto images = [this](int count) {
+    return shape_.channels > 1 ? zeros<2>(count * shape_.scales(), shape_.scale_size())
                                : zeros<2>(0, 0);
-  const Tensor<2> outputs = zeros<2>(glimpses, size());
-  return {Convolution(convolution_), images, images, outputs, outputs};
+  };
+  return {Convolution(convolution_), images(glimpses), images(backward_glimpses),
+          zeros<2>(glimpses, size()), zeros<2>(backward_glimpses, size())};
 }
 
 template <class AnyMatrix>
@@ -56,22 +57,24 @@ void GlimpseFilters::forward(Memory& memory, int first, ConstMatrix glimpses,
                                   layout_->view(parameters, bias_));
 }
 
-void GlimpseFilters::glimpse_backward(Matrix dglimpses, Memory& memory, int first,
+void GlimpseFilters::glimpse_backward(Matrix dglimpses, Memory& memory, Matrix dy,
                                       std::span<const float> parameters) const {
   const Matrix dimages = scales(dglimpses, 0, dglimpses.rows);
   const Matrix last =
       shape_.channels > 1 ? matrix(memory.dimages).row_range(0, dimages.rows) : dimages;
-  memory.convolution.input_backward(last, scales(matrix(memory.dy), first, dglimpses.rows),
+  memory.convolution.input_backward(last, scales(dy, 0, dy.rows),
                                     layout_->view(parameters, weight_));
   if (shape_.channels > 1) put_channels_first(dimages, last, shape_.channels);
 }
 
-void GlimpseFilters::weight_backward(std::span<float> gradient, Memory& memory,
-                                     ConstMatrix glimpses, float beta) const {
-  const ConstMatrix images = shape_.channels > 1 ? matrix(std::as_const(memory.images))
-                                                 : scales(glimpses, 0, glimpses.rows);
+void GlimpseFilters::weight_backward(std::span<float> gradient, Memory& memory, Matrix dy,
+                                     int first, ConstMatrix glimpses, float beta) const {
+  const ConstMatrix images =
+      shape_.channels > 1 ? matrix(std::as_const(memory.images))
+                                .row_range(first * shape_.scales(), dy.rows * shape_.scales())
+                          : scales(glimpses, 0, glimpses.rows);
   memory.convolution.backward(layout_->view(gradient, weight_), layout_->view(gradient, bias_),
-                              scales(matrix(memory.dy), 0, glimpses.rows), images, beta);
+                              scales(dy, 0, dy.rows), images, beta);
 }
 
 Work GlimpseFilters::work(Input glimpse) const {

@@ -30,11 +30,12 @@ class GlimpseFilters {
     int filters, kernel_size, stride;
   };
 
-  /// Workspace for R glimpses. Used by one thread at a time.
+  /// Workspace for R glimpses, of which N go backward together. Used by one thread at a time.
   struct Memory {
     Convolution convolution;
     Tensor<2> images, dimages;  // (R S, pixels), channels last; empty for one channel
-    Tensor<2> y, dy;            // (R, size): outputs and their gradients
+    Tensor<2> y;                // outputs, (R, size)
+    Tensor<2> dy;               // and the gradients of N of them, (N, size)
   };
 
   /// Parameters `glimpse.filters.weight` and `.bias`. Throws InputError naming model.glimpse_kernel
@@ -43,21 +44,21 @@ class GlimpseFilters {
 
   /// Size of a glimpse's outputs: (scale, row, col, filter).
   int size() const { return shape_.scales() * convolution_.output_size(); }
-  Memory make_memory(int glimpses) const;
+  Memory make_memory(int glimpses, int backward_glimpses) const;
 
   // All matrices are contiguous in memory.
 
   /// Writes rows `first` and on of y from N glimpses (N, D).
   void forward(Memory& memory, int first, ConstMatrix glimpses,
                std::span<const float> parameters) const;
-  /// Turns rows `first` and on of dy, before the activation (relu_backward), into the gradients of
-  /// N glimpses: overwrites dglimpses (N, D).
-  void glimpse_backward(Matrix dglimpses, Memory& memory, int first,
+  /// Turns dy (M, size), before the activation (relu_backward), into the gradients of M glimpses:
+  /// overwrites dglimpses (M, D).
+  void glimpse_backward(Matrix dglimpses, Memory& memory, Matrix dy,
                         std::span<const float> parameters) const;
-  /// Turns all of dy, before the activation, into the gradients of the filters: overwrites them
-  /// (beta = 0) or adds to them (beta = 1). glimpses (R, D)
-  void weight_backward(std::span<float> gradient, Memory& memory, ConstMatrix glimpses,
-                       float beta) const;
+  /// Turns dy (M, size), before the activation, into the gradients of the filters: overwrites them
+  /// (beta = 0) or adds to them (beta = 1). glimpses (M, D) were rows `first` and on.
+  void weight_backward(std::span<float> gradient, Memory& memory, Matrix dy, int first,
+                       ConstMatrix glimpses, float beta) const;
 
   /// Multiply-adds of one glimpse.
   Work work(Input glimpse) const;

@@ -49,13 +49,18 @@ Work GlimpseParts::work_in_place() const {
   return filters->work(Input::constant) + network.work_in_place(Input::differentiated);
 }
 
-GlimpseInput::GlimpseInput(const GlimpseParts& parts, int glimpses) : parts_(parts) {
-  if (parts.filters) memory_.emplace(parts.filters->make_memory(glimpses));
+GlimpseInput::GlimpseInput(const GlimpseParts& parts, int glimpses, int block) : parts_(parts) {
+  if (parts.filters) memory_.emplace(parts.filters->make_memory(glimpses, block));
   if (!parts.shape.pixels.is_identity()) scaled_ = zeros<2>(glimpses, parts.shape.size);
 }
 
-ConstMatrix GlimpseInput::scaled(ConstMatrix glimpses) const {
-  return scaled_.size() > 0 ? matrix(scaled_) : glimpses;
+ConstMatrix GlimpseInput::scaled(ConstMatrix glimpses, int first) const {
+  return scaled_.size() > 0 ? matrix(scaled_).row_range(first, glimpses.rows) : glimpses;
+}
+
+Matrix GlimpseInput::dfilters(int first, int count) {
+  const Matrix dy = matrix(memory_->dy);
+  return dy.row_range(first % dy.rows, count);
 }
 
 ConstMatrix GlimpseInput::forward(ConstMatrix glimpses, int first,
@@ -71,13 +76,14 @@ ConstMatrix GlimpseInput::forward(ConstMatrix glimpses, int first,
   return matrix(memory_->y).row_range(first, glimpses.rows);
 }
 
-ConstMatrix GlimpseInput::of(ConstMatrix glimpses) const {
-  return memory_ ? matrix(memory_->y) : scaled(glimpses);
+ConstMatrix GlimpseInput::of(ConstMatrix glimpses, int first) const {
+  if (!memory_) return scaled(glimpses, first);
+  return matrix(std::as_const(memory_->y)).row_range(first, glimpses.rows);
 }
 
 void GlimpseInput::backward(ConstMatrix dwhat, int first, std::span<const float> parameters) {
   if (!memory_) return;
-  const Matrix dy = matrix(memory_->dy).row_range(first, dwhat.rows);
+  const Matrix dy = dfilters(first, dwhat.rows);
   parts_.network.glimpse_backward(dy, dwhat, parameters);
   relu_backward(dy, matrix(memory_->y).row_range(first, dwhat.rows));
 }
@@ -85,14 +91,18 @@ void GlimpseInput::backward(ConstMatrix dwhat, int first, std::span<const float>
 void GlimpseInput::glimpse_backward(Matrix dglimpses, ConstMatrix dwhat, int first,
                                     std::span<const float> parameters) {
   if (memory_)
-    parts_.filters->glimpse_backward(dglimpses, *memory_, first, parameters);
+    parts_.filters->glimpse_backward(dglimpses, *memory_, dfilters(first, dglimpses.rows),
+                                     parameters);
   else
     parts_.network.glimpse_backward(dglimpses, dwhat, parameters);
   parts_.shape.pixels.backward(dglimpses, parts_.shape.plane());
 }
 
-void GlimpseInput::weight_backward(std::span<float> gradient, ConstMatrix glimpses, float beta) {
-  if (memory_) parts_.filters->weight_backward(gradient, *memory_, scaled(glimpses), beta);
+void GlimpseInput::weight_backward(std::span<float> gradient, ConstMatrix glimpses, int first,
+                                   float beta) {
+  if (memory_)
+    parts_.filters->weight_backward(gradient, *memory_, dfilters(first, glimpses.rows), first,
+                                    scaled(glimpses, first), beta);
 }
 
 }  // namespace saccade

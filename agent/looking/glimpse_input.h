@@ -35,27 +35,31 @@ std::vector<std::string> glimpse_networks();
 /// by one thread at a time.
 class GlimpseInput {
  public:
-  /// Keeps a reference to `parts`.
-  GlimpseInput(const GlimpseParts& parts, int glimpses);
+  /// Keeps a reference to `parts`. Of the R glimpses, blocks of `block` go backward together, the
+  /// first at row 0; R: all do.
+  GlimpseInput(const GlimpseParts& parts, int glimpses, int block);
 
   /// For N glimpses (N, D), which become rows `first` and on of the R.
   ConstMatrix forward(ConstMatrix glimpses, int first, std::span<const float> parameters);
-  /// After forward, the same input for all R glimpses (R, D).
-  ConstMatrix of(ConstMatrix glimpses) const;
+  /// After forward, the same input for glimpses (N, D) that are rows `first` and on.
+  ConstMatrix of(ConstMatrix glimpses, int first = 0) const;
 
-  /// For rows `first` and on: takes dwhat (N, what), the gradient of the network's `what` layer
-  /// before its activation. Call for all R rows before the next two.
+  /// For rows `first` and on of one block: takes dwhat (N, what), the gradient of the network's
+  /// `what` layer before its activation. Call for the rows of a block before the next two.
   void backward(ConstMatrix dwhat, int first, std::span<const float> parameters);
   /// Then overwrites the gradients of the pixels, dglimpses (N, D), given the same dwhat.
   void glimpse_backward(Matrix dglimpses, ConstMatrix dwhat, int first,
                         std::span<const float> parameters);
   /// And overwrites the gradients of the filters (beta = 0) or adds to them (beta = 1); glimpses
-  /// (R, D).
-  void weight_backward(std::span<float> gradient, ConstMatrix glimpses, float beta = 0.0F);
+  /// (N, D) are rows `first` and on, a whole block.
+  void weight_backward(std::span<float> gradient, ConstMatrix glimpses, int first = 0,
+                       float beta = 0.0F);
 
  private:
   // Scaled for the filters, or for the network if there are none.
-  ConstMatrix scaled(ConstMatrix glimpses) const;
+  ConstMatrix scaled(ConstMatrix glimpses, int first) const;
+  // The filters' gradients of rows `first` and on.
+  Matrix dfilters(int first, int count);
 
   const GlimpseParts& parts_;
   std::optional<GlimpseFilters::Memory> memory_;  // if there are filters

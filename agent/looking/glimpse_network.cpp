@@ -1,24 +1,9 @@
 #include "agent/looking/glimpse_network.h"
 
-#include <algorithm>
-
 #include "nn/gemm.h"
 #include "nn/layers.h"
 
 namespace saccade {
-namespace {
-
-// Calls body(first row, rows) for the glimpses of a few episodes at a time, so that what one pass
-// over them writes is still in the cache for the next.
-template <class Body>
-void for_blocks(const GlimpseNetwork::Places& places, int rows, const Body& body) {
-  constexpr int kRows = 512;
-  const int block = std::max(1, kRows / places.locations.rows) * places.locations.rows;
-  for (int begin = 0; begin < rows; begin += block) body(begin, std::min(block, rows - begin));
-}
-
-}  // namespace
-
 GlimpseNetwork::GlimpseNetwork(const Sizes& sizes, ParameterLayout& layout)
     : sizes_(sizes), layout_(&layout) {
   const auto [glimpse, what, where, features] = sizes;
@@ -76,48 +61,46 @@ GlimpseNetwork::Places::Places(ConstMatrix locations_, const Sizes& sizes)
       dwhere(zeros<2>(locations.rows, sizes.where)),
       doffset(zeros<2>(locations.rows, sizes.features)) {}
 
-void GlimpseNetwork::forward(Matrix feature, Matrix what, Places& places, ConstMatrix glimpse,
+void GlimpseNetwork::begin(Places& places, std::span<const float> parameters) const {
+  const auto p = [&](int index) { return layout_->view(parameters, index); };
+  linear_relu_forward(matrix(places.where), places.locations, p(where_weight_), p(where_bias_));
+  linear_forward(matrix(places.offset), matrix(places.where),
+                 p(joint_weight_).row_range(sizes_.what, sizes_.where), p(joint_bias_));
+}
+
+void GlimpseNetwork::forward(Matrix feature, Matrix what, const Places& places, ConstMatrix glimpse,
                              std::span<const float> parameters) const {
   const auto p = [&](int index) { return layout_->view(parameters, index); };
-  const ConstMatrix what_part = p(joint_weight_).row_range(0, sizes_.what);
-  const ConstMatrix where_part = p(joint_weight_).row_range(sizes_.what, sizes_.where);
-  linear_relu_forward(matrix(places.where), places.locations, p(where_weight_), p(where_bias_));
-  linear_forward(matrix(places.offset), matrix(places.where), where_part, p(joint_bias_));
-
-  for_blocks(places, feature.rows, [&](int begin, int rows) {
-    linear_relu_forward(what.row_range(begin, rows), glimpse.row_range(begin, rows),
-                        p(what_weight_), p(what_bias_));
-    multiply(feature.row_range(begin, rows), what.row_range(begin, rows), what_part);
-    for (int first = begin; first < begin + rows; first += places.locations.rows)
-      add_relu(feature.row_range(first, places.locations.rows), matrix(places.offset));
-  });
+  linear_relu_forward(what, glimpse, p(what_weight_), p(what_bias_));
+  multiply(feature, what, p(joint_weight_).row_range(0, sizes_.what));
+  for (int first = 0; first < feature.rows; first += places.locations.rows)
+    add_relu(feature.row_range(first, places.locations.rows), matrix(places.offset));
 }
 
 void GlimpseNetwork::backward(std::span<float> gradient, Matrix dwhat, Matrix dfeature,
                               Places& places, ConstMatrix feature, ConstMatrix what,
-                              ConstMatrix glimpse, std::span<const float> parameters) const {
-  const auto p = [&](int index) { return layout_->view(parameters, index); };
+                              ConstMatrix glimpse, std::span<const float> parameters,
+                              float beta) const {
   const auto d = [&](int index) { return layout_->view(gradient, index); };
-  const Matrix doffset = matrix(places.doffset);
-  const Matrix dwhere = matrix(places.dwhere);
-  const ConstMatrix what_part = p(joint_weight_).row_range(0, sizes_.what);
-  places.doffset.fill(0.0F);
-  for_blocks(places, feature.rows, [&](int begin, int rows) {
-    const Matrix dfeatures = dfeature.row_range(begin, rows);
-    const Matrix dwhats = dwhat.row_range(begin, rows);
-    relu_backward(dfeatures, feature.row_range(begin, rows));
-    for (int first = 0; first < rows; first += places.locations.rows)
-      add(doffset, dfeatures.row_range(first, places.locations.rows));
-    multiply_transposed_b(dwhats, dfeatures, what_part);
-    relu_backward(dwhats, what.row_range(begin, rows));
-  });
+  relu_backward(dfeature, feature);
+  for (int first = 0; first < feature.rows; first += places.locations.rows)
+    add(matrix(places.doffset), dfeature.row_range(first, places.locations.rows));
+  multiply_transposed_b(dwhat, dfeature,
+                        layout_->view(parameters, joint_weight_).row_range(0, sizes_.what));
+  relu_backward(dwhat, what);
+  multiply_transposed_a(d(joint_weight_).row_range(0, sizes_.what), what, dfeature, beta);
+  linear_backward(d(what_weight_), d(what_bias_), dwhat, glimpse, beta);
+}
 
-  multiply_transposed_a(d(joint_weight_).row_range(0, sizes_.what), what, dfeature);
+void GlimpseNetwork::finish_backward(std::span<float> gradient, Places& places,
+                                     std::span<const float> parameters) const {
+  const auto d = [&](int index) { return layout_->view(gradient, index); };
+  const Matrix doffset = matrix(places.doffset), dwhere = matrix(places.dwhere);
   linear_backward(d(joint_weight_).row_range(sizes_.what, sizes_.where), d(joint_bias_), doffset,
                   matrix(places.where));
-  linear_backward(d(what_weight_), d(what_bias_), dwhat, glimpse);
-
-  multiply_transposed_b(dwhere, doffset, p(joint_weight_).row_range(sizes_.what, sizes_.where));
+  multiply_transposed_b(
+      dwhere, doffset,
+      layout_->view(parameters, joint_weight_).row_range(sizes_.what, sizes_.where));
   relu_backward(dwhere, matrix(places.where));
   linear_backward(d(where_weight_), d(where_bias_), dwhere, places.locations);
 }

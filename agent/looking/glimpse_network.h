@@ -56,13 +56,22 @@ class GlimpseNetwork {
   };
   Places make_places(ConstMatrix locations) const { return {locations, sizes_}; }
 
+  /// Computes what depends only on the place: before forward, for new parameters.
+  void begin(Places& places, std::span<const float> parameters) const;
   /// feature (B K, F), what (B K, what), glimpse (B K, D)
-  void forward(Matrix feature, Matrix what, Places& places, ConstMatrix glimpse,
+  void forward(Matrix feature, Matrix what, const Places& places, ConstMatrix glimpse,
                std::span<const float> parameters) const;
-  /// Overwrites this network's gradients. Replaces dfeature as above; dwhat (B K, what) is scratch.
+  /// Before backward of the first glimpses.
+  static void begin_backward(Places& places) { places.doffset.fill(0.0F); }
+  /// Overwrites the gradients of this network (beta = 0) or adds to them (beta = 1), but for those
+  /// of what depends only on the place. Replaces dfeature as above and overwrites dwhat (B K,
+  /// what).
   void backward(std::span<float> gradient, Matrix dwhat, Matrix dfeature, Places& places,
                 ConstMatrix feature, ConstMatrix what, ConstMatrix glimpse,
-                std::span<const float> parameters) const;
+                std::span<const float> parameters, float beta) const;
+  /// After backward of all glimpses: overwrites those gradients.
+  void finish_backward(std::span<float> gradient, Places& places,
+                       std::span<const float> parameters) const;
 
   /// Multiply-adds of one glimpse.
   Work work(Input glimpse, Input location) const;

@@ -12,7 +12,7 @@ LookBase::LookBase(int num_actions, int glimpse_size, Environment& environment, 
 
 GlimpsePass::GlimpsePass(const GlimpseParts& parts, Look& look, CoreMemory& core)
     : network_(parts.network),
-      input_(parts, core.steps * core.episodes()),
+      input_(parts, core.steps * core.episodes(), core.steps * core.episodes()),
       look_(look),
       core_(core),
       joint_(zeros<3>(core.steps, core.episodes(), parts.network.joint_size())),
@@ -49,7 +49,7 @@ void GlimpsePass::weight_backward(std::span<float> gradient, Matrix dfeatures, f
   const ConstMatrix glimpses = matrix(look_.glimpses);
   network_.weight_backward(gradient, matrix(djoint_), dfeatures, matrix(joint_),
                            input_.of(glimpses), matrix(look_.locations), beta);
-  input_.weight_backward(gradient, glimpses, beta);
+  input_.weight_backward(gradient, glimpses, 0, beta);
 }
 
 void GlimpsePass::glimpse_backward(Tensor<3>& dglimpses, std::span<const float> parameters) {

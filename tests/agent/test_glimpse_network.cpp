@@ -87,10 +87,19 @@ TEST_CASE("glimpses at fixed places: features and gradients equal those of the g
     for (int round = 0; round < 2; ++round) {  // the second round must not depend on the first
       dfeature = now.dfeature;
       gradient.fill(std::numeric_limits<float>::quiet_NaN());  // overwritten, not accumulated
-      now.network.forward(feature.view(), what.view(), places, now.glimpses.view(),
-                          flat(now.parameters));
-      now.network.backward(flat(gradient), dwhat.view(), dfeature.view(), places, feature.view(),
-                           what.view(), now.glimpses.view(), flat(now.parameters));
+      now.network.begin(places, flat(now.parameters));
+      now.network.begin_backward(places);
+      // The first episode by itself, then the others.
+      for (int first = 0, rows = batch.places; first < batch.rows();
+           first += rows, rows = batch.rows() - first) {
+        const auto block = [&](const GuardedMatrix& m) { return m.view().row_range(first, rows); };
+        now.network.forward(block(feature), block(what), places, block(now.glimpses),
+                            flat(now.parameters));
+        now.network.backward(flat(gradient), block(dwhat), block(dfeature), places, block(feature),
+                             block(what), block(now.glimpses), flat(now.parameters),
+                             first == 0 ? 0.0F : 1.0F);
+      }
+      now.network.finish_backward(flat(gradient), places, flat(now.parameters));
       CHECK(relative_error(values_of(feature.view()), values_of(general.feature.view())) < 1e-5);
       CHECK(relative_error(values_of(dfeature.view()), values_of(general.dfeature.view())) < 1e-5);
       for (const Parameter& p : now.layout.parameters()) {

@@ -58,10 +58,11 @@ class FloatEnvironment final : public Environment {
     for (int b = 0; b < kPairBatch; ++b)
       look_smoothly(b, locations(b, 0), locations(b, 1), glimpses.row(b), slopes.row(b));
   }
-  void observe_all(ConstMatrix places, Matrix glimpses) override {
-    for (int b = 0; b < kPairBatch; ++b)
-      for (int k = 0; k < places.rows; ++k)
-        look(b, places(k, 0), places(k, 1), glimpses.row(b * places.rows + k));
+  void observe_all(ConstMatrix places, Matrix glimpses, int first) override {
+    for (int row = 0; row < glimpses.rows; ++row) {
+      const int k = row % places.rows;
+      look(first + row / places.rows, places(k, 0), places(k, 1), glimpses.row(row));
+    }
   }
   void observe_canvases(Matrix to) override {
     for (int b = 0; b < kPairBatch; ++b) std::copy_n(&canvases(b, 0), kPixels, to.row(b));

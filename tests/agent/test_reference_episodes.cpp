@@ -84,9 +84,9 @@ class ReplayEnvironment final : public Environment {
                   glimpses.row(b));
     }
   }
-  void observe_all(ConstMatrix places, Matrix glimpses) override {
+  void observe_all(ConstMatrix places, Matrix glimpses, int first) override {
     CHECK(relative_error(values_of(places), fixture_["place"]) < kTolerance);
-    copy(glimpses, fixture_.matrix("candidate"));
+    copy(glimpses, fixture_.matrix("candidate").row_range(first * places.rows, glimpses.rows));
   }
   void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) override {
     const auto [channels, rows, cols] = spec_.canvas;

@@ -78,8 +78,8 @@ Image random_image(Size size) {
 Image distort(const AugmentationConfig& config, const Image& source, Size size,
               RandomStream stream) {
   Image target(source.size(), 77);
-  std::vector<float> scratch(Augmentation::scratch_size(size.rows, size.cols), NAN);
-  Augmentation(config).apply(target, source, size.rows, size.cols, size.channels, stream, scratch);
+  Augmentation::Scratch scratch(size.rows, size.cols);
+  Augmentation(config).apply(target, source, size.channels, stream, scratch);
   return target;
 }
 

@@ -115,6 +115,31 @@ TEST_CASE("retina: glimpses agree with naive box averages everywhere on the canv
   }
 }
 
+TEST_CASE("retina: looking at many places at once sees what a look at each of them sees") {
+  for (const Case& c : cases())
+    for (const char* pooling : {"mean", "max"})
+      for (const int count : {1, 400}) {  // one by one, and with shared boxes
+        Case pooled = c;
+        pooled.config.pooling = pooling;
+        CAPTURE(text(pooled));
+        CAPTURE(pooling);
+        CAPTURE(count);
+        RandomStream stream(2, Purpose::scene, 0, 0);
+        const Eye eye(pooled, random_canvas(c, stream));
+        Tensor<2> places = zeros<2>(count, 2);
+        for (float& coordinate : places) coordinate = stream.uniform(-1.0F, 1.0F);
+        places(0, 0) = -1.0F;
+        places(0, 1) = 1.0F;
+        Tensor<2> glimpses = zeros<2>(count, eye.retina.glimpse_size());
+        glimpses.fill(NAN);
+        eye.retina.look_at_all(eye.prepared, matrix(places), matrix(glimpses));
+        for (int k = 0; k < count; ++k) {
+          const std::vector<float> one = eye.look(places(k, 0), places(k, 1));
+          REQUIRE(std::equal(one.begin(), one.end(), &glimpses(k, 0)));
+        }
+      }
+}
+
 TEST_CASE("retina: x runs to the right and y down") {
   const Case c{{1, 1, 2}, 4, 8, 1};
   std::vector<std::uint8_t> canvas(32);

@@ -72,13 +72,12 @@ TEST_CASE("distortions have their own random streams") {
   const SceneMaker maker({.kind = "translated", .canvas = {20, 20}}, augmentation, digits,
                          DigitOrder::fixed, kSeed);
   std::vector<std::uint8_t> digit(kSide * kSide);
-  std::vector<float> scratch(Augmentation::scratch_size(kSide, kSide));
+  Augmentation::Scratch scratch(kSide, kSide);
   for (const std::uint64_t n : {0ULL, 5ULL, (7ULL << 32) + 5}) {
     RandomStream stream(kSeed, Purpose::augmentation, static_cast<std::uint32_t>(n >> 32),
                         static_cast<std::uint32_t>(n));
     Augmentation(augmentation)
-        .apply(digit, {&digits.images(n % 7, 0, 0, 0), digit.size()}, kSide, kSide, 1, stream,
-               scratch);
+        .apply(digit, {&digits.images(n % 7, 0, 0, 0), digit.size()}, 1, stream, scratch);
     const Scene scene = draw(maker, n);
     const Box& box = scene.facts.boxes[0];
     for (int i = 0; i < kSide * kSide; ++i)

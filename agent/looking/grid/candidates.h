@@ -46,9 +46,13 @@ class Candidates {
   void canvas_backward(std::span<float> dcanvas) const;
 
  private:
+  template <class Body>
+  void for_blocks(const Body& body) const;
+
   const GlimpseNetwork& network_;
   ConstMatrix places_;  // (G, 2)
   Environment& environment_;
+  int block_;  // episodes that are passed together
   std::optional<GlimpseNetwork::Places> embedding_places_;
   std::optional<GlimpseInput> input_;
   Tensor<3> glimpses_;                  // (B, G, D)
