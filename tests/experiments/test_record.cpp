@@ -302,7 +302,8 @@ TEST_CASE("a recording that fails on a full disk leaves the previous file") {
     CHECK((contents(tiny.path) == before));
   };
   for (const char* name : {"a.png", "a.gif", "a.mp4"})
-    for (const rlim_t most_bytes : {1000, 3000}) check_failed(name, most_bytes);
+    for (const rlim_t most_bytes : {1500, 3000})  // LLVM's OpenMP begins with a kilobyte
+      check_failed(name, most_bytes);
 }
 
 TEST_CASE("a comparison that fails on a full disk leaves the previous one, or nothing") {
