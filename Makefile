@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc)
 test: PRESET ?= check
 PRESET ?= release
 DEPS = --program-only
-test: DEPS =
+test: DEPS = $(if $(filter asan,$(PRESET)),--clang)
 
 .PHONY: help run test build deps format check-format docs clean
 

@@ -147,12 +147,12 @@ void Environment::answer_sequence(std::span<const int> symbols, std::span<float>
   running_ = false;
 }
 
-float Environment::judge(int episode, std::span<const int> said) const {
+float Environment::judge(int episode, std::span<const int> answer) const {
   SACCADE_CHECK(answer_kind() != AnswerKind::actions);
-  const SceneFacts& truth = facts()[episode];
-  if (answer_kind() == AnswerKind::one_class) return said[0] == truth.label ? 1.0F : 0.0F;
-  const std::span right = std::span(truth.symbols).first(truth.num_symbols);
-  return std::ranges::equal(said.first(right.size()), right) ? 1.0F : 0.0F;
+  const SceneFacts& wanted = facts()[episode];
+  if (answer_kind() == AnswerKind::one_class) return answer[0] == wanted.label ? 1.0F : 0.0F;
+  const std::span right = std::span(wanted.symbols).first(wanted.num_symbols);
+  return std::ranges::equal(answer.first(right.size()), right) ? 1.0F : 0.0F;
 }
 
 void Environment::act(std::span<const int> actions, std::span<float> rewards) {

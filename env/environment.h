@@ -108,7 +108,7 @@ class Environment {
   void look(int episode, float x, float y, std::span<float> glimpse);
   /// Returns the reward that answer() or answer_sequence() would give one episode for this class
   /// (1) or these symbols (J). Does not end the episode.
-  float judge(int episode, std::span<const int> said) const;
+  float judge(int episode, std::span<const int> answer) const;
 
   /// The ground truth of each episode (B), which is not part of the observation; valid from reset()
   /// on, and changed only by act() and restart().

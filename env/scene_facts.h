@@ -50,7 +50,7 @@ struct SceneFacts {
   std::array<Region, kMaxDigits> regions{};  // the same in location units
   std::array<int, kMaxDigits> classes{};     // of the digits, in the order of boxes
   std::array<bool, kMaxDigits> is_answer{};  // digits that decide the label
-  std::array<int, kMaxSymbols> symbols{};    // what is to be said, end mark included
+  std::array<int, kMaxSymbols> symbols{};    // the right answer, end mark included
   int num_symbols = 0;                       // 0 where the answer is no sequence
   // What other scenes may show again: the index of each digit in its set, or the number in words.
   std::array<int, kMaxDigits> sources{};

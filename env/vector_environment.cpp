@@ -51,7 +51,7 @@ VectorEnvironment::VectorEnvironment(const EnvironmentFactory& environments, int
     throw InputError("halt: true, but every action counts here; allowed: false");
   if (lanes_.size() > 1) workers_.emplace(threads);
   paths_ = zeros<3>(count, rules_.num_glimpses + 1, 2);
-  said_.resize(static_cast<std::size_t>(count) * answer_size());
+  answers_.resize(static_cast<std::size_t>(count) * answer_size());
   if (acts()) acts_.resize(static_cast<std::size_t>(count) * rules_.num_glimpses);
   if (rules_.autoreset != Autoreset::same_step) return;
   memory_.glimpses = zeros<2>(count, glimpse_size());
@@ -129,7 +129,7 @@ void VectorEnvironment::check(const VectorActions& actions) const {
 void VectorEnvironment::step(const VectorActions& actions, const VectorObservation& seen,
                              std::span<double> rewards, std::span<std::uint8_t> terminated) {
   check(actions);
-  std::ranges::copy(actions.answers, said_.begin());
+  std::ranges::copy(actions.answers, answers_.begin());
   for_each_lane([&](Lane& lane) { step_lane(lane, actions, seen, rewards, terminated); });
 }
 
@@ -149,12 +149,13 @@ void VectorEnvironment::step_lane(Lane& lane, const VectorActions& actions,
       observe(lane, i, seen);
       continue;
     }
-    if (acts()) acts_[static_cast<std::size_t>(i) * rules_.num_glimpses + episode.steps] = said_[i];
+    if (acts())
+      acts_[static_cast<std::size_t>(i) * rules_.num_glimpses + episode.steps] = answers_[i];
     ++episode.steps;
     const bool halts = rules_.halt && !actions.halts.empty() && actions.halts[i] != 0;
     const bool ends = halts || episode.steps >= length(lane, i);
     rewards[i] = act_or_answer(lane, i, actions, ends);
-    episode.earned += rewards[i];
+    episode.reward += rewards[i];
     terminated[i] = ends;
     move(i, actions.locations(i, 0), actions.locations(i, 1));
     episode.ended = ends;
@@ -170,13 +171,13 @@ void VectorEnvironment::step_lane(Lane& lane, const VectorActions& actions,
 double VectorEnvironment::act_or_answer(Lane& lane, int i, const VectorActions& actions,
                                         bool ends) {
   const int b = i - lane.first, size = answer_size();
-  double earned = ends ? 0.0 : -rules_.look_price;
-  if (acts()) return earned + lane.rewards[b];
-  if (!ends) return earned;
-  std::array<int, kMaxSymbols> said{};
+  double reward = ends ? 0.0 : -rules_.look_price;
+  if (acts()) return reward + lane.rewards[b];
+  if (!ends) return reward;
+  std::array<int, kMaxSymbols> answer{};
   std::ranges::copy(actions.answers.subspan(static_cast<std::size_t>(i) * size, size),
-                    said.begin());
-  return earned + lane.environment->judge(b, std::span(said).first(size));
+                    answer.begin());
+  return reward + lane.environment->judge(b, std::span(answer).first(size));
 }
 
 // Returns the number of steps in the episode.
@@ -193,7 +194,7 @@ void VectorEnvironment::begin_episode(Lane& lane, int i) {
   const bool random = rules_.first == FirstLook::random;
   ++episode.number;
   episode.steps = 0;
-  episode.earned = 0.0;
+  episode.reward = 0.0;
   episode.ended = false;
   lane.environment->restart(i - lane.first, scene);
   const float x = random ? stream.uniform(-1.0F, 1.0F) : 0.0F;
@@ -240,9 +241,9 @@ constexpr std::size_t kCounters = 5;  // per episode in VectorState
 VectorState VectorEnvironment::state() const {
   VectorState state{.running = running_,
                     .counters = {},
-                    .earned = {},
+                    .rewards = {},
                     .paths = {paths_.begin(), paths_.end()},
-                    .said = said_,
+                    .answers = answers_,
                     .acts = acts_};
   for (const Episode& episode : episodes_) {
     for (const auto number :
@@ -250,7 +251,7 @@ VectorState VectorEnvironment::state() const {
           static_cast<std::int64_t>(episode.steps), static_cast<std::int64_t>(episode.seeded),
           static_cast<std::int64_t>(episode.ended)})
       state.counters.push_back(number);
-    state.earned.push_back(episode.earned);
+    state.rewards.push_back(episode.reward);
   }
   return state;
 }
@@ -263,9 +264,9 @@ void VectorEnvironment::check(const VectorState& state) const {
     });
   };
   bool fits = state.counters.size() == episodes_.size() * kCounters &&
-              state.earned.size() == episodes_.size() && state.paths.size() == paths_.size() &&
-              state.said.size() == said_.size() && state.acts.size() == acts_.size() &&
-              inside(state.paths, -1.0, 1.0) && inside(state.said, 0, num_classes() - 1) &&
+              state.rewards.size() == episodes_.size() && state.paths.size() == paths_.size() &&
+              state.answers.size() == answers_.size() && state.acts.size() == acts_.size() &&
+              inside(state.paths, -1.0, 1.0) && inside(state.answers, 0, num_classes() - 1) &&
               inside(state.acts, 0, num_classes() - 1);
   for (std::size_t i = 0; fits && i < episodes_.size(); ++i) {
     const std::int64_t* counters = &state.counters[i * kCounters];
@@ -288,12 +289,12 @@ void VectorEnvironment::restore(const VectorState& state) {
     episodes_[i] = {.seed = static_cast<std::uint64_t>(counters[0]),
                     .number = static_cast<std::uint32_t>(counters[1]),
                     .steps = static_cast<int>(counters[2]),
-                    .earned = state.earned[i],
+                    .reward = state.rewards[i],
                     .seeded = counters[3] != 0,
                     .ended = counters[4] != 0};
   }
   std::ranges::copy(state.paths, paths_.begin());
-  said_ = state.said;
+  answers_ = state.answers;
   acts_ = state.acts;
   running_ = state.running;
   if (!running_) return;
@@ -325,11 +326,11 @@ void VectorEnvironment::replay(Lane& lane) {
 
 EpisodeSoFar VectorEnvironment::episode(int i) const {
   const Episode& episode = episodes_[i];
-  const std::span said =
-      std::span(said_).subspan(static_cast<std::size_t>(i) * answer_size(), answer_size());
+  const std::span answer =
+      std::span(answers_).subspan(static_cast<std::size_t>(i) * answer_size(), answer_size());
   return {.path = {&paths_(i, 0, 0), episode.steps + 1, 2, 2},
-          .said = said.first(episode.steps > 0 ? said.size() : 0),
-          .earned = episode.earned,
+          .answer = answer.first(episode.steps > 0 ? answer.size() : 0),
+          .reward = episode.reward,
           .ended = episode.ended};
 }
 

@@ -42,9 +42,9 @@ struct VectorActions {
 
 /// The progress of an episode. Its views are valid until the next call.
 struct EpisodeSoFar {
-  ConstMatrix path;                    // (steps + 1, 2): locations so far
-  std::span<const std::int64_t> said;  // (A): the last answer; empty before the first
-  double earned = 0.0;
+  ConstMatrix path;                      // (steps + 1, 2): locations so far
+  std::span<const std::int64_t> answer;  // (A): the last answer; empty before the first
+  double reward = 0.0;                   // the sum so far
   bool ended = false;  // and not restarted: the last location of the path came after the answer
 };
 
@@ -63,9 +63,9 @@ struct VectorState {
   bool running = false;                // whether reset() was called
   std::vector<std::int64_t> counters;  // (N, 5): seed, number of the next episode, steps, whether
                                        // it has a seed, whether it has ended
-  std::vector<double> earned;          // (N)
+  std::vector<double> rewards;         // (N)
   std::vector<float> paths;            // (N, T + 1, 2)
-  std::vector<std::int64_t> said;      // (N, A)
+  std::vector<std::int64_t> answers;   // (N, A)
   std::vector<std::int64_t> acts;      // (N, T): actions of the current episode, or empty
 };
 
@@ -136,7 +136,7 @@ class VectorEnvironment {
     std::uint64_t seed = 0;
     std::uint32_t number = 0;  // of the next episode
     int steps = 0;
-    double earned = 0.0;
+    double reward = 0.0;
     bool seeded = false, ended = false;
   };
   /// Memory for final_, sized for all N.
@@ -164,11 +164,11 @@ class VectorEnvironment {
   EpisodeRules rules_;
   int count_;
   std::vector<Lane> lanes_;
-  std::optional<Workers> workers_;  // if there is more than one lane
-  std::vector<Episode> episodes_;   // (N)
-  Tensor<3> paths_;                 // (N, T + 1, 2)
-  std::vector<std::int64_t> said_;  // (N, A)
-  std::vector<std::int64_t> acts_;  // (N, T): actions of the current episode, or empty
+  std::optional<Workers> workers_;     // if there is more than one lane
+  std::vector<Episode> episodes_;      // (N)
+  Tensor<3> paths_;                    // (N, T + 1, 2)
+  std::vector<std::int64_t> answers_;  // (N, A)
+  std::vector<std::int64_t> acts_;     // (N, T): actions of the current episode, or empty
   bool running_ = false;
   Memory memory_;
   VectorObservation final_;

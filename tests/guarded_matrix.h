@@ -1,5 +1,7 @@
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -15,11 +17,15 @@ namespace saccade {
 /// Marks memory that must not be read.
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// A matrix inside a wider one. A write before, beside or after it changes a guard.
+/// A matrix inside a wider one. A write before, beside or after it changes a guard, which fails the
+/// test when the matrix goes out of scope.
 class GuardedMatrix {
  public:
   GuardedMatrix(int rows, int cols)
       : rows_(rows), cols_(cols), memory_((rows + 2) * stride(), guard()) {}
+  GuardedMatrix(const GuardedMatrix&) = default;
+  GuardedMatrix& operator=(const GuardedMatrix&) = default;
+  ~GuardedMatrix() { CHECK(intact()); }
 
   Matrix view() { return {memory_.data() + stride() + kMargin, rows_, cols_, stride()}; }
   ConstMatrix view() const { return const_cast<GuardedMatrix*>(this)->view(); }
@@ -37,15 +43,6 @@ class GuardedMatrix {
     return *this;
   }
 
-  /// Returns whether all guards are unchanged.
-  bool intact() const {
-    for (int r = -1; r <= rows_; ++r)
-      for (int c = -kMargin; c < cols_ + kMargin; ++c) {
-        const bool inside = r >= 0 && r < rows_ && c >= 0 && c < cols_;
-        if (!inside && bits(view()(r, c)) != bits(guard())) return false;
-      }
-    return true;
-  }
   /// Returns whether the contents are equal bit for bit.
   bool operator==(const GuardedMatrix& other) const {
     if (rows_ != other.rows_ || cols_ != other.cols_) return false;
@@ -56,6 +53,14 @@ class GuardedMatrix {
   }
 
  private:
+  bool intact() const {
+    for (int r = -1; r <= rows_; ++r)
+      for (int c = -kMargin; c < cols_ + kMargin; ++c) {
+        const bool inside = r >= 0 && r < rows_ && c >= 0 && c < cols_;
+        if (!inside && bits(view()(r, c)) != bits(guard())) return false;
+      }
+    return true;
+  }
   static constexpr int kMargin = 3;  // columns on either side; an odd stride for even matrices
   static float guard() { return -1234.5F; }
   static std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }

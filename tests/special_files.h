@@ -15,13 +15,15 @@
 #include <system_error>
 #include <thread>
 
+#include "tests/support.h"
+
 namespace saccade {
 
 /// A named pipe whose other end is opened and closed whenever somebody opens this end: a reader
 /// that takes it for a file finds it empty instead of blocking forever.
 class EmptyPipe {
  public:
-  explicit EmptyPipe(const std::filesystem::path& path) : path_(path) {
+  explicit EmptyPipe(const fs::path& path) : path_(path) {
     REQUIRE(mkfifo(path.c_str(), 0600) == 0);
     pipe_ = open(path.c_str(), O_PATH | O_CLOEXEC);
     REQUIRE(pipe_ >= 0);
@@ -39,13 +41,13 @@ class EmptyPipe {
     close(reader);
     close(pipe_);
     std::error_code none;
-    if (std::filesystem::is_fifo(path_, none)) std::filesystem::remove(path_, none);
+    if (fs::is_fifo(path_, none)) fs::remove(path_, none);
   }
   EmptyPipe(const EmptyPipe&) = delete;
   EmptyPipe& operator=(const EmptyPipe&) = delete;
 
  private:
-  const std::filesystem::path path_;
+  const fs::path path_;
   int pipe_ = -1;
   std::atomic<bool> stop_{false};
   std::thread writer_;
@@ -53,8 +55,7 @@ class EmptyPipe {
 
 /// Calls `check` with each kind of non-regular file at the path, which does not exist yet: a pipe,
 /// a socket, a folder.
-inline void for_each_special_file(const std::filesystem::path& path,
-                                  const std::function<void()>& check) {
+inline void for_each_special_file(const fs::path& path, const std::function<void()>& check) {
   {
     const EmptyPipe pipe(path);
     INFO("a pipe");
@@ -65,21 +66,21 @@ inline void for_each_special_file(const std::filesystem::path& path,
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     // A socket's path must be short.
-    const std::filesystem::path before = std::filesystem::current_path();
-    std::filesystem::current_path(path.parent_path());
+    const fs::path before = fs::current_path();
+    fs::current_path(path.parent_path());
     std::strncpy(address.sun_path, path.filename().c_str(), sizeof address.sun_path - 1);
     REQUIRE(bind(end, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-    std::filesystem::current_path(before);
+    fs::current_path(before);
     INFO("a socket");
     check();
     close(end);
-    std::filesystem::remove(path);
+    fs::remove(path);
   }
   {
-    std::filesystem::create_directory(path);
+    fs::create_directory(path);
     INFO("a folder");
     check();
-    std::filesystem::remove(path);
+    fs::remove(path);
   }
 }
 

@@ -1,7 +1,5 @@
 #include "experiments/comparison/report_files.h"
 
-#include <algorithm>
-
 #include "base/output.h"
 #include "experiments/comparison/chart_drawing.h"
 #include "experiments/comparison/drawing_picture.h"

@@ -49,11 +49,11 @@ Config parse_config(const std::string& text, const std::string& origin,
 
 ExperimentFile::ExperimentFile(const std::string& text, const std::string& origin)
     : document_(std::make_shared<const YAML::Node>(load_file(text, origin))),
-      said_(read_document(*document_, origin, StudyKeys::passed_over)) {}
+      parsed_(read_document(*document_, origin, StudyKeys::passed_over)) {}
 
 Config ExperimentFile::run(std::span<const Assignment> assignments,
                            std::span<const std::string> overrides) const {
-  return finish(said_, assignments, overrides);
+  return finish(parsed_, assignments, overrides);
 }
 
 }  // namespace saccade

@@ -52,13 +52,14 @@ Preset preset_of(const std::string& name) {
 
 }  // namespace
 
-std::filesystem::path find_experiment(const std::filesystem::path& said) {
-  if (std::filesystem::exists(said) && !std::filesystem::is_directory(said)) return said;
-  const std::string name = said.string();
+std::filesystem::path find_experiment(const std::filesystem::path& given) {
+  if (std::filesystem::exists(given) && !std::filesystem::is_directory(given)) return given;
+  const std::string name = given.string();
   if (const std::filesystem::path preset = shipped_experiment(name); !preset.empty()) return preset;
-  if (std::filesystem::exists(said) || said.has_parent_path() || said.has_extension()) return said;
+  if (std::filesystem::exists(given) || given.has_parent_path() || given.has_extension())
+    return given;
   const std::vector<std::string> names = shipped_experiments();
-  const std::optional<std::string> meant = nearest_word(said.stem().string(), names);
+  const std::optional<std::string> meant = nearest_word(given.stem().string(), names);
   throw InputError(fmt::format("{}: no such file, and no preset{}; presets: {}", name,
                                meant ? fmt::format(" (did you mean '{}'?)", *meant) : "",
                                join(names)));

@@ -8,7 +8,7 @@ namespace saccade {
 
 /// The file of an experiment, or that of the preset of this name ("quickstart"). Throws InputError
 /// with the nearest preset for a name of neither; the path of a file is returned as it is.
-std::filesystem::path find_experiment(const std::filesystem::path& said);
+std::filesystem::path find_experiment(const std::filesystem::path& given);
 
 /// An experiment that comes with the program.
 struct Preset {

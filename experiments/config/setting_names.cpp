@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 namespace saccade {
 namespace {
@@ -89,8 +88,8 @@ std::size_t letters_apart(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::string nearest_key(const std::string& said, const std::vector<std::string>& keys) {
-  const std::string key = said.substr(0, kLongestName);
+std::string nearest_key(const std::string& given, const std::vector<std::string>& keys) {
+  const std::string key = given.substr(0, kLongestName);
   if (const auto alias = aliases().find(key);
       alias != aliases().end() && std::ranges::find(keys, alias->second) != keys.end())
     return alias->second;

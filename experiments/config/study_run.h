@@ -12,7 +12,7 @@ class Node;
 
 namespace saccade {
 
-/// A setting, its value as YAML, and where that was said, for messages.
+/// A setting, its value as YAML, and where that was set, for messages.
 struct Assignment {
   std::string key;
   std::string value;
@@ -36,7 +36,7 @@ class ExperimentFile {
 
  private:
   std::shared_ptr<const YAML::Node> document_;
-  Config said_;
+  Config parsed_;
 };
 
 }  // namespace saccade

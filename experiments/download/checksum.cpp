@@ -4,7 +4,6 @@
 
 #include <array>
 #include <memory>
-#include <stdexcept>
 #include <vector>
 
 #include "base/input_file.h"

@@ -183,8 +183,8 @@ void AttentionWeights::record_states(const Rollout& rollout, int b, int scene) {
     std::copy_n(&(*weights)(reads - 1, b, 0), width, hidden);
   float* alignment = floats("alignment", scene);
   if (alignment == nullptr) return;
-  const int said = static_cast<int>(rollout.answer->predictions(b).size());
-  for (int j = 0; j < std::min(said + 1, reads); ++j)
+  const int length = static_cast<int>(rollout.answer->predictions(b).size());
+  for (int j = 0; j < std::min(length + 1, reads); ++j)
     alignment = std::copy_n(&(*weights)(j, b, 0), width, alignment);
 }
 

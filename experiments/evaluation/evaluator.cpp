@@ -157,7 +157,7 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
         for (int c = 0; c < p.cols; ++c) mean_probability(b, c) += p(b, c);
       else
         tally.errors[b] += rollout.answer->error(b) / static_cast<float>(request.passes);
-      tally.add_said(model_, rollout, b);
+      tally.add_answer(model_, rollout, b);
       for (int t = 0; t < steps; ++t) {
         tally.add_look(t, rollout.facts(t, b), rollout.look->gaze(t, b));
         tally.entropy += rollout.look->entropy(t, b);

@@ -56,7 +56,7 @@ struct Evaluation {
   double coverage = 0.0;
   double entropy = 0.0;  // nats, of the distribution that placed the looks, mean over the glimpses
   // For sequences: edits (Levenshtein 1966) needed to correct the predictions, as a fraction of all
-  // symbols of the truth.
+  // symbols of the labels.
   double symbol_error = 0.0;
   // For attention over states: weight of the states after looks at the digit that was to be found,
   // or to be read out at that moment.

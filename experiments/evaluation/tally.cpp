@@ -69,7 +69,7 @@ void Tally::add_look(int t, const SceneFacts& facts, const Gaze& gaze) {
   }
 }
 
-void Tally::add_said(const Model& model, const Rollout& rollout, int b) {
+void Tally::add_answer(const Model& model, const Rollout& rollout, int b) {
   const Answer& answer = *rollout.answer;
   if (model.answer().spells) {
     edits += edit_distance(answer.predictions(b), answer.labels(b));

@@ -37,7 +37,7 @@ struct Tally {
   /// Adds the look of step t of one episode.
   void add_look(int t, const SceneFacts& facts, const Gaze& gaze);
   /// Adds the prediction of an episode, and which looks it attends to.
-  void add_said(const Model& model, const Rollout& rollout, int b);
+  void add_answer(const Model& model, const Rollout& rollout, int b);
   /// Adds the first `count` episodes of a rollout that classified at every step.
   void add_details(const Model& model, const Rollout& rollout, int count);
 };

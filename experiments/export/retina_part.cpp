@@ -1,4 +1,3 @@
-#include <cmath>
 
 #include "env/area_resize.h"
 #include "experiments/export/operations.h"

@@ -36,7 +36,7 @@ std::vector<fs::path> things_in(const fs::path& folder, IsOne is_one) {
 // built in, a few levels up.
 std::vector<fs::path> shipped(const char* name, IsOne is_one) {
   if (!host_root().empty()) return things_in(host_root() / name, is_one);
-  constexpr int kLevels = 4;  // build/check/tests/test_experiments
+  constexpr int kLevels = 5;  // build/clang/saccade/tests/test_experiments
   std::error_code error;
   fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (int level = 0; level < kLevels && folder.has_relative_path(); ++level) {

@@ -32,38 +32,38 @@ class GivenLooks final : public LookRecord {
 class GivenAnswer final : public AnswerRecord {
  public:
   GivenAnswer(const PicturedAgent& caller, const SceneFacts& facts,
-              std::span<const std::int64_t> said, double earned, double error)
-      : said_(said.begin(), said.end()), error_(static_cast<float>(error)) {
-    rewards = {static_cast<float>(earned)};
+              std::span<const std::int64_t> answer, double reward, double error)
+      : predictions_(answer.begin(), answer.end()), error_(static_cast<float>(error)) {
+    rewards = {static_cast<float>(reward)};
     const int outputs = caller.answer.outputs, classes = caller.world.spec.num_classes;
     const bool spells = caller.answer.spells;
     if (spells) {
-      truth_.assign(facts.symbols.begin(), facts.symbols.begin() + facts.num_symbols - 1);
-      said_.erase(std::ranges::find(said_, classes - 1), said_.end());
+      labels_.assign(facts.symbols.begin(), facts.symbols.begin() + facts.num_symbols - 1);
+      predictions_.erase(std::ranges::find(predictions_, classes - 1), predictions_.end());
     } else if (!caller.answer.acts) {
-      truth_ = {facts.label};
+      labels_ = {facts.label};
     }
     probabilities = zeros<3>(outputs, 1, classes);
-    probabilities.fill(said.empty() ? 1.0F / static_cast<float>(classes) : 0.0F);
-    for (int s = 0; s < outputs && !said.empty(); ++s)
-      probabilities(s, 0, said[spells ? s : 0]) = 1.0F;
+    probabilities.fill(answer.empty() ? 1.0F / static_cast<float>(classes) : 0.0F);
+    for (int s = 0; s < outputs && !answer.empty(); ++s)
+      probabilities(s, 0, answer[spells ? s : 0]) = 1.0F;
   }
 
-  std::span<const int> predictions(int) const override { return said_; }
-  std::span<const int> labels(int) const override { return truth_; }
+  std::span<const int> predictions(int) const override { return predictions_; }
+  std::span<const int> labels(int) const override { return labels_; }
   float error(int) const override { return error_; }
 
  private:
-  std::vector<int> said_, truth_;
+  std::vector<int> predictions_, labels_;
   float error_;
 };
 
 // Returns the missed share of the possible reward.
 double error_of(const Environment& environment, int place, const EpisodeSoFar& episode, int acts) {
   if (environment.answer_kind() == AnswerKind::actions)
-    return 1.0 - episode.earned / environment.best_return(acts);
-  const std::vector<int> said(episode.said.begin(), episode.said.end());
-  return 1.0 - environment.judge(place, said);
+    return 1.0 - episode.reward / environment.best_return(acts);
+  const std::vector<int> answer(episode.answer.begin(), episode.answer.end());
+  return 1.0 - environment.judge(place, answer);
 }
 
 LookTraits looks_of(const World& world) {
@@ -104,7 +104,7 @@ Picture EnvironmentPicture::draw(int i) {
   const SceneFacts& facts = environment.facts()[place];
   const double error =
       episode.ended ? error_of(environment, place, episode, caller_.look.steps) : 0.0;
-  const GivenAnswer answer(caller_, facts, episode.said, episode.earned, error);
+  const GivenAnswer answer(caller_, facts, episode.answer, episode.reward, error);
 
   Picture picture((panel_.rows() + 1) / 2 * 2, (panel_.cols() + 1) / 2 * 2, kPaper);
   picture.paste(panel_.panel({looks, answer, facts, canvases_}, t, episode.ended), {0, 0});

@@ -59,7 +59,7 @@ float probability(const Episode& episode, int t, int label) {
   return episode.answer.probabilities(t, episode.b, label);
 }
 
-std::string truth_label(const PicturedAgent& agent) {
+std::string label_heading(const PicturedAgent& agent) {
   return agent.answer.spells ? "true sequence" : "true class";
 }
 
@@ -81,9 +81,9 @@ std::vector<int> shown_classes(const Episode& episode, int num_classes, int last
   if (num_classes <= kAllClasses) return classes;
   std::ranges::stable_sort(classes, std::ranges::greater{},
                            [&](int c) { return probability(episode, last, c); });
-  if (const auto truth = std::ranges::find(classes, true_class(episode));
-      truth != classes.end() && truth - classes.begin() >= kMostProbable)
-    std::iter_swap(truth, classes.begin() + kMostProbable - 1);
+  if (const auto label = std::ranges::find(classes, true_class(episode));
+      label != classes.end() && label - classes.begin() >= kMostProbable)
+    std::iter_swap(label, classes.begin() + kMostProbable - 1);
   classes.resize(kMostProbable);
   std::ranges::sort(classes);
   return classes;
@@ -188,12 +188,12 @@ void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t,
   // Below the canvas; spans the panel if class names are long.
   const TextStyle style = verdict ? bold(kWords) : kWords;
   const auto room = [&](int right) { return right - left - text_width(words, style) - 8; };
-  std::string truth = answer.empty() ? "" : fmt::format("{}: {}", truth_label(agent_), answer);
+  std::string label = answer.empty() ? "" : fmt::format("{}: {}", label_heading(agent_), answer);
   int right = left + look_.cols();
-  if (text_width(truth, kWords) > room(right)) right = cols() - kMargin;
-  if (text_width(truth, kWords) > room(right)) truth = answer;
+  if (text_width(label, kWords) > room(right)) right = cols() - kMargin;
+  if (text_width(label, kWords) > room(right)) label = answer;
   panel.text({right, base}, words, colour, aligned(style, Align::right));
-  panel.text({left, base}, fitted(truth, room(right), kWords), kInk, kWords);
+  panel.text({left, base}, fitted(label, room(right), kWords), kInk, kWords);
 }
 
 void EpisodePicture::draw_seen(Picture& panel, const Episode& episode, int t, Point corner) const {
@@ -226,23 +226,23 @@ void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bo
 
   for (int i = 0; i < static_cast<int>(classes.size()); ++i) {
     const int c = classes[i], top = area.y + kHeading + i * pitch, base = top + pitch / 2 + 5;
-    const bool truth = c == true_class(episode);
+    const bool is_label = c == true_class(episode);
     const float p = probability(episode, t, c);
-    Colour colour = truth ? kTrueClassBar : kClassBar;
+    Colour colour = is_label ? kTrueClassBar : kClassBar;
     if (verdict && !agent_.answer.acts && c == episode.predictions()[0])
       colour = verdict_colour(episode);
-    if (truth)
+    if (is_label)
       panel.polygon(
           std::array<Point, 3>{{{area.x, base - 11}, {area.x, base}, {area.x + 8, base - 5}}},
           kTrueClassBar);
     panel.text({area.x + 14 + names, base}, fitted(agent_.world.class_name(c), names, bold(plain)),
-               truth ? kInk : kGrey, aligned(truth ? bold(plain) : plain, Align::right));
+               is_label ? kInk : kGrey, aligned(is_label ? bold(plain) : plain, Align::right));
     panel.fill({left, top + 3, length, pitch - 6}, kBarTrack);
     panel.fill({left, top + 3, static_cast<int>(p * static_cast<float>(length) + 0.5F), pitch - 6},
                colour);
     if (p >= 0.005F)
       panel.text({area.x + area.width, base}, fmt::format("{:.0f}%", 100.0F * p),
-                 truth ? kInk : kGrey, aligned(kSmall, Align::right));
+                 is_label ? kInk : kGrey, aligned(kSmall, Align::right));
   }
 }
 
@@ -256,13 +256,13 @@ std::string episode_caption(const PicturedAgent& agent, const std::string& name,
     return fmt::format("{} earned {:.0f}", head, episode.answer.rewards[episode.b]);
   if (!episode.judged)
     return fmt::format("{} answers {}", head, agent.world.spoken(episode.predictions()));
-  const std::string truth = agent.world.spoken(episode.labels()),
-                    said = agent.world.spoken(episode.predictions());
+  const std::string label = agent.world.spoken(episode.labels()),
+                    prediction = agent.world.spoken(episode.predictions());
   const std::string whole =
-      fmt::format("{} {} {}, answers {}", head, truth_label(agent), truth, said);
+      fmt::format("{} {} {}, answers {}", head, label_heading(agent), label, prediction);
   return text_width(whole, bold(kSmall)) <= columns
              ? whole
-             : fmt::format("{}. {}, answers {}", scene, truth, said);
+             : fmt::format("{}. {}, answers {}", scene, label, prediction);
 }
 
 EpisodeStrip::EpisodeStrip(const PicturedAgent& agent, std::string name)

@@ -12,7 +12,7 @@ namespace saccade {
 
 /// Draws the episodes of one agent for a video: a panel with its name, the canvas with the look,
 /// the scales as seen, attention over the states, the class probabilities after the look (for a
-/// sequence the alignment instead), the truth and, at the end, the verdict in green or red.
+/// sequence the alignment instead), the label and, at the end, the verdict in green or red.
 class EpisodePicture {
  public:
   /// Keeps a reference to the world of `agent`.
@@ -41,7 +41,7 @@ class EpisodePicture {
 };
 
 /// Returns the caption of an episode in a sheet, fitted to a width in pixels: its number for
-/// display, the name unless empty, the truth and the prediction. The name is dropped if there is no
+/// display, the name unless empty, the label and the prediction. The name is dropped if there is no
 /// room.
 std::string episode_caption(const PicturedAgent& agent, const std::string& name,
                             const Episode& episode, int scene, int columns);

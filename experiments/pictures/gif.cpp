@@ -76,32 +76,32 @@ class Gif final : public VideoFile {
 
   // Reads the frames back line by line, in the order they were written.
   bool is_whole() const {
-    const std::unique_ptr<GifFileType, void (*)(GifFileType*)> film(
+    const std::unique_ptr<GifFileType, void (*)(GifFileType*)> gif(
         DGifOpenFileName(path_.c_str(), nullptr), [](GifFileType* open) {
           if (open != nullptr) DGifCloseFile(open, nullptr);
         });
-    if (!film || film->SWidth != shown_.cols() || film->SHeight != shown_.rows()) return false;
+    if (!gif || gif->SWidth != shown_.cols() || gif->SHeight != shown_.rows()) return false;
     int frames = 0;
     GifRecordType record = UNDEFINED_RECORD_TYPE;
-    while (DGifGetRecordType(film.get(), &record) == GIF_OK && record != TERMINATE_RECORD_TYPE) {
+    while (DGifGetRecordType(gif.get(), &record) == GIF_OK && record != TERMINATE_RECORD_TYPE) {
       if (record == IMAGE_DESC_RECORD_TYPE) ++frames;
-      if (!skip(film.get(), record)) return false;
+      if (!skip(gif.get(), record)) return false;
     }
     return record == TERMINATE_RECORD_TYPE && frames == frames_;
   }
-  static bool skip(GifFileType* film, GifRecordType record) {
+  static bool skip(GifFileType* gif, GifRecordType record) {
     if (record == IMAGE_DESC_RECORD_TYPE) {
-      if (DGifGetImageDesc(film) != GIF_OK) return false;
-      std::vector<GifPixelType> line(static_cast<std::size_t>(film->Image.Width));
-      for (int y = 0; y < film->Image.Height; ++y)
-        if (DGifGetLine(film, line.data(), film->Image.Width) != GIF_OK) return false;
+      if (DGifGetImageDesc(gif) != GIF_OK) return false;
+      std::vector<GifPixelType> line(static_cast<std::size_t>(gif->Image.Width));
+      for (int y = 0; y < gif->Image.Height; ++y)
+        if (DGifGetLine(gif, line.data(), gif->Image.Width) != GIF_OK) return false;
       return true;
     }
     int code = 0;
     GifByteType* block = nullptr;
-    if (DGifGetExtension(film, &code, &block) != GIF_OK) return false;
+    if (DGifGetExtension(gif, &code, &block) != GIF_OK) return false;
     while (block != nullptr)
-      if (DGifGetExtensionNext(film, &block) != GIF_OK) return false;
+      if (DGifGetExtensionNext(gif, &block) != GIF_OK) return false;
     return true;
   }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/look_picture.h"

@@ -51,7 +51,7 @@ struct Episode {
   const SceneFacts& facts;
   const Tensor<3>& canvases;  // (T, B, pixels): RolloutRequest::canvases
   int b = 0;                  // index in all of these
-  bool judged = true;         // the truth is known; otherwise there is no verdict
+  bool judged = true;         // the label is known; otherwise there is no verdict
 
   std::span<const int> labels() const { return answer.labels(b); }
   std::span<const int> predictions() const { return answer.predictions(b); }

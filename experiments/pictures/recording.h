@@ -22,7 +22,7 @@ struct RecordedAgent {
   EvaluationConfig evaluation = {};           // those of an evaluation on a part of the data
   double progress = 1.0;                      // training progress, which sets std and temperature
   EnvironmentFactory environments = nullptr;  // other scenes instead of these,
-  bool judged = true;                         // whose truth is known
+  bool judged = true;                         // whose labels are known
 };
 
 /// Which scenes to record: all, or those that the first agent gets wrong or right.

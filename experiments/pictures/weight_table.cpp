@@ -1,7 +1,6 @@
 #include "experiments/pictures/weight_table.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "experiments/pictures/colours.h"
 
@@ -20,7 +19,7 @@ TextStyle centred(TextStyle style) {
 }
 
 // Returns the predicted symbols, including the end mark if there was room for it.
-std::vector<int> symbols_said(const PicturedAgent& agent, const Episode& episode) {
+std::vector<int> predicted_symbols(const PicturedAgent& agent, const Episode& episode) {
   std::vector<int> symbols(episode.predictions().begin(), episode.predictions().end());
   if (static_cast<int>(symbols.size()) < agent.answer.max_said)
     symbols.push_back(agent.world.spec.num_classes - 1);
@@ -32,7 +31,7 @@ WeightTable symbol_weights(const PicturedAgent& agent, const Episode& episode) {
   const Tensor<3>* weights = answer.state_weights().weights;
   WeightTable table;
   table.cols = weights != nullptr ? step_names(agent, episode) : std::vector<std::string>{"p"};
-  for (const int symbol : symbols_said(agent, episode)) {
+  for (const int symbol : predicted_symbols(agent, episode)) {
     const int j = static_cast<int>(table.rows.size());
     table.rows.push_back(agent.world.class_name(symbol));
     for (int t = 0; t < static_cast<int>(table.cols.size()); ++t)

@@ -178,8 +178,8 @@ FinishedRun read_finished_run(const fs::path& folder) {
   return run;
 }
 
-std::vector<fs::path> find_runs(const fs::path& said) {
-  const fs::path folder = find_run_folder(said);
+std::vector<fs::path> find_runs(const fs::path& given) {
+  const fs::path folder = find_run_folder(given);
   if (!fs::is_directory(folder))
     throw InputError(fmt::format("{}: no such folder", folder.string()));
   std::vector<fs::path> runs;

@@ -10,7 +10,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <stdexcept>
 
 #include "base/checksum.h"
 #include "base/error.h"
@@ -69,7 +68,7 @@ bool is_plain(char c) {
 }
 
 // Strips YAML punctuation from a value: "0.3-0.05-0.6" for {from: 0.3, to: 0.05, over: 0.6}.
-std::string said_shortly(const std::string& value) {
+std::string without_punctuation(const std::string& value) {
   std::string words, word;
   for (const char c : value + " ") {
     if (is_plain(c) || (c == '-' && !word.empty())) {
@@ -98,7 +97,7 @@ fs::path run_folder_below(const Config& config, const std::vector<std::string>& 
     for (const std::string& key : setting_keys())
       if (given.contains(key) && key != "seed" && key != "name")
         variant += (variant.empty() ? "" : ",") + short_name(key) + "=" +
-                   said_shortly(value_of(config, key));
+                   without_punctuation(value_of(config, key));
   return fs::path(variant.empty() ? "base" : shortened(variant)) /
          fmt::format("seed-{}", config.seed);
 }

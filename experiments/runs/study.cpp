@@ -21,7 +21,7 @@ namespace {
 constexpr int kMaxRuns = 10'000;
 
 // The value of a study key, and where it was set.
-struct Said {
+struct StudyEntry {
   YAML::Node node;
   std::string origin;  // a file, or "override '...'"
   bool has_lines = true;
@@ -49,7 +49,7 @@ std::string to_text(const YAML::Node& node) {
   return emitter.c_str();
 }
 
-Assignment assignment(const YAML::Node& key, const YAML::Node& value, const Said& vary) {
+Assignment assignment(const YAML::Node& key, const YAML::Node& value, const StudyEntry& vary) {
   const std::string name = key.IsScalar() ? key.Scalar() : to_text(key);
   if (name == "seed" || name == "name" || name == "variant")
     vary.fail(key, fmt::format("vary: {} cannot be varied; seeds: [...] varies seeds, and {{name: "
@@ -63,7 +63,7 @@ void add_assignment(Variant& variant, Assignment assignment) {
   variant.assignments.push_back(std::move(assignment));
 }
 
-void name_variant(Variant& variant, const YAML::Node& name, const Said& vary) {
+void name_variant(Variant& variant, const YAML::Node& name, const StudyEntry& vary) {
   if (!name.IsScalar() || !is_word(name.Scalar()))
     vary.fail(name,
               fmt::format("vary: name: '{}' cannot name a folder; allowed: up to 100 letters, "
@@ -81,7 +81,7 @@ Variant joined(Variant variant, const Variant& next) {
 }
 
 // Returns every combination of one variant from each list; the last list varies fastest.
-Variants combinations(const std::vector<Variants>& lists, const Said& vary) {
+Variants combinations(const std::vector<Variants>& lists, const StudyEntry& vary) {
   Variants product(1);
   for (const Variants& list : lists) {
     if (product.size() * list.size() > kMaxRuns)
@@ -95,7 +95,7 @@ Variants combinations(const std::vector<Variants>& lists, const Said& vary) {
 }
 
 // Returns a variant for each value of a key.
-Variants values_of_key(const YAML::Node& key, const YAML::Node& values, const Said& vary) {
+Variants values_of_key(const YAML::Node& key, const YAML::Node& values, const StudyEntry& vary) {
   if (!values.IsSequence() || values.size() == 0)
     vary.fail(key, fmt::format("vary: {}: allowed: a list of one value and more",
                                abridged(to_text(key))));
@@ -105,7 +105,7 @@ Variants values_of_key(const YAML::Node& key, const YAML::Node& values, const Sa
   return variants;
 }
 
-Variants listed(const YAML::Node& list, const Said& vary) {
+Variants listed(const YAML::Node& list, const StudyEntry& vary) {
   Variants variants;
   for (const YAML::Node& item : list) {
     if (!item.IsMap())
@@ -134,7 +134,7 @@ void refuse_shared_keys(const std::vector<Variants>& lists) {
                           a.place, abridged(a.key)));
 }
 
-Variants list_variants(const Said& vary) {
+Variants list_variants(const StudyEntry& vary) {
   const bool is_list = vary.node.IsSequence();
   if ((!vary.node.IsMap() && !is_list) || vary.node.size() == 0)
     vary.fail(vary.node,
@@ -156,7 +156,7 @@ Variants list_variants(const Said& vary) {
   return combinations(lists, vary);
 }
 
-std::vector<std::string> list_seeds(const Said& seeds) {
+std::vector<std::string> list_seeds(const StudyEntry& seeds) {
   const auto fail = [&] {
     seeds.fail(seeds.node,
                fmt::format("seeds: '{}'; allowed: an integer from 1 to {}, or a list of seeds",
@@ -180,7 +180,7 @@ std::vector<std::string> list_seeds(const Said& seeds) {
 }
 
 // Returns the keys that the variants are tuned by; every variant must assign each of them.
-std::vector<std::string> list_tuned_keys(const Said& tuned_by, const Variants& variants) {
+std::vector<std::string> list_tuned_keys(const StudyEntry& tuned_by, const Variants& variants) {
   std::vector<std::string> keys;
   const auto add = [&](const YAML::Node& node) {
     const std::string key = to_text(node);
@@ -237,24 +237,25 @@ struct StudyKeys {
     });
   }
 
-  std::optional<Said> vary, seeds, tuned_by;
+  std::optional<StudyEntry> vary, seeds, tuned_by;
   std::vector<Variants> lists;  // of overrides that list values of a setting, in order
 
  private:
-  static bool take(std::optional<Said>& said, const std::string& key, const std::string& override) {
+  static bool take(std::optional<StudyEntry>& entry, const std::string& key,
+                   const std::string& override) {
     if (!override.starts_with(key)) return false;
     const std::string place = place_of(override);
-    said = {load_yaml(override.substr(key.size()), [&](const YAML::Mark&) { return place; }), place,
-            false};
+    entry = {load_yaml(override.substr(key.size()), [&](const YAML::Mark&) { return place; }),
+             place, false};
     return true;
   }
 
   bool take_list(const std::string& override) {
     const std::optional<YAML::Node> values = listed_values(override);
     if (!values) return false;
-    const Said said{*values, place_of(override), false};
+    const StudyEntry entry{*values, place_of(override), false};
     const YAML::Node key(override.substr(0, override.find('=')));
-    lists.push_back(values_of_key(key, *values, said));
+    lists.push_back(values_of_key(key, *values, entry));
     return true;
   }
 };
@@ -295,7 +296,7 @@ Study parse_study(const std::string& text, const std::string& origin, const Assi
   std::vector<Variants> lists = keys.lists;
   if (keys.vary) lists.insert(lists.begin(), list_variants(*keys.vary));
   refuse_shared_keys(lists);
-  const Variants variants = combinations(lists, keys.vary.value_or(Said{{}, origin, false}));
+  const Variants variants = combinations(lists, keys.vary.value_or(StudyEntry{{}, origin, false}));
   if (keys.seeds && variants.size() * list_seeds(*keys.seeds).size() > kMaxRuns)
     keys.seeds->fail(keys.seeds->node, fmt::format("seeds: more than {} runs", kMaxRuns));
   if (keys.seeds)

@@ -13,20 +13,20 @@
 
 namespace saccade {
 
-std::filesystem::path find_run_folder(const std::filesystem::path& said) {
-  if (std::filesystem::exists(said)) return said;
-  const std::filesystem::path shipped = shipped_agent(said.string());
-  return shipped.empty() ? said : shipped;
+std::filesystem::path find_run_folder(const std::filesystem::path& given) {
+  if (std::filesystem::exists(given)) return given;
+  const std::filesystem::path shipped = shipped_agent(given.string());
+  return shipped.empty() ? given : shipped;
 }
 
 namespace {
 
-// Returns "; trained agents that come with the program: ..." if `said` may have been meant as such
+// Returns "; trained agents that come with the program: ..." if `given` may have been meant as such
 // a name.
-std::string word_on_agents(const std::filesystem::path& said) {
+std::string word_on_agents(const std::filesystem::path& given) {
   const std::vector<std::string> names = shipped_agents();
-  if (said.has_parent_path() || names.empty()) return "";
-  const std::optional<std::string> meant = nearest_word(said.string(), names);
+  if (given.has_parent_path() || names.empty()) return "";
+  const std::optional<std::string> meant = nearest_word(given.string(), names);
   return fmt::format("{}; trained agents: {}",
                      meant ? fmt::format("; did you mean '{}'?", *meant) : "", join(names));
 }

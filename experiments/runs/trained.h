@@ -9,7 +9,7 @@
 namespace saccade {
 
 /// Returns the run folder, or that of the shipped trained agent of this name ("soft60").
-std::filesystem::path find_run_folder(const std::filesystem::path& said);
+std::filesystem::path find_run_folder(const std::filesystem::path& given);
 
 /// Returns the best checkpoint of a run folder or trained agent, or the last one if there is no
 /// best yet; a .safetensors file is returned as it is. Throws InputError for a folder without

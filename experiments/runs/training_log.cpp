@@ -5,7 +5,6 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "base/input_file.h"
 #include "base/output.h"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "base/clock.h"

@@ -4,10 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"

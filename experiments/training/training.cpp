@@ -289,9 +289,9 @@ void Training::evaluate(MetricsRow& row) {
 // TensorBoard cannot show .mp4, so it gets the same recording as a .gif.
 void Training::record() const {
   lock_->require_own();
-  const std::filesystem::path film = record(task_.config.record.format);
+  const std::filesystem::path video = record(task_.config.record.format);
   if (!task_.config.log.tensorboard) return;
-  log_->show(episodes(), film.extension() == ".mp4" ? record("gif") : film);
+  log_->show(episodes(), video.extension() == ".mp4" ? record("gif") : video);
 }
 
 // Records how the current averaged weights look at validation scenes. A resumed run makes the same

@@ -173,17 +173,17 @@ class Environments {
   // State of the episodes as picklable values.
   nb::tuple state() const {
     const VectorState state = environments_.state();
-    return nb::make_tuple(state.running, copied(state.counters), copied(state.earned),
-                          copied(state.paths), copied(state.said), copied(state.acts));
+    return nb::make_tuple(state.running, copied(state.counters), copied(state.rewards),
+                          copied(state.paths), copied(state.answers), copied(state.acts));
   }
-  void restore(bool running, const Row<std::int64_t>& counters, const Row<double>& earned,
-               const Row<float>& paths, const Row<std::int64_t>& said,
+  void restore(bool running, const Row<std::int64_t>& counters, const Row<double>& rewards,
+               const Row<float>& paths, const Row<std::int64_t>& answers,
                const Row<std::int64_t>& acts) {
     const VectorState state{.running = running,
                             .counters = {counters.data(), counters.data() + counters.size()},
-                            .earned = {earned.data(), earned.data() + earned.size()},
+                            .rewards = {rewards.data(), rewards.data() + rewards.size()},
                             .paths = {paths.data(), paths.data() + paths.size()},
-                            .said = {said.data(), said.data() + said.size()},
+                            .answers = {answers.data(), answers.data() + answers.size()},
                             .acts = {acts.data(), acts.data() + acts.size()}};
     run([&] { environments_.restore(state); });
   }
@@ -267,8 +267,8 @@ void bind_environments(nb::module_& m) {
            "halts"_a.noconvert().none())
       .def("final_rows", &Environments::final_rows, "which"_a.noconvert())
       .def("state", &Environments::state)
-      .def("restore", &Environments::restore, "running"_a, "counters"_a, "earned"_a, "paths"_a,
-           "said"_a, "acts"_a)
+      .def("restore", &Environments::restore, "running"_a, "counters"_a, "rewards"_a, "paths"_a,
+           "answers"_a, "acts"_a)
       .def("render", &Environments::render, "i"_a)
       .def_prop_ro("glimpse_shape",
                    [](const Environments& self) {

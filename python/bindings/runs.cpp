@@ -80,9 +80,9 @@ std::vector<std::pair<std::string, nb::object>> config_items(const fs::path& pat
 // Returns the settings of a file that differ from the defaults, as YAML; the values it varies are
 // left out.
 std::map<std::string, std::string> changed_settings(const fs::path& path) {
-  const Config said = ExperimentFile(read_config_text(path), path.string()).run({}, {});
+  const Config config = ExperimentFile(read_config_text(path), path.string()).run({}, {});
   std::map<std::string, std::string> changed;
-  for (const Difference& difference : differences(Config{}, said))
+  for (const Difference& difference : differences(Config{}, config))
     changed[difference.key] = difference.second;
   return changed;
 }

@@ -110,10 +110,11 @@ class StudyListener final : public StudyProgress {
 };
 
 // The definition of an experiment: a file's text, assignments on top of it, and overrides.
-struct Said {
-  Said(const std::optional<std::string>& text_, std::string origin_,
-       const std::vector<std::tuple<std::string, std::string, std::string>>& assignments_,
-       std::vector<std::string> overrides_)
+struct ExperimentSource {
+  ExperimentSource(
+      const std::optional<std::string>& text_, std::string origin_,
+      const std::vector<std::tuple<std::string, std::string, std::string>>& assignments_,
+      std::vector<std::string> overrides_)
       : text(text_ ? *text_ : read_config_text(origin_)),
         origin(std::move(origin_)),
         overrides(std::move(overrides_)) {
@@ -126,17 +127,17 @@ struct Said {
   std::vector<std::string> overrides;
 };
 
-std::vector<std::string> unused_lines(const Said& said) {
-  return to_lines(unused_in_all(configs_of(said.study())));
+std::vector<std::string> unused_lines(const ExperimentSource& source) {
+  return to_lines(unused_in_all(configs_of(source.study())));
 }
 
-fs::path train_run(const Said& said, const std::optional<fs::path>& out, bool resume, int threads,
-                   const std::string& command, nb::handle listener) {
+fs::path train_run(const ExperimentSource& source, const std::optional<fs::path>& out, bool resume,
+                   int threads, const std::string& command, nb::handle listener) {
   require_threads();
   require_allowed_threads(threads);
-  const Study study = said.study();
+  const Study study = source.study();
   if (!study.single)
-    throw InputError(said.origin +
+    throw InputError(source.origin +
                      ": a study of several runs (vary, seeds); saccade.study runs it");
   const StudyRun& run = study.runs.front();
   const RunFolder folder(folder_of(study, run, out.value_or(fs::path())));
@@ -148,14 +149,14 @@ fs::path train_run(const Said& said, const std::optional<fs::path>& out, bool re
   return folder.path();
 }
 
-fs::path train_study(const Said& said, const std::optional<fs::path>& out, int jobs, int threads,
-                     const std::string& command, nb::handle listener) {
+fs::path train_study(const ExperimentSource& source, const std::optional<fs::path>& out, int jobs,
+                     int threads, const std::string& command, nb::handle listener) {
   require_threads();
   require_allowed_threads(threads);
   if (jobs != 0) require_allowed("jobs", StudyRequest::kJobs, jobs);
-  const Study study = said.study();
+  const Study study = source.study();
   if (study.single)
-    throw InputError(said.origin +
+    throw InputError(source.origin +
                      ": no study: neither vary nor seeds; saccade.train trains a single run");
   const fs::path folder = folder_of(study, out.value_or(fs::path()));
   compute_until_stopped([&](std::atomic<bool>& stop, const OnCaller& on_caller) {
@@ -169,16 +170,17 @@ fs::path train_study(const Said& said, const std::optional<fs::path>& out, int j
 }  // namespace
 
 void bind_trainings(nb::module_& m) {
-  nb::class_<Said>(m, "Said", "What was said of an experiment; see saccade._settings.")
+  nb::class_<ExperimentSource>(m, "ExperimentSource",
+                               "What was source of an experiment; see saccade._settings.")
       .def(nb::init<const std::optional<std::string>&, std::string,
                     const std::vector<std::tuple<std::string, std::string, std::string>>&,
                     std::vector<std::string>>(),
            "text"_a.none(), "origin"_a, "assignments"_a, "overrides"_a);
-  m.def("unused_settings", &unused_lines, "said"_a,
+  m.def("unused_settings", &unused_lines, "source"_a,
         "What was given and nothing reads, a line each.");
-  m.def("train", &train_run, "said"_a, "out"_a.none(), "resume"_a, "threads"_a, "command"_a,
+  m.def("train", &train_run, "source"_a, "out"_a.none(), "resume"_a, "threads"_a, "command"_a,
         "listener"_a, "Trains one run and returns its folder.");
-  m.def("train_study", &train_study, "said"_a, "out"_a.none(), "jobs"_a, "threads"_a, "command"_a,
+  m.def("train_study", &train_study, "source"_a, "out"_a.none(), "jobs"_a, "threads"_a, "command"_a,
         "listener"_a, "Trains the runs of a study and returns its folder.");
   m.def(
       "keep_images",

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kFlags[] = {"force", "json", "resume", "strict", "unrolled"};
 
 // Phrases that need another wording in Python.
-constexpr std::pair<std::string_view, std::string_view> kSaid[] = {
+constexpr std::pair<std::string_view, std::string_view> kPhrases[] = {
     {"--out names another file", "another path keeps it"},
     {"--out DIR chooses another folder", "out= names another folder"},
     {"`saccade run`", "saccade.train"},
@@ -38,8 +38,8 @@ std::string take_option(std::string_view& text) {
   if (value.size() > 1 && value.ends_with(':')) {
     text.remove_prefix(1 + value.size());
     constexpr std::string_view kAllowed = " allowed: ";
-    const std::string_view said = value.substr(0, value.size() - 1);
-    if (text.starts_with(kAllowed)) return name + ": " + std::string(said) + ";";
+    const std::string_view allowed = value.substr(0, value.size() - 1);
+    if (text.starts_with(kAllowed)) return name + ": " + std::string(allowed) + ";";
     return name + "=" + std::string(value);
   }
   const std::size_t letters =
@@ -56,11 +56,11 @@ std::string take_option(std::string_view& text) {
 std::string in_python(std::string_view text) {
   std::string words;
   while (!text.empty()) {
-    const auto said =
-        std::ranges::find_if(kSaid, [&](const auto& pair) { return text.starts_with(pair.first); });
-    if (said != std::end(kSaid)) {
-      words += said->second;
-      text.remove_prefix(said->first.size());
+    const auto phrase = std::ranges::find_if(
+        kPhrases, [&](const auto& pair) { return text.starts_with(pair.first); });
+    if (phrase != std::end(kPhrases)) {
+      words += phrase->second;
+      text.remove_prefix(phrase->first.size());
       continue;
     }
     if (text.starts_with(kDownload)) {

@@ -123,7 +123,7 @@ def flat(name: str, settings: Settings) -> dict[str, str]:
     return found
 
 
-def experiment(config: Config, overrides: Settings | None, images: Path | None) -> _saccade.Said:
+def experiment(config: Config, overrides: Settings | None, images: Path | None) -> _saccade.ExperimentSource:
     """The configuration of `train` and `study`; `images` is the folder of the user's images."""
     changed = flat("overrides", overrides or {})
     text, origin = None, "config"
@@ -143,7 +143,7 @@ def experiment(config: Config, overrides: Settings | None, images: Path | None) 
                     f"overrides: {key} is given together with images; allowed: one of the two"
                 )
         assignments += [("data.source", "idx", "images"), ("data.path", str(images), "images")]
-    return _saccade.Said(text, origin, assignments, [f"{k}={v}" for k, v in changed.items()])
+    return _saccade.ExperimentSource(text, origin, assignments, [f"{k}={v}" for k, v in changed.items()])
 
 
 def with_seed(overrides: Settings | None, seed: int | None) -> Settings | None:

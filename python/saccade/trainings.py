@@ -125,7 +125,7 @@ def evaluate(
     return figures
 
 
-def _warn_of_unused(chosen: _saccade.Said) -> None:
+def _warn_of_unused(chosen: _saccade.ExperimentSource) -> None:
     for line in _saccade.unused_settings(chosen):
         warnings.warn(line, stacklevel=3)
 

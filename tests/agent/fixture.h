@@ -20,7 +20,7 @@ namespace saccade {
 /// Float against double arithmetic, relative to the largest number: 10 to 100 rounding errors.
 constexpr double kTolerance = 5e-6;
 
-inline std::filesystem::path reference_folder() { return source_folder() / "tests/reference"; }
+inline fs::path reference_folder() { return source_folder() / "tests/reference"; }
 
 class Fixture {
  public:

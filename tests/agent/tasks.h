@@ -3,13 +3,23 @@
 #include <string>
 #include <vector>
 
+#include "agent/learning/checkpoint.h"
 #include "agent/learning/learner.h"
 #include "env/catch.h"
 #include "env/glimpse_environment.h"
 #include "env/words.h"
 #include "tests/agent/agents.h"
+#include "tests/agent/support.h"
+#include "tests/support.h"
 
 namespace saccade {
+
+/// Everything a checkpoint keeps of a learner.
+inline std::string state_of(const Learner& learner) {
+  const TemporaryFolder folder;
+  save_checkpoint(folder.path / "x", learner, "", {});
+  return bytes_of(folder.path / "x");
+}
 
 /// A task for agents.
 struct Task {

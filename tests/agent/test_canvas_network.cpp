@@ -6,8 +6,10 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "tests/agent/slopes.h"
 #include "tests/agent/support.h"
 #include "tests/guarded_matrix.h"
+#include "tests/naive.h"
 #include "tests/support.h"
 
 namespace saccade {
@@ -83,37 +85,14 @@ TEST_CASE("canvas networks: every gradient is the slope of the features in a ran
         for (int j = 0; j < sizes.features; ++j)
           CHECK(played.dfeature(b, j) == (played.feature(b, j) > 0.0F ? dfeature(b, j) : 0.0F));
       CHECK(played.canvases == canvases);
-      for (const GuardedMatrix* m : {&played.canvases, &played.feature, &played.dfeature})
-        CHECK(m->intact());
 
-      RandomStream stream(7, Purpose::scene, 0, 0);
       for (const Parameter& p : played.layout.parameters()) {
         CAPTURE(p.name);
-        const std::span<float> weights = values_of(flat(played.parameters), p);
-        const std::vector<float> centre(weights.begin(), weights.end());
-        std::vector<float> direction(weights.size());
-        double expected = 0.0, squares = 0.0;
-        for (std::size_t i = 0; i < direction.size(); ++i) {
-          direction[i] = stream.normal();
-          const double slope = values_of(flat(played.gradient), p)[i];
-          expected += slope * direction[i];
-          squares += slope * slope;
-        }
-        CHECK(squares > 0.0);
-        const auto loss_at = [&](float distance) {
-          for (std::size_t i = 0; i < weights.size(); ++i)
-            weights[i] = centre[i] + distance * direction[i];
-          played.forward();
-          double sum = 0.0;
-          for (int b = 0; b < kCanvasEpisodes; ++b)
-            for (int j = 0; j < sizes.features; ++j) sum += played.feature(b, j) * dfeature(b, j);
-          return sum;
-        };
-        constexpr float kStep = 2e-4F;
-        CHECK(expected == doctest::Approx((loss_at(kStep) - loss_at(-kStep)) / (2.0 * kStep))
-                              .epsilon(0.005)
-                              .scale(std::sqrt(squares)));
-        std::ranges::copy(centre, weights.begin());
+        check_random_slope(
+            values_of(flat(played.parameters), p), values_of(flat(played.gradient), p), [&] {
+              played.forward();
+              return dot(NaiveMatrix(played.feature.view()), NaiveMatrix(dfeature.view()));
+            });
       }
     }
 }

@@ -6,7 +6,6 @@
 
 #include <cctype>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <regex>
@@ -17,8 +16,6 @@
 
 namespace saccade {
 namespace {
-
-namespace fs = std::filesystem;
 
 AgentConfig saved_config(const std::string& core, const std::string& optimizer) {
   AgentConfig config = tiny_config(core);
@@ -54,13 +51,6 @@ bool contains_word(const std::string& text, const std::string& word) {
   return false;
 }
 
-// Everything a checkpoint keeps of a learner.
-std::string state_of(const Learner& learner) {
-  const TemporaryFolder folder;
-  save_checkpoint(folder.path / "x", learner, "", {});
-  return bytes_of(folder.path / "x");
-}
-
 const std::map<std::string, std::string> kNotes = {{"best", "0.125"}, {"window", "1 2 \xc3\xa9\n"}};
 
 struct SavedCheckpoint : TemporaryFolder {
@@ -84,6 +74,12 @@ struct SavedCheckpoint : TemporaryFolder {
     INFO("message: " << message);
     REQUIRE(message.starts_with(start));
     return message.substr(start.size());
+  }
+
+  // Returns the message of opening the file as it is now, without the path.
+  template <class Error = InputError>
+  std::string opening_fault() const {
+    return without_path(message_of<Error>([&] { Checkpoint{file}; }));
   }
 
   fs::path file = path / "x.safetensors";
@@ -203,7 +199,7 @@ TEST_CASE("a missing, truncated or altered checkpoint is refused") {
   const std::string bytes = bytes_of(saved.file);
   const auto fault_of = [&](const std::string& content) {
     put_bytes(saved.file, content);
-    return saved.without_path(message_of<InputError>([&] { Checkpoint{saved.file}; }));
+    return saved.opening_fault();
   };
   for (const std::size_t size : {std::size_t{0}, std::size_t{7}, std::size_t{100}, bytes.size() / 2,
                                  bytes.size() - 4, bytes.size() - 1}) {
@@ -225,8 +221,7 @@ TEST_CASE("a missing, truncated or altered checkpoint is refused") {
   put_bytes(saved.file, bytes);
   CHECK(message_of<InputError>([&] { Checkpoint{saved.file}; }) == "nothing thrown");
   fs::remove(saved.file);
-  CHECK(saved.without_path(message_of<InputError>([&] { Checkpoint{saved.file}; })) ==
-        "cannot be read: No such file or directory");
+  CHECK(saved.opening_fault() == "cannot be read: No such file or directory");
 }
 
 TEST_CASE("an intact file with other contents is refused") {
@@ -238,7 +233,7 @@ TEST_CASE("an intact file with other contents is refused") {
   for (const std::map<std::string, std::string>& metadata :
        {std::map<std::string, std::string>{}, {{"format", "pt"}}}) {
     write_safetensors(saved.file, {}, metadata);
-    CHECK(saved.without_path(message_of<InputError>([&] { Checkpoint{saved.file}; })) == said);
+    CHECK(saved.opening_fault() == said);
   }
 
   // The right tensors, but an invalid counter.
@@ -276,7 +271,7 @@ TEST_CASE("a checkpoint of a later version is refused with that version") {
   const Trained trained(saved_config("rnn", "adam"), 1);
   const SavedCheckpoint saved(trained.learner);
   write_safetensors(saved.file, {}, {{"format", "saccade checkpoint 12"}});
-  CHECK(saved.without_path(message_of<NewerCheckpoint>([&] { Checkpoint{saved.file}; })) ==
+  CHECK(saved.opening_fault<NewerCheckpoint>() ==
         "was written by a later version of this program ('saccade checkpoint 12'; this one reads "
         "'saccade "
         "checkpoint 1'): read it with that one");
@@ -294,8 +289,7 @@ TEST_CASE("non-finite weights are refused") {
       write_safetensors(saved.path / "y", file.tensors, file.metadata);
     }
     fs::rename(saved.path / "y", saved.file);
-    CHECK(saved.without_path(message_of<InputError>([&] { Checkpoint{saved.file}; })) ==
-          "'ema/core.weight' has values that are not finite");
+    CHECK(saved.opening_fault() == "'ema/core.weight' has values that are not finite");
   }
 }
 

@@ -5,8 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include <functional>
-
 #include "agent/looking/looking.h"
 #include "attention/score.h"
 #include "base/error.h"
@@ -101,7 +99,7 @@ TEST_CASE("the read of the states must fit the kind of answer") {
         "attention.hidden.score: dot needs decoder.hidden_size: 96 and model.hidden_size: 256 to "
         "be equal; allowed where they are not: " +
             scores_of_any_widths());
-  std::vector<std::string> reads_of_a_state = hidden_kinds();
+  Names reads_of_a_state = hidden_kinds();
   std::erase_if(reads_of_a_state, std::not_fn(hidden_reads_a_state));
   CHECK(reads("self", "general", AnswerKind::one_class) == "nothing thrown");
   CHECK(reads("self", "general", AnswerKind::sequence) ==

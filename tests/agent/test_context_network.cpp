@@ -196,9 +196,8 @@ TEST_CASE("an agent with a context starts with the same weights as one without")
       Checkpoint(folder.path / "x").copy_shared(parameters, model.layout());
   CHECK(shared.checkpoint_only.empty());
   CHECK(shared.both.size() == source.layout().parameters().size());
-  CHECK(shared.model_only == std::vector<std::string>{"locator.context.weight",
-                                                      "locator.context.bias",
-                                                      "locator.context.hidden.weight"});
+  CHECK(shared.model_only ==
+        Names{"locator.context.weight", "locator.context.bias", "locator.context.hidden.weight"});
 }
 
 }  // namespace

@@ -109,7 +109,6 @@ TEST_CASE("glimpses at fixed places: features and gradients equal those of the g
         CHECK(std::ranges::any_of(expected, [](float slope) { return slope != 0.0F; }));
       }
     }
-    for (const GuardedMatrix* m : {&feature, &what, &dwhat, &dfeature}) CHECK(m->intact());
   }
 }
 
@@ -147,8 +146,6 @@ TEST_CASE(
   now.network.location_backward(dlocation.view(), general.djoint.view(), flat(now.parameters));
   now.network.glimpse_backward(
       dglimpse.view(), general.djoint.view().columns(0, kGlimpseSizes.what), flat(now.parameters));
-  CHECK(dglimpse.intact());
-  CHECK(dlocation.intact());
 
   GuardedMatrix locations = general.locations;
   const auto loss = [&] {

@@ -233,8 +233,7 @@ bool same_line(const std::string& a, const std::string& b) {
 TEST_CASE("the golden episodes are unchanged") {
   for (const Episode& episode : every_episode()) {
     CAPTURE(episode.name);
-    const std::filesystem::path path =
-        source_folder() / "tests/agent/golden" / (episode.name + ".txt");
+    const fs::path path = source_folder() / "tests/agent/golden" / (episode.name + ".txt");
     const std::string played = play(episode);
     if (std::getenv("SACCADE_REGENERATE") != nullptr) {
       std::ofstream(path) << played;

@@ -16,7 +16,7 @@ namespace {
 // The names of all episode fixtures, in order.
 std::vector<std::string> every_fixture() {
   std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(reference_folder())) {
+  for (const auto& entry : fs::directory_iterator(reference_folder())) {
     const std::string name = entry.path().stem();
     if (name.starts_with("episode_")) names.insert(name);
   }
@@ -193,7 +193,7 @@ TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it
 
 // ---- Every kind has a fixture ----
 
-using Names = std::set<std::string>;
+using NameSet = std::set<std::string>;
 
 // Of looking: two configurations with the same key look in the same way.
 std::string kind_of_look(AgentConfig config) {
@@ -215,8 +215,8 @@ std::string area_of(const AttendConfig& attend) {
   return attend.area == "local" ? "local, " + attend.position : attend.area;
 }
 
-Names wanted() {
-  Names names;
+NameSet wanted() {
+  NameSet names;
   const auto add = [&](const std::string& what, const std::vector<std::string>& kinds) {
     for (const std::string& kind : kinds) names.insert(what + kind);
   };
@@ -248,7 +248,7 @@ Names wanted() {
   return names;
 }
 
-void add_kinds(Names& names, const Fixture& fixture) {
+void add_kinds(NameSet& names, const Fixture& fixture) {
   const AgentConfig config = config_of(fixture);
   const AttendConfig& attend = config.hidden.attend;
   const bool attends = config.hidden.kind == "attend";
@@ -273,7 +273,7 @@ void add_kinds(Names& names, const Fixture& fixture) {
 }
 
 TEST_CASE("every kind has a fixture") {
-  Names names;
+  NameSet names;
   for (const std::string& name : every_fixture()) add_kinds(names, Fixture(name));
   for (const std::string& kind : wanted()) {
     CAPTURE(kind);

@@ -63,7 +63,7 @@ TEST_CASE("sequence agents: the gradient is the slope for every decoder and cont
   const Task task = words_task();
   for (const auto length : {&SceneFacts::length, &SceneFacts::num_symbols})
     CHECK(lengths_of(task, 2, [&](const SceneFacts& facts) { return facts.*length; }).size() > 1);
-  const std::vector<std::string> encoders = core_kinds();
+  const Names encoders = core_kinds();
   std::size_t now = 0;
   for (const std::string& decoder : recurrent_core_kinds())
     for (const auto& [name, hidden] : every_context()) {

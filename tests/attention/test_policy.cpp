@@ -57,7 +57,6 @@ struct PolicySituation {
                             .std = std,
                             .target = target.view(),
                             .streams = streams});
-    CHECK(samples.intact());
     return samples;
   }
 
@@ -149,7 +148,6 @@ TEST_CASE("every policy can be clamped to the canvas") {
     const GuardedMatrix samples = situation.sample(policy, 0, 8, 2.0F);
     GuardedMatrix locations(50, 2);
     clamp_to_canvas(locations.view(), samples.view());
-    CHECK(locations.intact());
     for (int b = 0; b < 50; ++b)
       for (int axis = 0; axis < 2; ++axis)
         REQUIRE(locations(b, axis) == std::min(1.0F, std::max(-1.0F, samples(b, axis))));
@@ -180,7 +178,6 @@ TEST_CASE("clamping blocks the gradient") {
       dlocations(b, axis) = static_cast<float>(10 * b + axis + 1);
     }
   clamp_backward(dlocations.view(), samples.view());
-  CHECK(dlocations.intact());
   const float expected[3][2] = {{0.0F, 2.0F}, {11.0F, 12.0F}, {21.0F, 0.0F}};
   for (int b = 0; b < 3; ++b)
     for (int axis = 0; axis < 2; ++axis) CHECK(dlocations(b, axis) == expected[b][axis]);

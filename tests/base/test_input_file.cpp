@@ -12,8 +12,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 // More than one read buffer.
 std::string many_lines() {
   std::string text;

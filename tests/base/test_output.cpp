@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <set>
 
 #include "base/error.h"
@@ -13,13 +12,11 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 const std::string kAdvice = "--force writes over it, --out names another file";
 
 TEST_CASE("concurrent writes to one path do not disturb each other") {
   const TemporaryFolder folder;
-  const fs::path target = folder.path / "film.gif";
+  const fs::path target = folder.path / "video.gif";
   {
     OutputFile one(target, /*force=*/false), two(target, /*force=*/false);
     CHECK(one.path() != two.path());
@@ -36,24 +33,24 @@ TEST_CASE("concurrent writes to one path do not disturb each other") {
     CHECK(bytes_of(target) == "one");
     OutputFile(target, /*force=*/true);  // not committed
   }
-  CHECK(contents(folder.path) == std::map<std::string, std::string>{{"film.gif", "one"}});
+  CHECK(contents(folder.path) == std::map<std::string, std::string>{{"video.gif", "one"}});
 }
 
 TEST_CASE(
     "left-overs of dead writers are removed; files being written and the user's own are kept") {
   const TemporaryFolder folder;
   const auto put = [&](const std::string& name) { put_bytes(folder.path / name, name); };
-  const std::set<std::string> left = {"film.part.0123abcd.gif", "other.part.00000000.csv",
+  const std::set<std::string> left = {"video.part.0123abcd.gif", "other.part.00000000.csv",
                                       "noun.part.ffffffff"};
-  const std::set<std::string> mine = {"film.part.gif",           "film.part.2.gif",
-                                      "film.part.0123abc.gif",   "film.part.0123ABCD.gif",
-                                      "film.part.0123abcde.gif", "a.part.b"};
+  const std::set<std::string> mine = {"video.part.gif",           "video.part.2.gif",
+                                      "video.part.0123abc.gif",   "video.part.0123ABCD.gif",
+                                      "video.part.0123abcde.gif", "a.part.b"};
   for (const std::string& name : left) put(name);
   for (const std::string& name : mine) put(name);
   fs::create_directory(folder.path / "agent.part.0123abcd");
   put("agent.part.0123abcd/config.yaml");
   const OutputFile written(folder.path / "data.csv", /*force=*/false);
-  const OutputFile another(folder.path / "film.gif", /*force=*/false);
+  const OutputFile another(folder.path / "video.gif", /*force=*/false);
   CHECK(fs::exists(written.path()));
   for (const std::string& name : left) CHECK_FALSE(fs::exists(folder.path / name));
   for (const std::string& name : mine) CHECK(bytes_of(folder.path / name) == name);

@@ -6,7 +6,6 @@
 #include "agent/looking/canvas_network.h"
 #include "env/glimpse_environment.h"
 #include "nn/gemm.h"
-#include "nn/layers.h"
 
 namespace saccade {
 namespace {

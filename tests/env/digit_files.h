@@ -13,7 +13,6 @@
 // Dataset files for the tests, valid and invalid.
 namespace saccade {
 
-namespace fs = std::filesystem;
 using Bytes = std::vector<std::uint8_t>;
 
 /// The bytes of an IDX file with values counting up from `first`, repeating after `period`.

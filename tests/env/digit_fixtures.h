@@ -1,6 +1,9 @@
 #pragma once
 
 #include <array>
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "env/digits.h"
@@ -33,6 +36,14 @@ inline Dataset noise_digits(int count, int rows, int cols, int channels, int cla
   RandomStream stream(99, Purpose::synthetic_digits, 0, 0);
   return make_digits(count, rows, cols, channels, classes,
                      [&](int, int, int, int) { return stream.below(256); });
+}
+
+/// Such digits of 8 x 8 pixels as the data of a task, the same in every split.
+inline std::shared_ptr<const Digits> noise_data(int count, int channels, int classes) {
+  Digits digits;
+  digits.train = digits.valid = digits.test = noise_digits(count, 8, 8, channels, classes);
+  for (int c = 0; c < classes; ++c) digits.class_names.push_back(std::to_string(c));
+  return std::make_shared<const Digits>(std::move(digits));
 }
 
 /// One scene and its facts.

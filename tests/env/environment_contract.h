@@ -96,17 +96,17 @@ inline void check_locations(const MakeEnvironment& make) {
     }
 }
 
+inline void check_pixels(const GuardedMatrix& pixels) {
+  const ConstMatrix all = pixels.view();
+  for (int r = 0; r < all.rows; ++r)
+    for (int c = 0; c < all.cols; ++c) REQUIRE((all(r, c) >= 0.0F && all(r, c) <= 1.0F));
+}
+
 inline void check_glimpses(const MakeEnvironment& make) {
   const auto environment = make();
   environment->reset(5);
   for (std::uint32_t t = 0; t < 8; ++t) {
-    const GuardedMatrix glimpses =
-        look_at(*environment, random_locations(environment->episodes(), t));
-    for (int b = 0; b < environment->episodes(); ++b)
-      for (int i = 0; i < environment->glimpse_size(); ++i) {
-        REQUIRE(glimpses(b, i) >= 0.0F);  // false for NaN
-        REQUIRE(glimpses(b, i) <= 1.0F);
-      }
+    check_pixels(look_at(*environment, random_locations(environment->episodes(), t)));
   }
 }
 
@@ -208,14 +208,12 @@ inline void check_smooth_looks(const MakeEnvironment& make) {
   CHECK_THROWS_AS(look_smoothly(*environment, locations), std::logic_error);
   environment->reset(5);
   const GuardedMatrix before = look_smoothly(*environment, locations);
+  check_pixels(before);
   bool between = false;  // pixels
   const GuardedMatrix rounded = look_at(*environment, locations);
   for (int b = 0; b < episodes; ++b)
-    for (int i = 0; i < environment->glimpse_size(); ++i) {
-      REQUIRE(before(b, i) >= 0.0F);  // false for NaN
-      REQUIRE(before(b, i) <= 1.0F);
+    for (int i = 0; i < environment->glimpse_size(); ++i)
       between = between || before(b, i) != rounded(b, i);
-    }
   CHECK(between);
   for (const float bad :
        {std::nextafter(1.0F, 2.0F), -100.0F, std::numeric_limits<float>::quiet_NaN()})
@@ -236,11 +234,7 @@ inline void check_canvases(const MakeEnvironment& make, int canvas_rows, int can
   CHECK_THROWS_AS(view_of(*environment), std::logic_error);
   environment->reset(2);
   const GuardedMatrix canvases = view_of(*environment);
-  for (int b = 0; b < environment->episodes(); ++b)
-    for (int i = 0; i < canvas.pixels(); ++i) {
-      REQUIRE(canvases(b, i) >= 0.0F);  // false for NaN
-      REQUIRE(canvases(b, i) <= 1.0F);
-    }
+  check_pixels(canvases);
   observe(*environment, 0);
   CHECK(view_of(*environment) == canvases);
   if (environment->answer_kind() != AnswerKind::actions) {

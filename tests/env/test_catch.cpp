@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -61,7 +59,7 @@ int column_after(int col, int drift, int t, int cols) {
 }
 
 TEST_CASE("catch: ball, paddle and rewards agree with a naive game, using only the screen") {
-  CHECK(catch_actions() == std::vector<std::string>{"left", "stay", "right"});
+  CHECK(catch_actions() == Names{"left", "stay", "right"});
   for (const auto& [rows, cols] : {std::pair{24, 24}, {4, 4}, {5, 9}, {30, 6}}) {
     CAPTURE(rows);
     CAPTURE(cols);

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "tests/env/check_contains.h"
+#include "tests/check_contains.h"
 #include "tests/env/photo_files.h"
 
 namespace saccade {

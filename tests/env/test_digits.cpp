@@ -9,7 +9,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "base/name_table.h"
-#include "tests/env/check_contains.h"
+#include "tests/check_contains.h"
 #include "tests/env/digit_files.h"
 #include "tests/env/photo_files.h"
 

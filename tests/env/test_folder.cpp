@@ -8,7 +8,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <set>
 
-#include "tests/env/check_contains.h"
+#include "tests/check_contains.h"
 #include "tests/env/digit_files.h"
 #include "tests/support.h"
 
@@ -21,7 +21,7 @@ void write_image(const fs::path& path, const cv::Mat& pixels) {
 }
 
 /// Writes `count` grey 5 x 4 images per class, filled with 40 * (1 + label) + index.
-void write_classes(const fs::path& folder, const std::vector<std::string>& classes, int count) {
+void write_classes(const fs::path& folder, const Names& classes, int count) {
   for (std::size_t label = 0; label < classes.size(); ++label)
     for (int i = 0; i < count; ++i)
       write_image(folder / classes[label] / fmt::format("{}.png", i),
@@ -56,7 +56,7 @@ TEST_CASE("an image folder is read by class") {
   write(folder.path / "notes.txt", {1});
   write(folder.path / "ant" / ".hidden.png", {1});
   const RawDatasets digits = read_folder(folder.path, 0);
-  CHECK(digits.class_names == std::vector<std::string>{"ant", "bee", "cat"});
+  CHECK(digits.class_names == Names{"ant", "bee", "cat"});
   CHECK(digits.train.size() == 30);
   CHECK(digits.test.size() == 6);
   CHECK(digits.test.classes == 3);
@@ -81,8 +81,7 @@ TEST_CASE("an image folder's class names must be UTF-8") {
   write_classes(folder.path, {"caf\xc3\xa9", "th\xe9"}, 12);
   check_contains(folder_fault(folder.path), {"th\xe9: the name of a class is not UTF-8"});
   fs::rename(folder.path / "th\xe9", folder.path / "th\xc3\xa9");
-  CHECK(read_folder(folder.path, 0).class_names ==
-        std::vector<std::string>{"caf\xc3\xa9", "th\xc3\xa9"});
+  CHECK(read_folder(folder.path, 0).class_names == Names{"caf\xc3\xa9", "th\xc3\xa9"});
 }
 
 TEST_CASE("an image folder may have its own test images") {

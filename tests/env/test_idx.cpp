@@ -5,7 +5,7 @@
 #include <zlib.h>
 
 #include "base/checksum.h"
-#include "tests/env/check_contains.h"
+#include "tests/check_contains.h"
 #include "tests/env/digit_files.h"
 #include "tests/special_files.h"
 

@@ -2,9 +2,7 @@
 
 #include <sys/stat.h>
 
-#include <cstring>
-
-#include "tests/env/check_contains.h"
+#include "tests/check_contains.h"
 #include "tests/env/photo_files.h"
 
 namespace saccade {

@@ -7,7 +7,6 @@
 #include <xtensor/xview.hpp>
 
 #include "nn/parallel.h"
-#include "tests/support.h"
 
 namespace saccade {
 namespace {

@@ -335,8 +335,8 @@ TEST_CASE("vector environment: an episode reports its progress") {
       const EpisodeSoFar begin = environments.episode(i);
       CHECK(begin.path.rows == 1);
       CHECK(begin.path(0, 0) == arrays.places(i, 0));
-      CHECK(begin.said.empty());
-      CHECK(begin.earned == 0.0);
+      CHECK(begin.answer.empty());
+      CHECK(begin.reward == 0.0);
       CHECK_FALSE(begin.ended);
     }
     for (int t = 1; t <= 2; ++t) {
@@ -347,9 +347,9 @@ TEST_CASE("vector environment: an episode reports its progress") {
         CHECK(episode.path.rows == t + 1);
         CHECK(episode.path(t, 0) == arrays.locations(i, 0));
         CHECK(episode.path(t, 1) == arrays.locations(i, 1));
-        CHECK(episode.said[0] == arrays.answers[i]);
+        CHECK(episode.answer[0] == arrays.answers[i]);
         CHECK(episode.ended == (arrays.terminated[i] != 0));
-        CHECK(episode.earned == (t == 1 ? 0.0 : -0.5) + arrays.rewards[i]);
+        CHECK(episode.reward == (t == 1 ? 0.0 : -0.5) + arrays.rewards[i]);
       }
     }
     environments.reset(std::vector<std::int64_t>(3, -1), std::vector<std::uint8_t>(3, 1),
@@ -397,7 +397,7 @@ TEST_CASE("vector environment: a refused call changes nothing") {
     CHECK(step() == fmt::format("action 'answer' of environment 1: {}; allowed: 0 to 9", bad));
   }
   CHECK(arrays.everything() == before);
-  CHECK(environments.episode(1).said[0] == other.answers[1]);
+  CHECK(environments.episode(1).answer[0] == other.answers[1]);
   for (int t = 1; t < 3; ++t) {
     arrays.step(environments, t);
     other.step(twin, t);

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 #include <set>
 #include <string>
@@ -60,9 +59,9 @@ TEST_CASE("numbers are spelled in English") {
 }
 
 TEST_CASE("no two numbers have the same words") {
-  std::set<std::vector<std::string>> said;
-  for (int number = 0; number < 20000; ++number) said.insert(number_words(number));
-  CHECK(said.size() == 20000);
+  std::set<Names> spoken;
+  for (int number = 0; number < 20000; ++number) spoken.insert(number_words(number));
+  CHECK(spoken.size() == 20000);
 }
 
 TEST_CASE(
@@ -90,11 +89,11 @@ TEST_CASE(
       const int number = std::stoi(text);
       CHECK(std::to_string(number) == text);
       CHECK(facts.length == static_cast<int>(text.size()));
-      std::vector<std::string> said;
-      for (int i = 0; i < facts.num_symbols; ++i) said.push_back(word_names()[facts.symbols[i]]);
-      std::vector<std::string> expected = number_words(number);
+      Names spoken;
+      for (int i = 0; i < facts.num_symbols; ++i) spoken.push_back(word_names()[facts.symbols[i]]);
+      Names expected = number_words(number);
       expected.emplace_back("<end>");
-      CHECK(said == expected);
+      CHECK(spoken == expected);
     }
   }
 }

@@ -9,12 +9,11 @@
 namespace saccade {
 
 /// Returns a Chromium on the PATH, if there is one.
-inline std::optional<std::filesystem::path> find_browser() {
+inline std::optional<fs::path> find_browser() {
   const char* path = std::getenv("PATH");
   for (const std::string& folder : split(path == nullptr ? "" : path, ':'))
     for (const char* name : {"chromium", "chromium-browser", "google-chrome"})
-      if (access((std::filesystem::path(folder) / name).c_str(), X_OK) == 0)
-        return std::filesystem::path(folder) / name;
+      if (access((fs::path(folder) / name).c_str(), X_OK) == 0) return fs::path(folder) / name;
   return std::nullopt;
 }
 
@@ -27,7 +26,7 @@ inline bool skipped_without_browser(const std::string& test) {
 
 /// Opens an HTML file in a window of the given width and returns what the probe (probe.js) saw. A
 /// hanging browser is killed after two minutes.
-inline nlohmann::json seen_in_browser(const std::filesystem::path& page, bool dark, int width) {
+inline nlohmann::json seen_in_browser(const fs::path& page, bool dark, int width) {
   TemporaryFolder folder;
   std::string html = bytes_of(page);
   const std::string head = "<head>";
@@ -67,7 +66,7 @@ inline nlohmann::json seen_in_browser(const std::filesystem::path& page, bool da
 /// one: no error, no request, all `charts` charts drawn on screen and in print, with words and
 /// marks inside them, working tooltips and series switches, every figure reachable, and nothing
 /// beyond the window's edge. Call skipped_without_browser() first.
-inline void check_report_in_browser(const std::filesystem::path& report, std::size_t charts) {
+inline void check_report_in_browser(const fs::path& report, std::size_t charts) {
   for (const bool dark : {false, true}) {
     CAPTURE(dark);
     const nlohmann::json seen = seen_in_browser(report, dark, dark ? 520 : 1200);
@@ -116,8 +115,8 @@ inline void check_report_in_browser(const std::filesystem::path& report, std::si
     }
     for (const auto& width : seen.at("images")) CHECK(width > 0);
     for (const auto& room : seen.at("roomBelow")) CHECK(room >= 64.0);
-    const bool film = contains(bytes_of(report), "style=\"--rows: ");
-    CHECK(seen.at("roomBelow").size() == (film ? 1 : 0));
+    const bool video = contains(bytes_of(report), "style=\"--rows: ");
+    CHECK(seen.at("roomBelow").size() == (video ? 1 : 0));
     CHECK(seen.at("recordings") == 1);
   }
 }

@@ -69,4 +69,8 @@ inline Comparison made_comparison(std::vector<Variant> variants) {
           .commands = {"saccade run a.yaml", "saccade compare runs/a runs/b"}};
 }
 
+inline Comparison two_variants() {
+  return made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("hard", 0.03, 4, 4)});
+}
+
 }  // namespace saccade

@@ -7,12 +7,11 @@
 
 #include "base/error.h"
 #include "experiments/config/config.h"
+#include "tests/check_contains.h"
 #include "tests/support.h"
 
 // Configurations from text, and the messages for invalid ones.
 namespace saccade {
-
-using Overrides = std::vector<std::string>;
 
 inline Config parse(const std::string& text, const Overrides& overrides = {}) {
   return parse_config(text, "x.yaml", overrides);

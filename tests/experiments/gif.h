@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/pictures/picture.h"
+#include "tests/support.h"
 
 namespace saccade {
 
@@ -17,7 +18,7 @@ struct ReadGif {
   std::vector<int> delays;  // hundredths of a second
 };
 
-inline ReadGif read_gif(const std::filesystem::path& path) {
+inline ReadGif read_gif(const fs::path& path) {
   int error = 0;
   GifFileType* file = DGifOpenFileName(path.c_str(), &error);
   REQUIRE(file != nullptr);

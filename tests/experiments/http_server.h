@@ -29,7 +29,7 @@ class HttpServer {
   };
   struct Reply {
     int status = 200;
-    std::vector<std::string> headers = {};  // "Name: value"
+    Names headers = {};  // "Name: value"
     std::string body = {};
     std::optional<std::size_t> length = {};      // Content-Length, if not the body's
     std::optional<std::size_t> breaks_off = {};  // closes after this many bytes of the body
@@ -59,9 +59,9 @@ class HttpServer {
     return fmt::format("http://127.0.0.1:{}{}", port_, path);
   }
   /// Requests so far: "/path", or "/path from N".
-  std::vector<std::string> answer_spec() const {
+  Names requests() const {
     const std::lock_guard guard(mutex_);
-    return answer_spec_;
+    return requests_;
   }
 
   /// The reply of a well-behaved server.
@@ -124,9 +124,9 @@ class HttpServer {
       request.range_begin = std::stoul(head.substr(at + range.size()));
     {
       const std::lock_guard guard(mutex_);
-      answer_spec_.push_back(request.range_begin
-                                 ? fmt::format("{} from {}", request.path, *request.range_begin)
-                                 : request.path);
+      requests_.push_back(request.range_begin
+                              ? fmt::format("{} from {}", request.path, *request.range_begin)
+                              : request.path);
     }
     const Reply reply = answer_(request);
     std::string text =
@@ -149,7 +149,7 @@ class HttpServer {
   Answer answer_;
   int socket_ = -1, port_ = 0;
   mutable std::mutex mutex_;
-  std::vector<std::string> answer_spec_;
+  Names requests_;
   std::thread thread_;
 };
 

@@ -15,6 +15,8 @@
 
 namespace saccade {
 
+using CommandWords = Names;
+
 /// A program in its own process. Its standard output is the smallest possible pipe, so that it
 /// cannot run far ahead of its reader.
 class Program {
@@ -26,7 +28,7 @@ class Program {
   };
 
   /// Starts `words` in `folder`.
-  Program(const std::filesystem::path& folder, std::vector<std::string> words) {
+  Program(const fs::path& folder, CommandWords words) {
     int out[2];
     REQUIRE(pipe2(out, O_CLOEXEC) == 0);
     REQUIRE(fcntl(out[1], F_SETPIPE_SZ, 4096) == 4096);
@@ -84,7 +86,7 @@ class Program {
   }
 
  private:
-  std::filesystem::path err_file() const { return folder_.path / "stderr"; }
+  fs::path err_file() const { return folder_.path / "stderr"; }
 
   TemporaryFolder folder_;
   pid_t pid_ = 0;
@@ -93,8 +95,6 @@ class Program {
 
 // ---- The program under test ----
 
-using CommandWords = std::vector<std::string>;
-
 std::string saccade_binary();
 
 inline CommandWords saccade_words(CommandWords arguments) {
@@ -102,8 +102,7 @@ inline CommandWords saccade_words(CommandWords arguments) {
   return arguments;
 }
 
-inline Program::Result run_saccade(const std::filesystem::path& folder,
-                                   const CommandWords& arguments) {
+inline Program::Result run_saccade(const fs::path& folder, const CommandWords& arguments) {
   return Program(folder, saccade_words(arguments)).finish();
 }
 

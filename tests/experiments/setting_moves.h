@@ -10,16 +10,16 @@
 #include <string>
 #include <vector>
 
-namespace saccade {
+#include "tests/experiments/support.h"
 
-using Overrides = std::vector<std::string>;
+namespace saccade {
 
 // Where a changed setting must show. All but `weights` leave every weight unchanged.
 enum class Shows {
   weights,  // in the last checkpoint: it affects the network, initial values, or training steps
   test,     // in the test results: it affects only the evaluation
   rows,     // in the rows of metrics.csv: it affects when something is measured
-  films,    // in the pictures of the run folder: it affects what is drawn
+  videos,   // in the pictures of the run folder: it affects what is drawn
   files,    // in the files of the run folder: it affects what is written
   folder,   // in the path of the run
 };
@@ -30,11 +30,7 @@ struct Move {
   Shows shows = Shows::weights;
 };
 
-inline const Overrides kSoft = {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
-                                "attention.glimpse.stride=4"};
-inline const Overrides kContent = {"attention.glimpse.kind=soft_grid",
-                                   "attention.glimpse.grid=[2, 3]", "attention.glimpse.stride=4",
-                                   "attention.glimpse.addressing=content"};
+inline const Overrides kContent = with(kSoftGrid, {"attention.glimpse.addressing=content"});
 inline const Overrides kConv = {"model.glimpse_network=conv", "model.glimpse_kernel=3"};
 inline const Overrides kContext = {"model.context=thumbnail", "model.context_size=12"};
 inline const Overrides kWhole = {"attention.glimpse.kind=whole"};
@@ -60,7 +56,7 @@ inline const Overrides kCnn = {"model.kind=cnn", "model.channels=[2, 3]", "model
 inline const Overrides kMlp = {"model.kind=mlp"};
 inline const Overrides kAttention = {"model.core=attention", "model.heads=2"};
 inline const Overrides kSgd = {"training.optimizer=sgd"};
-inline const Overrides kFilms = {"record.every=32", "record.format=gif"};
+inline const Overrides kVideos = {"record.every=32", "record.format=gif"};
 
 inline std::vector<Move> moves() {
   return {
@@ -114,21 +110,19 @@ inline std::vector<Move> moves() {
       {"attention.glimpse.std", "0.3"},
       {"attention.glimpse.learn_std", "true", {"attention.glimpse.std=0.3"}},
       {"attention.glimpse.spread", "1", {"attention.glimpse.std=1"}, Shows::test},
-      {"attention.glimpse.grid", "[3, 3]", kSoft},
-      {"attention.glimpse.stride", "3", kSoft},
-      {"attention.glimpse.tiles", "[1, 3]", kSoft},
-      {"attention.glimpse.addressing", "location", kSoft},
+      {"attention.glimpse.grid", "[3, 3]", kSoftGrid},
+      {"attention.glimpse.stride", "3", kSoftGrid},
+      {"attention.glimpse.tiles", "[1, 3]", kSoftGrid},
+      {"attention.glimpse.addressing", "location", kSoftGrid},
       {"attention.glimpse.score", "additive", kContent},
-      {"attention.glimpse.score_hidden",
-       "9",
-       {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
-        "attention.glimpse.stride=4", "attention.glimpse.addressing=content",
-        "attention.glimpse.score=additive"}},
-      {"attention.glimpse.expect", "pixels", kSoft},
-      {"attention.glimpse.temperature", "0.5", kSoft},
-      {"attention.glimpse.entropy", "0.5", kSoft},
-      {"attention.glimpse.coverage", "0.5", kSoft},
-      {"attention.glimpse.row_penalty", "0.5", kSoft},
+      {"attention.glimpse.score_hidden", "9",
+       with(kSoftGrid,
+            {"attention.glimpse.addressing=content", "attention.glimpse.score=additive"})},
+      {"attention.glimpse.expect", "pixels", kSoftGrid},
+      {"attention.glimpse.temperature", "0.5", kSoftGrid},
+      {"attention.glimpse.entropy", "0.5", kSoftGrid},
+      {"attention.glimpse.coverage", "0.5", kSoftGrid},
+      {"attention.glimpse.row_penalty", "0.5", kSoftGrid},
       {"attention.glimpse.filters", "4", {"attention.glimpse.kind=soft_gaussian"}},
       {"attention.glimpse.detach_state", "false", {"attention.glimpse.kind=soft_point"}},
       {"attention.glimpse.size", "[5, 6]", kWhole},
@@ -200,18 +194,18 @@ inline std::vector<Move> moves() {
       {"log.every", "16", {}, Shows::rows},
       {"log.jsonl", "true", {}, Shows::files},
       {"log.tensorboard", "true", {}, Shows::files},
-      {"record.every", "32", {}, Shows::films},
-      {"record.scenes", "2", kFilms, Shows::films},
-      {"record.format", "png", kFilms, Shows::films},
+      {"record.every", "32", {}, Shows::videos},
+      {"record.scenes", "2", kVideos, Shows::videos},
+      {"record.format", "png", kVideos, Shows::videos},
   };
 }
 
 // Writes both the IDX files and an image folder, so that one path serves both sources.
-inline void write_images(const std::filesystem::path& folder) {
+inline void write_images(const fs::path& folder) {
   for (const std::string part : {"train", "test"})
     for (const std::string label : {"a", "b", "c"})
       for (int i = 0; i < 10; ++i) {
-        std::filesystem::create_directories(folder / part / label);
+        fs::create_directories(folder / part / label);
         cv::Mat image(6, 6, CV_8UC1);
         for (int pixel = 0; pixel < 36; ++pixel)
           image.data[pixel] = static_cast<unsigned char>((pixel * (label[0] - 'a' + 2) + i) % 256);

@@ -19,18 +19,19 @@
 #include "env/digits.h"
 #include "experiments/training/run.h"
 #include "experiments/training/train.h"
+#include "tests/check_contains.h"
 #include "tests/support.h"
 
 namespace saccade {
 
 // ---- Files ----
 
-inline nlohmann::json read_json(const std::filesystem::path& path) {
+inline nlohmann::json read_json(const fs::path& path) {
   return nlohmann::json::parse(bytes_of(path));
 }
 
-inline std::vector<std::string> split(const std::string& line, char separator) {
-  std::vector<std::string> words;
+inline Names split(const std::string& line, char separator) {
+  Names words;
   std::istringstream stream(line + separator);
   for (std::string word; std::getline(stream, word, separator);) words.push_back(word);
   return words;
@@ -38,20 +39,20 @@ inline std::vector<std::string> split(const std::string& line, char separator) {
 
 /// A table with a header, all cells as text.
 struct Csv {
-  explicit Csv(const std::filesystem::path& path) {
+  explicit Csv(const fs::path& path) {
     std::ifstream file(path);
     std::string line;
     std::getline(file, line);
     columns = split(line, ',');
     while (std::getline(file, line)) {
-      const std::vector<std::string> cells = split(line, ',');
+      const Names cells = split(line, ',');
       REQUIRE(cells.size() == columns.size());
       for (std::size_t i = 0; i < cells.size(); ++i) column[columns[i]].push_back(cells[i]);
     }
   }
 
-  std::vector<std::string> columns;                        // column names, in order
-  std::map<std::string, std::vector<std::string>> column;  // column name -> its cells
+  Names columns;                        // column names, in order
+  std::map<std::string, Names> column;  // column name -> its cells
 };
 
 // In a run folder.
@@ -64,9 +65,9 @@ inline const std::string kBest = "checkpoints/best.safetensors";
 /// Writes four IDX files: 60 training and 20 test digits of 6x6 pixels in three classes
 /// (horizontal, vertical and slanted bars). `first_pixel` is the first pixel of the first training
 /// digit.
-inline void write_digits(const std::filesystem::path& folder, char first_pixel = 40) {
+inline void write_digits(const fs::path& folder, char first_pixel = 40) {
   constexpr int kSide = 6, kClasses = 3;
-  std::filesystem::create_directories(folder);
+  fs::create_directories(folder);
   for (const int split : {0, 1}) {
     const char count = split == 0 ? 60 : 20;
     std::string images("\0\0\x08\x03\0\0\0\0\0\0\0\x06\0\0\0\x06", 16);
@@ -89,12 +90,12 @@ inline void write_digits(const std::filesystem::path& folder, char first_pixel =
 
 /// The rows of metrics.csv and the evaluations that tiny_yaml() requests; an update has 16
 /// episodes.
-inline const std::vector<std::string> kTinyRows = {"48", "64", "80", "128", "160", "192"};
-inline const std::vector<std::string> kTinyEvaluations = {"64", "128", "192"};
+inline const Names kTinyRows = {"48", "64", "80", "128", "160", "192"};
+inline const Names kTinyEvaluations = {"64", "128", "192"};
 
 /// An experiment of 12 updates on the digits in `data`. 40 is not a multiple of the batch, 150 not
 /// of an evaluation's chunk.
-inline std::string tiny_yaml(const std::filesystem::path& data) {
+inline std::string tiny_yaml(const fs::path& data) {
   return fmt::format(R"(name: tiny
 data: {{source: idx, path: {}}}
 scene: {{canvas: [13, 15], num_distractors: 1, distractor_size: 3}}
@@ -110,6 +111,15 @@ log: {{every: 40}}
                      data.string());
 }
 
+/// Overrides that fit it: soft attention on a grid, and tasks other than naming a digit.
+inline const Overrides kSoftGrid = {"attention.glimpse.kind=soft_grid",
+                                    "attention.glimpse.grid=[2, 3]", "attention.glimpse.stride=4"};
+inline const Overrides kCatchTask = {"scene.kind=catch", "scene.num_distractors=0",
+                                     "attention.glimpse.num_glimpses=12"};
+inline const Overrides kWordTask = {"scene.kind=digits_to_words", "scene.num_distractors=0",
+                                    "scene.max_number=99", "attention.glimpse.kind=whole",
+                                    "attention.hidden.kind=attend"};
+
 /// A folder with digits in data/ and tiny_yaml() as tiny.yaml.
 struct TinyExperiment : TemporaryFolder {
   TinyExperiment() {
@@ -117,9 +127,9 @@ struct TinyExperiment : TemporaryFolder {
     put_bytes(yaml, tiny_yaml(path / "data"));
   }
 
-  std::filesystem::path yaml = path / "tiny.yaml";
+  fs::path yaml = path / "tiny.yaml";
 
-  RunRequest options(const std::string& out, const std::vector<std::string>& overrides = {}) const {
+  RunRequest options(const std::string& out, const Overrides& overrides = {}) const {
     return {.config = yaml,
             .overrides = overrides,
             .out = path / out,
@@ -129,11 +139,17 @@ struct TinyExperiment : TemporaryFolder {
   }
 
   /// Trains into the folder `out` and returns that folder.
-  std::filesystem::path train(const std::string& out,
-                              const std::vector<std::string>& overrides = {}) const {
+  fs::path train(const std::string& out, const Overrides& overrides = {}) const {
     CHECK(run(options(out, overrides), false));
     return path / out;
   }
+};
+
+/// The experiment after a training into the folder out/.
+struct TrainedTiny : TinyExperiment {
+  explicit TrainedTiny(const Overrides& overrides = {}) : run(train("out", overrides)) {}
+
+  fs::path run;
 };
 
 /// Requests a stop, as Ctrl-C does, during the next update.
@@ -144,11 +160,10 @@ struct StopsInUpdate : Progress {
 
 /// Trains one update, leaving its evaluation for the next run; returns whether the training is
 /// complete. Shows nothing on the screen.
-inline bool run_one_update(const RunRequest& options, Ranks& ranks = alone(),
-                           bool answer_spec = true) {
+inline bool run_one_update(const RunRequest& options, Ranks& ranks = alone(), bool stop = true) {
   StopsInUpdate asks;
   Progress goes_on;
-  Progress& progress = answer_spec ? asks : goes_on;
+  Progress& progress = stop ? asks : goes_on;
   return train(read_config(options.config, options.overrides), RunFolder(options.out),
                {.resume = options.resume, .threads = options.threads, .command = options.command},
                progress, asks.stop, ranks);
@@ -162,10 +177,23 @@ inline nlohmann::json without_times(nlohmann::json document) {
 }
 
 /// All columns of metrics.csv except time/...
-inline std::map<std::string, std::vector<std::string>> without_times(const Csv& csv) {
+inline std::map<std::string, Names> without_times(const Csv& csv) {
   auto columns = csv.column;
   std::erase_if(columns, [](const auto& column) { return column.first.starts_with("time/"); });
   return columns;
+}
+
+/// Checks that two run folders have the same bytes, except for times.
+inline void check_same_run(const fs::path& one, const fs::path& other) {
+  CAPTURE(one);
+  CAPTURE(other);
+  CHECK((bytes_of(one / kLast) == bytes_of(other / kLast)));
+  CHECK((bytes_of(one / kBest) == bytes_of(other / kBest)));
+  CHECK(without_times(Csv(one / "metrics.csv")) == without_times(Csv(other / "metrics.csv")));
+  CHECK(without_times(read_json(one / "summary.json")) ==
+        without_times(read_json(other / "summary.json")));
+  CHECK(bytes_of(one / "test.json") == bytes_of(other / "test.json"));
+  CHECK(bytes_of(one / "config.yaml") == bytes_of(other / "config.yaml"));
 }
 
 }  // namespace saccade

@@ -13,7 +13,7 @@ namespace saccade {
 namespace {
 
 nlohmann::ordered_json bench_tiny(const TinyExperiment& tiny, double seconds, int threads,
-                                  const std::vector<std::string>& overrides = {}) {
+                                  const Overrides& overrides = {}) {
   return bench(
       {.config = tiny.yaml, .overrides = overrides, .seconds = seconds, .threads = threads});
 }
@@ -47,7 +47,7 @@ TEST_CASE("bench --json has the documented figures, and they are consistent") {
 TEST_CASE("bench accepts overrides, leaves no files, and prints one line per figure") {
   const TinyExperiment tiny;
   const auto before = contents(tiny.path);
-  const std::vector<std::string> lines =
+  const Names lines =
       split(bench_table(bench_tiny(tiny, 0.05, 1, {"attention.glimpse.num_glimpses=6"})), '\n');
   REQUIRE(lines.size() == 12);
   CHECK(lines[0].starts_with("episodes_per_second "));
@@ -83,7 +83,7 @@ TEST_CASE("bench --profile accounts for the time of all threads") {
                               profile.at("updates").get<double>())
                   .epsilon(0.02));
 
-  const std::vector<std::string> lines = split(
+  const Names lines = split(
       bench_table(bench(
           {.config = tiny.yaml, .overrides = {}, .seconds = 0.05, .threads = 1, .profile = true})),
       '\n');

@@ -78,7 +78,7 @@ class TwoUpdates {
   enum class Ending { trained, refused, diverged, large };
 
   // Rethrows unexpected exceptions.
-  Ending of(const Overrides& overrides, const std::vector<std::string>& keys) {
+  Ending of(const Overrides& overrides, const Names& keys) {
     try {
       const Task task(config(overrides));
       const TrainingConfig& training = task.config.agent.training;
@@ -108,9 +108,7 @@ class TwoUpdates {
   }
 
   Config config(const Overrides& overrides) const {
-    Overrides all = {"training.episodes=32"};
-    all.insert(all.end(), overrides.begin(), overrides.end());
-    return read_config(tiny_.yaml, all);
+    return read_config(tiny_.yaml, with({"training.episodes=32"}, overrides));
   }
 
  private:
@@ -139,8 +137,8 @@ std::optional<Overrides> joined(const BoundCase& a, const BoundCase& b) {
   return all;
 }
 
-std::vector<std::string> numeric_keys() {
-  std::vector<std::string> keys;
+Names numeric_keys() {
+  Names keys;
   for (const Setting& setting : settings()) keys.push_back(setting.key);
   return keys;
 }
@@ -154,8 +152,7 @@ TEST_CASE("a number one step beyond its bounds is refused by key") {
       const std::string word = assignment(setting, value);
       CAPTURE(word);
       const std::string message = message_of<InputError>([&] { tiny.config({word}); });
-      CHECK(contains(message, setting.key));
-      CHECK(contains(message, "allowed: "));
+      check_contains(message, {setting.key, "allowed: "});
     }
 }
 
@@ -171,7 +168,7 @@ TEST_CASE("a number at its bound trains or is refused by key") {
 
 TEST_CASE("two numbers at their bounds train, are refused by key, or diverge with a message") {
   const std::vector<BoundCase> tries = every_bound();
-  const std::vector<std::string> keys = numeric_keys();
+  const Names keys = numeric_keys();
   const int every = std::getenv("SACCADE_EVERY_PAIR") != nullptr ? 1 : 20;
   TwoUpdates tiny;
   int pair = 0;

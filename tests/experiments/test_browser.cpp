@@ -21,7 +21,7 @@ TEST_CASE("a report opens in a browser, draws every chart and asks for nothing")
   const EmbeddedRecording recording{
       .media_type = "image/png", .bytes = to_png(Picture(20, 30, {200, 0, 0})), .title = kHostile};
   TemporaryFolder folder;
-  std::filesystem::create_directories(folder.path / "charts");
+  fs::create_directories(folder.path / "charts");
   write_report(report_files(folder.path, charts), comparison, charts, recording);
   check_report_in_browser(folder.path / "report.html", charts.size());
 }
@@ -36,9 +36,7 @@ TEST_CASE("the browser test notices an error, a request and a chart that is not 
             "missing();</script></body></html>");
   const nlohmann::json seen = seen_in_browser(folder.path / "page.html", false, 800);
   const std::string errors = seen.at("errors").dump();
-  CHECK(contains(errors, "error: wrong"));
-  CHECK(contains(errors, "missing is not defined"));
-  CHECK(contains(errors, "not loaded: IMG"));
+  check_contains(errors, {"error: wrong", "missing is not defined", "not loaded: IMG"});
   CHECK(contains(seen.at("requests").dump(), "none.png"));
   CHECK(seen.at("drawn").at(0).at("pixels") == 0);
 }

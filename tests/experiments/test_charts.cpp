@@ -10,8 +10,8 @@
 namespace saccade {
 namespace {
 
-std::vector<std::string> ids_of(const std::vector<Chart>& charts) {
-  std::vector<std::string> ids;
+Names ids_of(const std::vector<Chart>& charts) {
+  Names ids;
   for (const Chart& chart : charts) ids.push_back(chart.id);
   return ids;
 }
@@ -22,14 +22,10 @@ const Chart& chart_named(const std::vector<Chart>& charts, const std::string& id
   return *found;
 }
 
-std::vector<std::string> labels_of(const Axis& axis) {
-  std::vector<std::string> labels;
+Names labels_of(const Axis& axis) {
+  Names labels;
   for (const Tick& tick : axis.ticks) labels.push_back(tick.label);
   return labels;
-}
-
-Comparison two_variants() {
-  return made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("hard", 0.03, 4, 4)});
 }
 
 void set_gflop(Variant& variant, double gflop_per_episode) {
@@ -37,15 +33,18 @@ void set_gflop(Variant& variant, double gflop_per_episode) {
   for (CurvePoint& point : variant.curve) point.gflop = gflop_per_episode * point.episodes;
 }
 
+Chart chart_of(const Comparison& comparison, const std::string& id) {
+  return chart_named(charts_of(comparison), id);
+}
+
 TEST_CASE("an axis runs between round numbers") {
-  using Labels = std::vector<std::string>;
-  CHECK(labels_of(linear_axis("", 0.0, 5.3)) == Labels{"0", "1", "2", "3", "4", "5", "6"});
+  CHECK(labels_of(linear_axis("", 0.0, 5.3)) == Names{"0", "1", "2", "3", "4", "5", "6"});
   CHECK(labels_of(linear_axis("", 2.31, 2.58)) ==
-        Labels{"2.30", "2.35", "2.40", "2.45", "2.50", "2.55", "2.60"});
-  CHECK(labels_of(linear_axis("", -30.0, 100.0, 4)) == Labels{"-50", "0", "50", "100"});
+        Names{"2.30", "2.35", "2.40", "2.45", "2.50", "2.55", "2.60"});
+  CHECK(labels_of(linear_axis("", -30.0, 100.0, 4)) == Names{"-50", "0", "50", "100"});
   CHECK(labels_of(logarithmic_axis("", 1.3, 88.0)) ==
-        Labels{"1", "2", "5", "10", "20", "50", "100"});
-  CHECK(labels_of(logarithmic_axis("", 0.03, 0.4)) == Labels{"0.02", "0.05", "0.1", "0.2", "0.5"});
+        Names{"1", "2", "5", "10", "20", "50", "100"});
+  CHECK(labels_of(logarithmic_axis("", 0.03, 0.4)) == Names{"0.02", "0.05", "0.1", "0.2", "0.5"});
   for (const double value : {0.0, 3.0, -2.0, 1e-9}) {
     const Axis axis = linear_axis("", value, value);
     CHECK(axis.low < value);
@@ -69,10 +68,9 @@ TEST_CASE("a comparison's charts have exactly its numbers, in per cent and round
   Comparison comparison = two_variants();
   set_gflop(comparison.variants[0], 0.005);
   const std::vector<Chart> charts = charts_of(comparison);
-  CHECK(ids_of(charts) == std::vector<std::string>{"final_error", "learning_episodes",
-                                                   "error_by_glimpse", "on_target_by_glimpse",
-                                                   "cost_gflop", "cost_seconds", "looks_1",
-                                                   "looks_2", "confusion_1", "confusion_2"});
+  CHECK(ids_of(charts) == Names{"final_error", "learning_episodes", "error_by_glimpse",
+                                "on_target_by_glimpse", "cost_gflop", "cost_seconds", "looks_1",
+                                "looks_2", "confusion_1", "confusion_2"});
   const Variant& hard = comparison.variants[1];
 
   const Series& curve = chart_named(charts, "learning_episodes").series.at(1);
@@ -135,10 +133,9 @@ TEST_CASE("a chart without data is left out") {
   bare.curve.clear();
   bare.confusion = {};
   bare.look_map = {};
-  CHECK(ids_of(charts_of(made_comparison({bare}))) == std::vector<std::string>{"final_error"});
+  CHECK(ids_of(charts_of(made_comparison({bare}))) == Names{"final_error"});
   bare.curve = {{.episodes = 100.0, .seconds = 0.0, .error = {0.5, 0.5, 0.5, false}}};
-  CHECK(ids_of(charts_of(made_comparison({bare}))) ==
-        std::vector<std::string>{"final_error", "learning_episodes"});
+  CHECK(ids_of(charts_of(made_comparison({bare}))) == Names{"final_error", "learning_episodes"});
 }
 
 TEST_CASE("variants of unknown cost are not drawn over cost") {
@@ -157,20 +154,19 @@ TEST_CASE("variants of unknown cost are not drawn over cost") {
 
 TEST_CASE("a curve that only rescales the axis is drawn once") {
   const auto costs = [](const Comparison& comparison) {
-    std::vector<std::string> ids = ids_of(charts_of(comparison));
+    Names ids = ids_of(charts_of(comparison));
     std::erase_if(ids, [](const std::string& id) { return !id.starts_with("cost_"); });
     return ids;
   };
-  using Ids = std::vector<std::string>;
   // An episode of hard takes 1.5 times as long as one of soft.
   Comparison comparison = two_variants();
-  CHECK(costs(comparison) == Ids{"cost_seconds"});
-  CHECK(contains(chart_named(charts_of(comparison), "cost_seconds").text,
+  CHECK(costs(comparison) == Names{"cost_seconds"});
+  CHECK(contains(chart_of(comparison, "cost_seconds").text,
                  "An episode of hard takes 1.5 times the time of one of soft."));
   set_gflop(comparison.variants[1], 1.5 * 0.0123);
-  CHECK(costs(comparison) == Ids{"cost_gflop"});  // time is proportional to it
+  CHECK(costs(comparison) == Names{"cost_gflop"});  // time is proportional to it
   set_gflop(comparison.variants[1], 3.0 * 0.0123);
-  CHECK(costs(comparison) == Ids{"cost_gflop", "cost_seconds"});
+  CHECK(costs(comparison) == Names{"cost_gflop", "cost_seconds"});
   for (Variant& variant : comparison.variants) {
     set_gflop(variant, 0.0123);
     for (CurvePoint& point : variant.curve) point.seconds = 1e-3 * point.episodes;
@@ -182,14 +178,13 @@ TEST_CASE("a curve that only rescales the axis is drawn once") {
 }
 
 TEST_CASE("an axis of times runs between round times") {
-  using Labels = std::vector<std::string>;
   const Axis short_ones = clock_axis("time", 4.0, 45.0);
   CHECK(short_ones.title == "time, m:ss");
-  CHECK(labels_of(short_ones) == Labels{"0:02", "0:05", "0:10", "0:20", "0:30", "1:00"});
+  CHECK(labels_of(short_ones) == Names{"0:02", "0:05", "0:10", "0:20", "0:30", "1:00"});
   const Axis long_ones = clock_axis("time", 1900.0, 40'000.0);
   CHECK(long_ones.title == "time, h:mm:ss");
   CHECK(labels_of(long_ones) ==
-        Labels{"30:00", "1:00:00", "2:00:00", "5:00:00", "10:00:00", "20:00:00"});
+        Names{"30:00", "1:00:00", "2:00:00", "5:00:00", "10:00:00", "20:00:00"});
   for (const double only : {1.0, 60.0, 1800.0, 18'000.0, 1e6}) {
     const Axis axis = clock_axis("time", only, only);
     CHECK(axis.low <= only);
@@ -205,7 +200,7 @@ TEST_CASE("a variant that reads the whole canvas has no looks to draw") {
   Comparison comparison = two_variants();
   comparison.variants[0].looks = false;
   const std::vector<Chart> charts = charts_of(comparison);
-  const std::vector<std::string> ids = ids_of(charts);
+  const Names ids = ids_of(charts);
   CHECK(std::ranges::count(ids, "looks_1") == 0);
   CHECK(std::ranges::count(ids, "looks_2") == 1);
   CHECK(chart_named(charts, "on_target_by_glimpse").series.size() == 1);
@@ -221,8 +216,7 @@ TEST_CASE("variants that differ only in the number of glimpses make one line ove
   }
   Comparison comparison = made_comparison(variants);
   comparison.differing = {"attention.glimpse.kind", "attention.glimpse.num_glimpses"};
-  const std::vector<Chart> charts = charts_of(comparison);
-  const Chart& chart = chart_named(charts, "error_by_num_glimpses");
+  const Chart chart = chart_of(comparison, "error_by_num_glimpses");
   REQUIRE(chart.series.size() == 2);
   CHECK(chart.series[0].name == "soft");
   CHECK(chart.series[0].x == std::vector<double>{2.0, 4.0, 8.0});
@@ -236,8 +230,8 @@ TEST_CASE("the text of a chart is made from its numbers") {
   const std::vector<Chart> charts = charts_of(
       made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("lone", 0.03, 1, 4)}));
   const std::string& words = chart_named(charts, "final_error").text;
-  CHECK(contains(words, "soft: 2.00 % (95 % interval 1.80 to 2.20)"));
-  CHECK(contains(words, "lone: 3.00 % (one seed; 95 % interval over scenes 2.90 to 3.10)"));
+  check_contains(words, {"soft: 2.00 % (95 % interval 1.80 to 2.20)",
+                         "lone: 3.00 % (one seed; 95 % interval over scenes 2.90 to 3.10)"});
   CHECK(contains(chart_named(charts, "error_by_glimpse").text, "(one seed) at 4 glimpses"));
   CHECK(contains(chart_named(charts, "learning_episodes").text, "at 4 million episodes"));
   CHECK(contains(chart_named(charts, "confusion_1").text,
@@ -294,9 +288,8 @@ TEST_CASE("a chart's picture has each series' colour at its points") {
 
 TEST_CASE("a band is drawn between its ends, and not for a single seed") {
   for (const int seeds : {1, 5}) {
-    const std::vector<Chart> charts =
-        charts_of(made_comparison({made_variant("a", 0.02, seeds, 4)}));
-    const Chart& chart = chart_named(charts, "learning_episodes");
+    const Chart chart =
+        chart_of(made_comparison({made_variant("a", 0.02, seeds, 4)}), "learning_episodes");
     const Picture picture = chart_picture(chart);
     const Series& series = chart.series[0];
     // Between two evaluations and off the line: 4 % above it, within a band of 12 %.
@@ -309,8 +302,7 @@ TEST_CASE("a band is drawn between its ends, and not for a single seed") {
 }
 
 TEST_CASE("a heat map's picture is dark where nothing is looked at and bright at the maximum") {
-  const std::vector<Chart> charts = charts_of(two_variants());
-  const Chart& chart = chart_named(charts, "looks_2");
+  const Chart chart = chart_of(two_variants(), "looks_2");
   const Picture picture = chart_picture(chart);
   CHECK(picture.cols() == 1200);
   CHECK(near(drawn_at(chart, picture, 0.5, 0.5), exposure_colour(0.0)));
@@ -320,8 +312,7 @@ TEST_CASE("a heat map's picture is dark where nothing is looked at and bright at
 }
 
 TEST_CASE("a confusion matrix gets darker with the share") {
-  const std::vector<Chart> charts = charts_of(two_variants());
-  const Chart& chart = chart_named(charts, "confusion_1");
+  const Chart chart = chart_of(two_variants(), "confusion_1");
   const Picture picture = chart_picture(chart);
   // Near the cells' corners, away from the numbers.
   const Colour right = drawn_at(chart, picture, 0.1, 0.1);
@@ -353,6 +344,16 @@ std::vector<Place> reach_of(const Form& form) {
   return corners({left, words.at.y - words.height, width, words.height});
 }
 
+void check_inside(const Drawing& drawing) {
+  for (const Shape& shape : drawing.shapes)
+    for (const Place& place : reach_of(shape.form)) {
+      CHECK(place.x >= 0.0);
+      CHECK(place.x <= drawing.width);
+      CHECK(place.y >= 0.0);
+      CHECK(place.y <= drawing.height);
+    }
+}
+
 TEST_CASE("long names and many variants stay inside the drawing: wide, narrow and in print") {
   std::vector<Variant> variants;
   for (int i = 0; i < 12; ++i)
@@ -368,13 +369,7 @@ TEST_CASE("long names and many variants stay inside the drawing: wide, narrow an
       const Drawing drawing = draw_chart(chart, sheet);
       CHECK(drawing.plot.width > drawing.width / 2.0);
       CHECK(drawing.plot.height > drawing.height / 4.0);
-      for (const Shape& shape : drawing.shapes)
-        for (const Place& place : reach_of(shape.form)) {
-          CHECK(place.x >= 0.0);
-          CHECK(place.x <= drawing.width);
-          CHECK(place.y >= 0.0);
-          CHECK(place.y <= drawing.height);
-        }
+      check_inside(drawing);
     }
 }
 
@@ -394,14 +389,7 @@ TEST_CASE("marks at the ends of the axes are complete") {
                                     .x = {rows ? 0.0 : 5.0},
                                     .estimates = {one},
                                     .singles = {5.0}}}};
-      const Drawing drawing = draw_chart(chart, {.width = 360.0});
-      for (const Shape& shape : drawing.shapes)
-        for (const Place& place : reach_of(shape.form)) {
-          CHECK(place.x >= 0.0);
-          CHECK(place.x <= drawing.width);
-          CHECK(place.y >= 0.0);
-          CHECK(place.y <= drawing.height);
-        }
+      check_inside(draw_chart(chart, {.width = 360.0}));
     }
 }
 
@@ -460,8 +448,7 @@ TEST_CASE("a map in cells of several pixels is labelled in pixels") {
   variant.look_map = {
       .rows = 50, .cols = 50, .exposure = std::vector<double>(2500, 0.1), .cell = 2};
   variant.look_map.exposure[10 * 50 + 20] = 1.0;
-  const std::vector<Chart> charts = charts_of(made_comparison({variant}));
-  const Chart& chart = chart_named(charts, "looks_1");
+  const Chart chart = chart_of(made_comparison({variant}), "looks_1");
   CHECK(chart.x.ticks.back().value == 50.0);
   CHECK(chart.x.ticks.back().label == "100");
   CHECK(contains(chart.text, "100 x 100 pixels: most at pixel (40, 20)"));

@@ -5,7 +5,6 @@
 
 #include "base/printable.h"
 #include "experiments/commands/command_line.h"
-#include "experiments/config/config.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 #include "tests/experiments/unwrapped.h"
@@ -13,7 +12,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
 using Result = Program::Result;
 
 }  // namespace
@@ -68,8 +66,7 @@ TEST_CASE("help works in every spelling and lists every command") {
   CHECK(shown({"--help"}) == all);
   for (const Command& command : commands()) {
     CAPTURE(command.name);
-    CHECK(contains(all, "\n" + command.group + ":\n"));
-    CHECK(contains(all, "\n  " + command.name));
+    check_contains(all, {"\n" + command.group + ":\n", "\n  " + command.name});
     CHECK(contains(shown({"help", command.name}), command.about));
     CHECK(shown({"help", command.name}) == shown({command.name, "--help"}));
   }
@@ -158,9 +155,7 @@ TEST_CASE("a study prints a line per run and one for the whole, then the compari
   const TinyExperiment tiny;
   const CommandWords words = {"run",    "tiny.yaml", "vary={model.core: [rnn, gru]}", "seeds=2",
                               "--jobs", "1"};  // one at a time, so that their order is known
-  CommandWords dry = words;
-  dry.push_back("--dry-run");
-  const Result planned = run_saccade(tiny.path, dry);
+  const Result planned = run_saccade(tiny.path, with(words, {"--dry-run"}));
   check_done(planned);
   CHECK(contains(planned.out, "\n  model.core=gru/seed-2  about "));
   CHECK_FALSE(fs::exists(tiny.path / "runs"));
@@ -189,25 +184,19 @@ TEST_CASE("a study prints a line per run and one for the whole, then the compari
   fs::remove(tiny.path / "runs/tiny/model.core=rnn/seed-1/summary.json");
   const Result failed = run_saccade(tiny.path, words);
   CHECK(failed.code == 1);
-  CHECK(contains(failed.out, "   1/4  rnn, seed 1  failed: "));
-  CHECK(contains(failed.out, ", 1 failed"));
+  check_contains(failed.out, {"   1/4  rnn, seed 1  failed: ", ", 1 failed"});
   CHECK(failed.err == "saccade: 1 of 4 runs failed; the same command tries them again\n");
 }
 
 TEST_CASE("a training too large for the memory is refused before it allocates") {
   const TinyExperiment tiny;
-  const CommandWords words = {"run",
-                              "tiny.yaml",
-                              "model.hidden_size=8192",
-                              "model.feature_size=8192",
-                              "training.batch_size=65536",
-                              "training.lane_size=1",
-                              "--out",
-                              "out"};
-  const Result result = run_saccade(tiny.path, words);
+  const Result result =
+      run_saccade(tiny.path, with({"run", "tiny.yaml", "--out", "out"},
+                                  {"model.hidden_size=8192", "model.feature_size=8192",
+                                   "training.batch_size=65536", "training.lane_size=1"}));
   CHECK(result.code == 2);
-  CHECK(contains(result.err, "parameters, trained in 65536 lanes of 1 episodes needs at least "));
-  CHECK(contains(result.err, " GB, and "));
+  check_contains(result.err,
+                 {"parameters, trained in 65536 lanes of 1 episodes needs at least ", " GB, and "});
   CHECK_FALSE(fs::exists(tiny.path / "out"));
 }
 
@@ -223,9 +212,9 @@ TEST_CASE("--quiet prints nothing except why runs of a study failed") {
       tiny.path, {"run", "tiny.yaml", "--quiet", "seeds=2", "init_from=none", "--out", "study"});
   CHECK(study.code == 1);
   CHECK(study.out == "");
-  CHECK(contains(study.err, "saccade: seed 1: failed: init_from: none: no run folder"));
-  CHECK(contains(study.err, "saccade: seed 2: failed: init_from: none: no run folder"));
-  CHECK(contains(study.err, "saccade: 2 of 2 runs failed; the same command tries them again\n"));
+  check_contains(study.err, {"saccade: seed 1: failed: init_from: none: no run folder",
+                             "saccade: seed 2: failed: init_from: none: no run folder",
+                             "saccade: 2 of 2 runs failed; the same command tries them again\n"});
 }
 
 TEST_CASE("--json prints one document") {
@@ -262,8 +251,7 @@ TEST_CASE("closed standard streams do not become files of the run") {
   const std::string run = "exec " + shell_word(saccade_binary()) + " run tiny.yaml --out out";
   const Result closed = Program(tiny.path, {"/bin/sh", "-c", run + " <&- >&- 2>&-"}).finish();
   CHECK(closed.code == 0);
-  CHECK(without_times(Csv(tiny.path / "out/metrics.csv")) ==
-        without_times(Csv(tiny.path / "whole/metrics.csv")));
+  check_same_run(tiny.path / "out", tiny.path / "whole");
 }
 
 TEST_CASE("a failed write to standard output is an error") {

@@ -13,8 +13,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 // Two variants with two seeds each, plus what a test adds.
 struct TwoVariants : TinyExperiment {
   TwoVariants() {
@@ -24,12 +22,12 @@ struct TwoVariants : TinyExperiment {
               {fmt::format("model.core={}", core), fmt::format("seed={}", seed)});
   }
 
-  Comparison gathered(const std::vector<std::string>& folders) const {
+  Comparison gathered(const Names& folders) const {
     std::vector<fs::path> paths;
     for (const std::string& folder : folders) paths.push_back(path / folder);
     return gather(paths);
   }
-  std::string fault(const std::vector<std::string>& folders) const {
+  std::string fault(const Names& folders) const {
     return message_of<InputError>([&] { gathered(folders); });
   }
   double figure(const std::string& folder, const std::string& metric) const {
@@ -55,12 +53,12 @@ TEST_CASE("runs are grouped by variant and compared with the first one by seed")
 
   const Comparison c = tiny.gathered({"runs/rnn", "runs/gru"});
   REQUIRE(c.variants.size() == 2);
-  CHECK(c.differing == std::vector<std::string>{"model.core"});
+  CHECK(c.differing == Names{"model.core"});
   CHECK(c.scenes == 150);
   const Variant &rnn = c.variants[0], &gru = c.variants[1];
   CHECK(rnn.label == "rnn");
   CHECK(gru.label == "gru");
-  CHECK(gru.settings == std::vector<std::string>{"gru"});
+  CHECK(gru.settings == Names{"gru"});
   CHECK(gru.seeds == std::vector<std::uint64_t>{1, 2});
   CHECK(gru.errors == std::vector<double>{0.1, 0.25});
   CHECK(rnn.mean.value == doctest::Approx(0.3));
@@ -122,7 +120,7 @@ TEST_CASE("runs are in study order, others are sorted by name and number") {
     put_bytes(folder.path / run / "config.yaml", "");
   }
   const auto found = [&] {
-    std::vector<std::string> names;
+    Names names;
     for (const fs::path& path : find_runs(folder.path))
       names.push_back(path.lexically_relative(folder.path).string());
     return names;
@@ -134,10 +132,9 @@ TEST_CASE("runs are in study order, others are sorted by name and number") {
 }
 
 TEST_CASE("the kept details of a test agree with its figures") {
-  const TinyExperiment tiny;
-  const auto folder = tiny.train("out");
-  const nlohmann::json details = read_json(folder / "test.json");
-  const nlohmann::json summary = read_json(folder / "summary.json");
+  const TrainedTiny tiny;
+  const nlohmann::json details = read_json(tiny.run / "test.json");
+  const nlohmann::json summary = read_json(tiny.run / "summary.json");
   const std::vector<double> by_glimpse = details["test/error_by_glimpse"];
   CHECK(by_glimpse.back() == doctest::Approx(summary["test/error"].get<double>()));
   const std::vector<double> counts = details["test/confusion"];
@@ -186,8 +183,7 @@ TEST_CASE("runs with other data are left out") {
   const std::string fault = message_of<InputError>([&] {
     gather(std::vector{tiny.path / "first", tiny.path / "second"});
   });
-  CHECK(contains(fault, "mixed tasks"));
-  CHECK(contains(fault, "checksums of the data differ"));
+  check_contains(fault, {"mixed tasks", "checksums of the data differ"});
 }
 
 TEST_CASE("variant labels are as short as possible while distinct") {
@@ -265,9 +261,7 @@ TEST_CASE("a comparison without its data leaves out the recording, and says so")
   const auto folder = tiny.train("one");
   fs::remove_all(tiny.path / "data");
   const std::string said = unwrapped(to_text(compare({.folders = {folder}})));
-  CHECK(contains(said, "left out: "));
-  CHECK(contains(said, "recording.mp4: "));
-  CHECK(contains(said, "train-images-idx3-ubyte: missing"));
+  check_contains(said, {"left out: ", "recording.mp4: ", "train-images-idx3-ubyte: missing"});
   CHECK(!fs::exists(folder / "comparison/recording.mp4"));
   CHECK(!contains(bytes_of(folder / "comparison/report.html"), "data:video"));
 }

@@ -168,7 +168,7 @@ TEST_CASE("to_yaml writes each key once, and sections as blocks") {
 
 TEST_CASE("every preset can be read and written") {
   int presets = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(source_folder() / "experiments")) {
+  for (const auto& entry : fs::directory_iterator(source_folder() / "experiments")) {
     if (entry.path().extension() != ".yaml") continue;
     ++presets;
     INFO("preset: " << entry.path().filename().string());
@@ -195,7 +195,7 @@ TEST_CASE("a missing or unreadable file is named") {
   CHECK(message_of<InputError>([&] { read_config(folder.path); }) ==
         folder.path.string() + ": not a regular file");
 
-  const std::filesystem::path file = folder.path / "x.yaml";
+  const fs::path file = folder.path / "x.yaml";
   std::ofstream(file) << "name: tiny\nsede: 3\n";
   CHECK(message_of<InputError>([&] { read_config(file); }) ==
         file.string() + ":2:1: unknown key 'sede'; did you mean 'seed'?");
@@ -203,8 +203,8 @@ TEST_CASE("a missing or unreadable file is named") {
 
 TEST_CASE("a configuration must be a regular file of at most a megabyte") {
   const TemporaryFolder folder;
-  const std::filesystem::path path = folder.path / "there.yaml";
-  const auto fault = [&](const std::filesystem::path& of) {
+  const fs::path path = folder.path / "there.yaml";
+  const auto fault = [&](const fs::path& of) {
     return message_of<InputError>([&] { read_config(of); });
   };
   for_each_special_file(path,
@@ -226,8 +226,7 @@ TEST_CASE("a configuration has at most 50000 keys and values") {
   };
   std::string keys;
   for (int i = 0; i < 25'000; ++i) keys += fmt::format("key{}: 1\n", i);
-  CHECK(contains(message(keys), "x.yaml:25000:"));
-  CHECK(contains(message(keys), ": more than 50000 keys and values"));
+  check_contains(message(keys), {"x.yaml:25000:", ": more than 50000 keys and values"});
   CHECK(contains(message("no_such_key: 1\n"), "x.yaml:1:1: unknown key"));
   CHECK(contains(message(list(49'997)), "makes this a study"));  // the list, its key and the file
   CHECK(contains(message(list(49'998)), "more than 50000"));
@@ -241,8 +240,7 @@ TEST_CASE("an error shows only the beginning, the end and the length of a long t
     CAPTURE(key);
     const std::string fault = override_message(key + ("=" + name));
     CHECK(fault.size() < 2'000);
-    CHECK(contains(fault, "characters) ..."));
-    CHECK(contains(fault, "'" + shown + "'"));
+    check_contains(fault, {"characters) ...", "'" + shown + "'"});
   }
   for (const std::string& text : {name, name + "=1", name + ": 1", "vary=" + name})
     CHECK(override_message(text).size() < 1'000);

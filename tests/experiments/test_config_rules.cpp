@@ -83,10 +83,9 @@ const std::vector<Overrides> kUnread = {
 };
 
 bool names_a_setting(const std::string& text) {
-  const std::vector<std::string> keys = setting_keys();
-  return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
-    return key.find('.') != std::string::npos && text.find(key) != std::string::npos;
-  });
+  const Names keys = setting_keys();
+  return std::ranges::any_of(
+      keys, [&](const std::string& key) { return contains(key, ".") && contains(text, key); });
 }
 
 }  // namespace
@@ -149,68 +148,73 @@ TEST_CASE("consistent settings are accepted") {
       {"attention.glimpse.kind=hard_categorical", "attention.glimpse.addressing=content",
        "attention.glimpse.score=dot", "model.hidden_size=96", "model.feature_size=96"}};
   for (const Overrides& overrides : together) CHECK(message("", overrides) == "nothing thrown");
+  parse(
+      "training: {batch_size: 96, lane_size: 48}\nreinforce: {rollouts: 3, advantage: "
+      "leave_one_out}");
+  parse("reinforce: {entropy: 0.1}\nattention: {glimpse: {learn_std: true}}");
+  parse("data: {source: folder, path: /digits, size: 20}");
+  parse("scene: {kind: centered, num_distractors: 0, num_digits: 2, label: pair}");
+  const Config slow = parse("training: {learning_rate: 1e-6, schedule: exponential}");
+  CHECK(slow.agent.training.optimizer.final_learning_rate == doctest::Approx(1e-8));
 }
 
 TEST_CASE("attention over states, its score and the task must be consistent") {
-  const auto with = [](const std::string& scene, Overrides more) {
-    more.insert(more.begin(), "scene.kind=" + scene);
-    return message("", more);
+  const auto fault = [](const std::string& scene, const Overrides& more) {
+    return message("", with({"scene.kind=" + scene}, more));
   };
   const std::string attend = "attention.hidden.kind=attend";
-  check_starts(with("cluttered", {attend, "attention.hidden.query=none"}),
+  check_starts(fault("cluttered", {attend, "attention.hidden.query=none"}),
                "override 'attention.hidden.query=none': attention.hidden.query: none, but "
                "attention.hidden.score: general needs one");
-  check_starts(with("cluttered", {attend, "attention.hidden.score=location_free"}),
+  check_starts(fault("cluttered", {attend, "attention.hidden.score=location_free"}),
                "override 'attention.hidden.score=location_free': attention.hidden.query: last, "
                "but attention.hidden.score: location_free takes none");
-  CHECK(with("cluttered", {attend, "attention.hidden.score=location_free",
-                           "attention.hidden.query=none"}) == "nothing thrown");
-  CHECK(with("transcribe", {attend, "attention.hidden.score=location_free"}) == "nothing thrown");
+  CHECK(fault("cluttered", {attend, "attention.hidden.score=location_free",
+                            "attention.hidden.query=none"}) == "nothing thrown");
+  CHECK(fault("transcribe", {attend, "attention.hidden.score=location_free"}) == "nothing thrown");
 
   const std::string whole = "attention.glimpse.kind=whole";
   for (const std::string score : {"dot", "scaled_dot"}) {
     const Overrides unequal = {whole, attend, "attention.hidden.score=" + score,
                                "decoder.hidden_size=96"};
-    CHECK(with("digits_to_words", unequal) ==
+    CHECK(fault("digits_to_words", unequal) ==
           fmt::format("override 'attention.hidden.score={0}': attention.hidden.score: {0} needs "
                       "decoder.hidden_size: 96 and model.hidden_size: 256 to be equal; allowed "
                       "where they are not: general, additive, location_free",
                       score));
   }
-  check_starts(with("digits_to_words", {whole, "attention.hidden.kind=self"}),
+  check_starts(fault("digits_to_words", {whole, "attention.hidden.kind=self"}),
                "override 'attention.hidden.kind=self': attention.hidden.kind: self reads once");
   check_starts(
-      with("digits_to_words", {}),
+      fault("digits_to_words", {}),
       "override 'scene.kind=digits_to_words': attention.glimpse.kind: hard_gaussian cannot "
       "look at");
 }
 
 TEST_CASE("a scan of a bag has one glimpse per digit") {
-  const auto with = [](const std::string& glimpses, const std::string& kind) {
+  const auto fault = [](const std::string& glimpses, const std::string& kind) {
     return message("", {"scene.kind=bag", "scene.num_digits=4", "attention.glimpse.kind=" + kind,
                         "attention.glimpse.num_glimpses=" + glimpses});
   };
-  CHECK(with("4", "scan") == "nothing thrown");
-  CHECK(with("6", "hard_gaussian") == "nothing thrown");
-  check_starts(with("6", "scan"),
+  CHECK(fault("4", "scan") == "nothing thrown");
+  CHECK(fault("6", "hard_gaussian") == "nothing thrown");
+  check_starts(fault("6", "scan"),
                "override 'attention.glimpse.num_glimpses=6': attention.glimpse.num_glimpses: 6 of "
                "attention.glimpse.kind: scan miss the tiles");
 }
 
 TEST_CASE("catch needs an agent that acts, and episodes long enough for a ball to land") {
-  const Overrides plays = {"scene.kind=catch", "scene.canvas=[24, 24]"};
-  const auto with = [&](Overrides more) {
-    more.insert(more.begin(), plays.begin(), plays.end());
-    return message("", more);
+  const auto fault = [&](const Overrides& more) {
+    return message("", with({"scene.kind=catch", "scene.canvas=[24, 24]"}, more));
   };
-  check_starts(with({}),
+  check_starts(fault({}),
                "override 'scene.canvas=[24, 24]': attention.glimpse.num_glimpses: 8 ends");
   const std::string long_enough = "attention.glimpse.num_glimpses=23";
-  CHECK(with({long_enough}) == "nothing thrown");
+  CHECK(fault({long_enough}) == "nothing thrown");
   for (const std::string kind : {"whole", "soft_gaussian"})
-    check_starts(with({long_enough, "attention.glimpse.kind=" + kind}),
+    check_starts(fault({long_enough, "attention.glimpse.kind=" + kind}),
                  "override 'attention.glimpse.kind=" + kind + "': scene.kind: catch moves");
-  check_starts(with({long_enough, "model.kind=mlp"}),
+  check_starts(fault({long_enough, "model.kind=mlp"}),
                "override 'model.kind=mlp': scene.kind: catch");
 }
 
@@ -240,35 +244,9 @@ TEST_CASE("a temperature is a positive number or a ramp between such") {
 }
 
 TEST_CASE("a kind sets the defaults of dependent settings, but not explicit ones") {
-  const auto settled = [](const std::string& kind, Overrides overrides = {}) {
-    overrides.insert(overrides.begin(), "attention.glimpse.kind=" + kind);
-    return parse("", overrides).agent.glimpse;
-  };
-  CHECK(settled("hard_categorical").addressing == "location");
-  CHECK(settled("hard_categorical").expect == "none");
-  CHECK(settled("soft_grid").addressing == "content");
-  CHECK(settled("soft_grid").expect == "features");
-  CHECK(settled("soft_grid").first == "random");
-  CHECK(settled("soft_gaussian").addressing == "none");
-  CHECK(settled("soft_gaussian").first == "learned");
-  CHECK(settled("hard_gaussian").addressing == "none");
-  CHECK(settled("hard_categorical", {"attention.glimpse.addressing=content"}).addressing ==
-        "content");
-  const GlimpseConfig soft = settled(
-      "soft_grid", {"attention.glimpse.addressing=location", "attention.glimpse.expect=pixels"});
-  CHECK(soft.addressing == "location");
-  CHECK(soft.expect == "pixels");
-}
-
-TEST_CASE("settings that agree are accepted") {
-  parse(
-      "training: {batch_size: 96, lane_size: 48}\nreinforce: {rollouts: 3, advantage: "
-      "leave_one_out}");
-  parse("reinforce: {entropy: 0.1}\nattention: {glimpse: {learn_std: true}}");
-  parse("data: {source: folder, path: /digits, size: 20}");
-  parse("scene: {kind: centered, num_distractors: 0, num_digits: 2, label: pair}");
-  const Config slow = parse("training: {learning_rate: 1e-6, schedule: exponential}");
-  CHECK(slow.agent.training.optimizer.final_learning_rate == doctest::Approx(1e-8));
+  const std::string kind = "attention.glimpse.kind=soft_grid";
+  CHECK(parse("", {kind}).agent.glimpse.expect == "features");
+  CHECK(parse("", {kind, "attention.glimpse.expect=pixels"}).agent.glimpse.expect == "pixels");
 }
 
 }  // namespace saccade

@@ -14,8 +14,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct ThreeErrors {
   double value, low, high;
 };
@@ -139,7 +137,7 @@ TEST_CASE("a comparison is named after its runs if they share a name") {
   tiny.train("a", {"name=same", "training.episodes=16"});
   tiny.train("b", {"name=same", "model.core=gru", "training.episodes=16"});
   tiny.train("c", {"name=other", "model.core=rnn", "training.episodes=16"});
-  const auto name = [&](const std::vector<std::string>& folders) {
+  const auto name = [&](const Names& folders) {
     std::vector<fs::path> paths;
     for (const std::string& folder : folders) paths.push_back(tiny.path / folder);
     return gather(paths).name;

@@ -17,10 +17,8 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
 using Reply = HttpServer::Reply;
 using Request = HttpServer::Request;
-using AnswerSpec = std::vector<std::string>;
 using Files = std::map<std::string, std::string>;  // name -> bytes
 
 PublishedFile published(const TemporaryFolder& scratch, const std::string& name,
@@ -100,10 +98,10 @@ TEST_CASE("a dataset is downloaded, and its archives are unpacked and removed") 
   Published set;
   CHECK(set.get());
   CHECK(set.there() == kAll);
-  const AnswerSpec answer_spec = set.server.answer_spec();
-  CHECK(answer_spec == AnswerSpec{"/one", "/two", "/all.zip"});
+  const Names requests = set.server.requests();
+  CHECK(requests == Names{"/one", "/two", "/all.zip"});
   CHECK(set.get());  // nothing left to do
-  CHECK(set.server.answer_spec() == answer_spec);
+  CHECK(set.server.requests() == requests);
   CHECK(set.there() == kAll);
 }
 
@@ -114,9 +112,9 @@ TEST_CASE("existing files are kept, missing ones are downloaded") {
   fs::remove(set.folder.path / "set" / "three");
   put_bytes(set.folder.path / "set" / "four", "mine");
   CHECK(set.get());
-  const AnswerSpec answer_spec = set.server.answer_spec();
-  REQUIRE(answer_spec.size() >= 3);
-  CHECK(AnswerSpec(answer_spec.begin() + 3, answer_spec.end()) == AnswerSpec{"/two", "/all.zip"});
+  const Names requests = set.server.requests();
+  REQUIRE(requests.size() >= 3);
+  CHECK(Names(requests.begin() + 3, requests.end()) == Names{"/two", "/all.zip"});
   Files all = kAll;
   all["four"] = "mine";
   CHECK(set.there() == all);
@@ -129,8 +127,7 @@ TEST_CASE("a file that differs from the published one is replaced only with forc
   fs::create_directories(set.folder.path / "set");
   put_bytes(set.folder.path / "set" / "one", "FIRST");
   const std::string fault = set.fault<InputError>();
-  CHECK(contains(fault, (set.folder.path / "set" / "one").string()));
-  CHECK(contains(fault, "--force replaces it"));
+  check_contains(fault, {(set.folder.path / "set" / "one").string(), "--force replaces it"});
   CHECK(set.there() == Files{{"one", "FIRST"}});
   CHECK(set.get(/*force=*/true));
   CHECK(set.there() == kAll);
@@ -141,7 +138,7 @@ TEST_CASE("an archive that is already in the folder is unpacked and kept") {
   fs::create_directories(set.folder.path / "set");
   put_bytes(set.folder.path / "set" / "all.zip", set.on_server["all.zip"]);
   CHECK(set.get());
-  CHECK(set.server.answer_spec() == AnswerSpec{"/one", "/two"});
+  CHECK(set.server.requests() == Names{"/one", "/two"});
   Files all = kAll;
   all["all.zip"] = set.on_server["all.zip"];
   CHECK(set.there() == all);
@@ -152,11 +149,11 @@ TEST_CASE("a mirror is used instead of the published places") {
   const std::string mirror = set.server.url("/copies");
   for (PublishedFile& file : set.files) file.urls = {"http://127.0.0.1:1/nobody"};
   CHECK(set.get(false, mirror));
-  CHECK(set.server.answer_spec() == AnswerSpec{"/copies/one", "/copies/two", "/copies/all.zip"});
+  CHECK(set.server.requests() == Names{"/copies/one", "/copies/two", "/copies/all.zip"});
   CHECK(set.there() == kAll);
   fs::remove_all(set.folder.path / "set");
   CHECK(set.get(false, mirror + "/"));
-  CHECK(set.server.answer_spec().size() == 6);
+  CHECK(set.server.requests().size() == 6);
   CHECK(contains(set.fault<InputError>(false, "ftp://host/copies"), "--mirror ftp://host/copies"));
 }
 
@@ -235,19 +232,18 @@ TEST_CASE("saccade data downloads into the cache folder, and exits with 1 on fai
       run_saccade(typed.path, {"data", "fashion", "--mirror", server.url("/copies")});
   CHECK(refused.code == 1);
   CHECK(refused.out == "");
-  CHECK(server.answer_spec() == AnswerSpec{"/copies/train-images-idx3-ubyte.gz"});
-  CHECK(contains(refused.err, "saccade: download of train-images-idx3-ubyte.gz failed:\n"));
-  CHECK(contains(refused.err, "put them into " + (typed.path / "cache/saccade/fashion").string()));
-  CHECK(
-      contains(refused.err, "SHA-256 a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc"));
+  CHECK(server.requests() == Names{"/copies/train-images-idx3-ubyte.gz"});
+  check_contains(refused.err,
+                 {"saccade: download of train-images-idx3-ubyte.gz failed:\n",
+                  "put them into " + (typed.path / "cache/saccade/fashion").string(),
+                  "SHA-256 a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc"});
 
   const std::string dead = HttpServer::dead_url("/");
   const Program::Result offline =
       run_saccade(typed.path, {"data", "cifar10", "--mirror", dead, "--out", "here"});
   CHECK(offline.code == 1);
-  CHECK(contains(offline.err, dead + "cifar-10-binary.tar.gz: Failed to connect"));
-  CHECK(contains(offline.err, "put them into here:"));
-  CHECK(contains(offline.err, "unpacks"));
+  check_contains(offline.err, {dead + "cifar-10-binary.tar.gz: Failed to connect",
+                               "put them into here:", "unpacks"});
 }
 
 TEST_CASE("an interrupted saccade data keeps the part and exits with 130") {

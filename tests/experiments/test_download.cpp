@@ -13,10 +13,8 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
 using Reply = HttpServer::Reply;
 using Request = HttpServer::Request;
-using AnswerSpec = std::vector<std::string>;
 
 // 100,000 bytes with a long period.
 std::string some_bytes() {
@@ -37,13 +35,17 @@ struct Wanted {
     fs::remove(folder.path / "published");
   }
 
-  bool get(std::vector<std::string> urls, int stall = 30) {
+  bool get(Names urls, int stall = 30) {
     file.urls = std::move(urls);
     DownloadProgress none;
     return download(file, none, stop, stall);
   }
-  std::string fault(const std::vector<std::string>& urls, int stall = 30) {
+  std::string fault(const Names& urls, int stall = 30) {
     return message_of<DownloadFailure>([&] { get(urls, stall); });
+  }
+  void check_gets(const Names& urls, int stall = 30) {
+    CHECK(get(urls, stall));
+    check_there();
   }
   fs::path part() const { return folder.path / "file.part"; }
   void check_there() const {
@@ -101,7 +103,7 @@ TEST_CASE("a file is downloaded and its progress reported") {
   wanted.check_there();
   CHECK(heard.last == 100'000);
   CHECK(heard.from == server.url("/file"));
-  CHECK(server.answer_spec() == AnswerSpec{"/file"});
+  CHECK(server.requests() == Names{"/file"});
 }
 
 TEST_CASE("an interrupted download is resumed from the same place") {
@@ -111,53 +113,46 @@ TEST_CASE("an interrupted download is resumed from the same place") {
     if (request.range_begin.value_or(0) < 60'000) reply.breaks_off = 30'000;
     return reply;
   });
-  CHECK(wanted.get({server.url("/file")}));
-  wanted.check_there();
-  CHECK(server.answer_spec() == AnswerSpec{"/file", "/file from 30000", "/file from 60000"});
+  wanted.check_gets({server.url("/file")});
+  CHECK(server.requests() == Names{"/file", "/file from 30000", "/file from 60000"});
 }
 
 TEST_CASE("a part left by an earlier call is resumed") {
   Wanted wanted;
   put_bytes(wanted.part(), wanted.bytes.substr(0, 700));
   const HttpServer server = good(wanted);
-  CHECK(wanted.get({server.url("/file")}));
-  wanted.check_there();
-  CHECK(server.answer_spec() == AnswerSpec{"/file from 700"});
+  wanted.check_gets({server.url("/file")});
+  CHECK(server.requests() == Names{"/file from 700"});
 }
 
 TEST_CASE("a complete part is not requested again, a wrong or overlong one starts anew") {
   Wanted wanted;
   const HttpServer server = good(wanted);
   put_bytes(wanted.part(), wanted.bytes);
-  CHECK(wanted.get({server.url("/file")}));
-  wanted.check_there();
-  CHECK(server.answer_spec().empty());
+  wanted.check_gets({server.url("/file")});
+  CHECK(server.requests().empty());
 
   for (const std::string& wrong : {std::string(100'000, 'x'), wanted.bytes + "x"}) {
     fs::remove(wanted.file.target);
     put_bytes(wanted.part(), wrong);
-    CHECK(wanted.get({server.url("/again")}));
-    wanted.check_there();
-    CHECK(server.answer_spec().back() == "/again");
+    wanted.check_gets({server.url("/again")});
+    CHECK(server.requests().back() == "/again");
   }
   // The rest of the file only fits the right beginning.
   fs::remove(wanted.file.target);
   put_bytes(wanted.part(), std::string(500, 'x'));
-  CHECK(wanted.get({server.url("/file")}));
-  wanted.check_there();
-  const AnswerSpec answer_spec = server.answer_spec();
-  REQUIRE(answer_spec.size() >= 2);
-  CHECK(AnswerSpec(answer_spec.end() - 2, answer_spec.end()) ==
-        AnswerSpec{"/file from 500", "/file"});
+  wanted.check_gets({server.url("/file")});
+  const Names requests = server.requests();
+  REQUIRE(requests.size() >= 2);
+  CHECK(Names(requests.end() - 2, requests.end()) == Names{"/file from 500", "/file"});
 }
 
 TEST_CASE("a server that cannot send a range sends the whole file") {
   Wanted wanted;
   HttpServer server([&](const Request&) { return Reply{.body = wanted.bytes}; });
   put_bytes(wanted.part(), wanted.bytes.substr(0, 700));
-  CHECK(wanted.get({server.url("/file")}));
-  wanted.check_there();
-  CHECK(server.answer_spec() == AnswerSpec{"/file from 700", "/file"});
+  wanted.check_gets({server.url("/file")});
+  CHECK(server.requests() == Names{"/file from 700", "/file"});
 }
 
 TEST_CASE("a wrong length from a server is detected") {
@@ -169,15 +164,13 @@ TEST_CASE("a wrong length from a server is detected") {
       if (!request.range_begin) reply.length = wanted.bytes.size();
       return reply;
     });
-    CHECK(wanted.get({server.url("/file"), honest.url("/file")}));
-    wanted.check_there();
+    wanted.check_gets({server.url("/file"), honest.url("/file")});
   }
   SUBCASE("it says less than it sends") {
     HttpServer server([&](const Request&) { return Reply{.body = wanted.bytes, .length = 10}; });
     CHECK(contains(wanted.fault({server.url("/file")}), "another file: 10 bytes, not 100000"));
     wanted.check_nothing();
-    CHECK(wanted.get({server.url("/file"), honest.url("/file")}));
-    wanted.check_there();
+    wanted.check_gets({server.url("/file"), honest.url("/file")});
   }
   SUBCASE("it sends more than the file has") {
     HttpServer server([&](const Request&) { return Reply{.body = wanted.bytes + "more"}; });
@@ -195,8 +188,7 @@ TEST_CASE("wrong contents are discarded and the next place is asked") {
                  server.url("/file") + ": another file: its SHA-256 is "));
   wanted.check_nothing();
   const HttpServer honest = good(wanted);
-  CHECK(wanted.get({server.url("/file"), honest.url("/file")}));
-  wanted.check_there();
+  wanted.check_gets({server.url("/file"), honest.url("/file")});
 }
 
 TEST_CASE("redirects are followed, but only to http and https") {
@@ -208,9 +200,8 @@ TEST_CASE("redirects are followed, but only to http and https") {
     if (request.path == "/circle") return {.status = 307, .headers = {"Location: /circle"}};
     return HttpServer::file(request, wanted.bytes);
   });
-  CHECK(wanted.get({server.url("/old")}));
-  wanted.check_there();
-  CHECK(server.answer_spec() == AnswerSpec{"/old", "/new"});
+  wanted.check_gets({server.url("/old")});
+  CHECK(server.requests() == Names{"/old", "/new"});
   fs::remove(wanted.file.target);
   CHECK(contains(wanted.fault({server.url("/away")}), "Protocol \"file\" not supported"));
   CHECK(contains(wanted.fault({server.url("/circle")}), "redirects"));
@@ -226,18 +217,15 @@ TEST_CASE("if a place lacks the file, the next one continues the part") {
     return reply;
   });
   const HttpServer server = good(wanted);
-  CHECK(wanted.get({missing.url("/a"), broken.url("/b"), server.url("/c")}));
-  wanted.check_there();
-  CHECK(missing.answer_spec() == AnswerSpec{"/a"});
-  CHECK(server.answer_spec() == AnswerSpec{"/c from 5000"});
+  wanted.check_gets({missing.url("/a"), broken.url("/b"), server.url("/c")});
+  CHECK(missing.requests() == Names{"/a"});
+  CHECK(server.requests() == Names{"/c from 5000"});
 
   fs::remove(wanted.file.target);
   const std::string dead = HttpServer::dead_url("/d");
   const std::string fault = wanted.fault({missing.url("/a"), broken.url("/b"), dead});
-  CHECK(
-      contains(fault, "download of file failed:\n  " + missing.url("/a") + ": HTTP status 404\n"));
-  CHECK(contains(fault, "\n  " + broken.url("/b") + ": "));
-  CHECK(contains(fault, "\n  " + dead + ": Failed to connect"));
+  check_contains(fault, {"download of file failed:\n  " + missing.url("/a") + ": HTTP status 404\n",
+                         "\n  " + broken.url("/b") + ": ", "\n  " + dead + ": Failed to connect"});
   CHECK(fs::file_size(wanted.part()) == 5'000);  // to be resumed
 }
 
@@ -250,12 +238,11 @@ TEST_CASE("a server that stops sending is given up") {
     return reply;
   });
   const HttpServer server = good(wanted);
-  std::vector<std::string> urls(5, server.url("/file"));  // any of them may be slow under load
+  Names urls(5, server.url("/file"));  // any of them may be slow under load
   urls.insert(urls.begin(), silent.url("/file"));
-  CHECK(wanted.get(urls, /*stall=*/2));
-  wanted.check_there();
-  CHECK(silent.answer_spec() == AnswerSpec{"/file", "/file from 2000"});
-  CHECK(server.answer_spec().front() == "/file from 2000");
+  wanted.check_gets(urls, /*stall=*/2);
+  CHECK(silent.requests() == Names{"/file", "/file from 2000"});
+  CHECK(server.requests().front() == "/file from 2000");
 }
 
 // No clock is involved: without the rule the download would continue until stopped, after far more
@@ -281,7 +268,7 @@ TEST_CASE("a server that sends only a few bytes per second is given up") {
                      ": slower than 1000 bytes a second for 2 s; the same command "
                      "continues the download");
   CHECK_FALSE(wanted.stop);
-  CHECK(slow.answer_spec() == AnswerSpec{"/file"});  // not asked again
+  CHECK(slow.requests() == Names{"/file"});  // not asked again
   CHECK(fs::file_size(wanted.part()) > 0);
   CHECK(fs::file_size(wanted.part()) < kFarTooMany);
 }
@@ -292,7 +279,7 @@ TEST_CASE("a download's part file must be a regular file") {
   const EmptyPipe pipe(wanted.part());
   CHECK(message_of<InputError>([&] { wanted.get({server.url("/file")}); }) ==
         wanted.part().string() + ": not a regular file");
-  CHECK(server.answer_spec().empty());
+  CHECK(server.requests().empty());
 }
 
 TEST_CASE("a stopped download keeps its part") {
@@ -312,7 +299,7 @@ TEST_CASE("a stopped download keeps its part") {
   wanted.file.urls = {server.url("/file"), server.url("/next")};
   CHECK_FALSE(download(wanted.file, stops, wanted.stop));
   CHECK(bytes_of(wanted.part()) == wanted.bytes.substr(0, 3'000));
-  CHECK(server.answer_spec() == AnswerSpec{"/file"});
+  CHECK(server.requests() == Names{"/file"});
 }
 
 TEST_CASE("an invalid URL is refused") {
@@ -334,8 +321,7 @@ TEST_CASE("two processes cannot download the same part") {
   CHECK(message_of<std::runtime_error>([&] { wanted.get({server.url("/file")}); }) ==
         wanted.part().string() + ": another process is downloading it");
   close(held);
-  CHECK(wanted.get({server.url("/file")}));
-  wanted.check_there();
+  wanted.check_gets({server.url("/file")});
 
   wanted.file.target = wanted.folder.path / "none" / "file";
   CHECK(contains(message_of<std::runtime_error>([&] { wanted.get({server.url("/file")}); }),

@@ -1,6 +1,6 @@
 #include "experiments/comparison/drawing_picture.h"
 #include "experiments/comparison/drawing_svg.h"
-#include "experiments/pictures/colours.h"
+#include "tests/experiments/pixels.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {
@@ -25,17 +25,17 @@ Drawing every_form() {
 
 TEST_CASE("an SVG drawing has an element for each shape") {
   const std::string svg = svg_of(every_form(), "what & why");
-  for (const char* part :
-       {"<svg viewBox=\"0 0 100 60\"", "role=\"img\" aria-label=\"what &amp; why\"",
-        "<polyline class=\"ink\" points=\"5,5 25,5 25,15\" stroke-width=\"2\"/>",
-        "<polygon class=\"v1 variant of-v1\" opacity=\"0.25\" points=\"40,2 60,2 60,22 40,22\"/>",
-        "<rect class=\"full-cell\" opacity=\"0.5\" x=\"70\" y=\"2\" width=\"20\" height=\"20\"/>",
-        "<circle class=\"v8 variant\" cx=\"10\" cy=\"40\" r=\"6\"/>",
-        "font-size=\"13.89\" text-anchor=\"middle\" font-weight=\"bold\">a&lt;b</text>",
-        "<image x=\"70\" y=\"30\" width=\"20\" height=\"10\"", "href=\"data:image/png;base64,",
-        "<title>one\n&lt;two&gt;</title>", "type=\"checkbox\" checked class=\"v1\"",
-        "aria-label=\"&quot;soft&quot;\""})
-    CHECK_MESSAGE(contains(svg, part), part);
+  check_contains(
+      svg,
+      {"<svg viewBox=\"0 0 100 60\"", "role=\"img\" aria-label=\"what &amp; why\"",
+       "<polyline class=\"ink\" points=\"5,5 25,5 25,15\" stroke-width=\"2\"/>",
+       "<polygon class=\"v1 variant of-v1\" opacity=\"0.25\" points=\"40,2 60,2 60,22 40,22\"/>",
+       "<rect class=\"full-cell\" opacity=\"0.5\" x=\"70\" y=\"2\" width=\"20\" height=\"20\"/>",
+       "<circle class=\"v8 variant\" cx=\"10\" cy=\"40\" r=\"6\"/>",
+       "font-size=\"13.89\" text-anchor=\"middle\" font-weight=\"bold\">a&lt;b</text>",
+       "<image x=\"70\" y=\"30\" width=\"20\" height=\"10\"", "href=\"data:image/png;base64,",
+       "<title>one\n&lt;two&gt;</title>", "type=\"checkbox\" checked class=\"v1\"",
+       "aria-label=\"&quot;soft&quot;\""});
 }
 
 TEST_CASE("a printed drawing has the same shapes at the same places") {
@@ -54,20 +54,16 @@ TEST_CASE("a printed drawing has the same shapes at the same places") {
   CHECK(at(10.0, 40.0) == variant_colour(8));
   CHECK(at(75.0, 35.0) == Colour{200, 0, 0});
   CHECK(at(85.0, 35.0) == Colour{0, 200, 0});
-  CHECK(at(2.0, 3.0) == kPaper);  // tooltips are not drawn
-  int inked = 0;
-  for (int y = 80; y < 100; ++y)
-    for (int x = 50; x < 110; ++x) inked += picture.at({x, y}) != kPaper;
-  CHECK(inked > 50);
+  CHECK(at(2.0, 3.0) == kPaper);                    // tooltips are not drawn
+  CHECK(drawn_in(picture, {50, 80, 60, 20}) > 50);  // the words
 }
 
 TEST_CASE("the style sheet has the colours of the print") {
   const std::string css = style_of_drawings(9);
-  CHECK(contains(css, ":root { --paper: #ffffff; }\n.paper { color: var(--paper); }"));
-  CHECK(contains(css, "--ink: #212529;"));
-  CHECK(contains(css, ".v0 { --colour: #0072b2; }"));
-  CHECK(contains(css, ".v7 { --colour: #0072b2; }"));
-  CHECK(contains(css, "input.v8:not(:checked)) .of-v8 { display: none; }"));
+  check_contains(css,
+                 {":root { --paper: #ffffff; }\n.paper { color: var(--paper); }", "--ink: #212529;",
+                  ".v0 { --colour: #0072b2; }", ".v7 { --colour: #0072b2; }",
+                  "input.v8:not(:checked)) .of-v8 { display: none; }"});
   CHECK_FALSE(contains(css, ".v9"));
 }
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "experiments/config/config.h"
-#include "experiments/pictures/colours.h"
 #include "tests/env/digit_fixtures.h"
+#include "tests/experiments/pixels.h"
 
 namespace saccade {
 namespace {
@@ -25,41 +25,13 @@ std::unique_ptr<Task> pictured_task(const std::string& scene) {
       "attention: {glimpse: {kind: random, num_glimpses: 3}}\nscene: " +
           scene,
       "test");
-  Digits digits;
-  digits.train = digits.valid = digits.test = noise_digits(20, 8, 8, 1, 10);
-  for (int c = 0; c < 10; ++c) digits.class_names.push_back(std::to_string(c));
-  return std::make_unique<Task>(config, std::make_shared<const Digits>(std::move(digits)));
+  return std::make_unique<Task>(config, noise_data(20, 1, 10));
 }
-
-// The recording of an agent with zero weights in the first scene.
-struct Recorded {
-  explicit Recorded(const Task& task)
-      : rollout(task.model, task.environments(Split::train)(1, 1)),
-        canvases(zeros<3>(kGlimpses, 1, task.model.canvas().pixels())) {
-    RolloutRequest request = RolloutRequest::of_scenes(0, 1);
-    request.classify_every_step = true;
-    request.canvases = &canvases;
-    rollout.run(std::vector<float>(task.model.layout().size()), request);
-  }
-  Episode episode() { return {rollout, canvases, 0}; }
-
-  Rollout rollout;
-  Tensor<3> canvases;
-};
 
 // Number of pixels that differ between two pictures in the given columns.
 int differing(const Picture& one, const Picture& other, int first, int end) {
-  int count = 0;
-  for (int y = 0; y < one.rows(); ++y)
-    for (int x = first; x < end; ++x) count += one.at({x, y}) != other.at({x, y});
-  return count;
-}
-
-bool shows_colour(const Picture& picture, Colour colour) {
-  for (int y = 0; y < picture.rows(); ++y)
-    for (int x = 0; x < picture.cols(); ++x)
-      if (picture.at({x, y}) == colour) return true;
-  return false;
+  return count_pixels({first, 0, end - first, one.rows()},
+                      [&](Point at) { return one.at(at) != other.at(at); });
 }
 
 // An environment driven by hand.
@@ -99,7 +71,9 @@ struct Played {
 
 TEST_CASE("an environment's picture equals the recording of the same looks and answers") {
   const auto task = pictured_task("{kind: translated, canvas: [20, 30]}");
-  Recorded recorded(*task);
+  // Recorded from an agent with zero weights.
+  PlayedScene recorded(*task, Split::train, std::vector<float>(task->model.layout().size()),
+                       RolloutRequest::of_scenes(0, 1));
   Played played(*task, 1);
   const Answer& answer = *recorded.rollout.answer;
   const auto place = [&](int t, int axis) { return recorded.rollout.look->locations(t, 0, axis); };
@@ -110,7 +84,7 @@ TEST_CASE("an environment's picture equals the recording of the same looks and a
 
   const EpisodePicture panel(*task, "name");
   EnvironmentPicture picture(*task, played.environments, "name");
-  const std::vector<std::int64_t> said = {answer.predictions(0)[0]};
+  const std::vector<std::int64_t> answer_given = {answer.predictions(0)[0]};
   for (int t = 0; t < kGlimpses; ++t) {
     CAPTURE(t);
     const Picture expected = panel.panel(recorded.episode(), t, false), drawn = picture.draw(0);
@@ -121,9 +95,9 @@ TEST_CASE("an environment's picture equals the recording of the same looks and a
     const int bars = expected.cols() - kBars;
     CHECK(differing(expected, drawn, 0, bars) == 0);
     CHECK((differing(expected, drawn, bars, expected.cols()) == 0) == (t == 0));
-    if (t + 1 < kGlimpses) played.step(place(t + 1, 0), place(t + 1, 1), said);
+    if (t + 1 < kGlimpses) played.step(place(t + 1, 0), place(t + 1, 1), answer_given);
   }
-  played.step(0.0F, 0.0F, said);
+  played.step(0.0F, 0.0F, answer_given);
   REQUIRE(played.over[0]);
   const Picture expected = panel.panel(recorded.episode(), kGlimpses - 1, true);
   CHECK(differing(expected, picture.draw(0), 0, expected.cols() - kBars) == 0);
@@ -142,12 +116,12 @@ TEST_CASE("the verdict on an environment is that on its last answer") {
       std::vector<std::int64_t> answer = played.labels;
       if (!right) answer[0] = (answer[0] + 1) % 10;
       for (int t = 0; t < kGlimpses; ++t) {
-        CHECK_FALSE(shows_colour(picture.draw(0), kRightColour));
-        CHECK_FALSE(shows_colour(picture.draw(0), kWrongColour));
+        CHECK_FALSE(has_colour(picture.draw(0), kRightColour));
+        CHECK_FALSE(has_colour(picture.draw(0), kWrongColour));
         played.step(0.5F, 0.5F, answer);
       }
-      CHECK(shows_colour(picture.draw(0), right ? kRightColour : kWrongColour));
-      CHECK_FALSE(shows_colour(picture.draw(0), right ? kWrongColour : kRightColour));
+      CHECK(has_colour(picture.draw(0), right ? kRightColour : kWrongColour));
+      CHECK_FALSE(has_colour(picture.draw(0), right ? kWrongColour : kRightColour));
     }
 }
 

@@ -7,8 +7,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 nlohmann::json eval_json(const fs::path& folder, int scenes = 0, int threads = 1) {
   return to_json(evaluate({.run_folder = folder, .scenes = scenes, .threads = threads}));
 }
@@ -20,12 +18,11 @@ std::string eval_fault(const fs::path& folder) {
 }  // namespace
 
 TEST_CASE("eval reproduces the figures of the run's summary for any number of threads") {
-  const TinyExperiment tiny;
-  const fs::path folder = tiny.train("out");
-  const auto before = contents(folder);
-  const nlohmann::json summary = read_json(folder / "summary.json");
+  const TrainedTiny tiny;
+  const auto before = contents(tiny.run);
+  const nlohmann::json summary = read_json(tiny.run / "summary.json");
   for (const int threads : {1, 2, 4}) {
-    const nlohmann::json document = eval_json(folder, 0, threads);
+    const nlohmann::json document = eval_json(tiny.run, 0, threads);
     CHECK(document.size() == 27);
     for (const auto& [key, value] : document.items()) {
       CAPTURE(key);
@@ -33,15 +30,13 @@ TEST_CASE("eval reproduces the figures of the run's summary for any number of th
       CHECK(summary.at(key) == value);
     }
   }
-  CHECK(contents(folder) == before);
+  CHECK(contents(tiny.run) == before);
 }
 
 TEST_CASE("eval prints the table of the run") {
-  const TinyExperiment tiny;
-  const fs::path folder = tiny.train("out");
-  const nlohmann::json figures = eval_json(folder);
-  const std::vector<std::string> lines =
-      split(to_text(evaluate({.run_folder = folder, .threads = 2}).table), '\n');
+  const TrainedTiny tiny;
+  const nlohmann::json figures = eval_json(tiny.run);
+  const Names lines = split(to_text(evaluate({.run_folder = tiny.run, .threads = 2}).table), '\n');
   REQUIRE(lines.size() == 8);
   CHECK(lines[0].starts_with("  test, 150 scenes "));
   const auto check_row = [&](const std::string& line, const std::string& name,
@@ -66,24 +61,23 @@ TEST_CASE("eval prints the table of the run") {
 }
 
 TEST_CASE("eval uses the requested number of scenes") {
-  const TinyExperiment tiny;
-  const fs::path folder = tiny.train("out");
-  CHECK(eval_json(folder, 40).at("test/scenes") == 40);
-  CHECK(eval_json(folder, 40) != eval_json(folder));
-  CHECK(eval_json(folder, 150) == eval_json(folder));
+  const TrainedTiny tiny;
+  CHECK(eval_json(tiny.run, 40).at("test/scenes") == 40);
+  CHECK(eval_json(tiny.run, 40) != eval_json(tiny.run));
+  CHECK(eval_json(tiny.run, 150) == eval_json(tiny.run));
 }
 
 TEST_CASE("eval reads the best checkpoint, or the last if there is no best yet") {
-  const TinyExperiment tiny;
-  const fs::path folder = tiny.train("out");
-  const nlohmann::json own = eval_json(folder);
+  const TrainedTiny tiny;
+  const nlohmann::json own = eval_json(tiny.run);
   const nlohmann::json other = eval_json(tiny.train("other", {"seed=2"}));
   REQUIRE(other != own);
 
-  fs::copy_file(tiny.path / "other" / kBest, folder / kLast, fs::copy_options::overwrite_existing);
-  CHECK(eval_json(folder) == own);
-  fs::rename(folder / kLast, folder / kBest);
-  CHECK(eval_json(folder) == other);
+  fs::copy_file(tiny.path / "other" / kBest, tiny.run / kLast,
+                fs::copy_options::overwrite_existing);
+  CHECK(eval_json(tiny.run) == own);
+  fs::rename(tiny.run / kLast, tiny.run / kBest);
+  CHECK(eval_json(tiny.run) == other);
 
   RunRequest options = tiny.options("stopped");
   CHECK_FALSE(run(options, true));

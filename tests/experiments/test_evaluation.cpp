@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "attention/policy.h"
 #include "experiments/runs/study.h"
@@ -13,25 +12,33 @@
 namespace saccade {
 namespace {
 
-// Expected statistics of the looks of rollouts, from the digits' boxes in pixels.
+// The share of episodes answered wrongly.
+double error_of(const Rollout& rollout) {
+  int errors = 0;
+  for (int b = 0; b < rollout.episodes(); ++b)
+    errors += rollout.answer->predictions(b)[0] != rollout.answer->labels(b)[0];
+  return static_cast<double>(errors) / rollout.episodes();
+}
+
+// Expected statistics of the looks of a rollout, from the digits' boxes in pixels.
 struct Looks {
   double on_target = 0.0, border = 0.0, distance = 0.0;
 
-  void add(const Rollout& rollout, int rows, int cols) {
+  explicit Looks(const Rollout& rollout) {
     const int steps = static_cast<int>(rollout.look->locations.shape()[0]);
     const double looks = static_cast<double>(steps) * rollout.episodes();
     for (int t = 0; t < steps; ++t)
       for (int b = 0; b < rollout.episodes(); ++b) {
         const SceneFacts& facts = rollout.environment->facts()[b];
         const double x = rollout.look->locations(t, b, 0), y = rollout.look->locations(t, b, 1);
-        const double column = (x + 1) / 2 * cols, row = (y + 1) / 2 * rows;
+        const double column = (x + 1) / 2 * kCols, row = (y + 1) / 2 * kRows;
         double nearest = 1e9;
         bool inside = false;
         for (const Box& box : std::span(facts.boxes).first(facts.num_digits)) {
           inside |= column >= box.x && column <= box.x + box.width && row >= box.y &&
                     row <= box.y + box.height;
-          nearest = std::min(nearest, std::hypot((column - box.x - 0.5 * box.width) / (0.5 * cols),
-                                                 (row - box.y - 0.5 * box.height) / (0.5 * rows)));
+          nearest = std::min(nearest, std::hypot((column - box.x - 0.5 * box.width) / (0.5 * kCols),
+                                                 (row - box.y - 0.5 * box.height) / (0.5 * kRows)));
         }
         on_target += inside / looks;
         border += (std::abs(x) >= 0.98F || std::abs(y) >= 0.98F) / looks;
@@ -54,21 +61,17 @@ TEST_CASE("wilson_interval gives the published values") {
     int errors, count;
     double low, high;
   } table[] = {{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0.0, 0.1611},
-               {1, 29, 0.0061, 0.1718},   {29, 29, 0.8830, 1.0},     {50, 100, 0.4038, 0.5962}};
+               {1, 29, 0.0061, 0.1718},   {29, 29, 0.8830, 1.0},     {50, 100, 0.4038, 0.5962},
+               {0, 1, 0.0, 0.7935},       {1, 1, 0.2065, 1.0}};
   for (const auto& [errors, count, expected_low, expected_high] : table) {
     CAPTURE(errors);
     double low = -1.0, high = -1.0;
     wilson_interval(static_cast<double>(errors) / count, count, low, high);
     CHECK(std::abs(low - expected_low) < 6e-5);
     CHECK(std::abs(high - expected_high) < 6e-5);
+    CHECK((low == 0.0) == (errors == 0));
+    CHECK((high == 1.0) == (errors == count));
   }
-  double low = -1.0, high = -1.0;
-  wilson_interval(0.0, 1, low, high);
-  CHECK(low == 0.0);
-  CHECK(high == doctest::Approx(0.7935).epsilon(1e-4));
-  wilson_interval(1.0, 1, low, high);
-  CHECK(low == doctest::Approx(0.2065).epsilon(1e-4));
-  CHECK(high == 1.0);
 }
 
 TEST_CASE("the interval for repeated images is over the images") {
@@ -247,17 +250,12 @@ TEST_CASE("the deterministic pass counts the same as one batch of all scenes") {
     const TinyTask tiny(overrides);
     const Evaluation found = tiny.evaluate(250, 2);
     const auto batch = tiny.play(250);
-    int errors = 0;
-    for (int b = 0; b < 250; ++b)
-      errors += batch->answer->predictions(b)[0] != batch->answer->labels(b)[0];
-    CHECK(found.error == doctest::Approx(errors / 250.0));
+    CHECK(found.error == doctest::Approx(error_of(*batch)));
     CHECK(found.error > 0.0);
     CHECK(found.images < 250);
     CHECK(found.error_low < found.error);
     CHECK(found.error_high >= found.error);
-    Looks looks;
-    looks.add(*batch, kRows, kCols);
-    check_looks(found, looks);
+    check_looks(found, Looks(*batch));
   }
 }
 
@@ -282,7 +280,7 @@ TEST_CASE("passes average the class probabilities and the shares of their looks"
   std::vector<double> probability(kScenes * classes);
   std::vector<int> labels;
   double border = 0.0, distance = 0.0;
-  int single_errors = 0;
+  double single_error = 0.0;
   for (int pass = 0; pass < kPasses; ++pass) {
     const auto batch = tiny.play(kScenes, request, pass);
     labels.clear();
@@ -290,23 +288,21 @@ TEST_CASE("passes average the class probabilities and the shares of their looks"
     const ConstMatrix p = step(batch->answer->probabilities, 2);
     for (int b = 0; b < kScenes; ++b)
       for (int c = 0; c < classes; ++c) probability[b * classes + c] += p(b, c);
-    for (int b = 0; b < kScenes; ++b)
-      single_errors += batch->answer->predictions(b)[0] != labels[b];
-    Looks looks;
-    looks.add(*batch, kRows, kCols);
+    single_error += error_of(*batch) / kPasses;
+    const Looks looks(*batch);
     border += looks.border / kPasses;
     distance += looks.distance / kPasses;
   }
-  int errors = 0;
+  double error = 0.0;
   for (int b = 0; b < kScenes; ++b) {
     const auto first = probability.begin() + b * classes;
-    errors += std::max_element(first, first + classes) - first != labels[b];
+    if (std::max_element(first, first + classes) - first != labels[b]) error += 1.0 / kScenes;
   }
   const Evaluation found = tiny.evaluate(kScenes, 2, request);
-  CHECK(found.error == doctest::Approx(static_cast<double>(errors) / kScenes));
+  CHECK(found.error == doctest::Approx(error));
   CHECK(found.border == doctest::Approx(border));
   CHECK(found.distance == doctest::Approx(distance));
-  REQUIRE(errors * kPasses != single_errors);  // not the mean of the passes' errors
+  REQUIRE(error != doctest::Approx(single_error));  // not the mean of the passes' errors
 }
 
 TEST_CASE("no kind of glimpse or model depends on the number of workers") {
@@ -371,15 +367,11 @@ TEST_CASE("soft attention can be evaluated by its most probable candidate or by 
     }
     if (sampling == SamplingMode::argmax) CHECK(most_probable == p.rows);
     if (sampling == SamplingMode::sample) CHECK(most_probable < p.rows);
-    int errors = 0;
-    for (int b = 0; b < kScenes; ++b)
-      errors += batch->answer->predictions(b)[0] != batch->answer->labels(b)[0];
     const Evaluation found = tiny.evaluate(kScenes, 2, request);
-    CHECK(found.error == doctest::Approx(static_cast<double>(errors) / kScenes));
-    Looks looks;  // of a one-hot look, the location is its candidate
-    looks.add(*batch, kRows, kCols);
+    CHECK(found.error == doctest::Approx(error_of(*batch)));
+    // Of a one-hot look, the location is its candidate.
     if (sampling == SamplingMode::argmax || sampling == SamplingMode::sample)
-      check_looks(found, looks);
+      check_looks(found, Looks(*batch));
     seen.emplace_back(w.data, w.data + static_cast<std::ptrdiff_t>(w.rows) * w.cols);
   }
   CHECK(seen[0] == seen[1]);
@@ -414,15 +406,9 @@ TEST_CASE("shuffled looks are those of the previous episode") {
           others(t, (b + 1) % kScenes, a) = own(t, b, a);
     batch->run(flat(tiny.weights), {.seed = TinyTask::kSeed, .replay = &others});
     CHECK(batch->look->actions == others);
-    int errors = 0;
-    for (int b = 0; b < kScenes; ++b)
-      errors += batch->answer->predictions(b)[0] != batch->answer->labels(b)[0];
     const Evaluation found = tiny.evaluate(kScenes, 2, {.shuffled = true});
-    CHECK(found.error == doctest::Approx(static_cast<double>(errors) / kScenes));
-    if (kind == "soft_grid") continue;
-    Looks looks;
-    looks.add(*batch, kRows, kCols);
-    check_looks(found, looks);
+    CHECK(found.error == doctest::Approx(error_of(*batch)));
+    if (kind != "soft_grid") check_looks(found, Looks(*batch));
   }
 }
 
@@ -482,13 +468,9 @@ TEST_CASE("the border is at 0.98 and beyond, and looks are counted by glimpse") 
   CHECK(found.on_target_by_glimpse[0] == doctest::Approx(1.0));
   CHECK(found.on_target_by_glimpse[1] < 0.5);
   CHECK(found.on_target_by_glimpse[2] < 0.2);
-  CHECK(found.on_target ==
-        doctest::Approx((found.on_target_by_glimpse[0] + found.on_target_by_glimpse[1] +
-                         found.on_target_by_glimpse[2]) /
-                        3.0));
-  Looks looks;
-  looks.add(*tiny.play(150, {.policy = policy}), kRows, kCols);
-  check_looks(found, looks);
+  const auto& shares = found.on_target_by_glimpse;
+  CHECK(found.on_target == doctest::Approx((shares[0] + shares[1] + shares[2]) / 3.0));
+  check_looks(found, Looks(*tiny.play(150, {.policy = policy})));
 }
 
 TEST_CASE("the synthetic digits make a task without any data") {

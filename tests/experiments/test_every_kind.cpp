@@ -24,11 +24,9 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct Kind {
   std::string name;
-  std::vector<std::string> overrides;
+  Overrides overrides;
 };
 
 std::vector<Kind> every_kind() {
@@ -51,13 +49,8 @@ std::vector<Kind> every_kind() {
   }
 
   // Settings a task needs besides its name.
-  const std::vector<std::string> two = {"scene.canvas=[13, 40]", "scene.num_digits=2",
-                                        "attention.hidden.kind=attend"};
-  const auto with = [](std::vector<std::string> all, const std::vector<std::string>& more) {
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  };
-  const std::map<std::string, std::vector<std::string>> needs = {
+  const Names two = {"scene.canvas=[13, 40]", "scene.num_digits=2", "attention.hidden.kind=attend"};
+  const std::map<std::string, Names> needs = {
       {"bag", two},
       {"transcribe",
        with(two, {"scene.num_distractors=1", "scene.min_digits=1", "decoder.hidden_size=5"})},
@@ -67,9 +60,8 @@ std::vector<Kind> every_kind() {
         "attention.hidden.kind=attend"}}};
   for (const std::string& task : task_kinds()) {
     const auto found = needs.find(task);
-    kinds.push_back(
-        {task, with({"scene.kind=" + task, "scene.num_distractors=0"},
-                    found == needs.end() ? std::vector<std::string>{} : found->second)});
+    kinds.push_back({task, with({"scene.kind=" + task, "scene.num_distractors=0"},
+                                found == needs.end() ? Names{} : found->second)});
   }
   return kinds;
 }
@@ -247,10 +239,9 @@ TEST_CASE("every kind trains, is tested, benchmarked and drawn, and resumes to t
   for (const auto& [kind, own] : every_kind()) {
     CAPTURE(kind);
     // A window larger than the retina's view.
-    std::vector<std::string> overrides = {"attention.glimpse.grid=[2, 3]",
-                                          "attention.glimpse.stride=4",
-                                          "attention.glimpse.filters=9"};
-    overrides.insert(overrides.end(), own.begin(), own.end());
+    const Overrides overrides = with({"attention.glimpse.grid=[2, 3]", "attention.glimpse.stride=4",
+                                      "attention.glimpse.filters=9"},
+                                     own);
     const Task task(read_config(tiny.yaml, overrides));
     const int looks = task.model.num_glimpses();
     if (task.model.look().looks) CHECK(looks == task.config.agent.glimpse.num_glimpses);

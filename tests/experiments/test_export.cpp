@@ -18,8 +18,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 std::string export_fault(const ExportRequest& options) {
   return message_of<InputError>([&] { export_agent(options); });
 }
@@ -70,16 +68,15 @@ TEST_CASE("export --agent writes a run folder with only the averaged weights") {
 }
 
 TEST_CASE("export gives a well-formed model for every core and way of looking") {
-  for (const std::string core : {"rnn", "lstm", "gru", "feedforward", "attention"}) {
+  for (const std::string& core : core_kinds()) {
     CAPTURE(core);
     check_exports({"model.core=" + core, "model.heads=2"});
   }
-  for (const std::string kind : {"hard_gaussian", "hard_categorical", "soft_grid", "soft_gaussian",
-                                 "soft_point", "whole", "random", "center", "scan", "oracle"}) {
+  for (const std::string& kind : glimpse_kinds()) {
     CAPTURE(kind);
     check_exports(with_kind(kind), kind != "random" && kind != "oracle");
   }
-  for (const std::string kind : {"last", "mean", "attend", "self"}) {
+  for (const std::string& kind : hidden_kinds()) {
     CAPTURE(kind);
     check_exports({"attention.hidden.kind=" + kind});
   }
@@ -131,14 +128,14 @@ TEST_CASE("an exported model keeps the weights under their names, and records it
     }
   CHECK(found == layout.parameters().size() - 2);  // except those of an unused baseline
 
-  std::map<std::string, std::string> on_progress;
-  for (const auto& entry : model.metadata_props()) on_progress[entry.key()] = entry.value();
-  CHECK(on_progress.at("saccade.config") == to_yaml(tiny.task.config));
-  CHECK(on_progress.at("saccade.num_glimpses") == "3");
-  CHECK(nlohmann::json::parse(on_progress.at("saccade.classes")).size() ==
+  std::map<std::string, std::string> properties;
+  for (const auto& entry : model.metadata_props()) properties[entry.key()] = entry.value();
+  CHECK(properties.at("saccade.config") == to_yaml(tiny.task.config));
+  CHECK(properties.at("saccade.num_glimpses") == "3");
+  CHECK(nlohmann::json::parse(properties.at("saccade.classes")).size() ==
         static_cast<std::size_t>(tiny.task.model.num_classes()));
   for (const auto& input : model.graph().input())
-    CHECK(on_progress.at("input." + input.name()) == input.doc_string());
+    CHECK(properties.at("input." + input.name()) == input.doc_string());
 }
 
 TEST_CASE("an agent that cannot be expressed in ONNX is refused by its setting") {
@@ -159,21 +156,18 @@ TEST_CASE("an agent that cannot be expressed in ONNX is refused by its setting")
   CHECK(refused(bag, OnnxExtent::episode)
             .starts_with("attention.glimpse.num_glimpses: 3, where an episode of scene.kind: bag"));
   check_exports(bag, /*unrolls=*/false);
-  Overrides full = bag;
-  full.push_back("attention.glimpse.num_glimpses=2");
-  check_exports(full);
+  check_exports(with(bag, {"attention.glimpse.num_glimpses=2"}));
   CHECK(refused(with_kind("oracle"), OnnxExtent::episode)
             .starts_with("attention.glimpse.kind: oracle does not look by itself"));
 }
 
 TEST_CASE("export writes the averaged weights of the best checkpoint atomically") {
-  const TinyExperiment tiny;
-  const fs::path folder = tiny.train("out");
-  const auto before = contents(folder);
+  const TrainedTiny tiny;
+  const auto before = contents(tiny.run);
   const fs::path npz = tiny.path / "weights.npz", onnx = tiny.path / "agent.onnx";
-  CHECK(export_agent({.run_folder = folder, .npz = npz, .onnx = onnx}) == std::vector{npz, onnx});
-  CHECK(contents(folder) == before);
-  const Trained trained(folder);
+  CHECK(export_agent({.run_folder = tiny.run, .npz = npz, .onnx = onnx}) == std::vector{npz, onnx});
+  CHECK(contents(tiny.run) == before);
+  const Trained trained(tiny.run);
   const ReadNpz arrays(npz);
   CHECK(arrays.names().size() == trained.task.model.layout().parameters().size());
   for (const Parameter& p : trained.task.model.layout().parameters()) {
@@ -185,28 +179,28 @@ TEST_CASE("export writes the averaged weights of the best checkpoint atomically"
   }
 
   const std::string first = bytes_of(onnx);
-  CHECK(contains(export_fault({.run_folder = folder, .onnx = onnx}), "agent.onnx: exists already"));
-  const fs::path fresh = tiny.path / "fresh.npz";
   CHECK(
-      contains(export_fault({.run_folder = folder, .npz = fresh, .onnx = onnx}), "exists already"));
+      contains(export_fault({.run_folder = tiny.run, .onnx = onnx}), "agent.onnx: exists already"));
+  const fs::path fresh = tiny.path / "fresh.npz";
+  CHECK(contains(export_fault({.run_folder = tiny.run, .npz = fresh, .onnx = onnx}),
+                 "exists already"));
   CHECK_FALSE(fs::exists(fresh));
-  export_agent({.run_folder = folder, .onnx = onnx, .unrolled = true, .force = true});
+  export_agent({.run_folder = tiny.run, .onnx = onnx, .unrolled = true, .force = true});
   CHECK((bytes_of(onnx) != first));
-  export_agent({.run_folder = folder / kBest, .onnx = onnx, .force = true});
+  export_agent({.run_folder = tiny.run / kBest, .onnx = onnx, .force = true});
   CHECK((bytes_of(onnx) == first));
 }
 
 TEST_CASE("export refuses invalid requests before writing anything") {
-  const TinyExperiment tiny;
-  const fs::path folder = tiny.train("out", {"attention.glimpse.kind=random"});
+  const TrainedTiny tiny({"attention.glimpse.kind=random"});
   const fs::path npz = tiny.path / "weights.npz", onnx = tiny.path / "agent.onnx";
-  CHECK(export_fault({.run_folder = folder}) ==
+  CHECK(export_fault({.run_folder = tiny.run}) ==
         "saccade export: nothing to write; allowed: --npz FILE, --onnx FILE, --agent DIR");
-  CHECK(contains(export_fault({.run_folder = folder, .npz = npz, .unrolled = true}),
+  CHECK(contains(export_fault({.run_folder = tiny.run, .npz = npz, .unrolled = true}),
                  "--unrolled: has no effect"));
-  CHECK(contains(export_fault({.run_folder = folder, .npz = onnx}),
+  CHECK(contains(export_fault({.run_folder = tiny.run, .npz = onnx}),
                  "unknown suffix '.onnx'; allowed: .npz"));
-  CHECK(contains(export_fault({.run_folder = folder, .npz = npz, .onnx = onnx, .unrolled = true}),
+  CHECK(contains(export_fault({.run_folder = tiny.run, .npz = npz, .onnx = onnx, .unrolled = true}),
                  "attention.glimpse.kind: random does not look by itself"));
   CHECK_FALSE(fs::exists(npz));
   CHECK_FALSE(fs::exists(onnx));

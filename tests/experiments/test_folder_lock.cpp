@@ -27,8 +27,6 @@ extern "C" int flock(int file, int operation) {
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct LockedFolder : TemporaryFolder {
   fs::path run = path / "study/base/seed-1";
 
@@ -146,10 +144,7 @@ TEST_CASE("exactly one of many concurrent attempts gets the lock") {
         std::this_thread::yield();
       }
   };
-  std::thread one(take), two(take), three(take);
-  one.join();
-  two.join();
-  three.join();
+  { std::jthread one(take), two(take), three(take); }
   CHECK(alone);
   CHECK(taken > 0);
 }
@@ -161,11 +156,8 @@ TEST_CASE("a folder that vanishes while being made is made again") {
     for (int i = 0; i < 400; ++i) const RunLock lock(folder.path / "study/base" / name, "");
     --letting_go;
   };
-  std::thread one(hold_own, "seed-1"), two(hold_own, "seed-2"), three(hold_own, "seed-3");
+  std::jthread one(hold_own, "seed-1"), two(hold_own, "seed-2"), three(hold_own, "seed-3");
   while (letting_go > 0) const RunLock lock(folder.path / "study/base/seed-4", "");
-  one.join();
-  two.join();
-  three.join();
 }
 
 TEST_CASE("study locks serialise writers") {
@@ -179,9 +171,7 @@ TEST_CASE("study locks serialise writers") {
       count = before + 1;
     }
   };
-  std::thread one(work), two(work);
-  one.join();
-  two.join();
+  { std::jthread one(work), two(work); }
   CHECK(count == 400);
   CHECK(fs::is_empty(folder.path / "study"));
 }

@@ -7,7 +7,6 @@
 
 #include "agent/learning/checkpoint.h"
 #include "experiments/runs/finished_run.h"
-#include "experiments/runs/run_failure.h"
 #include "experiments/runs/run_status.h"
 #include "experiments/training/study_training.h"
 #include "experiments/training/train.h"
@@ -16,8 +15,6 @@
 
 namespace saccade {
 namespace {
-
-namespace fs = std::filesystem;
 
 const char* const kLostFiles[] = {"config.yaml", "command.txt", "meta.json"};
 
@@ -45,18 +42,28 @@ class DoesOnce final : public Progress {
 // The message of a training in `out` with this disturbance.
 std::string fault_of(const TinyExperiment& tiny, const fs::path& out, DoesOnce disturbance) {
   return message_of<std::runtime_error>([&] {
-    const std::vector<std::string> overrides = {"record.every=64"};
+    const Overrides overrides = {"record.every=64"};
     train(read_config(tiny.yaml, overrides), RunFolder(out), {.threads = 1}, disturbance, false);
   });
 }
 
-// Compares a table line with its later display: values that summary.json does not keep are blank.
-void check_shown(std::string said, const std::string& shown) {
-  CAPTURE(shown);
-  said.resize(shown.size(), ' ');
-  for (std::size_t i = 0; i < said.size(); ++i)
-    if (said[i] == ' ') said[i] = shown[i];
-  CHECK(said == shown);
+// Compares the table of a test with its later display, line by line: values that summary.json does
+// not keep are blank.
+void check_same_table(const std::string& first, const std::string& later) {
+  const std::string title = "  test, 150 scenes";
+  REQUIRE(contains(first, title));
+  REQUIRE(contains(later, title));
+  const Names lines = split(first.substr(first.find(title)), '\n');
+  const Names shown = split(later.substr(later.find(title)), '\n');
+  REQUIRE(shown.size() == lines.size());
+  for (std::size_t n = 0; n < lines.size(); ++n) {
+    std::string line = shown[n];
+    line.resize(lines[n].size(), ' ');
+    for (std::size_t i = 0; i < line.size(); ++i)
+      if (line[i] == ' ') line[i] = lines[n][i];
+    CHECK(line == lines[n]);
+  }
+  CHECK(shown[1] == lines[1]);
 }
 
 }  // namespace
@@ -224,8 +231,7 @@ TEST_CASE("rows of a run without a checkpoint are set aside") {
                    "in out/metrics.before-2.csv\n"));
     CHECK(bytes_of(out / "metrics.before-2.csv") == bytes_of(whole / "metrics.csv"));
     CHECK(bytes_of(out / "metrics.before.csv") == "older");
-    CHECK((bytes_of(out / kLast) == bytes_of(whole / kLast)));
-    CHECK(without_times(Csv(out / "metrics.csv")) == without_times(Csv(whole / "metrics.csv")));
+    check_same_run(out, whole);
     fs::remove_all(out);
   }
 }
@@ -333,43 +339,28 @@ TEST_CASE("--resume of a finished run shows its table and reads no data") {
   CHECK(again.out.starts_with("tiny is finished. Its results:"));
   CHECK(contents(tiny.path / "out") == before);
 
-  // The table of the test line by line, except for what summary.json does not keep.
-  const std::size_t table = first.out.find("  test, 150 scenes");
-  REQUIRE(table != std::string::npos);
-  const std::vector<std::string> shown = split(first.out.substr(table), '\n');
-  const std::vector<std::string> said = split(again.out.substr(again.out.find("  test, ")), '\n');
-  REQUIRE(said.size() == shown.size());
-  for (std::size_t i = 0; i < shown.size(); ++i) check_shown(said[i], shown[i]);
-  CHECK(said[1] == shown[1]);
+  check_same_table(first.out, again.out);
 
-  CommandWords other = words;
-  other.push_back("seed=2");
-  check_refused(run_saccade(tiny.path, other),
+  check_refused(run_saccade(tiny.path, with(words, {"seed=2"})),
                 "out: has a finished run with another configuration: seed: 1 there, 2 now");
 }
 
 TEST_CASE("the tables of every kind of answer and look can be shown again") {
   const TinyExperiment tiny;
-  const std::vector<std::vector<std::string>> agents = {
+  const std::vector<Names> agents = {
       {"scene.kind=transcribe", "scene.num_digits=2", "scene.canvas=[13, 40]",
        "scene.num_distractors=0", "decoder.hidden_size=8", "attention.hidden.kind=attend"},
-      {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
-       "attention.glimpse.stride=4"},
+      kSoftGrid,
       {"model.kind=cnn", "model.kernel_size=3", "model.channels=[2, 3]", "model.canvas_hidden=5"}};
-  for (const std::vector<std::string>& overrides : agents) {
+  for (const Overrides& overrides : agents) {
     CAPTURE(overrides[0]);
-    CommandWords words = {"run", "tiny.yaml", "--out", "out", "--resume", "--threads", "1"};
-    words.insert(words.end(), overrides.begin(), overrides.end());
+    const CommandWords words =
+        with({"run", "tiny.yaml", "--out", "out", "--resume", "--threads", "1"}, overrides);
     const Program::Result first = run_saccade(tiny.path, words);
     REQUIRE(first.code == 0);
     const Program::Result again = run_saccade(tiny.path, words);
     CHECK(again.code == 0);
-    const std::vector<std::string> shown =
-        split(first.out.substr(first.out.find("  test, 150 scenes")), '\n');
-    const std::vector<std::string> said =
-        split(again.out.substr(again.out.find("  test, 150 scenes")), '\n');
-    REQUIRE(said.size() == shown.size());
-    for (std::size_t i = 0; i < shown.size(); ++i) check_shown(said[i], shown[i]);
+    check_same_table(first.out, again.out);
     fs::remove_all(tiny.path / "out");
   }
 }

@@ -8,8 +8,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 GradientReport gradients_of(const fs::path& folder, const GradientsRequest& request,
                             int threads = 0) {
   const Trained trained(folder);
@@ -24,10 +22,9 @@ nlohmann::json report(const fs::path& folder, const GradientsRequest& request, i
 }  // namespace
 
 TEST_CASE("the gradient report distinguishes the estimators, for any number of threads") {
-  const TinyExperiment tiny;
-  const auto folder = tiny.train("out", {"reinforce.reward=probability"});
+  const TrainedTiny tiny({"reinforce.reward=probability"});
   const GradientsRequest request{.agent = "out", .scenes = 6, .samples = 40, .rollouts = 2};
-  const nlohmann::json one = report(folder, request, 1);
+  const nlohmann::json one = report(tiny.run, request, 1);
   CHECK(one["scenes"] == 6);
   CHECK(one["rollouts"] == 2);
   CHECK(one["samples"] == 40);
@@ -45,16 +42,15 @@ TEST_CASE("the gradient report distinguishes the estimators, for any number of t
   CHECK(one["estimators"]["ema"]["variance"].get<double>() < none);
   CHECK(one["estimators"]["leave_one_out"]["variance"].get<double>() < none);
 
-  CHECK(report(folder, request, 3) == one);
-  CHECK(contains(to_table(gradients_of(folder, request)), "leave_one_out"));
+  CHECK(report(tiny.run, request, 3) == one);
+  CHECK(contains(to_table(gradients_of(tiny.run, request)), "leave_one_out"));
 }
 
 TEST_CASE("a signal indistinguishable from 0 has an upper bound instead of the value 0") {
-  const TinyExperiment tiny;
-  const auto folder = tiny.train("out", {"reinforce.reward=probability"});
+  const TrainedTiny tiny({"reinforce.reward=probability"});
   GradientsRequest request{.agent = "out", .scenes = 6, .samples = 3, .rollouts = 2};
-  const nlohmann::json few = report(folder, request);
-  const std::string table = to_table(gradients_of(folder, request));
+  const nlohmann::json few = report(tiny.run, request);
+  const std::string table = to_table(gradients_of(tiny.run, request));
   CHECK_FALSE(contains(table, " 0.0000\n"));
   bool any = false;
   for (const std::string& name : advantage_estimators()) {
@@ -68,9 +64,9 @@ TEST_CASE("a signal indistinguishable from 0 has an upper bound instead of the v
 
   // More draws give a narrower interval around about the same signal.
   request.samples = 300;
-  const nlohmann::json many = report(folder, request);
+  const nlohmann::json many = report(tiny.run, request);
   request.samples = 1200;
-  const nlohmann::json more = report(folder, request);
+  const nlohmann::json more = report(tiny.run, request);
   const auto width = [](const nlohmann::json& row) {
     return row["signal_to_noise_high"].get<double>() - row["signal_to_noise_low"].get<double>();
   };

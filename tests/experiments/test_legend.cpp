@@ -4,30 +4,23 @@
 #include <doctest/doctest.h>
 
 #include "experiments/config/config.h"
-#include "experiments/pictures/colours.h"
-#include "experiments/pictures/episode_picture.h"
 #include "experiments/pictures/saliency_picture.h"
 #include "experiments/runs/trained.h"
+#include "tests/experiments/pixels.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {
 namespace {
 
-const std::vector<std::string> kSoftLegend = {"attention.glimpse.kind=soft_grid",
-                                              "attention.glimpse.grid=[2, 3]",
-                                              "attention.glimpse.stride=4"};
-
 struct Sheets : TinyExperiment {
-  Task task(const std::vector<std::string>& overrides) const {
-    return Task(read_config(yaml, overrides));
-  }
-  std::vector<LegendEntry> legend(const std::vector<std::string>& overrides) const {
+  Task task(const Overrides& overrides) const { return Task(read_config(yaml, overrides)); }
+  std::vector<LegendEntry> legend(const Overrides& overrides) const {
     return sheet_legend(task(overrides));
   }
 };
 
-std::vector<std::string> words_of(const std::vector<LegendEntry>& legend) {
-  std::vector<std::string> words;
+Names words_of(const std::vector<LegendEntry>& legend) {
+  Names words;
   for (const LegendEntry& entry : legend) words.push_back(entry.words);
   return words;
 }
@@ -35,14 +28,6 @@ std::vector<std::string> words_of(const std::vector<LegendEntry>& legend) {
 bool says(const std::vector<LegendEntry>& legend, const std::string& part) {
   return std::ranges::any_of(legend,
                              [&](const LegendEntry& entry) { return contains(entry.words, part); });
-}
-
-// Number of pixels in a part of a picture that differ from the background.
-int drawn_in(const Picture& picture, Box box, Colour ground = kPaper) {
-  int count = 0;
-  for (int y = box.y; y < box.y + box.height; ++y)
-    for (int x = box.x; x < box.x + box.width; ++x) count += picture.at({x, y}) != ground;
-  return count;
 }
 
 }  // namespace
@@ -56,18 +41,15 @@ TEST_CASE("a legend covers exactly what an agent's sheet contains") {
   CHECK(says(hard, "its looks so far"));
   CHECK_FALSE(says(hard, "weight"));
   CHECK(hard.front().colour == LookPicture::scale_colour(0));
-  const auto soft = tiny.legend(kSoftLegend);
+  const auto soft = tiny.legend(kSoftGrid);
   CHECK(says(soft, "weight of the look"));
   CHECK_FALSE(says(soft, "attention over the states"));
   CHECK(says(tiny.legend({"attention.hidden.kind=attend"}), "attention over the states"));
   const auto window = tiny.legend({"attention.glimpse.kind=soft_gaussian"});
   CHECK(says(window, "the window"));
   CHECK_FALSE(says(window, "scale 1"));
-  CHECK(words_of(tiny.legend({"model.kind=cnn"})) ==
-        std::vector<std::string>{"green: right", "red: wrong"});
-  CHECK_FALSE(says(tiny.legend({"scene.kind=catch", "scene.num_distractors=0",
-                                "attention.glimpse.num_glimpses=12"}),
-                   "right"));
+  CHECK(words_of(tiny.legend({"model.kind=cnn"})) == Names{"green: right", "red: wrong"});
+  CHECK_FALSE(says(tiny.legend(kCatchTask), "right"));
 
   std::vector<LegendEntry> both = hard;
   add_entries(both, soft);
@@ -77,7 +59,7 @@ TEST_CASE("a legend covers exactly what an agent's sheet contains") {
 }
 
 TEST_CASE("a legend wraps to the available width and stays inside it") {
-  const auto legend = Sheets().legend(kSoftLegend);
+  const auto legend = Sheets().legend(kSoftGrid);
   const int one = legend_rows(legend, 5000);
   CHECK(legend_rows({}, 500) == 0);
   CHECK(legend_rows(legend, 100) == static_cast<int>(legend.size()) * one);
@@ -107,25 +89,18 @@ TEST_CASE("a heat bar runs from lowest to highest, with labels below") {
 TEST_CASE("each tile has its number above and the sides of its scales below") {
   const Sheets tiny;
   const Trained trained(tiny.train("out", {"training.episodes=16"}));
-  Rollout rollout(trained.task.model, trained.task.environments(Split::test)(1, 1));
-  Tensor<3> canvases = zeros<3>(rollout.core.steps, 1, trained.task.model.canvas().pixels());
-  rollout.run(flat(trained.weights), {.sampling = SamplingMode::deterministic,
-                                      .classify_every_step = true,
-                                      .canvases = &canvases});
+  PlayedScene played(trained.task, Split::test, flat(trained.weights));
   const EpisodeStrip strip(trained.task, "");
-  const Picture picture = strip.strip({rollout, canvases, 0}, 1);
+  const Picture picture = strip.strip(played.episode(), 1);
   // Tiles of 13 x 15 pixels at 12 each, gaps of 8; below them scales of a third of that width.
   constexpr int kPitch = 15 * 12 + 8, kHead = 33, kCanvas = 13 * 12;
   for (int t = 0; t < 3; ++t) {
     CAPTURE(t);
     CHECK(drawn_in(picture, {t * kPitch, 18, kPitch - 8, 13}) > 20);
     if (t > 0)  // a different number
-      CHECK_FALSE([&] {
-        for (int y = 18; y < 31; ++y)
-          for (int x = 0; x < kPitch - 8; ++x)
-            if (picture.at({x, y}) != picture.at({t * kPitch + x, y})) return false;
-        return true;
-      }());
+      CHECK(count_pixels({0, 18, kPitch - 8, 13}, [&](Point at) {
+              return picture.at(at) != picture.at({t * kPitch + at.x, at.y});
+            }) > 0);
     for (int scale = 0; scale < 2; ++scale) {
       CAPTURE(scale);
       const int left = t * kPitch + scale * (60 + 4), below = kHead + kCanvas + 4 + 60;
@@ -139,7 +114,7 @@ TEST_CASE("each tile has its number above and the sides of its scales below") {
 TEST_CASE("a saliency sheet ends with a bar for each of its scales") {
   const Sheets tiny;
   const Task plain = tiny.task({}), attends = tiny.task({"attention.hidden.kind=attend"}),
-             soft = tiny.task(kSoftLegend), whole = tiny.task({"model.kind=cnn"});
+             soft = tiny.task(kSoftGrid), whole = tiny.task({"model.kind=cnn"});
   const auto rows = [](const Task& task) { return SaliencyPicture(task, 1).scales_rows(); };
   const int bar = rows(whole);
   CHECK(bar > kHeatBarRows);

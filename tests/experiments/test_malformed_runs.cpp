@@ -16,7 +16,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 // Two runs of one variant, the second of which is corrupted and restored repeatedly.
@@ -73,8 +72,7 @@ TEST_CASE("a test.json with inconsistent sizes or values is reported and left ou
         "'test/confusion': -1; allowed: 0 to 1000000000000");
   CHECK(reason("/class_names", Json::array()) == "'class_names' has 0 values; allowed: 1 to 2000");
   CHECK(reason("/class_names", {1, 2, 3}) == "'class_names': 1; allowed: texts");
-  CHECK(reason("/class_names", std::vector<std::string>(3000)) ==
-        "'class_names' has 3000 values; allowed: 1 to 2000");
+  CHECK(reason("/class_names", Names(3000)) == "'class_names' has 3000 values; allowed: 1 to 2000");
   CHECK(reason("/test~1error_by_glimpse", {0.5, 0.5, 1e300}) ==
         "'test/error_by_glimpse': 1e+300; allowed: 0 to 1");
   CHECK(reason("/test~1error_by_glimpse", {0.5, nullptr, 0.5}) ==
@@ -139,7 +137,7 @@ TEST_CASE("a metrics.csv that is incomplete or has impossible numbers is reporte
   CHECK(reason(table.substr(0, table.rfind(','))) ==
         "line 7 has 21 cells; allowed: 22, one a column");
   const auto row = [&](const char* error, const char* seconds) {
-    const std::vector<std::string> columns = split(header.substr(0, header.size() - 1), ',');
+    const Names columns = split(header.substr(0, header.size() - 1), ',');
     std::string line = "64";
     for (std::size_t i = 1; i < columns.size(); ++i)
       line += std::string(",") + (columns[i] == "valid/error"    ? error

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdlib>
 
-#include "experiments/config/config_reader.h"
 #include "experiments/training/train.h"
 #include "tests/experiments/support.h"
 
@@ -48,14 +47,13 @@ TEST_CASE("a training's memory after its last row equals that after its tenth") 
   const TinyExperiment tiny;
   for (const std::string kind : {"sampled", "soft_grid"}) {
     CAPTURE(kind);
-    std::vector<std::string> overrides = {
-        fmt::format("training.episodes={}", updates() * kBatch),
-        fmt::format("training.batch_size={}", kBatch),
-        fmt::format("log.every={}", updates() / kMemoryRows * kBatch),
-        fmt::format("evaluation.every={}", updates() / kMemoryRows * kBatch),
-        "log.jsonl=true",
-        "log.tensorboard=true",
-        "evaluation.scenes=8"};
+    Overrides overrides = {fmt::format("training.episodes={}", updates() * kBatch),
+                           fmt::format("training.batch_size={}", kBatch),
+                           fmt::format("log.every={}", updates() / kMemoryRows * kBatch),
+                           fmt::format("evaluation.every={}", updates() / kMemoryRows * kBatch),
+                           "log.jsonl=true",
+                           "log.tensorboard=true",
+                           "evaluation.scenes=8"};
     if (kind == "soft_grid")
       for (const char* setting : {"kind=soft_grid", "grid=[2, 3]", "stride=4"})
         overrides.push_back(std::string("attention.glimpse.") + setting);

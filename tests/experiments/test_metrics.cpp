@@ -14,8 +14,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 // Checks that every metric key of a document is in the table, marked as written there.
 void check_keys(const nlohmann::json& document, Written where,
                 const std::set<std::string>& words = {}) {
@@ -46,10 +44,9 @@ TEST_CASE("every metric written by a run is in the table of metrics") {
   std::set<std::string> columns;
   for (const MetricFacts& facts : kMetrics)
     if ((facts.written & kInMetrics) != 0) columns.insert(std::string(facts.name));
-  for (const std::vector<std::string>& overrides :
-       {std::vector<std::string>{},
-        {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
-         "attention.glimpse.stride=4", "attention.hidden.kind=mean"},
+  for (const Overrides& overrides :
+       {Names{},
+        with(kSoftGrid, {"attention.hidden.kind=mean"}),
         {"scene.kind=catch", "scene.canvas=[8, 9]", "scene.num_distractors=0",
          "attention.glimpse.num_glimpses=7"},
         {"scene.kind=transcribe", "scene.canvas=[13, 40]", "scene.num_digits=2",

@@ -14,13 +14,13 @@ namespace saccade {
 namespace {
 
 TEST_CASE("every shipped agent is small, complete, and reproduces its figures") {
-  const std::vector<std::string> names = shipped_agents();
+  const Names names = shipped_agents();
   CHECK(names.size() >= 5);
   for (const std::string& name : names) {
     CAPTURE(name);
     const RunFolder folder(shipped_agent(name));
     CHECK(find_checkpoint(name) == folder.best_checkpoint());
-    CHECK(std::filesystem::file_size(folder.best_checkpoint()) < 1'800'000);
+    CHECK(fs::file_size(folder.best_checkpoint()) < 1'800'000);
     CHECK_FALSE(contains(bytes_of(folder.path() / "command.txt"), " /"));
     const FinishedRun run = read_finished_run(folder.path());
     if (run.config.data.source != "synthetic") continue;  // its dataset may be missing here
@@ -32,9 +32,9 @@ TEST_CASE("every shipped agent is small, complete, and reproduces its figures") 
 TEST_CASE("an unknown agent name is reported with the nearest one") {
   const std::string message =
       message_of<InputError>([] { evaluate({.run_folder = "quickstart_sotf"}); });
-  CHECK(contains(message, "quickstart_sotf: no run folder with a checkpoint"));
-  CHECK(contains(message, "did you mean 'quickstart_soft'?"));
-  CHECK(contains(message, "trained agents: cluttered60, quickstart, quickstart_soft, "));
+  check_contains(message, {"quickstart_sotf: no run folder with a checkpoint",
+                           "did you mean 'quickstart_soft'?",
+                           "trained agents: cluttered60, quickstart, quickstart_soft, "});
 }
 
 TEST_CASE("an agent is recorded by name, into the working folder or a given file") {
@@ -44,7 +44,7 @@ TEST_CASE("an agent is recorded by name, into the working folder or a given file
   options.out = folder.path / "both.png";
   options.scenes = 1;
   CHECK(record(options).path == options.out);
-  CHECK(std::filesystem::file_size(options.out) > 1000);
+  CHECK(fs::file_size(options.out) > 1000);
 }
 
 }  // namespace

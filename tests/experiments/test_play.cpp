@@ -12,14 +12,9 @@ namespace saccade {
 namespace {
 
 const std::vector<Overrides> kKinds = {
-    {},
-    {"attention.glimpse.kind=soft_point"},
-    {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
-     "attention.glimpse.stride=4"},
-    {"attention.glimpse.kind=soft_gaussian", "attention.hidden.kind=attend"},
-    {"scene.kind=digits_to_words", "scene.num_distractors=0", "scene.max_number=99",
-     "attention.glimpse.kind=whole", "attention.hidden.kind=attend"},
-    {"scene.kind=catch", "scene.num_distractors=0", "attention.glimpse.num_glimpses=12"}};
+    {},        {"attention.glimpse.kind=soft_point"},
+    kSoftGrid, {"attention.glimpse.kind=soft_gaussian", "attention.hidden.kind=attend"},
+    kWordTask, kCatchTask};
 
 std::vector<NpzArray> played(const TinyTask& tiny, PlayRequest request, int threads = 1) {
   Workers workers(threads);
@@ -91,13 +86,13 @@ TEST_CASE("play: given locations apply to their steps, and the agent continues f
   const std::vector<float> own = floats(played(tiny, {.scenes = 120}), "locations");
   Tensor<3> given = zeros<3>(1, 120, 2);
   given.fill(0.5F);
-  const std::vector<float> on_progress =
+  const std::vector<float> continued =
       floats(played(tiny, {.scenes = 120, .locations = &given, .given_steps = 1}), "locations");
   bool others_differ = false;
   for (int n = 0; n < 120; ++n) {
-    CHECK(on_progress[n * steps * 2] == 0.5F);
-    CHECK(on_progress[n * steps * 2 + 1] == 0.5F);
-    others_differ = others_differ || on_progress[n * steps * 2 + 2] != own[n * steps * 2 + 2];
+    CHECK(continued[n * steps * 2] == 0.5F);
+    CHECK(continued[n * steps * 2 + 1] == 0.5F);
+    others_differ = others_differ || continued[n * steps * 2 + 2] != own[n * steps * 2 + 2];
   }
   CHECK(others_differ);
 }

@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "agent/learning/learner.h"
 #include "agent/looking/looking.h"
@@ -22,16 +20,14 @@
 namespace saccade {
 namespace {
 
-using Overrides = std::vector<std::string>;
-
 Overrides switched_to(const std::string& kind) { return {"attention.glimpse.kind=" + kind}; }
 
 // The presets whose environments support every way of looking (no text, nothing that moves), except
 // studies that compare ways of looking themselves.
-std::vector<std::string> switchable_presets() {
+Names switchable_presets() {
   constexpr std::array kOfKinds = {
       "hard_vs_soft", "hard_vs_soft_long", "input_attention", "digits_to_words", "catch", "cnn60"};
-  std::vector<std::string> names;
+  Names names;
   for (const Preset& preset : presets())
     if (std::ranges::find(kOfKinds, preset.name) == kOfKinds.end()) names.push_back(preset.name);
   return names;
@@ -40,9 +36,8 @@ std::vector<std::string> switchable_presets() {
 // The configurations of all variants of a study.
 // Trains two updates of a few episodes, on digits that need no files.
 void check_trains(const std::string& preset, const std::string& kind, SharedDatasets& digits) {
-  Overrides overrides = switched_to(kind);
-  overrides.insert(overrides.end(), {"data.source=synthetic", "training.batch_size=4",
-                                     "training.lane_size=4", "training.episodes=8"});
+  Overrides overrides = with(switched_to(kind), {"data.source=synthetic", "training.batch_size=4",
+                                                 "training.lane_size=4", "training.episodes=8"});
   const bool is_study = !read_study(preset, {}).single;
   if (is_study) overrides.push_back("seeds=1");
   for (const auto& [folder, config] : read_study(preset, overrides).runs) {
@@ -58,7 +53,7 @@ void check_trains(const std::string& preset, const std::string& kind, SharedData
 }  // namespace
 
 TEST_CASE("every preset trains with every kind of glimpses") {
-  const std::vector<std::string> presets = switchable_presets();
+  const Names presets = switchable_presets();
   REQUIRE(presets.size() >= 20);
   REQUIRE(glimpse_kinds().size() >= 10);
   SharedDatasets digits;

@@ -15,28 +15,16 @@
 #include "experiments/training/train.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/experiments/config_messages.h"
+#include "tests/experiments/pixels.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 std::unique_ptr<Task> task_of(const std::string& yaml, int channels) {
-  Digits digits;
-  digits.train = digits.valid = digits.test = noise_digits(30, 8, 8, channels, 10);
-  for (int c = 0; c < 10; ++c) digits.class_names.push_back(std::to_string(c));
   return std::make_unique<Task>(parse_config("name: drawn\n" + yaml, "test"),
-                                std::make_shared<const Digits>(std::move(digits)));
-}
-
-int count(const Picture& picture, Colour colour, Box within) {
-  int found = 0;
-  for (int y = within.y; y < within.y + within.height; ++y)
-    for (int x = within.x; x < within.x + within.width; ++x)
-      found += picture.at({x, y}) == colour ? 1 : 0;
-  return found;
+                                noise_data(30, channels, 10));
 }
 
 // Sizes of a sheet of one scene on a canvas of 20 x 20, which is enlarged nine times.
@@ -55,8 +43,8 @@ TEST_CASE("data preview: a training scene is drawn with its box") {
   const Box drawn = {kRim + box.x * kZoom, kRim + kLabel + box.y * kZoom, box.width * kZoom,
                      box.height * kZoom};
   const int frame = 2 * (drawn.width + drawn.height) - 4;
-  CHECK(count(sheet, kAnswerBox, drawn) == frame);
-  CHECK(count(sheet, kAnswerBox, {0, 0, sheet.cols(), sheet.rows()}) == frame);
+  CHECK(count_colour(sheet, kAnswerBox, drawn) == frame);
+  CHECK(count_colour(sheet, kAnswerBox, whole_of(sheet)) == frame);
 
   // Every pixel of the canvas outside the frame is a square of its colour.
   Tensor<2> canvas = zeros<2>(1, 3 * 20 * 20), glimpse = zeros<2>(1, 2 * 3 * 6 * 6);
@@ -103,7 +91,7 @@ TEST_CASE("data preview: every kind of task can be drawn") {
     const Picture four = scene_sheet(*task, 4), one_line = scene_sheet(*task, 3);
     CHECK(four.cols() == one_line.cols());
     CHECK(four.rows() - one_line.rows() == one_line.rows() - kRim);
-    CHECK(count(four, kAnswerBox, {0, 0, four.cols(), four.rows()}) > 0);
+    CHECK(has_colour(four, kAnswerBox));
     const Picture again = scene_sheet(*task, 4);
     CHECK(std::ranges::equal(four.bytes(), again.bytes()));
   }
@@ -124,13 +112,10 @@ TEST_CASE("data preview: mean and deviation of each channel of the images") {
 
 TEST_CASE("a task has at most 2000 classes, which bounds the confusion matrix of a test") {
   const auto task_with = [](int classes) {
-    Digits digits;
-    digits.train = digits.valid = digits.test = noise_digits(30, 8, 8, 1, classes);
-    digits.class_names.assign(classes, "one");
     return Task(parse_config("name: many\nscene: {kind: centered, canvas: [20, 20]}\n"
                              "retina: {patch_size: 6, scales: 2}",
                              "test"),
-                std::make_shared<const Digits>(std::move(digits)))
+                noise_data(30, 1, classes))
         .model.num_classes();
   };
   CHECK(task_with(2000) == 2000);
@@ -188,7 +173,7 @@ TEST_CASE("a run on an image folder begins with a summary of its data") {
   const TemporaryVariable cache("XDG_CACHE_HOME", "");
   const TinyExperiment tiny;
   write_squares(tiny.path / "pets", 8);
-  const auto said = [&](const std::string& out, std::vector<std::string> overrides) {
+  const auto said = [&](const std::string& out, Overrides overrides) {
     overrides.push_back("data.source=folder");
     overrides.push_back("data.path=" + (tiny.path / "pets").string());
     Notes notes;

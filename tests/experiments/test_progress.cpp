@@ -182,8 +182,7 @@ TEST_CASE("a training without a terminal prints only plain lines") {
 }
 
 TEST_CASE("every command's progress reaches the total") {
-  const TinyExperiment tiny;
-  const auto run = tiny.train("out", {"reinforce.reward=probability"});
+  const TrainedTiny tiny({"reinforce.reward=probability"});
   const auto heard = [&](const auto& command) {
     std::mutex mutex;
     Pairs pairs;
@@ -197,11 +196,11 @@ TEST_CASE("every command's progress reaches the total") {
     std::ranges::sort(pairs);
     return pairs;
   };
-  const Trained trained(run);
+  const Trained trained(tiny.run);
   const int passes = test_passes(trained.task.model, trained.task.config.evaluation);
   for (const int threads : {1, 2}) {
     const Pairs scenes = heard([&](const ProgressCallback& on_progress) {
-      evaluate({.run_folder = run, .threads = threads}, on_progress);
+      evaluate({.run_folder = tiny.run, .threads = threads}, on_progress);
     });
     CHECK(scenes.back() == std::pair(passes * std::int64_t{150}, passes * std::int64_t{150}));
   }
@@ -212,11 +211,11 @@ TEST_CASE("every command's progress reaches the total") {
   });
   CHECK(drawn == Pairs{{0, 5}, {1, 5}, {2, 5}, {3, 5}, {4, 5}, {5, 5}});
   const Pairs filmed = heard([&](const ProgressCallback& on_progress) {
-    record({.run_folders = {run}, .out = tiny.path / "a.png", .scenes = 2}, on_progress);
+    record({.run_folders = {tiny.run}, .out = tiny.path / "a.png", .scenes = 2}, on_progress);
   });
   CHECK(filmed == Pairs{{0, 2}, {1, 2}, {2, 2}});
   const Pairs followed = heard([&](const ProgressCallback& on_progress) {
-    saliency({.run_folder = run, .out = tiny.path / "maps", .scenes = 11}, on_progress);
+    saliency({.run_folder = tiny.run, .out = tiny.path / "maps", .scenes = 11}, on_progress);
   });
   CHECK(followed == Pairs{{0, 11}, {8, 11}, {11, 11}});
 }

@@ -1,8 +1,5 @@
 #include "experiments/evaluation/test_report.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "tests/experiments/tiny_task.h"
 
 namespace saccade {
@@ -24,8 +21,7 @@ TEST_CASE("a test report consists of evaluations of the same weights") {
   } models[] = {
       {{"attention.glimpse.std=0.5"},
        {{"test/error", {.details = true}}, sampled, averaged, shuffled, center, random}},
-      {{"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
-        "attention.glimpse.stride=4"},
+      {kSoftGrid,
        {{"test/error", {.details = true}}, sampled, averaged, argmax, shuffled, center, random}},
       {{"attention.glimpse.kind=soft_gaussian"},
        {{"test/error", {.details = true}}, shuffled, center, random}},

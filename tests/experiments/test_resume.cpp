@@ -14,8 +14,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 RunRequest resumed(RunRequest options) {
   options.resume = true;
   return options;
@@ -62,8 +60,7 @@ TEST_CASE("a run that is stopped and resumed ends like an uninterrupted one") {
   for (const std::string core : {"rnn", "gru"}) {
     CAPTURE(core);
     const TinyExperiment tiny;
-    const std::vector<std::string> overrides = {"model.core=" + core,
-                                                "attention.glimpse.first=learned"};
+    const Overrides overrides = {"model.core=" + core, "attention.glimpse.first=learned"};
     const fs::path whole = tiny.train("whole", overrides);
 
     RunRequest options = tiny.options("stopped", overrides);
@@ -77,18 +74,13 @@ TEST_CASE("a run that is stopped and resumed ends like an uninterrupted one") {
       options.threads = 1 + stops % 3;
     }
     CHECK(stops == 12);  // the last evaluation and the test remain
-    CHECK((bytes_of(stopped / kLast) == bytes_of(whole / kLast)));
-    CHECK((bytes_of(stopped / kBest) == bytes_of(whole / kBest)));
-    CHECK(without_times(Csv(stopped / "metrics.csv")) == without_times(Csv(whole / "metrics.csv")));
-    CHECK(without_times(read_json(stopped / "summary.json")) ==
-          without_times(read_json(whole / "summary.json")));
+    check_same_run(stopped, whole);
 
-    double before = 0.0;
     const Csv metrics(stopped / "metrics.csv");
-    for (const std::string& elapsed : metrics.column.at("time/elapsed")) {
-      CHECK(std::stod(elapsed) >= before);  // it continues the count
-      before = std::stod(elapsed);
-    }
+    std::vector<double> elapsed;  // continues the count
+    for (const std::string& cell : metrics.column.at("time/elapsed"))
+      elapsed.push_back(std::stod(cell));
+    CHECK(std::ranges::is_sorted(elapsed));
   }
 }
 
@@ -117,16 +109,12 @@ TEST_CASE("a run stopped in an evaluation repeats it when resumed") {
   }
   CHECK(stops >= 2);
   CHECK(run(options, false));
-  CHECK((bytes_of(options.out / kLast) == bytes_of(whole / kLast)));
-  CHECK((bytes_of(options.out / kBest) == bytes_of(whole / kBest)));
-  CHECK(without_times(Csv(options.out / "metrics.csv")) == without_times(rows));
-  CHECK(without_times(read_json(options.out / "summary.json")) ==
-        without_times(read_json(whole / "summary.json")));
+  check_same_run(options.out, whole);
 }
 
 TEST_CASE("a run stopped in its final test resumes with the test") {
   const TinyExperiment tiny;
-  const std::vector<std::string> overrides = {"evaluation.scenes=1000"};
+  const Overrides overrides = {"evaluation.scenes=1000"};
   const fs::path whole = tiny.train("whole", overrides);
   RunRequest options = tiny.options("stopped", overrides);
   StopsInTest stops(100);
@@ -137,8 +125,7 @@ TEST_CASE("a run stopped in its final test resumes with the test") {
   CHECK((bytes_of(options.out / kLast) == bytes_of(whole / kLast)));
   options.resume = true;
   CHECK(run(options, false));
-  CHECK(without_times(read_json(options.out / "summary.json")) ==
-        without_times(read_json(whole / "summary.json")));
+  check_same_run(options.out, whole);
 }
 
 TEST_CASE("a killed run continues from its last checkpoint") {
@@ -146,18 +133,14 @@ TEST_CASE("a killed run continues from its last checkpoint") {
   const fs::path whole = tiny.train("whole");
   // The state of a run killed after the row of 80 episodes, with a checkpoint of 64.
   RunRequest options = tiny.options("killed");
-  for (int n = 0; n < 4; ++n) {
-    CHECK_FALSE(run_one_update(options));
-    options.resume = true;
-  }
+  for (int n = 0; n < 4; ++n) CHECK_FALSE(run_one_update(n == 0 ? options : resumed(options)));
+  options.resume = true;
   const std::string checkpoint = bytes_of(options.out / kLast);
   CHECK_FALSE(run_one_update(options));
   put_bytes(options.out / kLast, checkpoint);
   REQUIRE(Csv(options.out / "metrics.csv").column.at("episodes").back() == "80");
   CHECK(run(options, false));
-  CHECK((bytes_of(options.out / kLast) == bytes_of(whole / kLast)));
-  CHECK(without_times(Csv(options.out / "metrics.csv")) ==
-        without_times(Csv(whole / "metrics.csv")));
+  check_same_run(options.out, whole);
 }
 
 TEST_CASE("an incomplete row is dropped, and so are recordings") {
@@ -171,8 +154,7 @@ TEST_CASE("an incomplete row is dropped, and so are recordings") {
   put_bytes(options.out / "recordings/episodes-16.part.0123abcd.gif", "GIF8");
   put_bytes(options.out / "recordings/episodes-00.gif", "GIF8");
   CHECK(run(resumed(options), false));
-  CHECK(without_times(Csv(options.out / "metrics.csv")) ==
-        without_times(Csv(whole / "metrics.csv")));
+  check_same_run(options.out, whole);
   CHECK_FALSE(fs::exists(options.out / "recordings/episodes-16.part.0123abcd.gif"));
   CHECK(fs::exists(options.out / "recordings/episodes-00.gif"));
 }
@@ -188,33 +170,30 @@ TEST_CASE("an empty summary means that the run has not finished") {
 }
 
 TEST_CASE("resuming a finished run whose summary is missing only repeats the test") {
-  const TinyExperiment tiny;
-  const fs::path folder = tiny.train("out");
-  const auto before = contents(folder);
-  const nlohmann::json summary = read_json(folder / "summary.json");
-  fs::remove(folder / "summary.json");
+  const TrainedTiny tiny;
+  const auto before = contents(tiny.run);
+  const nlohmann::json summary = read_json(tiny.run / "summary.json");
+  fs::remove(tiny.run / "summary.json");
   CHECK(run(resumed(tiny.options("out")), false));
-  CHECK(without_times(read_json(folder / "summary.json")) == without_times(summary));
-  auto after = contents(folder);
+  CHECK(without_times(read_json(tiny.run / "summary.json")) == without_times(summary));
+  auto after = contents(tiny.run);
   after["summary.json"] = before.at("summary.json");
   CHECK(after == before);
 }
 
 TEST_CASE("--resume starts a new run if there is none") {
-  const TinyExperiment tiny;
-  const fs::path folder = tiny.train("out");
+  const TrainedTiny tiny;
   CHECK(run(resumed(tiny.options("new")), false));
-  CHECK((bytes_of(tiny.path / "new" / kLast) == bytes_of(folder / kLast)));
+  CHECK((bytes_of(tiny.path / "new" / kLast) == bytes_of(tiny.run / kLast)));
 
   fs::create_directory(tiny.path / "empty");
   CHECK(run(resumed(tiny.options("empty")), false));
-  CHECK((bytes_of(tiny.path / "empty" / kLast) == bytes_of(folder / kLast)));
+  CHECK((bytes_of(tiny.path / "empty" / kLast) == bytes_of(tiny.run / kLast)));
 }
 
 TEST_CASE("a checkpoint whose mask has no quotes can be resumed") {
   const TinyExperiment tiny;
-  const std::vector<std::string> overrides = {"attention.hidden.kind=attend",
-                                              "attention.hidden.mask='011'"};
+  const Overrides overrides = {"attention.hidden.kind=attend", "attention.hidden.mask='011'"};
   const fs::path whole = tiny.train("whole", overrides);
   RunRequest options = tiny.options("stopped", overrides);
   CHECK_FALSE(run_one_update(options));
@@ -300,8 +279,8 @@ TEST_CASE("a run cannot be resumed with another configuration or other data") {
   const auto data = contents(tiny.path / "data");
   write_digits(tiny.path / "data", /*first_pixel=*/41);
   const std::string message = resume_fault(options);
-  CHECK(contains(message, "last.safetensors: was trained on other data: checksums "));
-  CHECK(contains(message, "train-images-idx3-ubyte"));
+  check_contains(message, {"last.safetensors: was trained on other data: checksums ",
+                           "train-images-idx3-ubyte"});
   CHECK(contents(options.out) == before);
 
   write_digits(tiny.path / "data");
@@ -318,28 +297,21 @@ TEST_CASE("if the last checkpoint is damaged, the previous one is used") {
       [](std::string& bytes) { bytes[bytes.size() - 100] ^= 1; },
       [](std::string& bytes) { bytes.assign(bytes.size(), '\0'); }};
   for (const auto& damage : damages) {
-    RunRequest options = tiny.options("out");
-    for (int n = 0; n < 5; ++n) {
-      CHECK_FALSE(run_one_update(options));
-      options.resume = true;
-    }
-    const fs::path last = options.out / kLast, previous = options.out / kPrevious;
-    REQUIRE(Checkpoint(previous).updates() == 4);
+    const RunRequest options = tiny.options("out");
+    for (int n = 0; n < 5; ++n) CHECK_FALSE(run_one_update(n == 0 ? options : resumed(options)));
+    const fs::path last = options.out / kLast;
+    REQUIRE(Checkpoint(options.out / kPrevious).updates() == 4);
     std::string bytes = bytes_of(last);
     damage(bytes);
     put_bytes(last, bytes);
-    const std::string good = bytes_of(previous);
     const Program::Result result =
         run_saccade(tiny.path, {"run", tiny.yaml.string(), "--resume", "--out", "out"});
     CHECK(result.code == 0);
-    CHECK(contains(result.out, "out/checkpoints/last.safetensors: "));
-    CHECK(
-        contains(result.out, "; continues from out/checkpoints/previous.safetensors, 4 updates\n"));
+    check_contains(result.out,
+                   {"out/checkpoints/last.safetensors: ",
+                    "; continues from out/checkpoints/previous.safetensors, 4 updates\n"});
     CHECK((bytes_of(options.out / "checkpoints/damaged.safetensors") == bytes));
-    CHECK((bytes_of(last) == bytes_of(whole / kLast)));
-    CHECK((bytes_of(options.out / kBest) == bytes_of(whole / kBest)));
-    CHECK(without_times(Csv(options.out / "metrics.csv")) ==
-          without_times(Csv(whole / "metrics.csv")));
+    check_same_run(options.out, whole);
     fs::remove_all(options.out);
   }
 }

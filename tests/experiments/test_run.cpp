@@ -17,8 +17,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 std::string run_fault(const RunRequest& options) {
   return message_of<InputError>([&] { run(options, false); });
 }
@@ -26,18 +24,17 @@ std::string run_fault(const RunRequest& options) {
 }  // namespace
 
 TEST_CASE("a run folder has every documented file, with its columns and keys") {
-  const TinyExperiment tiny;
-  const fs::path folder = tiny.train("out");
+  const TrainedTiny tiny;
 
   std::set<std::string> files;
-  for (const auto& [path, bytes] : contents(folder)) files.insert(path);
+  for (const auto& [path, bytes] : contents(tiny.run)) files.insert(path);
   CHECK(files == std::set<std::string>{"config.yaml", "command.txt", "meta.json", "metrics.csv",
                                        "summary.json", "test.json", kLast, kPrevious, kBest});
-  CHECK(bytes_of(folder / "config.yaml") == to_yaml(read_config(tiny.yaml)));
-  CHECK(Checkpoint(folder / kBest).config_yaml() == to_yaml(read_config(tiny.yaml)));
-  CHECK(bytes_of(folder / "command.txt") == "saccade run tiny.yaml --out out\n");
+  CHECK(bytes_of(tiny.run / "config.yaml") == to_yaml(read_config(tiny.yaml)));
+  CHECK(Checkpoint(tiny.run / kBest).config_yaml() == to_yaml(read_config(tiny.yaml)));
+  CHECK(bytes_of(tiny.run / "command.txt") == "saccade run tiny.yaml --out out\n");
 
-  const nlohmann::json meta = read_json(folder / "meta.json");
+  const nlohmann::json meta = read_json(tiny.run / "meta.json");
   for (const char* key : {"version", "commit", "compiler", "processor"}) {
     CAPTURE(key);
     CHECK(meta.at(key).get<std::string>() != "");
@@ -45,7 +42,7 @@ TEST_CASE("a run folder has every documented file, with its columns and keys") {
   CHECK(meta.at("threads") == 1);
   CHECK(meta.at("data_crc32").size() == 4);
 
-  const nlohmann::json summary = read_json(folder / "summary.json");
+  const nlohmann::json summary = read_json(tiny.run / "summary.json");
   CHECK(summary.at("status") == "finished");
   CHECK(summary.at("episodes") == 192);
   for (const char* key :
@@ -60,9 +57,8 @@ TEST_CASE("a run folder has every documented file, with its columns and keys") {
 }
 
 TEST_CASE("metrics.csv has one row per logging step, and the best evaluation is kept") {
-  const TinyExperiment tiny;
-  const fs::path folder = tiny.train("out");
-  const Csv metrics(folder / "metrics.csv");
+  const TrainedTiny tiny;
+  const Csv metrics(tiny.run / "metrics.csv");
   CHECK(metrics.columns.front() == "episodes");
   CHECK(metrics.column.at("episodes") == kTinyRows);
 
@@ -82,7 +78,7 @@ TEST_CASE("metrics.csv has one row per logging step, and the best evaluation is 
     }
   }
 
-  const nlohmann::json summary = read_json(folder / "summary.json");
+  const nlohmann::json summary = read_json(tiny.run / "summary.json");
   double best_error = 2.0;
   std::string best_episodes;
   for (std::size_t row = 0; row < kTinyRows.size(); ++row) {
@@ -93,8 +89,8 @@ TEST_CASE("metrics.csv has one row per logging step, and the best evaluation is 
   }
   CHECK(summary.at("valid/error").get<double>() == doctest::Approx(best_error));
   CHECK(summary.at("best_episodes") == std::stoi(best_episodes));
-  CHECK(Checkpoint(folder / kBest).updates() * 16 == std::stoi(best_episodes));
-  CHECK(Checkpoint(folder / kLast).updates() * 16 == 192);
+  CHECK(Checkpoint(tiny.run / kBest).updates() * 16 == std::stoi(best_episodes));
+  CHECK(Checkpoint(tiny.run / kLast).updates() * 16 == 192);
 }
 
 TEST_CASE("a row is the mean since the previous row") {
@@ -122,12 +118,7 @@ TEST_CASE("the number of threads changes nothing but the times") {
     RunRequest options = tiny.options(fmt::format("threads-{}", threads));
     options.threads = threads;
     CHECK(run(options, false));
-    CHECK((bytes_of(options.out / kLast) == bytes_of(one / kLast)));
-    CHECK((bytes_of(options.out / kBest) == bytes_of(one / kBest)));
-    CHECK(without_times(Csv(options.out / "metrics.csv")) ==
-          without_times(Csv(one / "metrics.csv")));
-    CHECK(without_times(read_json(options.out / "summary.json")) ==
-          without_times(read_json(one / "summary.json")));
+    check_same_run(options.out, one);
     CHECK(read_json(options.out / "meta.json").at("threads") == threads);
   }
   CHECK((bytes_of(tiny.train("other", {"seed=2"}) / kLast) != bytes_of(one / kLast)));
@@ -135,10 +126,9 @@ TEST_CASE("the number of threads changes nothing but the times") {
 
 TEST_CASE("trainings in one process do not affect each other") {
   const TinyExperiment tiny;
-  const std::vector<std::string> other = {"model.core=gru", "seed=2"};
+  const Names other = {"model.core=gru", "seed=2"};
   const fs::path one = tiny.train("one"), two = tiny.train("two", other);
-  const auto train = [&](const std::string& out, const std::vector<std::string>& overrides,
-                         int threads) {
+  const auto train = [&](const std::string& out, const Overrides& overrides, int threads) {
     RunRequest options = tiny.options(out, overrides);
     options.threads = threads;
     return std::async(std::launch::async, [options] { return run(options, false); });
@@ -246,7 +236,7 @@ TEST_CASE("bad data leave no folder behind") {
 TEST_CASE("a non-finite loss ends the run and keeps the last good checkpoint") {
   const TinyExperiment tiny;
   // Gradient descent on the baseline's squared error, with a step far beyond the stable size.
-  std::vector<std::string> overrides = {
+  Overrides overrides = {
       "model.core=rnn",           "reinforce.advantage=learned", "reinforce.baseline_weight=100",
       "training.optimizer=sgd",   "training.learning_rate=10",   "training.warmup=0",
       "training.max_grad_norm=0", "evaluation.every=16"};
@@ -259,10 +249,9 @@ TEST_CASE("a non-finite loss ends the run and keeps the last good checkpoint") {
   CHECK(message.starts_with(fmt::format("update {}: the ", checkpoint.updates())));
   CHECK((contains(message, "loss is ") || contains(message, "gradient norm is ")));
   CHECK((contains(message, "inf;") || contains(message, "nan;")));
-  CHECK(
-      contains(message, "; the last good checkpoint is " + (options.out / kLast).string() + "\n"));
-  CHECK(contains(message, "init_from=" + (options.out / kBest).string() +
-                              " training.learning_rate=2.5 --out DIR"));
+  check_contains(message, {"; the last good checkpoint is " + (options.out / kLast).string() + "\n",
+                           "init_from=" + (options.out / kBest).string() +
+                               " training.learning_rate=2.5 --out DIR"});
   for (const NamedTensor& tensor : read_safetensors(options.out / kLast).tensors) {
     CAPTURE(tensor.name);
     CHECK(std::ranges::all_of(tensor.data, [](float x) { return std::isfinite(x); }));
@@ -283,7 +272,7 @@ TEST_CASE("a non-finite loss ends the run and keeps the last good checkpoint") {
 }
 
 TEST_CASE("a run without --out is named after its configuration, overrides and seed") {
-  const auto folder = [](const std::vector<std::string>& overrides) {
+  const auto folder = [](const Overrides& overrides) {
     const Study study = parse_study("name: tiny", "x.yaml", {}, overrides);
     return folder_of(study, study.runs.front(), {}).string();
   };

@@ -12,17 +12,15 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct Ends {
   std::vector<int> done;  // 0: stopped, 1: done, -1: an error
-  std::vector<std::string> errors;
+  Names errors;
 };
 
 // Runs each rank with its own options; rank `stopped` is asked to stop in its next update.
 Ends run_on_ranks(const std::vector<RunRequest>& options, int stopped = -1) {
   const int count = static_cast<int>(options.size());
-  Ends ends{std::vector<int>(count, -1), std::vector<std::string>(count, "no error")};
+  Ends ends{std::vector<int>(count, -1), Names(count, "no error")};
   on_ranks(count, [&](Ranks& ranks) {
     const int rank = ranks.rank();
     try {
@@ -54,10 +52,7 @@ TEST_CASE("several ranks write the same files as one process") {
       expected.erase(name);
     }
     CHECK((files == expected));
-    CHECK(without_times(Csv(options.out / "metrics.csv")) ==
-          without_times(Csv(one / "metrics.csv")));
-    CHECK(without_times(read_json(options.out / "summary.json")) ==
-          without_times(read_json(one / "summary.json")));
+    check_same_run(options.out, one);
     CHECK(read_json(options.out / "meta.json").at("ranks") == count);
   }
 }
@@ -73,10 +68,7 @@ TEST_CASE("a stop request to any rank stops all after the same update, and other
     options.resume = true;
   }
   CHECK(run_on_ranks(3, options).done == std::vector<int>(3, 1));
-  CHECK((bytes_of(options.out / kLast) == bytes_of(whole / kLast)));
-  CHECK((bytes_of(options.out / kBest) == bytes_of(whole / kBest)));
-  CHECK(without_times(Csv(options.out / "metrics.csv")) ==
-        without_times(Csv(whole / "metrics.csv")));
+  check_same_run(options.out, whole);
 }
 
 TEST_CASE("ranks with different settings are refused before anything is written") {
@@ -104,7 +96,7 @@ TEST_CASE("ranks with different settings are refused before anything is written"
 }
 
 TEST_CASE("ranks with different data are refused") {
-  std::vector<std::string> said(2);
+  Names said(2);
   on_ranks(2, [&](Ranks& ranks) {
     const std::string checksum = ranks.first() ? "0a" : "0b";
     said[ranks.rank()] = message_of<InputError>([&] {

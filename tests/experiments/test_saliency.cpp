@@ -11,12 +11,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
-const std::vector<std::string> kWordSaliency = {
-    "scene.kind=digits_to_words", "scene.num_distractors=0", "scene.max_number=99",
-    "attention.glimpse.kind=whole", "attention.hidden.kind=attend"};
-
 std::string saliency_fault(const SaliencyRequest& options) {
   return message_of<InputError>([&] { saliency(options); });
 }
@@ -45,10 +39,9 @@ TEST_CASE("saliency writes a sheet and the Jacobians of the requested number of 
 }
 
 TEST_CASE("saliency covers every symbol of a sequence, or the requested one") {
-  const TinyExperiment tiny;
-  const fs::path run = tiny.train("out", kWordSaliency);
-  saliency({.run_folder = run, .out = tiny.path / "all", .scenes = 3});
-  saliency({.run_folder = run, .out = tiny.path / "one", .scenes = 3, .step = 1});
+  const TrainedTiny tiny(kWordTask);
+  saliency({.run_folder = tiny.run, .out = tiny.path / "all", .scenes = 3});
+  saliency({.run_folder = tiny.run, .out = tiny.path / "one", .scenes = 3, .step = 1});
   const ReadNpz all(tiny.path / "all/saliency.npz"), one(tiny.path / "one/saliency.npz");
   const auto chosen = all.get<int>("chosen");
   const auto every = all.get("canvas_jacobian"), first = one.get("canvas_jacobian");
@@ -59,23 +52,21 @@ TEST_CASE("saliency covers every symbol of a sequence, or the requested one") {
     for (std::size_t j = 0; j < chosen.shape()[1]; ++j)
       if (chosen(n, j) < 0) CHECK(every(n, j, 0) == 0.0F);
   }
-  CHECK(saliency_fault({.run_folder = run, .out = tiny.path / "x", .step = 9}) ==
+  CHECK(saliency_fault({.run_folder = tiny.run, .out = tiny.path / "x", .step = 9}) ==
         "--step 9: allowed: 1 to 3, the symbols of an episode");
 }
 
 TEST_CASE("saliency can be drawn for every way of looking, core and answer") {
   const TinyExperiment tiny;
-  const std::vector<std::vector<std::string>> kinds = {
-      {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
-       "attention.glimpse.stride=4", "attention.hidden.kind=self"},
+  const std::vector<Overrides> kinds = {
+      with(kSoftGrid, {"attention.hidden.kind=self"}),
       {"attention.glimpse.kind=soft_gaussian", "attention.hidden.kind=mean", "retina.pooling=max"},
       {"attention.glimpse.kind=soft_point", "attention.hidden.kind=attend"},
       {"attention.glimpse.kind=whole", "attention.input.kind=gate"},
       {"model.core=attention", "model.heads=2"},
       {"model.kind=cnn", "retina.pooling=max"},
-      {"scene.kind=catch", "scene.num_distractors=0", "attention.glimpse.num_glimpses=12"},
-      {"scene.kind=catch", "scene.num_distractors=0", "attention.glimpse.num_glimpses=12",
-       "attention.glimpse.kind=soft_point"}};
+      kCatchTask,
+      with(kCatchTask, {"attention.glimpse.kind=soft_point"})};
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     CAPTURE(i);
     const fs::path run = tiny.train("run" + std::to_string(i), kinds[i]);

@@ -1,7 +1,6 @@
 // The program's descriptions of itself: help, versions, settings, presets, completion, the manual.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <map>
 
 #include "experiments/commands/command.h"
@@ -110,9 +109,9 @@ TEST_CASE(
   const TemporaryFolder folder;
   const Result list = run_saccade(folder.path, {"presets"});
   check_done(list);
-  CHECK(contains(list.out,
-                 "\nquickstart         synthetic  40 seconds Synthetic digits: start here."));
-  CHECK(contains(list.out, "\ncatch              none       7 minutes  "));
+  check_contains(list.out,
+                 {"\nquickstart         synthetic  40 seconds Synthetic digits: start here.",
+                  "\ncatch              none       7 minutes  "});
   CHECK(list.out.find("\nram60 ") < list.out.find("\nstudies"));
   CHECK(list.out.find("\nadvantage ") > list.out.find("\nstudies"));
   for (const std::string& line : split(list.out, '\n')) {

@@ -12,7 +12,7 @@ namespace saccade {
 namespace {
 
 TEST_CASE("common terms of the field find their settings") {
-  const std::vector<std::string> keys = setting_keys();
+  const Names keys = setting_keys();
   CHECK(nearest_key("lr", keys) == "training.learning_rate");
   CHECK(nearest_key("epochs", keys) == "training.episodes");
   CHECK(nearest_key("batch", keys) == "training.batch_size");
@@ -23,7 +23,7 @@ TEST_CASE("common terms of the field find their settings") {
 }
 
 TEST_CASE("a word matches a setting by its name, its ending or an alias, otherwise none") {
-  const std::vector<std::string> keys = setting_keys();
+  const Names keys = setting_keys();
   CHECK(meant_key("seed", keys) == "seed");
   CHECK(meant_key("patch_size", keys) == "retina.patch_size");
   CHECK(meant_key("lr", keys) == "training.learning_rate");
@@ -31,7 +31,7 @@ TEST_CASE("a word matches a setting by its name, its ending or an alias, otherwi
 }
 
 TEST_CASE("a word with few typos finds its match") {
-  const std::vector<std::string> commands = {"run", "record", "eval", "compare"};
+  const Names commands = {"run", "record", "eval", "compare"};
   CHECK(nearest_word("recrod", commands) == "record");
   CHECK(nearest_word("evla", commands) == "eval");
   CHECK(nearest_word("compair", commands) == "compare");

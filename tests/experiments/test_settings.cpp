@@ -10,7 +10,6 @@
 #include <set>
 
 #include "experiments/config/settings.h"
-#include "experiments/config/unused_settings.h"
 #include "experiments/runs/run_folder.h"
 #include "nn/safetensors.h"
 #include "tests/experiments/setting_moves.h"
@@ -19,13 +18,12 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
 // Result of a run.
 struct Outcome {
   std::map<std::string, std::vector<float>> weights;
   nlohmann::json test;
-  std::map<std::string, std::vector<std::string>> rows;
-  std::map<std::string, std::string> films;
+  std::map<std::string, Names> rows;
+  std::map<std::string, std::string> videos;
   std::set<std::string> files;
   fs::path folder;  // its default location
 };
@@ -50,10 +48,9 @@ class ShortRuns {
 
  private:
   static Overrides quick(const Overrides& more) {
-    Overrides all = {"training.episodes=64", "evaluation.every=32", "evaluation.scenes=60",
-                     "log.every=32", "reinforce.ema_decay=0.9"};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+    return with({"training.episodes=64", "evaluation.every=32", "evaluation.scenes=60",
+                 "log.every=32", "reinforce.ema_decay=0.9"},
+                more);
   }
 
   Outcome train(const Overrides& overrides) const {
@@ -66,10 +63,10 @@ class ShortRuns {
     for (const auto& [path, bytes] : contents(folder)) {
       outcome.files.insert(path);
       if (path.ends_with(".gif") || path.ends_with(".png") || path.ends_with(".avi"))
-        outcome.films[path] = bytes;
+        outcome.videos[path] = bytes;
     }
     const Config read = config(overrides);
-    outcome.folder = std::filesystem::path("runs") / read.name / run_folder_below(read, overrides);
+    outcome.folder = fs::path("runs") / read.name / run_folder_below(read, overrides);
     return outcome;
   }
 
@@ -85,7 +82,7 @@ void check_move(const Move& move, const Outcome& before, const Outcome& after) {
   CHECK(after.weights == before.weights);
   if (move.shows == Shows::test) CHECK(after.test != before.test);
   if (move.shows == Shows::rows) CHECK(after.rows != before.rows);
-  if (move.shows == Shows::films) CHECK(after.films != before.films);
+  if (move.shows == Shows::videos) CHECK(after.videos != before.videos);
   if (move.shows == Shows::files) CHECK(after.files != before.files);
   if (move.shows == Shows::folder) CHECK(after.folder != before.folder);
 }
@@ -130,7 +127,7 @@ TEST_CASE("every setting has an effect") {
   write_digits(other.path / "data", 90);
   all.push_back({"data.path", (other.path / "data").string()});
 
-  std::vector<std::string> moved;
+  Names moved;
   for (const Move& move : all) {
     CAPTURE(move.key);
     moved.push_back(move.key);

@@ -1,10 +1,8 @@
 // Several processes on one study, and what they report meanwhile.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <set>
 
-#include "experiments/runs/finished_run.h"
 #include "experiments/runs/folder_lock.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/studies.h"
@@ -12,14 +10,12 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 const std::string kSixRuns = "vary: {model.core: [rnn, gru]}\nseeds: 3\n";
 
 // Labels of the runs that a program reports as trained by itself: those it found finished have no
 // time.
-std::vector<std::string> trained(const std::string& out) {
-  std::vector<std::string> labels;
+Names trained(const std::string& out) {
+  Names labels;
   for (const std::string& line : split(out, '\n')) {
     const std::size_t slash = line.find("/6  "), error = line.find("  error ");
     if (slash == std::string::npos || error == std::string::npos) continue;
@@ -39,7 +35,7 @@ TEST_CASE("two processes share a study, and no run is done twice") {
   CHECK(contains(one.read_line(), "   1/6  "));  // it has started
   Program other(tiny.path, words);
   const Program::Result results[] = {other.finish(), one.finish()};
-  std::vector<std::string> all = {"rnn, seed 1"};
+  Names all = {"rnn, seed 1"};
   for (const Program::Result& result : results) {
     check_done(result);
     for (const std::string& label : trained(result.out)) all.push_back(label);

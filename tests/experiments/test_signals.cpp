@@ -9,7 +9,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
 using Result = Program::Result;
 
 // The command that an interrupted run suggests for continuing.
@@ -49,8 +48,7 @@ TEST_CASE("Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save and suggest how to continue,
     const CommandWords overrides = {"training.episodes=12800", "log.every=16",
                                     "evaluation.every=3200", "scene.canvas=[13, 15]"};
     tiny.train("whole", overrides);
-    CommandWords words = saccade_words({"run", "tiny.yaml", "--out", "out"});
-    words.insert(words.end(), overrides.begin(), overrides.end());
+    CommandWords words = with(saccade_words({"run", "tiny.yaml", "--out", "out"}), overrides);
 
     for (int stops = 0; stops < 5; ++stops) {
       CAPTURE(stops);
@@ -67,10 +65,7 @@ TEST_CASE("Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save and suggest how to continue,
     const Result result = Program(tiny.path, words).finish();
     check_done(result);
     CHECK(contains(result.out, "\n  single deterministic pass "));
-    CHECK((bytes_of(tiny.path / "out" / kLast) == bytes_of(tiny.path / "whole" / kLast)));
-    CHECK((bytes_of(tiny.path / "out" / kBest) == bytes_of(tiny.path / "whole" / kBest)));
-    CHECK(without_times(Csv(tiny.path / "out/metrics.csv")) ==
-          without_times(Csv(tiny.path / "whole/metrics.csv")));
+    check_same_run(tiny.path / "out", tiny.path / "whole");
   }
 }
 
@@ -78,13 +73,11 @@ TEST_CASE("a training whose output nobody reads saves as if asked to stop") {
   const TinyExperiment tiny;
   const CommandWords overrides = {"training.episodes=12800", "log.every=16"};
   tiny.train("whole", overrides);
-  CommandWords words = saccade_words({"run", "tiny.yaml", "--out", "out"});
-  words.insert(words.end(), overrides.begin(), overrides.end());
-  Program program(tiny.path, words);
+  Program program(tiny.path, with(saccade_words({"run", "tiny.yaml", "--out", "out"}), overrides));
   CHECK(contains(program.read_line(), "tiny: "));
   program.stop_reading();
-  words = {"/bin/sh", "-c", "exec " + command_to_go_on(program.finish())};
-  check_done(Program(tiny.path, words).finish());
+  const std::string command = command_to_go_on(program.finish());
+  check_done(Program(tiny.path, {"/bin/sh", "-c", "exec " + command}).finish());
   CHECK((bytes_of(tiny.path / "out" / kLast) == bytes_of(tiny.path / "whole" / kLast)));
 }
 

@@ -7,15 +7,12 @@
 #include <sstream>
 
 #include <cstdlib>
-#include <fstream>
 
 #include "tests/experiments/program.h"
 #include "tests/experiments/studies.h"
 
 namespace saccade {
 namespace {
-
-namespace fs = std::filesystem;
 
 // A program of this name and contents, first in PATH until the end of the scope.
 struct Stub {
@@ -49,12 +46,11 @@ TEST_CASE("slurm: the script has the options its tasks need, with the user's las
   for (const char* line : {"#SBATCH --requeue", "#SBATCH --open-mode=append",
                            "#SBATCH --signal=B:USR1@60", "export SACCADE_DATA='/of digits'"})
     CHECK(contains(text, fmt::format("\n{}\n", line)));
-  CHECK(
-      contains(text, fmt::format("\n#SBATCH --output='{}/slurm-%a.log'\n", options.out.string())));
-  CHECK(contains(text, "\n#SBATCH --partition=long --time=2:00:00\n# "));
-  CHECK(contains(text, fmt::format(" run {} 'vary={{model.core: [rnn, gru]}}' --out '{}' --jobs 1 "
-                                   "--threads \"${{SLURM_CPUS_PER_TASK:-1}}\" &\n",
-                                   tiny.yaml.string(), options.out.string())));
+  check_contains(text, {fmt::format("\n#SBATCH --output='{}/slurm-%a.log'\n", options.out.string()),
+                        "\n#SBATCH --partition=long --time=2:00:00\n# ",
+                        fmt::format(" run {} 'vary={{model.core: [rnn, gru]}}' --out '{}' --jobs 1 "
+                                    "--threads \"${{SLURM_CPUS_PER_TASK:-1}}\" &\n",
+                                    tiny.yaml.string(), options.out.string())});
   CHECK(split(bytes_of(options.out / "study.txt"), '\n').size() == 5);  // for `saccade status`
 }
 

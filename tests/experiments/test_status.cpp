@@ -11,8 +11,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 // Five runs: done, running, failed, stopped and waiting.
 struct Standing : TinyStudy {
   Standing() : TinyStudy("seeds: 5\n") {
@@ -71,7 +69,7 @@ TEST_CASE("status gives a table or a JSON document, for a folder or a file, and 
   const auto before = contents(tiny.path);
   const Program::Result table = run_saccade(tiny.path, {"status", "study"});
   check_done(table);
-  const std::vector<std::string> lines = split(table.out, '\n');
+  const Names lines = split(table.out, '\n');
   REQUIRE(lines.size() == 7);
   CHECK(lines[0] == "study: 5 runs: 1 done, 1 running, 1 failed, 1 stopped, 1 waiting");
   CHECK(lines[1].starts_with("  base/seed-1  done     100 %  error "));

@@ -5,7 +5,6 @@
 #include <functional>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "base/stop.h"
 #include "experiments/analysis/bench.h"
@@ -21,38 +20,36 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 TEST_CASE("a command that is asked to stop does so, and leaves nothing behind") {
-  const TinyExperiment tiny;
-  const fs::path run = tiny.train("out");
+  const TrainedTiny tiny;
   const struct {
     std::string name;
     std::function<void(const ProgressCallback&)> call;
   } commands[] = {
       {"eval",
        [&](const ProgressCallback& on_progress) {
-         evaluate({.run_folder = run, .scenes = 400, .weights = tiny.path / "a.npz"}, on_progress);
+         evaluate({.run_folder = tiny.run, .scenes = 400, .weights = tiny.path / "a.npz"},
+                  on_progress);
        }},
       {"gradients",
        [&](const ProgressCallback& on_progress) {
-         const Trained trained(run);
+         const Trained trained(tiny.run);
          Workers workers(0);
          gradients(trained.task, flat(trained.weights), {.agent = "run"}, workers, on_progress);
        }},
       {"compare",
-       [&](const ProgressCallback& on_progress) { compare({.folders = {run}}, on_progress); }},
+       [&](const ProgressCallback& on_progress) { compare({.folders = {tiny.run}}, on_progress); }},
       {"record .gif",
        [&](const ProgressCallback& on_progress) {
-         record({.run_folders = {run}, .out = tiny.path / "a.gif"}, on_progress);
+         record({.run_folders = {tiny.run}, .out = tiny.path / "a.gif"}, on_progress);
        }},
       {"record .png",
        [&](const ProgressCallback& on_progress) {
-         record({.run_folders = {run}, .out = tiny.path / "a.png"}, on_progress);
+         record({.run_folders = {tiny.run}, .out = tiny.path / "a.png"}, on_progress);
        }},
       {"saliency",
        [&](const ProgressCallback& on_progress) {
-         saliency({.run_folder = run, .out = tiny.path, .scenes = 32}, on_progress);
+         saliency({.run_folder = tiny.run, .out = tiny.path, .scenes = 32}, on_progress);
        }},
       {"bench",
        [&](const ProgressCallback& on_progress) {

@@ -9,8 +9,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
 const std::string kEscape = "\x1b]0;owned\x07";
 const std::string kScript = "<script>alert(1)</script>";
 
@@ -127,7 +125,7 @@ TEST_CASE("permissions of files and folders follow the user's umask") {
       "run tiny.yaml record.every=64 record.format=gif log.tensorboard=true log.jsonl=true "
       "--out out/run");
   call("compare out/run --out out/page");
-  call("record out/run --out out/film.mp4 --scenes 1");
+  call("record out/run --out out/video.mp4 --scenes 1");
   call("eval out/run --weights out/weights.npz");
   call("export out/run --onnx out/a.onnx --npz out/a.npz --agent out/a");
   for (const auto& entry : fs::recursive_directory_iterator(tiny.path / "out")) {

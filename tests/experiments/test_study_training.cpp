@@ -6,20 +6,17 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <thread>
 
-#include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_failure.h"
 #include "tests/experiments/studies.h"
 
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
 using RunEnding = StudyProgress::Ending;
 
 // Records the progress reports.
-class HeardStudy : public StudyProgress {
+class RecordedStudy : public StudyProgress {
  public:
   std::unique_ptr<Progress> begin_run(int run, const std::string& label,
                                       const RunFolder&) override {
@@ -42,11 +39,9 @@ class HeardStudy : public StudyProgress {
 
  private:
   struct OfRun : Progress {
-    OfRun(HeardStudy& told_, int run_) : on_progress(told_), run(run_) {}
-    void update(std::int64_t episodes, double, double) override {
-      on_progress.update(run, episodes);
-    }
-    HeardStudy& on_progress;
+    OfRun(RecordedStudy& study_, int run_) : study(study_), run(run_) {}
+    void update(std::int64_t episodes, double, double) override { study.update(run, episodes); }
+    RecordedStudy& study;
     int run;
   };
 };
@@ -63,20 +58,20 @@ StudyOutcome train(const TinyStudy& tiny, const std::string& out, int jobs, Stud
 
 TEST_CASE("concurrent runs give the same bytes as runs trained alone") {
   const TinyStudy tiny("vary: {model.core: [rnn, gru, lstm]}\nseeds: 2\n");
-  HeardStudy alone;
+  RecordedStudy alone;
   CHECK(train(tiny, "alone", 1, alone).finished.size() == 6);
   CHECK(alone.most == 1);
   for (const auto& [jobs, threads] : std::vector<std::pair<int, int>>{{2, 2}, {3, 8}, {6, 1}}) {
     CAPTURE(jobs);
     const std::string out = fmt::format("jobs-{}", jobs);
-    HeardStudy on_progress;
-    const StudyOutcome outcome = train(tiny, out, jobs, on_progress, threads);
+    RecordedStudy progress;
+    const StudyOutcome outcome = train(tiny, out, jobs, progress, threads);
     CHECK(outcome.finished.size() == 6);
     CHECK(outcome.failed == 0);
     CHECK_FALSE(outcome.stopped);
-    CHECK(on_progress.labels == alone.labels);
-    CHECK(on_progress.texts == alone.texts);
-    CHECK(on_progress.endings == alone.endings);
+    CHECK(progress.labels == alone.labels);
+    CHECK(progress.texts == alone.texts);
+    CHECK(progress.endings == alone.endings);
     for (const StudyRun& run : tiny.runs()) {
       check_same_run(tiny.path / out / run.folder, tiny.path / "alone" / run.folder);
       CHECK_FALSE(fs::exists(tiny.path / out / run.folder / kLockFile));
@@ -86,7 +81,7 @@ TEST_CASE("concurrent runs give the same bytes as runs trained alone") {
 
 TEST_CASE("`jobs` runs are trained at once") {
   // Each waits for the other in its first update: one after the other, they would never end.
-  class Waits final : public HeardStudy {
+  class Waits final : public RecordedStudy {
     void update(int run, std::int64_t) override {
       {
         const std::lock_guard guard(mutex_);
@@ -115,22 +110,21 @@ TEST_CASE("the default number of concurrent runs is limited by runs, threads and
   CHECK(default_jobs(0, 4, 64 * kGiB) == 1);
 
   const TinyStudy tiny("seeds: 3\n");
-  HeardStudy on_progress;
-  CHECK(train(tiny, "study", 0, on_progress, 1).finished.size() == 3);
-  CHECK(on_progress.most == 1);
+  RecordedStudy progress;
+  CHECK(train(tiny, "study", 0, progress, 1).finished.size() == 3);
+  CHECK(progress.most == 1);
 }
 
 TEST_CASE("a failed run is reported, and tried again the next time") {
   const TinyStudy tiny("vary: {init_from: [none, null]}\nseeds: 2\n");
   for (int tries = 0; tries < 2; ++tries) {
-    HeardStudy on_progress;
-    const StudyOutcome outcome = train(tiny, "study", 2, on_progress);
+    RecordedStudy progress;
+    const StudyOutcome outcome = train(tiny, "study", 2, progress);
     CHECK(outcome.failed == 2);
     CHECK(outcome.finished.size() == 2);
-    CHECK(on_progress.endings[0] == RunEnding::failed);
-    CHECK(
-        contains(on_progress.texts[1], "failed: init_from: none: no run folder with a checkpoint"));
-    CHECK(on_progress.endings[3] == (tries == 0 ? RunEnding::trained : RunEnding::found_finished));
+    CHECK(progress.endings[0] == RunEnding::failed);
+    CHECK(contains(progress.texts[1], "failed: init_from: none: no run folder with a checkpoint"));
+    CHECK(progress.endings[3] == (tries == 0 ? RunEnding::trained : RunEnding::found_finished));
     const RunFolder folder(tiny.path / "study" / tiny.runs()[0].folder);
     const std::optional<RunFailure> failure = read_failure(folder);
     REQUIRE(failure);
@@ -146,8 +140,8 @@ TEST_CASE("a failed run is reported, and tried again the next time") {
   fs::create_directories(folder.path());
   keep_failure(folder, "not there");
   REQUIRE(read_failure(folder));
-  HeardStudy on_progress;
-  CHECK(train(tiny, "study", 2, on_progress).failed == 0);
+  RecordedStudy progress;
+  CHECK(train(tiny, "study", 2, progress).failed == 0);
   CHECK_FALSE(read_failure(folder));
 }
 
@@ -155,17 +149,17 @@ TEST_CASE("a run in training by another process is left to it") {
   const TinyStudy tiny("seeds: 3\n");
   const fs::path held = tiny.path / "study" / tiny.runs()[1].folder;
   auto lock = std::make_unique<RunLock>(held, "somebody else");
-  HeardStudy on_progress;
-  const StudyOutcome outcome = train(tiny, "study", 2, on_progress);
+  RecordedStudy progress;
+  const StudyOutcome outcome = train(tiny, "study", 2, progress);
   CHECK(outcome.finished.size() == 2);
   REQUIRE(outcome.held.size() == 1);
   CHECK(outcome.held[0].command == "somebody else");
   CHECK_FALSE(outcome.stopped);
-  CHECK_FALSE(on_progress.endings.contains(1));
+  CHECK_FALSE(progress.endings.contains(1));
   lock.reset();
-  CHECK(train(tiny, "study", 2, on_progress).finished.size() == 3);
-  CHECK(on_progress.endings[0] == RunEnding::found_finished);
-  CHECK(on_progress.endings[1] == RunEnding::trained);
+  CHECK(train(tiny, "study", 2, progress).finished.size() == 3);
+  CHECK(progress.endings[0] == RunEnding::found_finished);
+  CHECK(progress.endings[1] == RunEnding::trained);
 }
 
 TEST_CASE("a run that another process abandons meanwhile is trained after all") {
@@ -173,7 +167,7 @@ TEST_CASE("a run that another process abandons meanwhile is trained after all") 
   auto lock =
       std::make_unique<RunLock>(tiny.path / "study" / tiny.runs()[0].folder, "somebody else");
   // The holder leaves in the first update of the other run.
-  class Leaves final : public HeardStudy {
+  class Leaves final : public RecordedStudy {
    public:
     explicit Leaves(std::unique_ptr<RunLock>& lock) : lock_(lock) {}
 
@@ -189,9 +183,9 @@ TEST_CASE("a run that another process abandons meanwhile is trained after all") 
 TEST_CASE("runs that another process ends meanwhile, finished or failed, are not repeated") {
   // In the first update of the last run the others end: one finished, one failed.
   const TinyStudy tiny("seeds: 3\n");
-  HeardStudy nothing;
+  RecordedStudy nothing;
   train(tiny, "whole", 1, nothing);
-  class Ends final : public HeardStudy {
+  class Ends final : public RecordedStudy {
    public:
     explicit Ends(const TinyStudy& tiny) : tiny_(tiny) {
       for (int run : {0, 1})
@@ -221,7 +215,7 @@ TEST_CASE("runs that another process ends meanwhile, finished or failed, are not
 
 TEST_CASE("a stop saves every run in training, and the same study continues") {
   // In the second update of whichever run gets there first.
-  class Stops final : public HeardStudy {
+  class Stops final : public RecordedStudy {
    public:
     std::atomic<bool> stop{false};
 
@@ -229,8 +223,8 @@ TEST_CASE("a stop saves every run in training, and the same study continues") {
     void update(int, std::int64_t episodes) override { stop = stop || episodes >= 32; }
   };
   const TinyStudy tiny("seeds: 4\n");
-  HeardStudy on_progress;
-  train(tiny, "whole", 1, on_progress);
+  RecordedStudy progress;
+  train(tiny, "whole", 1, progress);
   for (const int jobs : {1, 3}) {
     const std::string out = fmt::format("jobs-{}", jobs);
     Stops stops;
@@ -239,7 +233,7 @@ TEST_CASE("a stop saves every run in training, and the same study continues") {
     CHECK(stops.endings.size() == static_cast<std::size_t>(jobs));
     for (const auto& [run, ending] : stops.endings) CHECK(ending == RunEnding::stopped);
     CHECK(fs::exists(tiny.path / out / tiny.runs()[0].folder / kLast));
-    CHECK(train(tiny, out, jobs, on_progress, 3).finished.size() == 4);
+    CHECK(train(tiny, out, jobs, progress, 3).finished.size() == 4);
     for (const StudyRun& run : tiny.runs())
       check_same_run(tiny.path / out / run.folder, tiny.path / "whole" / run.folder);
   }

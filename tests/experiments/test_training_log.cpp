@@ -2,7 +2,6 @@
 // events, including recordings.
 #include "experiments/runs/training_log.h"
 
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <opencv2/imgcodecs.hpp>
@@ -15,8 +14,6 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-using Overrides = std::vector<std::string>;
 using tensorboard::Event;
 
 const std::string kEvents = "events.out.tfevents.saccade";
@@ -49,8 +46,8 @@ std::vector<Event> read_events(const fs::path& path) {
 }
 
 // The contents of events without their times, one text each.
-std::vector<std::string> said(std::vector<Event> events) {
-  std::vector<std::string> texts;
+Names said(std::vector<Event> events) {
+  Names texts;
   for (Event& event : events) {
     event.set_wall_time(0);
     for (auto& value : *event.mutable_summary()->mutable_value())
@@ -89,15 +86,14 @@ TEST_CASE("CRC-32C agrees with its standard") {
 }
 
 TEST_CASE("TensorBoard and metrics.jsonl receive every row of metrics.csv") {
-  const TinyExperiment tiny;
-  const fs::path folder = tiny.train("out", kAllLogs);
-  const Csv table(folder / "metrics.csv");
+  const TrainedTiny tiny(kAllLogs);
+  const Csv table(tiny.run / "metrics.csv");
   REQUIRE(table.column.at("episodes") == kTinyRows);
 
-  const std::vector<nlohmann::json> lines = read_lines(folder / kLines);
+  const std::vector<nlohmann::json> lines = read_lines(tiny.run / kLines);
   REQUIRE(lines.size() == kTinyRows.size());
   std::vector<Event> rows;
-  for (const Event& event : read_events(folder / kEvents))
+  for (const Event& event : read_events(tiny.run / kEvents))
     if (event.summary().value_size() > 0 && event.summary().value(0).tag() != "recording")
       rows.push_back(event);
   REQUIRE(rows.size() == kTinyRows.size());
@@ -146,9 +142,9 @@ TEST_CASE("TensorBoard receives the recordings") {
       CHECK((value.image().encoded_image_string() == bytes_of(folder / file)));
       CHECK(value.image().colorspace() == 3);
       if (shown == "gif") {
-        const Picture film = read_gif(folder / file).frames[0];
-        CHECK(value.image().width() == film.cols());
-        CHECK(value.image().height() == film.rows());
+        const Picture video = read_gif(folder / file).frames[0];
+        CHECK(value.image().width() == video.cols());
+        CHECK(value.image().height() == video.rows());
       } else {
         const cv::Mat image = cv::imread((folder / file).string());
         CHECK(value.image().width() == image.cols);

@@ -14,10 +14,7 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-using Keys = std::vector<std::string>;
-
-const Keys kRate = {"training.learning_rate"};
+const Names kRate = {"training.learning_rate"};
 
 // Two cores, each with two learning rates and seeds 1 and 2, and their validation errors: rnn was
 // better at 0.02, gru at 0.01.
@@ -37,21 +34,21 @@ struct TwoTuned : TinyExperiment {
 
   // A run of one update with an invented validation error.
   void add(const std::string& core, const std::string& rate, int seed, double valid_error,
-           const std::vector<std::string>& overrides = {}) const {
-    std::vector<std::string> all = {"training.episodes=16", "model.core=" + core,
-                                    "training.learning_rate=" + rate, fmt::format("seed={}", seed)};
-    all.insert(all.end(), overrides.begin(), overrides.end());
+           const Overrides& overrides = {}) const {
     const fs::path run = folder(core, rate, seed);
-    train(run.lexically_relative(path).string(), all);
+    train(run.lexically_relative(path).string(),
+          with({"training.episodes=16", "model.core=" + core, "training.learning_rate=" + rate,
+                fmt::format("seed={}", seed)},
+               overrides));
     nlohmann::json summary = read_json(run / "summary.json");
     summary["valid/error"] = valid_error;
     put_bytes(run / "summary.json", summary.dump());
   }
 
-  Comparison gathered(const Keys& keys = kRate) const {
+  Comparison gathered(const Names& keys = kRate) const {
     return gather(std::vector{path / "runs"}, keys);
   }
-  std::string fault(const Keys& keys = kRate) const {
+  std::string fault(const Names& keys = kRate) const {
     return message_of<InputError>([&] { gathered(keys); });
   }
 };
@@ -73,14 +70,14 @@ TEST_CASE("tuning: the value with the lowest validation error represents its var
   const Comparison c = tiny.gathered();
   REQUIRE(c.variants.size() == 2);
   CHECK(c.tuned_by == kRate);
-  CHECK(c.differing == Keys{"model.core"});
+  CHECK(c.differing == Names{"model.core"});
   const Variant &gru = c.variants[0], &rnn = c.variants[1];
   CHECK(gru.label == "gru");
   CHECK(gru.folders == std::vector{tiny.folder("gru", "0.01", 1), tiny.folder("gru", "0.01", 2)});
   CHECK(rnn.folders == std::vector{tiny.folder("rnn", "0.02", 1), tiny.folder("rnn", "0.02", 2)});
   CHECK(rnn.tuning_seeds == std::vector<std::uint64_t>{1, 2});
   REQUIRE(rnn.tries.size() == 2);
-  CHECK(rnn.tries[0].values == Keys{"0.01"});
+  CHECK(rnn.tries[0].values == Names{"0.01"});
   CHECK(rnn.tries[0].valid_error.value == doctest::Approx(0.515));
   CHECK(rnn.tries[0].valid_error.low == doctest::Approx(0.451469));
   CHECK(!rnn.tries[0].chosen);
@@ -120,15 +117,13 @@ TEST_CASE("tuning: every table and the page show what was tried and chosen") {
   const std::string said =
       "rnn: of 0.01 (51.50 [45.15, 57.85] %), 0.02 (26.50 [20.15, 32.85] %), by seeds 1, 2: 0.02.";
   for (const std::string& text : {unwrapped(to_table(c)), to_markdown(c)}) {
-    CHECK(contains(text, said));
-    CHECK(contains(text, "Tuned by training.learning_rate"));
+    check_contains(text, {said, "Tuned by training.learning_rate"});
   }
-  CHECK(contains(to_markdown(c), "| variant | tuned | seeds |"));
-  CHECK(contains(to_markdown(c), "| rnn | 0.02 | 2 |"));
+  check_contains(to_markdown(c), {"| variant | tuned | seeds |", "| rnn | 0.02 | 2 |"});
 
   put_bytes(tiny.path / "c.csv", to_csv(c));
   const Csv csv(tiny.path / "c.csv");
-  CHECK(csv.column.at("training.learning_rate") == Keys{"0.01", "0.02"});
+  CHECK(csv.column.at("training.learning_rate") == Names{"0.01", "0.02"});
   CHECK(csv.column.at("tried")[1].starts_with("0.01: 0.51"));
 
   const nlohmann::json document = to_json(c);
@@ -142,9 +137,8 @@ TEST_CASE("tuning: every table and the page show what was tried and chosen") {
   CHECK(one["folders"].size() == 2);
 
   const std::string page = report_page(c, {}, std::nullopt);
-  for (const char* part : {"<h2>What was tried</h2>", "training.<wbr>learning_rate",
-                           "26.50 %<small>[20.15, 32.85]</small>", "<strong>chosen</strong>"})
-    CHECK_MESSAGE(contains(page, part), part);
+  check_contains(page, {"<h2>What was tried</h2>", "training.<wbr>learning_rate",
+                        "26.50 %<small>[20.15, 32.85]</small>", "<strong>chosen</strong>"});
   const std::string untuned = report_page(tiny.gathered({}), {}, std::nullopt);
   CHECK(!contains(untuned, "What was tried"));
   CHECK(!contains(to_table(tiny.gathered({})), "tuned"));
@@ -155,7 +149,7 @@ TEST_CASE("tuning: tries are compared over the seeds that all of them have") {
   tiny.add("rnn", "0.02", 3, 0.999);  // one more seed of the chosen one
   const Comparison c = tiny.gathered();
   CHECK(c.variants[1].tuning_seeds == std::vector<std::uint64_t>{1, 2});
-  CHECK(chosen_try(c.variants[1]).values == Keys{"0.02"});
+  CHECK(chosen_try(c.variants[1]).values == Names{"0.02"});
   CHECK(c.variants[1].seeds == std::vector<std::uint64_t>{1, 2, 3});
   for (const int seed : {1, 2}) fs::remove_all(tiny.folder("rnn", "0.02", seed));
   CHECK(contains(tiny.fault(), "--tuned-by training.learning_rate: no seed is common to"));
@@ -164,10 +158,10 @@ TEST_CASE("tuning: tries are compared over the seeds that all of them have") {
 TEST_CASE("tuning: with several keys every combination is a try") {
   const TwoTuned tiny;
   for (const char* core : {"rnn", "gru"}) tiny.add(core, "0.03", 1, 0.0625, {"training.ema=0.5"});
-  const Keys keys = {"training.ema", "training.learning_rate"};
+  const Names keys = {"training.ema", "training.learning_rate"};
   const Comparison c = tiny.gathered(keys);
   CHECK(c.variants.size() == 2);
-  CHECK(chosen_try(c.variants[0]).values == Keys{"0.5", "0.03"});
+  CHECK(chosen_try(c.variants[0]).values == Names{"0.5", "0.03"});
   CHECK(contains(unwrapped(to_table(c)), "0.5, 0.03 (6.25 %), by seed 1: 0.5, 0.03."));
 }
 
@@ -191,8 +185,7 @@ TEST_CASE("tuning: an unfair comparison is refused with the variants and their t
                  "rnn was tried with one value alone; allowed: two and more, as many for every "
                  "variant: gru 3 (0.01, 0.02, 0.03), rnn 1 (0.01)"));
   CHECK(!run(tiny.options("runs/rnn/stopped", {"model.core=rnn"}), true));
-  CHECK(contains(tiny.fault(), "; left out: "));
-  CHECK(contains(tiny.fault(), "stopped (not finished)"));
+  check_contains(tiny.fault(), {"; left out: ", "stopped (not finished)"});
 }
 
 TEST_CASE("tuning: compare accepts keys separated by commas") {

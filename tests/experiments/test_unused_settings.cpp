@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 #include "experiments/files/shipped.h"
 #include "experiments/runs/study.h"
 #include "experiments/training/run.h"
@@ -14,30 +12,26 @@
 namespace saccade {
 namespace {
 
-std::vector<std::string> keys_of(const std::vector<UnusedSetting>& unused) {
-  std::vector<std::string> keys;
+Names keys_of(const std::vector<UnusedSetting>& unused) {
+  Names keys;
   for (const UnusedSetting& setting : unused) keys.push_back(setting.key);
   return keys;
 }
 
-std::vector<std::string> unused_in(const std::string& text,
-                                   const std::vector<std::string>& overrides = {}) {
+Names unused_in(const std::string& text, const Overrides& overrides = {}) {
   return keys_of(parse_config(text, "x.yaml", overrides).unused);
 }
 
-std::vector<std::string> unused_in_study(const std::string& text,
-                                         const std::vector<std::string>& overrides = {}) {
+Names unused_in_study(const std::string& text, const Overrides& overrides = {}) {
   const Study study = parse_study(text, "x.yaml", {}, overrides);
   CHECK_FALSE(study.single);
   return keys_of(unused_in_all(configs_of(study)));
 }
 
-using Keys = std::vector<std::string>;
-
 TEST_CASE("an unused setting is reported with its location and the reason") {
   const std::vector<UnusedSetting> unused =
       parse_config("model: {core: lstm,\n  heads: 2}\n", "x.yaml",
-                   std::vector<std::string>{"attention.hidden.score=dot"})
+                   Names{"attention.hidden.score=dot"})
           .unused;
   REQUIRE(unused.size() == 2);
   CHECK(unused[0] == UnusedSetting{"model.heads", "x.yaml:2:3", "model.core is lstm"});
@@ -55,8 +49,8 @@ TEST_CASE("the reason names every setting that could give the setting an effect"
 }
 
 TEST_CASE("a setting equal to its default is not reported") {
-  CHECK(unused_in("model: {core: lstm, heads: 4}") == Keys{});
-  CHECK(unused_in("") == Keys{});
+  CHECK(unused_in("model: {core: lstm, heads: 4}") == Names{});
+  CHECK(unused_in("") == Names{});
 }
 
 TEST_CASE("an ignored setting has its default, and so have those that only it would use") {
@@ -65,16 +59,16 @@ TEST_CASE("an ignored setting has its default, and so have those that only it wo
       "x.yaml");
   CHECK(config.agent.model.context == "none");
   CHECK(config.agent.model.context_size == ModelConfig().context_size);
-  CHECK(keys_of(config.unused) == Keys{"model.context", "model.context_size"});
+  CHECK(keys_of(config.unused) == Names{"model.context", "model.context_size"});
   CHECK(config.given.size() == 1);
 }
 
 TEST_CASE("unused settings of a kind that an override replaced share a line") {
   const std::string hard = "attention: {glimpse: {std: 0.3}}\nreinforce: {trace: 1, constant: 0.2}";
   const std::string soft = "attention.glimpse.kind=soft_point";
-  CHECK(unused_in(hard) == Keys{"reinforce.constant"});
-  const Config config = parse_config(hard, "x.yaml", std::vector<std::string>{soft});
-  CHECK(keys_of(config.unused) == Keys{"attention.glimpse.std", "reinforce.constant"});
+  CHECK(unused_in(hard) == Names{"reinforce.constant"});
+  const Config config = parse_config(hard, "x.yaml", Names{soft});
+  CHECK(keys_of(config.unused) == Names{"attention.glimpse.std", "reinforce.constant"});
   CHECK(to_lines(config.unused).back() ==
         "settings of the file that have no effect with these overrides: attention.glimpse.std");
   CHECK(to_lines(config.unused).size() == 2);
@@ -82,27 +76,27 @@ TEST_CASE("unused settings of a kind that an override replaced share a line") {
 
 TEST_CASE("a study reports settings that no variant uses") {
   const std::string vary = "vary: {model.core: [lstm, attention]}\nseeds: 2\n";
-  CHECK(unused_in_study("model: {heads: 2}\n" + vary) == Keys{});
-  CHECK(unused_in_study("model: {heads: 2, channels: [3, 4]}\n" + vary) == Keys{"model.channels"});
+  CHECK(unused_in_study("model: {heads: 2}\n" + vary) == Names{});
+  CHECK(unused_in_study("model: {heads: 2, channels: [3, 4]}\n" + vary) == Names{"model.channels"});
   CHECK(unused_in_study("vary: [{model.core: lstm, model.heads: 2}, {model.core: gru}]") ==
-        Keys{"model.heads"});
+        Names{"model.heads"});
   CHECK(unused_in_study("vary: [{model.core: lstm, model.heads: 2},"
-                        " {model.core: attention, model.heads: 8}]") == Keys{});
+                        " {model.core: attention, model.heads: 8}]") == Names{});
 }
 
 TEST_CASE("no preset has unused settings") {
-  const std::vector<std::string> names = shipped_experiments();
+  const Names names = shipped_experiments();
   REQUIRE(names.size() > 20);
   for (const std::string& name : names) {
     CAPTURE(name);
     const Study study = read_study(name, {});
-    CHECK(keys_of(unused_in_all(configs_of(study))) == Keys{});
+    CHECK(keys_of(unused_in_all(configs_of(study))) == Names{});
   }
 }
 
 TEST_CASE("many unused settings are reported in few lines") {
   const std::vector<UnusedSetting> many(50, {"a.b", "x.yaml:1:1", "c is e"});
-  const std::vector<std::string> lines = to_lines(many);
+  const Names lines = to_lines(many);
   REQUIRE(lines.size() == 9);
   CHECK(lines.back() == "42 more settings have no effect");
 }
@@ -116,9 +110,8 @@ TEST_CASE("--strict refuses unused settings before anything is made") {
   options.quiet = options.strict = true;
   const std::atomic<bool> stop = false;
   const std::string message = message_of<InputError>([&] { run(options, stop); });
-  CHECK(contains(message, "--strict"));
-  CHECK(contains(message, "decoder.core has no effect while scene.kind is cluttered"));
-  CHECK_FALSE(std::filesystem::exists(tiny.path / "run"));
+  check_contains(message, {"--strict", "decoder.core has no effect while scene.kind is cluttered"});
+  CHECK_FALSE(fs::exists(tiny.path / "run"));
 }
 
 }  // namespace

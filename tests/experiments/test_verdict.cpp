@@ -102,9 +102,9 @@ TEST_CASE("the verdict comes before everything else") {
 TEST_CASE("an interval over scenes is labelled wherever it appears, and one over seeds is not") {
   const Comparison c = of_one_seed(between(-0.0375, -0.0301, -0.0228));
   for (const std::string& text : {to_table(c), to_markdown(c)}) {
-    CHECK(contains(text, "9.15 [9.05, 9.25 over scenes]"));
-    CHECK(contains(text, "hard: one seed: no interval over seeds, one over the scenes"));
-    CHECK(contains(text, "Newcombe"));
+    check_contains(text,
+                   {"9.15 [9.05, 9.25 over scenes]",
+                    "hard: one seed: no interval over seeds, one over the scenes", "Newcombe"});
   }
   const nlohmann::json hard = to_json(c).at("variants").at(0);
   CHECK(hard.at("test/error_low").is_null());
@@ -114,8 +114,8 @@ TEST_CASE("an interval over scenes is labelled wherever it appears, and one over
   CHECK(hard.at("runs")[0].at("test/error_low") == doctest::Approx(0.0905));
   CHECK(hard.at("runs")[0].at("test/error_high") == doctest::Approx(0.0925));
   const std::string page = report_page(c, {}, std::nullopt);
-  CHECK(contains(page, "9.15 %<small>[9.05, 9.25] over scenes</small>"));
-  CHECK(contains(page, "\u22123.01 points<small>[\u22123.75, \u22122.28] over scenes</small>"));
+  check_contains(page, {"9.15 %<small>[9.05, 9.25] over scenes</small>",
+                        "\u22123.01 points<small>[\u22123.75, \u22122.28] over scenes</small>"});
   const Comparison seeds =
       made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("hard", 0.03, 4, 4)});
   for (const std::string& text : {to_table(seeds), to_markdown(seeds)})

@@ -37,7 +37,7 @@ Picture rainbow(int shift) {
   return picture;
 }
 
-void write(const std::filesystem::path& path, const std::vector<Picture>& frames, double fps = 4) {
+void write(const fs::path& path, const std::vector<Picture>& frames, double fps = 4) {
   const auto video =
       open_video(path, {.rows = frames[0].rows(), .cols = frames[0].cols(), .fps = fps});
   for (const Picture& frame : frames) video->add(frame);
@@ -48,7 +48,7 @@ void write(const std::filesystem::path& path, const std::vector<Picture>& frames
 
 TEST_CASE("a GIF shows exactly the frames that were added, and loops") {
   const TemporaryFolder folder;
-  const std::filesystem::path path = folder.path / "a.gif";
+  const fs::path path = folder.path / "a.gif";
   // The third frame repeats the second.
   const std::vector<Picture> frames = {walking_square(0), walking_square(1), walking_square(1),
                                        walking_square(5)};
@@ -116,7 +116,7 @@ TEST_CASE("a palette is exact if the colours fit, and never exceeds its limit") 
 
 TEST_CASE("an MP4 has the frames, the size and the colours that were added") {
   const TemporaryFolder folder;
-  const std::filesystem::path path = folder.path / "a.mp4";
+  const fs::path path = folder.path / "a.mp4";
   std::vector<Picture> frames;
   for (int i = 0; i < 5; ++i) {  // odd sides
     frames.emplace_back(141, 221, kWhite);
@@ -152,7 +152,7 @@ TEST_CASE("an invalid or unwritable video is refused with the formats that work"
     return message_of<InputError>(
         [&] { open_video(folder.path / name, {.rows = 64, .cols = cols}); });
   };
-  CHECK(video_formats() == std::vector<std::string>{".mp4", ".gif"});
+  CHECK(video_formats() == Names{".mp4", ".gif"});
   CHECK(contains(fault("a.avi"),
                  "a.avi: '.avi' is not a suffix of a video; formats that work: .mp4, "));
   CHECK(contains(fault("none/a.gif"), "none/a.gif: cannot be written: "));

@@ -8,26 +8,17 @@
 namespace saccade {
 namespace {
 
-const std::vector<std::string> kGrid = {"attention.glimpse.grid=[2, 3]",
-                                        "attention.glimpse.stride=4"};
-
-using Overrides = std::vector<std::string>;
-
-Overrides with(Overrides overrides, const std::string& more) {
-  overrides.push_back(more);
-  return overrides;
-}
+const Names kGrid = {"attention.glimpse.grid=[2, 3]", "attention.glimpse.stride=4"};
 
 }  // namespace
 
 TEST_CASE("a hard agent starts from the weights it shares with a trained soft one") {
   const TinyExperiment tiny;
-  const auto soft = tiny.train("soft", with(kGrid, "attention.glimpse.kind=soft_grid"));
+  const auto soft = tiny.train("soft", with(kGrid, {"attention.glimpse.kind=soft_grid"}));
   // A learning rate of zero is not allowed; this one is too small to change a weight.
-  auto overrides = with(kGrid, "attention.glimpse.kind=hard_categorical");
-  overrides.insert(overrides.end(), {"init_from=" + soft.string(), "training.learning_rate=1e-30",
-                                     "training.final_learning_rate=0"});
-  const auto hard = tiny.train("hard", overrides);
+  const auto hard = tiny.train(
+      "hard", with(kGrid, {"attention.glimpse.kind=hard_categorical", "init_from=" + soft.string(),
+                           "training.learning_rate=1e-30", "training.final_learning_rate=0"}));
 
   const SafetensorsFile source = read_safetensors(soft / kBest);
   const SafetensorsFile warm = read_safetensors(hard / kLast);
@@ -63,9 +54,8 @@ TEST_CASE("parameters of another shape start anew and are reported, and --strict
   RunRequest options = tiny.options("strict", overrides);
   options.strict = true;
   const std::string message = message_of<InputError>([&] { run(options, false); });
-  CHECK(contains(message, "--strict: init_from: "));
-  CHECK(contains(message, "glimpse.joint.weight: ("));
-  CHECK(!std::filesystem::exists(tiny.path / "strict"));
+  check_contains(message, {"--strict: init_from: ", "glimpse.joint.weight: ("});
+  CHECK(!fs::exists(tiny.path / "strict"));
 }
 
 TEST_CASE("frozen parts stay unchanged, and the rest learns as if they had no gradient") {
@@ -88,10 +78,10 @@ TEST_CASE("frozen parts stay unchanged, and the rest learns as if they had no gr
 
 TEST_CASE("an impossible warm start is refused before a folder is made") {
   const TinyExperiment tiny;
-  const auto fault = [&](const std::vector<std::string>& overrides) {
+  const auto fault = [&](const Overrides& overrides) {
     const std::string message =
         message_of<InputError>([&] { run(tiny.options("other", overrides), false); });
-    CHECK(!std::filesystem::exists(tiny.path / "other"));
+    CHECK(!fs::exists(tiny.path / "other"));
     return message;
   };
   CHECK(contains(fault({"training.freeze=[cor]"}),

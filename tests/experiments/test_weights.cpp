@@ -11,15 +11,9 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
-
-const Overrides kSoftWeights = {"attention.glimpse.kind=soft_grid", "attention.glimpse.grid=[2, 3]",
-                                "attention.glimpse.stride=4",       "attention.input.kind=gate",
-                                "attention.hidden.kind=self",       "attention.hidden.hops=2"};
-const Overrides kWordWeights = {"scene.kind=digits_to_words", "scene.num_distractors=0",
-                                "scene.max_number=99", "attention.glimpse.kind=whole",
-                                "attention.hidden.kind=attend"};
-
+const Overrides kSoftWeights =
+    with(kSoftGrid,
+         {"attention.input.kind=gate", "attention.hidden.kind=self", "attention.hidden.hops=2"});
 // The attention of all test scenes of a tiny task, written and read back.
 ReadNpz written(const TinyTask& tiny, int scenes, int threads = 1) {
   AttentionWeights attention(tiny.task.model, scenes);
@@ -75,7 +69,7 @@ TEST_CASE("the weights of a soft agent are those of its looks, gate and hidden a
 }
 
 TEST_CASE("the weights of a decoder are its alignment, up to the end mark") {
-  const TinyTask tiny(kWordWeights);
+  const TinyTask tiny(kWordTask);
   const ReadNpz read = written(tiny, 120, 2);
   CHECK(read.names() == Names{"alignment", "answers", "errors", "labels"});
   const int symbols = tiny.task.model.answer().max_said, steps = tiny.task.model.num_glimpses();
@@ -85,9 +79,9 @@ TEST_CASE("the weights of a decoder are its alignment, up to the end mark") {
   REQUIRE(alignment.shape()[2] == static_cast<std::size_t>(steps));
   const auto rollout = tiny.play(120, {});
   for (int b = 0; b < 120; ++b) {
-    const auto truth = rollout->answer->labels(b);
+    const auto own = rollout->answer->labels(b);
     for (int j = 0; j < symbols; ++j) {
-      CHECK(labels(b, j) == (j < static_cast<int>(truth.size()) ? truth[j] : -1));
+      CHECK(labels(b, j) == (j < static_cast<int>(own.size()) ? own[j] : -1));
       float sum = 0.0F;
       for (int t = 0; t < steps; ++t) sum += alignment(b, j, t);
       const bool spoken = j == 0 || answers(b, j - 1) >= 0;  // the end mark has weights as well
@@ -104,8 +98,7 @@ TEST_CASE("each kind of agent has exactly its own arrays") {
   CHECK(names({"attention.glimpse.kind=soft_gaussian"}) ==
         Names{"answers", "errors", "labels", "locations", "windows"});
   CHECK(names({"model.kind=mlp"}) == Names{"answers", "errors", "labels"});
-  CHECK(names({"scene.kind=catch", "scene.num_distractors=0",
-               "attention.glimpse.num_glimpses=12"}) == Names{"answers", "errors", "locations"});
+  CHECK(names(kCatchTask) == Names{"answers", "errors", "locations"});
   const TinyTask tiny({"model.core=attention", "model.heads=3", "model.depth=2"});
   const xt::xarray<float> core = written(tiny, 3).get("core");
   CHECK(shape_of(core) == NpzShape{3, 3, 6, 3});
@@ -115,7 +108,7 @@ TEST_CASE("each kind of agent has exactly its own arrays") {
 }
 
 TEST_CASE("pictures of attention over states label the predictions and mark the look") {
-  const TinyTask words(kWordWeights);
+  const TinyTask words(kWordTask);
   const auto spoken = words.play(4);
   const Tensor<3> none = zeros<3>(2, 4, 20);
   const Episode text{*spoken, none, 1};

@@ -12,8 +12,6 @@
 
 namespace saccade {
 
-using Overrides = std::vector<std::string>;
-
 inline constexpr int kRows = 13, kCols = 15;  // the tiny experiment's canvas
 
 // The tiny experiment's task with untrained weights, which look and answer almost at random.
@@ -64,10 +62,9 @@ inline void check_equal(const Evaluation& a, const Evaluation& b) {
 
 // Settings of every kind of glimpse that fit the tiny canvas.
 inline Overrides with_kind(const std::string& kind, const Overrides& more = {}) {
-  Overrides all = {"attention.glimpse.kind=" + kind, "attention.glimpse.grid=[2, 3]",
-                   "attention.glimpse.stride=4", "attention.glimpse.filters=3"};
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
+  return with({"attention.glimpse.kind=" + kind, "attention.glimpse.grid=[2, 3]",
+               "attention.glimpse.stride=4", "attention.glimpse.filters=3"},
+              more);
 }
 inline Overrides with_model(const std::string& kind) {
   return {"model.kind=" + kind, "model.kernel_size=3", "model.channels=[2, 3]",

@@ -100,8 +100,6 @@ TEST_CASE("a convolution: forward against naive loops, backward against finite d
       CHECK(largest_error(played.dx.view(), finite_differences(x, loss)) < 1e-5);
       CHECK(largest_error(played.dw.view(), finite_differences(w, loss)) < 1e-5);
       CHECK(largest_error(played.db.view(), finite_differences(b, loss)) < 1e-5);
-      for (const GuardedMatrix* m : {&played.y, &played.dx, &played.dw, &played.db})
-        CHECK(m->intact());
     }
 }
 

@@ -63,7 +63,6 @@ void check_product(Multiply multiply_fast, bool transpose_a, bool transpose_b, i
     magnitude.values[i] += std::abs(before.values[i]);
   }
   CHECK(rounding_errors(c, expected, magnitude, k) <= 1.0);
-  CHECK(c.intact());
 }
 
 TEST_CASE("matrix products against naive loops, on views of wider matrices") {

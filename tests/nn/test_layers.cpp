@@ -48,7 +48,6 @@ void check_linear(LayerSizes sizes, bool relu, RandomStream& stream) {
   y.fill(kNan);
   (relu ? linear_relu_forward : linear_forward)(y.view(), x.view(), w.view(), b.view());
   CHECK(largest_error(y.view(), naive_linear(naive_x, naive_w, naive_b, relu)) < 1e-5);
-  CHECK(y.intact());
 
   const auto loss = [&] { return dot(naive_linear(naive_x, naive_w, naive_b, relu), naive_dy); };
   GuardedMatrix dx(sizes.rows, sizes.inputs), dw(sizes.inputs, sizes.outputs), db(1, sizes.outputs);
@@ -60,10 +59,6 @@ void check_linear(LayerSizes sizes, bool relu, RandomStream& stream) {
   CHECK(largest_error(dx.view(), finite_differences(naive_x, loss)) < 1e-5);
   CHECK(largest_error(dw.view(), finite_differences(naive_w, loss)) < 1e-5);
   CHECK(largest_error(db.view(), finite_differences(naive_b, loss)) < 1e-5);
-  CHECK(dy.intact());
-  CHECK(dx.intact());
-  CHECK(dw.intact());
-  CHECK(db.intact());
 }
 
 TEST_CASE("linear layers: forward against naive loops, backward against finite differences") {
@@ -84,18 +79,15 @@ TEST_CASE("linear_backward with beta 1 accumulates") {
     GuardedMatrix x(sizes.rows, sizes.inputs), dy(sizes.rows, sizes.outputs);
     GuardedMatrix dw(sizes.inputs, sizes.outputs), db(1, sizes.outputs);
     const NaiveMatrix naive_x(x.randomize(stream).view()), naive_dy(dy.randomize(stream).view());
-    NaiveMatrix naive_dw(dw.randomize(stream).view()), naive_db(db.randomize(stream).view());
-    const NaiveMatrix products = product(transposed(naive_x), naive_dy);
-    for (std::size_t i = 0; i < products.values.size(); ++i)
-      naive_dw.values[i] += products.values[i];
+    const NaiveMatrix naive_dw =
+        plus(NaiveMatrix(dw.randomize(stream).view()), product(transposed(naive_x), naive_dy));
+    NaiveMatrix naive_db(db.randomize(stream).view());
     for (int r = 0; r < sizes.rows; ++r)
       for (int c = 0; c < sizes.outputs; ++c) naive_db(0, c) += naive_dy(r, c);
 
     linear_backward(dw.view(), db.view(), dy.view(), x.view(), 1.0F);
     CHECK(largest_error(dw.view(), naive_dw) < 1e-5);
     CHECK(largest_error(db.view(), naive_db) < 1e-5);
-    CHECK(dw.intact());
-    CHECK(db.intact());
   }
 }
 
@@ -118,9 +110,6 @@ TEST_CASE("copy_rows, add and add_relu, element by element") {
         CHECK(relu(r, c) == std::max(0.0F, y(r, c) + x(r, c)));
       }
     CHECK(copy == x);
-    CHECK(copy.intact());
-    CHECK(sum.intact());
-    CHECK(relu.intact());
   }
   GuardedMatrix y(1, 3), x(1, 3);
   std::ranges::copy(std::vector{kNan, kInf, -kInf}, y.view().row(0));
@@ -153,7 +142,6 @@ TEST_CASE("relu: the gradient at zero is zero, and non-finite values stay visibl
   CHECK(dy(0, 4) == 3.0F);
   CHECK(dy(1, 3) == 0.0F);
   CHECK(std::isnan(dy(1, 4)));
-  CHECK(dy.intact());
 
   // A single NaN weight reaches the output through the product.
   GuardedMatrix x(1, 3), w(3, 2), out(1, 2);
@@ -212,8 +200,6 @@ void check_layer_norm(LayerSizes sizes, float spread, float centre, RandomStream
   check_added(dx.view(), naive_x);
   check_added(dgain.view(), naive_gain);
   check_added(dshift.view(), naive_shift);
-  for (const GuardedMatrix* m : {&y, &normalized, &inverse, &dy, &dx, &dgain, &dshift})
-    CHECK(m->intact());
 }
 
 TEST_CASE("layer norm: forward against naive loops, backward against finite differences") {
@@ -245,7 +231,6 @@ TEST_CASE("add_bias adds to every row") {
   add_bias(sum.view(), b.view());
   for (int r = 0; r < 3; ++r)
     for (int j = 0; j < 17; ++j) CHECK(sum(r, j) == y(r, j) + b(0, j));
-  CHECK(sum.intact());
 }
 
 struct Activation {
@@ -312,7 +297,6 @@ TEST_CASE("sigmoid and tanh give the same result at every position and length, a
       GuardedMatrix x(1, n);
       const GuardedMatrix inputs = x.randomize(stream);
       activation.fast(x.view().row(0), n);
-      CHECK(x.intact());
       for (int i = 0; i < n; ++i) {
         float alone = inputs(0, i);
         activation.fast(&alone, 1);
@@ -366,8 +350,6 @@ TEST_CASE("cross-entropy: forward against naive loops, backward against finite d
       return sum;
     };
     CHECK(largest_error(dlogits.view(), finite_differences(naive_logits, total_loss)) < 1e-6);
-    CHECK(p.intact());
-    CHECK(dlogits.intact());
   }
 }
 

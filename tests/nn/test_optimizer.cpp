@@ -218,16 +218,20 @@ TEST_CASE("the first step of adam equals the learning rate, regardless of the gr
   }
 }
 
+// Subtracts the gradient.
+const OptimizerConfig kPlain = {.optimizer = "sgd",
+                                .learning_rate = 1.0,
+                                .schedule = "constant",
+                                .warmup = 0.0,
+                                .momentum = 0.0,
+                                .max_grad_norm = 0.0};
+
 TEST_CASE("clipping bounds the global norm and keeps the direction; 0 turns it off") {
   const auto step_of = [](double max_norm, double& norm) {
     Workers workers(1);
-    Optimizer optimizer({.optimizer = "sgd",
-                         .learning_rate = 1.0,
-                         .schedule = "constant",
-                         .warmup = 0.0,
-                         .momentum = 0.0,
-                         .max_grad_norm = max_norm},
-                        2);
+    OptimizerConfig config = kPlain;
+    config.max_grad_norm = max_norm;
+    Optimizer optimizer(config, 2);
     Tensor<1> parameters = zeros<1>(2);
     Lanes lanes(1, zeros<1>(2));
     lanes[0](0) = 30.0F;
@@ -251,14 +255,9 @@ TEST_CASE("clipping bounds the global norm and keeps the direction; 0 turns it o
 TEST_CASE("averaged weights follow quickly at first, then with the configured decay") {
   const auto share_of_new = [](double ema, int updates_before) {
     Workers workers(1);
-    Optimizer optimizer({.optimizer = "sgd",
-                         .learning_rate = 1.0,
-                         .schedule = "constant",
-                         .warmup = 0.0,
-                         .momentum = 0.0,
-                         .max_grad_norm = 0.0,
-                         .ema = ema},
-                        1);
+    OptimizerConfig config = kPlain;
+    config.ema = ema;
+    Optimizer optimizer(config, 1);
     optimizer.updates = updates_before;
     Tensor<1> parameters = zeros<1>(1);
     Lanes lanes(1, zeros<1>(1));

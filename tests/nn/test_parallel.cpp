@@ -13,6 +13,17 @@
 namespace saccade {
 namespace {
 
+// Runs two loop bodies that wait for each other: it would never end if they ran one after the
+// other.
+void check_runs_two_at_once(Workers& workers) {
+  std::atomic<int> begun{0};
+  workers.for_each(2, [&](int) {
+    ++begun;
+    while (begun < 2) std::this_thread::yield();
+  });
+  CHECK(begun == 2);
+}
+
 TEST_CASE("for_each runs each index exactly once and returns when all are done") {
   for (const int threads : {1, 2, 3, 8}) {
     Workers workers(threads);
@@ -49,14 +60,7 @@ TEST_CASE("one thread is the calling thread") {
 
 TEST_CASE("two threads run side by side") {
   Workers workers(2);
-  std::atomic<int> begun{0};
-  workers.for_each(2, [&](int) {
-    ++begun;
-    while (begun < 2)
-      std::this_thread::yield();  // would never end if the bodies ran one after the
-                                  // other
-  });
-  CHECK(begun == 2);
+  check_runs_two_at_once(workers);
 }
 
 TEST_CASE("shared threads are divided evenly among the existing workers") {
@@ -85,24 +89,12 @@ TEST_CASE("workers use the threads they currently own") {
   const std::thread::id caller = std::this_thread::get_id();
   stays.for_each(100, [&](int) { CHECK(std::this_thread::get_id() == caller); });
   leaves.reset();
-  std::atomic<int> begun{0};
-  stays.for_each(2, [&](int) {
-    ++begun;
-    while (begun < 2)
-      std::this_thread::yield();  // would never end if the bodies ran one after the
-                                  // other
-  });
-  CHECK(begun == 2);
+  check_runs_two_at_once(stays);
 }
 
 TEST_CASE("workers do not slow each other down") {
   Workers two(2), one(1);
-  std::atomic<int> begun{0};
-  two.for_each(2, [&](int) {
-    ++begun;
-    while (begun < 2) std::this_thread::yield();
-  });
-  CHECK(begun == 2);
+  check_runs_two_at_once(two);
 }
 
 TEST_CASE("an exception reaches the caller, and the next loop still works") {

@@ -90,7 +90,7 @@ TEST_CASE("all ranks receive the data of each rank") {
   for (int count = 1; count <= 7; ++count) {
     std::vector<std::vector<double>> all(count, std::vector<double>(2 * 10, -1.0));
     std::vector<std::vector<int>> one(count, std::vector<int>(3, -1));
-    std::vector<std::vector<std::string>> texts(count);
+    std::vector<Names> texts(count);
     std::vector<int> any(count), none(count);
     one[0] = {5, 6, 7};
     on_ranks(count, [&](Ranks& ranks) {
@@ -120,7 +120,7 @@ TEST_CASE("all ranks receive the data of each rank") {
 }
 
 TEST_CASE("an exception on one rank is thrown on all, and reported by the first") {
-  std::vector<std::string> said(3), agreed(3);
+  Names said(3), agreed(3);
   on_ranks(3, [&](Ranks& ranks) {
     ranks.run_on_all([] {});
     said[ranks.rank()] = message_of<InputError>([&] {
@@ -131,8 +131,8 @@ TEST_CASE("an exception on one rank is thrown on all, and reported by the first"
     agreed[ranks.rank()] = message_of<std::runtime_error>(
         [&] { ranks.run_on_all([] { throw std::runtime_error("the disk is full"); }); });
   });
-  CHECK(said == std::vector<std::string>{"rank 1: no such file", "", ""});
-  CHECK(agreed == std::vector<std::string>{"the disk is full", "", ""});
+  CHECK(said == Names{"rank 1: no such file", "", ""});
+  CHECK(agreed == Names{"the disk is full", "", ""});
 }
 
 TEST_CASE("the launcher of several ranks is recognised by its environment variables") {

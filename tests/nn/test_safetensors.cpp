@@ -1,20 +1,18 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <csignal>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 
 #include "base/error.h"
 #include "nn/safetensors.h"
+#include "tests/limited_files.h"
 #include "tests/support.h"
 
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
 using Metadata = std::map<std::string, std::string>;
 
 // Three tensors: a matrix, a scalar and an empty one.
@@ -62,32 +60,32 @@ bool same(const SafetensorsFile& file, const Sample& sample) {
   return file.metadata == sample.metadata;
 }
 
+// The sample in a file.
+struct SavedSample : TemporaryFolder, Sample {
+  SavedSample() { write_safetensors(file, tensors, metadata); }
+  fs::path file = path / "x.safetensors";
+};
+
 }  // namespace
 
 TEST_CASE("safetensors: what was written is read back") {
-  const TemporaryFolder folder;
-  const fs::path path = folder.path / "x.safetensors";
-  const Sample sample;
-  write_safetensors(path, sample.tensors, sample.metadata);
-  const SafetensorsFile file = read_safetensors(path);
-  CHECK(same(file, sample));
+  const SavedSample saved;
+  const SafetensorsFile file = read_safetensors(saved.file);
+  CHECK(same(file, saved));
   CHECK(file.tensors[0].name == "weights");
   CHECK(file.tensors[1].name == "step");
   CHECK(message_of<InputError>([&] { file.find("bias"); }) == "there is no tensor 'bias'");
-  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
+  CHECK(std::distance(fs::directory_iterator(saved.path), {}) == 1);
 
-  write_safetensors(path, {}, {});
-  CHECK(read_safetensors(path).tensors.empty());
+  write_safetensors(saved.file, {}, {});
+  CHECK(read_safetensors(saved.file).tensors.empty());
 }
 
 TEST_CASE("safetensors: a moved file keeps its tensors") {
-  const TemporaryFolder folder;
-  const fs::path path = folder.path / "x.safetensors";
-  const Sample sample;
-  write_safetensors(path, sample.tensors, sample.metadata);
-  SafetensorsFile first = read_safetensors(path);
+  const SavedSample saved;
+  SafetensorsFile first = read_safetensors(saved.file);
   const SafetensorsFile second = std::move(first);
-  CHECK(same(second, sample));
+  CHECK(same(second, saved));
 }
 
 TEST_CASE("safetensors: the same input gives the same bytes, data aligned to 8") {
@@ -104,47 +102,42 @@ TEST_CASE("safetensors: the same input gives the same bytes, data aligned to 8")
 }
 
 TEST_CASE("safetensors: a file truncated anywhere is refused") {
-  const TemporaryFolder folder;
-  const fs::path path = folder.path / "x.safetensors";
-  const Sample sample;
-  write_safetensors(path, sample.tensors, sample.metadata);
-  const std::string bytes = bytes_of(path);
+  const SavedSample saved;
+  const std::string bytes = bytes_of(saved.file);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    put_bytes(path, bytes.substr(0, size));
-    const std::string message = read_message(path);
+    put_bytes(saved.file, bytes.substr(0, size));
+    const std::string message = read_message(saved.file);
     INFO("size: " << size << ", message: " << message);
-    CHECK(message.starts_with(path.string() + ": "));
+    CHECK(message.starts_with(saved.file.string() + ": "));
     CHECK((contains(message, "truncated") || size < 8));
   }
-  put_bytes(path, bytes + std::string(4, '\0'));
-  CHECK(contains(read_message(path), ": too long: 32 bytes of data, but its tensors take 28"));
+  put_bytes(saved.file, bytes + std::string(4, '\0'));
+  CHECK(
+      contains(read_message(saved.file), ": too long: 32 bytes of data, but its tensors take 28"));
 }
 
 TEST_CASE("safetensors: every altered byte is detected") {
-  const TemporaryFolder folder;
-  const fs::path path = folder.path / "x.safetensors";
-  const Sample sample;
-  write_safetensors(path, sample.tensors, sample.metadata);
-  const std::string bytes = bytes_of(path);
+  const SavedSample saved;
+  const std::string bytes = bytes_of(saved.file);
   const std::size_t checksum = bytes.find("crc32");
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     // Without the name of the checksum entry nothing is checked.
     if (i >= checksum && i < checksum + 5) continue;
     std::string altered = bytes;
     altered[i] = static_cast<char>(altered[i] ^ 1);
-    put_bytes(path, altered);
+    put_bytes(saved.file, altered);
     INFO("byte: " << i);
-    CHECK(read_message(path).starts_with(path.string() + ": "));
+    CHECK(read_message(saved.file).starts_with(saved.file.string() + ": "));
   }
 
   std::string altered = bytes;
   altered.back() = static_cast<char>(altered.back() ^ 0x40);
-  put_bytes(path, altered);
-  CHECK(contains(read_message(path), ": altered: its crc32 is "));
+  put_bytes(saved.file, altered);
+  CHECK(contains(read_message(saved.file), ": altered: its crc32 is "));
   altered = bytes;
   altered[bytes.find("17")] = '2';
-  put_bytes(path, altered);
-  CHECK(contains(read_message(path), ": altered: its crc32 is "));
+  put_bytes(saved.file, altered);
+  CHECK(contains(read_message(saved.file), ": altered: its crc32 is "));
 }
 
 TEST_CASE("safetensors: a file without a checksum is read") {
@@ -226,23 +219,17 @@ TEST_CASE("safetensors: the message names a path that cannot be written") {
 }
 
 TEST_CASE("safetensors: an existing file survives a write that fails half-way") {
-  const TemporaryFolder folder;
-  const fs::path path = folder.path / "x.safetensors";
-  const Sample sample;
-  write_safetensors(path, sample.tensors, sample.metadata);
+  const SavedSample saved;
 
-  rlimit old_limit{};
-  REQUIRE(getrlimit(RLIMIT_FSIZE, &old_limit) == 0);
-  const rlimit small{100, old_limit.rlim_max};  // maximum file size in bytes
   const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
-  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
-  const std::string message = write_message(path);
-  setrlimit(RLIMIT_FSIZE, &old_limit);
+  const std::string message = [&] {
+    const LimitedFiles limited(100);
+    return write_message(saved.file);
+  }();
   std::signal(SIGXFSZ, old_handler);
-
   CHECK(contains(message, "File too large"));
-  CHECK(same(read_safetensors(path), sample));
-  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
+  CHECK(same(read_safetensors(saved.file), saved));
+  CHECK(std::distance(fs::directory_iterator(saved.path), {}) == 1);
 }
 
 }  // namespace saccade

@@ -28,10 +28,11 @@ WAYS = {
     "grid": {"kind": "soft_grid", "grid": [3, 3], "stride": 6, "num_glimpses": 4},
     "window": {"kind": "soft_gaussian", "filters": 6, "num_glimpses": 4},
 }
+Runs = dict[str, pathlib.Path]  # by the name of the mechanism
 
 
 @pytest.fixture(scope="session")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """The run folder of a small agent for each glimpse mechanism."""
     folder = tmp_path_factory.mktemp("agents")
     for name, glimpse in WAYS.items():
@@ -41,7 +42,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
 
 
 @pytest.fixture(params=WAYS)
-def agent(request: pytest.FixtureRequest, runs: dict[str, pathlib.Path]) -> saccade.Agent:
+def agent(request: pytest.FixtureRequest, runs: Runs) -> saccade.Agent:
     return saccade.load(runs[request.param], threads=1)
 
 
@@ -72,9 +73,7 @@ def test_errors_follow_from_labels(agent: saccade.Agent) -> None:
     np.testing.assert_array_equal(look.labels, labels)
 
 
-def test_scenes_match_eval(
-    agent: saccade.Agent, program: str, tmp_path: pathlib.Path
-) -> None:
+def test_scenes_match_eval(agent: saccade.Agent, program: str, tmp_path: pathlib.Path) -> None:
     """Bit-identical to `saccade eval --weights`, across the chunks of an evaluation."""
     file = tmp_path / "weights.npz"
     command = [program, "eval", agent.path, "--episodes", "150", "--weights", str(file)]
@@ -87,7 +86,7 @@ def test_scenes_match_eval(
             np.testing.assert_array_equal(look[name], written[name], err_msg=name)
 
 
-def test_same_bits_for_any_number_of_threads(runs: dict[str, pathlib.Path]) -> None:
+def test_same_bits_for_any_number_of_threads(runs: Runs) -> None:
     first, second = (
         saccade.load(runs["points"], threads=threads).rollout(scenes=250) for threads in (1, 2)
     )
@@ -95,7 +94,7 @@ def test_same_bits_for_any_number_of_threads(runs: dict[str, pathlib.Path]) -> N
         np.testing.assert_array_equal(first[name], second[name])
 
 
-def test_samples_depend_on_seed_and_sample(runs: dict[str, pathlib.Path]) -> None:
+def test_samples_depend_on_seed_and_sample(runs: Runs) -> None:
     agent = saccade.load(runs["points"])
     images = some_images(4)
 
@@ -125,7 +124,7 @@ def test_single_steps_match_a_rollout(agent: saccade.Agent) -> None:
         agent.step(state)
 
 
-def test_a_copied_state_is_independent(runs: dict[str, pathlib.Path]) -> None:
+def test_a_copied_state_is_independent(runs: Runs) -> None:
     agent = saccade.load(runs["points"])
     state = agent.start(some_images(3))
     agent.step(state)
@@ -137,7 +136,7 @@ def test_a_copied_state_is_independent(runs: dict[str, pathlib.Path]) -> None:
     assert (agent.step(other).probabilities != agent.step(state).probabilities).any()
 
 
-def test_glimpses_can_come_from_the_caller(runs: dict[str, pathlib.Path]) -> None:
+def test_glimpses_can_come_from_the_caller(runs: Runs) -> None:
     """As from an environment: the same glimpses give the same probabilities."""
     agent = saccade.load(runs["points"])
     whole = agent.rollout(some_images(3))
@@ -149,7 +148,7 @@ def test_glimpses_can_come_from_the_caller(runs: dict[str, pathlib.Path]) -> Non
             np.testing.assert_array_equal(look.next_locations, whole.locations[:, t + 1])
 
 
-def test_parameters_share_the_agents_memory(runs: dict[str, pathlib.Path]) -> None:
+def test_parameters_share_the_agents_memory(runs: Runs) -> None:
     agent = saccade.load(runs["points"])
     images = some_images(2)
     before = agent.rollout(images).probabilities
@@ -163,7 +162,7 @@ def test_parameters_share_the_agents_memory(runs: dict[str, pathlib.Path]) -> No
     assert (weights == 0).all()  # the memory outlives the agent
 
 
-def test_the_parameter_mapping_is_read_only(runs: dict[str, pathlib.Path]) -> None:
+def test_the_parameter_mapping_is_read_only(runs: Runs) -> None:
     """Arrays are set with set_parameters, or in a copy with with_parameters."""
     agent = saccade.load(runs["points"])
     images = some_images(2)
@@ -188,7 +187,7 @@ def test_the_parameter_mapping_is_read_only(runs: dict[str, pathlib.Path]) -> No
     np.testing.assert_allclose(agent.rollout(images).probabilities, 0.1)  # nothing was written
 
 
-def test_edited_weights_can_be_saved(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+def test_edited_weights_can_be_saved(runs: Runs, tmp_path: pathlib.Path) -> None:
     agent = saccade.load(runs["points"])
     images = some_images(2)
     assert agent.save(tmp_path / "same.safetensors") == tmp_path / "same.safetensors"
@@ -212,7 +211,7 @@ def test_edited_weights_can_be_saved(runs: dict[str, pathlib.Path], tmp_path: pa
     assert saccade.evaluate(tmp_path / "edited.safetensors")["test/error"] > 0.5
 
 
-def test_save_refuses_invalid_arguments(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+def test_save_refuses_invalid_arguments(runs: Runs, tmp_path: pathlib.Path) -> None:
     agent = saccade.load(runs["points"])
     with pytest.raises(saccade.InputError, match="allowed: a file name ending in .safetensors"):
         agent.save(tmp_path / "agent.npz")
@@ -226,9 +225,7 @@ def test_save_refuses_invalid_arguments(runs: dict[str, pathlib.Path], tmp_path:
     assert not (tmp_path / "b.safetensors").exists()
 
 
-def test_an_edited_agent_does_not_stand_for_its_run(
-    runs: dict[str, pathlib.Path], tmp_path: pathlib.Path
-) -> None:
+def test_an_edited_agent_does_not_stand_for_its_run(runs: Runs, tmp_path: pathlib.Path) -> None:
     agent = saccade.load(runs["points"])
     before = agent.gradients(scenes=4, samples=3, rollouts=2)
     edited = agent.with_parameters({"classifier.bias": np.arange(10)[np.newaxis]})
@@ -259,9 +256,7 @@ def test_copies_of_agents(agent: saccade.Agent, way: object) -> None:
     np.testing.assert_array_equal(twin.rollout(images).probabilities, one.probabilities)
 
 
-def test_runs_and_agents_are_interchangeable(
-    runs: dict[str, pathlib.Path], tmp_path: pathlib.Path
-) -> None:
+def test_runs_and_agents_are_interchangeable(runs: Runs, tmp_path: pathlib.Path) -> None:
     folder = runs["points"]
     images = some_images(2)
     expected = saccade.load(folder).rollout(images).probabilities
@@ -288,7 +283,7 @@ def test_names_of_trained_agents_work_like_runs(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.parametrize("unrolled", [False, True])
 def test_export_matches_the_program(
-    runs: dict[str, pathlib.Path], program: str, tmp_path: pathlib.Path, unrolled: bool
+    runs: Runs, program: str, tmp_path: pathlib.Path, unrolled: bool
 ) -> None:
     agent = saccade.load(runs["points"])
     ours = [tmp_path / name for name in ("a.npz", "a.onnx", "a")]
@@ -306,7 +301,7 @@ def test_export_matches_the_program(
     assert np.load(tmp_path / "c.npz")["classifier.bias"].tolist() == [list(range(10))]
 
 
-def test_states_and_baselines_match_the_networks(runs: dict[str, pathlib.Path]) -> None:
+def test_states_and_baselines_match_the_networks(runs: Runs) -> None:
     """The classifier and the baseline, computed again from the states and the weights."""
     agent = saccade.load(runs["points"])
     look = agent.rollout(scenes=130)
@@ -323,7 +318,7 @@ def test_states_and_baselines_match_the_networks(runs: dict[str, pathlib.Path]) 
     )
 
 
-def test_log_probabilities_match_the_samples(runs: dict[str, pathlib.Path]) -> None:
+def test_log_probabilities_match_the_samples(runs: Runs) -> None:
     agent = saccade.load(runs["points"])
     look = agent.rollout(some_images(3), readout="sampled", seed=4)
     assert look.log_probabilities is not None
@@ -372,7 +367,7 @@ def test_moving_scenes_have_a_canvas_per_glimpse(tmp_path: pathlib.Path) -> None
         assert (width, height) == (1, 1) and look.canvases[n, t, 0, y, x] == 1
 
 
-def test_notebook_output(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+def test_notebook_output(runs: Runs, tmp_path: pathlib.Path) -> None:
     folder = tmp_path / "<b>&"
     shutil.copytree(runs["points"], folder)
     run = saccade.Run(folder)
@@ -389,7 +384,7 @@ def test_notebook_output(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) 
     assert "label" not in unlabelled and unlabelled.count("<tr>") == 3
 
 
-def test_torch_shares_the_parameters(runs: dict[str, pathlib.Path]) -> None:
+def test_torch_shares_the_parameters(runs: Runs) -> None:
     torch = pytest.importorskip("torch")
     agent = saccade.load(runs["points"])
     parameters = agent.parameters
@@ -398,7 +393,7 @@ def test_torch_shares_the_parameters(runs: dict[str, pathlib.Path]) -> None:
     assert (agent.rollout(some_images(2)).answers == 7).all()
 
 
-def test_saliency_is_the_derivative(runs: dict[str, pathlib.Path]) -> None:
+def test_saliency_is_the_derivative(runs: Runs) -> None:
     """Compares the derivative for one pixel with a finite difference."""
     agent = saccade.load(runs["window"])
     images = np.full((1, 32, 36), 128, dtype=np.uint8)
@@ -418,7 +413,7 @@ def test_saliency_is_the_derivative(runs: dict[str, pathlib.Path]) -> None:
     assert difference == pytest.approx(float(gradient[row, col]), rel=0.1)
 
 
-def test_gradients_returns_figures(runs: dict[str, pathlib.Path]) -> None:
+def test_gradients_returns_figures(runs: Runs) -> None:
     agent = saccade.load(runs["points"])
     figures = agent.gradients(scenes=4, samples=3, rollouts=2)
     assert {"none", "learned", "leave_one_out"} <= set(figures["estimators"])
@@ -441,7 +436,7 @@ def test_recordings(agent: saccade.Agent, tmp_path: pathlib.Path) -> None:
     assert sheet.read_bytes()[:4] == b"\x89PNG"
 
 
-def test_recordings_of_several_agents(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+def test_recordings_of_several_agents(runs: Runs, tmp_path: pathlib.Path) -> None:
     agents = [saccade.load(runs[name]) for name in ("points", "grid")]
     both = saccade.record(agents, some_images(1), names=["hard", "soft"]).save(tmp_path / "a.gif")
     one = saccade.record(agents[0], some_images(1)).save(tmp_path / "b.gif")
@@ -450,7 +445,7 @@ def test_recordings_of_several_agents(runs: dict[str, pathlib.Path], tmp_path: p
         saccade.record(agents, names=["hard"])
 
 
-def test_an_agent_loads_from_a_checkpoint(runs: dict[str, pathlib.Path]) -> None:
+def test_an_agent_loads_from_a_checkpoint(runs: Runs) -> None:
     file = runs["grid"] / "checkpoints" / "last.safetensors"
     look = saccade.load(file).rollout(some_images(2))
     assert look.weights["glimpse_weights"].shape == (2, 4, 9)
@@ -468,14 +463,12 @@ def test_an_agent_loads_from_a_checkpoint(runs: dict[str, pathlib.Path]) -> None
         ("pictures", "images: shape"),
     ],
 )
-def test_invalid_images_are_refused(
-    runs: dict[str, pathlib.Path], images: object, message: str
-) -> None:
+def test_invalid_images_are_refused(runs: Runs, images: object, message: str) -> None:
     with pytest.raises(saccade.InputError, match=message):
         saccade.load(runs["points"]).rollout(images)
 
 
-def test_invalid_arguments_are_refused(runs: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+def test_invalid_arguments_are_refused(runs: Runs, tmp_path: pathlib.Path) -> None:
     agent, grid = saccade.load(runs["points"]), saccade.load(runs["grid"])
     images = some_images(2)
     refused = [
@@ -510,9 +503,7 @@ def test_invalid_arguments_are_refused(runs: dict[str, pathlib.Path], tmp_path: 
             call()
 
 
-def test_a_broken_checkpoint_is_refused(
-    runs: dict[str, pathlib.Path], tmp_path: pathlib.Path
-) -> None:
+def test_a_broken_checkpoint_is_refused(runs: Runs, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "broken.safetensors"
     shutil.copy(runs["points"] / "checkpoints" / "best.safetensors", file)
     with open(file, "r+b") as bytes_of:

@@ -168,7 +168,7 @@ def test_files(run: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.Mo
         lambda draw: saccade.evaluate(value(draw), **some(draw, episodes=lambda: 5)),
     )
     hand_over("compare", lambda draw: saccade.compare(value(draw), value(draw)))
-    hand_over("film", lambda draw: saccade.record(value(draw), **some(draw, scenes=lambda: 1)))
+    hand_over("video", lambda draw: saccade.record(value(draw), **some(draw, scenes=lambda: 1)))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -194,14 +194,8 @@ def changed(array, value):
         (but("location", np.zeros((3, 3))), r"'location': shape \(3, 3\); allowed: \(3, 2\)"),
         (but("location", np.zeros((3, 2), "U3")), "'location': an array of <U3; allowed: numbers"),
         (but("location", np.zeros((3, 2), bool)), "'location': an array of bool; allowed: numbers"),
-        (
-            but("location", changed(GOOD["location"], np.nan)),
-            "'location': contains a number that is not finite",
-        ),
-        (
-            but("location", changed(GOOD["location"], np.inf)),
-            "'location': contains a number that is not finite",
-        ),
+        (but("location", changed(GOOD["location"], np.nan)), "'location': .* that is not finite"),
+        (but("location", changed(GOOD["location"], np.inf)), "'location': .* that is not finite"),
         (but("location", changed(GOOD["location"], 1.01)), "environment 1: 1.01; allowed: -1 to 1"),
         (but("answer", np.zeros(3)), "'answer': an array of float64; allowed: integers"),
         (but("answer", np.zeros((3, 1), int)), r"'answer': shape \(3, 1\); allowed: \(3\)"),

@@ -33,6 +33,10 @@ GRID = {"attention.glimpse.grid": [3, 3], "attention.glimpse.stride": 7}
 HARD_GRID = {"attention.glimpse.kind": "hard_categorical", **GRID}
 SOFT_GRID = {"attention.glimpse.kind": "soft_grid", **GRID}
 ATTEND = {"attention.hidden.kind": "attend"}
+CONV = {"model.glimpse_network": "conv", "model.glimpse_filters": 3, "model.glimpse_kernel": 3}
+AT_ONCE = {"attention.glimpse.kind": "whole", "attention.glimpse.order": "at_once"}
+SCALED = {"data.mean": 0.2, "data.deviation": 0.5}
+CONTEXT = {"model.context": "thumbnail", "model.context_size": 13}
 LOCAL = {**ATTEND, "attention.hidden.area": "local", "attention.hidden.window": 1}
 
 # Every core, glimpse mechanism, gate and attention over hidden states; the differences to SMALL.
@@ -42,33 +46,12 @@ AGENTS = {
     "gru": {"model.core": "gru"},
     "feedforward": {"model.core": "feedforward"},
     "attention": {"model.core": "attention", "model.heads": 3, "model.depth": 2},
-    "conv": {
-        "model.glimpse_network": "conv",
-        "model.glimpse_filters": 3,
-        "model.glimpse_kernel": 3,
-        "model.glimpse_stride": 2,
-    },
-    "pixels scaled": {
-        "data.mean": 0.2,
-        "data.deviation": [0.5],
-        "model.context": "thumbnail",
-        "model.context_size": 13,
-    },
-    "pixels scaled, conv": {
-        "data.mean": 0.2,
-        "data.deviation": 0.5,
-        "model.glimpse_network": "conv",
-        "model.glimpse_filters": 3,
-        "model.glimpse_kernel": 3,
-    },
-    "pixels scaled, of candidates": {"data.mean": 0.2, "data.deviation": 0.5, **SOFT_GRID},
-    "whole, pixels scaled": {
-        "data.mean": 0.2,
-        "data.deviation": 0.5,
-        "attention.glimpse.kind": "whole",
-        "attention.glimpse.order": "at_once",
-    },
-    "pixels scaled, cnn": {"data.mean": 0.2, "data.deviation": 0.5, "model.kind": "cnn"},
+    "conv": {**CONV, "model.glimpse_stride": 2},
+    "pixels scaled": {**SCALED, "data.deviation": [0.5], **CONTEXT},
+    "pixels scaled, conv": {**SCALED, **CONV},
+    "pixels scaled, of candidates": {**SCALED, **SOFT_GRID},
+    "whole, pixels scaled": {**SCALED, **AT_ONCE},
+    "pixels scaled, cnn": {**SCALED, "model.kind": "cnn"},
     "spread": {"attention.glimpse.std": 0.3, "attention.glimpse.spread": 1},
     "learned std": {
         "attention.glimpse.std": 0.3,
@@ -77,12 +60,8 @@ AGENTS = {
     },
     "first center": {"attention.glimpse.first": "center"},
     "first learned": {"attention.glimpse.first": "learned"},
-    "context": {"model.context": "thumbnail", "model.context_size": 13},
-    "context places the first": {
-        "model.context": "thumbnail",
-        "model.context_size": 13,
-        "attention.glimpse.first": "learned",
-    },
+    "context": CONTEXT,
+    "context places the first": {**CONTEXT, "attention.glimpse.first": "learned"},
     "max pooling": {"retina.pooling": "max"},
     "mlp critic": {"reinforce.critic": "mlp", "reinforce.critic_hidden": 5},
     "smooth point": {"attention.glimpse.kind": "soft_point"},
@@ -93,11 +72,7 @@ AGENTS = {
     "candidates from the center": {**HARD_GRID, "attention.glimpse.first": "center"},
     "candidates, first learned": {**HARD_GRID, "attention.glimpse.first": "learned"},
     "candidates by content": {**HARD_GRID, "attention.glimpse.addressing": "content"},
-    "candidates with a context": {
-        **HARD_GRID,
-        "model.context": "thumbnail",
-        "model.context_size": 13,
-    },
+    "candidates with a context": {**HARD_GRID, **CONTEXT},
     "grid": SOFT_GRID,
     "grid, first random": {**SOFT_GRID, "attention.glimpse.first": "random"},
     "grid by location": {**SOFT_GRID, "attention.glimpse.addressing": "location"},
@@ -133,7 +108,7 @@ AGENTS = {
     "local, masked": {**LOCAL, "attention.hidden.mask": "1001"},
     "local, predicted": {**LOCAL, "attention.hidden.position": "predicted"},
     "whole": {"attention.glimpse.kind": "whole", "attention.glimpse.size": [6, 9]},
-    "whole at once": {"attention.glimpse.kind": "whole", "attention.glimpse.order": "at_once"},
+    "whole at once": AT_ONCE,
     "mlp": {"model.kind": "mlp", "model.canvas_hidden": 11},
     "cnn": {"model.kind": "cnn", "model.channels": [3, 4], "model.kernel_size": 3},
 }
@@ -201,8 +176,13 @@ def run(
     request: pytest.FixtureRequest, folder: pathlib.Path, small: dict[str, object]
 ) -> pathlib.Path:
     out = folder / request.param.replace(" ", "-").replace(",", "")
+    return trained(out, {**small, **AGENTS[request.param]})
+
+
+def trained(out: pathlib.Path, config: dict[str, object]) -> pathlib.Path:
+    """The folder of a run whose weights are enlarged; it is trained if there is none yet."""
     if not out.exists():
-        saccade.train({**small, **AGENTS[request.param]}, out=out, threads=1)
+        saccade.train(config, out=out, threads=1)
         enlarge(out / "checkpoints/best.safetensors")
     return out
 
@@ -342,19 +322,26 @@ def test_the_agents_glimpses_move(run: pathlib.Path) -> None:
         assert np.ptp(look.locations, axis=1).max() > 0.05
 
 
-def test_an_unrolled_agent_matches_the_agent(run: pathlib.Path, program: str) -> None:
-    if run.name in NEVER_UNROLLED:
-        return
+def assert_unrolled_matches(
+    program: str, run: pathlib.Path, images: np.ndarray, canvas: np.ndarray
+) -> saccade.Rollout:
+    """Compares the unrolled agent on a canvas (N, channels, rows, cols) with a rollout."""
     session = exported(program, run, "--unrolled")
-    images = some_images(5)
     look = saccade.load(run, threads=1).rollout(images)
-    feeds = {"canvas": (images[:, None] / 255.0).astype(np.float32)}
+    feeds = {"canvas": (canvas / 255.0).astype(np.float32)}
     if "first_location" in [part.name for part in session.get_inputs()]:
         feeds["first_location"] = look.locations[:, 0]
     results = dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
     if "locations" in results:
         assert_close(results["locations"], look.locations, "locations")
     assert_close(np.exp(results["log_probabilities"]), look.probabilities[:, -1], "the answer")
+    return look
+
+
+def test_an_unrolled_agent_matches_the_agent(run: pathlib.Path, program: str) -> None:
+    if run.name not in NEVER_UNROLLED:
+        images = some_images(5)
+        assert_unrolled_matches(program, run, images, images[:, None])
 
 
 def png(pixels: np.ndarray) -> bytes:
@@ -383,27 +370,18 @@ def test_colours_keep_their_order(name: str, folder: pathlib.Path, program: str)
             for i in range(10):
                 pixels = rng.integers(0, 256, (12, 12, 3), dtype=np.uint8)
                 (data / part / label / f"{i}.png").write_bytes(png(pixels))
-    out = folder / ("colour-" + name.replace(" ", "-"))
     source = {"source": "folder", "path": str(data), "size": 12}
-    saccade.train({**SMALL, **AGENTS[name], "data": source}, out=out, threads=1)
-    enlarge(out / "checkpoints/best.safetensors")
-    session = exported(program, out, "--unrolled")
+    out = folder / ("colour-" + name.replace(" ", "-"))
+    trained(out, {**SMALL, **AGENTS[name], "data": source})
     images = np.stack([some_images(5), some_images(6)[1:], some_images(7)[2:]], axis=3)
-    look = saccade.load(out, threads=1).rollout(images)
-    feeds = {"canvas": (images.transpose(0, 3, 1, 2) / 255.0).astype(np.float32)}
-    if "first_location" in [part.name for part in session.get_inputs()]:
-        feeds["first_location"] = look.locations[:, 0]
-    results = dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
-    assert_close(np.exp(results["log_probabilities"]), look.probabilities[:, -1], "the answer")
+    look = assert_unrolled_matches(program, out, images, images.transpose(0, 3, 1, 2))
     assert np.ptp(look.probabilities[:, -1], axis=0).max() > 1e-3
 
 
 def test_baselines(folder: pathlib.Path, small: dict[str, object], program: str) -> None:
     """b = h w + c, or with a hidden layer, from the state after the step."""
     for name, overrides in (("linear", {}), ("deep", AGENTS["mlp critic"])):
-        out = folder / ("baseline-" + name)
-        saccade.train({**small, **overrides}, out=out, threads=1)
-        enlarge(out / "checkpoints/best.safetensors")
+        out = trained(folder / ("baseline-" + name), {**small, **overrides})
         session = exported(program, out)
         rng = np.random.default_rng(1)
         feeds = {
@@ -420,11 +398,8 @@ def test_baselines(folder: pathlib.Path, small: dict[str, object], program: str)
 
 
 def test_actions(folder: pathlib.Path, small: dict[str, object], program: str) -> None:
-    out = folder / "catch"
     config = {**small, "scene": {"kind": "catch", "canvas": [12, 12]}}
-    config["attention.glimpse.num_glimpses"] = 11
-    saccade.train(config, out=out, threads=1)
-    enlarge(out / "checkpoints/best.safetensors")
+    out = trained(folder / "catch", {**config, "attention.glimpse.num_glimpses": 11})
     session = exported(program, out)
     look = saccade.load(out, threads=1).rollout(scenes=6)
     state = np.zeros((6, 12), np.float32)
@@ -442,9 +417,7 @@ def test_metadata_describe_the_agent(
     folder: pathlib.Path, small: dict[str, object], program: str
 ) -> None:
     onnx = pytest.importorskip("onnx")
-    out = folder / "rnn"
-    if not out.exists():
-        saccade.train(small, out=out, threads=1)
+    out = trained(folder / "rnn", small)
     for words in ([], ["--unrolled"]):
         file = out / "agent.onnx"
         command = [program, "export", str(out), "--onnx", str(file), "--force", *words]
@@ -464,9 +437,7 @@ def test_metadata_say_which_glimpse_an_answer_follows(
     folder: pathlib.Path, small: dict[str, object], tmp_path: pathlib.Path
 ) -> None:
     onnx = pytest.importorskip("onnx")
-    out = folder / "rnn"
-    if not out.exists():
-        saccade.train(small, out=out, threads=1)
+    out = trained(folder / "rnn", small)
     for unrolled, words in ((False, "after this look"), (True, "after the last look")):
         file = tmp_path / f"{unrolled}.onnx"
         saccade.load(out).export(onnx=file, unrolled=unrolled)

@@ -137,70 +137,43 @@ def test_a_study_on_arrays(tmp_path, cache):
 
 
 IMAGES, LABELS = drawn()
+TEST = {"test_images": IMAGES, "test_labels": LABELS}
 
 
 @pytest.mark.parametrize(
-    ("arrays", "words"),
+    ("changes", "words"),
     [
-        ({"images": IMAGES}, "images and labels: only one is given"),
-        ({"test_images": IMAGES, "test_labels": LABELS}, "test_images: given without images"),
-        (
-            {"images": IMAGES, "labels": LABELS, "test_labels": LABELS},
-            "test_images and test_labels",
-        ),
-        (
-            {"images": IMAGES.astype(int), "labels": LABELS},
-            "images: an array of int64; allowed: uint8",
-        ),
-        ({"images": IMAGES / 1.0, "labels": LABELS}, "images: 0.0 to 255.0; allowed: 0.0 to 1.0"),
-        ({"images": IMAGES * np.nan, "labels": LABELS}, "images: contains a number that is not finite"),
-        (
-            {"images": IMAGES[0, 0], "labels": LABELS},
-            "images: shape (8, 1); allowed: (N, rows, cols)",
-        ),
+        ({"labels": None}, "images and labels: only one is given"),
+        ({"images": None, "labels": None, **TEST}, "test_images: given without images"),
+        ({"test_labels": LABELS}, "test_images and test_labels"),
+        ({"images": IMAGES.astype(int)}, "images: an array of int64; allowed: uint8"),
+        ({"images": IMAGES / 1.0}, "images: 0.0 to 255.0; allowed: 0.0 to 1.0"),
+        ({"images": IMAGES * np.nan}, "images: contains a number that is not finite"),
+        ({"images": IMAGES[0, 0]}, "images: shape (8, 1); allowed: (N, rows, cols)"),
         ({"images": IMAGES[:0], "labels": LABELS[:0]}, "images: shape (0, 8, 8, 1)"),
-        (
-            {"images": np.zeros((9, 8, 8, 2), np.uint8), "labels": LABELS},
-            "images: shape (9, 8, 8, 2)",
-        ),
-        ({"images": IMAGES, "labels": LABELS[:9]}, "labels: shape (9,); allowed: (60)"),
-        (
-            {"images": IMAGES, "labels": LABELS / 1.0},
-            "labels: an array of float64; allowed: integers",
-        ),
-        ({"images": IMAGES, "labels": LABELS - 1}, "labels: -1 to 1; allowed: 0 to"),
-        (
-            {"images": IMAGES, "labels": LABELS * 2},
-            "labels: 4 is the largest, but no image is of class 1",
-        ),
-        (
-            {"images": IMAGES, "labels": LABELS + 1},
-            "but no image is of class 0; allowed: 0 to C - 1",
-        ),
+        ({"images": np.zeros((9, 8, 8, 2), np.uint8)}, "images: shape (9, 8, 8, 2)"),
+        ({"labels": LABELS[:9]}, "labels: shape (9,); allowed: (60)"),
+        ({"labels": LABELS / 1.0}, "labels: an array of float64; allowed: integers"),
+        ({"labels": LABELS - 1}, "labels: -1 to 1; allowed: 0 to"),
+        ({"labels": LABELS * 2}, "labels: 4 is the largest, but no image is of class 1"),
+        ({"labels": LABELS + 1}, "but no image is of class 0; allowed: 0 to C - 1"),
         (
             {"images": np.zeros((300, 8, 8), np.uint8), "labels": np.arange(300)},
             "; allowed in an IDX file: 0 to 255",
         ),
+        ({"images": IMAGES[:6], "labels": LABELS[:6]}, "images: 6; allowed: at least 6 for training"),
         (
-            {"images": IMAGES[:6], "labels": LABELS[:6]},
-            "images: 6; allowed: at least 6 for training",
-        ),
-        (
-            {
-                "images": IMAGES,
-                "labels": LABELS,
-                "test_images": IMAGES[:, :4],
-                "test_labels": LABELS,
-            },
+            {**TEST, "test_images": IMAGES[:, :4]},
             "test_images: of 4 x 8 x 1, but images of 8 x 8 x 1",
         ),
         (
-            {"images": IMAGES, "labels": LABELS, "test_images": IMAGES, "test_labels": LABELS + 1},
+            {**TEST, "test_labels": LABELS + 1},
             "test_labels: 3; allowed: 0 to 2, the classes of labels",
         ),
     ],
 )
-def test_invalid_arrays_are_refused(tmp_path, cache, arrays, words):
+def test_invalid_arrays_are_refused(tmp_path, cache, changes, words):
+    arrays = {"images": IMAGES, "labels": LABELS, **changes}
     with pytest.raises(saccade.InputError) as error:
         saccade.train({**SMALL, **TINY}, **arrays, out=tmp_path / "run")
     assert words in str(error.value)
