@@ -1,7 +1,9 @@
-# cmake --install: the program with presets, trained agents, completion and manual (component
-# `program`), headers and libraries (component `development`). cpack makes a Debian package of each.
+# cmake --install: the program with its module for videos, presets, trained agents, completion and
+# manual (component `program`), headers and libraries (component `development`). cpack makes a Debian
+# package of each.
 set(share ${CMAKE_INSTALL_DATADIR}/saccade)
 install(TARGETS saccade RUNTIME COMPONENT program)
+install(TARGETS saccade_mp4 LIBRARY COMPONENT program DESTINATION ${saccade_modules_folder})
 file(GLOB presets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/experiments/*.yaml)
 install(FILES ${presets} DESTINATION ${share}/experiments COMPONENT program)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/models DESTINATION ${share} COMPONENT program)
@@ -42,8 +44,10 @@ if(with_mpi)
 else()
   set(installed_mpi OFF)
 endif()
+set(installed_modules ${saccade_modules_folder})
 configure_package_config_file(cmake/saccadeConfig.cmake.in
-  ${PROJECT_BINARY_DIR}/saccadeConfig.cmake INSTALL_DESTINATION ${package})
+  ${PROJECT_BINARY_DIR}/saccadeConfig.cmake INSTALL_DESTINATION ${package}
+  PATH_VARS installed_modules)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/saccadeConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES cmake/dependencies.cmake ${PROJECT_BINARY_DIR}/saccadeConfig.cmake
@@ -61,5 +65,6 @@ set(CPACK_DEBIAN_PROGRAM_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libsaccade-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libxtensor-dev, libxsimd-dev, libdnnl-dev, libtbb-dev, libyaml-cpp-dev, libcli11-dev, nlohmann-json3-dev, libfmt-dev, librandom123-dev, zlib1g-dev, libzip-dev, libgif-dev, libopencv-core-dev, libopencv-imgproc-dev, libopencv-imgcodecs-dev, libopencv-videoio-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libxtensor-dev, libxsimd-dev, libdnnl-dev, libtbb-dev, libyaml-cpp-dev, libcli11-dev, nlohmann-json3-dev, libfmt-dev, librandom123-dev, zlib1g-dev, libzip-dev, libgif-dev, libopencv-core-dev, libopencv-imgproc-dev, libpng-dev, libjpeg-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "saccade (= ${PROJECT_VERSION})")  # the module
 include(CPack)

@@ -2,24 +2,19 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cerrno>
 #include <cstdint>
 #include <exception>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
-#include <optional>
-#include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "base/error.h"
 #include "base/name_table.h"
 #include "base/printable.h"
-#include "base/system_reason.h"
 #include "env/digits.h"
 #include "env/image_cache.h"
-#include "env/open_file.h"
+#include "env/image_file.h"
 #include "nn/parallel.h"
 #include "nn/random.h"
 
@@ -35,7 +30,7 @@ struct ImageFile {
 
 struct Image {
   std::string path;
-  cv::Mat pixels;  // 8 bit, grey or BGR
+  DecodedImage pixels;
 };
 
 /// Returns the entries of a folder that satisfy `wanted`, sorted by name, without hidden ones.
@@ -100,83 +95,16 @@ std::vector<ImageFile> list_images(const fs::path& folder, const std::vector<std
 }
 
 /// Averages areas to shrink an image and interpolates to enlarge it.
-cv::Mat resize(const cv::Mat& pixels, int size) {
-  cv::Mat shrunk, resized;
+DecodedImage resize(DecodedImage image, int size) {
+  const int type = CV_8UC(image.channels);
+  const cv::Mat pixels(image.rows, image.cols, type, image.bytes.data());
+  DecodedImage resized{.rows = size, .cols = size, .channels = image.channels, .bytes = {}};
+  resized.bytes.resize(static_cast<std::size_t>(size) * size * image.channels);
+  cv::Mat shrunk, target(size, size, type, resized.bytes.data());
   cv::resize(pixels, shrunk, {std::min(pixels.cols, size), std::min(pixels.rows, size)}, 0, 0,
              cv::INTER_AREA);
-  cv::resize(shrunk, resized, {size, size}, 0, 0, cv::INTER_LINEAR);
+  cv::resize(shrunk, target, {size, size}, 0, 0, cv::INTER_LINEAR);
   return resized;
-}
-
-double word(const std::uint8_t* bytes) { return 256.0 * bytes[0] + bytes[1]; }
-
-/// Returns rows times columns of the largest frame that the bytes of a JPEG file could declare.
-/// Scans every offset, because decoders differ in how they find frames after bytes that are not
-/// segments.
-double most_pixels_of_jpeg(std::span<const std::uint8_t> bytes) {
-  constexpr std::size_t kFrame = 10;  // 0xff, kind, size, bits, rows, cols, components
-  double most = 0.0;
-  for (std::size_t i = 0; i + kFrame <= bytes.size(); ++i) {
-    const std::uint8_t *head = &bytes[i], kind = head[1];
-    const bool is_frame = head[0] == 0xff && kind >= 0xc0 && kind <= 0xcf && kind != 0xc4 &&
-                          kind != 0xc8 && kind != 0xcc;
-    if (is_frame && word(head + 2) == 8.0 + 3.0 * head[9] && head[4] == 8)
-      most = std::max(most, word(head + 5) * word(head + 7));
-  }
-  return most;
-}
-
-/// Returns the rows times columns that a PNG or JPEG file declares; nullopt for any other format.
-/// The first bytes decide the format, not the file name.
-std::optional<double> declared_pixels(std::span<const std::uint8_t> bytes) {
-  constexpr std::array<std::uint8_t, 8> kPng = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-  constexpr std::array<std::uint8_t, 3> kJpeg = {0xff, 0xd8, 0xff};
-  constexpr std::size_t kPngSides = 16;  // after the signature and the first chunk's size and name
-  const auto begins_with = [&](const auto& mark) {
-    return bytes.size() >= mark.size() && std::equal(mark.begin(), mark.end(), bytes.begin());
-  };
-  if (begins_with(kJpeg)) return most_pixels_of_jpeg(bytes);
-  if (!begins_with(kPng)) return std::nullopt;
-  if (bytes.size() < kPngSides + 8) return 0.0;  // too short to decode
-  const std::uint8_t* sides = &bytes[kPngSides];
-  return (word(sides) * 65536.0 + word(sides + 2)) * (word(sides + 4) * 65536.0 + word(sides + 6));
-}
-
-std::vector<std::uint8_t> read_bytes(const fs::path& path) {
-  constexpr std::uintmax_t kMostBytes = 1 << 29;  // the same as the limit on decoded pixels
-  InputFile file = open_file(path);
-  const std::uintmax_t size = file.size();
-  if (size > kMostBytes)
-    throw InputError(
-        fmt::format("{}: {} bytes; allowed: at most {}", path.string(), size, kMostBytes));
-  std::vector<std::uint8_t> bytes(size);
-  errno = 0;
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!file) throw_refused(path.string() + ": cannot be read");
-  return bytes;
-}
-
-/// Decodes to 8 bit, grey or BGR without alpha, with the EXIF rotation applied.
-cv::Mat decode(const fs::path& path, int size) {
-  constexpr double k16To8Bit = 1.0 / 257;
-  constexpr double kMostPixels = 1 << 26;  // half a gigabyte at 8 bytes per pixel
-  const auto fail = [&](const std::string& fault) {
-    throw InputError(fmt::format("{}: {}", path.string(), fault));
-  };
-  const std::vector<std::uint8_t> bytes = read_bytes(path);
-  const std::optional<double> declared = declared_pixels(bytes);
-  if (!declared) fail("is neither PNG nor JPEG, whatever its name; allowed: these");
-  if (*declared > kMostPixels)
-    fail(fmt::format("{:.0f} pixels; allowed: at most {:.0f}", *declared, kMostPixels));
-  cv::Mat pixels;
-  try {
-    pixels = cv::imdecode(bytes, cv::IMREAD_ANYCOLOR | cv::IMREAD_ANYDEPTH);
-  } catch (const cv::Exception&) {
-    pixels.release();
-  }
-  if (pixels.depth() == CV_16U) pixels.convertTo(pixels, CV_8U, k16To8Bit);
-  if (pixels.empty() || pixels.depth() != CV_8U) fail("cannot be decoded; allowed: PNG and JPEG");
-  return size > 0 ? resize(pixels, size) : pixels;
 }
 
 /// Throws the error of the first file that cannot be read.
@@ -186,7 +114,8 @@ std::vector<Image> read_images(const std::vector<ImageFile>& files, int size, Wo
   workers.for_each(static_cast<int>(files.size()), [&](int i) {
     images[i] = {files[i].path.string(), {}};
     try {
-      images[i].pixels = decode(files[i].path, size);
+      DecodedImage pixels = read_image(files[i].path);
+      images[i].pixels = size > 0 ? resize(std::move(pixels), size) : std::move(pixels);
     } catch (const std::runtime_error&) {
       faults[i] = std::current_exception();
     }
@@ -199,7 +128,7 @@ std::vector<Image> read_images(const std::vector<ImageFile>& files, int size, Wo
 /// Throws unless all images have the size of `first`.
 void check_sizes(const Image& first, const std::vector<Image>& images) {
   for (const Image& image : images)
-    if (image.pixels.size() != first.pixels.size())
+    if (image.pixels.rows != first.pixels.rows || image.pixels.cols != first.pixels.cols)
       throw InputError(
           fmt::format("{} has {} x {} pixels, but {} has {} x {} (rows x cols); allowed: images of "
                       "one size, or data.size to resize all",
@@ -209,7 +138,7 @@ void check_sizes(const Image& first, const std::vector<Image>& images) {
 
 bool any_colour(const std::vector<Image>& images) {
   return std::any_of(images.begin(), images.end(),
-                     [](const Image& image) { return image.pixels.channels() == 3; });
+                     [](const Image& image) { return image.pixels.channels == 3; });
 }
 
 Dataset pack(const std::vector<Image>& images, bool colour) {
@@ -218,15 +147,12 @@ Dataset pack(const std::vector<Image>& images, bool colour) {
   Dataset set;
   set.images.resize(
       {count, static_cast<std::size_t>(rows), static_cast<std::size_t>(cols), channels});
-  const std::size_t pixels = set.images.size() / count;  // per image
-  for (std::size_t i = 0; i < count; ++i) {
-    const cv::Mat& from = images[i].pixels;
-    cv::Mat to(rows, cols, colour ? CV_8UC3 : CV_8UC1, set.images.data() + i * pixels);
-    if (colour)
-      cv::cvtColor(from, to, from.channels() == 3 ? cv::COLOR_BGR2RGB : cv::COLOR_GRAY2RGB);
+  std::uint8_t* to = set.images.data();
+  for (const Image& image : images)
+    if (image.pixels.channels == static_cast<int>(channels))
+      to = std::ranges::copy(image.pixels.bytes, to).out;
     else
-      from.copyTo(to);
-  }
+      for (const std::uint8_t grey : image.pixels.bytes) to = std::fill_n(to, channels, grey);
   return set;
 }
 

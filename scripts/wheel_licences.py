@@ -1,6 +1,6 @@
 """Adds the licences of the libraries that auditwheel bundled to a wheel, beside Saccade's own. Used by scripts/build-wheel.
 
-    python scripts/wheel_licences.py WHEEL MODULE     MODULE: the compiled module before auditwheel changed it
+    python scripts/wheel_licences.py WHEEL MODULE...     MODULE: the compiled modules before auditwheel changed them
 
 Writes to the folder licenses of the wheel's dist-info: libraries.tsv (library, package, version, source package and its version),
 packages/PACKAGE (Debian's copyright file), common/NAME (texts in /usr/share/common-licenses that these refer to). The metadata say
@@ -25,9 +25,9 @@ def output_of(*command):
     return subprocess.run([*map(str, command)], capture_output=True, text=True, check=True).stdout
 
 
-def sources(module):
-    """The libraries that a module loads here, by the 8 digits in the name of auditwheel's copy."""
-    paths = [Path(path) for path in re.findall(r"=> (/\S+)", output_of("ldd", module))]
+def sources(modules):
+    """The libraries that modules load here, by the 8 digits in the name of auditwheel's copy."""
+    paths = {Path(path) for path in re.findall(r"=> (/\S+)", output_of("ldd", *modules))}
     return {hashlib.sha256(path.read_bytes()).hexdigest()[:8]: path for path in paths}
 
 
@@ -79,8 +79,8 @@ def state(metadata):
     metadata.write_bytes(message.as_bytes())
 
 
-def main(wheel, module):
-    known = sources(module)
+def main(wheel, *modules):
+    known = sources(modules)
     with InWheel(Path(wheel), Path(wheel)) as unpacked:
         root = Path(unpacked)
         (info,) = root.glob("*.dist-info")
@@ -90,7 +90,7 @@ def main(wheel, module):
         for library in sorted(root.glob("*.libs/*")):
             digits = re.search(r"-([0-9a-f]{8})\.", library.name)
             if not digits or digits[1] not in known:
-                sys.exit(f"wheel_licences: {library.name} is not a library that {module} loads here")
+                sys.exit(f"wheel_licences: {library.name} is not a library that {', '.join(modules)} load here")
             bundled[library.name] = known[digits[1]]
         packages = packages_of(set(bundled.values()))
         for name in {row[0] for row in packages.values()}:

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "agent/model/check.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/name_table.h"
+#include "base/stop.h"
 #include "nn/layers.h"
 #include "nn/profile.h"
 
@@ -57,8 +59,8 @@ std::vector<RateRange> rates_of(const TrainingConfig& training, const ParameterL
 // Returns the number of parameters. Throws InputError if the settings do not fit together, or if
 // memory is too small for the minimum that training with this many ranks needs: the parameters,
 // their averages and moments, a gradient per lane, and the canvas, features and states of each
-// episode.
-std::size_t affordable_parameters(const Model& model, int ranks) {
+// episode that is played at the same time.
+std::size_t affordable_parameters(const Model& model, int ranks, int threads) {
   check_learning(model.config());
   const TrainingConfig& training = model.config().training;
   const int lanes = std::max(1, training.batch_size / training.lane_size / ranks);
@@ -66,7 +68,7 @@ std::size_t affordable_parameters(const Model& model, int ranks) {
   const double episode = static_cast<double>(sizeof(float)) * 2 * model.num_glimpses() *
                              (model.look().feature_size + model.state_size()) +
                          model.canvas().pixels();
-  const double episodes = static_cast<double>(lanes) * training.lane_size;
+  const double episodes = static_cast<double>(std::min(lanes, threads)) * training.lane_size;
   require_memory(sizeof(float) * floats * (4 + lanes) + episodes * episode,
                  fmt::format("a model of {} parameters, trained in {} lanes of {} episodes",
                              model.layout().size(), lanes, training.lane_size),
@@ -78,8 +80,7 @@ std::size_t affordable_parameters(const Model& model, int ranks) {
 }  // namespace
 
 Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
-    : gradient(zeros<1>(model.layout().size())),
-      model_(model),
+    : model_(model),
       advantage_(find_advantage(model.config().reinforce.advantage)),
       rollout_(model, std::move(environment)),
       backward_(model, rollout_.episodes()),
@@ -88,8 +89,9 @@ Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
   rollout_.look->detached = model.config().glimpse.detach_state;
 }
 
-LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& request,
-                   std::span<const double> average_returns, int batch_size) {
+LossSums Lane::run(std::span<float> gradient, std::span<const float> parameters,
+                   const RolloutRequest& request, std::span<const double> average_returns,
+                   int batch_size) {
   const ReinforceConfig& reinforce = model_.config().reinforce;
   {
     const StageScope scope(Stage::forward_elementwise);
@@ -104,14 +106,14 @@ LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& requ
                       .scale = 1.0F / static_cast<float>(batch_size)};
 
   rollout_.core.dstate.fill(0.0F);
-  const AnswerLoss answer_loss = rollout_.answer->backward(flat(gradient), credit, parameters);
-  const LookLoss look_loss = rollout_.look->loss_backward(flat(gradient), credit, parameters);
+  const AnswerLoss answer_loss = rollout_.answer->backward(gradient, credit, parameters);
+  const LookLoss look_loss = rollout_.look->loss_backward(gradient, credit, parameters);
   LossSums sums;
   sums.classifier = answer_loss.classifier;
   sums.reinforce = answer_loss.reinforce + look_loss.reinforce;
   sums.penalty = answer_loss.penalty + look_loss.penalty;
-  sums.baseline = baseline_backward(parameters, credit.scale);
-  steps_backward(flat(gradient), backward_, model_, rollout_, parameters);
+  sums.baseline = baseline_backward(gradient, parameters, credit.scale);
+  steps_backward(gradient, backward_, model_, rollout_, parameters);
 
   sums.entropy = mean_entropy();
   sums.episodes = rollout_.episodes();
@@ -123,7 +125,8 @@ LossSums Lane::run(std::span<const float> parameters, const RolloutRequest& requ
 }
 
 // Returns weight * mean over the decisions of (b_t - R_t)^2.
-double Lane::baseline_backward(std::span<const float> parameters, float scale) {
+double Lane::baseline_backward(std::span<float> gradient, std::span<const float> parameters,
+                               float scale) {
   const ReinforceConfig& config = model_.config().reinforce;
   const int batch = rollout_.episodes();
   const int first = model_.first_decision();
@@ -141,7 +144,7 @@ double Lane::baseline_backward(std::span<const float> parameters, float scale) {
   }
   const Matrix dbaseline = {&dbaselines_(first, 0), actions * batch, 1, 1};
   CoreMemory& core = rollout_.core;
-  model_.baseline->backward(flat(gradient), dbaseline, credit_.critic, parameters);
+  model_.baseline->backward(gradient, dbaseline, credit_.critic, parameters);
   if (config.shared_baseline && core.steps > 1) {
     const int from = std::max(first, 1);  // before the first glimpse there is no state
     model_.baseline->state_backward(
@@ -160,15 +163,15 @@ double Lane::mean_entropy() const {
 
 Learner::Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
                  Workers& workers, Ranks& ranks)
-    : parameters(zeros<1>(affordable_parameters(model, ranks.count()))),
+    : parameters(zeros<1>(affordable_parameters(model, ranks.count(), workers.threads()))),
       optimizer(model.config().training.optimizer, model.layout().size(),
                 rates_of(model.config().training, model.layout())),
       model_(model),
       workers_(workers),
       ranks_(ranks),
-      seed_(seed) {
+      seed_(seed),
+      environments_(environments) {
   const TrainingConfig& training = model.config().training;
-  const int rollouts = model.config().reinforce.rollouts;
   total_updates_ = (training.episodes + training.batch_size - 1) / training.batch_size;
   model.layout().initialize(flat(parameters), seed);
   optimizer.averaged = parameters;
@@ -180,37 +183,53 @@ Learner::Learner(const Model& model, const EnvironmentFactory& environments, std
         "training.lane_size: {}",
         ranks.count(), lanes, training.batch_size, training.lane_size));
   share_ = ranks.share(lanes);
-  for (int lane = share_.begin; lane < share_.end; ++lane) {
-    lanes_.push_back(std::make_unique<Lane>(model, environments(training.lane_size, rollouts)));
-    gradients_.push_back(&lanes_.back()->gradient);
-  }
+  add_lanes();
+  lane_gradients_.assign(share_.size(), zeros<1>(model.layout().size()));
+  for (Tensor<1>& gradient : lane_gradients_) gradients_.push_back(&gradient);
   lane_sums_.resize(lanes);
   if (find_advantage(model.config().reinforce.advantage).averages)
     lane_returns_.resize(static_cast<std::size_t>(lanes) * model.num_glimpses());
   if (!ranks.alone()) gradient_sum_.emplace(ranks, lanes, parameters.size());
 }
 
-UpdateReport Learner::step() {
+void Learner::add_lanes() {
+  const AgentConfig& config = model_.config();
+  while (static_cast<int>(lanes_.size()) < std::min(workers_.threads(), share_.size()))
+    lanes_.push_back(std::make_unique<Lane>(
+        model_, environments_(config.training.lane_size, config.reinforce.rollouts)));
+}
+
+// Runs the lane `i` of share_.
+void Learner::run_lane(Lane& memory, int i) {
   const TrainingConfig& training = model_.config().training;
   const int rollouts = model_.config().reinforce.rollouts;
   const auto update = static_cast<std::uint64_t>(updates());
+  const int lane = share_.begin + i;
+  const int first_episode = lane * training.lane_size;
+  const RolloutRequest request{
+      .first_scene = (update * training.batch_size + first_episode) / rollouts,
+      .seed = seed_,
+      .update = static_cast<std::uint32_t>(update),
+      .first_episode = static_cast<std::uint32_t>(first_episode),
+      .progress = progress(),
+      .classify_every_step = training.step_loss > 0.0};
+  lane_sums_[lane] = memory.run(flat(lane_gradients_[i]), flat(parameters), request,
+                                average_returns, training.batch_size);
+  if (!lane_returns_.empty())
+    memory.credit().sum_returns(
+        std::span(lane_returns_).subspan(lane * average_returns.size(), average_returns.size()));
+}
+
+UpdateReport Learner::step() {
   const Exploration exploration = model_.looking->exploration_at(progress(), flat(parameters));
 
-  workers_.for_each(share_.size(), [&](int i) {
-    const int lane = share_.begin + i;
-    const int first_episode = lane * training.lane_size;
-    const RolloutRequest request{
-        .first_scene = (update * training.batch_size + first_episode) / rollouts,
-        .seed = seed_,
-        .update = static_cast<std::uint32_t>(update),
-        .first_episode = static_cast<std::uint32_t>(first_episode),
-        .progress = progress(),
-        .classify_every_step = training.step_loss > 0.0};
-    lane_sums_[lane] =
-        lanes_[i]->run(flat(parameters), request, average_returns, training.batch_size);
-    if (!lane_returns_.empty())
-      lanes_[i]->credit().sum_returns(
-          std::span(lane_returns_).subspan(lane * average_returns.size(), average_returns.size()));
+  add_lanes();
+  std::atomic<int> next = 0;
+  workers_.for_each(static_cast<int>(lanes_.size()), [&](int memory) {
+    for (int i = next++; i < share_.size(); i = next++) {
+      stop_if_asked();
+      run_lane(*lanes_[memory], i);
+    }
   });
   // Gather everything before changing anything, so that a lost rank leaves the state of the
   // previous update.

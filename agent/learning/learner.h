@@ -28,8 +28,8 @@ struct UpdateReport {
   double temperature = 0;
 };
 
-/// One lane: a fixed share of the batch that one thread plays and differentiates, with its own
-/// memory and gradient.
+/// The memory with which a thread plays and differentiates a lane: a fixed share of the batch. A
+/// run leaves nothing that the next one depends on, so that a few of these serve all lanes.
 ///
 /// Which loss sends gradients where (a tested fact):
 ///   cross-entropy         -> classifier or decoder, attention over states, core, gate, glimpse
@@ -51,18 +51,19 @@ class Lane {
  public:
   Lane(const Model& model, std::unique_ptr<Environment> environment);
 
-  /// Plays its episodes and overwrites `gradient` with that of the mean loss over a batch of
-  /// `batch_size`. `average_returns` as in AdvantageRequest.
-  LossSums run(std::span<const float> parameters, const RolloutRequest& request,
-               std::span<const double> average_returns, int batch_size);
+  /// Plays the episodes of a lane and overwrites `gradient`, one block of the layout that was zero
+  /// at first, with that of the mean loss over a batch of `batch_size`. `average_returns` as in
+  /// AdvantageRequest.
+  LossSums run(std::span<float> gradient, std::span<const float> parameters,
+               const RolloutRequest& request, std::span<const double> average_returns,
+               int batch_size);
   const CreditAssignment& credit() const { return credit_; }
 
   const Rollout& rollout() const { return rollout_; }
 
-  Tensor<1> gradient;  // one block of the layout
-
  private:
-  double baseline_backward(std::span<const float> parameters, float scale);
+  double baseline_backward(std::span<float> gradient, std::span<const float> parameters,
+                           float scale);
   double mean_entropy() const;
 
   const Model& model_;
@@ -83,8 +84,8 @@ class Learner {
           Workers& workers, Ranks& ranks = alone());
 
   /// One update: scenes, looks, answers, advantages, backward, optimiser. Allocates nothing after
-  /// the first. Throws NonFiniteError naming the update and the term, on all ranks, or LostRank;
-  /// the weights are then unchanged.
+  /// the first, unless `workers` got more threads. Throws NonFiniteError naming the update and the
+  /// term, on all ranks, or LostRank; the weights are then unchanged.
   UpdateReport step();
 
   const Model& model() const { return model_; }
@@ -99,6 +100,8 @@ class Learner {
   std::vector<double> average_returns;  // (T), for advantage `ema`; else 0
 
  private:
+  void add_lanes();
+  void run_lane(Lane& memory, int i);
   void check_finite(const LossSums& sums, double gradient_norm) const;
   void average(double episodes);
 
@@ -107,9 +110,11 @@ class Learner {
   Ranks& ranks_;
   std::uint64_t seed_;
   std::int64_t total_updates_;
+  EnvironmentFactory environments_;
   Share share_;                               // lanes of this rank
-  std::vector<std::unique_ptr<Lane>> lanes_;  // the lanes of share_
-  std::vector<Tensor<1>*> gradients_;         // their gradients
+  std::vector<std::unique_ptr<Lane>> lanes_;  // one per thread, at most one per lane of share_
+  std::vector<Tensor<1>> lane_gradients_;     // of the lanes of share_
+  std::vector<Tensor<1>*> gradients_;         // the same
   std::optional<GradientSum> gradient_sum_;   // if there are several ranks
   // Of all lanes, one cache line each, so that lanes that finish together do not share a line.
   std::vector<LossSums, LineAllocator<LossSums>> lane_sums_;

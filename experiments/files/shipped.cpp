@@ -1,5 +1,9 @@
 #include "experiments/files/shipped.h"
 
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <system_error>
 #include <utility>
@@ -32,13 +36,28 @@ std::vector<fs::path> things_in(const fs::path& folder, IsOne is_one) {
   return things;
 }
 
+constexpr const char* kProgram = "/proc/self/exe";
+
+fs::path program_folder() {
+  std::error_code error;
+  return fs::read_symlink(kProgram, error).parent_path();
+}
+
+// Returns whether a file belongs to root, to the user or to the owner of the program: in a folder
+// that all may write, like /tmp, a stranger may put libraries beside a program.
+bool is_trusted(const fs::path& path) {
+  struct stat file {
+  }, program{};
+  return path.is_absolute() && stat(path.c_str(), &file) == 0 && stat(kProgram, &program) == 0 &&
+         (file.st_uid == 0 || file.st_uid == geteuid() || file.st_uid == program.st_uid);
+}
+
 // Returns `share/saccade/<name>` beside the program's `bin`, or `<name>` in the source tree it was
 // built in, a few levels up.
 std::vector<fs::path> shipped(const char* name, IsOne is_one) {
   if (!host_root().empty()) return things_in(host_root() / name, is_one);
   constexpr int kLevels = 5;  // build/clang/saccade/tests/test_experiments
-  std::error_code error;
-  fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  fs::path folder = program_folder();
   for (int level = 0; level < kLevels && folder.has_relative_path(); ++level) {
     for (const fs::path& candidate : {folder / "share/saccade" / name, folder / name})
       if (std::vector<fs::path> things = things_in(candidate, is_one); !things.empty())
@@ -73,5 +92,15 @@ fs::path shipped_experiment(const std::string& name) {
   return named(name, shipped(kExperiments, is_experiment));
 }
 fs::path shipped_agent(const std::string& name) { return named(name, shipped(kAgents, is_agent)); }
+
+void* open_shipped_library(const std::string& name) {
+  const fs::path program = program_folder(), libraries = SACCADE_LIBRARY_FOLDER;
+  std::vector<fs::path> places = {program / libraries, program.parent_path() / libraries};
+  if (!host_root().empty()) places = {host_root()};
+  for (const fs::path& place : places)
+    if (is_trusted(place / name))
+      if (void* library = dlopen((place / name).c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+  return dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
 
 }  // namespace saccade

@@ -1,8 +1,9 @@
 #include "experiments/pictures/picture.h"
 
 #include <algorithm>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
+
+#include "env/image_file.h"
 
 namespace saccade {
 namespace {
@@ -160,11 +161,7 @@ std::string fitted(const std::string& line, int width, const TextStyle& style) {
 }
 
 std::string to_png(const Picture& picture) {
-  cv::Mat blue_first;
-  cv::cvtColor(matrix(picture), blue_first, cv::COLOR_RGB2BGR);
-  std::vector<std::uint8_t> bytes;
-  cv::imencode(".png", blue_first, bytes);
-  return {bytes.begin(), bytes.end()};
+  return encode_png(picture.bytes(), picture.rows(), picture.cols(), 3);
 }
 
 }  // namespace saccade

@@ -1,67 +1,70 @@
 #include "experiments/pictures/video.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <opencv2/core/utils/logger.hpp>
-#include <opencv2/imgproc.hpp>
-#include <opencv2/videoio.hpp>
+#include <utility>
 
 #include "base/error.h"
 #include "base/name_table.h"
 #include "base/output.h"
+#include "experiments/files/shipped.h"
+#include "experiments/pictures/mp4_module.h"
 
 namespace saccade {
 namespace {
 
 namespace fs = std::filesystem;
 
+#define SACCADE_NAME_OF(function) #function
+#define SACCADE_NAME(function) SACCADE_NAME_OF(function)
+
+/// Loads the module at the first call; null where it is missing, or has no such function.
+const SaccadeMp4* mp4() {
+  static const SaccadeMp4* const functions = []() -> const SaccadeMp4* {
+    void* module = open_shipped_library("saccade_mp4.so");
+    void* function = module ? dlsym(module, SACCADE_NAME(SACCADE_MP4_FUNCTION)) : nullptr;
+    return function ? reinterpret_cast<SaccadeMp4Function*>(function)() : nullptr;
+  }();
+  return functions;
+}
+
 int even(int side) { return side + side % 2; }
 
 class Mp4 final : public VideoFile {
  public:
   Mp4(const fs::path& path, const VideoShape& shape)
-      : path_(path), size_(even(shape.cols), even(shape.rows)) {
-    // Missing codecs are reported in our own words.
-    cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-    writer_.open(path.string(), cv::CAP_FFMPEG, cv::VideoWriter::fourcc('a', 'v', 'c', '1'),
-                 shape.fps, size_);
-  }
+      : path_(path),
+        shape_(shape),
+        video_(mp4() ? mp4()->open(path.c_str(), shape.rows, shape.cols, shape.fps) : nullptr) {}
+  ~Mp4() override { end(); }
 
-  bool is_open() const { return writer_.isOpened(); }
+  bool is_open() const { return video_; }
 
   void add(const Picture& frame) override {
-    const cv::Mat pixels(frame.rows(), frame.cols(), CV_8UC3,
-                         const_cast<std::uint8_t*>(frame.bytes().data()));  // must not be written
-    cv::cvtColor(pixels, blue_first_, cv::COLOR_RGB2BGR);
-    cv::copyMakeBorder(blue_first_, even_, 0, frame.rows() % 2, 0, frame.cols() % 2,
-                       cv::BORDER_REPLICATE);
-    writer_.write(even_);
+    mp4()->add(video_, frame.bytes().data());
     ++frames_;
   }
 
-  // OpenCV does not report a full disk.
   void close() override {
-    writer_.release();
-    if (!is_whole())
+    end();
+    SaccadeMp4Shape shape{};
+    if (!mp4()->shape(path_.c_str(), /*with_frames=*/1, &shape) || shape.frames != frames_ ||
+        shape.rows != even(shape_.rows) || shape.cols != even(shape_.cols))
       throw std::runtime_error(
           fmt::format("{}: cannot be written: {}", path_.string(), write_fault(path_)));
   }
 
  private:
-  bool is_whole() const {
-    cv::VideoCapture film(path_.string(), cv::CAP_FFMPEG);
-    int frames = 0;
-    while (film.isOpened() && film.grab()) ++frames;
-    return frames == frames_ && film.get(cv::CAP_PROP_FRAME_WIDTH) == size_.width &&
-           film.get(cv::CAP_PROP_FRAME_HEIGHT) == size_.height;
+  void end() {
+    if (video_) mp4()->close(std::exchange(video_, nullptr));
   }
 
   fs::path path_;
-  cv::Size size_;
+  VideoShape shape_;
   int frames_ = 0;
-  cv::VideoWriter writer_;
-  cv::Mat blue_first_, even_;
+  void* video_;
 };
 
 bool writes_mp4() {
@@ -81,8 +84,9 @@ std::unique_ptr<VideoFile> open_mp4(const fs::path& path, const VideoShape& shap
   if (file->is_open()) return file;
   if (!writes_mp4())
     throw InputError(fmt::format(
-        "{}: there is no encoder of H.264 here (OpenCV's FFmpeg has none); formats that work: {}",
-        path.string(), join(video_formats())));
+        "{}: there is no encoder of H.264 here ({}); formats that work: {}", path.string(),
+        mp4() ? "OpenCV's FFmpeg has none" : "saccade_mp4.so cannot be loaded",
+        join(video_formats())));
   throw InputError(fmt::format("{}: cannot be written as H.264 with {} x {} pixels", path.string(),
                                shape.cols, shape.rows));
 }
@@ -97,11 +101,9 @@ std::unique_ptr<VideoFile> open_video(const fs::path& path, const VideoShape& sh
 }
 
 VideoShape shape_of_mp4(const fs::path& path) {
-  const cv::VideoCapture film(path.string(), cv::CAP_FFMPEG);
-  if (!film.isOpened()) return {};
-  return {.rows = static_cast<int>(film.get(cv::CAP_PROP_FRAME_HEIGHT)),
-          .cols = static_cast<int>(film.get(cv::CAP_PROP_FRAME_WIDTH)),
-          .fps = film.get(cv::CAP_PROP_FPS)};
+  SaccadeMp4Shape shape{};
+  if (!mp4() || !mp4()->shape(path.c_str(), /*with_frames=*/0, &shape)) return {};
+  return {.rows = shape.rows, .cols = shape.cols, .fps = shape.fps};
 }
 
 std::vector<std::string> video_formats() {

@@ -135,9 +135,10 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
     progress.note(data_summary(config, task.digits));
   progress.note(warning_of_rewards(config.agent, task.model));
   if (!train_watched(*training, config, folder, stop, ranks)) return false;
-  return unless_stopped(stop, [&] {
-    test_and_summarize(task, folder, lock, training->figures(), workers, ranks, progress);
-  });
+  const TrainingFigures figures = training->figures();
+  training.reset();  // the test needs its memory
+  return unless_stopped(
+      stop, [&] { test_and_summarize(task, folder, lock, figures, workers, ranks, progress); });
 }
 
 }  // namespace

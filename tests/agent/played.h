@@ -46,6 +46,7 @@ struct Played {
                   const EnvironmentFactory& environments = tiny_environment)
       : model(config, spec),
         parameters(zeros<1>(model.layout().size())),
+        gradient(zeros<1>(model.layout().size())),
         lane(model, environments(kEpisodes, config.reinforce.rollouts)) {
     randomize(flat(parameters), model.layout(), 0.4F, 5);
     sums = run();
@@ -53,7 +54,7 @@ struct Played {
 
   /// Plays the same episodes again with the parameters of now, and these actions, if any.
   LossSums run(const Tensor<3>* replay = nullptr) {
-    return lane.run(flat(parameters),
+    return lane.run(flat(gradient), flat(parameters),
                     {.first_scene = kFirstScene,
                      .seed = 11,
                      .update = 2,
@@ -64,7 +65,7 @@ struct Played {
   }
 
   Model model;
-  Tensor<1> parameters;
+  Tensor<1> parameters, gradient;
   Lane lane;
   LossSums sums;
 };
@@ -73,7 +74,7 @@ struct Played {
 inline std::set<std::string> reached_parts(const Played& played) {
   std::set<std::string> parts;
   for (const Parameter& p : played.model.layout().parameters()) {
-    const std::span<const float> gradient = values_of(flat(played.lane.gradient), p);
+    const std::span<const float> gradient = values_of(flat(played.gradient), p);
     if (std::ranges::all_of(gradient, [](float g) { return g == 0.0F; })) continue;
     const bool whole_name = p.name == "locator.first" || p.name == "locator.log_std";
     parts.insert(whole_name ? p.name : p.name.substr(0, p.name.find('.')));

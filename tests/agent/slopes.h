@@ -58,7 +58,7 @@ double check_random_slope(std::span<float> numbers, std::span<const float> gradi
 /// run.
 template <class LossOf, class Wanted>
 void check_slopes_of(Played& played, const Tensor<3>* replayed, LossOf&& loss, Wanted&& wanted) {
-  const Tensor<1> gradient = played.lane.gradient;
+  const Tensor<1> gradient = played.gradient;
   std::uint32_t number = 0;
   for (const Parameter& p : played.model.layout().parameters()) {
     ++number;

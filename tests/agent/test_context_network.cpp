@@ -95,7 +95,7 @@ TEST_CASE("only REINFORCE trains the context of a hard look, not cross-entropy")
         const Played played(config);
         for (const Parameter& p : played.model.layout().parameters()) {
           CAPTURE(p.name);
-          const std::span<const float> gradient = values_of(flat(played.lane.gradient), p);
+          const std::span<const float> gradient = values_of(flat(played.gradient), p);
           const bool rests = std::ranges::all_of(gradient, [](float g) { return g == 0.0F; });
           if (is_of_context(p)) CHECK(rests == (weight == 0.0));
           if (p.name.starts_with("classifier.")) CHECK_FALSE(rests);

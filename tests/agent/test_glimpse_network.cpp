@@ -92,7 +92,7 @@ TEST_CASE("glimpses at fixed places: features and gradients equal those of the g
       // The first episode by itself, then the others.
       for (int first = 0, rows = batch.places; first < batch.rows();
            first += rows, rows = batch.rows() - first) {
-        const auto block = [&](const GuardedMatrix& m) { return m.view().row_range(first, rows); };
+        const auto block = [&](auto& m) { return m.view().row_range(first, rows); };
         now.network.forward(block(feature), block(what), places, block(now.glimpses),
                             flat(now.parameters));
         now.network.backward(flat(gradient), block(dwhat), block(dfeature), places, block(feature),

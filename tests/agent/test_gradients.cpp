@@ -128,7 +128,7 @@ TEST_CASE("a policy that does not learn gets no gradient, and neither does its b
 TEST_CASE("the padding between parameters stays zero") {
   for (const std::string& core : core_kinds()) {
     Played played(busy_config(core));
-    Tensor<1> gradient = played.lane.gradient;
+    Tensor<1> gradient = played.gradient;
     for (const Parameter& p : played.model.layout().parameters())
       std::ranges::fill(values_of(flat(gradient), p), 0.0F);
     CHECK(std::ranges::all_of(gradient, [](float g) { return g == 0.0F; }));

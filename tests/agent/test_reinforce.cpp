@@ -301,16 +301,17 @@ TEST_CASE("the mean of many REINFORCE gradients is the gradient of the expected 
     const Model model(config, {.glimpse_size = 1, .num_classes = 2});
     const Tensor<1> parameters = one_action_parameters(model.layout());
     Lane lane(model, std::make_unique<TargetEnvironment>(kBatch));
-    const std::span<const float> first = values_of(flat(std::as_const(lane.gradient)),
-                                                   find_parameter(model.layout(), "locator.first"));
-    const std::span<const float> log_std = values_of(
-        flat(std::as_const(lane.gradient)), find_parameter(model.layout(), "locator.log_std"));
+    Tensor<1> gradient = zeros<1>(model.layout().size());
+    const std::span<const float> first =
+        values_of(flat(std::as_const(gradient)), find_parameter(model.layout(), "locator.first"));
+    const std::span<const float> log_std =
+        values_of(flat(std::as_const(gradient)), find_parameter(model.layout(), "locator.log_std"));
 
     Average ours, unclamped, clamped;
     std::vector<double> average_returns = {0.0};  // of earlier updates, for `ema`
     for (std::uint32_t update = 0; update < kUpdates; ++update) {
-      const LossSums sums =
-          lane.run(flat(parameters), {.seed = 3, .update = update}, average_returns, kBatch);
+      const LossSums sums = lane.run(flat(gradient), flat(parameters),
+                                     {.seed = 3, .update = update}, average_returns, kBatch);
       average_returns[0] = 0.9 * average_returns[0] + 0.1 * sums.reward / kBatch;
       ours.add({-first[0], -first[1], -log_std[0]});  // the loss is the negative reward
       unclamped.add(gradient_at(lane.rollout().look->actions, lane.rollout()));

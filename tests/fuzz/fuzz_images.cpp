@@ -2,9 +2,9 @@
 
 #include <array>
 #include <opencv2/core.hpp>
-#include <opencv2/imgcodecs.hpp>
 
 #include "env/digits.h"
+#include "env/image_file.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support.h"
 
@@ -19,7 +19,8 @@ struct GoodFolder : TemporaryFolder {
     cv::setNumThreads(1);
     for (const char* label : {"train/0", "train/1", "test/0", "test/1"}) {
       std::filesystem::create_directories(path / label);
-      cv::imwrite((path / label / "a.png").string(), cv::Mat(kSide, kSide, CV_8UC1, cv::Scalar(9)));
+      put_file(path / label / "a.png",
+               encode_png(std::vector<std::uint8_t>(kSide * kSide, 9), kSide, kSide, 1));
     }
   }
 };

@@ -106,6 +106,35 @@ def make_idx() -> None:
     put("idx", "colour", b"2" + idx(colour))
 
 
+def chunk(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+def png(kind: int, depth: int, interlaced: int, rows: bytes, *chunks: bytes) -> bytes:
+    """A 4 x 4 image. `rows`: those of each pass, each after the number of its filter."""
+    header = struct.pack(">IIBBBBB", 4, 4, depth, kind, 0, 0, interlaced)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        [chunk(b"IHDR", header), *chunks, chunk(b"IDAT", zlib.compress(rows)), chunk(b"IEND", b"")])
+
+
+def exif(orientation: int) -> bytes:
+    return struct.pack("<2sHIHHHIHHI", b"II", 42, 8, 1, 0x112, 3, 1, orientation, 0, 0)
+
+
+def turned(jpeg: bytes) -> bytes:
+    data = b"Exif\0\0" + exif(6)
+    return jpeg[:2] + b"\xff\xe1" + struct.pack(">H", 2 + len(data)) + data + jpeg[2:]
+
+
+def inked(grey: bytes) -> bytes:
+    """A grey JPEG file that says it is CMYK; the blocks of three inks are missing."""
+    frame, scan = grey.index(b"\xff\xc0"), grey.index(b"\xff\xda")
+    inks = range(1, 5)
+    return (grey[:frame] + b"\xff\xc0\0\x14" + grey[frame + 4:frame + 9] + b"\x04" +
+            b"".join(bytes([i, 0x11, 0]) for i in inks) + grey[frame + 13:scan] +
+            b"\xff\xda\0\x0e\x04" + b"".join(bytes([i, 0]) for i in inks) + grey[scan + 7:])
+
+
 def make_images() -> None:
     grey = np.arange(16, dtype=np.uint8).reshape(4, 4)
     colour = np.dstack([grey, grey, 255 - grey])
@@ -115,6 +144,13 @@ def make_images() -> None:
     put("images", "colour.jpg", b"11" + cv2.imencode(".jpg", colour)[1].tobytes())
     put("images", "progressive.jpg", b"11" + cv2.imencode(
         ".jpg", colour, [cv2.IMWRITE_JPEG_PROGRESSIVE, 1])[1].tobytes())
+    put("images", "turned.jpg", b"11" + turned(cv2.imencode(".jpg", colour)[1].tobytes()))
+    put("images", "inks.jpg", b"11" + inked(cv2.imencode(".jpg", grey)[1].tobytes()))
+    put("images", "palette.png", b"00" + png(3, 2, 0, b"\0\x1b\0\xe4\0\x1b\0\xe4",
+                                             chunk(b"PLTE", bytes(range(12))), chunk(b"tRNS", b"\0")))
+    passes = bytes(x for width, height in ((1, 1), (1, 1), (2, 1), (2, 2), (4, 2))
+                   for x in (bytes([0]) + bytes(range(4 * width))) * height)
+    put("images", "interlaced.png", b"00" + png(4, 16, 1, passes, chunk(b"eXIf", exif(8))))
     put("images", "bmp", b"00" + cv2.imencode(".bmp", grey)[1].tobytes())
 
 
