@@ -32,9 +32,8 @@ class ExportedAttention final : public ExportedCore {
     for (int i = 0; i < depth_; ++i) {
       const std::string layer = fmt::format("core.layer{}", i);
       const Value query = norm(graph, x, layer + ".attention.norm");
-      x = onnx_add(
-          graph, x,
-          attend(graph, query, layer + ".attention", states[2 * i], states[2 * i + 1]));
+      x = onnx_add(graph, x,
+                   attend(graph, query, layer + ".attention", states[2 * i], states[2 * i + 1]));
       const Value read = norm(graph, x, layer + ".forward.norm");
       const Value hidden = onnx_relu(graph, onnx_linear(graph, read, layer + ".forward.hidden"));
       x = onnx_add(graph, x, onnx_linear(graph, hidden, layer + ".forward.output"));

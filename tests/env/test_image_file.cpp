@@ -12,7 +12,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "tests/env/check_contains.h"
+#include "tests/check_contains.h"
 #include "tests/env/digit_files.h"
 #include "tests/support.h"
 
