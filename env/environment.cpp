@@ -196,7 +196,7 @@ void RetinaEnvironment::observe_one(int episode, float x, float y, float* glimps
 void RetinaEnvironment::observe_all(ConstMatrix places, Matrix glimpses, int first) {
   for (int row = 0; row < glimpses.rows; row += places.rows)
     retina_.look_at_all(prepared(first + row / places.rows), places,
-                        glimpses.row_range(row, places.rows));
+                        glimpses.row_range(row, places.rows), lattices_);
 }
 
 void RetinaEnvironment::observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) {

@@ -171,6 +171,7 @@ class RetinaEnvironment : public Environment {
   std::size_t offset(int episode) const { return episode / sharing_ * retina_.prepared_size(); }
 
   Retina retina_;
+  Retina::Lattices lattices_;
   int sharing_;
   std::vector<std::byte> prepared_;  // (B / sharing, retina.prepared_size())
 };

@@ -261,8 +261,8 @@ void Retina::look(std::span<const std::byte> prepared, float x, float y, float* 
 
 // Patches whose first rows and columns are the same modulo the zoom take their boxes from one
 // lattice over the canvas.
-void Retina::look_at_all(std::span<const std::byte> prepared, ConstMatrix places,
-                         Matrix glimpses) const {
+void Retina::look_at_all(std::span<const std::byte> prepared, ConstMatrix places, Matrix glimpses,
+                         Lattices& lattices) const {
   SACCADE_CHECK(glimpses.rows == places.rows && glimpses.cols == glimpse_size_);
   const int patch = config_.patch_size;
   if (std::int64_t{places.rows} * patch * patch < std::int64_t{rows_} * cols_) {
@@ -274,40 +274,43 @@ void Retina::look_at_all(std::span<const std::byte> prepared, ConstMatrix places
   for (const int zoom : zooms_) {
     const auto* plane = reinterpret_cast<const std::uint8_t*>(prepared.data());
     for (int c = 0; c < channels_; ++c, plane += plane_size()) {
-      read_lattices(plane, places, zoom, glimpses.columns(offset, patch * patch));
+      read_lattices(plane, places, zoom, glimpses.columns(offset, patch * patch), lattices);
       offset += patch * patch;
     }
   }
 }
 
 // For one scale of one channel: writes the patches (K, P P).
-void Retina::read_lattices(const std::uint8_t* plane, ConstMatrix places, int zoom,
-                           Matrix patches) const {
+void Retina::read_lattices(const std::uint8_t* plane, ConstMatrix places, int zoom, Matrix patches,
+                           Lattices& lattices) const {
   const int patch = config_.patch_size;
   const auto boxes_from = [zoom](int phase, int end) { return (end - phase + zoom - 1) / zoom; };
-  std::vector<std::vector<float>> lattices(zoom * zoom);  // by phase; empty until needed
+  const std::size_t largest =
+      static_cast<std::size_t>(boxes_from(0, rows_ + margin_)) * boxes_from(0, cols_ + margin_);
+  lattices.boxes.resize(std::max(lattices.boxes.size(), zoom * zoom * largest));
+  lattices.filled.assign(zoom * zoom, false);
   for (int k = 0; k < places.rows; ++k) {
     const int first_row = first_edge(places(k, 1), rows_, patch * zoom) + margin_;
     const int first_col = first_edge(places(k, 0), cols_, patch * zoom) + margin_;
     const int row_phase = modulo(first_row, zoom), col_phase = modulo(first_col, zoom);
     const int lattice_rows = boxes_from(row_phase, rows_ + margin_);
     const int lattice_cols = boxes_from(col_phase, cols_ + margin_);
-    std::vector<float>& lattice = lattices[row_phase * zoom + col_phase];
-    if (lattice.empty()) {
-      lattice.resize(static_cast<std::size_t>(lattice_rows) * lattice_cols);
+    const int phase = row_phase * zoom + col_phase;
+    float* lattice = &lattices.boxes[phase * largest];
+    if (!lattices.filled[phase])
       with_zoom(pools_max(), zoom, [&]<class Pooling>(Pooling, auto by) {
         read_patch<Pooling>(
-            lattice.data(), lattice_cols,
+            lattice, lattice_cols,
             plane + static_cast<std::ptrdiff_t>(row_phase) * plane_cols_ + col_phase, plane_cols_,
             {0, lattice_rows}, {0, lattice_cols}, by, 1.0F / white(zoom));
       });
-    }
+    lattices.filled[phase] = true;
     const Visible rows = visible(first_row, zoom, rows_ + margin_, patch);
     const Visible cols = visible(first_col, zoom, cols_ + margin_, patch);
     float* __restrict to = patches.row(k);
     if (rows.end - rows.begin < patch || cols.end - cols.begin < patch)
       std::fill_n(to, patch * patch, 0.0F);
-    const float* __restrict from = lattice.data() + (first_col - col_phase) / zoom;
+    const float* __restrict from = lattice + (first_col - col_phase) / zoom;
     for (int i = rows.begin; i < rows.end; ++i) {
       const float* row =
           from + static_cast<std::ptrdiff_t>((first_row - row_phase) / zoom + i) * lattice_cols;

@@ -52,9 +52,15 @@ class Retina {
 
   /// One glimpse (D), pixels in [0, 1], of the canvas that was prepared.
   void look(std::span<const std::byte> prepared, float x, float y, float* glimpse) const;
+  /// Memory of look_at_all, which grows in the first call.
+  struct Lattices {
+    std::vector<float> boxes;
+    std::vector<bool> filled;
+  };
   /// One glimpse at each of the places (K, 2): writes glimpses (K, D), the same numbers as look().
   /// Places that cover the canvas share their boxes.
-  void look_at_all(std::span<const std::byte> prepared, ConstMatrix places, Matrix glimpses) const;
+  void look_at_all(std::span<const std::byte> prepared, ConstMatrix places, Matrix glimpses,
+                   Lattices& lattices) const;
   /// Adds to dcanvas (channels, rows, cols) what the gradient dglimpse (D) of a look at (x, y) says
   /// of the canvas, pixels in [0, 1]: the transpose of look(), which is linear in the canvas.
   /// Throws InputError (retina.pooling) for max, which is not.
@@ -88,7 +94,8 @@ class Retina {
     float fraction;
   };
 
-  void read_lattices(const std::uint8_t* plane, ConstMatrix places, int zoom, Matrix patches) const;
+  void read_lattices(const std::uint8_t* plane, ConstMatrix places, int zoom, Matrix patches,
+                     Lattices& lattices) const;
   Corner corner(float location, int side, int zoom) const;
   bool pools_max() const { return config_.pooling == "max"; }
   float white(int zoom) const;  // the pool of a white box

@@ -51,14 +51,16 @@ TEST_CASE(
   RandomStream stream(4, Purpose::scene, 0, 0);
   for (float& pixel : glimpses) pixel = stream.uniform();
 
-  GlimpseFilters::Memory memory = filters.make_memory(kGlimpses);
+  GlimpseFilters::Memory memory = filters.make_memory(kGlimpses, kGlimpses);
   filters.forward(memory, 0, matrix(glimpses), flat(parameters));
   for (float& slope : memory.dy) slope = stream.normal();
-  filters.glimpse_backward(matrix(dglimpses), memory, 0, flat(parameters));
+  const Matrix dy = matrix(memory.dy);
+  filters.glimpse_backward(matrix(dglimpses), memory, dy, flat(parameters));
   const Tensor<2> y = memory.y;
   for (int first = kGlimpses - 1; first >= 0; --first) {
     filters.forward(memory, first, matrix(glimpses).row_range(first, 1), flat(parameters));
-    filters.glimpse_backward(matrix(alone).row_range(first, 1), memory, first, flat(parameters));
+    filters.glimpse_backward(matrix(alone).row_range(first, 1), memory, dy.row_range(first, 1),
+                             flat(parameters));
   }
   CHECK(memory.y == y);
   for (std::size_t i = 0; i < alone.size(); ++i)

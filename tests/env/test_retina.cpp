@@ -132,7 +132,8 @@ TEST_CASE("retina: looking at many places at once sees what a look at each of th
         places(0, 1) = 1.0F;
         Tensor<2> glimpses = zeros<2>(count, eye.retina.glimpse_size());
         glimpses.fill(NAN);
-        eye.retina.look_at_all(eye.prepared, matrix(places), matrix(glimpses));
+        Retina::Lattices lattices;
+        eye.retina.look_at_all(eye.prepared, matrix(places), matrix(glimpses), lattices);
         for (int k = 0; k < count; ++k) {
           const std::vector<float> one = eye.look(places(k, 0), places(k, 1));
           REQUIRE(std::equal(one.begin(), one.end(), &glimpses(k, 0)));
