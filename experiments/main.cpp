@@ -62,7 +62,7 @@ const std::atomic<bool>& await_stop_signals() {
 }
 
 // An error without a message is reported by another rank.
-void tell(const std::exception& error) {
+void report(const std::exception& error) {
   if (*error.what() == '\0') return;
   const std::string line =
       fmt::format("saccade: {}\n", saccade::printable(saccade::abridged_message(error.what())));
@@ -101,15 +101,15 @@ int main(int argc, char** argv) {
       throw std::runtime_error("standard output: cannot be written: " + saccade::system_reason());
     return kDone;
   } catch (const saccade::InputError& error) {
-    tell(error);
+    report(error);
     return kBadInput;
   } catch (const std::bad_alloc&) {
-    tell(std::runtime_error(
+    report(std::runtime_error(
         "out of memory: the system refused more; smaller agents, batches (training.batch_size) and "
         "canvases need less, and so do fewer threads (--threads) and jobs (--jobs)"));
     return kFailed;
   } catch (const std::exception& error) {
-    tell(error);
+    report(error);
     return kFailed;
   }
 }

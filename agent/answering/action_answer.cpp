@@ -22,7 +22,7 @@ class ActionAnswer final : public Answer {
       : parts_(parts),
         environment_(environment),
         core_(core),
-        earned_(zeros<2>(core.steps, core.episodes())),
+        step_rewards_(zeros<2>(core.steps, core.episodes())),
         logits_(zeros<3>(core.steps, core.episodes(), parts.num_actions)),
         dlogits_(logits_),
         taken_(static_cast<std::size_t>(core.steps) * core.episodes()),
@@ -46,12 +46,14 @@ class ActionAnswer final : public Answer {
       actions[b] = samples ? draw(row, p.cols, now.streams[b])
                            : static_cast<int>(std::max_element(row, row + p.cols) - row);
     }
-    const std::span<float> earned(&earned_(now.t, 0), actions.size());
-    environment_.act(actions, earned);
-    for (std::size_t b = 0; b < earned.size(); ++b) rewards[b] += earned[b];
+    const std::span<float> step_rewards(&step_rewards_(now.t, 0), actions.size());
+    environment_.act(actions, step_rewards);
+    for (std::size_t b = 0; b < step_rewards.size(); ++b) rewards[b] += step_rewards[b];
   }
 
-  void earned(Matrix earned) const override { copy_rows(earned, matrix(earned_)); }
+  void step_rewards(Matrix step_rewards) const override {
+    copy_rows(step_rewards, matrix(step_rewards_));
+  }
 
   AnswerLoss backward(std::span<float> gradient, const Credit& credit,
                       std::span<const float> parameters) override {
@@ -104,7 +106,7 @@ class ActionAnswer final : public Answer {
   const ActionParts& parts_;
   Environment& environment_;
   CoreMemory& core_;
-  Tensor<2> earned_;                  // (T, B): rewards
+  Tensor<2> step_rewards_;            // (T, B): rewards
   Tensor<3> logits_, dlogits_;        // (T, B, C)
   std::vector<int> taken_;            // (T, B)
   mutable std::vector<int> episode_;  // (T): result of predictions()
@@ -119,7 +121,7 @@ class ActionAnswering final : public Answering {
                                         uniform_fan_in(state_size), layout),
                .num_actions = spec.num_classes,
                .entropy = static_cast<float>(config.reinforce.action_entropy)} {
-    traits_ = {.outputs = steps, .max_said = steps, .acts = true};
+    traits_ = {.outputs = steps, .answer_size = steps, .acts = true};
   }
 
   std::unique_ptr<Answer> make_answer(Environment& environment, CoreMemory& core) const override {

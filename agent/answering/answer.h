@@ -45,8 +45,8 @@ class AnswerRecord {
 /// workspace of an Answering (answering.h) for the B episodes of one lane. Allocates nothing after
 /// construction, except for beam search.
 ///
-/// Order of calls: begin; step for each t, after that step of the core; then, to learn, earned and
-/// backward; or, for saliency, logit_backward, any number of times.
+/// Order of calls: begin; step for each t, after that step of the core; then, to learn,
+/// step_rewards and backward; or, for saliency, logit_backward, any number of times.
 class Answer : public AnswerRecord {
  public:
   /// Call when new scenes begin.
@@ -57,7 +57,7 @@ class Answer : public AnswerRecord {
 
   /// Writes the rewards r_t (T, B) due to glimpse t and the answer after it. Rewards per look
   /// require episodes in sampling mode SamplingMode::training, or classify_every_step.
-  virtual void earned(Matrix earned) const = 0;
+  virtual void step_rewards(Matrix step_rewards) const = 0;
   /// Overwrites the gradients of the parameters and adds to core.dstate.
   virtual AnswerLoss backward(std::span<float> gradient, const Credit& credit,
                               std::span<const float> parameters) = 0;

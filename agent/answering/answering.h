@@ -15,7 +15,7 @@ namespace saccade {
 /// Properties of a way of answering, which other code queries instead of its name.
 struct AnswerTraits {
   int outputs = 0;          // S: outputs with logits: one per glimpse or per symbol
-  int max_said = 1;         // size of an answer: J symbols, or T actions
+  int answer_size = 1;      // size of an answer: J symbols, or T actions
   bool classifies = false;  // one class, which can be read after every glimpse
   bool spells = false;      // symbol by symbol up to an end mark, possibly with beam search
   bool acts = false;        // an action after every glimpse; actions have no labels

@@ -58,7 +58,7 @@ Tensor<2> repeated(ConstMatrix states, int steps, int width) {
 
 }  // namespace
 
-void beam_search(std::span<int> said, const Decoder& decoder, int symbols, int width,
+void beam_search(std::span<int> predictions, const Decoder& decoder, int symbols, int width,
                  ConstMatrix states, std::span<const int> lengths, int steps,
                  std::span<const float> parameters) {
   const int episodes = states.rows / steps, rows = episodes * width;
@@ -86,7 +86,7 @@ void beam_search(std::span<int> said, const Decoder& decoder, int symbols, int w
     decoder.reorder(memory, j, beams.parents);
   }
   for (int b = 0; b < episodes; ++b)
-    std::copy_n(&beams.symbols[b * width * symbols], symbols, &said[b * symbols]);
+    std::copy_n(&beams.symbols[b * width * symbols], symbols, &predictions[b * symbols]);
 }
 
 }  // namespace saccade

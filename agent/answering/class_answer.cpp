@@ -60,8 +60,8 @@ class ClassAnswer final : public Answer {
     environment_.answer(classes_, rewards);
   }
 
-  void earned(Matrix earned) const override {
-    write_earned(earned, parts_.reward, parts_.num_classes, [this](int t, int b) {
+  void step_rewards(Matrix step_rewards) const override {
+    write_step_rewards(step_rewards, parts_.reward, parts_.num_classes, [this](int t, int b) {
       return parts_.reward.of_answer(rewards[b] == 1.0F, probabilities(t, b, labels_[b]));
     });
   }

@@ -28,7 +28,7 @@ class SequenceAnswer final : public Answer {
         lengths_(core.episodes()),
         length_so_far_(core.episodes()),
         previous_(core.episodes()),
-        said_(static_cast<std::size_t>(core.episodes()) * symbols()),
+        predictions_(static_cast<std::size_t>(core.episodes()) * symbols()),
         worth_(zeros<2>(core.steps, core.episodes())),
         dlogits_(zeros<3>(symbols(), core.episodes(), parts.decoder.num_symbols())) {
     probabilities = zeros<3>(symbols(), core.episodes(), parts.decoder.num_symbols());
@@ -53,18 +53,18 @@ class SequenceAnswer final : public Answer {
     say(lengths_, forced, now.parameters);
     probabilities = memory_.probabilities;
     if (!forced && now.request.beam > 1)
-      beam_search(said_, parts_.decoder, symbols(), now.request.beam, core_.states(), lengths_,
-                  core_.steps, now.parameters);
-    environment_.answer_sequence(said_, rewards);
+      beam_search(predictions_, parts_.decoder, symbols(), now.request.beam, core_.states(),
+                  lengths_, core_.steps, now.parameters);
+    environment_.answer_sequence(predictions_, rewards);
     if (forced || by_step)
       judge(now.t);
     else
       std::ranges::copy(rewards, &worth_(now.t, 0));
   }
 
-  void earned(Matrix earned) const override {
-    write_earned(earned, parts_.reward, parts_.decoder.num_symbols(),
-                 [this](int t, int b) { return worth_(t, b); });
+  void step_rewards(Matrix step_rewards) const override {
+    write_step_rewards(step_rewards, parts_.reward, parts_.decoder.num_symbols(),
+                       [this](int t, int b) { return worth_(t, b); });
   }
 
   // Cross-entropy, summed over the symbols.
@@ -104,7 +104,7 @@ class SequenceAnswer final : public Answer {
   }
 
   std::span<const int> predictions(int b) const override {
-    const int* first = &said_[b * symbols()];
+    const int* first = &predictions_[b * symbols()];
     const int* end = std::find(first, first + symbols(), parts_.decoder.num_symbols() - 1);
     return {first, end};
   }
@@ -133,7 +133,7 @@ class SequenceAnswer final : public Answer {
       const ConstMatrix p = saccade::step(memory_.probabilities, j);
       for (int b = 0; b < p.rows; ++b) {
         const int most = static_cast<int>(std::max_element(p.row(b), p.row(b) + p.cols) - p.row(b));
-        said_[b * symbols() + j] = most;
+        predictions_[b * symbols() + j] = most;
         previous_[b] = forced ? true_symbol(b, j) : most;
       }
     }
@@ -145,7 +145,7 @@ class SequenceAnswer final : public Answer {
       const int count = facts(b).num_symbols;
       float sum = 0.0F;
       for (int j = 0; j < count; ++j)
-        sum += parts_.reward.of_answer(said_[b * symbols() + j] == true_symbol(b, j),
+        sum += parts_.reward.of_answer(predictions_[b * symbols() + j] == true_symbol(b, j),
                                        memory_.probabilities(j, b, true_symbol(b, j)));
       worth_(t, b) = sum / static_cast<float>(count);
     }
@@ -158,7 +158,7 @@ class SequenceAnswer final : public Answer {
   std::vector<int> lengths_;        // (B): states that count
   std::vector<int> length_so_far_;  // (B): states that count after a look
   std::vector<int> previous_;       // (B)
-  std::vector<int> said_;           // (B, J)
+  std::vector<int> predictions_;    // (B, J)
   Tensor<2> worth_;                 // (T, B): value of the prediction after each look
   Tensor<3> dlogits_;               // (J, B, V)
 };
@@ -173,7 +173,7 @@ class SequenceAnswering final : public Answering {
                .classifier_weight = config.training.classifier_weight,
                .reward = find_reward(config.reinforce.reward)} {
     traits_ = {.outputs = spec.max_symbols,
-               .max_said = spec.max_symbols,
+               .answer_size = spec.max_symbols,
                .spells = true,
                .attends = parts_.decoder.attends()};
   }

@@ -56,8 +56,8 @@ void gae(Matrix advantages, const AdvantageRequest& request) {
   for (int t = last; t >= 0; --t)
     for (int e = 0; e < advantages.cols; ++e) {
       const float next = t < last ? request.discount * b(t + 1, e) : 0.0F;
-      advantages(t, e) =
-          request.earned(t, e) + next - b(t, e) + (t < last ? decay * advantages(t + 1, e) : 0.0F);
+      advantages(t, e) = request.step_rewards(t, e) + next - b(t, e) +
+                         (t < last ? decay * advantages(t + 1, e) : 0.0F);
     }
 }
 
@@ -83,10 +83,11 @@ Trace trace_of(const ReinforceConfig& config, bool acts) {
           .of_advantage = static_cast<float>(config.trace)};
 }
 
-void discounted_returns(Matrix returns, ConstMatrix earned, float decay) {
+void discounted_returns(Matrix returns, ConstMatrix step_rewards, float decay) {
   for (int t = returns.rows - 1; t >= 0; --t)
     for (int b = 0; b < returns.cols; ++b)
-      returns(t, b) = earned(t, b) + (t + 1 < returns.rows ? decay * returns(t + 1, b) : 0.0F);
+      returns(t, b) =
+          step_rewards(t, b) + (t + 1 < returns.rows ? decay * returns(t + 1, b) : 0.0F);
 }
 
 const Advantage& find_advantage(const std::string& name) { return estimators().at(name); }

@@ -18,9 +18,9 @@ struct AdvantageRequest {
   // (T): of the returns of each step, moving averages over earlier updates; of `ema`
   std::span<const double> average_returns = {};
   // Of `gae`:
-  ConstMatrix earned = {};  // (T, B): r_t
-  float discount = 1.0F;    // of a reward, a step later
-  float trace = 1.0F;       // lambda
+  ConstMatrix step_rewards = {};  // (T, B): r_t
+  float discount = 1.0F;          // of a reward, a step later
+  float trace = 1.0F;             // lambda
 };
 
 /// How the advantage of an action is estimated from its return.
@@ -56,6 +56,6 @@ struct Trace {
 Trace trace_of(const ReinforceConfig& config, bool acts);
 
 /// Writes R_t, (T, B): what follows step t.
-void discounted_returns(Matrix returns, ConstMatrix earned, float decay);
+void discounted_returns(Matrix returns, ConstMatrix step_rewards, float decay);
 
 }  // namespace saccade

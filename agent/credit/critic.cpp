@@ -14,24 +14,25 @@ namespace saccade {
 namespace {
 
 struct CriticKind {
-  bool hidden = false;  // it has a hidden layer
-  bool told = false;    // the truth
+  bool hidden = false;    // it has a hidden layer
+  bool informed = false;  // reads the truth
 };
 
 const NameTable<CriticKind>& critics() {
-  static const NameTable<CriticKind> table{
-      "reinforce.critic",
-      {{"linear", {}}, {"mlp", {.hidden = true}}, {"privileged", {.hidden = true, .told = true}}}};
+  static const NameTable<CriticKind> table{"reinforce.critic",
+                                           {{"linear", {}},
+                                            {"mlp", {.hidden = true}},
+                                            {"privileged", {.hidden = true, .informed = true}}}};
   return table;
 }
 
 constexpr int kTarget = 2;  // x, y
 
 // [h | one-hot label | x, y], row by row.
-void tell(Tensor<2>& told, ConstMatrix states, const TruthAt& truth_at, int episodes,
-          int num_classes) {
+void add_truth(Tensor<2>& informed, ConstMatrix states, const TruthAt& truth_at, int episodes,
+               int num_classes) {
   const int state_size = states.cols;
-  const Matrix rows = matrix(told);
+  const Matrix rows = matrix(informed);
   copy_rows(rows.columns(0, state_size), states);
   for (int r = 0; r < rows.rows; ++r) {
     const SceneFacts& facts = truth_at(r / episodes, r % episodes);
@@ -56,12 +57,12 @@ Critic::Critic(const ReinforceConfig& config, int state_size, int num_classes,
     : layout_(&layout),
       state_size_(state_size),
       num_classes_(num_classes),
-      told_(critics().at(config.critic).told),
+      informed_(critics().at(config.critic).informed),
       width_(critics().at(config.critic).hidden ? config.critic_hidden : 0),
       output_(width_ > 0 ? "baseline.output" : "baseline", width_ > 0 ? width_ : state_size, 1,
               constant(0), layout) {
   if (width_ == 0) return;
-  const int inputs = state_size + (told_ ? num_classes + kTarget : 0);
+  const int inputs = state_size + (informed_ ? num_classes + kTarget : 0);
   hidden_weight_ = layout.add("baseline.hidden.weight", inputs, width_, he_normal(inputs));
   hidden_bias_ = layout.add("baseline.hidden.bias", 1, width_, constant(0));
 }
@@ -70,15 +71,15 @@ CriticMemory Critic::make_memory(int steps, int episodes) const {
   const int rows = steps * episodes;
   return {.episodes = episodes,
           .x = {},
-          .told = zeros<2>(told_ ? rows : 0, state_size_ + num_classes_ + kTarget),
+          .informed = zeros<2>(informed_ ? rows : 0, state_size_ + num_classes_ + kTarget),
           .hidden = zeros<2>(width_ > 0 ? rows : 0, width_),
           .dhidden = zeros<2>(width_ > 0 ? rows : 0, width_)};
 }
 
 void Critic::forward(Matrix baselines, CriticMemory& memory, ConstMatrix states,
                      const TruthAt& truth, std::span<const float> parameters) const {
-  if (told_) tell(memory.told, states, truth, memory.episodes, num_classes_);
-  memory.x = told_ ? matrix(memory.told) : states;
+  if (informed_) add_truth(memory.informed, states, truth, memory.episodes, num_classes_);
+  memory.x = informed_ ? matrix(memory.informed) : states;
   if (width_ == 0) return output_.forward(baselines, memory.x, parameters);
   linear_relu_forward(matrix(memory.hidden), memory.x, layout_->view(parameters, hidden_weight_),
                       layout_->view(parameters, hidden_bias_));
@@ -108,7 +109,7 @@ void Critic::state_backward(Matrix dstates, ConstMatrix dbaselines, const Critic
 
 Work Critic::work() const {
   if (width_ == 0) return linear_work(state_size_, 1, Input::constant);
-  const int inputs = state_size_ + (told_ ? num_classes_ + kTarget : 0);
+  const int inputs = state_size_ + (informed_ ? num_classes_ + kTarget : 0);
   return linear_work(inputs, width_, Input::constant) + linear_work(width_, 1);
 }
 
@@ -116,7 +117,7 @@ std::vector<std::string> critic_kinds() { return critics().names(); }
 
 void check_critic(const ReinforceConfig& config, AnswerKind answer) {
   const CriticKind& kind = critics().at(config.critic);
-  if (kind.told && answer != AnswerKind::one_class)
+  if (kind.informed && answer != AnswerKind::one_class)
     throw SettingError(
         {"reinforce.critic"},
         fmt::format("reinforce.critic: {} is told the class and the place of the target, which "

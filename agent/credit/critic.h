@@ -20,8 +20,8 @@ using TruthAt = std::function<const SceneFacts&(int t, int b)>;
 /// What a critic keeps of T steps of B episodes.
 struct CriticMemory {
   int episodes = 0;           // B
-  ConstMatrix x;              // (T B, ..): what it read, `told` or the states of the episodes
-  Tensor<2> told;             // (T B, H + E): of one that is told the truth; else empty
+  ConstMatrix x;              // (T B, ..): what it read, `informed` or the states of the episodes
+  Tensor<2> informed;         // (T B, H + E): of one that reads the truth; else empty
   Tensor<2> hidden, dhidden;  // (T B, critic_hidden); of `linear` empty
 };
 
@@ -38,7 +38,7 @@ class Critic {
   Critic(const ReinforceConfig& config, int state_size, int num_classes, ParameterLayout& layout);
 
   /// Whether it reads more than the states: what an agent cannot know.
-  bool reads_truth() const { return told_; }
+  bool reads_truth() const { return informed_; }
 
   CriticMemory make_memory(int steps, int episodes) const;
 
@@ -58,8 +58,8 @@ class Critic {
  private:
   const ParameterLayout* layout_;
   int state_size_, num_classes_;
-  bool told_;  // the truth
-  int width_;  // of the hidden layer; 0: none
+  bool informed_;  // reads the truth
+  int width_;      // of the hidden layer; 0: none
   int hidden_weight_ = -1, hidden_bias_ = -1;
   LinearHead output_;
 };

@@ -26,15 +26,16 @@ std::vector<std::string> reward_kinds();
 /// Writes r_t, (T, B), from worth(t, b): that of the answer that is given after look t, one of so
 /// many. Asks for the last look alone where nothing is earned before.
 template <class Worth>
-void write_earned(Matrix earned, const RewardKind& reward, int answers, const Worth& worth) {
-  const int last = earned.rows - 1;
+void write_step_rewards(Matrix step_rewards, const RewardKind& reward, int answers,
+                        const Worth& worth) {
+  const int last = step_rewards.rows - 1;
   const float chance = 1.0F / static_cast<float>(answers);
   for (int t = 0; t <= last; ++t)
-    for (int b = 0; b < earned.cols; ++b) {
+    for (int b = 0; b < step_rewards.cols; ++b) {
       if (reward.by_step)
-        earned(t, b) = worth(t, b) - (t > 0 ? worth(t - 1, b) : chance);
+        step_rewards(t, b) = worth(t, b) - (t > 0 ? worth(t - 1, b) : chance);
       else
-        earned(t, b) = t == last ? worth(t, b) : 0.0F;
+        step_rewards(t, b) = t == last ? worth(t, b) : 0.0F;
     }
 }
 

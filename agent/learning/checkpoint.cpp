@@ -91,17 +91,17 @@ Checkpoint::Checkpoint(const std::filesystem::path& path)
 
 void Checkpoint::check_format() const {
   const auto format = file_.metadata.find("format");
-  const std::string said = format == file_.metadata.end() ? "" : format->second;
+  const std::string text = format == file_.metadata.end() ? "" : format->second;
   int version = 0;
-  if (said.starts_with(kFormat))
-    std::from_chars(said.data() + std::string_view(kFormat).size(), said.data() + said.size(),
+  if (text.starts_with(kFormat))
+    std::from_chars(text.data() + std::string_view(kFormat).size(), text.data() + text.size(),
                     version);
   if (version > kVersion)
     throw NewerCheckpoint(
         fmt::format("{}: was written by a later version of this program ('{}'; this one reads "
                     "'{}{}'): read it with "
                     "that one",
-                    path_.string(), said, kFormat, kVersion));
+                    path_.string(), text, kFormat, kVersion));
   if (version < 1)
     throw InputError(fmt::format("{}: not a checkpoint of this program ('{}{}' expected as format)",
                                  path_.string(), kFormat, kVersion));

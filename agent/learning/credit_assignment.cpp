@@ -3,7 +3,7 @@
 namespace saccade {
 
 CreditAssignment::CreditAssignment(const Model& model, int episodes)
-    : earned(zeros<2>(model.num_glimpses(), episodes)),
+    : step_rewards(zeros<2>(model.num_glimpses(), episodes)),
       returns(zeros<2>(model.num_glimpses(), episodes)),
       baselines(zeros<2>(model.num_glimpses(), episodes)),
       advantages(zeros<2>(model.num_glimpses(), episodes)),
@@ -14,8 +14,8 @@ CreditAssignment::CreditAssignment(const Model& model, int episodes)
 
 void CreditAssignment::observe(Rollout& rollout, std::span<const float> parameters,
                                bool with_baselines) {
-  rollout.answer->earned(matrix(earned));
-  discounted_returns(matrix(returns), matrix(earned), trace_.of_returns);
+  rollout.answer->step_rewards(matrix(step_rewards));
+  discounted_returns(matrix(returns), matrix(step_rewards), trace_.of_returns);
   if (with_baselines && model_.baseline) rollout.estimate_baselines(baselines, critic, parameters);
 }
 
@@ -27,7 +27,7 @@ void CreditAssignment::estimate(const Advantage& advantage, int rollouts,
                       .rollouts = rollouts,
                       .constant = static_cast<float>(model_.config().reinforce.constant),
                       .average_returns = average_returns,
-                      .earned = matrix(earned),
+                      .step_rewards = matrix(step_rewards),
                       .discount = trace_.discount,
                       .trace = trace_.of_advantage});
 }

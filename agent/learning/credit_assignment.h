@@ -27,10 +27,10 @@ class CreditAssignment {
   /// (T): returns from each step, summed over the episodes.
   void sum_returns(std::span<double> sums) const;
 
-  Tensor<2> earned;      // (T, B): r_t
-  Tensor<2> returns;     // (T, B): return that follows the decisions of step t
-  Tensor<2> baselines;   // (T, B): b_t of the state before glimpse t
-  Tensor<2> advantages;  // (T, B)
+  Tensor<2> step_rewards;  // (T, B): r_t
+  Tensor<2> returns;       // (T, B): return that follows the decisions of step t
+  Tensor<2> baselines;     // (T, B): b_t of the state before glimpse t
+  Tensor<2> advantages;    // (T, B)
   CriticMemory critic;
 
  private:

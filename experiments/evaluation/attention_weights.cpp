@@ -79,7 +79,7 @@ void AttentionWeights::add(const char* name, Shape shape_of_scene) {
 void AttentionWeights::add_answers(const Model& model) {
   Shape shape = {scenes_};
   const AnswerTraits& answer = model.answer();
-  if (!answer.classifies) shape.push_back(size(answer.max_said));
+  if (!answer.classifies) shape.push_back(size(answer.answer_size));
   if (!answer.acts) arrays_.push_back(int_array("labels", shape, -1));
   arrays_.push_back(int_array("answers", shape, -1));
   if (facts_.boxes == 0) return;

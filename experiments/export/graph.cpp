@@ -79,7 +79,7 @@ struct Graph::Model {
   void fill(onnx::TensorProto& tensor, std::span<const T> numbers) {
     tensor.set_raw_data(numbers.data(), numbers.size_bytes());  // ONNX is little-endian
   }
-  void tell(const std::string& key, const std::string& value) {
+  void add_metadata(const std::string& key, const std::string& value) {
     onnx::StringStringEntryProto& entry = *proto.add_metadata_props();
     entry.set_key(key);
     entry.set_value(value);
@@ -159,7 +159,7 @@ Value Graph::input(const std::string& name, const Sides& sides, const std::strin
                    Element element) {
   used_[name] = 1;
   describe(*model_->graph().add_input(), name, sides, about, element);
-  model_->tell("input." + name, about);
+  model_->add_metadata("input." + name, about);
   return name;
 }
 
@@ -171,7 +171,7 @@ void Graph::output(const std::string& name, const Value& value, const Sides& sid
   node.add_input(value);
   node.add_output(name);
   describe(*model_->graph().add_output(), name, sides, about, Element::float32);
-  model_->tell("output." + name, about);
+  model_->add_metadata("output." + name, about);
 }
 
 Value Graph::node(const std::string& operation, const std::vector<Value>& inputs,
@@ -190,7 +190,7 @@ Value Graph::node(const std::string& operation, const std::vector<Value>& inputs
 }
 
 void Graph::set_metadata(const std::string& key, const std::string& value) {
-  model_->tell(key, value);
+  model_->add_metadata(key, value);
 }
 
 void Graph::set_origin(const std::string& version, const std::string& about) {

@@ -210,7 +210,7 @@ void EpisodePicture::draw_seen(Picture& panel, const Episode& episode, int t, Po
 
 void EpisodePicture::draw_bars(Picture& panel, const Episode& episode, int t, bool verdict,
                                Box area) const {
-  panel.text({area.x, area.y + 9}, "what it thinks", kGrey, kSmall);
+  panel.text({area.x, area.y + 9}, "belief", kGrey, kSmall);
   const std::vector<int> classes =
       shown_classes(episode, agent_.world.spec.num_classes, agent_.look.steps - 1);
   const auto widest = [&](const TextStyle& style) {

@@ -21,7 +21,7 @@ TextStyle centred(TextStyle style) {
 // Returns the predicted symbols, including the end mark if there was room for it.
 std::vector<int> predicted_symbols(const PicturedAgent& agent, const Episode& episode) {
   std::vector<int> symbols(episode.predictions().begin(), episode.predictions().end());
-  if (static_cast<int>(symbols.size()) < agent.answer.max_said)
+  if (static_cast<int>(symbols.size()) < agent.answer.answer_size)
     symbols.push_back(agent.world.spec.num_classes - 1);
   return symbols;
 }
@@ -99,7 +99,7 @@ TableSize class_table_size(const PicturedAgent& agent, int rows, int cols, int c
 
 TableSize table_size(const PicturedAgent& agent, int cell) {
   const int cols = agent.answer.attends ? agent.look.steps : 1;
-  if (agent.answer.spells) return class_table_size(agent, agent.answer.max_said, cols, cell);
+  if (agent.answer.spells) return class_table_size(agent, agent.answer.answer_size, cols, cell);
   const int hops = agent.answer.hops;
   const int names = hops > 1 ? name_width({std::to_string(hops)}) : 0;
   return {kHead + hops * cell, names + cols * cell + 1};

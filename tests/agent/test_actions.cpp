@@ -23,13 +23,13 @@ Tensor<2> earned_by(const Rollout& rollout, int rollouts) {
   const int episodes = rollout.episodes();
   const auto environment = catch_task().environments(episodes, rollouts);
   environment->reset(kFirstScene);
-  Tensor<2> earned = zeros<2>(kSteps, episodes);
+  Tensor<2> step_rewards = zeros<2>(kSteps, episodes);
   for (int t = 0; t < kSteps; ++t) {
     std::vector<int> actions;
     for (int b = 0; b < episodes; ++b) actions.push_back(rollout.answer->predictions(b)[t]);
-    environment->act(actions, {&earned(t, 0), actions.size()});
+    environment->act(actions, {&step_rewards(t, 0), actions.size()});
   }
-  return earned;
+  return step_rewards;
 }
 
 void check_catcher(const AgentConfig& config) {
@@ -96,20 +96,20 @@ TEST_CASE("acting agents: returns over time, by hand") {
     config.reinforce.discount = discount;
     Player player(config);
     player.play(SamplingMode::training);
-    const Tensor<2> earned = earned_by(player.rollout, 1);
+    const Tensor<2> step_rewards = earned_by(player.rollout, 1);
     Tensor<2> returns = zeros<2>(kSteps, kEpisodes);
-    player.rollout.answer->earned(matrix(returns));
-    CHECK(returns == earned);
-    discounted_returns(matrix(returns), matrix(earned),
+    player.rollout.answer->step_rewards(matrix(returns));
+    CHECK(returns == step_rewards);
+    discounted_returns(matrix(returns), matrix(step_rewards),
                        trace_of(config.reinforce, true).of_returns);
     std::set<std::pair<float, float>> outcomes;
     for (int b = 0; b < kEpisodes; ++b) {
       // Balls land at steps 4 and 9.
-      const float first = earned(4, b), second = earned(9, b);
+      const float first = step_rewards(4, b), second = step_rewards(9, b);
       outcomes.insert({first, second});
       const auto power = [&](int n) { return static_cast<float>(std::pow(discount, n)); };
       for (int t = 0; t < kSteps; ++t) {
-        if (t != 4 && t != 9) CHECK(earned(t, b) == 0.0F);
+        if (t != 4 && t != 9) CHECK(step_rewards(t, b) == 0.0F);
         const float expected = (t <= 4 ? first * power(4 - t) : 0.0F) + second * power(9 - t);
         CHECK(returns(t, b) == doctest::Approx(expected).epsilon(1e-6));
       }
@@ -123,10 +123,10 @@ TEST_CASE("acting agents: the error is the share of missed balls, and rewards ar
   std::set<float> errors;
   for (std::uint32_t update = 0; update < 4; ++update) {
     const Answer& answer = player.play(SamplingMode::training, update);
-    const Tensor<2> earned = earned_by(player.rollout, 1);
+    const Tensor<2> step_rewards = earned_by(player.rollout, 1);
     for (int b = 0; b < kEpisodes; ++b) {
       float sum = 0.0F;
-      for (int t = 0; t < kSteps; ++t) sum += earned(t, b);
+      for (int t = 0; t < kSteps; ++t) sum += step_rewards(t, b);
       CHECK(answer.rewards[b] == sum);
       CHECK(answer.error(b) == 1.0F - sum / kBalls);
       CHECK(answer.labels(b).empty());

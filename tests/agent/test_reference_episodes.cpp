@@ -141,10 +141,10 @@ void check_fixture_forward(const Fixture& fixture, const Rollout& rollout) {
     CHECK(relative_error(flat(rollout.look->locations), fixture["location"]) < kTolerance);
   }
   Tensor<2> returns = zeros<2>(steps, batch);
-  Tensor<2> earned = returns;
-  rollout.answer->earned(matrix(earned));
+  Tensor<2> step_rewards = returns;
+  rollout.answer->step_rewards(matrix(step_rewards));
   const bool acts = spec_of(fixture).answer == AnswerKind::actions;
-  discounted_returns(matrix(returns), matrix(earned),
+  discounted_returns(matrix(returns), matrix(step_rewards),
                      trace_of(config_of(fixture).reinforce, acts).of_returns);
   CHECK(relative_error(flat(returns), fixture["returns"]) < kTolerance);
 }

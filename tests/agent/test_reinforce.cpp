@@ -61,13 +61,13 @@ TEST_CASE("advantages by hand") {
 }
 
 TEST_CASE("generalised advantages by hand") {
-  const Tensor<2> earned = {{0.5F, 0.0F}, {0.0F, 1.0F}, {-0.25F, 0.0F}};  // (T, B)
+  const Tensor<2> step_rewards = {{0.5F, 0.0F}, {0.0F, 1.0F}, {-0.25F, 0.0F}};  // (T, B)
   const Tensor<2> b = {{0.25F, 0.5F}, {0.5F, 0.25F}, {1.0F, 0.0F}};
   Tensor<2> result = zeros<2>(3, 2), returns = zeros<2>(3, 2);
   const auto estimate = [&](float discount, float trace) {
     find_advantage("gae").estimate(matrix(result), {.returns = {},
                                                     .baselines = matrix(b),
-                                                    .earned = matrix(earned),
+                                                    .step_rewards = matrix(step_rewards),
                                                     .discount = discount,
                                                     .trace = trace});
   };
@@ -76,7 +76,7 @@ TEST_CASE("generalised advantages by hand") {
   estimate(0.5F, 0.5F);
   CHECK(result == Tensor<2>{{0.421875F, -0.1875F}, {-0.3125F, 0.75F}, {-1.25F, 0.0F}});
   estimate(0.5F, 1.0F);  // the returns minus the baseline
-  discounted_returns(matrix(returns), matrix(earned), 0.5F);
+  discounted_returns(matrix(returns), matrix(step_rewards), 0.5F);
   CHECK(result == returns - b);
 }
 
@@ -97,16 +97,17 @@ TEST_CASE("rewards by hand") {
   CHECK(find_reward("probability").of_answer(true, 0.3F) == 0.3F);
   CHECK(find_reward("probability").of_answer(false, 0.3F) == 0.3F);
   const Tensor<2> worth = {{0.5F, 0.125F}, {0.75F, 0.5F}, {0.625F, 1.0F}};  // (T, B)
-  const auto earned = [&](const char* reward) {
+  const auto step_rewards = [&](const char* reward) {
     Tensor<2> result = zeros<2>(3, 2);
-    write_earned(matrix(result), find_reward(reward), 4, [&](int t, int b) { return worth(t, b); });
+    write_step_rewards(matrix(result), find_reward(reward), 4,
+                       [&](int t, int b) { return worth(t, b); });
     return result;
   };
-  CHECK(earned("probability") == Tensor<2>{{0.0F, 0.0F}, {0.0F, 0.0F}, {0.625F, 1.0F}});
-  CHECK(earned("gain") == Tensor<2>{{0.25F, -0.125F}, {0.25F, 0.375F}, {-0.125F, 0.5F}});
+  CHECK(step_rewards("probability") == Tensor<2>{{0.0F, 0.0F}, {0.0F, 0.0F}, {0.625F, 1.0F}});
+  CHECK(step_rewards("gain") == Tensor<2>{{0.25F, -0.125F}, {0.25F, 0.375F}, {-0.125F, 0.5F}});
   // With trace 1 the gains telescope: the return is the final worth minus that before the look.
   Tensor<2> returns = zeros<2>(3, 2);
-  discounted_returns(matrix(returns), matrix(earned("gain")), 1.0F);
+  discounted_returns(matrix(returns), matrix(step_rewards("gain")), 1.0F);
   CHECK(returns == Tensor<2>{{0.375F, 0.75F}, {0.125F, 0.875F}, {-0.125F, 0.5F}});
   CHECK(message_of<InputError>([] { find_reward("score"); }) ==
         fmt::format("unknown reinforce.reward 'score'; allowed: {}", join(reward_kinds())));
@@ -133,10 +134,11 @@ std::vector<float> expected_gradient(AgentConfig config, const std::string& adva
   }
   Rollout rollout(model, tiny_environment(kPairs, kPairs));
   rollout.run(flat(parameters), {.replay = &actions});
-  Tensor<2> earned = zeros<2>(2, kPairs), returns = earned, baselines = earned, advantages = earned;
+  Tensor<2> step_rewards = zeros<2>(2, kPairs), returns = step_rewards, baselines = step_rewards,
+            advantages = step_rewards;
   const Trace decay = trace_of(config.reinforce, false);
-  rollout.answer->earned(matrix(earned));
-  discounted_returns(matrix(returns), matrix(earned), decay.of_returns);
+  rollout.answer->step_rewards(matrix(step_rewards));
+  discounted_returns(matrix(returns), matrix(step_rewards), decay.of_returns);
   CriticMemory critic = model.baseline->make_memory(2, kPairs);
   rollout.estimate_baselines(baselines, critic, flat(parameters));
   const std::vector<double> average_returns = {0.4, 0.3};
@@ -144,7 +146,7 @@ std::vector<float> expected_gradient(AgentConfig config, const std::string& adva
                                                           .baselines = matrix(baselines),
                                                           .constant = 0.3F,
                                                           .average_returns = average_returns,
-                                                          .earned = matrix(earned),
+                                                          .step_rewards = matrix(step_rewards),
                                                           .trace = decay.of_advantage});
   for (int b = 0; b < kPairs; ++b) {
     const float chance =

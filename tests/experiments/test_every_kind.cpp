@@ -165,7 +165,7 @@ double uses(const Task& task, const std::string& parameter, int steps) {
   // Convolutions with stride 2 over 13 x 15 pixels.
   if (is("canvas.conv1")) return 7 * 8;
   if (is("canvas.conv2")) return 4 * 4;
-  if (is("decoder")) return task.model.answer().max_said;
+  if (is("decoder")) return task.model.answer().answer_size;
   if (is("classifier") && task.config.scene.kind != "catch") return 1;
   return is("core") || is("gate") || is("hidden") || is("classifier") ? steps : 1;
 }

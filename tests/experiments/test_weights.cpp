@@ -72,7 +72,7 @@ TEST_CASE("the weights of a decoder are its alignment, up to the end mark") {
   const TinyTask tiny(kWordTask);
   const ReadNpz read = written(tiny, 120, 2);
   CHECK(read.names() == Names{"alignment", "answers", "errors", "labels"});
-  const int symbols = tiny.task.model.answer().max_said, steps = tiny.task.model.num_glimpses();
+  const int symbols = tiny.task.model.answer().answer_size, steps = tiny.task.model.num_glimpses();
   const xt::xarray<float> alignment = read.get("alignment");
   const xt::xarray<int> labels = read.get<int>("labels"), answers = read.get<int>("answers");
   REQUIRE(alignment.shape()[1] == static_cast<std::size_t>(symbols));
