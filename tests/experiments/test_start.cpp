@@ -36,16 +36,20 @@ TEST_CASE("the program finds the module of videos beside it, and says what works
   std::filesystem::create_directories(installed.parent_path());
   std::filesystem::create_directories(modules);
   std::filesystem::copy_file(binary, installed);
-  CHECK(record(installed).err ==
+  // As a part of another project the program finds the module wherever it is.
+  constexpr bool kNeedsModule = SACCADE_IS_TOP_LEVEL;
+  if (kNeedsModule) {
+    CHECK(
+        record(installed).err ==
         "saccade: a.mp4: mp4 needs a codec that is missing here; formats that work: .gif, .png\n");
-  CHECK_FALSE(std::filesystem::exists(tiny.path / "a.mp4"));
-
+    CHECK_FALSE(std::filesystem::exists(tiny.path / "a.mp4"));
+  }
   std::filesystem::copy_file(binary.parent_path() / SACCADE_MODULE_FOLDER / module,
                              modules / module);
   check_done(record(installed));
   CHECK(std::filesystem::exists(tiny.path / "a.mp4"));
   std::ofstream(modules / module, std::ios::trunc) << "no library";
-  CHECK(record(installed).code == 2);
+  CHECK(record(installed).code == (kNeedsModule ? 2 : 0));
 }
 
 }  // namespace saccade
