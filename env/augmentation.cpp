@@ -95,7 +95,7 @@ class Field {
 };
 
 // Writes the brightness of one row of the target, rounded. (u, v) is the source position of its
-// first pixel, in pixels of the frame, and `bend` (2, cols) displaces each pixel. Points outside
+// first pixel, in pixels of the frame, and `bend` (2, width) displaces each pixel. Points outside
 // the frame are clamped to it. Free of branches and of bytes, so that it vectorises at any width.
 void read_row(int* __restrict brightness, const std::uint32_t* __restrict corners,
               const float* __restrict bend, int rows, int cols, int width, float u, float v,
