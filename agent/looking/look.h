@@ -20,6 +20,7 @@ struct Gaze {
   std::span<const float> weights;  // (K)
   float half_width = 0.0F;
   float half_height = 0.0F;
+  float zoom = 1.0F;      // that of the look, which the half sides include
   float exposure = 1.0F;  // visibility of a place with weight w: min(1, w * exposure)
 };
 
@@ -82,7 +83,7 @@ class Look : public LookRecord {
   bool detached = false;    // attention.glimpse.detach_state, if the look learns
   Tensor<3> decisions;      // (T, B, A): locator outputs: means, probabilities or windows
   Tensor<3> actions;        // (T, B, A): what is done: unclamped samples, weights or windows
-  Tensor<3> locations;      // (T, B, 2): location input of the glimpse network
+  Tensor<3> locations;      // (T, B, L): location input of the glimpse network
   Tensor<3> glimpses;       // (T, B, D): glimpses, if there is one per step
 };
 

@@ -64,8 +64,8 @@ void GlimpsePass::retina_backward(Matrix dcanvases, Tensor<3>& dglimpses,
   const std::size_t size = dglimpses.shape()[2];
   for (int t = 0; t < core_.steps; ++t)
     for (int b = 0; b < core_.episodes(); ++b)
-      environment.look_backward({dcanvases.row(b), pixels}, look_.locations(t, b, 0),
-                                look_.locations(t, b, 1), {&dglimpses(t, b, 0), size});
+      environment.look_backward({dcanvases.row(b), pixels}, &look_.locations(t, b, 0),
+                                {&dglimpses(t, b, 0), size});
 }
 
 }  // namespace saccade

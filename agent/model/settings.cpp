@@ -152,6 +152,15 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
           {"attention.glimpse.spread", &glimpse.spread, closed(0, 4),
            "Distance at which the deterministic pass looks about the mean, in std"}},
          of.glimpse([](const GlimpseKind& kind) { return kind.has_std; }));
+  append(all,
+         {{"attention.glimpse.zoom", &glimpse.zoom, closed(1, 2048),
+           "Canvas pixels, along a side, in a pixel of a glimpse's finest scale: 1, or the range "
+           "{from, to} that each look chooses from"},
+          {"attention.glimpse.zoom_std", &glimpse.zoom_std, closed(1e-4, 4),
+           "Standard deviation of the zoom's policy, in half ranges of its logarithm",
+           when_wide(&glimpse.zoom) &&
+               of.glimpse([](const GlimpseKind& kind) { return kind.has_std; })}},
+         of.glimpse([](const GlimpseKind& kind) { return kind.has_zoom; }));
   append(all, describe_grid(glimpse), grids);
   append(all,
          {{"attention.glimpse.expect", &glimpse.expect, expectations(),

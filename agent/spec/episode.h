@@ -21,6 +21,7 @@ enum class SamplingMode {
 /// How widely an agent looks about at a moment of its training.
 struct Exploration {
   float std = 0.0F;          // of a Gaussian policy, in half canvases; 0 looks at its mean
+  float zoom_std = 0.0F;     // of its zoom, in half ranges of the logarithm
   float temperature = 1.0F;  // of a distribution over candidates
 };
 

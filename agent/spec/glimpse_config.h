@@ -4,6 +4,7 @@
 #include <string>
 
 #include "attention/grid.h"
+#include "base/log_range.h"
 #include "base/ramp.h"
 
 namespace saccade {
@@ -16,6 +17,11 @@ struct GlimpseConfig {
   Ramp std = {0.1, 0.1, 1.0};          // of the Gaussian, in half canvases; > 0
   bool learn_std = false;              // std is then a parameter that begins at std.from
   double spread = 0.0;                 // in std: how far its deterministic pass looks about; >= 0
+
+  // Points: what a look with a zoom chooses between, in canvas pixels along a side of a pixel of
+  // the finest scale (Retina::look_zoomed). 1: none.
+  LogRange zoom = {1.0, 1.0};
+  Ramp zoom_std = {0.2, 0.2, 1.0};  // of the Gaussian's third number, in half ranges; > 0
 
   // hard_categorical and soft_grid
   GridConfig grid = {};
