@@ -89,4 +89,14 @@ inline std::vector<NamedAgent> every_agent(AgentConfig base) {
   return all;
 }
 
+/// The points of `base` with a zoom, for zoomed_environment.
+inline std::vector<NamedAgent> every_zoomed_agent(AgentConfig base) {
+  base.glimpse.zoom = kTinyZoom;
+  base.glimpse.zoom_std = {0.4, 0.4, 1.0};
+  std::vector<NamedAgent> all;
+  for (const NamedAgent& agent : every_agent(base))
+    if (!zoom_of(agent.config).is_point()) all.push_back({agent.name + ", zoom", agent.config});
+  return all;
+}
+
 }  // namespace saccade

@@ -73,7 +73,7 @@ class SmoothPoint(CanvasLooking, Point):
         canvas = {"canvas": self.canvas if moves else self.canvas[0]}
         if not self.learned:
             return canvas
-        self.action = normal(self.steps, batch, 2, scale=0.7)
+        self.action = normal(self.steps, batch, self.location_size, scale=0.7)
         return canvas | {"action": self.action}
 
     def begin(self, p):
@@ -93,7 +93,27 @@ class SmoothPoint(CanvasLooking, Point):
         pixel = torch.arange(size) * 1.0
         return (torch.minimum(right, pixel + 1) - torch.maximum(left, pixel)).clamp(0) / zoom
 
+    def see_zoomed(self, images, location):
+        """The mean over boxes whose side is part of the location, so that it is derived by it."""
+        low, high = self.s["attention.glimpse.zoom"]
+        closest = (low * (high / low) ** ((1 + location[:, 2]) / 2))[:, None]
+        patch, scales = self.s["sight.patch"], []
+        for scale in range(self.s["sight.scales"]):
+            side = closest * 2 ** scale  # (B, 1)
+            shares = []
+            for axis, pixels in enumerate([self.s["sight.cols"], self.s["sight.rows"]]):
+                start = (location[:, axis, None] + 1) / 2 * pixels - patch / 2 * side
+                left = (start + torch.arange(patch) * side)[..., None]
+                right = left + side[..., None]
+                pixel = torch.arange(pixels) * 1.0
+                overlap = torch.minimum(right, pixel + 1) - torch.maximum(left, pixel)
+                shares.append(overlap.clamp(0) / side[..., None])
+            scales.append(torch.einsum("biy,bcyx,bjx->bcij", shares[1], images, shares[0]))
+        return torch.stack(scales, 1).flatten(1)
+
     def see(self, images, location):
+        if self.zooms:
+            return self.see_zoomed(images, location)
         rows, cols = self.s["sight.rows"], self.s["sight.cols"]
         x, y = (2 * self.centres(location, axis, 1) / side - 1
                 for axis, side in enumerate([cols, rows]))
@@ -111,9 +131,10 @@ class SmoothPoint(CanvasLooking, Point):
         self.decisions.append(location)
         if self.learned:
             self.count_entropy(h)
-            noise = ((self.action[t] - location) / self.std).detach()
+            std = self.deviations()
+            noise = ((self.action[t] - location) / std).detach()
             drawn = t > 0 or self.first_learned
-            location = (location + self.std * noise if drawn else self.action[t]).clamp(-1, 1)
+            location = (location + std * noise if drawn else self.action[t]).clamp(-1, 1)
         self.locations.append(location)
         images = self.canvas[t % len(self.canvas)].view(-1, *self.size_of_canvas())
         return self.feature(p, self.see(images, location), location)

@@ -100,6 +100,23 @@ def canvas_episodes():
     }
 
 
+def zoom_episodes():
+    """A third number of every point: sampled, derived, both, and of a control."""
+    zoom = {"attention.glimpse.zoom": (1.0, 2.5), "attention.glimpse.zoom_std": 0.3}
+    learned = {"attention.glimpse.first": "learned"}
+    two = {"sight.patch": 2, "sight.scales": 2}
+    return {name: own | zoom for name, own in {
+        "zoom_hard": learned | {"attention.glimpse.learn_std": True, "reinforce.reward": "gain"},
+        "zoom_random_first": {"model.core": "gru"},
+        "zoom_soft_point": learned | two | {"attention.glimpse.kind": "soft_point",
+                                            "sight.channels": 2},
+        "zoom_pathwise": learned | two | {"reinforce.estimator": "pathwise",
+                                          "attention.glimpse.learn_std": True},
+        "zoom_both": two | {"reinforce.estimator": "both", "reinforce.reward": "probability"},
+        "zoom_control": {"attention.glimpse.kind": "scan"},
+    }.items()}
+
+
 def context_episodes():
     """The canvas shrunk, with every family that a locator places."""
     context = {"model.context": "thumbnail", "model.context_size": 4, "model.context_hidden": 3}
@@ -202,5 +219,6 @@ def action_episodes():
 
 
 def every_episode():
-    return (point_episodes() | grid_episodes() | canvas_episodes() | context_episodes()
+    return (point_episodes() | zoom_episodes() | grid_episodes() | canvas_episodes()
+            | context_episodes()
             | filter_episodes() | hidden_episodes() | sequence_episodes() | action_episodes())
