@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "attention/moves.h"
 #include "nn/random.h"
 #include "nn/tensor.h"
 
@@ -18,14 +19,18 @@ struct LookRequest {
   float std = 0.0F;                 // of the Gaussian; 0 looks at the mean
   ConstMatrix target;               // (B, 2), the digit's centre, used by the oracle only
   std::span<RandomStream> streams;  // (B), one per episode
+  const Moves* moves = nullptr;     // if they are relative; else the samples are locations
+  ConstMatrix from = {};            // (B, 2), the last locations; no data at the first glimpse
 };
 
-/// Chooses the next locations: writes samples (B, 2), which may lie outside [-1, 1].
+/// Chooses the next locations: writes samples (B, 2), which may lie outside [-1, 1]. If moves are
+/// relative, samples are the actions of `moves`.
 using Policy = void (*)(Matrix samples, const LookRequest& request);
 
 /// Returns a policy by name: `hard_gaussian`, or a control: `random` (uniform in [-1, 1]^2),
-/// `center`, `scan` (a raster over the canvas), `oracle` (the centre of the digit). Throws
-/// InputError listing the names.
+/// `center`, `scan` (a raster over the canvas), `oracle` (the centre of the digit). If moves are
+/// relative, `random` makes random moves, and the others go to their place as far as a step goes.
+/// Throws InputError listing the names.
 Policy find_policy(const std::string& kind);
 std::vector<std::string> policies();
 

@@ -1,12 +1,28 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "agent/looking/looking_parts.h"
 #include "agent/looking/point_look.h"
+#include "base/error.h"
 
 namespace saccade {
 namespace {
 
 using Learning = GlimpseKind::Learning;
+
+Moves moves_of(const GlimpseConfig& config, const ObservationSpec& spec) {
+  if (config.moves == "absolute") return {};
+  const Moves moves = relative_moves(static_cast<float>(config.max_step), half_sides(spec));
+  if (std::max(moves.reach[0], moves.reach[1]) <= 0.0F)
+    throw SettingError(
+        {"attention.glimpse.moves", "retina.patch_size"},
+        fmt::format("attention.glimpse.moves: {} has no room, because retina.patch_size: {} covers "
+                    "the canvas of {} x {}; allowed: absolute, or a smaller patch",
+                    config.moves, spec.patch_size, spec.canvas.rows, spec.canvas.cols));
+  return moves;
+}
 
 class PointLooking final : public Looking {
  public:
@@ -22,7 +38,7 @@ class PointLooking final : public Looking {
                                   constant(std::log(static_cast<float>(config_.std.from))));
     traits_ = retina_traits(config, spec);
     traits_.differentiable = parts_.estimator.by_path;
-    traits_.smooth = parts_.estimator.by_path;
+    traits_.smooth = parts_.estimator.by_path || parts_.moves.relative;
     traits_.samples = learning_ != Learning::backpropagation;
     traits_.first_action = parts_.estimator.by_score ? parts_.first_learned : traits_.steps;
     traits_.canvas_pixels = traits_.steps * spec.widest_patch * spec.widest_patch +
@@ -40,6 +56,8 @@ class PointLooking final : public Looking {
       exploration.std = std::exp(*layout_.view(parameters, parts_.log_std).data);
     return exploration;
   }
+
+  Moves moves() const override { return parts_.moves; }
 
   // The first glimpse cannot be placed from a state, only from a context. The pathwise gradient of
   // a location is the product of the slopes (2, D) with the glimpse's gradient.
@@ -70,6 +88,7 @@ class PointLooking final : public Looking {
             .policy = find_policy(learns() ? kLearnedPolicy : kind),
             // A control uses its own rule for the first glimpse too.
             .first_policy = learns() ? find_first_glimpse(config_.first) : find_policy(kind),
+            .moves = moves_of(config_, spec),
             .half_sides = half_sides(spec)};
   }
 
@@ -91,6 +110,7 @@ class PointLooking final : public Looking {
 GlimpseKind point_looking(Learning learning) {
   return {.learning = learning,
           .can_have_context = learning != Learning::none,
+          .has_moves = true,
           .has_std = learning == Learning::reinforce,
           .has_path = learning == Learning::reinforce,
           .takes_glimpses = true,

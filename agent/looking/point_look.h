@@ -10,6 +10,7 @@
 #include "agent/looking/location_estimator.h"
 #include "agent/looking/locator.h"
 #include "agent/looking/look.h"
+#include "attention/moves.h"
 #include "attention/policy.h"
 #include "env/environment.h"
 
@@ -27,6 +28,7 @@ struct PointParts {
   float spread = 0.0F;                    // of the deterministic pass about the mean, in deviations
   Policy policy;
   Policy first_policy;
+  Moves moves;
   std::array<float, 2> half_sides;  // of the finest patch, in location units
 
   /// The first glimpse that the locator places: before the first glimpse there is no state, so only

@@ -49,7 +49,7 @@ AttentionWeights play(const Model& model, std::span<const float> parameters,
       rollout_request.beam = request.beam;
       if (request.locations != nullptr) {
         take_chunk(locations, *request.locations, first);
-        rollout_request.replay = &locations;
+        rollout_request.locations = &locations;
         rollout_request.replay_steps = request.given_steps;
       }
       if (canvases.size() > 0) rollout_request.canvases = &canvases;

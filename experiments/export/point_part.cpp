@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "attention/moves.h"
 #include "attention/policy.h"
 #include "experiments/export/operations.h"
 #include "experiments/export/parts.h"
@@ -15,6 +17,7 @@ class ExportedPoints final : public ExportedLook {
       : task_(task),
         glimpse_(task.model.config().glimpse),
         steps_(task.model.num_glimpses()),
+        moves_(task.model.looking->moves()),
         learns_(find_glimpse_kind(glimpse_.kind).learning != GlimpseKind::Learning::none),
         spread_(static_cast<float>(glimpse_.spread) *
                 task.model.looking->exploration_at(1.0, weights).std) {}
@@ -37,14 +40,17 @@ class ExportedPoints final : public ExportedLook {
 
   ExportedChoice next(Graph& graph, const Value& state, const ExportedObservation& spec,
                       const Value& look) const override {
-    if (has_rule()) return {.location = after(graph, rule(), look, spec.location)};
+    if (has_rule())
+      return {.location = toward(graph, after(graph, rule(), look, spec.location), spec.location)};
     if (!learns_) return {};
     const Value mean = onnx_tanh(graph, export_locator(graph, state, spec.context, "mean"));
-    if (spread_ == 0.0F) return {.location = clipped(graph, mean)};
-    return {.location = clipped(
-                graph, onnx_add(graph, mean,
-                                graph.node("Gather", {graph.floats({steps_, 2}, offsets()), look},
-                                           {{"axis", std::int64_t{0}}})))};
+    if (spread_ == 0.0F) return {.location = moved(graph, mean, spec.location)};
+    return {.location =
+                moved(graph,
+                      onnx_add(graph, mean,
+                               graph.node("Gather", {graph.floats({steps_, 2}, offsets()), look},
+                                          {{"axis", std::int64_t{0}}})),
+                      spec.location)};
   }
 
   ExportedObservation begin(Graph& graph, const Value& canvas) const override {
@@ -59,18 +65,25 @@ class ExportedPoints final : public ExportedLook {
 
   ExportedChoice first(Graph& graph, const Value& like,
                        const ExportedObservation& spec) const override {
-    if (has_rule()) return {.location = at(graph, like, rule()[0], rule()[1])};
+    if (has_rule()) {
+      const auto [x, y] = moves_.reach;
+      return {.location =
+                  at(graph, like, std::clamp(rule()[0], -x, x), std::clamp(rule()[1], -y, y))};
+    }
     if (draws_first())
       return {.location = graph.input("first_location", {"batch", std::int64_t{2}},
                                       "(x, y) in [-1, 1] of the first look, which is drawn")};
     if (glimpse_.first == "center") return {.location = at(graph, like, 0.0F, 0.0F)};
     if (graph.has_parameter("locator.first")) {
       const ConstMatrix first = graph.numbers_of("locator.first");
-      return {.location = at(graph, like, std::tanh(first(0, 0)), std::tanh(first(0, 1)))};
+      return {.location = at(graph, like, moves_.reach[0] * std::tanh(first(0, 0)),
+                             moves_.reach[1] * std::tanh(first(0, 1)))};
     }
     const Value state = onnx_zeros_like_batch(graph, like, {task_.config.agent.model.hidden_size});
-    return {.location = clipped(
-                graph, onnx_tanh(graph, export_locator(graph, state, spec.context, "mean")))};
+    const Value mean =
+        clipped(graph, onnx_tanh(graph, export_locator(graph, state, spec.context, "mean")));
+    if (!moves_.relative) return {.location = mean};
+    return {.location = onnx_multiply(graph, mean, reach(graph))};
   }
 
   ExportedObservation see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
@@ -119,6 +132,28 @@ class ExportedPoints final : public ExportedLook {
     return all;
   }
 
+  Value reach(Graph& graph) const {
+    return graph.floats({1, 2}, {moves_.reach[0], moves_.reach[1]});
+  }
+
+  // As move_forward, after the first look: where an action leads to from a location.
+  Value moved(Graph& graph, const Value& action, const Value& from) const {
+    if (!moves_.relative) return clipped(graph, action);
+    const Value length = graph.node(
+        "Sqrt", {onnx_sum(graph, onnx_multiply(graph, action, action), 1, /*keeps_side=*/true)});
+    const Value longest = graph.node("Max", {length, graph.floats({}, {1.0F})});
+    const Value step = onnx_scale(graph, graph.node("Div", {action, longest}), moves_.max_step);
+    const Value least = graph.floats({1, 2}, {-moves_.reach[0], -moves_.reach[1]});
+    return graph.node("Max",
+                      {graph.node("Min", {onnx_add(graph, from, step), reach(graph)}), least});
+  }
+  // As lead_to and move_forward.
+  Value toward(Graph& graph, const Value& place, const Value& from) const {
+    if (!moves_.relative) return place;
+    const Value way = graph.node("Sub", {place, from});
+    return moved(graph, onnx_scale(graph, way, 1.0F / moves_.max_step), from);
+  }
+
   static Value clipped(Graph& graph, const Value& place) {
     return graph.node("Clip", {place, graph.floats({}, {-1.0F}), graph.floats({}, {1.0F})});
   }
@@ -129,8 +164,9 @@ class ExportedPoints final : public ExportedLook {
   const Task& task_;
   const GlimpseConfig& glimpse_;
   int steps_;
+  Moves moves_;
   bool learns_;
-  float spread_;  // in the deterministic pass, in half canvases
+  float spread_;  // in the deterministic pass, in units of an action
 };
 
 }  // namespace

@@ -107,6 +107,8 @@ inline std::vector<Move> moves() {
       {"attention.glimpse.kind", "soft_gaussian"},
       {"attention.glimpse.num_glimpses", "4"},
       {"attention.glimpse.first", "center"},
+      {"attention.glimpse.moves", "relative"},
+      {"attention.glimpse.max_step", "0.4", {"attention.glimpse.moves=relative"}},
       {"attention.glimpse.std", "0.3"},
       {"attention.glimpse.learn_std", "true", {"attention.glimpse.std=0.3"}},
       {"attention.glimpse.spread", "1", {"attention.glimpse.std=1"}, Shows::test},

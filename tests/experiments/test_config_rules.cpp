@@ -22,6 +22,8 @@ const std::vector<Overrides> kBroken = {
     {"model.core=attention", "model.heads=3"},
     {"model.core=attention", "model.hidden_size=6"},
     {"attention.glimpse.std={from: 1, to: 2}", "attention.glimpse.learn_std=true"},
+    {"attention.glimpse.kind=soft_grid", "attention.glimpse.moves=relative"},
+    {"attention.glimpse.kind=soft_gaussian", "attention.glimpse.moves=relative"},
     {"attention.glimpse.kind=soft_grid", "model.hidden_size=96", "attention.glimpse.score=dot"},
     {"attention.glimpse.kind=soft_grid", "model.feature_size=9", "attention.glimpse.score=dot"},
     {"scene.kind=catch", "attention.glimpse.num_glimpses=60", "model.context=thumbnail"},
