@@ -33,9 +33,15 @@ void approach(Matrix samples, const LookRequest& request) {
   set_zoom(samples, request.t == 0 ? 1.0F : -1.0F);
 }
 
+// Turns the places that a control looks at into its actions.
+void look_at_places(Matrix places, const LookRequest& request) {
+  if (request.moves != nullptr) lead_to(places, request.from, *request.moves);
+}
+
 void center(Matrix samples, const LookRequest& request) {
   for (int b = 0; b < samples.rows; ++b) samples(b, 0) = samples(b, 1) = 0.0F;
   approach(samples, request);
+  look_at_places(samples, request);
 }
 
 // Cell t of a grid with about as many rows as columns, counted from the upper left.
@@ -50,12 +56,14 @@ void scan(Matrix samples, const LookRequest& request) {
     samples(b, 1) = cell_centre(request.t / cols, rows);
   }
   set_zoom(samples, 1.0F);
+  look_at_places(samples, request);
 }
 
 void oracle(Matrix samples, const LookRequest& request) {
   for (int b = 0; b < samples.rows; ++b)
     for (int axis = 0; axis < 2; ++axis) samples(b, axis) = request.target(b, axis);
   approach(samples, request);
+  look_at_places(samples, request);
 }
 
 const NameTable<Policy>& policy_table() {

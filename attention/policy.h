@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "attention/moves.h"
 #include "nn/random.h"
 #include "nn/tensor.h"
 
@@ -19,16 +20,21 @@ struct LookRequest {
   float zoom_std = 0.0F;            // of its third number, the zoom
   ConstMatrix target;               // (B, 2), the digit's centre, used by the oracle only
   std::span<RandomStream> streams;  // (B), one per episode
+  const Moves* moves = nullptr;     // if they are relative; else the samples are locations
+  ConstMatrix from = {};            // (B, 2), the last locations; no data at the first glimpse
 };
 
 /// Chooses the next locations: writes samples (B, L), which may lie outside [-1, 1]. L = 2, (x, y);
-/// or 3 with a zoom, (x, y, u), where 1 is the widest.
+/// or 3 with a zoom, (x, y, u), where 1 is the widest. If moves are relative, samples are the
+/// actions of `moves`.
 using Policy = void (*)(Matrix samples, const LookRequest& request);
 
 /// Returns a policy by name: `hard_gaussian`, or a control: `random` (uniform in [-1, 1]^L: the
 /// zoom is log-uniform), `center`, `scan` (a raster over the canvas), `oracle` (the centre of the
 /// digit). The last three have the widest zoom in the first look, and then: `scan` keeps it, to
-/// cover the canvas; `center` and `oracle` have the closest. Throws InputError listing the names.
+/// cover the canvas; `center` and `oracle` have the closest. If moves are relative, `random` makes
+/// random moves, and the others go to their place as far as a step goes. Throws InputError listing
+/// the names.
 Policy find_policy(const std::string& kind);
 std::vector<std::string> policies();
 

@@ -1,6 +1,10 @@
 #include "agent/looking/look_base.h"
 
+#include <stdexcept>
+
 namespace saccade {
+
+void Look::place(int, ConstMatrix) { throw std::logic_error("only points look at given places"); }
 
 LookBase::LookBase(int num_actions, int glimpse_size, Environment& environment, CoreMemory& core)
     : environment_(environment), core_(core) {

@@ -11,6 +11,7 @@
 #include "agent/looking/look.h"
 #include "agent/spec/config.h"
 #include "agent/spec/observation_spec.h"
+#include "attention/moves.h"
 #include "base/log_range.h"
 #include "env/environment.h"
 #include "nn/parameters.h"
@@ -87,6 +88,8 @@ class Looking {
 
   /// The locations of the candidates, (G, 2); no data without a grid.
   virtual ConstMatrix places() const { return {}; }
+  /// How the actions of points become locations.
+  virtual Moves moves() const { return {}; }
 
   /// Multiply-adds of seeing and choosing where to look, per episode.
   virtual Work work() const = 0;
@@ -105,6 +108,7 @@ struct GlimpseKind {
   Learning learning = Learning::none;  // how it learns where to look
   bool has_candidates = false;         // attention.glimpse.grid, addressing and score apply
   bool can_have_context = false;       // a Locator places the glimpses: model.context applies
+  bool has_moves = false;              // looks at points: attention.glimpse.moves may be relative
   bool has_std = false;                // attention.glimpse.std, learn_std and spread apply
   bool has_path = false;               // reinforce.estimator applies
   bool has_zoom = false;               // attention.glimpse.zoom applies

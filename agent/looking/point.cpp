@@ -1,12 +1,28 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "agent/looking/looking_parts.h"
 #include "agent/looking/point_look.h"
+#include "base/error.h"
 
 namespace saccade {
 namespace {
 
 using Learning = GlimpseKind::Learning;
+
+Moves moves_of(const GlimpseConfig& config, const ObservationSpec& spec) {
+  if (config.moves == "absolute") return {};
+  const Moves moves = relative_moves(static_cast<float>(config.max_step), half_sides(spec));
+  if (std::max(moves.reach[0], moves.reach[1]) <= 0.0F)
+    throw SettingError(
+        {"attention.glimpse.moves", "retina.patch_size"},
+        fmt::format("attention.glimpse.moves: {} has no room, because retina.patch_size: {} covers "
+                    "the canvas of {} x {}; allowed: absolute, or a smaller patch",
+                    config.moves, spec.patch_size, spec.canvas.rows, spec.canvas.cols));
+  return moves;
+}
 
 class PointLooking final : public Looking {
  public:
@@ -22,7 +38,7 @@ class PointLooking final : public Looking {
                                   constant(std::log(static_cast<float>(config_.std.from))));
     traits_ = retina_traits(config, spec);
     traits_.differentiable = parts_.estimator.by_path;
-    traits_.smooth = parts_.estimator.by_path || parts_.zooms();
+    traits_.smooth = parts_.estimator.by_path || parts_.moves.relative || parts_.zooms();
     traits_.zoom = parts_.zoom;
     traits_.location_size = traits_.weights[0].width = parts_.location_size();
     traits_.samples = learning_ != Learning::backpropagation;
@@ -42,6 +58,8 @@ class PointLooking final : public Looking {
       exploration.std = std::exp(*layout_.view(parameters, parts_.log_std).data);
     return exploration;
   }
+
+  Moves moves() const override { return parts_.moves; }
 
   // The first glimpse cannot be placed from a state, only from a context. The pathwise gradient of
   // a location is the product of the slopes (L, D) with the glimpse's gradient.
@@ -75,6 +93,7 @@ class PointLooking final : public Looking {
             // A control uses its own rule for the first glimpse too.
             .first_policy = learns() ? find_first_glimpse(config_.first) : find_policy(kind),
             .zoom = zoom,
+            .moves = moves_of(config_, spec),
             .half_sides = half_sides(spec)};
   }
 
@@ -96,6 +115,7 @@ class PointLooking final : public Looking {
 GlimpseKind point_looking(Learning learning) {
   return {.learning = learning,
           .can_have_context = learning != Learning::none,
+          .has_moves = true,
           .has_std = learning == Learning::reinforce,
           .has_path = learning == Learning::reinforce,
           .has_zoom = true,

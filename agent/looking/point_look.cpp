@@ -7,6 +7,7 @@
 
 #include "agent/looking/look_base.h"
 #include "agent/looking/smooth_look.h"
+#include "nn/layers.h"
 
 namespace saccade {
 namespace {
@@ -33,10 +34,16 @@ class PointLook final : public LookBase {
         hidden_(zeros<3>(steps(), episodes(), parts.locator.hidden_size())),
         score_(steps(), episodes(), parts.location_size(), parts.locator.hidden_size()) {
     locations = actions;
-    if (parts.estimator.by_path) path_.emplace(*this, parts);
+    if (parts.estimator.by_path)
+      path_.emplace(*this, parts);
+    else if (parts.moves.relative && !parts.zooms())
+      slopes_ = zeros<2>(episodes(), 2 * glimpse_size());
   }
 
-  void begin(std::span<const float> parameters) override { context_.forward(parameters); }
+  void begin(std::span<const float> parameters) override {
+    context_.forward(parameters);
+    placed_ = -1;
+  }
 
   void decide(const StepContext& now) override {
     const int t = now.t;
@@ -58,16 +65,29 @@ class PointLook final : public LookBase {
                               .std = noisy ? exploration.std : 0.0F,
                               .zoom_std = noisy ? exploration.zoom_std : 0.0F,
                               .target = now.targets,
-                              .streams = now.streams});
+                              .streams = now.streams,
+                              .moves = parts_.moves.relative ? &parts_.moves : nullptr,
+                              .from = from(t)});
     const bool own_mean =
         now.request.sampling == SamplingMode::deterministic && now.request.policy == nullptr;
     if (own_mean && t >= parts_.first_learned) look_about(t);
   }
 
+  void place(int t, ConstMatrix places) override {
+    copy_rows(step(actions, t), places);
+    if (!parts_.moves.relative) return;
+    lead_to(step(actions, t), from(t), parts_.moves);
+    copy_rows(step(locations, t), places);
+    placed_ = t;
+  }
+
+  // Relative moves look between pixels: a step may be shorter than one.
   void read(int t, std::span<const float> parameters) override {
-    clamp_to_canvas(step(locations, t), step(actions, t));
+    if (placed_ != t) move_forward(step(locations, t), step(actions, t), from(t), parts_.moves);
     if (path_)
       path_->look.forward(environment_, t, step(locations, t), step(glimpses, t));
+    else if (slopes_.size() > 0)
+      environment_.look_smoothly(step(locations, t), step(glimpses, t), matrix(slopes_));
     else
       environment_.look(step(locations, t), step(glimpses, t));
     pass_.forward(t, parameters);
@@ -93,14 +113,17 @@ class PointLook final : public LookBase {
   }
 
   // From the gradient of step t's mean to the state that placed it. For a sample l = mu + std
-  // epsilon, epsilon is constant.
+  // epsilon, epsilon is constant. A relative move starts at the location before, to which its
+  // gradient goes too.
   void step_backward(int t, Matrix dfeature, std::span<const float> parameters) override {
     pass_.activation_backward(dfeature, t, 1, parameters);
     if (t < parts_.first_learned) return;
     const Matrix dmean = step(path_->gradients.dmeans, t);
     pass_.input_backward(matrix(path_->dglimpse), dmean, t, parameters);
     path_->look.backward(dmean, t, matrix(path_->dglimpse));
-    clamp_backward(dmean, step(actions, t));
+    const Matrix dfrom = matrix(path_->dfrom);
+    if (parts_.moves.relative && t + 1 < steps()) add(dmean.columns(0, 2), dfrom);
+    move_backward(dmean, dfrom, step(actions, t), from(t), parts_.moves);
     path_->dlog_std[t] = dot_deviations(t, dmean);
     if (t < placed_from()) return;
     squash_backward(dmean, step(decisions, t));
@@ -121,10 +144,11 @@ class PointLook final : public LookBase {
 
   void input_backward(Matrix dcanvases, Tensor<3>& dglimpses, ConstMatrix,
                       std::span<const float> parameters) override {
-    if (!path_) return pass_.retina_backward(dcanvases, dglimpses, environment_, parameters);
+    if (!path_ && !parts_.moves.relative)
+      return pass_.retina_backward(dcanvases, dglimpses, environment_, parameters);
     pass_.glimpse_backward(dglimpses, parameters);
     SmoothLook::canvas_backward(dcanvases, environment_, locations, dglimpses);
-    context_.input_backward(dcanvases, parameters);
+    if (path_) context_.input_backward(dcanvases, parameters);
   }
 
   float entropy(int, int) const override {
@@ -161,11 +185,13 @@ class PointLook final : public LookBase {
         : look(of.steps(), of.episodes(), parts.location_size(), of.glimpse_size()),
           gradients(of.steps(), of.episodes(), parts.location_size(), parts.locator.hidden_size()),
           dglimpse(zeros<2>(of.episodes(), of.glimpse_size())),
+          dfrom(zeros<2>(of.episodes(), 2)),
           dlog_std(of.steps()) {}
 
     SmoothLook look;
     PlaceGradients gradients;
     Tensor<2> dglimpse;            // (B, D)
+    Tensor<2> dfrom;               // (B, 2): of the location before, if moves are relative
     std::vector<double> dlog_std;  // (T)
   };
 
@@ -270,6 +296,11 @@ class PointLook final : public LookBase {
     return sum;
   }
 
+  // Where the look before step t was; no data at the first.
+  ConstMatrix from(int t) const {
+    return t > 0 ? ConstMatrix(step(locations, t - 1)) : ConstMatrix{};
+  }
+
   // The first glimpse that the locator learns to place.
   int placed_from() const { return std::max(parts_.first_learned, parts_.first_placed()); }
 
@@ -280,6 +311,8 @@ class PointLook final : public LookBase {
   Tensor<3> hidden_;          // (T, B, width): of the locator
   PlaceGradients score_;      // of REINFORCE
   std::optional<Path> path_;  // if it learns by the pathwise estimator
+  Tensor<2> slopes_;          // (B, 2 D): of a relative look, unused; else no data
+  int placed_ = -1;           // the step whose location was given
 };
 
 }  // namespace

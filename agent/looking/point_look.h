@@ -10,6 +10,7 @@
 #include "agent/looking/location_estimator.h"
 #include "agent/looking/locator.h"
 #include "agent/looking/look.h"
+#include "attention/moves.h"
 #include "attention/policy.h"
 #include "base/log_range.h"
 #include "env/environment.h"
@@ -28,7 +29,8 @@ struct PointParts {
   float spread = 0.0F;                    // of the deterministic pass about the mean, in deviations
   Policy policy;
   Policy first_policy;
-  LogRange zoom;                    // 1: none
+  LogRange zoom;  // 1: none
+  Moves moves;
   std::array<float, 2> half_sides;  // of the finest patch at zoom 1, in location units
 
   bool zooms() const { return !zoom.is_point(); }

@@ -46,7 +46,7 @@ TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_
     weights_file->commit();
   }
   return {to_table(report, task.model), to_metrics(report, task.model),
-          report.deterministic().on_target_by_glimpse};
+          report.deterministic().on_target_by_glimpse, zooms_of(report, task.model)};
 }
 
 nlohmann::ordered_json to_json(const TestFigures& figures) {
@@ -54,6 +54,8 @@ nlohmann::ordered_json to_json(const TestFigures& figures) {
   for (const auto& [metric, value] : figures.metrics) document[metric.name()] = value;
   const Metric by_glimpse = "attention/on_target_by_glimpse";
   document[by_glimpse.name()] = figures.on_target_by_glimpse;
+  if (!figures.zoom_by_glimpse.empty())
+    document[Metric("attention/zoom_by_glimpse").name()] = figures.zoom_by_glimpse;
   return document;
 }
 

@@ -28,6 +28,7 @@ struct TestFigures {
   TestTable table;                           // for the screen
   MetricValues metrics;                      // see to_metrics()
   std::vector<double> on_target_by_glimpse;  // (T)
+  std::vector<double> zoom_by_glimpse;       // (T); empty without a zoom
 };
 
 /// Tests the best checkpoint of a run (its last, where there is no best yet) on the test set.

@@ -59,6 +59,7 @@ struct TestTable {
   bool acts = false, spells = false, looks = false;  // of the agent
   std::vector<Line> lines;
   std::optional<double> on_answer;
+  std::vector<double> zooms = {};  // (T): mean of each look; empty without a zoom
 };
 /// Formats in per cent.
 std::string to_text(const TestTable& table);
@@ -69,6 +70,9 @@ TestTable to_table(const TestReport& report, const Model& model);
 /// sequences also test/symbol_error, for actions test/earned, for attention over states
 /// attention/on_answer.
 MetricValues to_metrics(const TestReport& report, const Model& model);
+
+/// Returns the mean zoom of each look of the first pass (T), empty for agents without a zoom.
+std::vector<double> zooms_of(const TestReport& report, const Model& model);
 
 /// Returns the chart data of the first pass as JSON: attention/on_target_by_glimpse,
 /// test/error_by_glimpse, test/confusion (counts, rows are the true class) and attention/look_map.

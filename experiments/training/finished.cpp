@@ -73,6 +73,9 @@ std::string table_of_finished(const RunFolder& folder, const Config& config) {
     if (pass == "test/error_beam") line.symbol_error = share(summary, "test/symbol_error_beam");
     if (pass == "test/error_random") line.on_target = share(summary, "attention/on_target_random");
   }
+  if (const Metric zooms = "attention/zoom_by_glimpse"; summary.has(zooms.name()))
+    table.zooms =
+        summary.numbers(zooms, {1, static_cast<std::size_t>(config.agent.glimpse.num_glimpses)});
   return to_text(table);
 }
 

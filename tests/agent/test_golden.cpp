@@ -93,6 +93,11 @@ std::vector<Episode> every_episode() {
   config->glimpse.zoom = kTinyZoom;
   config->glimpse.first = "learned";
 
+  config = add("moves_class", digits, "hard_gaussian");
+  config->glimpse.moves = "relative";
+  config->glimpse.max_step = 0.4;
+  config->glimpse.std = {0.8, 0.8, 1.0};
+
   config = add("whole_class", digits, "whole");
   config->model.core = "attention";
   config->glimpse.size = {4, 5};
@@ -200,7 +205,8 @@ std::string play(const Episode& episode) {
       lane.run(flat(gradient), flat(parameters),
                {.first_scene = episode.first_scene, .seed = 5, .classify_every_step = true},
                std::vector<double>(model.num_glimpses()), kEpisodes);
-  if (episode.is_point()) check_well_conditioned(lane.rollout(), episode.task.spec.canvas);
+  if (episode.is_point() && !model.look().smooth)
+    check_well_conditioned(lane.rollout(), episode.task.spec.canvas);
   if (episode.task.spec.answer != AnswerKind::actions)
     check_clear(lane.rollout().answer->probabilities);
 

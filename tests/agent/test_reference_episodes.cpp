@@ -212,7 +212,8 @@ std::string kind_of_look(AgentConfig config) {
   const GlimpseConfig& glimpse = config.glimpse;
   const bool content = glimpse.addressing == "content";
   return glimpse.kind + " " + glimpse.addressing + " " + (content ? glimpse.score : "") + " " +
-         glimpse.expect + " " + config.model.context + " " + config.model.glimpse_network;
+         glimpse.expect + " " + config.model.context + " " + config.model.glimpse_network + " " +
+         glimpse.moves;
 }
 
 bool is_learned(const AgentConfig& config) {

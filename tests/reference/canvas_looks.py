@@ -7,7 +7,7 @@ import torch
 from torch.nn.functional import grid_sample, relu, softmax
 
 from cores import linear, linear_shapes
-from fixture import normal, pixels, uniform
+from fixture import normal, pixels, real, uniform
 from looks import Looking, Point, shrunk, size_of_glimpse
 
 
@@ -58,11 +58,13 @@ class Window(CanvasLooking):
 class SmoothPoint(CanvasLooking, Point):
     """The retina between pixels: bilinear (Jaderberg et al. 2015) at the finest scale, and at the
     coarser ones the mean over a box with real edges. The canvas moves where the agent acts. A
-    Gaussian is derived through its sample, l = mu + std epsilon."""
+    Gaussian is derived through its sample, l = mu + std epsilon, unless it learns by its score
+    alone: then only relative moves look between pixels."""
 
     def __init__(self, s):
         super().__init__(s)
-        self.soft = s["reinforce.estimator"] != "both"
+        self.by_score = self.learned and s["reinforce.estimator"] == "score"
+        self.soft = not self.by_score and s["reinforce.estimator"] != "both"
         if self.soft:
             self.first_action = None
         self.glimpse_size = size_of_glimpse(s, None)
@@ -126,15 +128,28 @@ class SmoothPoint(CanvasLooking, Point):
             scales.append(torch.einsum("biy,bcyx,bjx->bcij", high, images, wide))
         return torch.stack(scales, 1).flatten(1)
 
+    def moved(self, t, action):
+        """The location that an action leads to."""
+        if self.s["attention.glimpse.moves"] == "absolute":
+            return action.clamp(-1, 1)
+        sides = torch.tensor([self.s["sight.cols"], self.s["sight.rows"]])
+        reach = 1.0 - self.s["sight.patch"] / real(sides)
+        if t == 0:
+            return reach * action.clamp(-1, 1)
+        step = action / torch.linalg.vector_norm(action, dim=1, keepdim=True).clamp(min=1.0)
+        place = self.locations[-1] + self.s["attention.glimpse.max_step"] * step
+        return torch.maximum(torch.minimum(place, reach), -reach)
+
     def look(self, p, t, h):
-        location = self.mean(p, t, h)
-        self.decisions.append(location)
+        action = self.mean(p, t, h)
+        self.decisions.append(action)
         if self.learned:
             self.count_entropy(h)
             std = self.deviations()
-            noise = ((self.action[t] - location) / std).detach()
-            drawn = t > 0 or self.first_learned
-            location = (location + std * noise if drawn else self.action[t]).clamp(-1, 1)
+            noise = ((self.action[t] - action) / std).detach()
+            drawn = not self.by_score and (t > 0 or self.first_learned)
+            action = action + std * noise if drawn else self.action[t]
+        location = self.moved(t, action)
         self.locations.append(location)
         images = self.canvas[t % len(self.canvas)].view(-1, *self.size_of_canvas())
         return self.feature(p, self.see(images, location), location)

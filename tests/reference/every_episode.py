@@ -71,6 +71,7 @@ def grid_episodes():
 
 
 SMOOTH = {"sight.patch": 2, "sight.scales": 3}
+RELATIVE = {"attention.glimpse.moves": "relative", "attention.glimpse.max_step": 0.5}
 WHOLE = {"attention.glimpse.kind": "whole", "attention.glimpse.size": (5, 3)}
 
 
@@ -92,6 +93,19 @@ def canvas_episodes():
                                     "attention.glimpse.learn_std": True},
         "both": SMOOTH | {"reinforce.estimator": "both", "reinforce.reward": "probability",
                           "attention.glimpse.learn_std": True},
+        "relative": SMOOTH | RELATIVE | {"attention.glimpse.first": "learned",
+                                         "reinforce.reward": "probability"},
+        "relative_both": SMOOTH | RELATIVE | {"reinforce.estimator": "both",
+                                              "training.step_loss": 0.3,
+                                              "attention.glimpse.learn_std": True},
+        "relative_pathwise": two | SMOOTH | RELATIVE | {"reinforce.estimator": "pathwise",
+                                                        "attention.glimpse.first": "learned"},
+        "relative_soft_point": two | SMOOTH | RELATIVE | {
+            "attention.glimpse.kind": "soft_point", "attention.glimpse.first": "learned",
+            "training.step_loss": 0.3},
+        "relative_soft_point_detached": SMOOTH | RELATIVE | {
+            "attention.glimpse.kind": "soft_point", "attention.glimpse.first": "center",
+            "attention.glimpse.detach_state": True},
         "whole_rows": WHOLE | two | {"training.step_loss": 0.3},
         "whole_at_once": WHOLE | two | {"attention.glimpse.order": "at_once"},
         "whole_unshrunk": {"attention.glimpse.kind": "whole"},
