@@ -10,19 +10,38 @@ namespace {
 
 void gaussian(Matrix samples, const LookRequest& request) {
   for (int b = 0; b < samples.rows; ++b)
-    for (int axis = 0; axis < 2; ++axis) {
-      const float noise = request.std > 0.0F ? request.std * request.streams[b].normal() : 0.0F;
+    for (int axis = 0; axis < samples.cols; ++axis) {
+      const float std = axis < 2 ? request.std : request.zoom_std;
+      const float noise = std > 0.0F ? std * request.streams[b].normal() : 0.0F;
       samples(b, axis) = request.mean(b, axis) + noise;
     }
 }
 
 void uniform(Matrix samples, const LookRequest& request) {
   for (int b = 0; b < samples.rows; ++b)
-    for (int axis = 0; axis < 2; ++axis) samples(b, axis) = request.streams[b].uniform(-1.0F, 1.0F);
+    for (int axis = 0; axis < samples.cols; ++axis)
+      samples(b, axis) = request.streams[b].uniform(-1.0F, 1.0F);
 }
 
-void center(Matrix samples, const LookRequest&) {
+// Gives every look the same zoom, if there is one.
+void set_zoom(Matrix samples, float zoom) {
+  for (int b = 0; samples.cols > 2 && b < samples.rows; ++b) samples(b, 2) = zoom;
+}
+
+// The widest look first, then the closest.
+void approach(Matrix samples, const LookRequest& request) {
+  set_zoom(samples, request.t == 0 ? 1.0F : -1.0F);
+}
+
+// Turns the places that a control looks at into its actions.
+void look_at_places(Matrix places, const LookRequest& request) {
+  if (request.moves != nullptr) lead_to(places, request.from, *request.moves);
+}
+
+void center(Matrix samples, const LookRequest& request) {
   for (int b = 0; b < samples.rows; ++b) samples(b, 0) = samples(b, 1) = 0.0F;
+  approach(samples, request);
+  look_at_places(samples, request);
 }
 
 // Cell t of a grid with about as many rows as columns, counted from the upper left.
@@ -36,11 +55,15 @@ void scan(Matrix samples, const LookRequest& request) {
     samples(b, 0) = cell_centre(request.t % cols, cols);
     samples(b, 1) = cell_centre(request.t / cols, rows);
   }
+  set_zoom(samples, 1.0F);
+  look_at_places(samples, request);
 }
 
 void oracle(Matrix samples, const LookRequest& request) {
   for (int b = 0; b < samples.rows; ++b)
     for (int axis = 0; axis < 2; ++axis) samples(b, axis) = request.target(b, axis);
+  approach(samples, request);
+  look_at_places(samples, request);
 }
 
 const NameTable<Policy>& policy_table() {
@@ -79,7 +102,7 @@ std::array<float, 2> spread_offset(int t, int num_glimpses) {
 
 void clamp_to_canvas(Matrix locations, ConstMatrix samples) {
   for (int b = 0; b < samples.rows; ++b)
-    for (int axis = 0; axis < 2; ++axis) {
+    for (int axis = 0; axis < samples.cols; ++axis) {
       const float l = samples(b, axis);
       locations(b, axis) = l >= 1.0F ? 1.0F : l > -1.0F ? l : -1.0F;
     }
@@ -87,7 +110,7 @@ void clamp_to_canvas(Matrix locations, ConstMatrix samples) {
 
 void clamp_backward(Matrix dlocations, ConstMatrix samples) {
   for (int b = 0; b < samples.rows; ++b)
-    for (int axis = 0; axis < 2; ++axis)
+    for (int axis = 0; axis < samples.cols; ++axis)
       if (std::abs(samples(b, axis)) > 1.0F) dlocations(b, axis) = 0.0F;
 }
 
@@ -121,5 +144,16 @@ float gaussian_log_probability_backward(float* dmean, const float* sample, const
 float gaussian_entropy(float std) {
   return 1.0F + std::log(2.0F * std::numbers::pi_v<float>) + 2.0F * std::log(std);
 }
+
+float zoom_log_probability_forward(float sample, float mean, float std) {
+  const float d = (sample - mean) / std;
+  return -0.5F * (d * d + std::log(2.0F * std::numbers::pi_v<float>)) - std::log(std);
+}
+
+float zoom_log_probability_backward(float sample, float mean, float std, float scale) {
+  return scale * (sample - mean) / (std * std);
+}
+
+float zoom_entropy(float std) { return 0.5F * gaussian_entropy(std); }
 
 }  // namespace saccade

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "attention/moves.h"
 #include "nn/random.h"
 #include "nn/tensor.h"
 
@@ -14,18 +15,26 @@ namespace saccade {
 struct LookRequest {
   int t = 0;                        // 0 .. num_glimpses - 1
   int num_glimpses = 1;             // T
-  ConstMatrix mean;                 // (B, 2), the locator's mu_t in [-1, 1]
+  ConstMatrix mean;                 // (B, L), the locator's mu_t in [-1, 1]
   float std = 0.0F;                 // of the Gaussian; 0 looks at the mean
+  float zoom_std = 0.0F;            // of its third number, the zoom
   ConstMatrix target;               // (B, 2), the digit's centre, used by the oracle only
   std::span<RandomStream> streams;  // (B), one per episode
+  const Moves* moves = nullptr;     // if they are relative; else the samples are locations
+  ConstMatrix from = {};            // (B, 2), the last locations; no data at the first glimpse
 };
 
-/// Chooses the next locations: writes samples (B, 2), which may lie outside [-1, 1].
+/// Chooses the next locations: writes samples (B, L), which may lie outside [-1, 1]. L = 2, (x, y);
+/// or 3 with a zoom, (x, y, u), where 1 is the widest. If moves are relative, samples are the
+/// actions of `moves`.
 using Policy = void (*)(Matrix samples, const LookRequest& request);
 
-/// Returns a policy by name: `hard_gaussian`, or a control: `random` (uniform in [-1, 1]^2),
-/// `center`, `scan` (a raster over the canvas), `oracle` (the centre of the digit). Throws
-/// InputError listing the names.
+/// Returns a policy by name: `hard_gaussian`, or a control: `random` (uniform in [-1, 1]^L: the
+/// zoom is log-uniform), `center`, `scan` (a raster over the canvas), `oracle` (the centre of the
+/// digit). The last three have the widest zoom in the first look, and then: `scan` keeps it, to
+/// cover the canvas; `center` and `oracle` have the closest. If moves are relative, `random` makes
+/// random moves, and the others go to their place as far as a step goes. Throws InputError listing
+/// the names.
 Policy find_policy(const std::string& kind);
 std::vector<std::string> policies();
 
@@ -40,16 +49,16 @@ std::vector<std::string> first_glimpses();
 /// the mean square is the Gaussian's, 2.
 std::array<float, 2> spread_offset(int t, int num_glimpses);
 
-/// locations = samples clamped to [-1, 1]: the input of the retina and of the location input. NaN
-/// becomes -1; it still shows in the log-probability, which reads the sample.
+/// locations = samples (B, L) clamped to [-1, 1]: the input of the retina and of the location
+/// input. NaN becomes -1; it still shows in the log-probability, which reads the sample.
 void clamp_to_canvas(Matrix locations, ConstMatrix samples);
 
-/// Turns dlocations (B, 2) into the gradient of the samples: 0 where they were clamped.
+/// Turns dlocations (B, L) into the gradient of the samples: 0 where they were clamped.
 void clamp_backward(Matrix dlocations, ConstMatrix samples);
 
 /// mu = tanh(y), in place, which keeps the mean on the canvas.
 void squash_forward(Matrix mean);
-/// Turns dmean (R, 2) into the gradient before the tanh.
+/// Turns dmean (R, L) into the gradient before the tanh.
 void squash_backward(Matrix dmean, ConstMatrix mean);
 
 /// Returns log pi(l | mu, std) of an isotropic Gaussian in the plane, for the unclamped sample.
@@ -59,5 +68,11 @@ float gaussian_log_probability_backward(float* dmean, const float* sample, const
                                         float std, float scale);
 /// Returns the entropy of that Gaussian in nats; its derivative by log(std) is 2.
 float gaussian_entropy(float std);
+
+/// The same of the third number of a look with a zoom, a Gaussian on the line.
+float zoom_log_probability_forward(float sample, float mean, float std);
+/// Returns scale * d log pi / d mu.
+float zoom_log_probability_backward(float sample, float mean, float std, float scale);
+float zoom_entropy(float std);
 
 }  // namespace saccade

@@ -46,6 +46,9 @@ struct AllowedValues {
   std::string operator()(const Ramp*) const {
     return number() + ", or {from, to, over}: two such numbers and a share > 0 and <= 1";
   }
+  std::string operator()(const LogRange*) const {
+    return number() + ", or {from, to}: two such numbers, from <= to";
+  }
   std::string operator()(const std::string*) const {
     if (const Names* names = std::get_if<Names>(&setting.allowed)) return join(*names);
     const Text text = std::get<Text>(setting.allowed);
@@ -74,6 +77,11 @@ Condition when(bool* field) {
 Condition when_zero(std::array<int, 2>* field) {
   using Pair = std::array<int, 2>;
   return {field, "[0, 0]", [](const SettingField& f) { return *std::get<Pair*>(f) == Pair{}; }};
+}
+
+Condition when_wide(LogRange* field) {
+  return {field, "a range",
+          [](const SettingField& f) { return !std::get<LogRange*>(f)->is_point(); }};
 }
 
 Condition unless(std::string* field, const std::string& name) { return unless_equal(field, name); }

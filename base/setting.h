@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/log_range.h"
 #include "base/ramp.h"
 
 /// Descriptions of settings. Each struct of settings has a function describe() beside it; YAML,
@@ -44,9 +45,9 @@ enum class Text {
 using Names = std::vector<std::string>;
 
 /// Where the value of a setting is kept.
-using SettingField =
-    std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, std::string*,
-                 std::array<int, 2>*, std::vector<double>*, std::vector<std::string>*, Ramp*>;
+using SettingField = std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, std::string*,
+                                  std::array<int, 2>*, std::vector<double>*,
+                                  std::vector<std::string>*, Ramp*, LogRange*>;
 
 /// What another setting must be for a setting to have an effect.
 struct Condition {
@@ -63,9 +64,10 @@ Condition when(std::string* field, Names names, const Trait& trait) {
   std::erase_if(names, std::not_fn(trait));
   return when(field, names);
 }
-/// The other setting is true; is [0, 0].
+/// The other setting is true; is [0, 0]; is more than a point.
 Condition when(bool* field);
 Condition when_zero(std::array<int, 2>* field);
+Condition when_wide(LogRange* field);
 /// The other setting has any other value.
 Condition unless(std::string* field, const std::string& name);
 Condition unless(int* field, int value);
@@ -86,7 +88,7 @@ Needs operator&&(Needs one, const Needs& other);
 inline constexpr std::monostate kUnbounded;
 
 /// One key of a configuration. An Interval bounds a number, each number of a pair or of a list for
-/// channels, and the ends of a Ramp.
+/// channels, and the ends of a Ramp or a LogRange.
 struct Setting {
   std::string key;  // the full path, "training.learning_rate"
   SettingField field;

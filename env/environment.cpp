@@ -20,7 +20,7 @@ void check_location(float at, int row) {
 
 void check_locations(ConstMatrix locations) {
   for (int r = 0; r < locations.rows; ++r)
-    for (int axis = 0; axis < 2; ++axis) check_location(locations(r, axis), r);
+    for (int axis = 0; axis < locations.cols; ++axis) check_location(locations(r, axis), r);
 }
 
 }  // namespace
@@ -38,19 +38,18 @@ void Environment::restart(int episode, std::uint64_t scene) {
   begin_one(episode, scene);
 }
 
-void Environment::look(int episode, float x, float y, std::span<float> glimpse) {
+void Environment::look(int episode, const float* location, std::span<float> glimpse) {
   if (!running_) throw std::logic_error("Environment::look needs a reset() first");
   SACCADE_CHECK(episode >= 0 && episode < episodes());
   SACCADE_CHECK(static_cast<int>(glimpse.size()) == glimpse_size());
-  check_location(x, episode);
-  check_location(y, episode);
+  for (int axis = 0; axis < location_size(); ++axis) check_location(location[axis], episode);
   const StageScope scope(Stage::look);
-  observe_one(episode, x, y, glimpse.data());
+  observe_one(episode, location, glimpse.data());
 }
 
 void Environment::look(ConstMatrix locations, Matrix glimpses) {
   if (!running_) throw std::logic_error("Environment::look needs a reset() first");
-  SACCADE_CHECK(locations.rows == episodes() && locations.cols == 2);
+  SACCADE_CHECK(locations.rows == episodes() && locations.cols == location_size());
   SACCADE_CHECK(glimpses.rows == episodes() && glimpses.cols == glimpse_size());
   check_locations(locations);
   const StageScope scope(Stage::look);
@@ -59,7 +58,7 @@ void Environment::look(ConstMatrix locations, Matrix glimpses) {
 
 void Environment::look_at_all(ConstMatrix places, Matrix glimpses, int first) {
   if (!running_) throw std::logic_error("Environment::look_at_all needs a reset() first");
-  SACCADE_CHECK(places.cols == 2 && glimpses.rows % places.rows == 0);
+  SACCADE_CHECK(location_size() == 2 && places.cols == 2 && glimpses.rows % places.rows == 0);
   SACCADE_CHECK(first >= 0 && first + glimpses.rows / places.rows <= episodes());
   SACCADE_CHECK(glimpses.cols == glimpse_size());
   check_locations(places);
@@ -69,9 +68,9 @@ void Environment::look_at_all(ConstMatrix places, Matrix glimpses, int first) {
 
 void Environment::look_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) {
   if (!running_) throw std::logic_error("Environment::look_smoothly needs a reset() first");
-  SACCADE_CHECK(locations.rows == episodes() && locations.cols == 2);
+  SACCADE_CHECK(locations.rows == episodes() && locations.cols == location_size());
   SACCADE_CHECK(glimpses.rows == episodes() && glimpses.cols == glimpse_size());
-  SACCADE_CHECK(slopes.rows == episodes() && slopes.cols == 2 * glimpse_size());
+  SACCADE_CHECK(slopes.rows == episodes() && slopes.cols == location_size() * glimpse_size());
   check_locations(locations);
   const StageScope scope(Stage::look);
   observe_smoothly(locations, glimpses, slopes);
@@ -92,7 +91,7 @@ void Environment::observe(ConstMatrix, Matrix) {
   throw std::logic_error("this environment cannot be looked at");
 }
 
-void Environment::observe_one(int, float, float, float*) {
+void Environment::observe_one(int, const float*, float*) {
   throw std::logic_error("this environment cannot be looked at, one episode by itself");
 }
 
@@ -108,11 +107,11 @@ void Environment::observe_canvases(Matrix) {
   throw std::logic_error("this environment shows no canvas");
 }
 
-void Environment::look_backward(std::span<float>, float, float, std::span<const float>) const {
+void Environment::look_backward(std::span<float>, const float*, std::span<const float>) const {
   throw std::logic_error("this environment has no retina whose looks could be traced back");
 }
 
-void Environment::look_smoothly_backward(std::span<float>, float, float,
+void Environment::look_smoothly_backward(std::span<float>, const float*,
                                          std::span<const float>) const {
   throw std::logic_error("this environment has no retina whose looks could be traced back");
 }
@@ -185,12 +184,14 @@ std::span<const std::byte> RetinaEnvironment::prepared(int episode) const {
 }
 
 void RetinaEnvironment::observe(ConstMatrix locations, Matrix glimpses) {
-  for (int b = 0; b < locations.rows; ++b)
-    retina_.look(prepared(b), locations(b, 0), locations(b, 1), glimpses.row(b));
+  for (int b = 0; b < locations.rows; ++b) observe_one(b, locations.row(b), glimpses.row(b));
 }
 
-void RetinaEnvironment::observe_one(int episode, float x, float y, float* glimpse) {
-  retina_.look(prepared(episode), x, y, glimpse);
+void RetinaEnvironment::observe_one(int episode, const float* location, float* glimpse) {
+  if (retina_.zooms())
+    retina_.look_zoomed(prepared(episode), location, glimpse, nullptr);
+  else
+    retina_.look(prepared(episode), location[0], location[1], glimpse);
 }
 
 void RetinaEnvironment::observe_all(ConstMatrix places, Matrix glimpses, int first) {
@@ -201,8 +202,27 @@ void RetinaEnvironment::observe_all(ConstMatrix places, Matrix glimpses, int fir
 
 void RetinaEnvironment::observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) {
   for (int b = 0; b < locations.rows; ++b)
-    retina_.look_smoothly(prepared(b), locations(b, 0), locations(b, 1), glimpses.row(b),
-                          slopes.row(b));
+    if (retina_.zooms())
+      retina_.look_zoomed(prepared(b), locations.row(b), glimpses.row(b), slopes.row(b));
+    else
+      retina_.look_smoothly(prepared(b), locations(b, 0), locations(b, 1), glimpses.row(b),
+                            slopes.row(b));
+}
+
+void RetinaEnvironment::look_backward(std::span<float> dcanvas, const float* location,
+                                      std::span<const float> dglimpse) const {
+  if (retina_.zooms())
+    retina_.look_zoomed_backward(dcanvas, location, dglimpse);
+  else
+    retina_.look_backward(dcanvas, location[0], location[1], dglimpse);
+}
+
+void RetinaEnvironment::look_smoothly_backward(std::span<float> dcanvas, const float* location,
+                                               std::span<const float> dglimpse) const {
+  if (retina_.zooms())
+    retina_.look_zoomed_backward(dcanvas, location, dglimpse);
+  else
+    retina_.look_smoothly_backward(dcanvas, location[0], location[1], dglimpse);
 }
 
 void RetinaEnvironment::observe_canvases(Matrix canvases) {

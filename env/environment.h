@@ -56,6 +56,7 @@ class Environment {
 
   virtual int episodes() const = 0;                 // B
   virtual int glimpse_size() const = 0;             // D; 0: looking is not supported
+  virtual int location_size() const { return 2; }   // L: (x, y), or with a zoom (x, y, u)
   virtual int num_classes() const = 0;              // C: classes, symbols or actions
   virtual CanvasSize canvas() const { return {}; }  // empty if there is none
   virtual AnswerKind answer_kind() const { return AnswerKind::one_class; }
@@ -70,27 +71,27 @@ class Environment {
   /// Begins B new episodes. Scenes are numbered from `first_scene`; each environment documents how
   /// many scenes B episodes use.
   void reset(std::uint64_t first_scene);
-  /// Looks at locations (B, 2), (x, y) in [-1, 1]: writes glimpses (B, D), values in [0, 1]. Throws
-  /// std::out_of_range for a location outside that range or NaN.
+  /// Looks at locations (B, L), numbers in [-1, 1]: writes glimpses (B, D), values in [0, 1].
+  /// Throws std::out_of_range for a number outside that range or NaN.
   void look(ConstMatrix locations, Matrix glimpses);
   /// Looks at every place (K, 2) in N episodes, from `first` on: writes glimpses (N K, D), row
-  /// n K + k. Places have the range of look().
+  /// n K + k. Places have the range of look(); requires L = 2.
   void look_at_all(ConstMatrix places, Matrix glimpses, int first = 0);
-  /// Looks at locations (B, 2) with interpolation between pixels, so that the glimpse varies
-  /// smoothly with the location: writes glimpses (B, D) as look() does, and slopes (B, 2 D), the
-  /// derivatives of a glimpse by x and then by y (Retina::look_smoothly). Slopes are written now
-  /// because the world may have moved on before the backward pass.
+  /// Looks at locations (B, L) with interpolation between pixels, so that the glimpse varies
+  /// smoothly with the location: writes glimpses (B, D) as look() does, and slopes (B, L D), the
+  /// derivatives of a glimpse by x, by y and by u (Retina::look_smoothly, look_zoomed). Slopes are
+  /// written now because the world may have moved on before the backward pass.
   void look_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes);
   /// Writes the current canvases, for agents that see them whole: (B, channels * rows * cols),
   /// values in [0, 1].
   void view(Matrix canvases);
-  /// The backward pass of a look at (x, y): adds to dcanvas (channels * rows * cols), the gradient
-  /// of a canvas as view() shows it, the part due to dglimpse (D). Throws std::logic_error in
-  /// environments without a retina.
-  virtual void look_backward(std::span<float> dcanvas, float x, float y,
+  /// The backward pass of a look at a location (L): adds to dcanvas (channels * rows * cols), the
+  /// gradient of a canvas as view() shows it, the part due to dglimpse (D). Throws std::logic_error
+  /// in environments without a retina.
+  virtual void look_backward(std::span<float> dcanvas, const float* location,
                              std::span<const float> dglimpse) const;
   /// The same for look_smoothly().
-  virtual void look_smoothly_backward(std::span<float> dcanvas, float x, float y,
+  virtual void look_smoothly_backward(std::span<float> dcanvas, const float* location,
                                       std::span<const float> dglimpse) const;
   /// Ends the episodes with the agent's classes (B). Rewards (B): 1 for the right class, else 0.
   void answer(std::span<const int> classes, std::span<float> rewards);
@@ -104,8 +105,8 @@ class Environment {
   /// Begins another scene in one episode; the others continue. Throws std::logic_error in
   /// environments whose episodes share scenes or that do not support it.
   void restart(int episode, std::uint64_t scene);
-  /// Looks in one episode only, at a location as in look(): writes glimpse (D).
-  void look(int episode, float x, float y, std::span<float> glimpse);
+  /// Looks in one episode only, at a location (L) as in look(): writes glimpse (D).
+  void look(int episode, const float* location, std::span<float> glimpse);
   /// Returns the reward that answer() or answer_sequence() would give one episode for this class
   /// (1) or these symbols (J). Does not end the episode.
   float judge(int episode, std::span<const int> answer) const;
@@ -120,7 +121,7 @@ class Environment {
   /// retina, a grid, a canvas, actions or single episodes.
   virtual void begin_one(int episode, std::uint64_t scene);
   virtual void observe(ConstMatrix locations, Matrix glimpses);
-  virtual void observe_one(int episode, float x, float y, float* glimpse);
+  virtual void observe_one(int episode, const float* location, float* glimpse);
   virtual void observe_all(ConstMatrix places, Matrix glimpses, int first);
   virtual void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes);
   virtual void observe_canvases(Matrix canvases);
@@ -142,15 +143,12 @@ class RetinaEnvironment : public Environment {
  public:
   int episodes() const override { return static_cast<int>(facts_.size()); }
   int glimpse_size() const override { return retina_.glimpse_size(); }
+  int location_size() const override { return retina_.location_size(); }
   std::span<const SceneFacts> facts() const override { return facts_; }
-  void look_backward(std::span<float> dcanvas, float x, float y,
-                     std::span<const float> dglimpse) const override {
-    retina_.look_backward(dcanvas, x, y, dglimpse);
-  }
-  void look_smoothly_backward(std::span<float> dcanvas, float x, float y,
-                              std::span<const float> dglimpse) const override {
-    retina_.look_smoothly_backward(dcanvas, x, y, dglimpse);
-  }
+  void look_backward(std::span<float> dcanvas, const float* location,
+                     std::span<const float> dglimpse) const override;
+  void look_smoothly_backward(std::span<float> dcanvas, const float* location,
+                              std::span<const float> dglimpse) const override;
 
  protected:
   /// Keeps a copy of `retina`. episodes is a multiple of sharing.
@@ -163,7 +161,7 @@ class RetinaEnvironment : public Environment {
 
  private:
   void observe(ConstMatrix locations, Matrix glimpses) override;
-  void observe_one(int episode, float x, float y, float* glimpse) override;
+  void observe_one(int episode, const float* location, float* glimpse) override;
   void observe_all(ConstMatrix places, Matrix glimpses, int first) override;
   void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) override;
   void observe_canvases(Matrix canvases) override;

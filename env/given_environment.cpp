@@ -41,9 +41,11 @@ void CanvasEnvironment::begin_one(int episode, std::uint64_t scene) {
 }
 
 GlimpseArrayEnvironment::GlimpseArrayEnvironment(const Tensor<3>& glimpses, const CanvasSize& size,
-                                                 const AnswerSpec& answer_spec, int episodes)
+                                                 const AnswerSpec& answer_spec, int episodes,
+                                                 int location_size)
     : glimpses_(glimpses),
       size_(size),
+      location_size_(location_size),
       answer_spec_(answer_spec),
       facts_(episodes, unknown(answer_spec)) {}
 

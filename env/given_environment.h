@@ -47,10 +47,11 @@ class GlimpseArrayEnvironment final : public Environment {
  public:
   /// Keeps a reference to `glimpses` (T, N, D), N >= 1.
   GlimpseArrayEnvironment(const Tensor<3>& glimpses, const CanvasSize& size,
-                          const AnswerSpec& answer_spec, int episodes);
+                          const AnswerSpec& answer_spec, int episodes, int location_size = 2);
 
   int episodes() const override { return static_cast<int>(facts_.size()); }
   int glimpse_size() const override { return static_cast<int>(glimpses_.shape()[2]); }
+  int location_size() const override { return location_size_; }
   int num_classes() const override { return answer_spec_.num_classes; }
   CanvasSize canvas() const override { return size_; }
   AnswerKind answer_kind() const override { return answer_spec_.kind; }
@@ -64,6 +65,7 @@ class GlimpseArrayEnvironment final : public Environment {
 
   const Tensor<3>& glimpses_;
   CanvasSize size_;
+  int location_size_;
   AnswerSpec answer_spec_;
   std::uint64_t first_scene_ = 0;
   int looks_ = 0;

@@ -124,8 +124,9 @@ Settings describe(RetinaConfig& config) {
            "Value of a pixel of the coarse scales: the mean or the maximum of its box", coarse}};
 }
 
-Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int channels)
-    : config_(config), rows_(canvas_rows), cols_(canvas_cols), channels_(channels) {
+Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int channels,
+               const LogRange& zoom)
+    : config_(config), zoom_(zoom), rows_(canvas_rows), cols_(canvas_cols), channels_(channels) {
   const int patch = config.patch_size, scales = config.scales, factor = config.scale_factor;
   if (std::min(rows_, cols_) < 1 || std::max(rows_, cols_) > kMaxCanvasSide)
     throw SettingError({"scene.canvas"},
@@ -145,10 +146,11 @@ Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int
         fmt::format("retina.scales: {} with retina.scale_factor: {}; allowed: 1 and more", scales,
                     factor));
 
-  int zoom = 1;
-  for (int s = 0; s < scales; ++s, zoom *= factor) {
-    const int finer_side = patch * zoom / factor;
-    if (zoom > kMaxBoxSide || (s > 0 && finer_side >= 2 * std::max(rows_, cols_)))
+  if (zooms()) check_zoom();
+  int box = 1;
+  for (int s = 0; s < scales; ++s, box *= factor) {
+    const int finer_side = patch * box / factor;
+    if (box > kMaxBoxSide || (s > 0 && finer_side >= 2 * std::max(rows_, cols_)))
       throw SettingError(
           {"retina.scales", "retina.scale_factor"},
           fmt::format(
@@ -156,13 +158,23 @@ Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int
               "x "
               "{}; allowed: boxes of at most {} pixels a side, and no scale beyond one that covers "
               "twice the longer side (fewer retina.scales or a smaller retina.scale_factor)",
-              s + 1, zoom, zoom, patch * zoom, rows_, cols_, kMaxBoxSide));
-    zooms_.push_back(zoom);
+              s + 1, box, box, patch * box, rows_, cols_, kMaxBoxSide));
+    zooms_.push_back(box);
   }
   margin_ = zooms_.back();
   plane_rows_ = rows_ + 2 * margin_;
   plane_cols_ = cols_ + 2 * margin_;
   prepared_size_ = static_cast<std::size_t>(channels_) * plane_rows_ * plane_cols_;
+  if (zooms()) {
+    // Sums of the areas up to each corner of a pixel, at aligned addresses in an array of scenes.
+    constexpr std::size_t kAlignment = 16;
+    const auto aligned = [](std::size_t n) {
+      return (n + kAlignment - 1) / kAlignment * kAlignment;
+    };
+    areas_offset_ = aligned(prepared_size_);
+    prepared_size_ = areas_offset_ + aligned(sizeof(std::uint32_t) * channels_ * (rows_ + 1) *
+                                             static_cast<std::size_t>(cols_ + 1));
+  }
   glimpse_size_ = scales * channels_ * patch * patch;
 }
 
@@ -176,6 +188,7 @@ void Retina::prepare(std::span<const std::uint8_t> canvas, std::span<std::byte> 
   for (int c = 0; c < channels_; ++c, plane += plane_size())
     for (int row = 0; row < rows_; ++row, pixels += cols_)
       std::copy_n(pixels, cols_, plane + (row + margin_) * plane_cols_ + margin_);
+  if (zooms()) sum_areas(canvas, prepared);
 }
 
 void Retina::view(std::span<const std::byte> prepared, float* canvas) const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log_range.h"
 #include "base/setting.h"
 #include "nn/tensor.h"
 
@@ -38,9 +39,16 @@ class Retina {
   /// otherwise: candidates of a grid lie on half pixels.
   static int first_edge(float location, int pixels, double side);
 
-  /// Throws InputError naming the key when the sizes make no sense for the canvas.
-  Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int channels);
+  /// `zoom` (attention.glimpse.zoom): 1, or the range of the zoom that each look chooses: how many
+  /// canvas pixels, along a side, a pixel of the finest scale averages. Throws InputError naming
+  /// the key when the sizes make no sense for the canvas.
+  Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int channels,
+         const LogRange& zoom = {});
 
+  /// Whether a look chooses its zoom.
+  bool zooms() const { return !zoom_.is_point(); }
+  /// Numbers of a location: (x, y), or with a zoom (x, y, u).
+  int location_size() const { return zooms() ? 3 : 2; }
   /// D = S * channels * P * P, in this order: (scale, channel, row, col).
   int glimpse_size() const { return glimpse_size_; }
   /// Bytes that prepare() needs for one scene; they must be zero before the first scene.
@@ -84,6 +92,21 @@ class Retina {
   void look_smoothly_backward(std::span<float> dcanvas, float x, float y,
                               std::span<const float> dglimpse) const;
 
+  /// A look with a zoom, at location (x, y, u): the finest scale averages z x z canvas pixels, z =
+  /// from (to / from)^((1 + u) / 2), scale s of them z f^s a side. Corners are at point - side / 2,
+  /// unrounded, and a cell is the integral of the canvas, pixels as unit squares, over its box with
+  /// real edges, by the area of the box. The integrals up to a point (Crow 1984, "Summed-area
+  /// tables for texture mapping") are bilinear within a pixel, so a cell costs the same at every
+  /// zoom.
+  ///
+  /// slopes (3 D), or null: the derivatives by x, by y and by u. At a pixel edge, where they jump,
+  /// they are those to the right or below. Requires zooms().
+  void look_zoomed(std::span<const std::byte> prepared, const float* location, float* glimpse,
+                   float* slopes) const;
+  /// As look_backward, of look_zoomed.
+  void look_zoomed_backward(std::span<float> dcanvas, const float* location,
+                            std::span<const float> dglimpse) const;
+
   /// The canvas itself (channels, rows, cols), pixels in [0, 1].
   void view(std::span<const std::byte> prepared, float* canvas) const;
 
@@ -93,6 +116,9 @@ class Retina {
     int edge;
     float fraction;
   };
+
+  void check_zoom() const;
+  void sum_areas(std::span<const std::uint8_t> canvas, std::span<std::byte> prepared) const;
 
   void read_lattices(const std::uint8_t* plane, ConstMatrix places, int zoom, Matrix patches,
                      Lattices& lattices) const;
@@ -109,12 +135,14 @@ class Retina {
                  const float* dboxes) const;
 
   RetinaConfig config_;
+  LogRange zoom_;
   int rows_, cols_, channels_;
   int margin_ = 0;               // black, around a plane of pixels
   int plane_rows_, plane_cols_;  // canvas size + 2 margin_
   std::vector<int> zooms_;       // (S): side of a box in canvas pixels
   int glimpse_size_;
   std::size_t prepared_size_;
+  std::size_t areas_offset_ = 0;  // with a zoom: of the sums of areas, after the planes
 };
 
 }  // namespace saccade

@@ -2,12 +2,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 #include "base/error.h"
 #include "env/retina.h"
 
 namespace saccade {
+namespace {
+
+// Calls add(cell, pixel, share of the pixel in the cell) for each overlap on one axis.
+template <class Add>
+void each_overlap(float location, int pixels, int patch, double box, const Add& add) {
+  const double point = 0.5 * (static_cast<double>(location) + 1.0) * pixels;
+  for (int k = 0; k < patch; ++k) {
+    const double from = point + (k - 0.5 * patch) * box, to = from + box;
+    const int first = static_cast<int>(std::floor(std::clamp(from, 0.0, 1.0 * pixels)));
+    for (int pixel = first; pixel < std::min(to, 1.0 * pixels); ++pixel)
+      add(k, pixel, std::max(0.0, std::min(to, pixel + 1.0) - std::max(from, 1.0 * pixel)) / box);
+  }
+}
+
+}  // namespace
 
 // For one scale whose first box begins at this row and column of the canvas: adds to each pixel
 // `weight` times the gradient of its box.
@@ -57,6 +73,23 @@ void Retina::look_smoothly_backward(std::span<float> dcanvas, float x, float y,
                   share * (down == 1 ? row.fraction : 1.0F - row.fraction) *
                       (right == 1 ? col.fraction : 1.0F - col.fraction),
                   dboxes);
+  });
+}
+
+void Retina::look_zoomed_backward(std::span<float> dcanvas, const float* location,
+                                  std::span<const float> dglimpse) const {
+  SACCADE_CHECK(zooms());
+  const int patch = config_.patch_size;
+  const double zoom = zoom_.at(location[2]);
+  each_scale_backward(dcanvas, dglimpse, [&](int factor, float, const float* dboxes) {
+    const double box = zoom * factor;
+    each_overlap(location[1], rows_, patch, box, [&](int i, int row, double height) {
+      each_overlap(location[0], cols_, patch, box, [&](int k, int col, double width) {
+        for (int c = 0; c < channels_; ++c)
+          dcanvas[(c * rows_ + row) * cols_ + col] +=
+              static_cast<float>(height * width) * dboxes[(c * patch + i) * patch + k];
+      });
+    });
   });
 }
 

@@ -50,12 +50,12 @@ VectorEnvironment::VectorEnvironment(const EnvironmentFactory& environments, int
   if (rules_.halt && acts())
     throw InputError("halt: true, but every action counts here; allowed: false");
   if (lanes_.size() > 1) workers_.emplace(threads);
-  paths_ = zeros<3>(count, rules_.num_glimpses + 1, 2);
+  paths_ = zeros<3>(count, rules_.num_glimpses + 1, location_size());
   answers_.resize(static_cast<std::size_t>(count) * answer_size());
   if (acts()) acts_.resize(static_cast<std::size_t>(count) * rules_.num_glimpses);
   if (rules_.autoreset != Autoreset::same_step) return;
   memory_.glimpses = zeros<2>(count, glimpse_size());
-  memory_.locations = zeros<2>(count, 2);
+  memory_.locations = zeros<2>(count, location_size());
   const auto rows = static_cast<std::size_t>(count);
   memory_.steps.resize(rows);
   memory_.labels.resize(rows * answer_size());
@@ -105,7 +105,7 @@ void VectorEnvironment::reset(std::span<const std::int64_t> seeds,
 
 void VectorEnvironment::check(const VectorActions& actions) const {
   if (!running_) throw std::logic_error("step() needs a reset() first");
-  SACCADE_CHECK(actions.locations.rows == count_ && actions.locations.cols == 2);
+  SACCADE_CHECK(actions.locations.rows == count_ && actions.locations.cols == location_size());
   SACCADE_CHECK(static_cast<int>(actions.answers.size()) == count_ * answer_size());
   SACCADE_CHECK(actions.halts.empty() || static_cast<int>(actions.halts.size()) == count_);
   const int size = answer_size(), classes = num_classes();
@@ -115,7 +115,7 @@ void VectorEnvironment::check(const VectorActions& actions) const {
           fmt::format("step() after the end of the episode of environment {}; "
                       "reset() begins another one",
                       i));
-    for (int axis = 0; axis < 2; ++axis)
+    for (int axis = 0; axis < location_size(); ++axis)
       if (!(std::abs(actions.locations(i, axis)) <= 1.0F))
         throw InputError(fmt::format("action 'location' of environment {}: {}; allowed: -1 to 1", i,
                                      actions.locations(i, axis)));
@@ -157,7 +157,7 @@ void VectorEnvironment::step_lane(Lane& lane, const VectorActions& actions,
     rewards[i] = act_or_answer(lane, i, actions, ends);
     episode.reward += rewards[i];
     terminated[i] = ends;
-    move(i, actions.locations(i, 0), actions.locations(i, 1));
+    move(i, actions.locations.row(i));
     episode.ended = ends;
     if (ends && rules_.autoreset == Autoreset::same_step) {
       observe(lane, i, final_);
@@ -197,23 +197,22 @@ void VectorEnvironment::begin_episode(Lane& lane, int i) {
   episode.reward = 0.0;
   episode.ended = false;
   lane.environment->restart(i - lane.first, scene);
-  const float x = random ? stream.uniform(-1.0F, 1.0F) : 0.0F;
-  const float y = random ? stream.uniform(-1.0F, 1.0F) : 0.0F;
-  move(i, x, y);
+  std::array<float, 3> location = {0.0F, 0.0F, 1.0F};
+  for (int axis = 0; random && axis < location_size(); ++axis)
+    location[axis] = stream.uniform(-1.0F, 1.0F);
+  move(i, location.data());
 }
 
-void VectorEnvironment::move(int i, float x, float y) {
-  const int t = episodes_[i].steps;
-  paths_(i, t, 0) = x;
-  paths_(i, t, 1) = y;
+void VectorEnvironment::move(int i, const float* location) {
+  std::copy_n(location, location_size(), &paths_(i, episodes_[i].steps, 0));
 }
 
 void VectorEnvironment::observe(Lane& lane, int i, const VectorObservation& seen) {
   const int b = i - lane.first, t = episodes_[i].steps;
-  const float x = paths_(i, t, 0), y = paths_(i, t, 1);
-  lane.environment->look(b, x, y, {seen.glimpses.row(i), static_cast<std::size_t>(glimpse_size())});
-  seen.locations(i, 0) = x;
-  seen.locations(i, 1) = y;
+  const float* location = &paths_(i, t, 0);
+  lane.environment->look(b, location,
+                         {seen.glimpses.row(i), static_cast<std::size_t>(glimpse_size())});
+  std::copy_n(location, location_size(), seen.locations.row(i));
   seen.steps[i] = t;
 
   const SceneFacts& facts = lane.environment->facts()[b];
@@ -229,7 +228,7 @@ void VectorEnvironment::observe(Lane& lane, int i, const VectorObservation& seen
     for (const int number :
          {facts.boxes[k].x, facts.boxes[k].y, facts.boxes[k].width, facts.boxes[k].height})
       *box++ = number;
-  seen.on_target[i] = inside_a_digit(facts, x, y);
+  seen.on_target[i] = inside_a_digit(facts, location[0], location[1]);
 }
 
 namespace {
@@ -328,7 +327,7 @@ EpisodeSoFar VectorEnvironment::episode(int i) const {
   const Episode& episode = episodes_[i];
   const std::span answer =
       std::span(answers_).subspan(static_cast<std::size_t>(i) * answer_size(), answer_size());
-  return {.path = {&paths_(i, 0, 0), episode.steps + 1, 2, 2},
+  return {.path = {&paths_(i, 0, 0), episode.steps + 1, location_size(), location_size()},
           .answer = answer.first(episode.steps > 0 ? answer.size() : 0),
           .reward = episode.reward,
           .ended = episode.ended};

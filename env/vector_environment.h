@@ -35,14 +35,14 @@ struct EpisodeRules {
 
 /// The actions of N agents in one step.
 struct VectorActions {
-  ConstMatrix locations;                  // (N, 2): next locations, (x, y) in [-1, 1]
+  ConstMatrix locations;                  // (N, L): next locations, numbers in [-1, 1]
   std::span<const std::int64_t> answers;  // (N, A): class, symbols or action, 0 .. C - 1
   std::span<const std::uint8_t> halts;    // (N): whether the answer ends the episode; may be empty
 };
 
 /// The progress of an episode. Its views are valid until the next call.
 struct EpisodeSoFar {
-  ConstMatrix path;                      // (steps + 1, 2): locations so far
+  ConstMatrix path;                      // (steps + 1, L): locations so far
   std::span<const std::int64_t> answer;  // (A): the last answer; empty before the first
   double reward = 0.0;                   // the sum so far
   bool ended = false;  // and not restarted: the last location of the path came after the answer
@@ -51,7 +51,7 @@ struct EpisodeSoFar {
 /// The observations of N agents and the ground truth. The caller owns the memory.
 struct VectorObservation {
   Matrix glimpses;                 // (N, D)
-  Matrix locations;                // (N, 2): locations of the glimpses
+  Matrix locations;                // (N, L): locations of the glimpses
   std::span<std::int64_t> steps;   // (N): steps of the episode so far, 0 .. T
   std::span<std::int64_t> labels;  // (N, A): correct answers; -1 after an end mark, or for actions
   std::span<std::int64_t> boxes;   // (N, K, 4): x, y, width, height in pixels; 0 for missing digits
@@ -64,7 +64,7 @@ struct VectorState {
   std::vector<std::int64_t> counters;  // (N, 5): seed, number of the next episode, steps, whether
                                        // it has a seed, whether it has ended
   std::vector<double> rewards;         // (N)
-  std::vector<float> paths;            // (N, T + 1, 2)
+  std::vector<float> paths;            // (N, T + 1, L)
   std::vector<std::int64_t> answers;   // (N, A)
   std::vector<std::int64_t> acts;      // (N, T): actions of the current episode, or empty
 };
@@ -78,6 +78,9 @@ struct VectorState {
 /// at the location and pays look_price. Actions count in every step (Environment::act) and move the
 /// world before the look. The last step also looks at its location, for a final observation, at no
 /// price.
+///
+/// A location has L = 2 numbers, or 3 if the retina has a zoom. A first look at the centre is at
+/// the widest zoom; a random one has a random zoom.
 ///
 /// Episode k of an environment with seed s shows scene s 2^32 + k of the environments' training,
 /// validation or test scenes (s folded to 30 bits). So N environments with seeds s, s + 1, .. match
@@ -94,6 +97,7 @@ class VectorEnvironment {
   int glimpse_size() const { return first().glimpse_size(); }             // D
   int answer_size() const { return std::max(1, first().max_symbols()); }  // A
   int num_classes() const { return first().num_classes(); }               // C
+  int location_size() const { return first().location_size(); }           // L
   const EpisodeRules& rules() const { return rules_; }
   bool threaded() const { return workers_ && workers_->threads() > 1; }
 
@@ -154,7 +158,7 @@ class VectorEnvironment {
   void check(const VectorState& state) const;
   void replay(Lane& lane);
   void begin_episode(Lane& lane, int i);
-  void move(int i, float x, float y);
+  void move(int i, const float* location);
   void observe(Lane& lane, int i, const VectorObservation& seen);
   void step_lane(Lane& lane, const VectorActions& actions, const VectorObservation& seen,
                  std::span<double> rewards, std::span<std::uint8_t> terminated);
@@ -166,7 +170,7 @@ class VectorEnvironment {
   std::vector<Lane> lanes_;
   std::optional<Workers> workers_;     // if there is more than one lane
   std::vector<Episode> episodes_;      // (N)
-  Tensor<3> paths_;                    // (N, T + 1, 2)
+  Tensor<3> paths_;                    // (N, T + 1, L)
   std::vector<std::int64_t> answers_;  // (N, A)
   std::vector<std::int64_t> acts_;     // (N, T): actions of the current episode, or empty
   bool running_ = false;

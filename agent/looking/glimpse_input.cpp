@@ -21,7 +21,7 @@ const NameTable<GlimpseNetworkKind>& network_kinds() {
 }  // namespace
 
 GlimpseParts make_glimpse_parts(const ModelConfig& model, const GlimpseShape& shape,
-                                ParameterLayout& layout) {
+                                ParameterLayout& layout, int location_size) {
   std::optional<GlimpseFilters> filters;
   if (network_kinds().at(model.glimpse_network).filters)
     filters.emplace(shape,
@@ -32,7 +32,8 @@ GlimpseParts make_glimpse_parts(const ModelConfig& model, const GlimpseShape& sh
   const GlimpseNetwork network({.glimpse = filters ? filters->size() : shape.size,
                                 .what = model.glimpse_hidden,
                                 .where = model.location_hidden,
-                                .features = model.feature_size},
+                                .features = model.feature_size,
+                                .location = location_size},
                                layout);
   return {shape, std::move(filters), network};
 }

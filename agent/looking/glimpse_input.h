@@ -26,9 +26,10 @@ struct GlimpseParts {
 
 /// Makes the parts for model.glimpse_network: `mlp`, or `conv`, whose network reads the output of
 /// GlimpseFilters; both scale pixels by shape.pixels. Throws InputError listing the valid names, or
-/// naming the key of an invalid size. `layout` must outlive them.
+/// naming the key of an invalid size. `location_size` is L, the numbers of a location. `layout`
+/// must outlive them.
 GlimpseParts make_glimpse_parts(const ModelConfig& model, const GlimpseShape& shape,
-                                ParameterLayout& layout);
+                                ParameterLayout& layout, int location_size = 2);
 std::vector<std::string> glimpse_networks();
 
 /// Computes the glimpse network's input for R glimpses, and the backward pass to their pixels. Used

@@ -6,10 +6,10 @@
 namespace saccade {
 GlimpseNetwork::GlimpseNetwork(const Sizes& sizes, ParameterLayout& layout)
     : sizes_(sizes), layout_(&layout) {
-  const auto [glimpse, what, where, features] = sizes;
+  const auto [glimpse, what, where, features, location] = sizes;
   what_weight_ = layout.add("glimpse.what.weight", glimpse, what, he_normal(glimpse));
   what_bias_ = layout.add("glimpse.what.bias", 1, what, constant(0));
-  where_weight_ = layout.add("glimpse.where.weight", 2, where, he_normal(2));
+  where_weight_ = layout.add("glimpse.where.weight", location, where, he_normal(location));
   where_bias_ = layout.add("glimpse.where.bias", 1, where, constant(0));
   joint_weight_ =
       layout.add("glimpse.joint.weight", what + where, features, he_normal(what + where));
@@ -107,7 +107,8 @@ void GlimpseNetwork::finish_backward(std::span<float> gradient, Places& places,
 
 Work GlimpseNetwork::work(Input glimpse, Input location) const {
   return linear_work(sizes_.glimpse, sizes_.what, glimpse) +
-         linear_work(2, sizes_.where, location) + linear_work(joint_size(), sizes_.features);
+         linear_work(sizes_.location, sizes_.where, location) +
+         linear_work(joint_size(), sizes_.features);
 }
 
 Work GlimpseNetwork::work_in_place(Input glimpse) const {

@@ -13,10 +13,11 @@ namespace saccade {
 class GlimpseNetwork {
  public:
   struct Sizes {
-    int glimpse;   // D: of rho
-    int what;      // width of W_1
-    int where;     // width of W_2
-    int features;  // F
+    int glimpse;       // D: of rho
+    int what;          // width of W_1
+    int where;         // width of W_2
+    int features;      // F
+    int location = 2;  // L: numbers of a location
   };
 
   GlimpseNetwork(const Sizes& sizes, ParameterLayout& layout);
@@ -24,7 +25,7 @@ class GlimpseNetwork {
   const Sizes& sizes() const { return sizes_; }
   int joint_size() const { return sizes_.what + sizes_.where; }
 
-  /// feature (R, F), joint (R, what + where), glimpse (R, D), location (R, 2)
+  /// feature (R, F), joint (R, what + where), glimpse (R, D), location (R, L)
   void forward(Matrix feature, Matrix joint, ConstMatrix glimpse, ConstMatrix location,
                std::span<const float> parameters) const;
   /// Replaces dfeature by its gradient before the activation and overwrites djoint.

@@ -20,6 +20,7 @@ struct Gaze {
   std::span<const float> weights;  // (K)
   float half_width = 0.0F;
   float half_height = 0.0F;
+  float zoom = 1.0F;      // that of the look, which the half sides include
   float exposure = 1.0F;  // visibility of a place with weight w: min(1, w * exposure)
 };
 
@@ -47,6 +48,9 @@ class Look : public LookRecord {
   virtual void begin(std::span<const float> parameters) = 0;
   /// Writes decisions(t) and actions(t) from the state h_t.
   virtual void decide(const StepContext&) {}
+  /// After decide: looks at `places` (B, L) in [-1, 1] whatever actions(t) were. Throws
+  /// std::logic_error for looks that are not points.
+  virtual void place(int t, ConstMatrix places);
   /// Looks as actions(t) say: writes locations(t) and the core's feature(t).
   virtual void read(int t, std::span<const float> parameters) = 0;
 
@@ -81,8 +85,9 @@ class Look : public LookRecord {
   Exploration exploration;  // for these episodes; set before begin
   bool detached = false;    // attention.glimpse.detach_state, if the look learns
   Tensor<3> decisions;      // (T, B, A): locator outputs: means, probabilities or windows
-  Tensor<3> actions;        // (T, B, A): what is done: unclamped samples, weights or windows
-  Tensor<3> locations;      // (T, B, 2): location input of the glimpse network
+  Tensor<3> actions;        // (T, B, A): what is done: unclamped samples (of relative moves: in
+                            //   max_step), weights or windows
+  Tensor<3> locations;      // (T, B, L): location input of the glimpse network
   Tensor<3> glimpses;       // (T, B, D): glimpses, if there is one per step
 };
 

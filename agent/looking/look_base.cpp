@@ -1,6 +1,10 @@
 #include "agent/looking/look_base.h"
 
+#include <stdexcept>
+
 namespace saccade {
+
+void Look::place(int, ConstMatrix) { throw std::logic_error("only points look at given places"); }
 
 LookBase::LookBase(int num_actions, int glimpse_size, Environment& environment, CoreMemory& core)
     : environment_(environment), core_(core) {
@@ -64,8 +68,8 @@ void GlimpsePass::retina_backward(Matrix dcanvases, Tensor<3>& dglimpses,
   const std::size_t size = dglimpses.shape()[2];
   for (int t = 0; t < core_.steps; ++t)
     for (int b = 0; b < core_.episodes(); ++b)
-      environment.look_backward({dcanvases.row(b), pixels}, look_.locations(t, b, 0),
-                                look_.locations(t, b, 1), {&dglimpses(t, b, 0), size});
+      environment.look_backward({dcanvases.row(b), pixels}, &look_.locations(t, b, 0),
+                                {&dglimpses(t, b, 0), size});
 }
 
 }  // namespace saccade

@@ -34,7 +34,7 @@ class GlimpsePass {
   /// activation.
   void activation_backward(Matrix dfeatures, int first, int count,
                            std::span<const float> parameters);
-  /// After activation_backward of step t: overwrites dglimpse (B, D) and dlocation (B, 2).
+  /// After activation_backward of step t: overwrites dglimpse (B, D) and dlocation (B, L).
   void input_backward(Matrix dglimpse, Matrix dlocation, int t, std::span<const float> parameters);
   /// After activation_backward of all steps; dfeatures (T B, F). Overwrites the network's gradients
   /// (beta = 0) or adds to them (beta = 1).

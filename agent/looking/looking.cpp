@@ -36,6 +36,12 @@ void settle(GlimpseConfig& config) {
   if (const auto settle_kind = find_glimpse_kind(config.kind).settle) settle_kind(config);
 }
 
+LogRange zoom_of(const AgentConfig& config) {
+  const bool has_zoom =
+      config.model.kind == "recurrent" && find_glimpse_kind(config.glimpse.kind).has_zoom;
+  return has_zoom ? config.glimpse.zoom : LogRange{};
+}
+
 std::vector<std::string> model_kinds() {
   std::vector<std::string> kinds = {"recurrent"};
   for (const std::string& kind : canvas_network_kinds()) kinds.push_back(kind);
@@ -50,6 +56,7 @@ std::unique_ptr<const Looking> make_looking(const AgentConfig& config, const Obs
 
 Exploration Looking::exploration_at(double progress, std::span<const float>) const {
   return {.std = static_cast<float>(config_.std.at(progress)),
+          .zoom_std = static_cast<float>(config_.zoom_std.at(progress)),
           .temperature = static_cast<float>(config_.temperature.at(progress))};
 }
 

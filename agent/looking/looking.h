@@ -11,6 +11,8 @@
 #include "agent/looking/look.h"
 #include "agent/spec/config.h"
 #include "agent/spec/observation_spec.h"
+#include "attention/moves.h"
+#include "base/log_range.h"
 #include "env/environment.h"
 #include "nn/parameters.h"
 #include "nn/work.h"
@@ -48,6 +50,8 @@ struct LookTraits {
   bool expects = false;         // reads a mean over candidates, not the most probable one
   int first_action = 1;         // first glimpse that REINFORCE learns to place; T if none
   int num_candidates = 0;       // G: weighted candidates; 0: actions are locations or windows
+  int location_size = 2;        // L: numbers of a location, (x, y) or (x, y, u)
+  LogRange zoom = {};           // what u chooses from; 1: there is none
 
   // For drawing
   bool retina = false;   // sees through the environment's retina
@@ -63,6 +67,7 @@ struct LookTraits {
 
   /// Canvas pixels read by the looks of an episode, counted with repetition: those covered by the
   /// widest scale of every candidate looked at, plus the whole canvas once for a context network.
+  /// With a zoom, if every look is at its widest.
   double canvas_pixels = 0.0;
 };
 
@@ -83,6 +88,8 @@ class Looking {
 
   /// The locations of the candidates, (G, 2); no data without a grid.
   virtual ConstMatrix places() const { return {}; }
+  /// How the actions of points become locations.
+  virtual Moves moves() const { return {}; }
 
   /// Multiply-adds of seeing and choosing where to look, per episode.
   virtual Work work() const = 0;
@@ -101,8 +108,10 @@ struct GlimpseKind {
   Learning learning = Learning::none;  // how it learns where to look
   bool has_candidates = false;         // attention.glimpse.grid, addressing and score apply
   bool can_have_context = false;       // a Locator places the glimpses: model.context applies
+  bool has_moves = false;              // looks at points: attention.glimpse.moves may be relative
   bool has_std = false;                // attention.glimpse.std, learn_std and spread apply
   bool has_path = false;               // reinforce.estimator applies
+  bool has_zoom = false;               // attention.glimpse.zoom applies
   bool has_filters = false;            // attention.glimpse.filters applies
   bool has_order = false;              // attention.glimpse.size and order apply
   bool takes_glimpses = false;         // else the core reads the canvas itself
@@ -137,6 +146,9 @@ std::vector<std::string> reading_orders();
 
 /// Fills in unset values that the kind implies.
 void settle(GlimpseConfig& config);
+
+/// The zoom of the agent's looks: attention.glimpse.zoom, or 1 if its kind has none.
+LogRange zoom_of(const AgentConfig& config);
 
 /// `recurrent`, and the baselines that see the whole canvas, `mlp` and `cnn`.
 std::vector<std::string> model_kinds();

@@ -18,7 +18,7 @@ constexpr const char* kLearnedPolicy = "hard_gaussian";
 /// The traits common to all families that look through the retina T times.
 LookTraits retina_traits(const AgentConfig& config, const ObservationSpec& spec);
 
-/// Half the width and height of the retina's finest patch, in location units.
+/// Half the width and height of the retina's finest patch at zoom 1, in location units.
 std::array<float, 2> half_sides(const ObservationSpec& spec);
 
 /// Implements GlimpseKind::make.

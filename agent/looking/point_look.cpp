@@ -7,16 +7,18 @@
 
 #include "agent/looking/look_base.h"
 #include "agent/looking/smooth_look.h"
+#include "nn/layers.h"
 
 namespace saccade {
 namespace {
 
 // Gradients between the locations of all steps and the parameters that place them.
 struct PlaceGradients {
-  PlaceGradients(int steps, int episodes, int width)
-      : dmeans(zeros<3>(steps, episodes, 2)), dhidden(zeros<3>(steps, episodes, width)) {}
+  PlaceGradients(int steps, int episodes, int location_size, int width)
+      : dmeans(zeros<3>(steps, episodes, location_size)),
+        dhidden(zeros<3>(steps, episodes, width)) {}
 
-  Tensor<3> dmeans;   // (T, B, 2)
+  Tensor<3> dmeans;   // (T, B, L)
   Tensor<3> dhidden;  // (T, B, width): of the locator
 };
 
@@ -24,17 +26,24 @@ class PointLook final : public LookBase {
  public:
   PointLook(const PointParts& parts, const ParameterLayout& layout, Environment& environment,
             CoreMemory& core)
-      : LookBase(2, parts.glimpse.shape.size, environment, core),
+      : LookBase(parts.location_size(), parts.glimpse.shape.size, environment, core),
         parts_(parts),
         layout_(layout),
         pass_(parts.glimpse, *this, core),
         context_(parts.context, environment),
         hidden_(zeros<3>(steps(), episodes(), parts.locator.hidden_size())),
-        score_(steps(), episodes(), parts.locator.hidden_size()) {
-    if (parts.estimator.by_path) path_.emplace(*this, parts);
+        score_(steps(), episodes(), parts.location_size(), parts.locator.hidden_size()) {
+    locations = actions;
+    if (parts.estimator.by_path)
+      path_.emplace(*this, parts);
+    else if (parts.moves.relative && !parts.zooms())
+      slopes_ = zeros<2>(episodes(), 2 * glimpse_size());
   }
 
-  void begin(std::span<const float> parameters) override { context_.forward(parameters); }
+  void begin(std::span<const float> parameters) override {
+    context_.forward(parameters);
+    placed_ = -1;
+  }
 
   void decide(const StepContext& now) override {
     const int t = now.t;
@@ -54,17 +63,31 @@ class PointLook final : public LookBase {
                               .num_glimpses = steps(),
                               .mean = mean,
                               .std = noisy ? exploration.std : 0.0F,
+                              .zoom_std = noisy ? exploration.zoom_std : 0.0F,
                               .target = now.targets,
-                              .streams = now.streams});
+                              .streams = now.streams,
+                              .moves = parts_.moves.relative ? &parts_.moves : nullptr,
+                              .from = from(t)});
     const bool own_mean =
         now.request.sampling == SamplingMode::deterministic && now.request.policy == nullptr;
     if (own_mean && t >= parts_.first_learned) look_about(t);
   }
 
+  void place(int t, ConstMatrix places) override {
+    copy_rows(step(actions, t), places);
+    if (!parts_.moves.relative) return;
+    lead_to(step(actions, t), from(t), parts_.moves);
+    copy_rows(step(locations, t), places);
+    placed_ = t;
+  }
+
+  // Relative moves look between pixels: a step may be shorter than one.
   void read(int t, std::span<const float> parameters) override {
-    clamp_to_canvas(step(locations, t), step(actions, t));
+    if (placed_ != t) move_forward(step(locations, t), step(actions, t), from(t), parts_.moves);
     if (path_)
       path_->look.forward(environment_, t, step(locations, t), step(glimpses, t));
+    else if (slopes_.size() > 0)
+      environment_.look_smoothly(step(locations, t), step(glimpses, t), matrix(slopes_));
     else
       environment_.look(step(locations, t), step(glimpses, t));
     pass_.forward(t, parameters);
@@ -78,7 +101,7 @@ class PointLook final : public LookBase {
 
     double dlog_std = 0.0;
     if (parts_.estimator.by_score) score_backward(loss, dlog_std, credit);
-    loss.reinforce -= credit.entropy * gaussian_entropy(exploration.std) * choices;
+    loss.reinforce -= credit.entropy * entropy(0, 0) * choices;
     dlog_std -= 2.0 * credit.entropy * choices * credit.scale;
 
     if (parts_.log_std >= 0)
@@ -90,14 +113,17 @@ class PointLook final : public LookBase {
   }
 
   // From the gradient of step t's mean to the state that placed it. For a sample l = mu + std
-  // epsilon, epsilon is constant.
+  // epsilon, epsilon is constant. A relative move starts at the location before, to which its
+  // gradient goes too.
   void step_backward(int t, Matrix dfeature, std::span<const float> parameters) override {
     pass_.activation_backward(dfeature, t, 1, parameters);
     if (t < parts_.first_learned) return;
     const Matrix dmean = step(path_->gradients.dmeans, t);
     pass_.input_backward(matrix(path_->dglimpse), dmean, t, parameters);
     path_->look.backward(dmean, t, matrix(path_->dglimpse));
-    clamp_backward(dmean, step(actions, t));
+    const Matrix dfrom = matrix(path_->dfrom);
+    if (parts_.moves.relative && t + 1 < steps()) add(dmean.columns(0, 2), dfrom);
+    move_backward(dmean, dfrom, step(actions, t), from(t), parts_.moves);
     path_->dlog_std[t] = dot_deviations(t, dmean);
     if (t < placed_from()) return;
     squash_backward(dmean, step(decisions, t));
@@ -118,26 +144,34 @@ class PointLook final : public LookBase {
 
   void input_backward(Matrix dcanvases, Tensor<3>& dglimpses, ConstMatrix,
                       std::span<const float> parameters) override {
-    if (!path_) return pass_.retina_backward(dcanvases, dglimpses, environment_, parameters);
+    if (!path_ && !parts_.moves.relative)
+      return pass_.retina_backward(dcanvases, dglimpses, environment_, parameters);
     pass_.glimpse_backward(dglimpses, parameters);
     SmoothLook::canvas_backward(dcanvases, environment_, locations, dglimpses);
-    context_.input_backward(dcanvases, parameters);
+    if (path_) context_.input_backward(dcanvases, parameters);
   }
 
   float entropy(int, int) const override {
-    return exploration.std > 0.0F ? gaussian_entropy(exploration.std) : 0.0F;
+    if (exploration.std <= 0.0F) return 0.0F;
+    const float of_place = gaussian_entropy(exploration.std);
+    return parts_.zooms() ? of_place + zoom_entropy(exploration.zoom_std) : of_place;
   }
 
   float log_probability(int t, int b) const override {
     if (t < parts_.first_learned || exploration.std <= 0.0F) return 0.0F;
-    return gaussian_log_probability_forward(&actions(t, b, 0), &decisions(t, b, 0),
-                                            exploration.std);
+    return log_probability_of(t, b);
   }
 
   Gaze gaze(int t, int b) override {
     static constexpr float kOne = 1.0F;
     const auto [half_width, half_height] = parts_.half_sides;
-    return {{&locations(t, b, 0), 1, 2, 2}, {&kOne, 1}, half_width, half_height};
+    const float zoom =
+        parts_.zooms() ? static_cast<float>(parts_.zoom.at(locations(t, b, 2))) : 1.0F;
+    return {.places = {&locations(t, b, 0), 1, 2, parts_.location_size()},
+            .weights = {&kOne, 1},
+            .half_width = zoom * half_width,
+            .half_height = zoom * half_height,
+            .zoom = zoom};
   }
 
   void picture(int t, int b, float* glimpse) const override {
@@ -148,14 +182,16 @@ class PointLook final : public LookBase {
   // Workspace of the pathwise estimator.
   struct Path {
     Path(const PointLook& of, const PointParts& parts)
-        : look(of.steps(), of.episodes(), of.glimpse_size()),
-          gradients(of.steps(), of.episodes(), parts.locator.hidden_size()),
+        : look(of.steps(), of.episodes(), parts.location_size(), of.glimpse_size()),
+          gradients(of.steps(), of.episodes(), parts.location_size(), parts.locator.hidden_size()),
           dglimpse(zeros<2>(of.episodes(), of.glimpse_size())),
+          dfrom(zeros<2>(of.episodes(), 2)),
           dlog_std(of.steps()) {}
 
     SmoothLook look;
     PlaceGradients gradients;
     Tensor<2> dglimpse;            // (B, D)
+    Tensor<2> dfrom;               // (B, 2): of the location before, if moves are relative
     std::vector<double> dlog_std;  // (T)
   };
 
@@ -172,13 +208,13 @@ class PointLook final : public LookBase {
   void first_forward(Matrix mean, std::span<const float> parameters) const {
     const ConstMatrix first = layout_.view(parameters, parts_.first);
     for (int b = 0; b < mean.rows; ++b)
-      for (int axis = 0; axis < 2; ++axis) mean(b, axis) = std::tanh(first(0, axis));
+      for (int axis = 0; axis < mean.cols; ++axis) mean(b, axis) = std::tanh(first(0, axis));
   }
 
   // Overwrites the gradient (beta = 0) or adds to it (beta = 1).
   void first_backward(std::span<float> gradient, const PlaceGradients& from, float beta) const {
     const Matrix dfirst = layout_.view(gradient, parts_.first);
-    for (int axis = 0; axis < 2; ++axis) {
+    for (int axis = 0; axis < dfirst.cols; ++axis) {
       const float mean = decisions(0, 0, axis);
       float sum = 0.0F;
       for (int b = 0; b < episodes(); ++b) sum += from.dmeans(0, b, axis);
@@ -197,11 +233,22 @@ class PointLook final : public LookBase {
         const float* sample = &actions(t, b, 0);
         const float* mean = &decisions(t, b, 0);
         const float advantage = advantages(t, b);
-        loss.reinforce -= weight * advantage * gaussian_log_probability_forward(sample, mean, std);
+        loss.reinforce -= weight * advantage * log_probability_of(t, b);
         dlog_std += gaussian_log_probability_backward(&score_.dmeans(t, b, 0), sample, mean, std,
                                                       -weight * advantage * scale);
+        if (parts_.zooms())
+          score_.dmeans(t, b, 2) += zoom_log_probability_backward(
+              sample[2], mean[2], exploration.zoom_std, -weight * advantage * scale);
       }
     }
+  }
+
+  // log pi of the unclamped sample.
+  float log_probability_of(int t, int b) const {
+    const float *sample = &actions(t, b, 0), *mean = &decisions(t, b, 0);
+    const float of_place = gaussian_log_probability_forward(sample, mean, exploration.std);
+    if (!parts_.zooms()) return of_place;
+    return of_place + zoom_log_probability_forward(sample[2], mean[2], exploration.zoom_std);
   }
 
   // For REINFORCE only: all steps at once, because the states are detached.
@@ -240,13 +287,18 @@ class PointLook final : public LookBase {
     context_.backward(gradient, parameters, beta);
   }
 
-  // d l / d log std = l - mu.
+  // d l / d log std = l - mu; the zoom has its own deviation.
   double dot_deviations(int t, ConstMatrix dmean) const {
     double sum = 0.0;
     for (int b = 0; b < episodes(); ++b)
       for (int axis = 0; axis < 2; ++axis)
         sum += dmean(b, axis) * (actions(t, b, axis) - decisions(t, b, axis));
     return sum;
+  }
+
+  // Where the look before step t was; no data at the first.
+  ConstMatrix from(int t) const {
+    return t > 0 ? ConstMatrix(step(locations, t - 1)) : ConstMatrix{};
   }
 
   // The first glimpse that the locator learns to place.
@@ -259,6 +311,8 @@ class PointLook final : public LookBase {
   Tensor<3> hidden_;          // (T, B, width): of the locator
   PlaceGradients score_;      // of REINFORCE
   std::optional<Path> path_;  // if it learns by the pathwise estimator
+  Tensor<2> slopes_;          // (B, 2 D): of a relative look, unused; else no data
+  int placed_ = -1;           // the step whose location was given
 };
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 namespace saccade {
 
-SmoothLook::SmoothLook(int steps, int episodes, int glimpse_size)
-    : slopes_(zeros<3>(steps, episodes, 2 * glimpse_size)) {}
+SmoothLook::SmoothLook(int steps, int episodes, int location_size, int glimpse_size)
+    : slopes_(zeros<3>(steps, episodes, location_size * glimpse_size)) {}
 
 void SmoothLook::forward(Environment& environment, int t, ConstMatrix locations, Matrix glimpses) {
   environment.look_smoothly(locations, glimpses, step(slopes_, t));
@@ -15,7 +15,7 @@ void SmoothLook::backward(Matrix dlocations, int t, ConstMatrix dglimpses) const
   const ConstMatrix slopes = step(slopes_, t);
   const int size = dglimpses.cols;
   for (int b = 0; b < dlocations.rows; ++b)
-    for (int axis = 0; axis < 2; ++axis)
+    for (int axis = 0; axis < dlocations.cols; ++axis)
       dlocations(b, axis) += dot(slopes.row(b) + axis * size, dglimpses.row(b), size);
 }
 
@@ -26,8 +26,7 @@ void SmoothLook::canvas_backward(Matrix dcanvases, const Environment& environmen
   for (std::size_t t = 0; t < steps; ++t)
     for (std::size_t b = 0; b < episodes; ++b)
       environment.look_smoothly_backward({dcanvases.row(static_cast<int>(b)), pixels},
-                                         locations(t, b, 0), locations(t, b, 1),
-                                         {&dglimpses(t, b, 0), size});
+                                         &locations(t, b, 0), {&dglimpses(t, b, 0), size});
 }
 
 }  // namespace saccade

@@ -9,19 +9,19 @@ namespace saccade {
 /// locations (Jaderberg et al. 2015, equations 5 to 7). Stores the slopes of the glimpses.
 class SmoothLook {
  public:
-  SmoothLook(int steps, int episodes, int glimpse_size);
+  SmoothLook(int steps, int episodes, int location_size, int glimpse_size);
 
-  /// Look t at locations (B, 2): writes glimpses (B, D).
+  /// Look t at locations (B, L): writes glimpses (B, D).
   void forward(Environment& environment, int t, ConstMatrix locations, Matrix glimpses);
-  /// Adds to dlocations (B, 2) the gradient of look t's locations that dglimpses (B, D) imply.
+  /// Adds to dlocations (B, L) the gradient of look t's locations that dglimpses (B, D) imply.
   void backward(Matrix dlocations, int t, ConstMatrix dglimpses) const;
   /// Adds to dcanvases (B, pixels) the gradient that dglimpses (T, B, D) of looks at locations (T,
-  /// B, 2) imply.
+  /// B, L) imply.
   static void canvas_backward(Matrix dcanvases, const Environment& environment,
                               const Tensor<3>& locations, const Tensor<3>& dglimpses);
 
  private:
-  Tensor<3> slopes_;  // (T, B, 2 D): derivatives of a glimpse by x, then by y
+  Tensor<3> slopes_;  // (T, B, L D): derivatives of a glimpse by x, by y, and by the zoom
 };
 
 }  // namespace saccade

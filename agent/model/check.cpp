@@ -29,6 +29,18 @@ void check_glimpse(const AgentConfig& config) {
                        fmt::format("attention.glimpse.learn_std needs one number to begin with as "
                                    "attention.glimpse.std, not a ramp from {} to {}",
                                    glimpse.std.from, glimpse.std.to));
+  if (const GlimpseKind& kind = find_glimpse_kind(glimpse.kind);
+      kind.takes_glimpses && !kind.has_moves && glimpse.moves != "absolute")
+    throw SettingError({"attention.glimpse.moves", "attention.glimpse.kind"},
+                       fmt::format("attention.glimpse.moves: {} with attention.glimpse.kind: {}, "
+                                   "which looks at a grid or a window; allowed: absolute, or a "
+                                   "kind that looks at points",
+                                   glimpse.moves, glimpse.kind));
+  if (const LogRange zoom = zoom_of(config); zoom.is_point() && zoom != LogRange{})
+    throw SettingError({"attention.glimpse.zoom"},
+                       fmt::format("attention.glimpse.zoom: {} is the same at every look; allowed: "
+                                   "1, or {{from, to}} with from < to",
+                                   zoom.from));
   if (find_glimpse_kind(glimpse.kind).has_candidates && glimpse.addressing == "content")
     check_score(glimpse.score, config.model.hidden_size, config.model.feature_size);
 }

@@ -43,6 +43,8 @@ void Rollout::run(std::span<const float> parameters, const RolloutRequest& reque
     look->decide(now);
     if (request.replay != nullptr && t < request.replay_steps)
       copy_rows(step(look->actions, t), step(*request.replay, t));
+    if (request.locations != nullptr && t < request.replay_steps)
+      look->place(t, step(*request.locations, t));
     look->read(t, parameters);
     if (gate)
       model_.gate->forward(core.feature(t), *gate, t, core.glimpse_feature(t),

@@ -8,6 +8,7 @@
 #include "agent/looking/glimpse_input.h"
 #include "agent/looking/location_estimator.h"
 #include "agent/looking/looking.h"
+#include "attention/moves.h"
 #include "attention/score.h"
 #include "env/task_kinds.h"
 
@@ -144,14 +145,29 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
                    "Number of glimpses in an episode", of.glimpses()},
                   {"attention.glimpse.first", &glimpse.first, first_glimpses(),
                    "Location of the first glimpse", learns && of.glimpses()}};
+  append(
+      all,
+      {{"attention.glimpse.moves", &glimpse.moves, move_kinds(),
+        "Meaning of a point's action: a location, or a step from the last location", of.glimpses()},
+       {"attention.glimpse.max_step", &glimpse.max_step, closed(1e-3, 2),
+        "Length of the longest step, in half canvases", when(&glimpse.moves, Names{"relative"})}});
   append(all,
          {{"attention.glimpse.std", &glimpse.std, closed(1e-4, 4),
-           "Standard deviation of the location policy, in half canvases"},
+           "Standard deviation of the location policy, in half canvases or longest steps"},
           {"attention.glimpse.learn_std", &glimpse.learn_std, kUnbounded,
            "Whether that standard deviation is trained"},
           {"attention.glimpse.spread", &glimpse.spread, closed(0, 4),
            "Distance at which the deterministic pass looks about the mean, in std"}},
          of.glimpse([](const GlimpseKind& kind) { return kind.has_std; }));
+  append(all,
+         {{"attention.glimpse.zoom", &glimpse.zoom, closed(1, 2048),
+           "Canvas pixels, along a side, in a pixel of a glimpse's finest scale: 1, or the range "
+           "{from, to} that each look chooses from"},
+          {"attention.glimpse.zoom_std", &glimpse.zoom_std, closed(1e-4, 4),
+           "Standard deviation of the zoom's policy, in half ranges of its logarithm",
+           when_wide(&glimpse.zoom) &&
+               of.glimpse([](const GlimpseKind& kind) { return kind.has_std; })}},
+         of.glimpse([](const GlimpseKind& kind) { return kind.has_zoom; }));
   append(all, describe_grid(glimpse), grids);
   append(all,
          {{"attention.glimpse.expect", &glimpse.expect, expectations(),

@@ -21,6 +21,7 @@ enum class SamplingMode {
 /// How widely an agent looks about at a moment of its training.
 struct Exploration {
   float std = 0.0F;          // of a Gaussian policy, in half canvases; 0 looks at its mean
+  float zoom_std = 0.0F;     // of its zoom, in half ranges of the logarithm
   float temperature = 1.0F;  // of a distribution over candidates
 };
 
@@ -34,9 +35,10 @@ struct RolloutRequest {
   std::uint32_t first_episode = 0;  //   and the number of the first episode in it
   double progress = 1.0;            // of the training, in [0, 1]: places its exploration
   SamplingMode sampling = SamplingMode::training;
-  Policy policy = nullptr;            // for every glimpse; null: the model's own
-  const Tensor<3>* replay = nullptr;  // actions (T, B, A) in place of the model's own,
-  int replay_steps = kEveryStep;      //   those of the first so many steps
+  Policy policy = nullptr;               // for every glimpse; null: the model's own
+  const Tensor<3>* replay = nullptr;     // actions (T, B, A) in place of the model's own, or
+  const Tensor<3>* locations = nullptr;  // (T, B, L) where points look in place of their own,
+  int replay_steps = kEveryStep;         //   both those of the first so many steps
   bool classify_every_step = false;
   int beam = 1;                   // of a decoder: hypotheses that are followed; 1 is greedy
   Tensor<3>* canvases = nullptr;  // (T, B, pixels): the canvas as it is at each look, to be written

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "attention/grid.h"
+#include "base/log_range.h"
 #include "base/ramp.h"
 
 namespace saccade {
@@ -14,8 +15,15 @@ struct GlimpseConfig {
   int num_glimpses = 8;                // T, >= 1
   std::string first = "random";        // a name of first_glimpses()
   Ramp std = {0.1, 0.1, 1.0};          // of the Gaussian, in half canvases; > 0
+  std::string moves = "absolute";      // points: a name of move_kinds()
+  double max_step = 0.2;               // relative: longest step, half canvases; unit of std; > 0
   bool learn_std = false;              // std is then a parameter that begins at std.from
   double spread = 0.0;                 // in std: how far its deterministic pass looks about; >= 0
+
+  // Points: what a look with a zoom chooses between, in canvas pixels along a side of a pixel of
+  // the finest scale (Retina::look_zoomed). 1: none.
+  LogRange zoom = {1.0, 1.0};
+  Ramp zoom_std = {0.2, 0.2, 1.0};  // of the Gaussian's third number, in half ranges; > 0
 
   // hard_categorical and soft_grid
   GridConfig grid = {};
@@ -33,7 +41,9 @@ struct GlimpseConfig {
   int filters = 12;  // soft_gaussian: N x N filters
 
   // soft_point, soft_gaussian and reinforce.estimator pathwise: the gradient of a place ends at the
-  // locator, whose state is a constant. Through the states, from look to look, it explodes.
+  // locator, whose state is a constant. Through the states, from look to look, it explodes. With
+  // relative moves it still runs along the chain of locations, l_t = l_{t-1} + step, to the locator
+  // at every earlier look.
   bool detach_state = true;
 
   // whole

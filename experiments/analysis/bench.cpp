@@ -76,7 +76,7 @@ class RandomLooks {
     const EnvironmentFactory make = task.environments(Split::train);
     for (int i = 0; i < workers.threads(); ++i) {
       lookers_.push_back({.environment = make(episodes, 1),
-                          .locations = zeros<2>(episodes, 2),
+                          .locations = zeros<2>(episodes, task.retina->location_size()),
                           .glimpses = zeros<2>(episodes, task.retina->glimpse_size()),
                           .stream = RandomStream(0, Purpose::policy_noise, 0, i)});
     }
@@ -98,7 +98,7 @@ class RandomLooks {
  private:
   struct Looker {
     std::unique_ptr<Environment> environment;
-    Tensor<2> locations;  // (B, 2)
+    Tensor<2> locations;  // (B, L)
     Tensor<2> glimpses;   // (B, D)
     RandomStream stream;
   };

@@ -73,7 +73,8 @@ TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_
     weights_file->commit();
   }
   return {to_table(report, task.model), to_metrics(report, task.model),
-          report.deterministic().on_target_by_glimpse, report.stopping};
+          report.deterministic().on_target_by_glimpse, report.stopping,
+          zooms_of(report, task.model)};
 }
 
 StopCurves measure_stopping(const std::filesystem::path& run_folder, Workers& workers) {
@@ -102,6 +103,8 @@ nlohmann::ordered_json to_json(const TestFigures& figures) {
   document[by_glimpse.name()] = figures.on_target_by_glimpse;
   const Metric stopping = "test/stopping";
   if (figures.stopping) document[stopping.name()] = to_json(figures.stopping->curves);
+  if (!figures.zoom_by_glimpse.empty())
+    document[Metric("attention/zoom_by_glimpse").name()] = figures.zoom_by_glimpse;
   return document;
 }
 

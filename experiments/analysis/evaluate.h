@@ -34,6 +34,7 @@ struct TestFigures {
   MetricValues metrics;                      // see to_metrics()
   std::vector<double> on_target_by_glimpse;  // (T)
   std::optional<StopReport> stopping;        // of an agent that may stop before its last look
+  std::vector<double> zoom_by_glimpse;       // (T); empty without a zoom
 };
 
 /// Tests the best checkpoint of a run (its last, where there is no best yet) on the test set.

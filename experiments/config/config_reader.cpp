@@ -215,19 +215,34 @@ void ConfigReader::read(const YAML::Node& node, const Setting& setting, Ramp& fi
     return;
   }
   field = {0.0, 0.0, 1.0};
-  struct Part {
-    double* value;
-    const Interval& range;
-  };
-  std::map<std::string, Part> missing = {
-      {"from", {&field.from, range}}, {"to", {&field.to, range}}, {"over", {&field.over, kShare}}};
+  read_parts(node, setting,
+             {{"from", {&field.from, range}},
+              {"to", {&field.to, range}},
+              {"over", {&field.over, kShare, /*required=*/false}}});
+}
+
+void ConfigReader::read(const YAML::Node& node, const Setting& setting, LogRange& field) const {
+  const Interval& range = std::get<Interval>(setting.allowed);
+  if (!node.IsMap()) {
+    const double value = number(node, setting, range);
+    field = {value, value};
+    return;
+  }
+  read_parts(node, setting, {{"from", {&field.from, range}}, {"to", {&field.to, range}}});
+  if (field.from > field.to)
+    fail(node.Mark(), fmt::format("{}: from {} to {} goes down; allowed: {}", setting.key,
+                                  field.from, field.to, allowed_values(setting)));
+}
+
+void ConfigReader::read_parts(const YAML::Node& node, const Setting& setting,
+                              std::map<std::string, Part> missing) const {
   for (const auto& pair : node) {
     const auto part = pair.first.IsScalar() ? missing.find(pair.first.Scalar()) : missing.end();
     if (part == missing.end()) reject(pair.first, setting, "is unknown or repeated");
     *part->second.value = number(pair.second, setting, part->second.range);
     missing.erase(part);
   }
-  missing.erase("over");
+  std::erase_if(missing, [](const auto& part) { return !part.second.required; });
   if (!missing.empty()) reject(node, setting, "without '" + missing.begin()->first + "'");
 }
 

@@ -45,7 +45,17 @@ class ConfigReader {
   void read(const YAML::Node& node, const Setting& setting, std::vector<double>& field) const;
   void read(const YAML::Node& node, const Setting& setting, std::vector<std::string>& field) const;
   void read(const YAML::Node& node, const Setting& setting, Ramp& field) const;
+  void read(const YAML::Node& node, const Setting& setting, LogRange& field) const;
   double number(const YAML::Node& node, const Setting& setting, const Interval& range) const;
+
+  // A number of a setting that has several, by their names.
+  struct Part {
+    double* value;
+    const Interval& range;
+    bool required = true;
+  };
+  void read_parts(const YAML::Node& node, const Setting& setting,
+                  std::map<std::string, Part> missing) const;
 
   [[noreturn]] void fail(const YAML::Mark& mark, const std::string& message) const;
   [[noreturn]] void fail_unknown(const YAML::Mark& mark, const std::string& key) const;

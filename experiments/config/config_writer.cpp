@@ -46,6 +46,10 @@ struct Write {
     if (from == to && over == 1.0) return fmt::format("{}", from);
     return fmt::format("{{from: {}, to: {}, over: {}}}", from, to, over);
   }
+  std::string operator()(const LogRange* field) const {
+    if (field->is_point()) return fmt::format("{}", field->from);
+    return fmt::format("{{from: {}, to: {}}}", field->from, field->to);
+  }
   std::string operator()(const std::string* field) const {
     if (field->empty()) return "null";
     if (is_plain(*field)) return *field;

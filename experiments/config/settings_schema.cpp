@@ -62,6 +62,15 @@ struct SchemaOf {
     schema["anyOf"].push_back(ramp);
     return with_default(schema, field->from);
   }
+  Json operator()(const LogRange* field) const {
+    const Json range{{"type", "object"},
+                     {"properties", {{"from", number()}, {"to", number()}}},
+                     {"required", {"from", "to"}},
+                     {"additionalProperties", false}};
+    Json schema = number();
+    schema["anyOf"].push_back(range);
+    return with_default(schema, field->from);
+  }
   Json operator()(const std::string* field) const {
     if (const Names* names = std::get_if<Names>(&setting.allowed))
       return {{"enum", *names}, {"default", *field}};

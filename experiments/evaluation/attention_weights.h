@@ -23,7 +23,8 @@ struct KeptFacts {
 
 /// The attention of an evaluation, scene by scene, as named arrays. N scenes of T glimpses; a model
 /// has those of the following that apply to it:
-///   locations (N, T, 2)         where it looked: (x, y) in [-1, 1]; soft kinds: the expectation
+///   locations (N, T, 2)         where it looked: (x, y) in [-1, 1]; soft kinds: the expectation;
+///                               with a zoom (N, T, 3): (x, y, u), u = 1 the widest
 ///   glimpse_weights (N, T, G)   grid: the weight of each candidate
 ///   windows (N, T, 5)           window: its parameters (attention/gaussian_filters.h)
 ///   gate (N, T, F)              attention.input: the gate on each input of the core

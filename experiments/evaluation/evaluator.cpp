@@ -65,6 +65,7 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
   Evaluation result;
   result.scenes = scenes_;
   result.on_target_by_glimpse.assign(steps, 0.0);
+  result.zoom_by_glimpse.assign(steps, 0.0);
   double symbols = 0.0;
   std::vector<float> errors;
   std::vector<Shown> shown;
@@ -78,7 +79,10 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
     result.distance += tally.distance;
     result.coverage += tally.coverage;
     result.entropy += tally.entropy;
-    for (int t = 0; t < steps; ++t) result.on_target_by_glimpse[t] += tally.on_target[t];
+    for (int t = 0; t < steps; ++t) {
+      result.on_target_by_glimpse[t] += tally.on_target[t];
+      result.zoom_by_glimpse[t] += tally.zoom[t];
+    }
   }
   const double episodes = static_cast<double>(scenes_) * request.passes;
   result.coverage /= episodes;
@@ -90,6 +94,7 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
     share /= episodes;
     result.on_target += share / steps;
   }
+  for (double& zoom : result.zoom_by_glimpse) zoom /= episodes;
   const ShareInterval error = share_interval(errors, shown);
   result.error = error.share;
   result.error_low = error.low;

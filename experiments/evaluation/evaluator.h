@@ -51,6 +51,7 @@ struct Evaluation {
   double error_low = 0.0, error_high = 0.0;  // 95 % interval: see share_interval
   double on_target = 0.0;                    // weight of the looks inside a digit's box
   std::vector<double> on_target_by_glimpse;  // (T)
+  std::vector<double> zoom_by_glimpse;       // (T), mean (Gaze::zoom)
   double border = 0.0;                       // weight of the looks at the edge: |x| or |y| >= 0.98
   double distance = 0.0;  // mean distance of a look to the nearest digit's centre, in half canvases
   // Share of the digit's box that the finest patches saw in an episode; for a moving ball, in one

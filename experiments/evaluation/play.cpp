@@ -11,7 +11,7 @@
 namespace saccade {
 namespace {
 
-// Copies the locations of scenes first, first + 1, ..; (T, kScenesAtATime, 2).
+// Copies the locations of scenes first, first + 1, ..; (T, kScenesAtATime, L).
 void take_chunk(Tensor<3>& chunk, const Tensor<3>& locations, int first) {
   const int count = std::min(kScenesAtATime, static_cast<int>(locations.shape()[1]) - first);
   for (int t = 0; t < static_cast<int>(locations.shape()[0]); ++t)
@@ -32,7 +32,8 @@ AttentionWeights play(const Model& model, std::span<const float> parameters,
 
   workers.for_each(players, [&](int player) {
     Rollout& rollout = *rollouts[player];
-    Tensor<3> locations = zeros<3>(model.num_glimpses(), kScenesAtATime, 2);
+    Tensor<3> locations =
+        zeros<3>(model.num_glimpses(), kScenesAtATime, model.look().location_size);
     Tensor<3> canvases = zeros<3>(played.keeps("canvases") ? model.num_glimpses() : 0,
                                   kScenesAtATime, model.canvas().pixels());
     Tensor<2> baselines =
@@ -49,7 +50,7 @@ AttentionWeights play(const Model& model, std::span<const float> parameters,
       rollout_request.beam = request.beam;
       if (request.locations != nullptr) {
         take_chunk(locations, *request.locations, first);
-        rollout_request.replay = &locations;
+        rollout_request.locations = &locations;
         rollout_request.replay_steps = request.given_steps;
       }
       if (canvases.size() > 0) rollout_request.canvases = &canvases;

@@ -53,6 +53,7 @@ int most_probable(const float* p, int classes) {
 }
 
 void Tally::add_look(int t, const SceneFacts& facts, const Gaze& gaze) {
+  zoom[t] += gaze.zoom;
   for (int k = 0; k < gaze.places.rows; ++k) {
     const float weight = gaze.weights[k];
     if (weight == 0.0F) continue;
@@ -116,6 +117,7 @@ void visit_members(AnyTally& tally, const Visit& visit) {
                     &tally.coverage, &tally.entropy})
     visit(std::span(sum, 1));
   visit(tally.on_target);
+  visit(tally.zoom);
   visit(tally.errors_by_glimpse);
   visit(tally.confusion);
   visit(tally.look_map);

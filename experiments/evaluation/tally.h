@@ -26,6 +26,7 @@ struct Tally {
   double coverage = 0.0;
   double entropy = 0.0;
   std::vector<double> on_target;  // (T)
+  std::vector<double> zoom;       // (T)
 
   // Only if details are requested:
   std::vector<int> errors_by_glimpse;  // (T)
@@ -36,7 +37,7 @@ struct Tally {
   std::vector<std::uint8_t> right;  // (N, T)
 
   /// For a pass of `steps` glimpses.
-  explicit Tally(int steps = 0) : on_target(steps, 0.0) {}
+  explicit Tally(int steps = 0) : on_target(steps, 0.0), zoom(on_target) {}
 
   /// Adds the look of step t of one episode.
   void add_look(int t, const SceneFacts& facts, const Gaze& gaze);

@@ -1,11 +1,12 @@
 #include "experiments/evaluation/test_report.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <span>
 
 #include "experiments/files/json_text.h"
@@ -135,6 +136,8 @@ std::string to_text(const TestTable& table) {
   if (table.on_answer)
     text +=
         fmt::format("  attention over states: {:.1f} % on the answer\n", 100 * *table.on_answer);
+  if (!table.zooms.empty())
+    text += fmt::format("  zoom by look: {:.2f}\n", fmt::join(table.zooms, " "));
   return text;
 }
 
@@ -184,7 +187,13 @@ TestTable to_table(const TestReport& report, const Model& model) {
   if (model.answer().attends && table.looks) table.on_answer = first.on_answer;
   if (const auto& stopping = report.stopping)
     table.stopped = {stopping->threshold, stopping->point};
+  table.zooms = zooms_of(report, model);
   return table;
+}
+
+std::vector<double> zooms_of(const TestReport& report, const Model& model) {
+  if (model.look().zoom.is_point()) return {};
+  return report.deterministic().zoom_by_glimpse;
 }
 
 MetricValues to_metrics(const TestReport& report, const Model& model) {
@@ -220,6 +229,9 @@ MetricValues to_metrics(const TestReport& report, const Model& model) {
   metrics["attention/distance"] = e.distance;
   metrics["attention/coverage"] = e.coverage;
   metrics["attention/entropy"] = e.entropy;
+  if (const std::vector<double> zooms = zooms_of(report, model); !zooms.empty())
+    metrics["attention/zoom"] =
+        std::reduce(zooms.begin(), zooms.end()) / static_cast<double>(zooms.size());
   return metrics;
 }
 

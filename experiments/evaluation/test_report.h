@@ -85,6 +85,7 @@ struct TestTable {
     StopPoint point;
   };
   std::optional<Stopped> stopped = {};
+  std::vector<double> zooms = {};  // (T): mean of each look; empty without a zoom
 };
 /// Formats in per cent.
 std::string to_text(const TestTable& table);
@@ -99,6 +100,9 @@ std::string to_text(const StopReport& report);
 /// sequences also test/symbol_error, for actions test/earned, for attention over states
 /// attention/on_answer.
 MetricValues to_metrics(const TestReport& report, const Model& model);
+
+/// Returns the mean zoom of each look of the first pass (T), empty for agents without a zoom.
+std::vector<double> zooms_of(const TestReport& report, const Model& model);
 
 /// Returns the chart data of the first pass as JSON: attention/on_target_by_glimpse,
 /// test/error_by_glimpse, test/confusion (counts, rows are the true class), attention/look_map and,

@@ -27,6 +27,11 @@ Value filtered(Graph& graph, const Task& task, const Value& glimpses) {
 
 }  // namespace
 
+std::string location_text(const Task& task) {
+  return task.model.look().zoom.is_point() ? "(x, y) in [-1, 1], y down,"
+                                           : "(x, y, zoom) in [-1, 1], y down, the widest zoom 1,";
+}
+
 Value export_scaled(Graph& graph, const Task& task, const Value& pixels, std::int64_t plane,
                     const std::vector<std::int64_t>& shape) {
   const PixelScale& scale = task.model.pixels();

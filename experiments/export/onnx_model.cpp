@@ -124,8 +124,9 @@ class AgentGraph {
     put_answer(carried, "the last");
     if (!locations.empty())
       graph.output("locations", onnx_concat(graph, locations, 1),
-                   {"batch", std::int64_t{task_.model.num_glimpses()}, std::int64_t{2}},
-                   "(x, y) in [-1, 1] of each look, y down");
+                   {"batch", std::int64_t{task_.model.num_glimpses()},
+                    std::int64_t{task_.model.look().location_size}},
+                   location_text(task_) + " of each look");
   }
 
   Graph graph;
@@ -208,7 +209,10 @@ class AgentGraph {
         graph.output(fmt::format("{}_{}", which, what), value, {"batch", count},
                      fmt::format("of the {} look: {}", which, about));
     };
-    put("location", choice.location, 2, "(x, y) in [-1, 1], y down");
+    const LookTraits& look = task_.model.look();
+    put("location", choice.location, look.location_size,
+        look.zoom.is_point() ? "(x, y) in [-1, 1], y down"
+                             : "(x, y, zoom) in [-1, 1], y down, the widest zoom 1");
     put("weights", choice.weights, candidates, "the weights of the candidates");
     if (choice.weights.empty())
       put("probabilities", choice.chances, candidates, "the probabilities of the candidates");

@@ -18,7 +18,7 @@ namespace saccade {
 /// The observation of a step. Which members are set depends on the kind of look.
 struct ExportedObservation {
   Value glimpse;     // (B, D)
-  Value location;    // (B, 2)
+  Value location;    // (B, L)
   Value candidates;  // (B, G, D): glimpses at all candidates of a grid
   Value embeddings;  // (B, G, F): their features from the glimpse network
   Value weights;     // (B, G): of the candidates, for a soft read
@@ -29,7 +29,7 @@ struct ExportedObservation {
 
 /// The location of a step's look.
 struct ExportedChoice {
-  Value location = {};  // (B, 2)
+  Value location = {};  // (B, L)
   Value weights = {};   // (B, G): for a grid; one-hot if one is chosen
   Value chances = {};   // (B, G): its probabilities
   Value window = {};    // (B, 5): for Gaussian filters
@@ -84,6 +84,9 @@ struct ExportedConvolution {
 Value export_convolution(Graph& graph, const Value& images, const std::string& name,
                          const ExportedConvolution& shape);
 
+/// "(x, y) in [-1, 1], y down", and the zoom where there is one.
+std::string location_text(const Task& task);
+
 /// Declares the input canvas (B, channels, rows, cols).
 Value canvas_input(Graph& graph, const Task& task);
 
@@ -92,7 +95,7 @@ Value canvas_input(Graph& graph, const Task& task);
 Value export_scaled(Graph& graph, const Task& task, const Value& pixels, std::int64_t plane,
                     const std::vector<std::int64_t>& shape);
 
-/// Returns the feature (B, F) of glimpse (B, D) at location (B, 2).
+/// Returns the feature (B, F) of glimpse (B, D) at location (B, L).
 Value export_glimpse_network(Graph& graph, const Task& task, const Value& glimpse,
                              const Value& location);
 /// Returns the features of candidates (B, G, D) at fixed places (G, 2): (B, G, F).
@@ -111,7 +114,7 @@ Value export_context_input(Graph& graph, const Task& task);
 
 /// Shrinks canvas (B, channels, rows, cols) to (B, channels, to_rows, to_cols) by area averages.
 Value export_shrunk(Graph& graph, const Value& canvas, CanvasSize size, int to_rows, int to_cols);
-/// Returns the retina's output for canvas (B, channels, rows, cols) at location (B, 2): (B, D).
+/// Returns the retina's output for canvas (B, channels, rows, cols) at location (B, L): (B, D).
 /// `smooth`: interpolates between pixels.
 Value export_retina(Graph& graph, const Task& task, const Value& canvas, const Value& location,
                     bool smooth);

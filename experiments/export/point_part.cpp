@@ -1,6 +1,10 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "attention/moves.h"
 #include "attention/policy.h"
 #include "experiments/export/operations.h"
 #include "experiments/export/parts.h"
@@ -15,6 +19,8 @@ class ExportedPoints final : public ExportedLook {
       : task_(task),
         glimpse_(task.model.config().glimpse),
         steps_(task.model.num_glimpses()),
+        moves_(task.model.looking->moves()),
+        size_(task.model.look().location_size),
         learns_(find_glimpse_kind(glimpse_.kind).learning != GlimpseKind::Learning::none),
         spread_(static_cast<float>(glimpse_.spread) *
                 task.model.looking->exploration_at(1.0, weights).std) {}
@@ -25,8 +31,8 @@ class ExportedPoints final : public ExportedLook {
     ExportedObservation spec;
     spec.glimpse = graph.input("glimpse", {"batch", task_.retina->glimpse_size()},
                                "what the retina shows, (scale, channel, row, col), in [0, 1]");
-    spec.location = graph.input("location", {"batch", std::int64_t{2}},
-                                "(x, y) in [-1, 1] of the glimpse, y down");
+    spec.location = graph.input("location", {"batch", std::int64_t{size_}},
+                                fmt::format("{} of the glimpse", location_text(task_)));
     if (learns_) spec.context = export_context_input(graph, task_);
     return spec;
   }
@@ -37,14 +43,17 @@ class ExportedPoints final : public ExportedLook {
 
   ExportedChoice next(Graph& graph, const Value& state, const ExportedObservation& spec,
                       const Value& look) const override {
-    if (has_rule()) return {.location = after(graph, rule(), look, spec.location)};
+    if (has_rule())
+      return {.location = toward(graph, after(graph, rule(), look, spec.location), spec.location)};
     if (!learns_) return {};
     const Value mean = onnx_tanh(graph, export_locator(graph, state, spec.context, "mean"));
-    if (spread_ == 0.0F) return {.location = clipped(graph, mean)};
-    return {.location = clipped(
-                graph, onnx_add(graph, mean,
-                                graph.node("Gather", {graph.floats({steps_, 2}, offsets()), look},
-                                           {{"axis", std::int64_t{0}}})))};
+    if (spread_ == 0.0F) return {.location = moved(graph, mean, spec.location)};
+    return {.location = moved(
+                graph,
+                onnx_add(graph, mean,
+                         graph.node("Gather", {graph.floats({steps_, size_}, offsets()), look},
+                                    {{"axis", std::int64_t{0}}})),
+                spec.location)};
   }
 
   ExportedObservation begin(Graph& graph, const Value& canvas) const override {
@@ -59,18 +68,35 @@ class ExportedPoints final : public ExportedLook {
 
   ExportedChoice first(Graph& graph, const Value& like,
                        const ExportedObservation& spec) const override {
-    if (has_rule()) return {.location = at(graph, like, rule()[0], rule()[1])};
+    if (has_rule()) {
+      std::vector<float> place = rule();
+      place.resize(size_);
+      for (const int axis : {0, 1})
+        place[axis] = std::clamp(place[axis], -moves_.reach[axis], moves_.reach[axis]);
+      return {.location = at(graph, like, place)};
+    }
     if (draws_first())
-      return {.location = graph.input("first_location", {"batch", std::int64_t{2}},
-                                      "(x, y) in [-1, 1] of the first look, which is drawn")};
-    if (glimpse_.first == "center") return {.location = at(graph, like, 0.0F, 0.0F)};
+      return {.location = graph.input(
+                  "first_location", {"batch", std::int64_t{size_}},
+                  fmt::format("{} of the first look, which is drawn", location_text(task_)))};
+    if (glimpse_.first == "center") {
+      std::vector<float> centre = {0.0F, 0.0F, 1.0F};
+      centre.resize(size_);
+      return {.location = at(graph, like, centre)};
+    }
     if (graph.has_parameter("locator.first")) {
       const ConstMatrix first = graph.numbers_of("locator.first");
-      return {.location = at(graph, like, std::tanh(first(0, 0)), std::tanh(first(0, 1)))};
+      std::vector<float> place;
+      for (int axis = 0; axis < size_; ++axis)
+        place.push_back((axis < 2 ? moves_.reach[axis] : 1.0F) * std::tanh(first(0, axis)));
+      return {.location = at(graph, like, place)};
     }
     const Value state = onnx_zeros_like_batch(graph, like, {task_.config.agent.model.hidden_size});
-    return {.location = clipped(
-                graph, onnx_tanh(graph, export_locator(graph, state, spec.context, "mean")))};
+    const Value mean =
+        clipped(graph, onnx_tanh(graph, export_locator(graph, state, spec.context, "mean")));
+    if (!moves_.relative) return {.location = mean};
+    return {.location =
+                with_zoom(graph, onnx_multiply(graph, place_of(graph, mean), reach(graph)), mean)};
   }
 
   ExportedObservation see(Graph& graph, const Value& canvas, const ExportedChoice& choice,
@@ -84,53 +110,94 @@ class ExportedPoints final : public ExportedLook {
  private:
   bool has_rule() const { return glimpse_.kind == "center" || glimpse_.kind == "scan"; }
 
-  // Locations of all looks (T, 2) of a control without randomness.
+  // Locations of all looks (T, L) of a control without randomness.
   std::vector<float> rule() const {
     std::vector<float> places;
-    Tensor<2> place = zeros<2>(1, 2), nowhere = place;
+    Tensor<2> place = zeros<2>(1, size_), nowhere = place;
     for (int t = 0; t < steps_; ++t) {
       find_policy(glimpse_.kind)(matrix(place), {.t = t,
                                                  .num_glimpses = steps_,
                                                  .mean = matrix(nowhere),
                                                  .target = matrix(nowhere),
                                                  .streams = {}});
-      places.insert(places.end(), {place(0, 0), place(0, 1)});
+      places.insert(places.end(), place.begin(), place.end());
     }
     return places;
   }
 
-  // Selects the place after look number `look` from places (T, 2); after the last look, the last
+  // Selects the place after look number `look` from places (T, L); after the last look, the last
   // place.
   Value after(Graph& graph, std::vector<float> places, const Value& look, const Value& like) const {
-    const std::vector<float> last(places.end() - 2, places.end());
-    places.erase(places.begin(), places.begin() + 2);
+    const std::vector<float> last(places.end() - size_, places.end());
+    places.erase(places.begin(), places.begin() + size_);
     places.insert(places.end(), last.begin(), last.end());
-    const Value row = graph.node("Gather", {graph.floats({steps_, 2}, places), look},
+    const Value row = graph.node("Gather", {graph.floats({steps_, size_}, places), look},
                                  {{"axis", std::int64_t{0}}});
-    return onnx_for_batch(graph, row, like, {2});
+    return onnx_for_batch(graph, row, like, {size_});
   }
 
   // Spread offset of the look after each one; zero after the last.
   std::vector<float> offsets() const {
     std::vector<float> all;
-    for (int t = 1; t <= steps_; ++t)
+    for (int t = 1; t <= steps_; ++t) {
       for (const float offset : t < steps_ ? spread_offset(t, steps_) : std::array{0.0F, 0.0F})
         all.push_back(spread_ * offset);
+      all.resize(static_cast<std::size_t>(t) * size_, 0.0F);  // a zoom does not look about
+    }
     return all;
+  }
+
+  Value reach(Graph& graph) const {
+    return graph.floats({1, 2}, {moves_.reach[0], moves_.reach[1]});
+  }
+
+  // The first two numbers of a location or an action.
+  Value place_of(Graph& graph, const Value& location) const {
+    return size_ > 2 ? onnx_slice(graph, location, 1, 0, 2) : location;
+  }
+  // A place with the zoom of an action, if there is one.
+  Value with_zoom(Graph& graph, const Value& place, const Value& action) const {
+    if (size_ == 2) return place;
+    return onnx_concat(graph, {place, clipped(graph, onnx_slice(graph, action, 1, 2, 3))}, 1);
+  }
+
+  // As move_forward, after the first look: where an action leads to from a location.
+  Value moved(Graph& graph, const Value& action, const Value& from) const {
+    if (!moves_.relative) return clipped(graph, action);
+    return with_zoom(graph, stepped(graph, place_of(graph, action), place_of(graph, from)), action);
+  }
+  Value stepped(Graph& graph, const Value& action, const Value& from) const {
+    const Value length = graph.node(
+        "Sqrt", {onnx_sum(graph, onnx_multiply(graph, action, action), 1, /*keeps_side=*/true)});
+    const Value longest = graph.node("Max", {length, graph.floats({}, {1.0F})});
+    const Value step = onnx_scale(graph, graph.node("Div", {action, longest}), moves_.max_step);
+    const Value least = graph.floats({1, 2}, {-moves_.reach[0], -moves_.reach[1]});
+    return graph.node("Max",
+                      {graph.node("Min", {onnx_add(graph, from, step), reach(graph)}), least});
+  }
+  // As lead_to and move_forward.
+  Value toward(Graph& graph, const Value& place, const Value& from) const {
+    if (!moves_.relative) return place;
+    const Value start = place_of(graph, from);
+    const Value way = graph.node("Sub", {place_of(graph, place), start});
+    return with_zoom(graph, stepped(graph, onnx_scale(graph, way, 1.0F / moves_.max_step), start),
+                     place);
   }
 
   static Value clipped(Graph& graph, const Value& place) {
     return graph.node("Clip", {place, graph.floats({}, {-1.0F}), graph.floats({}, {1.0F})});
   }
-  static Value at(Graph& graph, const Value& like, float x, float y) {
-    return onnx_for_batch(graph, graph.floats({1, 2}, {x, y}), like, {2});
+  Value at(Graph& graph, const Value& like, const std::vector<float>& location) const {
+    return onnx_for_batch(graph, graph.floats({1, size_}, location), like, {size_});
   }
 
   const Task& task_;
   const GlimpseConfig& glimpse_;
   int steps_;
+  Moves moves_;
+  int size_;  // L: numbers of a location
   bool learns_;
-  float spread_;  // in the deterministic pass, in half canvases
+  float spread_;  // in the deterministic pass, in units of an action
 };
 
 }  // namespace

@@ -18,11 +18,13 @@ class RetinaGraph {
   RetinaGraph(Graph& graph, const Task& task)
       : graph_(graph),
         config_(task.config.retina),
+        zoom_(task.model.look().zoom),
         canvas_(task.model.canvas()),
         patch_(config_.patch_size) {}
 
-  // (B, D) at locations (B, 2)
+  // (B, D) at locations (B, L)
   Value look(const Value& canvas, const Value& location, bool smooth) const {
+    if (!zoom_.is_point()) return look_zoomed(canvas, location);
     std::vector<Value> scales;
     for (int s = 0, zoom = 1; s < config_.scales; ++s, zoom *= config_.scale_factor) {
       const Edges edges = smooth ? corner(location, zoom) : first_edges(location, zoom);
@@ -60,6 +62,49 @@ class RetinaGraph {
   }
 
  private:
+  // As Retina::look_zoomed: at locations (B, 3), by the share of each pixel in each box.
+  Value look_zoomed(const Value& canvas, const Value& location) const {
+    const auto slope = static_cast<float>(zoom_.log_slope());
+    const Value u = onnx_slice(graph_, location, 1, 2, 3);
+    const Value closest = onnx_scale(
+        graph_,
+        graph_.node("Exp",
+                    {onnx_scale(graph_, onnx_add(graph_, u, graph_.floats({}, {1.0F})), slope)}),
+        static_cast<float>(zoom_.from));
+    std::vector<Value> scales;
+    for (int s = 0, factor = 1; s < config_.scales; ++s, factor *= config_.scale_factor) {
+      const Value side = onnx_scale(graph_, closest, static_cast<float>(factor));  // (B, 1)
+      const Value down = zoomed_shares(location, 1, canvas_.rows, side);
+      const Value right = zoomed_shares(location, 0, canvas_.cols, side);
+      const Value cells = onnx_product(graph_, onnx_product(graph_, down, canvas),
+                                       onnx_transpose(graph_, right, {0, 1, 3, 2}));
+      scales.push_back(onnx_reshape(graph_, cells, {0, -1}));
+    }
+    return onnx_concat(graph_, scales, 1);
+  }
+
+  // The share of each pixel of an axis in each box of a side (B, 1): (B, 1, P, pixels).
+  Value zoomed_shares(const Value& location, int axis, int pixels, const Value& side) const {
+    std::vector<float> offsets, edges;
+    for (int k = 0; k < patch_; ++k)
+      offsets.push_back(static_cast<float>(k) - 0.5F * static_cast<float>(patch_));
+    for (int k = 0; k < pixels; ++k) edges.push_back(static_cast<float>(k));
+    const Value half = onnx_scale(graph_,
+                                  onnx_add(graph_, onnx_slice(graph_, location, 1, axis, axis + 1),
+                                           graph_.floats({}, {1.0F})),
+                                  0.5F * static_cast<float>(pixels));
+    const Value starts = onnx_add(
+        graph_, half, onnx_multiply(graph_, side, graph_.floats({1, patch_}, offsets)));  // (B, P)
+    const Value from = onnx_reshape(graph_, starts, {-1, 1, patch_, 1});
+    const Value width = onnx_reshape(graph_, side, {-1, 1, 1, 1});
+    const Value before = graph_.floats({1, 1, 1, pixels}, edges);
+    const Value after = onnx_add(graph_, before, graph_.floats({}, {1.0F}));
+    const Value overlap =
+        graph_.node("Sub", {graph_.node("Min", {onnx_add(graph_, from, width), after}),
+                            graph_.node("Max", {from, before})});
+    return graph_.node("Div", {onnx_relu(graph_, overlap), width});
+  }
+
   // As Retina::first_edge, which computes in double: floor(point - side / 2 + 1/2 + rounding).
   Edges first_edges(const Value& location, int zoom) const {
     const double side = patch_ * zoom;
@@ -151,6 +196,7 @@ class RetinaGraph {
 
   Graph& graph_;
   const RetinaConfig& config_;
+  LogRange zoom_;
   CanvasSize canvas_;
   int patch_;
 };

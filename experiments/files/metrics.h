@@ -62,6 +62,9 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"episode/gflop", "GFLOP", kInSummary | kInCompare, "of training, forward and backward"},
     {"episode/canvas_pixels", "pixels", kInSummary | kInCompare, "under the looks, widest scale"},
     {"attention/on_target_by_glimpse", "share", kInSummary | kInDetails, "(T)"},
+    {"attention/zoom", "pixels", kInSummary,
+     "canvas pixels, along a side, in a pixel of the finest scale; mean"},
+    {"attention/zoom_by_glimpse", "pixels", kInSummary | kOnScreen, "(T)"},
     {"attention/on_target_random", "share", kInSummary | kOnScreen, "of random looks"},
     // Test scenes, with the checkpoint that was best on the validation scenes; _low and _high are a
     // 95 % interval: Wilson's over the images, and in a comparison Student's t over seeds

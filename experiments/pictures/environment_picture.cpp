@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/looking/looking.h"
+#include "base/log_range.h"
 #include "experiments/pictures/colours.h"
 
 namespace saccade {
@@ -11,12 +13,17 @@ namespace {
 // Locations chosen by the caller.
 class GivenLooks final : public LookRecord {
  public:
-  GivenLooks(Environment& environment, int place, ConstMatrix path)
-      : environment_(environment), place_(place), path_(path) {}
+  GivenLooks(Environment& environment, int place, ConstMatrix path, const LogRange& zoom)
+      : environment_(environment), place_(place), path_(path), zoom_(zoom) {}
 
-  Gaze gaze(int t, int) override { return {one_row(path_, t), std::span(&kWhole, 1)}; }
+  Gaze gaze(int t, int) override {
+    const bool zooms = !zoom_.is_point();
+    return {.places = one_row(path_, t).columns(0, 2),
+            .weights = std::span(&kWhole, 1),
+            .zoom = zooms ? static_cast<float>(zoom_.at(path_(t, 2))) : 1.0F};
+  }
   void picture(int t, int, float* glimpse) const override {
-    environment_.look(place_, path_(t, 0), path_(t, 1),
+    environment_.look(place_, path_.row(t),
                       {glimpse, static_cast<std::size_t>(environment_.glimpse_size())});
   }
 
@@ -26,6 +33,7 @@ class GivenLooks final : public LookRecord {
   Environment& environment_;
   int place_;
   ConstMatrix path_;
+  LogRange zoom_;
 };
 
 // The answer given by the caller, as if it were certain; none yet: all are equally likely.
@@ -67,8 +75,11 @@ double error_of(const Environment& environment, int place, const EpisodeSoFar& e
 }
 
 LookTraits looks_of(const World& world) {
+  const LogRange zoom = zoom_of(world.config.agent);
   return {.steps = world.config.agent.glimpse.num_glimpses,
+          .zoom = zoom,
           .retina = true,
+          .smooth = !zoom.is_point(),
           .pictures = world.config.retina.scales,
           .picture_side = world.config.retina.patch_size};
 }
@@ -100,7 +111,7 @@ Picture EnvironmentPicture::draw(int i) {
   Tensor<2> canvases = zeros<2>(environment.episodes(), environment.canvas().pixels());
   environment.view(matrix(canvases));
   std::copy_n(&canvases(place, 0), canvases.shape()[1], &canvases_(t, 0, 0));
-  GivenLooks looks(environment, place, episode.path);
+  GivenLooks looks(environment, place, episode.path, caller_.look.zoom);
   const SceneFacts& facts = environment.facts()[place];
   const double error =
       episode.ended ? error_of(environment, place, episode, caller_.look.steps) : 0.0;

@@ -80,7 +80,10 @@ Colour LookPicture::scale_colour(int scale) {
 
 std::string LookPicture::scale_side(const PicturedAgent& agent, int scale) {
   const RetinaConfig& retina = agent.world.config.retina;
-  return fmt::format("{:.0f} px", retina.patch_size * std::pow(retina.scale_factor, scale));
+  const double side = retina.patch_size * std::pow(retina.scale_factor, scale);
+  const LogRange& zoom = agent.look.zoom;
+  if (zoom.is_point()) return fmt::format("{:.0f} px", side);
+  return fmt::format("{:.0f}-{:.0f} px", zoom.from * side, zoom.to * side);
 }
 
 Picture LookPicture::canvas(const Episode& episode, int t, bool numbered) const {
@@ -97,7 +100,7 @@ Picture LookPicture::canvas(const Episode& episode, int t, bool numbered) const 
   if (look.reading) draw_part(large, *look.reading, t);
   if (!look.looks) return large;
   if (look.frame) draw_window(large, episode.look.gaze(t, episode.b));
-  if (!look.spreads()) draw_squares(large, place(episode, t));
+  if (!look.spreads()) draw_squares(large, place(episode, t), episode.look.gaze(t, episode.b).zoom);
   draw_path(large, episode, t, numbered);
   return large;
 }
@@ -197,10 +200,10 @@ Point LookPicture::drawn(std::array<double, 2> place) const {
 
 // Draws the squares as the retina lays them out: corners rounded to the nearest pixel edge, or
 // exact if the retina interpolates. The finest is drawn last, on top.
-void LookPicture::draw_squares(Picture& picture, std::array<double, 2> centre) const {
+void LookPicture::draw_squares(Picture& picture, std::array<double, 2> centre, double zoom) const {
   const RetinaConfig& retina = agent_.world.config.retina;
   for (int scale = retina.scales - 1; scale >= 0; --scale) {
-    const double side = retina.patch_size * std::pow(retina.scale_factor, scale);
+    const double side = zoom * retina.patch_size * std::pow(retina.scale_factor, scale);
     const bool smooth = agent_.look.smooth;
     const auto edge = [&](double at, int pixels) {
       if (smooth) return at - 0.5 * side;

@@ -114,7 +114,7 @@ class LookPicture {
 
   /// The colour of a scale's square, on the canvas and around its image.
   static Colour scale_colour(int scale);
-  /// "24 px": the side of a scale of the retina in canvas pixels.
+  /// "24 px": the side of a scale of the retina in canvas pixels; with a zoom, "24-96 px".
   static std::string scale_side(const PicturedAgent& agent, int scale);
 
  private:
@@ -123,7 +123,7 @@ class LookPicture {
   void draw_part(Picture& picture, const CanvasReading& reading, int t) const;
   std::array<double, 2> place(const Episode& episode, int t) const;
   Point drawn(std::array<double, 2> place) const;
-  void draw_squares(Picture& picture, std::array<double, 2> centre) const;
+  void draw_squares(Picture& picture, std::array<double, 2> centre, double zoom) const;
   void draw_window(Picture& picture, const Gaze& gaze) const;
   void draw_path(Picture& picture, const Episode& episode, int t, bool numbered) const;
 

@@ -100,7 +100,8 @@ Picture scene_sheet(const World& world, int scenes) {
   environment->reset(0);
   Tensor<2> canvases = zeros<2>(scenes, world.spec.canvas.pixels());
   environment->view(matrix(canvases));
-  Tensor<2> centres = zeros<2>(scenes, 2), glimpses = zeros<2>(scenes, environment->glimpse_size());
+  Tensor<2> centres = zeros<2>(scenes, environment->location_size());
+  Tensor<2> glimpses = zeros<2>(scenes, environment->glimpse_size());
   if (world.retina) environment->look(matrix(centres), matrix(glimpses));
 
   const Tile tile(world);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "agent/looking/looking.h"
 #include "base/error.h"
 
 namespace saccade {
@@ -20,7 +21,8 @@ std::shared_ptr<const Digits> digits_of(const Config& config, SharedDatasets* sh
 std::optional<Retina> retina_of(const TaskKind& kind, const Config& config, const Digits& digits) {
   if (kind.is_text) return {};
   const int channels = kind.has_digits ? digits.train.channels() : 1;
-  return Retina(config.retina, config.scene.canvas[0], config.scene.canvas[1], channels);
+  return Retina(config.retina, config.scene.canvas[0], config.scene.canvas[1], channels,
+                zoom_of(config.agent));
 }
 
 ObservationSpec spec_of(const TaskKind& kind, const Config& config, const Digits& digits,
@@ -39,7 +41,8 @@ ObservationSpec spec_of(const TaskKind& kind, const Config& config, const Digits
       .answer = kind.answer,
       .max_symbols = sizes.max_symbols,
       .widest_patch = config.retina.patch_size *
-                      std::pow(config.retina.scale_factor, config.retina.scales - 1)};
+                      std::pow(config.retina.scale_factor, config.retina.scales - 1) *
+                      zoom_of(config.agent).to};
 }
 
 }  // namespace

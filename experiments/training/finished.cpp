@@ -81,6 +81,9 @@ std::string table_of_finished(const RunFolder& folder, const Config& config) {
                    value("test/stopped_error_high")},
          .looks = {value("test/looks"), value("test/looks_low"), value("test/looks_high")}}};
   }
+  if (const Metric zooms = "attention/zoom_by_glimpse"; summary.has(zooms.name()))
+    table.zooms =
+        summary.numbers(zooms, {1, static_cast<std::size_t>(config.agent.glimpse.num_glimpses)});
   return to_text(table);
 }
 

@@ -131,7 +131,7 @@ class Agent {
     return play_given(
         [&](int episodes, int) {
           return std::make_unique<GlimpseArrayEnvironment>(seen, model.canvas(), answer_spec(),
-                                                           episodes);
+                                                           episodes, model.look().location_size);
         },
         static_cast<int>(glimpses.shape(1)), sampling, seed, 0, 1, locations);
   }
@@ -318,6 +318,7 @@ void bind_agents(nb::module_& m) {
                      facts["handed"] = look.looks && look.retina && look.num_candidates == 0 &&
                                        model.config().model.context == "none" &&
                                        !model.answer().acts;
+                     facts["location_size"] = look.location_size;
                      facts["pictures"] = model.look().pictures;
                      facts["picture_side"] = model.look().picture_side;
                      facts["glimpse_size"] = task.retina ? task.retina->glimpse_size() : 0;

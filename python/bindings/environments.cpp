@@ -33,12 +33,13 @@ std::size_t size_t_of(int n) { return static_cast<std::size_t>(n); }
 std::uint8_t* bytes_of(Array<bool>& flags) { return reinterpret_cast<std::uint8_t*>(flags.data()); }
 
 // Output of step or reset as NumPy arrays of N rows. The observation is glimpses, locations and
-// steps; or, if flat, D + 3 numbers in a row per environment: glimpse, location, steps / T. The
+// steps; or, if flat, D + L + 1 numbers in a row per environment: glimpse, location, steps / T. The
 // facts are labels, boxes and on_target; without an axis for labels or boxes if there is only one.
 struct Seen {
   Seen(std::size_t n, const VectorEnvironment& environments, const RetinaConfig& retina, bool flat)
       : rows(static_cast<int>(n)),
         glimpse_size(environments.glimpse_size()),
+        location_size(environments.location_size()),
         num_glimpses(environments.rules().num_glimpses),
         flat(flat),
         steps(new_array<std::int64_t, 1>({n})),
@@ -46,10 +47,10 @@ struct Seen {
     const std::size_t d = size_t_of(glimpse_size), side = size_t_of(retina.patch_size);
     const std::size_t scales = size_t_of(retina.scales);
     if (flat) {
-      glimpses = new_array<float, 2>({n, d + 3});
+      glimpses = new_array<float, 2>({n, d + size_t_of(location_size) + 1});
     } else {
       glimpses = new_array<float, 5>({n, scales, d / (scales * side * side), side, side});
-      locations = new_array<float, 2>({n, 2});
+      locations = new_array<float, 2>({n, size_t_of(location_size)});
     }
     const std::size_t symbols = size_t_of(environments.answer_size());
     const std::size_t digits = size_t_of(environments.rules().num_boxes);
@@ -60,10 +61,10 @@ struct Seen {
   }
 
   VectorObservation memory() {
-    const int stride = flat ? glimpse_size + 3 : glimpse_size;
+    const int stride = flat ? flat_size() : glimpse_size;
     float* place = flat ? glimpses.data() + glimpse_size : locations.data();
     return {{glimpses.data(), rows, glimpse_size, stride},
-            {place, rows, 2, flat ? stride : 2},
+            {place, rows, location_size, flat ? stride : location_size},
             {steps.data(), steps.size()},
             {labels.data(), labels.size()},
             {boxes.data(), boxes.size()},
@@ -73,13 +74,15 @@ struct Seen {
   nb::tuple arrays() {
     const nb::tuple facts = nb::make_tuple(labels, boxes, on_target);
     if (!flat) return nb::make_tuple(nb::make_tuple(glimpses, locations, steps), facts);
-    float* last = glimpses.data() + glimpse_size + 2;
-    for (int i = 0; i < rows; ++i, last += glimpse_size + 3)
+    float* last = glimpses.data() + flat_size() - 1;
+    for (int i = 0; i < rows; ++i, last += flat_size())
       *last = static_cast<float>(steps.data()[i]) / static_cast<float>(num_glimpses);
     return nb::make_tuple(glimpses, facts);
   }
 
-  int rows, glimpse_size, num_glimpses;
+  int flat_size() const { return glimpse_size + location_size + 1; }
+
+  int rows, glimpse_size, location_size, num_glimpses;
   bool flat;
   Array<float> glimpses, locations;
   Array<std::int64_t> steps, labels, boxes;
@@ -126,14 +129,15 @@ class Environments {
   nb::tuple step(const nb::ndarray<const float, nb::ndim<2>, nb::c_contig>& locations,
                  const nb::ndarray<const std::int64_t, nb::c_contig>& answers,
                  const std::optional<nb::ndarray<const bool, nb::ndim<1>, nb::c_contig>>& halts) {
-    require_shape(locations.shape(0) == n() && locations.shape(1) == 2 &&
+    const int size = environments_.location_size();
+    require_shape(locations.shape(0) == n() && locations.shape(1) == size_t_of(size) &&
                   answers.size() == n() * size_t_of(environments_.answer_size()) &&
                   (!halts || halts->shape(0) == n()));
     Seen seen = new_rows(n());
     Array<double> rewards = new_array<double, 1>({n()});
     Array<bool> terminated = new_array<bool, 1>({n()});
     const VectorObservation memory = seen.memory();
-    VectorActions actions{.locations = {locations.data(), static_cast<int>(n()), 2, 2},
+    VectorActions actions{.locations = {locations.data(), static_cast<int>(n()), size, size},
                           .answers = {answers.data(), answers.size()},
                           .halts = {}};
     if (halts) actions.halts = {reinterpret_cast<const std::uint8_t*>(halts->data()), n()};
@@ -276,6 +280,8 @@ void bind_environments(nb::module_& m) {
                      return nb::make_tuple(config.retina.scales, self.world().spec.canvas.channels,
                                            config.retina.patch_size, config.retina.patch_size);
                    })
+      .def_prop_ro("location_size",
+                   [](const Environments& e) { return e.environments().location_size(); })
       .def_prop_ro("num_glimpses",
                    [](const Environments& e) { return e.environments().rules().num_glimpses; })
       .def_prop_ro("answer_size",

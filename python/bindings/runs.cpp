@@ -66,6 +66,13 @@ struct ToPython {
     ramp["over"] = field->over;
     return ramp;
   }
+  nb::object operator()(const LogRange* field) const {
+    if (field->is_point()) return nb::cast(field->from);
+    nb::dict range;
+    range["from"] = field->from;
+    range["to"] = field->to;
+    return range;
+  }
   nb::object operator()(const auto* field) const { return nb::cast(*field); }
 };
 

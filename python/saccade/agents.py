@@ -46,7 +46,8 @@ class Rollout(Mapping[str, np.ndarray]):
     """N episodes of T glimpses, with C classes. Also a mapping from array names to arrays.
 
     For points, grids and windows alike:
-      locations (N, T, 2): glimpse locations, (x, y) in [-1, 1]; for soft kinds the expectation
+      locations (N, T, 2): glimpse locations, (x, y) in [-1, 1]; for soft kinds the expectation;
+        of agents with a zoom (N, T, 3), (x, y, u), where u = 1 is the widest
       glimpses (N, T, scales, channels, patch, patch): the pixels, in [0, 1]; for soft kinds the
         weighted mean; None for agents that see the whole canvas
       probabilities (N, T, C): the classes or actions after each glimpse; for a sequence (N, J, C),
@@ -424,8 +425,8 @@ class Agent:
     def step(self, state: State, locations: Any = None, glimpses: Any = None) -> Look:
         """Takes the next glimpse and advances `state`.
 
-        locations: (N, 2) in [-1, 1]; by default the agent's own choice. Only for agents that look
-            at points.
+        locations: (N, 2) in [-1, 1], with a zoom (N, 3); by default the agent's own choice. Only
+            for agents that look at points.
         glimpses: (N, ...), numbers in [0, 1]. A state without images needs locations and glimpses.
 
         The episode is computed again from its beginning, so a state is nothing but its history.
@@ -523,7 +524,8 @@ class Agent:
         return np.ascontiguousarray(pixels.transpose(0, 3, 1, 2)), classes
 
     def _locations(self, locations: Any, size: int) -> np.ndarray:
-        return as_array("locations", locations, np.float32, (size, 2), low=-1.0, high=1.0)
+        shape = (size, self._facts["location_size"])
+        return as_array("locations", locations, np.float32, shape, low=-1.0, high=1.0)
 
     def _rollout(self, arrays: dict[str, np.ndarray], *, known: bool) -> Rollout:
         if "glimpses" in arrays:

@@ -28,8 +28,8 @@ class ActiveGlimpseVectorEnv(ap_gym.ActiveClassificationVectorEnv):  # type: ign
     """N environments whose answer is a class, with the interface of ap_gym's image classification.
 
     Observation: a dictionary of `glimpse` (N, patch, patch, scales * channels), `glimpse_pos`
-    (N, 2), the location of the glimpse, and `time_step` (N), from -1 at the first glimpse to 1 at
-    the end. The base reward is minus the price of glimpses. Arguments are those of
+    (N, 2), the location of the glimpse (with `zoom` (N, 3), as the action), and `time_step` (N),
+    from -1 at the first glimpse to 1 at the end. The base reward is minus the price of glimpses. Arguments are those of
     GlimpseVectorEnv, without `flat` and `halt`.
     """
 
@@ -52,7 +52,7 @@ class ActiveGlimpseVectorEnv(ap_gym.ActiveClassificationVectorEnv):  # type: ign
         super().__init__(
             self._envs.num_envs,
             len(self._envs.class_names),
-            spaces.Box(-1.0, 1.0, (2,), np.float32),
+            spaces.Box(-1.0, 1.0, (self._envs.location_size,), np.float32),
         )
         self.metadata = self._envs.metadata
         self.render_mode = self._envs.render_mode
@@ -60,7 +60,7 @@ class ActiveGlimpseVectorEnv(ap_gym.ActiveClassificationVectorEnv):  # type: ign
         self.single_observation_space = spaces.Dict(
             {
                 "glimpse": ap_gym.ImageSpace(side, side, scales * channels),
-                "glimpse_pos": spaces.Box(-1.0, 1.0, (2,), np.float32),
+                "glimpse_pos": spaces.Box(-1.0, 1.0, (self._envs.location_size,), np.float32),
                 "time_step": spaces.Box(-1.0, 1.0, (), np.float32),
             }
         )

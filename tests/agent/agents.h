@@ -15,7 +15,7 @@ struct NamedAgent {
 
 /// The agent of `base` with every way of looking: every kind of glimpse attention with every
 /// addressing, score, expectation and estimator that fits, with and without a context where one
-/// fits, and every kind of model. The losses of soft_grid are on.
+/// fits, every point with relative moves, and every kind of model. The losses of soft_grid are on.
 inline std::vector<NamedAgent> every_agent(AgentConfig base) {
   base.glimpse.temperature = {0.7, 0.7, 1.0};
   base.glimpse.entropy = 0.05;
@@ -73,6 +73,15 @@ inline std::vector<NamedAgent> every_agent(AgentConfig base) {
     config.model.context = "thumbnail";
     all.push_back({name + ", context", config});
   }
+  for (std::size_t i = 0, count = all.size(); i < count; ++i) {
+    auto [name, config] = all[i];
+    if (config.model.kind != "recurrent" || config.model.context != "none" ||
+        !find_glimpse_kind(config.glimpse.kind).has_moves)
+      continue;
+    config.glimpse.moves = "relative";
+    config.glimpse.max_step = 0.5;
+    all.push_back({name + ", relative", config});
+  }
   const auto add_filtered = [&](const std::string& kind, const std::string& expect) {
     AgentConfig config = base;
     config.model.glimpse_network = "conv";
@@ -86,6 +95,16 @@ inline std::vector<NamedAgent> every_agent(AgentConfig base) {
     add_filtered(kind, "none");
   add_filtered("soft_grid", "features");
   add_filtered("soft_grid", "pixels");  // which uses the filters to read and to score
+  return all;
+}
+
+/// The points of `base` with a zoom, for zoomed_environment.
+inline std::vector<NamedAgent> every_zoomed_agent(AgentConfig base) {
+  base.glimpse.zoom = kTinyZoom;
+  base.glimpse.zoom_std = {0.4, 0.4, 1.0};
+  std::vector<NamedAgent> all;
+  for (const NamedAgent& agent : every_agent(base))
+    if (!zoom_of(agent.config).is_point()) all.push_back({agent.name + ", zoom", agent.config});
   return all;
 }
 

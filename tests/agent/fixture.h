@@ -99,6 +99,9 @@ inline void set(bool& to, const std::string& value) { to = value == "1"; }
 inline void set(Ramp& to, const std::string& value) {
   to = {std::stod(value), std::stod(value), 1.0};
 }
+inline void set(LogRange& to, const std::string& value) {
+  to = {std::stod(value), std::stod(value.substr(value.find(' ')))};
+}
 inline void set(std::array<int, 2>& to, const std::string& value) {
   const std::size_t space = value.find(' ');
   to = {std::stoi(value), std::stoi(value.substr(space))};

@@ -98,6 +98,17 @@ inline std::unique_ptr<Environment> tiny_environment(int episodes, int rollouts)
   return std::make_unique<GlimpseEnvironment>(scenes, retina, episodes, rollouts);
 }
 
+/// A zoom on these scenes, and the scenes seen with it.
+constexpr LogRange kTinyZoom = {1.0, 2.5};
+
+inline std::unique_ptr<Environment> zoomed_environment(int episodes, int rollouts) {
+  const SceneConfig scene{
+      .kind = "cluttered", .canvas = {12, 12}, .num_distractors = 2, .distractor_size = 3};
+  const SceneMaker scenes(scene, {}, tiny_digits(), DigitOrder::shuffled, 7);
+  const Retina retina({.patch_size = 3, .scales = 2}, 12, 12, 1, kTinyZoom);
+  return std::make_unique<GlimpseEnvironment>(scenes, retina, episodes, rollouts);
+}
+
 /// Fills every parameter with N(0, deviation^2), including those initialised to zero.
 inline void randomize(std::span<float> block, const ParameterLayout& layout, float deviation,
                       std::uint32_t seed) {

@@ -39,6 +39,20 @@ TEST_CASE("the settings of every part of an agent are checked") {
         }).starts_with("training.final_learning_rate: 1 is above"));
 }
 
+TEST_CASE("relative moves are of points") {
+  for (const std::string& kind : glimpse_kinds()) {
+    CAPTURE(kind);
+    const bool many = kind == "hard_categorical" || kind == "soft_grid" || kind == "soft_gaussian";
+    CHECK(fault([&](AgentConfig& c) {
+            c.glimpse.kind = kind;
+            c.glimpse.moves = "relative";
+          }) == (many ? "attention.glimpse.moves: relative with attention.glimpse.kind: " + kind +
+                            ", which looks at a grid or a window; allowed: absolute, or a kind "
+                            "that looks at points"
+                      : "nothing thrown"));
+  }
+}
+
 TEST_CASE("a glimpse score that compares the state with features needs matching settings") {
   for (const std::string& score : score_kinds()) {
     CAPTURE(score);

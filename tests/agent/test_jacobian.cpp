@@ -31,16 +31,16 @@ class FloatEnvironment final : public Environment {
   AnswerKind answer_kind() const override { return kind_; }
   int max_symbols() const override { return kind_ == AnswerKind::sequence ? kSymbols : 0; }
   std::span<const SceneFacts> facts() const override { return facts_; }
-  void look_backward(std::span<float> dcanvas, float x, float y,
+  void look_backward(std::span<float> dcanvas, const float* location,
                      std::span<const float> dglimpse) const override {
     Retina({.patch_size = kPatch, .scales = 2}, kSide, kSide, 1)
-        .look_backward(dcanvas, x, y, dglimpse);
+        .look_backward(dcanvas, location[0], location[1], dglimpse);
   }
 
-  void look_smoothly_backward(std::span<float> dcanvas, float x, float y,
+  void look_smoothly_backward(std::span<float> dcanvas, const float* location,
                               std::span<const float> dglimpse) const override {
     Retina({.patch_size = kPatch, .scales = 2}, kSide, kSide, 1)
-        .look_smoothly_backward(dcanvas, x, y, dglimpse);
+        .look_smoothly_backward(dcanvas, location[0], location[1], dglimpse);
   }
 
   Tensor<2> canvases;

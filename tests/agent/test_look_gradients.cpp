@@ -64,6 +64,37 @@ TEST_CASE("looks: the gradient is the slope in colour, on a canvas that is not s
   }
 }
 
+TEST_CASE("looks: the gradient is the slope for every point with a zoom, and every first glimpse") {
+  std::size_t points = 0;
+  for (const auto& [name, agent] : every_zoomed_agent(busy_config("gru")))
+    for (const std::string& first : first_glimpses()) {
+      AgentConfig config = agent;
+      config.glimpse.first = first;
+      config.glimpse.learn_std = find_glimpse_kind(config.glimpse.kind).has_std;
+      CAPTURE(name);
+      CAPTURE(first);
+      check_slopes(config, kTinySpec, zoomed_environment);
+      points += 1;
+    }
+  CHECK(points >= 8 * first_glimpses().size());
+}
+
+TEST_CASE("looks: a zoom receives gradient from whatever its location does") {
+  for (const auto& [name, agent] : every_zoomed_agent(busy_config("gru"))) {
+    if (find_glimpse_kind(agent.glimpse.kind).learning == GlimpseKind::Learning::none) continue;
+    CAPTURE(name);
+    AgentConfig config = agent;
+    config.glimpse.first = "learned";
+    const Played played(config, kTinySpec, zoomed_environment);
+    for (const Parameter& p : played.model.layout().parameters()) {
+      if (p.name != "locator.mean.bias" && p.name != "locator.first") continue;
+      CAPTURE(p.name);
+      REQUIRE(p.cols == 3);
+      for (const float g : values_of(flat(played.gradient), p)) CHECK(g != 0.0F);
+    }
+  }
+}
+
 // A point that is sampled and learned, if at all, by its score alone.
 bool is_plain_point(const AgentConfig& config) {
   const GlimpseKind& kind = find_glimpse_kind(config.glimpse.kind);

@@ -48,7 +48,10 @@ ObservationSpec spec_of(const Fixture& fixture) {
 class ReplayEnvironment final : public Environment {
  public:
   explicit ReplayEnvironment(const Fixture& fixture)
-      : fixture_(fixture), spec_(spec_of(fixture)), facts_(fixture.size("probability", 1)) {
+      : fixture_(fixture),
+        spec_(spec_of(fixture)),
+        zoom_(zoom_of(config_of(fixture))),
+        facts_(fixture.size("probability", 1)) {
     for (std::size_t b = 0; b < facts_.size(); ++b) {
       if (fixture.has("label")) facts_[b].label = static_cast<int>(fixture["label"][b]);
       if (fixture.has("length")) facts_[b].length = static_cast<int>(fixture["length"][b]);
@@ -65,6 +68,7 @@ class ReplayEnvironment final : public Environment {
   }
   int episodes() const override { return static_cast<int>(facts_.size()); }
   int glimpse_size() const override { return spec_.glimpse_size; }
+  int location_size() const override { return zoom_.is_point() ? 2 : 3; }
   int num_classes() const override { return spec_.num_classes; }
   CanvasSize canvas() const override { return spec_.canvas; }
   AnswerKind answer_kind() const override { return spec_.answer; }
@@ -91,7 +95,8 @@ class ReplayEnvironment final : public Environment {
   void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) override {
     const auto [channels, rows, cols] = spec_.canvas;
     const int scales = std::stoi(fixture_.metadata().at("sight.scales"));
-    const Retina retina({.patch_size = spec_.patch_size, .scales = scales}, rows, cols, channels);
+    const Retina retina({.patch_size = spec_.patch_size, .scales = scales}, rows, cols, channels,
+                        zoom_);
     const ConstMatrix canvases = fixture_.matrix("canvas");
     const int moment = std::min(acts_, canvases.rows / episodes() - 1);
     std::vector<std::uint8_t> bytes(canvases.cols);
@@ -101,8 +106,11 @@ class ReplayEnvironment final : public Environment {
       for (std::size_t i = 0; i < bytes.size(); ++i)
         bytes[i] = static_cast<std::uint8_t>(std::lround(255.0F * pixels[i]));
       retina.prepare(bytes, prepared);
-      retina.look_smoothly(prepared, locations(b, 0), locations(b, 1), glimpses.row(b),
-                           slopes.row(b));
+      if (retina.zooms())
+        retina.look_zoomed(prepared, locations.row(b), glimpses.row(b), slopes.row(b));
+      else
+        retina.look_smoothly(prepared, locations(b, 0), locations(b, 1), glimpses.row(b),
+                             slopes.row(b));
     }
   }
   void observe_canvases(Matrix canvases) override { copy(canvases, fixture_.matrix("canvas")); }
@@ -122,6 +130,7 @@ class ReplayEnvironment final : public Environment {
 
   const Fixture& fixture_;
   ObservationSpec spec_;
+  LogRange zoom_;
   std::vector<SceneFacts> facts_;
   int looks_ = 0, acts_ = 0;
 };
@@ -203,7 +212,8 @@ std::string kind_of_look(AgentConfig config) {
   const GlimpseConfig& glimpse = config.glimpse;
   const bool content = glimpse.addressing == "content";
   return glimpse.kind + " " + glimpse.addressing + " " + (content ? glimpse.score : "") + " " +
-         glimpse.expect + " " + config.model.context + " " + config.model.glimpse_network;
+         glimpse.expect + " " + config.model.context + " " + config.model.glimpse_network + " " +
+         glimpse.moves;
 }
 
 bool is_learned(const AgentConfig& config) {

@@ -379,5 +379,69 @@ TEST_CASE("entropy is the mean negative log-probability") {
   }
 }
 
+// Samples (B, 3) of glimpse t with a zoom, of mean 0.4.
+GuardedMatrix zoomed_sample(Policy policy, int t, int episodes, float zoom_std) {
+  PolicySituation situation(episodes);
+  GuardedMatrix mean(episodes, 3), samples(episodes, 3);
+  mean.fill(0.4F);
+  samples.fill(std::numeric_limits<float>::quiet_NaN());
+  policy(samples.view(), {.t = t,
+                          .num_glimpses = 3,
+                          .mean = mean.view(),
+                          .std = 0.1F,
+                          .zoom_std = zoom_std,
+                          .target = situation.target.view(),
+                          .streams = situation.streams});
+  return samples;
+}
+
+TEST_CASE("zoom: the Gaussian has its own deviation, and random is uniform") {
+  constexpr int kEpisodes = 20000;
+  const auto of = [](const GuardedMatrix& samples) {
+    std::vector<double> zooms;
+    for (int b = 0; b < kEpisodes; ++b) zooms.push_back(samples(b, 2));
+    return zooms;
+  };
+  const std::vector<double> gaussian =
+      of(zoomed_sample(find_policy("hard_gaussian"), 1, kEpisodes, 0.3F));
+  CHECK(std::abs(mean_deviate(gaussian, 0.4, 0.3 * 0.3)) < 5);
+  double squares = 0.0;
+  for (const double u : gaussian) squares += (u - 0.4) * (u - 0.4) / kEpisodes;
+  CHECK(squares == doctest::Approx(0.09).epsilon(0.05));
+  const std::vector<double> random = of(zoomed_sample(find_policy("random"), 1, kEpisodes, 0.3F));
+  CHECK(std::abs(mean_deviate(random, 0.0, 1.0 / 3.0)) < 5);
+  CHECK(std::ranges::max(random) > 0.99);
+  CHECK(std::ranges::min(random) < -0.99);
+  CHECK(zoomed_sample(find_policy("hard_gaussian"), 1, 2, 0.0F)(1, 2) == 0.4F);
+}
+
+TEST_CASE("zoom: scan is always wide, center and oracle only in the first look") {
+  for (int t = 0; t < 3; ++t) {
+    const float approaching = t == 0 ? 1.0F : -1.0F;
+    for (const Policy policy :
+         {find_policy("center"), find_policy("oracle"), find_first_glimpse("center")})
+      CHECK(zoomed_sample(policy, t, 2, 0.3F)(1, 2) == approaching);
+    CHECK(zoomed_sample(find_policy("scan"), t, 2, 0.3F)(1, 2) == 1.0F);
+  }
+}
+
+TEST_CASE("zoom: log-probability and entropy are those of a Gaussian on the line") {
+  RandomStream stream(4, Purpose::scene, 0, 0);
+  for (const float std : {0.05F, 0.3F, 2.0F}) {
+    const float mean = stream.uniform(-1.0F, 1.0F), sample = mean + 2.0F * std * stream.normal();
+    const auto naive = [&](double mu) {
+      return -0.5 * std::pow((sample - mu) / std, 2) -
+             0.5 * std::log(2.0 * std::numbers::pi * std * std);
+    };
+    CHECK(zoom_log_probability_forward(sample, mean, std) ==
+          doctest::Approx(naive(mean)).epsilon(1e-5));
+    CHECK(zoom_log_probability_backward(sample, mean, std, -0.7F) ==
+          doctest::Approx(-0.7 * (naive(mean + 1e-6) - naive(mean - 1e-6)) / 2e-6).epsilon(1e-4));
+    CHECK(zoom_entropy(std) ==
+          doctest::Approx(0.5 * std::log(2.0 * std::numbers::pi * std::numbers::e * std * std))
+              .epsilon(1e-5));
+  }
+}
+
 }  // namespace
 }  // namespace saccade

@@ -21,13 +21,16 @@ namespace saccade {
 using MakeEnvironment = std::function<std::unique_ptr<Environment>()>;
 
 /// Locations (B, 2) uniform in [-1, 1].
-inline GuardedMatrix random_locations(int episodes, std::uint32_t look) {
-  GuardedMatrix locations(episodes, 2);
+inline GuardedMatrix random_locations(int episodes, std::uint32_t look, int size = 2) {
+  GuardedMatrix locations(episodes, size);
   for (int b = 0; b < episodes; ++b) {
     RandomStream stream(1, Purpose::policy_noise, look, static_cast<std::uint32_t>(b));
-    for (int axis = 0; axis < 2; ++axis) locations(b, axis) = stream.uniform(-1.0F, 1.0F);
+    for (int axis = 0; axis < size; ++axis) locations(b, axis) = stream.uniform(-1.0F, 1.0F);
   }
   return locations;
+}
+inline GuardedMatrix random_locations(const Environment& environment, std::uint32_t look) {
+  return random_locations(environment.episodes(), look, environment.location_size());
 }
 
 /// K places shared by all episodes, including the corners and the centre: (K, 2).
@@ -52,12 +55,13 @@ inline GuardedMatrix look_at(Environment& environment, const GuardedMatrix& loca
 /// completely, and nothing outside.
 inline GuardedMatrix look_smoothly(Environment& environment, const GuardedMatrix& locations) {
   const int episodes = environment.episodes(), size = environment.glimpse_size();
-  GuardedMatrix glimpses(episodes, size), slopes(episodes, 2 * size);
+  const int slope_count = environment.location_size() * size;
+  GuardedMatrix glimpses(episodes, size), slopes(episodes, slope_count);
   glimpses.fill(std::numeric_limits<float>::quiet_NaN());
   slopes.fill(std::numeric_limits<float>::quiet_NaN());
   environment.look_smoothly(locations.view(), glimpses.view(), slopes.view());
   for (int b = 0; b < episodes; ++b)
-    for (int i = 0; i < 2 * size; ++i) CHECK(std::isfinite(slopes(b, i)));
+    for (int i = 0; i < slope_count; ++i) CHECK(std::isfinite(slopes(b, i)));
   return glimpses;
 }
 
@@ -83,7 +87,7 @@ inline GuardedMatrix view_of(Environment& environment) {
 /// not available.
 inline GuardedMatrix observe(Environment& environment, std::uint32_t t) {
   if (environment.glimpse_size() == 0) return view_of(environment);
-  return look_at(environment, random_locations(environment.episodes(), t));
+  return look_at(environment, random_locations(environment, t));
 }
 
 /// Returns rewards (B) of a call with (answers, rewards); checks that every element is written and

@@ -16,6 +16,7 @@ namespace saccade {
 struct Case {
   RetinaConfig config;
   int rows, cols, channels;
+  LogRange zoom = {};
 };
 
 inline std::vector<std::uint8_t> random_canvas(const Case& c, RandomStream& stream) {
@@ -27,7 +28,7 @@ inline std::vector<std::uint8_t> random_canvas(const Case& c, RandomStream& stre
 /// The retina with a prepared canvas.
 struct Eye {
   Eye(const Case& c, const std::vector<std::uint8_t>& canvas)
-      : retina(c.config, c.rows, c.cols, c.channels), prepared(retina.prepared_size()) {
+      : retina(c.config, c.rows, c.cols, c.channels, c.zoom), prepared(retina.prepared_size()) {
     retina.prepare(canvas, prepared);
   }
   std::vector<float> look(float x, float y) const {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include <limits>
 #include <stdexcept>
 #include <vector>
@@ -24,20 +26,24 @@ inline std::vector<float> observe_one(Environment& environment, int episode, std
 inline void check_single_looks(const MakeEnvironment& make) {
   const auto environment = make();
   const int episodes = environment->episodes(), size = environment->glimpse_size();
-  const GuardedMatrix locations = random_locations(episodes, 0);
+  const GuardedMatrix locations = random_locations(*environment, 0);
   GuardedMatrix glimpses(episodes, size);
-  const auto look = [&](int b, float x, float y) {
-    environment->look(b, x, y, {glimpses.view().row(b), static_cast<std::size_t>(size)});
+  const auto look = [&](int b, const float* location) {
+    environment->look(b, location, {glimpses.view().row(b), static_cast<std::size_t>(size)});
   };
-  CHECK_THROWS_AS(look(0, 0.0F, 0.0F), std::logic_error);
+  std::array<float, 3> centre = {};
+  CHECK_THROWS_AS(look(0, centre.data()), std::logic_error);
   environment->reset(5);
   const GuardedMatrix all = look_at(*environment, locations);
   glimpses.fill(std::numeric_limits<float>::quiet_NaN());
-  for (int b = episodes - 1; b >= 0; --b) look(b, locations(b, 0), locations(b, 1));
+  for (int b = episodes - 1; b >= 0; --b) look(b, locations.view().row(b));
   CHECK(glimpses == all);
   for (const float bad : {1.1F, -1.1F, std::numeric_limits<float>::quiet_NaN()}) {
-    CHECK_THROWS_AS(look(0, bad, 0.0F), std::out_of_range);
-    CHECK_THROWS_AS(look(0, 0.0F, bad), std::out_of_range);
+    for (int axis = 0; axis < environment->location_size(); ++axis) {
+      std::array<float, 3> outside = {};
+      outside[axis] = bad;
+      CHECK_THROWS_AS(look(0, outside.data()), std::out_of_range);
+    }
   }
   CHECK(glimpses == all);
 }
@@ -78,9 +84,9 @@ inline void check_restarts(const MakeEnvironment& make) {
     fresh->reset(scene);
     for (std::uint32_t t = 0; t < 3; ++t) {
       // The first episode of `fresh`, with the look of the last one of the others.
-      const GuardedMatrix locations = random_locations(episodes, t);
+      const GuardedMatrix locations = random_locations(*environment, t);
       std::vector<float> seen(environment->glimpse_size());
-      fresh->look(0, locations(last, 0), locations(last, 1), seen);
+      fresh->look(0, locations.view().row(last), seen);
       CHECK(observe_one(*environment, last, t) == seen);
       for (int b = 0; b < last; ++b)
         CHECK(observe_one(*environment, b, t) == observe_one(*twin, b, t));

@@ -77,6 +77,38 @@ TEST_CASE("a file sets the keys it names, and overrides are applied in order") {
         Ramp{1.0, 2.0, 1.0});
 }
 
+TEST_CASE("a zoom is one number, or a range that does not go down") {
+  const auto zoom = [](const std::string& value) {
+    return parse("attention: {glimpse: {zoom: " + value + "}}").agent.glimpse.zoom;
+  };
+  CHECK(Config{}.agent.glimpse.zoom == LogRange{1.0, 1.0});
+  CHECK(zoom("1") == LogRange{1.0, 1.0});
+  CHECK(zoom("{from: 1, to: 4}") == LogRange{1.0, 4.0});
+  const std::string allowed =
+      "a number >= 1 and <= 2048, or {from, to}: two such numbers, from <= to";
+  const auto message = [](const std::string& value) {
+    return override_message("attention.glimpse.zoom=" + value);
+  };
+  check_starts(
+      message("{from: 0.5, to: 4}"),
+      "override 'attention.glimpse.zoom={from: 0.5, to: 4}': attention.glimpse.zoom: '0.5' "
+      "is out of range; allowed: " +
+          allowed);
+  check_starts(message("{from: 4, to: 2}"),
+               "override 'attention.glimpse.zoom={from: 4, to: 2}': attention.glimpse.zoom: from 4 "
+               "to 2 goes down; allowed: " +
+                   allowed);
+  check_starts(message("{from: 4}"),
+               "override 'attention.glimpse.zoom={from: 4}': attention.glimpse.zoom: a section "
+               "without 'to'; allowed: " +
+                   allowed);
+  check_starts(
+      message("{from: 1, to: 4, over: 1}"),
+      "override 'attention.glimpse.zoom={from: 1, to: 4, over: 1}': attention.glimpse.zoom: "
+      "'over' is unknown or repeated; allowed: " +
+          allowed);
+}
+
 TEST_CASE("a pixel scale is one number, or one per channel") {
   const Config one = parse("data: {mean: 0.13, deviation: 0.31}");
   CHECK(one.pixels.mean == std::vector<double>{0.13});

@@ -454,6 +454,21 @@ TEST_CASE("the controls look where they should") {
   check_equal(random, tiny.evaluate(2000, 1, {.policy = find_policy("random")}));
 }
 
+TEST_CASE("the zoom of each look is counted, and its boxes cover as much") {
+  const TinyTask tiny({"attention.glimpse.zoom={from: 1, to: 2}"});
+  const Evaluation center = tiny.evaluate(100, 2, {.policy = find_policy("center")});
+  REQUIRE(center.zoom_by_glimpse.size() == 3);
+  CHECK(center.zoom_by_glimpse[0] == doctest::Approx(2.0));
+  CHECK(center.zoom_by_glimpse[1] == doctest::Approx(1.0));
+  CHECK(center.zoom_by_glimpse[2] == doctest::Approx(1.0));
+  const Evaluation random = tiny.evaluate(2000, 2, {.policy = find_policy("random")});
+  for (const double zoom : random.zoom_by_glimpse)  // log-uniform
+    CHECK(zoom == doctest::Approx(1.0 / std::log(2.0)).epsilon(0.02));
+  const Evaluation close = TinyTask().evaluate(100, 2, {.policy = find_policy("center")});
+  CHECK(center.coverage > close.coverage);
+  CHECK(close.zoom_by_glimpse == std::vector<double>(3, 1.0));
+}
+
 TEST_CASE("the border is at 0.98 and beyond, and looks are counted by glimpse") {
   const Policy policy = [](Matrix samples, const LookRequest& request) {
     for (int b = 0; b < samples.rows; ++b) {

@@ -10,6 +10,7 @@
 #include "agent/looking/context_network.h"
 #include "agent/looking/location_estimator.h"
 #include "agent/model/model.h"
+#include "attention/moves.h"
 #include "env/task_kinds.h"
 #include "experiments/analysis/bench.h"
 #include "experiments/analysis/evaluate.h"
@@ -43,6 +44,7 @@ std::vector<Kind> every_kind() {
   for (const std::string& kind : hidden_kinds()) add("attention.hidden.kind", kind);
   for (const std::string& kind : input_kinds()) add("attention.input.kind", kind);
   for (const std::string& kind : location_estimators()) add("reinforce.estimator", kind);
+  for (const std::string& kind : move_kinds()) add("attention.glimpse.moves", kind);
   for (const std::string& kind : contexts()) {
     add("model.context", kind);
     kinds.back().overrides.push_back("model.context_size=13");

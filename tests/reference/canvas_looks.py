@@ -7,7 +7,7 @@ import torch
 from torch.nn.functional import grid_sample, relu, softmax
 
 from cores import linear, linear_shapes
-from fixture import normal, pixels, uniform
+from fixture import normal, pixels, real, uniform
 from looks import Looking, Point, shrunk, size_of_glimpse
 
 
@@ -58,11 +58,13 @@ class Window(CanvasLooking):
 class SmoothPoint(CanvasLooking, Point):
     """The retina between pixels: bilinear (Jaderberg et al. 2015) at the finest scale, and at the
     coarser ones the mean over a box with real edges. The canvas moves where the agent acts. A
-    Gaussian is derived through its sample, l = mu + std epsilon."""
+    Gaussian is derived through its sample, l = mu + std epsilon, unless it learns by its score
+    alone: then only relative moves look between pixels."""
 
     def __init__(self, s):
         super().__init__(s)
-        self.soft = s["reinforce.estimator"] != "both"
+        self.by_score = self.learned and s["reinforce.estimator"] == "score"
+        self.soft = not self.by_score and s["reinforce.estimator"] != "both"
         if self.soft:
             self.first_action = None
         self.glimpse_size = size_of_glimpse(s, None)
@@ -73,7 +75,7 @@ class SmoothPoint(CanvasLooking, Point):
         canvas = {"canvas": self.canvas if moves else self.canvas[0]}
         if not self.learned:
             return canvas
-        self.action = normal(self.steps, batch, 2, scale=0.7)
+        self.action = normal(self.steps, batch, self.location_size, scale=0.7)
         return canvas | {"action": self.action}
 
     def begin(self, p):
@@ -93,7 +95,27 @@ class SmoothPoint(CanvasLooking, Point):
         pixel = torch.arange(size) * 1.0
         return (torch.minimum(right, pixel + 1) - torch.maximum(left, pixel)).clamp(0) / zoom
 
+    def see_zoomed(self, images, location):
+        """The mean over boxes whose side is part of the location, so that it is derived by it."""
+        low, high = self.s["attention.glimpse.zoom"]
+        closest = (low * (high / low) ** ((1 + location[:, 2]) / 2))[:, None]
+        patch, scales = self.s["sight.patch"], []
+        for scale in range(self.s["sight.scales"]):
+            side = closest * 2 ** scale  # (B, 1)
+            shares = []
+            for axis, pixels in enumerate([self.s["sight.cols"], self.s["sight.rows"]]):
+                start = (location[:, axis, None] + 1) / 2 * pixels - patch / 2 * side
+                left = (start + torch.arange(patch) * side)[..., None]
+                right = left + side[..., None]
+                pixel = torch.arange(pixels) * 1.0
+                overlap = torch.minimum(right, pixel + 1) - torch.maximum(left, pixel)
+                shares.append(overlap.clamp(0) / side[..., None])
+            scales.append(torch.einsum("biy,bcyx,bjx->bcij", shares[1], images, shares[0]))
+        return torch.stack(scales, 1).flatten(1)
+
     def see(self, images, location):
+        if self.zooms:
+            return self.see_zoomed(images, location)
         rows, cols = self.s["sight.rows"], self.s["sight.cols"]
         x, y = (2 * self.centres(location, axis, 1) / side - 1
                 for axis, side in enumerate([cols, rows]))
@@ -106,14 +128,28 @@ class SmoothPoint(CanvasLooking, Point):
             scales.append(torch.einsum("biy,bcyx,bjx->bcij", high, images, wide))
         return torch.stack(scales, 1).flatten(1)
 
+    def moved(self, t, action):
+        """The location that an action leads to."""
+        if self.s["attention.glimpse.moves"] == "absolute":
+            return action.clamp(-1, 1)
+        sides = torch.tensor([self.s["sight.cols"], self.s["sight.rows"]])
+        reach = 1.0 - self.s["sight.patch"] / real(sides)
+        if t == 0:
+            return reach * action.clamp(-1, 1)
+        step = action / torch.linalg.vector_norm(action, dim=1, keepdim=True).clamp(min=1.0)
+        place = self.locations[-1] + self.s["attention.glimpse.max_step"] * step
+        return torch.maximum(torch.minimum(place, reach), -reach)
+
     def look(self, p, t, h):
-        location = self.mean(p, t, h)
-        self.decisions.append(location)
+        action = self.mean(p, t, h)
+        self.decisions.append(action)
         if self.learned:
             self.count_entropy(h)
-            noise = ((self.action[t] - location) / self.std).detach()
-            drawn = t > 0 or self.first_learned
-            location = (location + self.std * noise if drawn else self.action[t]).clamp(-1, 1)
+            std = self.deviations()
+            noise = ((self.action[t] - action) / std).detach()
+            drawn = not self.by_score and (t > 0 or self.first_learned)
+            action = action + std * noise if drawn else self.action[t]
+        location = self.moved(t, action)
         self.locations.append(location)
         images = self.canvas[t % len(self.canvas)].view(-1, *self.size_of_canvas())
         return self.feature(p, self.see(images, location), location)

@@ -22,7 +22,8 @@ UNSAID = {
     "attention.glimpse.expect": "none", "attention.glimpse.size": (0, 0),
     "attention.glimpse.order": "rows", "attention.glimpse.first": "random",
     "attention.glimpse.temperature": 1.0, "attention.glimpse.entropy": 0.0,
-    "attention.glimpse.detach_state": False,
+    "attention.glimpse.detach_state": False, "attention.glimpse.moves": "absolute",
+    "attention.glimpse.max_step": 0.2, "attention.glimpse.zoom": (1.0, 1.0),
     "attention.glimpse.coverage": 0.0, "attention.glimpse.row_penalty": 0.0,
     "attention.input.kind": "none", "attention.input.alpha": 1.0,
     "attention.input.learn_alpha": False, "attention.input.gain": 1.0,
@@ -69,7 +70,7 @@ FAMILIES = {
 def make_looking(s):
     if s["model.kind"] != "recurrent":
         return Canvas(s)
-    if s["reinforce.estimator"] != "score":
+    if s["reinforce.estimator"] != "score" or s["attention.glimpse.moves"] == "relative":
         return SmoothPoint(s)
     return FAMILIES.get(s["attention.glimpse.kind"], Point)(s)
 

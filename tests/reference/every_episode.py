@@ -71,6 +71,7 @@ def grid_episodes():
 
 
 SMOOTH = {"sight.patch": 2, "sight.scales": 3}
+RELATIVE = {"attention.glimpse.moves": "relative", "attention.glimpse.max_step": 0.5}
 WHOLE = {"attention.glimpse.kind": "whole", "attention.glimpse.size": (5, 3)}
 
 
@@ -92,12 +93,42 @@ def canvas_episodes():
                                     "attention.glimpse.learn_std": True},
         "both": SMOOTH | {"reinforce.estimator": "both", "reinforce.reward": "probability",
                           "attention.glimpse.learn_std": True},
+        "relative": SMOOTH | RELATIVE | {"attention.glimpse.first": "learned",
+                                         "reinforce.reward": "probability"},
+        "relative_both": SMOOTH | RELATIVE | {"reinforce.estimator": "both",
+                                              "training.step_loss": 0.3,
+                                              "attention.glimpse.learn_std": True},
+        "relative_pathwise": two | SMOOTH | RELATIVE | {"reinforce.estimator": "pathwise",
+                                                        "attention.glimpse.first": "learned"},
+        "relative_soft_point": two | SMOOTH | RELATIVE | {
+            "attention.glimpse.kind": "soft_point", "attention.glimpse.first": "learned",
+            "training.step_loss": 0.3},
+        "relative_soft_point_detached": SMOOTH | RELATIVE | {
+            "attention.glimpse.kind": "soft_point", "attention.glimpse.first": "center",
+            "attention.glimpse.detach_state": True},
         "whole_rows": WHOLE | two | {"training.step_loss": 0.3},
         "whole_at_once": WHOLE | two | {"attention.glimpse.order": "at_once"},
         "whole_unshrunk": {"attention.glimpse.kind": "whole"},
         "mlp": {"model.kind": "mlp", "model.canvas_hidden": 4},
         "cnn": two | {"model.kind": "cnn", "model.channels": (2, 3), "model.kernel_size": 3},
     }
+
+
+def zoom_episodes():
+    """A third number of every point: sampled, derived, both, and of a control."""
+    zoom = {"attention.glimpse.zoom": (1.0, 2.5), "attention.glimpse.zoom_std": 0.3}
+    learned = {"attention.glimpse.first": "learned"}
+    two = {"sight.patch": 2, "sight.scales": 2}
+    return {name: own | zoom for name, own in {
+        "zoom_hard": learned | {"attention.glimpse.learn_std": True, "reinforce.reward": "gain"},
+        "zoom_random_first": {"model.core": "gru"},
+        "zoom_soft_point": learned | two | {"attention.glimpse.kind": "soft_point",
+                                            "sight.channels": 2},
+        "zoom_pathwise": learned | two | {"reinforce.estimator": "pathwise",
+                                          "attention.glimpse.learn_std": True},
+        "zoom_both": two | {"reinforce.estimator": "both", "reinforce.reward": "probability"},
+        "zoom_control": {"attention.glimpse.kind": "scan"},
+    }.items()}
 
 
 def context_episodes():
@@ -202,5 +233,6 @@ def action_episodes():
 
 
 def every_episode():
-    return (point_episodes() | grid_episodes() | canvas_episodes() | context_episodes()
+    return (point_episodes() | zoom_episodes() | grid_episodes() | canvas_episodes()
+            | context_episodes()
             | filter_episodes() | hidden_episodes() | sequence_episodes() | action_episodes())

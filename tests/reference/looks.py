@@ -22,8 +22,9 @@ from fixture import normal, real, uniform
 from reads import score, score_shapes
 
 
-def glimpse_shapes(glimpse, what, where, features):
-    return (linear_shapes("glimpse.what", glimpse, what) | linear_shapes("glimpse.where", 2, where)
+def glimpse_shapes(glimpse, what, where, features, location=2):
+    return (linear_shapes("glimpse.what", glimpse, what)
+            | linear_shapes("glimpse.where", location, where)
             | linear_shapes("glimpse.joint", what + where, features))
 
 
@@ -73,6 +74,7 @@ def size_of_glimpse(s, otherwise):
 
 class Looking:
     glimpse_size = 0
+    location_size = 2    # (x, y), or with a zoom (x, y, u)
     first_action = None  # the first look that REINFORCE learns; None: no look is learned so
 
     def __init__(self, s):
@@ -139,7 +141,7 @@ class Looking:
             positions = ((self.side() - kernel) // s["model.glimpse_stride"] + 1) ** 2
             size = scales * positions * filters
         return shapes | glimpse_shapes(size, s["model.glimpse_hidden"], s["model.location_hidden"],
-                                       self.features)
+                                       self.features, self.location_size)
 
     def feature(self, p, glimpse, location):
         """Of glimpses (.., D): through the filters, where there are any."""
@@ -162,22 +164,25 @@ class Point(Looking):
     def __init__(self, s):
         super().__init__(s)
         self.glimpse_size = size_of_glimpse(s, self.glimpse_size)
+        low, high = s["attention.glimpse.zoom"]
+        self.zooms = low < high
+        self.location_size = 3 if self.zooms else 2
         self.learned = s["attention.glimpse.kind"] == "hard_gaussian"
         self.first_learned = s["attention.glimpse.first"] == "learned"
         if self.learned:
             self.first_action = 0 if self.first_learned else 1
 
     def shapes(self):
-        shapes = self.network_shapes() | self.place_shapes("mean", 2)
+        shapes = self.network_shapes() | self.place_shapes("mean", self.location_size)
         if self.first_learned and not self.has_context():
-            shapes["locator.first"] = (1, 2)
+            shapes["locator.first"] = (1, self.location_size)
         if self.s["attention.glimpse.learn_std"]:
             shapes["locator.log_std"] = (1, 1)
         return shapes
 
     def world(self, batch):
         self.glimpse = uniform(self.steps, batch, self.glimpse_size)
-        self.action = normal(self.steps, batch, 2, scale=0.7)
+        self.action = normal(self.steps, batch, self.location_size, scale=0.7)
         return {"glimpse": self.glimpse, "action": self.action} | self.show_context(batch)
 
     def begin(self, p):
@@ -185,14 +190,24 @@ class Point(Looking):
         self.std = (p["locator.log_std"].exp() if learned
                     else torch.tensor(self.s["attention.glimpse.std"]))
 
+    def deviations(self):
+        """Of each number of a location: the zoom has its own."""
+        if not self.zooms:
+            return self.std
+        zoom = torch.tensor([self.s["attention.glimpse.zoom_std"]])
+        return torch.cat([self.std.reshape(1).expand(2), zoom])
+
     def mean(self, p, t, h):
         if t > 0 or (self.first_learned and self.has_context()):
             return torch.tanh(self.place(p, "mean", h))
-        first = p["locator.first"] if self.first_learned else torch.zeros(1, 2)
-        return torch.tanh(first).expand(len(h), 2)
+        first = p["locator.first"] if self.first_learned else torch.zeros(1, self.location_size)
+        return torch.tanh(first).expand(len(h), self.location_size)
 
     def entropy_of_a_look(self):
-        return Normal(0.0, self.std).entropy().sum() * 2
+        of_place = Normal(0.0, self.std).entropy().sum() * 2
+        if not self.zooms:
+            return of_place
+        return of_place + Normal(0.0, self.s["attention.glimpse.zoom_std"]).entropy()
 
     def count_entropy(self, h):
         self.entropy += self.entropy_of_a_look() * len(h) / self.steps
@@ -207,7 +222,7 @@ class Point(Looking):
     def losses(self, p, h, advantages):
         reinforce = 0.0
         for t in range(self.first_action if self.learned else self.steps, self.steps):
-            policy = Normal(self.mean(p, t, h[t].detach()), self.std)
+            policy = Normal(self.mean(p, t, h[t].detach()), self.deviations())
             log_p = policy.log_prob(self.action[t]).sum(-1)
             reinforce -= (self.s["reinforce.weight"] * advantages[t] * log_p
                           + self.s["reinforce.entropy"] * policy.entropy().sum(-1)).sum()

@@ -67,7 +67,7 @@ Matrix Candidates::glimpse_backward(int b, std::span<const float> parameters) {
 void Candidates::canvas_backward(std::span<float> dcanvas) const {
   const ConstMatrix dglimpses = matrix(dglimpses_);
   for (int k = 0; k < size(); ++k)
-    environment_.look_backward(dcanvas, places_(k, 0), places_(k, 1),
+    environment_.look_backward(dcanvas, places_.row(k),
                                {dglimpses.row(k), static_cast<std::size_t>(dglimpses.cols)});
 }
 

@@ -14,6 +14,7 @@ from .._settings import preset_file
 _ENTRY_POINT = "saccade.envs:GlimpseEnv"
 
 NUM_GLIMPSES = "attention.glimpse.num_glimpses"
+ZOOM = "attention.glimpse.zoom"
 
 FAMILIES = {
     "Centered28": "mnist28",

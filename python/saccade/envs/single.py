@@ -28,7 +28,10 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
     x points right and y down; and `step`, the number of steps so far, 0 to num_glimpses. With
     `flat`, one array: the glimpse, the location and step / num_glimpses.
 
-    Action: a dictionary of `location` (2) and `answer`, a class, or all symbols of a sequence; with
+    With `zoom` a location has a third number in [-1, 1], the zoom of its glimpse, spaced by the
+    logarithm: -1 is the closest, 1 the widest.
+
+    Action: a dictionary of `location` and `answer`, a class, or all symbols of a sequence; with
     `halt` also `halt`, 1 to end the episode with this answer. With `flat`, one array in [-1, 1]:
     the location; a score for each class (for each symbol), of which the highest is the answer; and
     with `halt` a number that halts if it is positive.
@@ -50,6 +53,8 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
         first: the first location, "random" or "center".
         halt: whether the agent may end its episode.
         look_price: the cost, in reward, of each glimpse after the first.
+        zoom: None, or the closest and the widest zoom that a location chooses from: how many canvas
+            pixels, along a side, a pixel of the finest scale averages (`zoom=(1, 4)`).
         flat: whether an observation and an action are one array each, for libraries that need it.
         render_mode: None, or "rgb_array": render() draws what `saccade record` draws.
         settings: every setting of the sections data, scene and retina by its YAML name
@@ -75,6 +80,7 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
         first: str | None = None,
         halt: bool = False,
         look_price: float = 0.0,
+        zoom: Sequence[float] | None = None,
         flat: bool = False,
         render_mode: str | None = None,
         **settings: object,
@@ -92,6 +98,7 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
             first=first,
             halt=halt,
             look_price=look_price,
+            zoom=zoom,
             flat=flat,
             render_mode=render_mode,
             threads=1,

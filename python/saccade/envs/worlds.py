@@ -17,7 +17,7 @@ from .._arguments import as_choice, as_flag, as_integer, as_number, as_seed
 from .._arrays import as_array
 from .._labelled import labelled
 from .._saccade import InputError
-from .families import FAMILIES, NUM_GLIMPSES, find_family
+from .families import FAMILIES, NUM_GLIMPSES, ZOOM, find_family
 from .settings import settings_of
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -31,8 +31,8 @@ class Worlds:
     """N environments as arrays: spaces, observations, actions and steps.
 
     The arguments are those of `called`, the single or the vector environment. Observations are new
-    arrays for all N environments: `glimpse` (N, scales, channels, patch, patch), `location` (N, 2)
-    and `step` (N), or flat (N, D + 3).
+    arrays for all N environments: `glimpse` (N, scales, channels, patch, patch), `location` (N, L)
+    and `step` (N), or flat (N, D + L + 1). L is 2, or 3 with a zoom.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class Worlds:
         first: str | None,
         halt: bool,
         look_price: float,
+        zoom: Sequence[float] | None,
         flat: bool,
         render_mode: str | None,
         threads: int,
@@ -61,6 +62,8 @@ class Worlds:
         base = {"name": family, **chosen.settings}
         if num_glimpses is not None:
             base[NUM_GLIMPSES] = str(as_integer("num_glimpses", num_glimpses, 1, 256))
+        if zoom is not None:
+            base[ZOOM] = _zoom_yaml(zoom)
         start = as_choice("first", chosen.first if first is None else first, ("random", "center"))
         names = [p for p in inspect.signature(called).parameters if p != "settings"]
         self.count = as_integer("num_envs", count, 1, 1_000_000)
@@ -84,6 +87,7 @@ class Worlds:
         self.class_names = self._native.class_names
         self.glimpse_shape: tuple[int, int, int, int] = self._native.glimpse_shape
         self.num_glimpses = self._native.num_glimpses
+        self.location_size = self._native.location_size
         self.answer_kind = self._native.answer_kind
         self._running = False
         self._seeded = np.zeros(self.count, np.bool_)
@@ -99,20 +103,20 @@ class Worlds:
             return spaces.Dict(
                 {
                     "glimpse": spaces.Box(0.0, 1.0, shape, np.float32),
-                    "location": spaces.Box(-1.0, 1.0, (2,), np.float32),
+                    "location": spaces.Box(-1.0, 1.0, (self.location_size,), np.float32),
                     "step": spaces.Discrete(self.num_glimpses + 1),
                 }
             )
-        low = np.zeros(int(np.prod(shape)) + 3, np.float32)
-        low[-3:-1] = -1.0
+        low = np.zeros(int(np.prod(shape)) + self.location_size + 1, np.float32)
+        low[-1 - self.location_size : -1] = -1.0
         return spaces.Box(low, np.ones_like(low), dtype=np.float32)
 
     def _action_space(self) -> spaces.Space[Any]:
         if self.flat:
-            size = 2 + self._symbols * self._classes + self.halts
+            size = self.location_size + self._symbols * self._classes + self.halts
             return spaces.Box(-1.0, 1.0, (size,), np.float32)
         parts: dict[str, spaces.Space[Any]] = {
-            "location": spaces.Box(-1.0, 1.0, (2,), np.float32),
+            "location": spaces.Box(-1.0, 1.0, (self.location_size,), np.float32),
             "answer": spaces.MultiDiscrete([self._classes] * self._symbols)
             if self.answer_kind == "sequence"
             else spaces.Discrete(self._classes),
@@ -218,7 +222,8 @@ class Worlds:
             given = list(actions) if isinstance(actions, Mapping) else type(actions).__name__
             allowed = ", ".join(sorted(self._parts))
             raise InputError(f"action: {given}; allowed: a dictionary of {allowed}")
-        location = as_array("action 'location'", actions["location"], np.float32, (*batch, 2))
+        shape = (*batch, self.location_size)
+        location = as_array("action 'location'", actions["location"], np.float32, shape)
         location = _clipped(location)
         symbols = (self._symbols,) if self.answer_kind == "sequence" else ()
         answer = as_array("action 'answer'", actions["answer"], np.int64, (*batch, *symbols))
@@ -228,7 +233,7 @@ class Worlds:
             if ((halts != 0) & (halts != 1)).any():
                 raise InputError(f"action 'halt': {halts}; allowed: 0, 1")
             halts = (halts == 1).reshape(self.count)
-        return location.reshape(self.count, 2), answer, halts
+        return location.reshape(self.count, self.location_size), answer, halts
 
     def _read_flat(
         self, actions: object, batch: tuple[int, ...]
@@ -238,10 +243,11 @@ class Worlds:
         action = _clipped(action)
         if (np.abs(action) > 1.0).any():
             raise InputError(f"action: {action.min()} to {action.max()}; allowed: -1 to 1")
-        last = 2 + self._symbols * self._classes
-        scores = action[:, 2:last].reshape(self.count, self._symbols, self._classes)
+        first = self.location_size
+        last = first + self._symbols * self._classes
+        scores = action[:, first:last].reshape(self.count, self._symbols, self._classes)
         halts = action[:, last] > 0.0 if self.halts else None
-        return np.ascontiguousarray(action[:, :2]), scores.argmax(-1), halts
+        return np.ascontiguousarray(action[:, :first]), scores.argmax(-1), halts
 
 
 class Described:
@@ -260,6 +266,11 @@ class Described:
         return self._worlds.glimpse_shape
 
     @property
+    def location_size(self) -> int:
+        """The numbers of a location: 2, (x, y), or with a zoom 3, (x, y, u)."""
+        return self._worlds.location_size
+
+    @property
     def answer_kind(self) -> str:
         """The kind of answer: "class", "sequence" or "actions"."""
         return self._worlds.answer_kind
@@ -275,6 +286,15 @@ def row_of(seen: Observation, row: int) -> Any:
     if isinstance(seen, dict):
         return {name: values[row] for name, values in seen.items()}
     return seen[row]
+
+
+def _zoom_yaml(zoom: Sequence[float]) -> str:
+    """The range of a zoom as YAML."""
+    if isinstance(zoom, (str, bytes)) or not hasattr(zoom, "__len__") or len(zoom) != 2:
+        allowed = "None, or two numbers, the closest and the widest"
+        raise InputError(f"zoom: {zoom!r}; allowed: {allowed}")
+    low, high = (as_number("zoom", end) for end in zoom)
+    return f"{{from: {low!r}, to: {high!r}}}"
 
 
 def _clipped(numbers: Array) -> Array:
