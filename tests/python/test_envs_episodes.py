@@ -114,6 +114,18 @@ def test_catch_rewards_each_ball():
     assert 1.2 < total.mean() <= 2.0  # balls; a paddle that does not follow catches one in six
 
 
+def test_a_zoom_is_the_third_number_of_a_location():
+    env, near = make(zoom=(1, 3), first="center"), make(first="center")
+    seen, _ = env.reset(seed=3)
+    assert seen["location"].tolist() == [0.0, 0.0, 1.0]
+    assert env.location_size == 3 and near.location_size == 2
+    action = {"location": np.array([0, 0, -1], np.float32), "answer": 0}
+    closest = env.step(action)[0]["glimpse"]
+    assert closest.tobytes() != seen["glimpse"].tobytes()
+    np.testing.assert_allclose(closest, near.reset(seed=3)[0]["glimpse"], atol=1e-6)
+    assert closest.sum() > seen["glimpse"].sum()  # a digit fills less of a wide look
+
+
 def test_flat_spaces_hold_the_same_values():
     flat, plain = make(flat=True, halt=True), make(halt=True)
     seen, _ = flat.reset(seed=3)

@@ -19,6 +19,13 @@ def test_check_env_has_no_complaints(family, flat):
         check_env(make(family, flat=flat))
 
 
+@pytest.mark.parametrize("flat", [False, True], ids=["dict", "flat"])
+def test_check_env_with_zoom(flat):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(make(zoom=(1, 3), flat=flat, render_mode="rgb_array"))
+
+
 def test_check_env_with_halt_and_rendering():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

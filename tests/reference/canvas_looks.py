@@ -129,16 +129,17 @@ class SmoothPoint(CanvasLooking, Point):
         return torch.stack(scales, 1).flatten(1)
 
     def moved(self, t, action):
-        """The location that an action leads to."""
+        """The location that an action leads to; a zoom is no move."""
         if self.s["attention.glimpse.moves"] == "absolute":
             return action.clamp(-1, 1)
         sides = torch.tensor([self.s["sight.cols"], self.s["sight.rows"]])
         reach = 1.0 - self.s["sight.patch"] / real(sides)
+        action, zoom = action[:, :2], action[:, 2:].clamp(-1, 1)
         if t == 0:
-            return reach * action.clamp(-1, 1)
+            return torch.cat([reach * action.clamp(-1, 1), zoom], 1)
         step = action / torch.linalg.vector_norm(action, dim=1, keepdim=True).clamp(min=1.0)
-        place = self.locations[-1] + self.s["attention.glimpse.max_step"] * step
-        return torch.maximum(torch.minimum(place, reach), -reach)
+        place = self.locations[-1][:, :2] + self.s["attention.glimpse.max_step"] * step
+        return torch.cat([torch.maximum(torch.minimum(place, reach), -reach), zoom], 1)
 
     def look(self, p, t, h):
         action = self.mean(p, t, h)

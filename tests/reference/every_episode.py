@@ -127,6 +127,9 @@ def zoom_episodes():
         "zoom_pathwise": learned | two | {"reinforce.estimator": "pathwise",
                                           "attention.glimpse.learn_std": True},
         "zoom_both": two | {"reinforce.estimator": "both", "reinforce.reward": "probability"},
+        "zoom_relative": learned | two | {"reinforce.estimator": "both",
+                                          "attention.glimpse.moves": "relative",
+                                          "attention.glimpse.max_step": 0.4},
         "zoom_control": {"attention.glimpse.kind": "scan"},
     }.items()}
 
