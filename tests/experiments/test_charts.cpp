@@ -306,6 +306,8 @@ TEST_CASE("a chart's picture has each series' colour at its points") {
     CHECK(picture.rows() == std::ceil(paper_drawing(chart).height * kPaperScale));
     const bool rows = chart.kind == ChartKind::rows;
     for (const Series& series : chart.series) {
+      // Its last point is that of always all looks, which is drawn over it.
+      if (chart.id.starts_with("stopping_") && &series == &chart.series.front()) continue;
       const double x = series.x.back(), y = series.estimates.back().value;
       const Colour colour = rows ? drawn_at(chart, picture, y, x) : drawn_at(chart, picture, x, y);
       CHECK(near(colour, variant_colour(series.variant)));
