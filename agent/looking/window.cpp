@@ -127,7 +127,11 @@ class WindowLook final : public LookBase {
         gaze_places_(i * side + j, 0) = x + half_width * offset(j);
         gaze_places_(i * side + j, 1) = y + half_height * offset(i);
       }
-    return {matrix(gaze_places_), gaze_weights_, half_width / n, half_height / n, n * n};
+    return {.places = matrix(gaze_places_),
+            .weights = gaze_weights_,
+            .half_width = half_width / n,
+            .half_height = half_height / n,
+            .exposure = n * n};
   }
 
   void picture(int t, int b, float* glimpse) const override {

@@ -154,6 +154,7 @@ EpisodeCost cost_of(const Model& model, double looks) {
   const EpisodeCost all = of(model);
   AgentConfig shorter = model.config();
   shorter.glimpse.num_glimpses = steps - 1;
+  shorter.hidden.mask.clear();  // has a digit for each look
   const Model one_less(shorter, model.spec());
   EpisodeCost look{all.gflop / steps, all.canvas_pixels / steps};
   if (one_less.num_glimpses() < steps) {
