@@ -37,6 +37,8 @@ struct RolloutRequest {
   Policy policy = nullptr;            // for every glimpse; null: the model's own
   const Tensor<3>* replay = nullptr;  // actions (T, B, A) in place of the model's own,
   int replay_steps = kEveryStep;      //   those of the first so many steps
+  const Tensor<2>* stops = nullptr;   // (T, B): 1 to stop after a look, 0 to go on, in place of
+                                      //   what a sampled stop would draw
   bool classify_every_step = false;
   int beam = 1;                   // of a decoder: hypotheses that are followed; 1 is greedy
   Tensor<3>* canvases = nullptr;  // (T, B, pixels): the canvas as it is at each look, to be written
@@ -63,6 +65,7 @@ struct StepContext {
 /// What REINFORCE knows of the episodes.
 struct Credit {
   ConstMatrix advantages;  // (T, B)
+  ConstMatrix stops = {};  // (T, B): advantages of the decisions after the looks, of a sampled stop
   float weight = 1.0F;     // of the REINFORCE term
   float entropy = 0.0F;    // of the entropy bonus
   float scale = 1.0F;      // on gradients: 1 / batch size

@@ -55,6 +55,12 @@ void require_exportable(const Task& task, OnnxExtent extent) {
         "scene.kind: {} changes while it is looked at, and --unrolled takes one canvas; "
         "allowed: tasks with one class, or a step (without --unrolled)",
         config.scene.kind));
+  if (task.model.answer().stops)
+    throw InputError(
+        fmt::format("attention.glimpse.stop: {} ends each episode after a look of its own, and "
+                    "--unrolled takes "
+                    "all looks; allowed: none, or a step (without --unrolled)",
+                    config.agent.glimpse.stop));
   for (const char* kind : {"random", "oracle"})
     if (task.model.look().recurrent && config.agent.glimpse.kind == kind)
       throw InputError(fmt::format(
@@ -99,6 +105,9 @@ class AgentGraph {
     Carried carried = carried_inputs();
     advance(carried, spec);
     put_answer(carried, "this");
+    if (const Value stop = export_stop(graph, carried.state); !stop.empty())
+      graph.output("stop", stop, {"batch", std::int64_t{1}},
+                   "the probability of stopping after this look, having come so far");
     if (const Value baseline = export_baseline(graph, config_, carried.state); !baseline.empty())
       graph.output("baseline", baseline, {"batch", std::int64_t{1}},
                    "what is expected to be earned from the next look on");
