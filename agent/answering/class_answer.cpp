@@ -71,6 +71,11 @@ class ClassAnswer final : public Answer {
 
   int stopped_at(int b) const override { return stops_ ? stop_->stopped_at(b) : core_.steps; }
 
+  float sureness(int t, int b) const override {
+    if (stops_ && parts_.stop_rule->kind().learned()) return stop_->stopped_by(t, b);
+    return probabilities(t, b, most_probable(t, b));
+  }
+
   // Each look after the first costs a price.
   void step_rewards(Matrix step_rewards) const override {
     const auto worth = [this](int t, int b) { return worth_of(t, b); };
@@ -209,12 +214,15 @@ class ClassAnswering final : public Answering {
                  ParameterLayout& layout)
       : parts_(make_parts(config, spec, state_size, steps, layout)) {
     const bool stops = parts_.stop_rule.has_value();
-    traits_ = {.outputs = steps,
-               .stops = stops,
-               .samples_stops = stops && parts_.stop_rule->kind().sampled,
-               .classifies = true,
-               .attends = parts_.weighs,
-               .hops = parts_.hidden->hops()};
+    traits_ = {
+        .outputs = steps,
+        .stops = stops,
+        .stop_threshold = stops ? parts_.stop_rule->threshold() : 0.0,
+        .look_price = stops && parts_.stop_rule->kind().learned() ? parts_.stop_rule->price() : 0.0,
+        .samples_stops = stops && parts_.stop_rule->kind().sampled,
+        .classifies = true,
+        .attends = parts_.weighs,
+        .hops = parts_.hidden->hops()};
   }
 
   std::unique_ptr<Answer> make_answer(Environment& environment, CoreMemory& core) const override {

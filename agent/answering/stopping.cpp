@@ -109,7 +109,7 @@ void StopPass::follow_confidence(const Tensor<3>& probabilities) {
   for (int t = 0; t + 1 < steps(); ++t) {
     const ConstMatrix p = step(probabilities, t);
     for (int b = 0; b < episodes(); ++b)
-      chances_(t, b) = *std::max_element(p.row(b), p.row(b) + p.cols) >= threshold ? 1.0F : 0.0F;
+      chances_(t, b) = *std::max_element(p.row(b), p.row(b) + p.cols) > threshold ? 1.0F : 0.0F;
   }
 }
 
@@ -126,13 +126,11 @@ void StopPass::find_stops() {
   const auto threshold = static_cast<float>(parts_.threshold_);
   const int last = steps() - 1;
   for (int b = 0; b < episodes(); ++b) {
-    chances_(last, b) = 1.0F;
+    chances_(last, b) = reach_(0, b) = 1.0F;
     stopped_at_[b] = steps();
-    float going_on = 1.0F;
     for (int t = 0; t <= last; ++t) {
-      reach_(t, b) = going_on;
-      going_on *= 1.0F - chances_(t, b);
-      if (1.0F - going_on >= threshold) stopped_at_[b] = std::min(stopped_at_[b], t + 1);
+      if (t < last) reach_(t + 1, b) = reach_(t, b) * (1.0F - chances_(t, b));
+      if (stopped_by(t, b) > threshold) stopped_at_[b] = std::min(stopped_at_[b], t + 1);
     }
   }
 }

@@ -20,7 +20,7 @@ struct StopKind {
   bool stops = false;     // may answer before the last look
   bool sampled = false;   // learns when, by REINFORCE of sampled decisions
   bool expected = false;  // learns when, by backpropagation of an exact expectation
-  double threshold = 0;   // that attention.glimpse.stop_threshold: 0 stands for, in (0, 1]
+  double threshold = 0;   // that attention.glimpse.stop_threshold: 0 stands for, in (0, 1)
 
   /// Whether it has parameters; else it stops by the probability of the answer.
   bool learned() const { return sampled || expected; }
@@ -31,14 +31,14 @@ struct StopKind {
 ///
 /// `none`: lambda_t = 0 before the last look.
 /// `confidence`: training is that of `none`; afterwards lambda_t = 1 if the probability of the most
-/// probable class is at least the threshold, else 0.
+/// probable class is above the threshold, else 0.
 /// `sampled`: lambda_t = sigmoid(h_{t+1} w + c), of the state after the look. The decision is drawn
 /// and learned by REINFORCE; each look after the first costs a price.
 /// `expected`: the same lambda_t. The loss is its exact expectation over the time of stopping
 /// (PonderNet: Banino, Balaguer and Blundell 2021), with a prior on that time.
 ///
 /// Where they are not drawn, the learned kinds stop after the first look by which the probability
-/// of having stopped, 1 - prod_{j <= t} (1 - lambda_j), is at least the threshold: a quantile of
+/// of having stopped, 1 - prod_{j <= t} (1 - lambda_j), is above the threshold: a quantile of
 /// the distribution that was trained, the median at 0.5. (lambda_t alone is conditional. It can
 /// stay below any threshold while the agent has stopped almost surely.)
 ///
@@ -73,7 +73,7 @@ class StopRule {
 
   const StopKind& kind() const { return *kind_; }
   double price() const { return price_; }
-  /// In (0, 1].
+  /// In (0, 1).
   double threshold() const { return threshold_; }
 
   /// Multiply-adds of one episode.
@@ -104,7 +104,8 @@ class StopPass {
 
   // After decide:
 
-  /// The number of looks after which episode b answered, 1 .. T.
+  /// The number of looks after which episode b answered, 1 .. T: of a deterministic episode, the
+  /// first after which stopped_by, or the probability of the answer, is above the threshold.
   int stopped_at(int b) const { return stopped_at_[b]; }
   /// c_t and the probability of coming to look t, (T, B): see StopCredit.
   ConstMatrix chances() const { return matrix(chances_); }
@@ -112,6 +113,8 @@ class StopPass {
   /// p_t = c_t prod_{j < t} (1 - c_j): of answering after look t (Banino et al. 2021, equation 3;
   /// the last look takes the rest).
   float share(int t, int b) const { return reach_(t, b) * chances_(t, b); }
+  /// 1 - prod_{j <= t} (1 - c_j): of having stopped after look t.
+  float stopped_by(int t, int b) const { return 1.0F - reach_(t, b) * (1.0F - chances_(t, b)); }
 
   /// Overwrites the gradients of the head.
   ///
