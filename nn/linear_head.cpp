@@ -6,10 +6,10 @@
 namespace saccade {
 
 LinearHead::LinearHead(const std::string& name, int inputs, int outputs, const Initial& initial,
-                       ParameterLayout& layout)
+                       ParameterLayout& layout, const Initial& bias)
     : layout_(&layout),
       weight_(layout.add(name + ".weight", inputs, outputs, initial)),
-      bias_(layout.add(name + ".bias", 1, outputs, constant(0))) {}
+      bias_(layout.add(name + ".bias", 1, outputs, bias)) {}
 
 void LinearHead::forward(Matrix y, ConstMatrix h, std::span<const float> parameters) const {
   linear_forward(y, h, layout_->view(parameters, weight_), layout_->view(parameters, bias_));

@@ -8,11 +8,11 @@
 
 namespace saccade {
 
-/// One affine output layer: y = h W + b.
+/// One affine output layer: y = h W + b. b begins at 0 unless `bias` says otherwise.
 class LinearHead {
  public:
   LinearHead(const std::string& name, int inputs, int outputs, const Initial& initial,
-             ParameterLayout& layout);
+             ParameterLayout& layout, const Initial& bias = constant(0));
 
   /// y (R, outputs), h (R, inputs)
   void forward(Matrix y, ConstMatrix h, std::span<const float> parameters) const;

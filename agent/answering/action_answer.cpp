@@ -51,6 +51,8 @@ class ActionAnswer final : public Answer {
     for (std::size_t b = 0; b < step_rewards.size(); ++b) rewards[b] += step_rewards[b];
   }
 
+  int stopped_at(int) const override { return core_.steps; }
+
   void step_rewards(Matrix step_rewards) const override {
     copy_rows(step_rewards, matrix(step_rewards_));
   }

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "agent/answering/stopping.h"
 #include "agent/spec/episode.h"
 #include "env/environment.h"
 #include "nn/tensor.h"
@@ -14,7 +15,7 @@ namespace saccade {
 struct AnswerLoss {
   double classifier = 0;  // weighted cross-entropy, nats
   double reinforce = 0;   // for actions: - sum_t log pi(a_t) A_t - entropy bonus
-  double penalty = 0;     // of the attention over hidden states
+  double penalty = 0;     // of the attention over hidden states, and of an expected stop
 };
 
 /// The attention weights over the T states for S reads, (S, B, hops T).
@@ -55,9 +56,20 @@ class Answer : public AnswerRecord {
   /// last step.
   virtual void step(const StepContext& now) = 0;
 
-  /// Writes the rewards r_t (T, B) due to glimpse t and the answer after it. Rewards per look
-  /// require episodes in sampling mode SamplingMode::training, or classify_every_step.
+  /// The number of looks after which episode b was answered, 1 .. T. An evaluation counts only
+  /// these, though all T were taken.
+  virtual int stopped_at(int b) const = 0;
+  /// What an agent that answers one class compares with a threshold to stop after look t, in [0,
+  /// 1]: the probability of the most probable class, or, if it learned when to stop, that of having
+  /// stopped. Requires classify_every_step.
+  virtual float sureness(int /*t*/, int /*b*/) const { return 0.0F; }
+
+  /// Writes the rewards r_t (T, B) due to glimpse t and the answer after it, if the episode came so
+  /// far. Rewards per look require episodes in sampling mode SamplingMode::training, or
+  /// classify_every_step.
   virtual void step_rewards(Matrix step_rewards) const = 0;
+  /// The decisions to stop of episodes in sampling mode SamplingMode::training.
+  virtual StopCredit stop_credit() const { return {}; }
   /// Overwrites the gradients of the parameters and adds to core.dstate.
   virtual AnswerLoss backward(std::span<float> gradient, const Credit& credit,
                               std::span<const float> parameters) = 0;

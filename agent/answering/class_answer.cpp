@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <optional>
 
 #include "agent/answering/answering.h"
+#include "agent/answering/stopping.h"
 #include "agent/credit/reward.h"
 #include "attention/hidden.h"
 #include "nn/layers.h"
@@ -10,6 +12,7 @@ namespace saccade {
 namespace {
 
 struct ClassParts {
+  std::optional<StopRule> stop_rule;  // if it may answer before the last look
   std::unique_ptr<const HiddenAttention> hidden;
   LinearHead classifier;
   int num_classes;
@@ -18,7 +21,8 @@ struct ClassParts {
   RewardKind reward;
 };
 
-// Predicts one class at the end, from the hidden-state attention's read of the states.
+// Predicts one class at the end, or when it stops, from the hidden-state attention's read of the
+// states so far.
 class ClassAnswer final : public Answer {
  public:
   ClassAnswer(const ClassParts& parts, Environment& environment, CoreMemory& core)
@@ -37,6 +41,9 @@ class ClassAnswer final : public Answer {
     logits_ = zeros<3>(steps, batch, classes);
     dlogits_ = zeros<3>(steps, batch, classes);
     losses_ = zeros<2>(steps, batch);
+    if (!parts.stop_rule) return;
+    stop_.emplace(*parts.stop_rule, steps, batch);
+    if (parts.stop_rule->kind().sampled) earned_ = zeros<2>(steps, batch);
   }
 
   void begin() override {
@@ -50,36 +57,62 @@ class ClassAnswer final : public Answer {
   void step(const StepContext& now) override {
     const int last = core_.steps - 1;
     if (now.t < last) return;
-    const bool pays = parts_.reward.by_step && now.request.sampling == SamplingMode::training;
-    first_ = now.request.classify_every_step || pays ? 0 : last;
+    const SamplingMode sampling = now.request.sampling;
+    const bool pays = parts_.reward.by_step && sampling == SamplingMode::training;
+    stops_ = stop_ && stop_->acts_in(sampling);
+    first_ = now.request.classify_every_step || pays || stops_ ? 0 : last;
     parts_.hidden->prepare(memory_, core_.states(), lengths_, now.parameters);
     for (int t = first_; t <= last; ++t) classify(t, now.parameters);
-    const ConstMatrix p = saccade::step(probabilities, last);
-    for (int b = 0; b < p.rows; ++b)
-      classes_[b] = static_cast<int>(std::max_element(p.row(b), p.row(b) + p.cols) - p.row(b));
+    if (stops_) stop_->decide(core_.states(), logits_, probabilities, now);
+    if (stops_ && sampling == SamplingMode::training) judge_stops();
+    for (int b = 0; b < core_.episodes(); ++b) classes_[b] = most_probable(stopped_at(b) - 1, b);
     environment_.answer(classes_, rewards);
   }
 
-  void step_rewards(Matrix step_rewards) const override {
-    write_step_rewards(step_rewards, parts_.reward, parts_.num_classes, [this](int t, int b) {
-      return parts_.reward.of_answer(rewards[b] == 1.0F, probabilities(t, b, labels_[b]));
-    });
+  int stopped_at(int b) const override { return stops_ ? stop_->stopped_at(b) : core_.steps; }
+
+  float sureness(int t, int b) const override {
+    if (stops_ && parts_.stop_rule->kind().learned()) return stop_->stopped_by(t, b);
+    return probabilities(t, b, most_probable(t, b));
   }
 
-  // Cross-entropy of the last step plus, if step_loss is set, the mean over the earlier ones.
+  // Each look after the first costs a price.
+  void step_rewards(Matrix step_rewards) const override {
+    const auto worth = [this](int t, int b) { return worth_of(t, b); };
+    if (!stops_) return write_step_rewards(step_rewards, parts_.reward, parts_.num_classes, worth);
+    write_step_rewards(step_rewards, parts_.reward, parts_.num_classes, worth, stop_->chances());
+    const auto price = static_cast<float>(parts_.stop_rule->price());
+    for (int t = 1; t < step_rewards.rows; ++t)
+      for (int b = 0; b < step_rewards.cols; ++b) step_rewards(t, b) -= price;
+  }
+
+  StopCredit stop_credit() const override {
+    if (!stops_) return {};
+    return {.chances = stop_->chances(), .reach = stop_->reach(), .earned = matrix(earned_)};
+  }
+
+  // Cross-entropy of the step that answers (of an expected stop, the expectation over these) plus,
+  // if step_loss is set, the mean over the earlier ones.
   AnswerLoss backward(std::span<float> gradient, const Credit& credit,
                       std::span<const float> parameters) override {
     const int steps = core_.steps, batch = core_.episodes();
-    const int first = parts_.step_loss > 0.0 ? 0 : steps - 1;
+    const int first = parts_.step_loss > 0.0 || stops_ ? 0 : steps - 1;
     AnswerLoss loss;
-    for (int t = first; t < steps; ++t) {
-      const double weight =
-          t == steps - 1 ? parts_.classifier_weight : parts_.step_loss / (steps - 1);
-      for (int b = 0; b < batch; ++b) loss.classifier += weight * losses_(t, b);
-      cross_entropy_backward(saccade::step(dlogits_, t), saccade::step(probabilities, t), labels_,
-                             static_cast<float>(weight) * credit.scale);
+    for (int t = first; t < steps; ++t)
+      for (int b = 0; b < batch; ++b) {
+        const double weight = weight_of(t, b);
+        loss.classifier += weight * losses_(t, b);
+        cross_entropy_backward(one_row(saccade::step(dlogits_, t), b),
+                               one_row(saccade::step(probabilities, t), b), {&labels_[b], 1},
+                               static_cast<float>(weight) * credit.scale);
+      }
+    if (stops_) {
+      const StopLoss stop = stop_->backward(gradient, matrix(core_.dstate), dlogits_, credit,
+                                            matrix(losses_), core_.states(), logits_, parameters);
+      loss.reinforce = stop.reinforce;
+      loss.penalty = stop.penalty;
     }
-    loss.penalty = reads_backward(gradient, first, credit.scale, parameters);
+    loss.penalty += reads_backward(gradient, first, credit.scale, parameters);
     return loss;
   }
 
@@ -91,10 +124,7 @@ class ClassAnswer final : public Answer {
   }
 
   ConstMatrix logits(int s) const override { return saccade::step(logits_, s); }
-  int chosen(int s, int b) const override {
-    const float* row = logits(s).row(b);
-    return static_cast<int>(std::max_element(row, row + parts_.num_classes) - row);
-  }
+  int chosen(int s, int b) const override { return largest(logits(s).row(b)); }
 
   std::span<const int> predictions(int b) const override { return {&classes_[b], 1}; }
   std::span<const int> labels(int b) const override { return {&labels_[b], 1}; }
@@ -106,6 +136,32 @@ class ClassAnswer final : public Answer {
   }
 
  private:
+  int largest(const float* row) const {
+    return static_cast<int>(std::max_element(row, row + parts_.num_classes) - row);
+  }
+  int most_probable(int t, int b) const { return largest(&probabilities(t, b, 0)); }
+
+  // The reward of the answer after look t.
+  float worth_of(int t, int b) const {
+    return parts_.reward.of_answer(most_probable(t, b) == labels_[b],
+                                   probabilities(t, b, labels_[b]));
+  }
+
+  // What it earns to stop after look t: nothing beyond what is earned look by look.
+  void judge_stops() {
+    for (int t = 0; earned_.size() > 0 && t < core_.steps; ++t)
+      for (int b = 0; b < core_.episodes(); ++b)
+        earned_(t, b) = parts_.reward.by_step ? 0.0F : worth_of(t, b);
+  }
+
+  // The weight of the cross-entropy after look t.
+  double weight_of(int t, int b) const {
+    const int last = core_.steps - 1;
+    const double share = stops_ ? stop_->share(t, b) : t == last ? 1.0 : 0.0;
+    const double earlier = t < last ? parts_.step_loss / last : 0.0;
+    return parts_.classifier_weight * share + earlier;
+  }
+
   // Backward pass from the logits of the steps from `first` on to the states. The penalty counts
   // only for the last read, which gives the answer, with factor `scale`. (Earlier reads have fewer
   // states than hops, so no weights could satisfy it.)
@@ -140,6 +196,9 @@ class ClassAnswer final : public Answer {
   Environment& environment_;
   CoreMemory& core_;
   HiddenMemory memory_;
+  std::optional<StopPass> stop_;
+  bool stops_ = false;          // these episodes may stop early
+  Tensor<2> earned_;            // (T, B): of a sampled stop, what it earns to stop after a look
   int first_ = 0;               // first classified step
   std::vector<int> labels_;     // (B)
   std::vector<int> classes_;    // (B): most probable class after the last step
@@ -154,7 +213,12 @@ class ClassAnswering final : public Answering {
   ClassAnswering(const AgentConfig& config, const ObservationSpec& spec, int state_size, int steps,
                  ParameterLayout& layout)
       : parts_(make_parts(config, spec, state_size, steps, layout)) {
+    const bool stops = parts_.stop_rule.has_value();
     traits_ = {.outputs = steps,
+               .stops = stops,
+               .stop_threshold = stops ? parts_.stop_rule->threshold() : 0.0,
+               .look_price = stops ? parts_.stop_rule->price() : 0.0,
+               .samples_stops = stops && parts_.stop_rule->kind().sampled,
                .classifies = true,
                .attends = parts_.weighs,
                .hops = parts_.hidden->hops()};
@@ -165,10 +229,11 @@ class ClassAnswering final : public Answering {
   }
 
   Work work() const override {
-    const bool learns_every_step = parts_.step_loss > 0.0;
+    const bool stops = parts_.stop_rule && parts_.stop_rule->kind().learned();
+    const bool learns_every_step = parts_.step_loss > 0.0 || stops;
     Work total = work_of(learns_every_step ? traits_.outputs : 1);
     if (parts_.reward.by_step) total.forward = work_of(traits_.outputs).forward;
-    return total;
+    return stops ? total + parts_.stop_rule->work() : total;
   }
 
  private:
@@ -180,9 +245,13 @@ class ClassAnswering final : public Answering {
 
   static ClassParts make_parts(const AgentConfig& config, const ObservationSpec& spec,
                                int state_size, int steps, ParameterLayout& layout) {
+    std::optional<StopRule> stop_rule;
+    if (find_stop_kind(config.glimpse.stop).stops)
+      stop_rule.emplace(config, state_size, steps, layout);
     auto hidden = make_hidden_attention(config.hidden, "hidden", state_size, steps, layout);
     const int inputs = hidden->output_size();
-    return {.hidden = std::move(hidden),
+    return {.stop_rule = std::move(stop_rule),
+            .hidden = std::move(hidden),
             .classifier =
                 LinearHead("classifier", inputs, spec.num_classes, uniform_fan_in(inputs), layout),
             .num_classes = spec.num_classes,

@@ -62,6 +62,8 @@ class SequenceAnswer final : public Answer {
       std::ranges::copy(rewards, &worth_(now.t, 0));
   }
 
+  int stopped_at(int) const override { return core_.steps; }
+
   void step_rewards(Matrix step_rewards) const override {
     write_step_rewards(step_rewards, parts_.reward, parts_.decoder.num_symbols(),
                        [this](int t, int b) { return worth_(t, b); });

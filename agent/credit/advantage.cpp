@@ -11,6 +11,11 @@
 namespace saccade {
 namespace {
 
+// With which an episode goes on after a step.
+float going_on(ConstMatrix chances, int t, int b) {
+  return chances.data == nullptr ? 1.0F : 1.0F - chances(t, b);
+}
+
 // baseline(t)
 template <class Baseline>
 void subtract(Matrix advantages, ConstMatrix returns, const Baseline& baseline) {
@@ -55,9 +60,10 @@ void gae(Matrix advantages, const AdvantageRequest& request) {
   const float decay = request.discount * request.trace;
   for (int t = last; t >= 0; --t)
     for (int e = 0; e < advantages.cols; ++e) {
-      const float next = t < last ? request.discount * b(t + 1, e) : 0.0F;
+      const float on = going_on(request.chances, t, e);
+      const float next = t < last ? on * request.discount * b(t + 1, e) : 0.0F;
       advantages(t, e) = request.step_rewards(t, e) + next - b(t, e) +
-                         (t < last ? decay * advantages(t + 1, e) : 0.0F);
+                         (t < last ? on * decay * advantages(t + 1, e) : 0.0F);
     }
 }
 
@@ -83,11 +89,14 @@ Trace trace_of(const ReinforceConfig& config, bool acts) {
           .of_advantage = static_cast<float>(config.trace)};
 }
 
-void discounted_returns(Matrix returns, ConstMatrix step_rewards, float decay) {
+void discounted_returns(Matrix returns, ConstMatrix step_rewards, float decay,
+                        ConstMatrix chances) {
   for (int t = returns.rows - 1; t >= 0; --t)
-    for (int b = 0; b < returns.cols; ++b)
+    for (int b = 0; b < returns.cols; ++b) {
+      const float on = going_on(chances, t, b);
       returns(t, b) =
-          step_rewards(t, b) + (t + 1 < returns.rows ? decay * returns(t + 1, b) : 0.0F);
+          step_rewards(t, b) + (t + 1 < returns.rows ? on * decay * returns(t + 1, b) : 0.0F);
+    }
 }
 
 const Advantage& find_advantage(const std::string& name) { return estimators().at(name); }

@@ -21,6 +21,8 @@ struct AdvantageRequest {
   ConstMatrix step_rewards = {};  // (T, B): r_t
   float discount = 1.0F;          // of a reward, a step later
   float trace = 1.0F;             // lambda
+  // (T, B), of `gae`: c_t, with which the episode ends after step t; no data: only after the last
+  ConstMatrix chances = {};
 };
 
 /// How the advantage of an action is estimated from its return.
@@ -38,8 +40,9 @@ struct Advantage {
 /// same step: with reinforce.reward: gain less follows a later one), `learned` (less the baseline
 /// network's b_t), `leave_one_out` (less the mean return of the other rollouts of the same scene;
 /// Kool et al. 2019), `gae` (sum_k (discount trace)^k d_{t+k} of the errors
-/// d_t = r_t + discount b_{t+1} - b_t, b_T = 0: generalised advantage estimation, Schulman et al.
-/// 2016, equation 16; with trace 1 it is `learned`). Throws InputError listing the names.
+/// d_t = r_t + discount b_{t+1} - b_t, b_T = 0, where discount is discount (1 - c_t): generalised
+/// advantage estimation, Schulman et al. 2016, equation 16; with trace 1 it is `learned`). Throws
+/// InputError listing the names.
 const Advantage& find_advantage(const std::string& name);
 std::vector<std::string> advantage_estimators();
 /// Throws InputError naming the keys unless the estimator can do with so many rollouts of a scene.
@@ -55,7 +58,9 @@ struct Trace {
 /// reinforce.trace is lambda of `gae`, or else of the returns. Only what acts is discounted.
 Trace trace_of(const ReinforceConfig& config, bool acts);
 
-/// Writes R_t, (T, B): what follows step t.
-void discounted_returns(Matrix returns, ConstMatrix step_rewards, float decay);
+/// Writes R_t = r_t + decay (1 - c_t) R_{t+1}, (T, B): what follows step t, if the episode came so
+/// far. It ends after step t with chance c_t (T, B) = `chances`; no data: only after the last.
+void discounted_returns(Matrix returns, ConstMatrix step_rewards, float decay,
+                        ConstMatrix chances = {});
 
 }  // namespace saccade

@@ -7,6 +7,7 @@ CreditAssignment::CreditAssignment(const Model& model, int episodes)
       returns(zeros<2>(model.num_glimpses(), episodes)),
       baselines(zeros<2>(model.num_glimpses(), episodes)),
       advantages(zeros<2>(model.num_glimpses(), episodes)),
+      stops(zeros<2>(model.answer().samples_stops ? model.num_glimpses() : 0, episodes)),
       critic(model.baseline ? model.baseline->make_memory(model.num_glimpses(), episodes)
                             : CriticMemory()),
       model_(model),
@@ -15,7 +16,8 @@ CreditAssignment::CreditAssignment(const Model& model, int episodes)
 void CreditAssignment::observe(Rollout& rollout, std::span<const float> parameters,
                                bool with_baselines) {
   rollout.answer->step_rewards(matrix(step_rewards));
-  discounted_returns(matrix(returns), matrix(step_rewards), trace_.of_returns);
+  stop_ = rollout.answer->stop_credit();
+  discounted_returns(matrix(returns), matrix(step_rewards), trace_.of_returns, stop_.chances);
   if (with_baselines && model_.baseline) rollout.estimate_baselines(baselines, critic, parameters);
 }
 
@@ -29,7 +31,25 @@ void CreditAssignment::estimate(const Advantage& advantage, int rollouts,
                       .average_returns = average_returns,
                       .step_rewards = matrix(step_rewards),
                       .discount = trace_.discount,
-                      .trace = trace_.of_advantage});
+                      .trace = trace_.of_advantage,
+                      .chances = stop_.chances});
+  if (stop_.chances.data == nullptr) return;
+  if (model_.answer().samples_stops) estimate_stops(advantage);
+  for (int t = 0; t < stop_.reach.rows; ++t)
+    for (int b = 0; b < stop_.reach.cols; ++b) advantages(t, b) *= reach(t, b);
+}
+
+// To go on after look t is worth what follows look t + 1, and is compared, as to stop is, with the
+// same estimate of it.
+void CreditAssignment::estimate_stops(const Advantage& advantage) {
+  const int last = stop_.chances.rows - 1;
+  for (int t = 0; t < last; ++t)
+    for (int b = 0; b < stop_.chances.cols; ++b) {
+      const float going_on = advantages(t + 1, b);
+      const float estimate = advantage.traces ? baselines(t + 1, b) : returns(t + 1, b) - going_on;
+      const bool stopped = stop_.chances(t, b) == 1.0F;
+      stops(t, b) = reach(t, b) * (stopped ? stop_.earned(t, b) - estimate : going_on);
+    }
 }
 
 void CreditAssignment::sum_returns(std::span<double> sums) const {

@@ -21,8 +21,14 @@ class CreditAssignment {
   void observe(Rollout& rollout, std::span<const float> parameters, bool with_baselines);
 
   /// After observe: writes the advantages. Each `rollouts` consecutive episodes share a scene;
-  /// `average_returns` (T) as in AdvantageRequest.
+  /// `average_returns` (T) as in AdvantageRequest. Of an agent that may stop, the advantages are
+  /// weighed by the probability that the episode came so far.
   void estimate(const Advantage& advantage, int rollouts, std::span<const double> average_returns);
+
+  /// After observe: the probability that episode b came to look t.
+  float reach(int t, int b) const {
+    return stop_.chances.data == nullptr ? 1.0F : stop_.reach(t, b);
+  }
 
   /// (T): returns from each step, summed over the episodes.
   void sum_returns(std::span<double> sums) const;
@@ -31,10 +37,14 @@ class CreditAssignment {
   Tensor<2> returns;       // (T, B): return that follows the decisions of step t
   Tensor<2> baselines;     // (T, B): b_t of the state before glimpse t
   Tensor<2> advantages;    // (T, B)
+  Tensor<2> stops;         // (T, B): advantages of the decisions after the looks; of a sampled stop
   CriticMemory critic;
 
  private:
+  void estimate_stops(const Advantage& advantage);
+
   const Model& model_;
+  StopCredit stop_;
   const Trace trace_;
 };
 

@@ -101,6 +101,7 @@ LossSums Lane::run(std::span<float> gradient, std::span<const float> parameters,
   }
   const StageScope scope(Stage::backward_elementwise);
   const Credit credit{.advantages = matrix(credit_.advantages),
+                      .stops = matrix(credit_.stops),
                       .weight = static_cast<float>(reinforce.weight),
                       .entropy = static_cast<float>(reinforce.entropy),
                       .scale = 1.0F / static_cast<float>(batch_size)};
@@ -124,7 +125,7 @@ LossSums Lane::run(std::span<float> gradient, std::span<const float> parameters,
   return sums;
 }
 
-// Returns weight * mean over the decisions of (b_t - R_t)^2.
+// Returns weight * mean over the decisions of (b_t - R_t)^2, of those that an episode came to.
 double Lane::baseline_backward(std::span<float> gradient, std::span<const float> parameters,
                                float scale) {
   const ReinforceConfig& config = model_.config().reinforce;
@@ -138,8 +139,9 @@ double Lane::baseline_backward(std::span<float> gradient, std::span<const float>
   for (int t = first; t < first + actions; ++t) {
     for (int b = 0; b < batch; ++b) {
       const float difference = credit_.baselines(t, b) - credit_.returns(t, b);
-      loss += weight * difference * difference;
-      dbaselines_(t, b) = 2.0F * static_cast<float>(weight) * scale * difference;
+      const float reach = credit_.reach(t, b);
+      loss += reach * weight * difference * difference;
+      dbaselines_(t, b) = reach * 2.0F * static_cast<float>(weight) * scale * difference;
     }
   }
   const Matrix dbaseline = {&dbaselines_(first, 0), actions * batch, 1, 1};

@@ -32,6 +32,10 @@ std::vector<std::string> addressings() { return {"none", "location", "content"};
 std::vector<std::string> expectations() { return {"none", "features", "pixels"}; }
 std::vector<std::string> reading_orders() { return {"rows", "at_once"}; }
 
+bool takes_glimpses(const AgentConfig& config) {
+  return config.model.kind == "recurrent" && find_glimpse_kind(config.glimpse.kind).takes_glimpses;
+}
+
 void settle(GlimpseConfig& config) {
   if (const auto settle_kind = find_glimpse_kind(config.kind).settle) settle_kind(config);
 }

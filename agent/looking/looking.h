@@ -144,6 +144,9 @@ std::vector<std::string> expectations();
 /// How a whole canvas is read: `rows` (one per step, from the top) or `at_once` (in one step).
 std::vector<std::string> reading_orders();
 
+/// Whether the agent takes glimpses one by one.
+bool takes_glimpses(const AgentConfig& config);
+
 /// Fills in unset values that the kind implies.
 void settle(GlimpseConfig& config);
 

@@ -225,20 +225,19 @@ class PointLook final : public LookBase {
 
   // - weight sum_t A_t log pi(l_t), of the unclamped sample.
   void score_backward(LookLoss& loss, double& dlog_std, const Credit& credit) {
-    const auto [advantages, weight, entropy, scale] = credit;
-    const float std = exploration.std;
+    const float weight = credit.weight, std = exploration.std;
     score_.dmeans.fill(0.0F);
     for (int t = parts_.first_learned; t < steps(); ++t) {
       for (int b = 0; b < episodes(); ++b) {
         const float* sample = &actions(t, b, 0);
         const float* mean = &decisions(t, b, 0);
-        const float advantage = advantages(t, b);
+        const float advantage = credit.advantages(t, b);
         loss.reinforce -= weight * advantage * log_probability_of(t, b);
         dlog_std += gaussian_log_probability_backward(&score_.dmeans(t, b, 0), sample, mean, std,
-                                                      -weight * advantage * scale);
+                                                      -weight * advantage * credit.scale);
         if (parts_.zooms())
           score_.dmeans(t, b, 2) += zoom_log_probability_backward(
-              sample[2], mean[2], exploration.zoom_std, -weight * advantage * scale);
+              sample[2], mean[2], exploration.zoom_std, -weight * advantage * credit.scale);
       }
     }
   }

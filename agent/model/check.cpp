@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "agent/answering/decoder.h"
+#include "agent/answering/stopping.h"
 #include "agent/cores/core.h"
 #include "agent/credit/advantage.h"
 #include "agent/credit/critic.h"
@@ -90,6 +91,7 @@ void check_learning(const AgentConfig& config) {
 void check(const AgentConfig& config, AnswerKind answer) {
   check_model(config.model);
   check_glimpse(config);
+  if (takes_glimpses(config)) check_stop(config.glimpse, answer);
   check_context(config, answer);
   check_hidden(config, answer);
   check_critic(config.reinforce, answer);

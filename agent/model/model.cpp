@@ -10,12 +10,13 @@ namespace saccade {
 namespace {
 
 // Order of the parameters in a block, and in every checkpoint, by name prefix.
-constexpr std::array<std::string_view, 11> kOrder = {
-    "canvas.",     "glimpse.", "gate.",     "core.",         "locator.",       "hidden.",
-    "classifier.", "decoder.", "baseline.", "locator.first", "locator.log_std"};
+constexpr std::array<std::string_view, 12> kOrder = {
+    "canvas.",     "glimpse.", "gate.", "core.",     "locator.",      "hidden.",
+    "classifier.", "decoder.", "stop.", "baseline.", "locator.first", "locator.log_std"};
 
 AgentConfig settled(AgentConfig config) {
   settle(config.glimpse);
+  if (!takes_glimpses(config)) config.glimpse.stop = "none";
   return config;
 }
 
@@ -42,12 +43,16 @@ Model::Model(const AgentConfig& config, const ObservationSpec& spec)
                                           config_.model.hidden_size, layout_)),
       core(core_of(config_.model, look(), layout_)),
       answering(make_answering(config_, spec, state_size(), num_glimpses(), layout_)),
-      baseline(answer().acts || look().first_action < look().steps ||
-                       (look().looks && !look().differentiable)
+      baseline(first_decision() < look().steps || (look().looks && !look().differentiable)
                    ? std::optional<Critic>(std::in_place, config_.reinforce, state_size(),
                                            num_classes(), layout_)
                    : std::optional<Critic>()) {
   layout_.arrange(kOrder);
+}
+
+int Model::first_decision() const {
+  if (answer().acts) return 0;
+  return answer().samples_stops ? std::min(look().first_action, 1) : look().first_action;
 }
 
 int Model::state_size() const {

@@ -37,8 +37,9 @@ class Model {
   int num_glimpses() const { return look().steps; }  // T
   /// H: width of the core's state.
   int state_size() const;
-  /// The first step with a decision that REINFORCE learns: a location or an action.
-  int first_decision() const { return answer().acts ? 0 : look().first_action; }
+  /// The first step with a decision that REINFORCE learns: a location or an action, or before which
+  /// it learns not to stop. T if there is none.
+  int first_decision() const;
 
   /// Multiply-adds of a training episode.
   Work work() const;

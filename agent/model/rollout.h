@@ -33,6 +33,9 @@ class Rollout {
                           std::span<const float> parameters);
 
   int episodes() const { return environment->episodes(); }
+  /// The number of looks after which episode b was answered, 1 .. T. All T were taken, so that the
+  /// episodes of a batch stay together; an evaluation counts only these.
+  int stopped_at(int b) const { return answer->stopped_at(b); }
   /// The facts of episode b at the time of glimpse t.
   const SceneFacts& facts(int t, int b) const {
     return moving_.empty() ? environment->facts()[b] : moving_[t * episodes() + b];

@@ -1,5 +1,6 @@
 #include "agent/model/settings.h"
 
+#include "agent/answering/stopping.h"
 #include "agent/cores/core.h"
 #include "agent/credit/advantage.h"
 #include "agent/credit/critic.h"
@@ -32,6 +33,11 @@ struct Conditions {
     return when(&agent.glimpse.kind, glimpse_kinds(),
                 [&](const std::string& name) { return trait(find_glimpse_kind(name)); });
   }
+  template <class Trait>
+  Condition stop(const Trait& trait) const {
+    return when(&agent.glimpse.stop, stop_kinds(),
+                [&](const std::string& name) { return trait(find_stop_kind(name)); });
+  }
   Condition advantage(bool Advantage::*trait) const {
     return when(&agent.reinforce.advantage, advantage_estimators(),
                 [&](const std::string& name) { return find_advantage(name).*trait; });
@@ -54,10 +60,13 @@ struct Conditions {
   Condition locator() const {
     return glimpse([](const GlimpseKind& kind) { return kind.can_have_context; });
   }
-  // REINFORCE of looks, or of actions.
+  Condition samples_stops() const {
+    return stop([](const StopKind& kind) { return kind.sampled; });
+  }
+  // REINFORCE of looks, of when to stop, or of actions.
   Condition reinforce() const {
     return glimpse([](const GlimpseKind& kind) { return kind.learning == Learning::reinforce; }) ||
-           actions();
+           actions() || samples_stops();
   }
 };
 
@@ -185,6 +194,23 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
           {"attention.glimpse.row_penalty", &glimpse.row_penalty, kLossWeight,
            "Weight of the penalty on glimpses that are alike"}},
          expects);
+  append(
+      all,
+      {{"attention.glimpse.stop", &glimpse.stop, stop_kinds(),
+        "Rule by which an agent stops looking and answers early"},
+       {"attention.glimpse.stop_price", &glimpse.stop_price, kLossWeight,
+        "Price of a look after the first: reward lost; for `expected` also a term of the loss",
+        of.stop([](const StopKind& kind) { return kind.learned(); })},
+       {"attention.glimpse.stop_threshold", &glimpse.stop_threshold, below(0, 1),
+        "Probability above which it stops. 0: 0.9 of the answer, 0.5 of having stopped if learned",
+        of.stop([](const StopKind& kind) { return kind.stops; })},
+       {"attention.glimpse.stop_prior", &glimpse.stop_prior, closed(1e-4, 0.9999),
+        "Probability of stopping after a look in the geometric prior",
+        of.stop([](const StopKind& kind) { return kind.expected; })},
+       {"attention.glimpse.stop_prior_weight", &glimpse.stop_prior_weight, kLossWeight,
+        "Weight of the divergence from that prior",
+        of.stop([](const StopKind& kind) { return kind.expected; })}},
+      of.glimpses());
   append(all, {{"attention.glimpse.filters", &glimpse.filters, closed(1, 128),
                 "Number of Gaussian filters on a side of the window",
                 of.glimpse([](const GlimpseKind& kind) { return kind.has_filters; })},
@@ -204,7 +230,8 @@ Settings describe_reinforce(ReinforceConfig& reinforce, const Conditions& of) {
   const Condition actions = of.actions();
   const Condition moves_entropy = of.glimpse([](const GlimpseKind& kind) {
     return kind.learning == Learning::reinforce && !kind.has_std;
-  }) || when(&of.agent.glimpse.learn_std);
+  }) || when(&of.agent.glimpse.learn_std) ||
+                                  of.samples_stops();
   const Condition traces =
       when(&reinforce.reward, reward_kinds(),
            [](const std::string& name) { return find_reward(name).by_step; }) ||
@@ -227,7 +254,7 @@ Settings describe_reinforce(ReinforceConfig& reinforce, const Conditions& of) {
        {"reinforce.reward", &reinforce.reward, reward_kinds(), "Reward of an answer", of.answers()},
        {"reinforce.weight", &reinforce.weight, kLossWeight, "Weight of the REINFORCE term"},
        {"reinforce.entropy", &reinforce.entropy, kLossWeight,
-        "Weight of the bonus for the entropy of the location policy", moves_entropy},
+        "Weight of the bonus for the entropy of the policy of looks and stops", moves_entropy},
        {"reinforce.baseline_weight", &reinforce.baseline_weight, kLossWeight,
         "Weight of the critic's loss", baseline},
        {"reinforce.shared_baseline", &reinforce.shared_baseline, kUnbounded,

@@ -39,6 +39,8 @@ struct RolloutRequest {
   const Tensor<3>* replay = nullptr;     // actions (T, B, A) in place of the model's own, or
   const Tensor<3>* locations = nullptr;  // (T, B, L) where points look in place of their own,
   int replay_steps = kEveryStep;         //   both those of the first so many steps
+  const Tensor<2>* stops = nullptr;      // (T, B): 1 to stop after a look, 0 to go on, in place of
+                                         //   what a sampled stop would draw
   bool classify_every_step = false;
   int beam = 1;                   // of a decoder: hypotheses that are followed; 1 is greedy
   Tensor<3>* canvases = nullptr;  // (T, B, pixels): the canvas as it is at each look, to be written
@@ -65,6 +67,7 @@ struct StepContext {
 /// What REINFORCE knows of the episodes.
 struct Credit {
   ConstMatrix advantages;  // (T, B)
+  ConstMatrix stops = {};  // (T, B): advantages of the decisions after the looks, of a sampled stop
   float weight = 1.0F;     // of the REINFORCE term
   float entropy = 0.0F;    // of the entropy bonus
   float scale = 1.0F;      // on gradients: 1 / batch size

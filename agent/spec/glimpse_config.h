@@ -38,6 +38,12 @@ struct GlimpseConfig {
   double coverage = 0.0;     // sum_k (1 - sum_t w_tk)^2 (Xu et al. 2015)
   double row_penalty = 0.0;  // |W W' - I|_F^2 of W = (w_tk) (Lin et al. 2017)
 
+  std::string stop = "none";        // a name of stop_kinds()
+  double stop_price = 0.01;         // learned: what a look after the first costs, >= 0
+  double stop_threshold = 0.0;      // in [0, 1); 0: the kind's own
+  double stop_prior = 0.5;          // expected: lambda of the geometric prior, in (0, 1)
+  double stop_prior_weight = 0.01;  // expected: of the divergence from that prior, >= 0
+
   int filters = 12;  // soft_gaussian: N x N filters
 
   // soft_point, soft_gaussian and reinforce.estimator pathwise: the gradient of a place ends at the

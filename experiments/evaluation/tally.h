@@ -25,6 +25,7 @@ struct Tally {
   double distance = 0.0;
   double coverage = 0.0;
   double entropy = 0.0;
+  std::vector<int> looks;         // (T): episodes that came to look t
   std::vector<double> on_target;  // (T)
   std::vector<double> zoom;       // (T)
 
@@ -37,9 +38,9 @@ struct Tally {
   std::vector<std::uint8_t> right;  // (N, T)
 
   /// For a pass of `steps` glimpses.
-  explicit Tally(int steps = 0) : on_target(steps, 0.0), zoom(on_target) {}
+  explicit Tally(int steps = 0) : looks(steps, 0), on_target(steps, 0.0), zoom(on_target) {}
 
-  /// Adds the look of step t of one episode.
+  /// Adds the look of step t of one episode that came so far.
   void add_look(int t, const SceneFacts& facts, const Gaze& gaze);
   /// Adds the prediction of an episode, and which looks it attends to.
   void add_answer(const Model& model, const Rollout& rollout, int b);

@@ -55,6 +55,12 @@ void require_exportable(const Task& task, OnnxExtent extent) {
         "scene.kind: {} changes while it is looked at, and --unrolled takes one canvas; "
         "allowed: tasks with one class, or a step (without --unrolled)",
         config.scene.kind));
+  if (task.model.answer().stops)
+    throw InputError(
+        fmt::format("attention.glimpse.stop: {} ends each episode after a look of its own, and "
+                    "--unrolled takes "
+                    "all looks; allowed: none, or a step (without --unrolled)",
+                    config.agent.glimpse.stop));
   for (const char* kind : {"random", "oracle"})
     if (task.model.look().recurrent && config.agent.glimpse.kind == kind)
       throw InputError(fmt::format(
@@ -98,7 +104,10 @@ class AgentGraph {
     const Value like = *std::ranges::find_if(seen, [](const Value& v) { return !v.empty(); });
     Carried carried = carried_inputs();
     advance(carried, spec);
-    put_answer(carried, "this");
+    const Value answer = put_answer(carried, "this");
+    if (const Value stop = export_stop(graph, carried.state, answer); !stop.empty())
+      graph.output("stop", stop, {"batch", std::int64_t{1}},
+                   "the probability of stopping after this look, having come so far");
     if (const Value baseline = export_baseline(graph, config_, carried.state); !baseline.empty())
       graph.output("baseline", baseline, {"batch", std::int64_t{1}},
                    "what is expected to be earned from the next look on");
@@ -188,17 +197,17 @@ class AgentGraph {
           onnx_concat(graph, {carried.states, onnx_unsqueeze(graph, carried.state, 1)}, 1);
   }
 
-  // `when`: after which look.
-  void put_answer(const Carried& carried, const char* when) {
+  // Returns the log probabilities. `when`: after which look.
+  Value put_answer(const Carried& carried, const char* when) {
     const Value read = reads_all()
                            ? export_read(graph, config_.hidden, carried.states,
                                          static_cast<int>(width()), task_.model.num_glimpses())
                            : carried.state;
-    graph.output("log_probabilities",
-                 graph.node("LogSoftmax", {onnx_linear(graph, read, "classifier")},
-                            {{"axis", std::int64_t{-1}}}),
-                 {"batch", std::int64_t{task_.model.num_classes()}},
+    const Value answer = graph.node("LogSoftmax", {onnx_linear(graph, read, "classifier")},
+                                    {{"axis", std::int64_t{-1}}});
+    graph.output("log_probabilities", answer, {"batch", std::int64_t{task_.model.num_classes()}},
                  fmt::format("of the classes or actions, after {} look", when));
+    return answer;
   }
 
   void put_choice(const std::string& which, const ExportedChoice& choice) {

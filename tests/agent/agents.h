@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/answering/stopping.h"
 #include "agent/looking/location_estimator.h"
 #include "tests/agent/support.h"
 
@@ -15,7 +16,8 @@ struct NamedAgent {
 
 /// The agent of `base` with every way of looking: every kind of glimpse attention with every
 /// addressing, score, expectation and estimator that fits, with and without a context where one
-/// fits, every point with relative moves, and every kind of model. The losses of soft_grid are on.
+/// fits, every point with relative moves, every kind of model, and every kind of stop. The losses of
+/// soft_grid are on.
 inline std::vector<NamedAgent> every_agent(AgentConfig base) {
   base.glimpse.temperature = {0.7, 0.7, 1.0};
   base.glimpse.entropy = 0.05;
@@ -95,6 +97,12 @@ inline std::vector<NamedAgent> every_agent(AgentConfig base) {
     add_filtered(kind, "none");
   add_filtered("soft_grid", "features");
   add_filtered("soft_grid", "pixels");  // which uses the filters to read and to score
+  for (const std::string& stop : stop_kinds()) {
+    if (!find_stop_kind(stop).stops) continue;
+    AgentConfig config = base;
+    config.glimpse.stop = stop;
+    all.push_back({"hard_gaussian, stop " + stop, config});
+  }
   return all;
 }
 

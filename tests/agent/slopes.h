@@ -97,8 +97,9 @@ void check_slopes_of(Played& played, const Tensor<3>* replayed, LossOf&& loss, W
 /// them held constant, as the comment above Lane says. So each is checked by itself:
 /// - the classifier's loss and the penalties, with the sampled actions held constant, except for
 ///   points that are learned through what is seen there; and REINFORCE of actions;
-/// - REINFORCE of looks as a function of the locator, and the baseline's loss as one of the
-///   baseline.
+/// - REINFORCE of looks as a function of the locator, that of a sampled stop as one of its head,
+/// and
+///   the baseline's loss as one of the baseline.
 inline void check_slopes(const AgentConfig& given, const ObservationSpec& spec = kTinySpec,
                          const EnvironmentFactory& environments = tiny_environment) {
   const bool acts = spec.answer == AnswerKind::actions;
@@ -124,6 +125,10 @@ inline void check_slopes(const AgentConfig& given, const ObservationSpec& spec =
     check_slopes_of(
         played, &actions, [](const LossSums& sums) { return sums.reinforce; },
         [](const std::string& name) { return name.starts_with("locator."); });
+  if (played.model.answer().samples_stops)
+    check_slopes_of(
+        played, &actions, [](const LossSums& sums) { return sums.reinforce; },
+        [](const std::string& name) { return name.starts_with("stop."); });
   check_slopes_of(
       played, &actions, [](const LossSums& sums) { return sums.baseline; },
       [](const std::string& name) { return name.starts_with("baseline."); });

@@ -154,7 +154,8 @@ void check_fixture_forward(const Fixture& fixture, const Rollout& rollout) {
   rollout.answer->step_rewards(matrix(step_rewards));
   const bool acts = spec_of(fixture).answer == AnswerKind::actions;
   discounted_returns(matrix(returns), matrix(step_rewards),
-                     trace_of(config_of(fixture).reinforce, acts).of_returns);
+                     trace_of(config_of(fixture).reinforce, acts).of_returns,
+                     rollout.answer->stop_credit().chances);
   CHECK(relative_error(flat(returns), fixture["returns"]) < kTolerance);
 }
 
@@ -184,6 +185,11 @@ TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it
           zeros<3>(fixture.size("action", 0), fixture.size("action", 1), fixture.size("action", 2));
       std::ranges::copy(fixture["action"], action.begin());
     }
+    Tensor<2> stops;  // decisions of a sampled stop
+    if (fixture.has("stop")) {
+      stops = zeros<2>(fixture.size("stop", 0), fixture.size("stop", 1));
+      std::ranges::copy(fixture["stop"], stops.begin());
+    }
     const bool acts = spec_of(fixture).answer == AnswerKind::actions;
     Lane lane(model, std::make_unique<ReplayEnvironment>(fixture));
     Tensor<1> gradient = zeros<1>(model.layout().size());
@@ -192,6 +198,7 @@ TEST_CASE("whole episodes agree with PyTorch: every loss term, detached where it
         {.progress = 0.0,
          .sampling = acts ? SamplingMode::deterministic : SamplingMode::training,
          .replay = fixture.has("action") ? &action : nullptr,
+         .stops = fixture.has("stop") ? &stops : nullptr,
          .classify_every_step = true},
         std::vector<double>(model.num_glimpses(), fixture.number("request.average_reward")),
         static_cast<int>(fixture.number("request.batch_size")));
@@ -235,6 +242,7 @@ NameSet wanted() {
     if (is_learned(agent.config)) names.insert("look: " + kind_of_look(agent.config));
   add("core: ", core_kinds());
   add("first: ", first_glimpses());
+  add("stop: ", stop_kinds());
   add("order: ", reading_orders());
   add("input: ", input_kinds());
   add("read: ", hidden_kinds());
@@ -266,8 +274,8 @@ void add_kinds(NameSet& names, const Fixture& fixture) {
   const AnswerKind answer = spec_of(fixture).answer;
   names.insert({"look: " + kind_of_look(config), "core: " + config.model.core,
                 "first: " + config.glimpse.first, "order: " + config.glimpse.order,
-                "input: " + config.input.kind, "critic: " + config.reinforce.critic,
-                "advantage: " + config.reinforce.advantage,
+                "stop: " + config.glimpse.stop, "input: " + config.input.kind,
+                "critic: " + config.reinforce.critic, "advantage: " + config.reinforce.advantage,
                 "estimator: " + config.reinforce.estimator, "reward: " + config.reinforce.reward});
   if (answer == AnswerKind::one_class) {
     names.insert("read: " + config.hidden.kind);

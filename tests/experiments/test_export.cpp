@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "agent/answering/stopping.h"
 #include "agent/learning/checkpoint.h"
 #include "experiments/analysis/evaluate.h"
 #include "experiments/export/onnx_model.h"
@@ -75,6 +76,13 @@ TEST_CASE("export gives a well-formed model for every core and way of looking") 
   for (const std::string& kind : glimpse_kinds()) {
     CAPTURE(kind);
     check_exports(with_kind(kind), kind != "random" && kind != "oracle");
+  }
+  for (const std::string& stop : stop_kinds()) {
+    CAPTURE(stop);
+    const Overrides stops = {"attention.glimpse.stop=" + stop};
+    check_exports(stops, stop == "none");
+    const auto outputs = names_of(model_of(TinyTask(stops), OnnxExtent::step).graph().output());
+    CHECK(outputs.contains("stop") == find_stop_kind(stop).learned());
   }
   for (const std::string& kind : hidden_kinds()) {
     CAPTURE(kind);

@@ -135,7 +135,7 @@ TEST_CASE("a metrics.csv that is incomplete or has impossible numbers is reporte
   CHECK(reason("") == "is empty");
   CHECK(reason("episodes\n64\n") == "line 1 has no column 'time/elapsed'");
   CHECK(reason(table.substr(0, table.rfind(','))) ==
-        "line 7 has 21 cells; allowed: 22, one a column");
+        "line 7 has 22 cells; allowed: 23, one a column");
   const auto row = [&](const char* error, const char* seconds) {
     const Names columns = split(header.substr(0, header.size() - 1), ',');
     std::string line = "64";

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "agent/answering/stopping.h"
 #include "agent/learning/learner.h"
 #include "agent/looking/looking.h"
 #include "experiments/config/preset.h"
@@ -33,21 +34,31 @@ Names switchable_presets() {
   return names;
 }
 
-// The configurations of all variants of a study.
-// Trains two updates of a few episodes, on digits that need no files.
-void check_trains(const std::string& preset, const std::string& kind, SharedDatasets& digits) {
-  Overrides overrides = with(switched_to(kind), {"data.source=synthetic", "training.batch_size=4",
-                                                 "training.lane_size=4", "training.episodes=8"});
+// Whether all runs give one class after several looks.
+bool can_stop(const Study& study) {
+  return std::ranges::all_of(study.runs, [](const StudyRun& run) {
+    return find_task_kind(run.config.scene.kind).answer == AnswerKind::one_class &&
+           run.config.agent.glimpse.num_glimpses > 1;
+  });
+}
+
+// Trains two updates of a few episodes, on digits that need no files. Returns the configurations.
+std::vector<Config> check_trains(const std::string& preset, const Overrides& given,
+                                 SharedDatasets& digits) {
+  Overrides overrides = with(given, {"data.source=synthetic", "training.batch_size=4",
+                                     "training.lane_size=4", "training.episodes=8"});
   const bool is_study = !read_study(preset, {}).single;
   if (is_study) overrides.push_back("seeds=1");
+  std::vector<Config> configs;
   for (const auto& [folder, config] : read_study(preset, overrides).runs) {
+    configs.push_back(config);
     CHECK((is_study || to_lines(config.unused).size() <= 1));
-    CHECK(config.agent.glimpse.kind == kind);
     const Task task(config, &digits);
     Workers workers(1);
     Learner learner(task.model, task.environments(Split::train), 1, workers);
     for (int update = 0; update < 2; ++update) CHECK(std::isfinite(learner.step().sums.classifier));
   }
+  return configs;
 }
 
 }  // namespace
@@ -61,8 +72,27 @@ TEST_CASE("every preset trains with every kind of glimpses") {
     for (const std::string& kind : glimpse_kinds()) {
       CAPTURE(preset);
       CAPTURE(kind);
-      check_trains(preset, kind, digits);
+      for (const Config& config : check_trains(preset, switched_to(kind), digits))
+        CHECK(config.agent.glimpse.kind == kind);
     }
+}
+
+TEST_CASE("every preset trains with every kind of stop, and one with every kind of glimpses") {
+  SharedDatasets digits;
+  for (const std::string& stop : stop_kinds()) {
+    CAPTURE(stop);
+    const Overrides stops = {"attention.glimpse.stop=" + stop};
+    for (const std::string& preset : switchable_presets()) {
+      if (!can_stop(read_study(preset, {}))) continue;
+      CAPTURE(preset);
+      check_trains(preset, stops, digits);
+    }
+    for (const std::string& kind : glimpse_kinds()) {
+      if (!find_glimpse_kind(kind).takes_glimpses) continue;
+      CAPTURE(kind);
+      check_trains("mnist28", with(stops, switched_to(kind)), digits);
+    }
+  }
 }
 
 TEST_CASE("settings unused by the other kind are reported in one line, which --strict refuses") {

@@ -2,8 +2,9 @@
 
     shapes()               of their parameters
     world(batch)           what is true of the episodes, for the fixture
-    say(p, h)              from the states h_1 .. h_T, (T, B, H): writes probability (S, B, C) and
-                           returns (T, B), what was earned by look t
+    say(p, h, stop)        from the states h_1 .. h_T, (T, B, H): writes probability (S, B, C) and
+                           returns (T, B), what was earned by look t; of one class also `worth`
+                           (T, B), what it earns to stop after it
     losses(p, advantages)  cross-entropy, REINFORCE of actions, penalty; sums over the episodes"""
 
 import torch
@@ -23,10 +24,13 @@ def clear_argmax(values):
     return values.argmax(-1)
 
 
-def earned_by(s, worth, answers):
-    """(T, B), from what the answer after each look is worth: at the end, or as it grows from chance."""
+def earned_by(s, worth, answers, chance=None):
+    """(T, B), from what the answer after each look is worth: at the end, or as it grows from chance.
+    `chance` (T, B): of the end after look t; else only after the last."""
     if s["reinforce.reward"] == "gain":
         return worth - torch.cat([torch.full_like(worth[:1], 1 / answers), worth[:-1]])
+    if chance is not None:
+        return chance * worth
     return torch.cat([torch.zeros_like(worth[:-1]), worth[-1:]])
 
 
@@ -54,21 +58,29 @@ class OneClass(Answering):
         self.label = torch.arange(batch) % self.classes
         return self.world_of(batch, label=self.label)
 
-    def say(self, p, h):
+    def say(self, p, h, stop):
+        self.stop = stop
         reads = [read(self.s, "hidden", p, t, h.transpose(0, 1), self.length)
                  for t in range(len(h))]
         self.penalties = [penalty for _, penalty in reads]
         self.logits = torch.stack([linear(p, "classifier", x) for x, _ in reads])
         self.probability = softmax(self.logits, -1)
-        right = real(clear_argmax(self.logits[-1]) == self.label).expand(self.steps, -1)
+        stop.decide(p, h, self.logits)
+        judged = self.logits if stop.learned else self.logits[-1]
+        right = real(clear_argmax(judged) == self.label).expand(self.steps, -1)
         if self.s["reinforce.reward"] != "correct":
             right = self.probability.gather(
                 2, self.label.expand(self.steps, -1)[:, :, None])[..., 0]
-        return earned_by(self.s, right, self.classes)
+        self.worth = torch.zeros_like(right) if self.s["reinforce.reward"] == "gain" else right
+        return earned_by(self.s, right, self.classes, stop.chance if stop.learned else None)
 
     def losses(self, p, advantages):
         loss = torch.stack([cross_entropy(l, self.label, reduction="sum") for l in self.logits])
         classifier = self.s["training.classifier_weight"] * loss[-1]
+        if self.stop.learned:
+            each = torch.stack([cross_entropy(l, self.label, reduction="none")
+                                for l in self.logits])
+            classifier = self.s["training.classifier_weight"] * (self.stop.share * each).sum()
         if self.s["training.step_loss"] > 0:
             classifier = classifier + self.s["training.step_loss"] * loss[:-1].mean()
         return classifier, 0.0, self.penalties[-1]
@@ -124,7 +136,8 @@ class Sequence(Answering):
             right = softmax(logits, -1).gather(2, truth)
         return (right[..., 0] * self.counts).sum(0) / self.count
 
-    def say(self, p, h):
+    def say(self, p, h, stop):
+        stop.decide(p, h)
         states = h.transpose(0, 1)
         self.counts = real(torch.arange(self.s["sight.symbols"])[:, None] < self.count)  # (J, B)
         self.logits = self.spell(p, states, self.length)
@@ -150,7 +163,8 @@ class Actions(Answering):
         self.earned = uniform(self.steps, batch, self.classes)  # by each action
         return self.world_of(batch, earned=self.earned)
 
-    def say(self, p, h):
+    def say(self, p, h, stop):
+        stop.decide(p, h)
         self.logits = linear(p, "classifier", h)
         self.probability = softmax(self.logits, -1)
         self.taken = clear_argmax(self.logits)

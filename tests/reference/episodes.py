@@ -13,6 +13,7 @@ from fixture import (Unclear, begin, gradients, named, parameters, real, uniform
                      write_safetensors)
 from looks import Grid, Point
 from reads import gate_shapes, gated
+from stopping import Stopping
 
 # What a configuration that says nothing means, as far as it is not in TINY.
 UNSAID = {
@@ -21,7 +22,7 @@ UNSAID = {
     "attention.glimpse.tiles": (0, 0), "attention.glimpse.addressing": "none",
     "attention.glimpse.expect": "none", "attention.glimpse.size": (0, 0),
     "attention.glimpse.order": "rows", "attention.glimpse.first": "random",
-    "attention.glimpse.temperature": 1.0, "attention.glimpse.entropy": 0.0,
+    "attention.glimpse.stop": "none", "attention.glimpse.temperature": 1.0, "attention.glimpse.entropy": 0.0,
     "attention.glimpse.detach_state": False, "attention.glimpse.moves": "absolute",
     "attention.glimpse.max_step": 0.2, "attention.glimpse.zoom": (1.0, 1.0),
     "attention.glimpse.coverage": 0.0, "attention.glimpse.row_penalty": 0.0,
@@ -121,20 +122,20 @@ def criticised(s, p, h, answering, target):
     return linear(p, "baseline.output", relu(linear(p, "baseline.hidden", h)))[..., 0]
 
 
-def add_up(earned, decay):
-    """R_t = r_t + decay R_{t+1}."""
+def add_up(earned, decay, going_on):
+    """R_t = r_t + decay R_{t+1}, with the chance (T, B) of going on."""
     returns = [earned[-1]]
     for t in range(len(earned) - 2, -1, -1):
-        returns.insert(0, earned[t] + decay * returns[0])
+        returns.insert(0, earned[t] + decay * going_on[t] * returns[0])
     return torch.stack(returns)
 
 
-def advantages_of(s, earned, returns, baseline):
+def advantages_of(s, earned, returns, baseline, going_on):
     kind = s["reinforce.advantage"]
     if kind == "gae":  # Schulman et al. (2016), equations 9 and 16
         following = torch.cat([baseline[1:], torch.zeros_like(baseline[:1])])
-        errors = earned + discount_of(s) * following - baseline
-        return add_up(errors, discount_of(s) * s["reinforce.trace"])
+        errors = earned + discount_of(s) * going_on * following - baseline
+        return add_up(errors, discount_of(s) * s["reinforce.trace"], going_on)
     if kind == "leave_one_out":
         m = s["reinforce.rollouts"]
         groups = returns.reshape(len(returns), -1, m)
@@ -192,14 +193,17 @@ def play(s, batch=4):
     looking = make_looking(s)
     core = core_of(s, looking.features)
     answering = make_answering(s, core.hidden, looking.steps)
-    acts = s["sight.answer"] == "actions"
+    stop = Stopping(s, core.hidden, looking.steps)
+    acts, samples_stops = s["sight.answer"] == "actions", stop.kind == "sampled"
     first_decision = 0 if acts else looking.first_action
+    if samples_stops and first_decision is None:
+        first_decision = 1
     soft = getattr(looking, "soft", isinstance(looking, CanvasLooking))
-    has_baseline = acts or not soft
+    has_baseline = acts or not soft or samples_stops
     p = parameters(looking.shapes() | gate_shapes(s, looking.features, core.hidden) | core.shapes()
-                   | answering.shapes()
+                   | answering.shapes() | stop.shapes()
                    | (critic_shapes(s, core.hidden) if has_baseline else {}))
-    world = looking.world(batch) | answering.world(batch)
+    world = looking.world(batch) | answering.world(batch) | stop.world(batch)
     if s["reinforce.critic"] == "privileged":
         world["target"] = uniform(batch, 2)
 
@@ -212,20 +216,25 @@ def play(s, batch=4):
         h.append(state[0])
     h = torch.stack(h)  # (T + 1, B, H)
 
-    earned = answering.say(p, h[1:]).detach()
+    earned = answering.say(p, h[1:], stop).detach()
+    earned = torch.cat([earned[:1], earned[1:] - stop.price])
+    going_on, reach = 1.0 - stop.chance.detach(), stop.reach.detach()
     decay = discount_of(s) * (1.0 if s["reinforce.advantage"] == "gae" else s["reinforce.trace"])
-    returns = add_up(earned, decay)
-    regression, advantages = torch.tensor(0.0), torch.zeros_like(returns)
+    returns = add_up(earned, decay, going_on)
+    regression, advantages, baseline = torch.tensor(0.0), torch.zeros_like(returns), None
     if has_baseline:
         before = h[:-1] if s["reinforce.shared_baseline"] else h[:-1].detach()
         baseline = criticised(s, p, before, answering, world.get("target"))
-        advantages = advantages_of(s, earned, returns, baseline).detach()
+        advantages = advantages_of(s, earned, returns, baseline, going_on).detach()
         if s["reinforce.advantage"] in ["learned", "gae"] and first_decision is not None:
-            squares = (baseline - returns)[first_decision:] ** 2
+            squares = (reach * (baseline - returns) ** 2)[first_decision:]
             regression = s["reinforce.baseline_weight"] * squares.mean(0).sum()
     classifier, on_actions, read_penalty = answering.losses(p, advantages)
-    on_looks, look_penalty = looking.losses(p, h[:-1], advantages)
-    terms = [classifier, on_actions + on_looks, regression, read_penalty + look_penalty]
+    on_stops, stop_penalty = stop.losses(getattr(answering, "worth", None), returns, advantages,
+                                         baseline)
+    on_looks, look_penalty = looking.losses(p, h[:-1], reach * advantages)
+    terms = [classifier, on_actions + on_looks + on_stops, regression,
+             read_penalty + look_penalty + stop_penalty]
     sums = torch.stack([torch.as_tensor(term) for term in terms])
     (sums.sum() / s["request.batch_size"]).backward()
     check_reached(p, looking.first_action is not None or not has_baseline or

@@ -70,6 +70,37 @@ def grid_episodes():
     return episodes
 
 
+def stop_episodes():
+    """Every rule of a stop, with looks of REINFORCE, of backpropagation and of a control."""
+    sampled = {"attention.glimpse.stop": "sampled", "attention.glimpse.stop_price": 0.05}
+    expected = {"attention.glimpse.stop": "expected", "attention.glimpse.stop_price": 0.05,
+                "attention.glimpse.stop_prior": 0.3, "attention.glimpse.stop_prior_weight": 0.2}
+    learned = {"attention.glimpse.first": "learned"}
+    grid = grid_episodes()
+    episodes = {
+        "confidence": {"attention.glimpse.stop": "confidence"},
+        "sampled": sampled | learned | {"reinforce.reward": "probability",
+                                        "training.step_loss": 0.3},
+        "sampled_correct": sampled | {"model.core": "gru", "reinforce.advantage": "constant",
+                                      "reinforce.constant": 0.2},
+        "sampled_gain": sampled | learned | {"reinforce.reward": "gain",
+                                             "reinforce.advantage": "gae",
+                                             "reinforce.trace": 0.6, "model.core": "lstm"},
+        "sampled_soft": sampled | grid["soft_general_features"] | {
+            "reinforce.reward": "probability"},
+        "sampled_control": sampled | {"attention.glimpse.kind": "scan", "training.step_loss": 0.3},
+        "expected": expected | learned | {"reinforce.reward": "probability",
+                                          "training.step_loss": 0.3},
+        "expected_hard": expected | grid["hard_general"] | {"model.core": "gru",
+                                                            "reinforce.reward": "probability"},
+        "expected_soft": expected | grid["soft_location_features"] | {
+            "attention.hidden.kind": "mean"},
+        "expected_soft_point": expected | learned | SMOOTH | {
+            "attention.glimpse.kind": "soft_point", "model.core": "lstm"},
+    }
+    return {f"stop_{name}": own for name, own in episodes.items()}
+
+
 SMOOTH = {"sight.patch": 2, "sight.scales": 3}
 RELATIVE = {"attention.glimpse.moves": "relative", "attention.glimpse.max_step": 0.5}
 WHOLE = {"attention.glimpse.kind": "whole", "attention.glimpse.size": (5, 3)}
@@ -237,5 +268,5 @@ def action_episodes():
 
 def every_episode():
     return (point_episodes() | zoom_episodes() | grid_episodes() | canvas_episodes()
-            | context_episodes()
-            | filter_episodes() | hidden_episodes() | sequence_episodes() | action_episodes())
+            | context_episodes() | filter_episodes() | stop_episodes() | hidden_episodes()
+            | sequence_episodes() | action_episodes())
