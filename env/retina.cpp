@@ -172,7 +172,7 @@ Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int
       return (n + kAlignment - 1) / kAlignment * kAlignment;
     };
     areas_offset_ = aligned(prepared_size_);
-    prepared_size_ = areas_offset_ + aligned(sizeof(std::uint32_t) * channels_ * (rows_ + 1) *
+    prepared_size_ = areas_offset_ + aligned(sizeof(std::int32_t) * channels_ * (rows_ + 1) *
                                              static_cast<std::size_t>(cols_ + 1));
   }
   glimpse_size_ = scales * channels_ * patch * patch;

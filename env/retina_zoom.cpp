@@ -14,24 +14,24 @@ namespace {
 
 constexpr int kMaxEdges = 2048 + 1;  // of the boxes of a patch, along an axis of a canvas
 
-// An edge of boxes, on an axis of the canvas.
-struct BoxEdge {
-  int pixel;           // the pixel that it is in; the nearest one beyond the canvas
-  double fraction;     // of that pixel which is before it
-  double inside;       // 1 on the canvas, 0 beyond, where the integral is constant
-  double from_centre;  // distance from the glimpse's centre, in boxes
+// The edges of boxes, on an axis of the canvas.
+struct BoxEdges {
+  std::array<int, kMaxEdges> pixel;           // that it is in; the nearest one beyond the canvas
+  std::array<double, kMaxEdges> fraction;     // of that pixel which is before it
+  std::array<double, kMaxEdges> inside;       // 1 on the canvas, 0 beyond: no slope there
+  std::array<double, kMaxEdges> from_centre;  // distance from the glimpse's centre, in boxes
 };
-
-using BoxEdges = std::array<BoxEdge, kMaxEdges>;
 
 // The edges of `patch` boxes of a side of `box` pixels around a location, on an axis of `pixels`.
 void find_edges(BoxEdges& edges, float location, int pixels, int patch, double box) {
   const double point = 0.5 * (static_cast<double>(location) + 1.0) * pixels;
   for (int k = 0; k <= patch; ++k) {
     const double from_centre = k - 0.5 * patch, at = point + from_centre * box;
-    const int pixel = static_cast<int>(std::floor(std::clamp(at, 0.0, pixels - 1.0)));
-    edges[k] = {pixel, std::clamp(at - pixel, 0.0, 1.0), at >= 0.0 && at < pixels ? 1.0 : 0.0,
-                from_centre};
+    const int pixel = static_cast<int>(std::clamp(at, 0.0, pixels - 1.0));
+    edges.pixel[k] = pixel;
+    edges.fraction[k] = std::clamp(at - pixel, 0.0, 1.0);
+    edges.inside[k] = at >= 0.0 && at < pixels ? 1.0 : 0.0;
+    edges.from_centre[k] = from_centre;
   }
 }
 
@@ -41,21 +41,23 @@ struct CornerRow {
   std::array<double, kMaxEdges> sum, by_x, by_y;
 };
 
+// For the row of corners on edge i of `down`.
 template <bool sloped>
-void integrate(CornerRow& row, const std::uint32_t* areas, int stride, const BoxEdge& down,
+void integrate(CornerRow& row, const std::int32_t* areas, int stride, const BoxEdges& down, int i,
                const BoxEdges& right, int patch) {
-  const std::uint32_t* above = areas + static_cast<std::ptrdiff_t>(down.pixel) * stride;
-  const std::uint32_t* below = above + stride;
-  const double v = down.fraction;
+  const std::int32_t* above = areas + static_cast<std::ptrdiff_t>(down.pixel[i]) * stride;
+  const std::int32_t* below = above + stride;
+  const double v = down.fraction[i];
   for (int k = 0; k <= patch; ++k) {
-    const auto [pixel, u, inside, from_centre] = right[k];
-    const double a = above[pixel], b = below[pixel];
-    const double across = above[pixel + 1] - a, across_below = below[pixel + 1] - b;
-    const double left = a + v * (b - a), slope = across + v * (across_below - across);
-    row.sum[k] = left + u * slope;
+    const int pixel = right.pixel[k];
+    const double u = right.fraction[k], step = below[pixel] - above[pixel];
+    const double across = above[pixel + 1] - above[pixel];
+    const double across_below = below[pixel + 1] - below[pixel];
+    const double slope = across + v * (across_below - across);
+    row.sum[k] = above[pixel] + v * step + u * slope;
     if constexpr (sloped) {
-      row.by_x[k] = inside * slope;
-      row.by_y[k] = down.inside * (b - a + u * (across_below - across));
+      row.by_x[k] = right.inside[k] * slope;
+      row.by_y[k] = down.inside[i] * (step + u * (across_below - across));
     }
   }
 }
@@ -73,7 +75,7 @@ void read_row(float* cells, float* slopes, std::ptrdiff_t size, const CornerRow&
   const double scale = 1.0 / (255.0 * box * box);
   for (int k = 0; k < patch; ++k) {
     const double sum = (lower.sum[k + 1] - lower.sum[k]) - (upper.sum[k + 1] - upper.sum[k]);
-    const double value = std::clamp(scale * sum, 0.0, 1.0);  // in spite of rounding
+    const double value = std::max(0.0, std::min(scale * sum, 1.0));  // in spite of rounding
     cells[k] = static_cast<float>(value);
     if constexpr (sloped) {
       const double at_right = lower.by_x[k + 1] - upper.by_x[k + 1];
@@ -83,25 +85,42 @@ void read_row(float* cells, float* slopes, std::ptrdiff_t size, const CornerRow&
       slopes[k] = static_cast<float>(scale * units.x * (at_right - at_left));
       slopes[size + k] = static_cast<float>(scale * units.y * (at_bottom - at_top));
       // By log side: the edges move apart, and the area grows.
-      const double apart = at_right * right[k + 1].from_centre - at_left * right[k].from_centre +
-                           at_bottom * down[i + 1].from_centre - at_top * down[i].from_centre;
+      const double apart = at_right * right.from_centre[k + 1] - at_left * right.from_centre[k] +
+                           at_bottom * down.from_centre[i + 1] - at_top * down.from_centre[i];
       slopes[2 * size + k] = static_cast<float>(units.u * (scale * box * apart - 2.0 * value));
     }
   }
 }
 
 template <bool sloped>
-void read_boxes(float* glimpse, float* slopes, std::ptrdiff_t size, const std::uint32_t* areas,
+void read_boxes(float* glimpse, float* slopes, std::ptrdiff_t size, const std::int32_t* areas,
                 int stride, const BoxEdges& down, const BoxEdges& right, int patch, double box,
                 const SlopeUnits& units) {
   CornerRow corners[2];
-  integrate<sloped>(corners[0], areas, stride, down[0], right, patch);
+  integrate<sloped>(corners[0], areas, stride, down, 0, right, patch);
   for (int i = 0; i < patch; ++i) {
     const CornerRow& upper = corners[i % 2];
     CornerRow& lower = corners[(i + 1) % 2];
-    integrate<sloped>(lower, areas, stride, down[i + 1], right, patch);
+    integrate<sloped>(lower, areas, stride, down, i + 1, right, patch);
     read_row<sloped>(glimpse + i * patch, slopes + (sloped ? i * patch : 0), size, upper, lower,
                      down, i, right, patch, box, units);
+  }
+}
+
+// Running sums of several rows do not wait for each other.
+constexpr int kRowsAtOnce = 4;
+
+// The areas of the `count` rows of corners below `above`, from as many rows of pixels.
+template <int count>
+void sum_rows(std::int32_t* __restrict above, const std::uint8_t* __restrict pixels, int cols) {
+  std::int32_t sums[count] = {};
+  for (int col = 0; col < cols; ++col) {
+    std::int32_t area = above[col + 1];
+    for (int row = 0; row < count; ++row) {
+      sums[row] += pixels[row * cols + col];
+      area += sums[row];
+      above[(row + 1) * (cols + 1) + col + 1] = area;
+    }
   }
 }
 
@@ -129,20 +148,21 @@ void Retina::check_zoom() const {
                     key, zoom_.from, zoom_.to, config_.pooling));
 }
 
-// areas (channels, rows + 1, cols + 1): the sum of the pixels above and to the left of each corner.
-// The first row and column stay 0.
+// areas (channels, rows + 1, cols + 1): the sum of the pixels above and to the left of each corner,
+// at most 255 * 2048^2 < 2^31. The first row and column stay 0.
 void Retina::sum_areas(std::span<const std::uint8_t> canvas, std::span<std::byte> prepared) const {
-  auto* above = reinterpret_cast<std::uint32_t*>(prepared.data() + areas_offset_);
+  auto* above = reinterpret_cast<std::int32_t*>(prepared.data() + areas_offset_);
   const std::uint8_t* pixels = canvas.data();
   const int stride = cols_ + 1;
-  for (int c = 0; c < channels_; ++c, above += stride)
-    for (int row = 0; row < rows_; ++row, pixels += cols_, above += stride) {
-      std::uint32_t sum = 0;
-      for (int col = 0; col < cols_; ++col) {
-        sum += pixels[col];
-        above[stride + col + 1] = above[col + 1] + sum;
-      }
+  for (int c = 0; c < channels_; ++c, above += stride) {
+    int row = 0;
+    for (; row + kRowsAtOnce <= rows_; row += kRowsAtOnce) {
+      sum_rows<kRowsAtOnce>(above, pixels, cols_);
+      above += kRowsAtOnce * stride;
+      pixels += kRowsAtOnce * cols_;
     }
+    for (; row < rows_; ++row, above += stride, pixels += cols_) sum_rows<1>(above, pixels, cols_);
+  }
 }
 
 void Retina::look_zoomed(std::span<const std::byte> prepared, const float* location, float* glimpse,
@@ -156,7 +176,7 @@ void Retina::look_zoomed(std::span<const std::byte> prepared, const float* locat
     const double box = zoom * factor;
     find_edges(down, location[1], rows_, patch, box);
     find_edges(right, location[0], cols_, patch, box);
-    const auto* areas = reinterpret_cast<const std::uint32_t*>(prepared.data() + areas_offset_);
+    const auto* areas = reinterpret_cast<const std::int32_t*>(prepared.data() + areas_offset_);
     for (int c = 0; c < channels_; ++c) {
       if (slopes == nullptr) {
         read_boxes<false>(glimpse, nullptr, 0, areas, stride, down, right, patch, box, units);
