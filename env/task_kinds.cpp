@@ -4,6 +4,7 @@
 
 #include "base/name_table.h"
 #include "env/catch.h"
+#include "env/circle_square.h"
 #include "env/glimpse_environment.h"
 #include "env/words.h"
 
@@ -43,6 +44,7 @@ TaskKind scenes_of(const std::string& scene_kind) {
           .distinct = distinct_scenes,
           .answer = traits.sequence ? AnswerKind::sequence : AnswerKind::one_class,
           .has_digits = true,
+          .has_shades = true,
           .is_tiled = traits.tiled,
           .counts_digits = traits.counts_digits};
 }
@@ -58,6 +60,17 @@ const TaskKind kCatch = {
     .answer = AnswerKind::actions,
     .first_event = [](const SceneConfig& scene) { return scene.canvas[0] - 1; },
     .event = "a ball of scene.kind: catch lands"};
+
+const TaskKind kCircleSquare = {
+    .make = [](const EnvironmentRequest& r) -> std::unique_ptr<Environment> {
+      return std::make_unique<CircleSquareEnvironment>(r.scene.canvas, *r.retina, r.split, r.seed,
+                                                       r.episodes, r.rollouts);
+    },
+    .sizes = [](const SceneConfig& scene,
+                const Dataset&) { return circle_square_sizes(scene.canvas); },
+    .answer_name = [](const SceneConfig&, const std::vector<std::string>&,
+                      int label) { return circle_square_classes()[label]; },
+    .has_shades = true};
 
 const TaskKind kDigitsToWords = {
     .make = [](const EnvironmentRequest& r) -> std::unique_ptr<Environment> {
@@ -77,7 +90,9 @@ const NameTable<TaskKind>& table() {
   static const NameTable<TaskKind> table = [] {
     std::vector<std::pair<std::string, TaskKind>> kinds;
     for (const std::string& name : scene_kinds()) kinds.emplace_back(name, scenes_of(name));
-    kinds.insert(kinds.end(), {{"catch", kCatch}, {"digits_to_words", kDigitsToWords}});
+    kinds.insert(
+        kinds.end(),
+        {{"catch", kCatch}, {"circle_square", kCircleSquare}, {"digits_to_words", kDigitsToWords}});
     return NameTable<TaskKind>("scene.kind", std::move(kinds));
   }();
   return table;

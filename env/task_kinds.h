@@ -44,6 +44,7 @@ struct TaskKind {
   std::int64_t (*distinct)(const SceneConfig& scene, int digits) = nullptr;
   AnswerKind answer = AnswerKind::one_class;
   bool has_digits = false;     // scenes are made from data.*
+  bool has_shades = false;     // pixels are not just black and white: data.mean, deviation apply
   bool is_text = false;        // one character per row, viewed whole: there are no glimpses
   bool is_tiled = false;       // digits lie in the tiles of tile_grid(scene.num_digits)
   bool counts_digits = false;  // an episode counts as many looks as it has digits

@@ -57,6 +57,9 @@ Settings describe(Config& c) {
   const Condition digits = when(&c.scene.kind, task_kinds(), [](const std::string& name) {
     return find_task_kind(name).has_digits;
   });
+  const Condition shades = when(&c.scene.kind, task_kinds(), [](const std::string& name) {
+    return find_task_kind(name).has_shades;
+  });
   // What a retina shows is the canvas as it is at each step.
   const Condition retina =
       when(&c.agent.glimpse.kind, glimpse_kinds(),
@@ -69,7 +72,7 @@ Settings describe(Config& c) {
       {"init_from", &c.init_from, Text::path,
        "Run folder whose weights the training begins with. null: none"}};
   append(all, describe(c.data), digits);
-  append(all, describe(c.pixels), digits);
+  append(all, describe(c.pixels), shades);
   append(all, describe(c.augmentation), digits);
   append(all, describe(c.scene));
   append(all, describe(c.retina), when(&c.agent.model.kind, Names{"recurrent"}) && retina);

@@ -36,7 +36,7 @@ ObservationSpec spec_of(const TaskKind& kind, const Config& config, const Digits
       .glimpse_size = retina ? retina->glimpse_size() : 0,
       .num_classes = sizes.num_classes,
       .canvas = sizes.canvas,
-      .pixels = kind.has_digits ? PixelScale(config.pixels, sizes.canvas.channels) : PixelScale(),
+      .pixels = kind.has_shades ? PixelScale(config.pixels, sizes.canvas.channels) : PixelScale(),
       .patch_size = config.retina.patch_size,
       .answer = kind.answer,
       .max_symbols = sizes.max_symbols,

@@ -291,7 +291,7 @@ TEST_CASE("an impossible bag or transcript is refused by key") {
   CHECK(transcribe({8, 30}, 5) == "nothing thrown");
 
   CHECK(fault({.num_digits = 5, .distractor_size = 4}) == "scene.num_digits: 5; allowed: 1 to 4");
-  for (const char* kind : {"catch", "digits_to_words"})
+  for (const char* kind : {"catch", "circle_square", "digits_to_words"})
     CHECK(fault({.kind = kind}).find("is an environment of its own") != std::string::npos);
 }
 

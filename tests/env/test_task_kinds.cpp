@@ -52,6 +52,7 @@ TEST_CASE("every task's environments match its table entry, and every label has 
       CHECK(sizes.canvas == environment->canvas());
       CHECK(sizes.max_symbols == environment->max_symbols());
       environment->reset(0);
+      CHECK(kind.has_shades == (kind.has_digits || name == "circle_square"));
       if (kind.has_digits) CHECK(kind.counts_digits == (environment->facts()[0].length > 0));
       std::set<std::string> names;
       for (int label = 0; label < environment->num_classes(); ++label)
