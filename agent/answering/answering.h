@@ -14,15 +14,17 @@ namespace saccade {
 
 /// Properties of a way of answering, which other code queries instead of its name.
 struct AnswerTraits {
-  int outputs = 0;             // S: outputs with logits: one per glimpse or per symbol
-  int answer_size = 1;         // size of an answer: J symbols, or T actions
-  bool stops = false;          // may answer before the last look: see stopping.h
-  bool samples_stops = false;  // and learns when by REINFORCE
-  bool classifies = false;     // one class, which can be read after every glimpse
-  bool spells = false;         // symbol by symbol up to an end mark, possibly with beam search
-  bool acts = false;           // an action after every glimpse; actions have no labels
-  bool attends = false;        // attends over the states h_1 .. h_T
-  int hops = 1;                // number of distributions over the states in a read
+  int outputs = 0;              // S: outputs with logits: one per glimpse or per symbol
+  int answer_size = 1;          // size of an answer: J symbols, or T actions
+  bool stops = false;           // may answer before the last look: see stopping.h
+  double stop_threshold = 0.0;  // of what sureness() gives, from which it then stops, in (0, 1)
+  double look_price = 0.0;      // what a look after the first costs one that learns when to stop
+  bool samples_stops = false;   // and learns when by REINFORCE
+  bool classifies = false;      // one class, which can be read after every glimpse
+  bool spells = false;          // symbol by symbol up to an end mark, possibly with beam search
+  bool acts = false;            // an action after every glimpse; actions have no labels
+  bool attends = false;         // attends over the states h_1 .. h_T
+  int hops = 1;                 // number of distributions over the states in a read
 };
 
 /// A way of answering: the parts that turn states into answers, and their parameters. One

@@ -63,13 +63,18 @@ class ClassAnswer final : public Answer {
     first_ = now.request.classify_every_step || pays || stops_ ? 0 : last;
     parts_.hidden->prepare(memory_, core_.states(), lengths_, now.parameters);
     for (int t = first_; t <= last; ++t) classify(t, now.parameters);
-    if (stops_) stop_->decide(core_.states(), probabilities, now);
+    if (stops_) stop_->decide(core_.states(), logits_, probabilities, now);
     if (stops_ && sampling == SamplingMode::training) judge_stops();
     for (int b = 0; b < core_.episodes(); ++b) classes_[b] = most_probable(stopped_at(b) - 1, b);
     environment_.answer(classes_, rewards);
   }
 
   int stopped_at(int b) const override { return stops_ ? stop_->stopped_at(b) : core_.steps; }
+
+  float sureness(int t, int b) const override {
+    if (stops_ && parts_.stop_rule->kind().learned()) return stop_->stopped_by(t, b);
+    return probabilities(t, b, most_probable(t, b));
+  }
 
   // Each look after the first costs a price.
   void step_rewards(Matrix step_rewards) const override {
@@ -101,13 +106,13 @@ class ClassAnswer final : public Answer {
                                one_row(saccade::step(probabilities, t), b), {&labels_[b], 1},
                                static_cast<float>(weight) * credit.scale);
       }
-    loss.penalty = reads_backward(gradient, first, credit.scale, parameters);
     if (stops_) {
-      const StopLoss stop = stop_->backward(gradient, matrix(core_.dstate), credit, matrix(losses_),
-                                            core_.states(), parameters);
-      loss.reinforce += stop.reinforce;
-      loss.penalty += stop.penalty;
+      const StopLoss stop = stop_->backward(gradient, matrix(core_.dstate), dlogits_, credit,
+                                            matrix(losses_), core_.states(), logits_, parameters);
+      loss.reinforce = stop.reinforce;
+      loss.penalty = stop.penalty;
     }
+    loss.penalty += reads_backward(gradient, first, credit.scale, parameters);
     return loss;
   }
 
@@ -211,6 +216,8 @@ class ClassAnswering final : public Answering {
     const bool stops = parts_.stop_rule.has_value();
     traits_ = {.outputs = steps,
                .stops = stops,
+               .stop_threshold = stops ? parts_.stop_rule->threshold() : 0.0,
+               .look_price = stops ? parts_.stop_rule->price() : 0.0,
                .samples_stops = stops && parts_.stop_rule->kind().sampled,
                .classifies = true,
                .attends = parts_.weighs,

@@ -20,7 +20,7 @@ struct StopKind {
   bool stops = false;     // may answer before the last look
   bool sampled = false;   // learns when, by REINFORCE of sampled decisions
   bool expected = false;  // learns when, by backpropagation of an exact expectation
-  double threshold = 0;   // that attention.glimpse.stop_threshold: 0 stands for, in (0, 1]
+  double threshold = 0;   // that attention.glimpse.stop_threshold: 0 stands for, in (0, 1)
 
   /// Whether it has parameters; else it stops by the probability of the answer.
   bool learned() const { return sampled || expected; }
@@ -31,14 +31,15 @@ struct StopKind {
 ///
 /// `none`: lambda_t = 0 before the last look.
 /// `confidence`: training is that of `none`; afterwards lambda_t = 1 if the probability of the most
-/// probable class is at least the threshold, else 0.
-/// `sampled`: lambda_t = sigmoid(h_{t+1} w + c), of the state after the look. The decision is drawn
-/// and learned by REINFORCE; each look after the first costs a price.
-/// `expected`: the same lambda_t. The loss is its exact expectation over the time of stopping
-/// (PonderNet: Banino, Balaguer and Blundell 2021), with a prior on that time.
+/// probable class is above the threshold, else 0.
+/// `sampled`: lambda_t = sigmoid(h_{t+1} w + c + v m_t), of the state after the look and of the log
+/// odds of the most probable class then, m_t = log(p / (1 - p)). The decision is drawn and learned
+/// by REINFORCE; each look after the first costs a price. `expected`: the same lambda_t. The loss
+/// is its exact expectation over the time of stopping (PonderNet: Banino, Balaguer and Blundell
+/// 2021), with a prior on that time.
 ///
 /// Where they are not drawn, the learned kinds stop after the first look by which the probability
-/// of having stopped, 1 - prod_{j <= t} (1 - lambda_j), is at least the threshold: a quantile of
+/// of having stopped, 1 - prod_{j <= t} (1 - lambda_j), is above the threshold: a quantile of
 /// the distribution that was trained, the median at 0.5. (lambda_t alone is conditional. It can
 /// stay below any threshold while the agent has stopped almost surely.)
 ///
@@ -67,13 +68,14 @@ struct StopLoss {
 /// The settings of a stop and its head, if it is learned. Stateless.
 class StopRule {
  public:
-  /// Parameters `stop.weight` (H, 1) and `stop.bias`, if it is learned. lambda_t begins near 1 / T,
-  /// so that all looks are tried.
+  /// Parameters `stop.weight` (H, 1), `stop.bias` and `stop.sureness` v (1, 1), if it is learned.
+  /// An agent that knows nothing begins with lambda_t < 1 / T, so that all looks are tried, and one
+  /// that is sure stops: v begins at 1 and c at the log odds of 1 / T.
   StopRule(const AgentConfig& config, int state_size, int steps, ParameterLayout& layout);
 
   const StopKind& kind() const { return *kind_; }
   double price() const { return price_; }
-  /// In (0, 1].
+  /// In (0, 1).
   double threshold() const { return threshold_; }
 
   /// Multiply-adds of one episode.
@@ -86,6 +88,8 @@ class StopRule {
   double price_, threshold_, prior_, prior_weight_, answer_weight_;
   int state_size_, steps_;
   std::optional<LinearHead> head_;
+  const ParameterLayout* layout_;
+  int sureness_ = -1;
 };
 
 /// The decisions of B episodes, and their backward pass. Allocates nothing after construction.
@@ -97,14 +101,16 @@ class StopPass {
   /// Whether episodes that are played like this may end before the last look.
   bool acts_in(SamplingMode sampling) const;
 
-  /// Decides after every look, from the states h_1 .. h_T (T B, H) and the probabilities of the
-  /// classes after each look (T, B, C). A decision is drawn after every look, whether the episode
-  /// came so far or not, so that every one has a return.
-  void decide(ConstMatrix states, const Tensor<3>& probabilities, const StepContext& now);
+  /// Decides after every look, from the states h_1 .. h_T (T B, H), and the logits and
+  /// probabilities of the classes after each look (T, B, C). A decision is drawn after every look,
+  /// whether the episode came so far or not, so that every one has a return.
+  void decide(ConstMatrix states, const Tensor<3>& logits, const Tensor<3>& probabilities,
+              const StepContext& now);
 
   // After decide:
 
-  /// The number of looks after which episode b answered, 1 .. T.
+  /// The number of looks after which episode b answered, 1 .. T: of a deterministic episode, the
+  /// first after which stopped_by, or the probability of the answer, is above the threshold.
   int stopped_at(int b) const { return stopped_at_[b]; }
   /// c_t and the probability of coming to look t, (T, B): see StopCredit.
   ConstMatrix chances() const { return matrix(chances_); }
@@ -112,27 +118,34 @@ class StopPass {
   /// p_t = c_t prod_{j < t} (1 - c_j): of answering after look t (Banino et al. 2021, equation 3;
   /// the last look takes the rest).
   float share(int t, int b) const { return reach_(t, b) * chances_(t, b); }
+  /// 1 - prod_{j <= t} (1 - c_j): of having stopped after look t.
+  float stopped_by(int t, int b) const { return 1.0F - reach_(t, b) * (1.0F - chances_(t, b)); }
 
   /// Overwrites the gradients of the head.
   ///
   /// sampled: of - weight sum_t A_t log pi(c_t) - entropy bonus, with the advantages credit.stops.
-  /// The states are constants.
+  /// The states and the log odds are constants.
   ///
   /// expected: of sum_t p_t L_t + price sum_t t p_t + beta KL(p || q), where L_t is
   /// `losses` (T, B), the cross-entropy after look t, with the weight of an answer's, and
   /// q_t = prior (1 - prior)^t is geometric, truncated like p: the last look takes the rest (Banino
   /// et al. 2021, equation 4, and a price). Then KL(p || q) = sum_{t < T - 1} prod_{j < t}
   /// (1 - lambda_j) KL(lambda_t || prior), of two Bernoulli variables each: it is 0 only where
-  /// every lambda_t is the prior. Adds to dstates (T B, H). The gradients of L_t are not its part.
-  StopLoss backward(std::span<float> gradient, Matrix dstates, const Credit& credit,
-                    ConstMatrix losses, ConstMatrix states, std::span<const float> parameters);
+  /// every lambda_t is the prior. Adds to dstates (T B, H) and dclasses (T, B, C), the gradients of
+  /// the states and of the logits of the classes. Those of L_t are not its part.
+  StopLoss backward(std::span<float> gradient, Matrix dstates, Tensor<3>& dclasses,
+                    const Credit& credit, ConstMatrix losses, ConstMatrix states,
+                    const Tensor<3>& logits, std::span<const float> parameters);
 
  private:
   int steps() const { return static_cast<int>(logits_.shape()[0]); }
   int episodes() const { return static_cast<int>(stopped_at_.size()); }
   /// Rows of all looks but the last, ((T - 1) B, 1).
   Matrix decided(Tensor<2>& logits) const;
-  void write_halting(ConstMatrix states, std::span<const float> parameters);
+  void write_halting(ConstMatrix states, const Tensor<3>& logits,
+                     std::span<const float> parameters);
+  void sureness_backward(std::span<float> gradient, Tensor<3>* dclasses, const Tensor<3>& logits,
+                         std::span<const float> parameters) const;
   void draw(const StepContext& now);
   void follow_confidence(const Tensor<3>& probabilities);
   void find_stops();
@@ -142,6 +155,7 @@ class StopPass {
   const StopRule& parts_;
   std::vector<int> stopped_at_;  // (B)
   Tensor<2> logits_, dlogits_;   // (T, B): of lambda_t
+  Tensor<2> log_odds_;           // (T, B): m_t
   Tensor<2> chances_, reach_;    // (T, B)
 };
 

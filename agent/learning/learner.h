@@ -43,11 +43,10 @@ struct UpdateReport {
 ///                            advantage are constants. Not with reinforce.estimator: pathwise,
 ///                            except for the entropy bonus of log std
 ///   REINFORCE of actions  -> as the cross-entropy
-///   REINFORCE of a stop   -> stop; the state that it reads is detached (attention.glimpse.stop:
-///                            sampled)
-///   expectation of a stop -> stop, core, gate, glimpse network and what else the cross-entropy
-///                            reaches through the states (attention.glimpse.stop: expected); also
-///                            the price of looks and the divergence from the prior
+///   REINFORCE of a stop   -> stop; the state and the answer that it reads are detached
+///                            (attention.glimpse.stop: sampled)
+///   expectation of a stop -> stop, and as the cross-entropy (attention.glimpse.stop: expected);
+///                            also the price of looks and the divergence from the prior
 ///   penalties, soft kinds -> as the cross-entropy, except for the classifier
 ///   baseline              -> baseline; the state that it reads is detached, unless
 ///                            reinforce.shared_baseline lets the gradient reach the core

@@ -32,7 +32,7 @@ struct GlimpseConfig {
 
   std::string stop = "none";        // a name of stop_kinds()
   double stop_price = 0.01;         // learned: what a look after the first costs, >= 0
-  double stop_threshold = 0.0;      // in [0, 1]; 0: the kind's own
+  double stop_threshold = 0.0;      // in [0, 1); 0: the kind's own
   double stop_prior = 0.5;          // expected: lambda of the geometric prior, in (0, 1)
   double stop_prior_weight = 0.01;  // expected: of the divergence from that prior, >= 0
 

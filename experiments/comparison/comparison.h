@@ -64,8 +64,10 @@ struct Stopping {
   std::vector<StopEstimate> curve = {};   // (K)
   std::vector<StopEstimate> always = {};  // (T): after k looks
   StopEstimate oracle = {};               // at the first right answer
-  std::vector<double> chosen = {};        // one threshold per seed, chosen on its validation scenes
-  StopEstimate stopped = {};              // at these
+  std::vector<double> chosen = {};  // one threshold per seed, chosen on its validation scenes,
+                                    // or the agent's own
+  bool own = false;                 // the agents stop by themselves, at these
+  StopEstimate stopped = {};        // at these
 };
 
 /// The runs of one configuration with different seeds, and their results. Errors and shares are

@@ -281,10 +281,17 @@ void add_stopping(Variant& variant, const Runs& runs, const StopTarget& target) 
   const StopCurves& first = *runs[0].stopping;
   check_target(target, static_cast<int>(first.always.size()));
   Stopping stopping{.over_scenes = runs.size() == 1, .thresholds = first.thresholds};
-  std::vector<std::size_t> chosen;
+  std::vector<StopPoint> stopped;
   for (const FinishedRun& run : runs) {
-    chosen.push_back(chosen_threshold(*run.stopping, target));
-    stopping.chosen.push_back(first.thresholds[chosen.back()]);
+    if (run.own_stop && !target.error && !target.looks) {
+      stopping.own = true;
+      stopping.chosen.push_back(run.own_stop->threshold);
+      stopped.push_back(run.own_stop->point);
+      continue;
+    }
+    const std::size_t chosen = chosen_threshold(*run.stopping, target);
+    stopping.chosen.push_back(first.thresholds[chosen]);
+    stopped.push_back(run.stopping->test[chosen]);
   }
   for (std::size_t k = 0; k < first.thresholds.size(); ++k)
     stopping.curve.push_back(stop_estimate(
@@ -294,8 +301,8 @@ void add_stopping(Variant& variant, const Runs& runs, const StopTarget& target) 
         runs, [&](const FinishedRun& r, std::size_t) { return r.stopping->always[t]; }));
   stopping.oracle =
       stop_estimate(runs, [](const FinishedRun& r, std::size_t) { return r.stopping->oracle; });
-  stopping.stopped = stop_estimate(
-      runs, [&](const FinishedRun& r, std::size_t i) { return r.stopping->test[chosen[i]]; });
+  stopping.stopped =
+      stop_estimate(runs, [&](const FinishedRun&, std::size_t i) { return stopped[i]; });
   variant.stopping = std::move(stopping);
 }
 

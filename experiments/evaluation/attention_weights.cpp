@@ -41,6 +41,7 @@ std::vector<std::pair<const char*, Shape>> float_arrays(const Model& model, Kept
   arrays.push_back({"states", {steps, size(model.state_size())}});
   if (model.look().looks && model.look().first_action < model.num_glimpses())
     arrays.push_back({"log_probabilities", {steps}});
+  if (model.answer().stops) arrays.push_back({"stop_chances", {steps}});
   if (model.baseline && !model.baseline->reads_truth()) arrays.push_back({"baselines", {steps}});
   if (facts.canvases) {
     const std::size_t pixels = size(model.canvas().pixels());
@@ -82,6 +83,7 @@ void AttentionWeights::add_answers(const Model& model) {
   if (!answer.classifies) shape.push_back(size(answer.answer_size));
   if (!answer.acts) arrays_.push_back(int_array("labels", shape, -1));
   arrays_.push_back(int_array("answers", shape, -1));
+  if (answer.stops) arrays_.push_back(int_array("looks", {scenes_}, 0));
   if (facts_.boxes == 0) return;
   Shape boxes = {scenes_, size(facts_.boxes), 4};
   if (facts_.moves) boxes.insert(boxes.begin() + 1, size(model.num_glimpses()));
@@ -116,6 +118,7 @@ void AttentionWeights::record(const Rollout& rollout, int b, int scene) {
   record_facts(rollout, b, scene);
   *floats("errors", scene) = rollout.answer->error(b);
   std::ranges::copy(rollout.answer->predictions(b), ints("answers", scene));
+  if (int* looks = ints("looks", scene)) *looks = rollout.stopped_at(b);
   if (int* labels = ints("labels", scene)) std::ranges::copy(rollout.answer->labels(b), labels);
 }
 
@@ -151,6 +154,8 @@ void AttentionWeights::record_facts(const Rollout& rollout, int b, int scene) {
       to = std::copy_n(&rollout.core.input(t, b, rollout.core.features), rollout.core.hidden, to);
   if (float* to = floats("log_probabilities", scene))
     for (int t = 0; t < steps; ++t) to[t] = rollout.look->log_probability(t, b);
+  if (float* chances = floats("stop_chances", scene))
+    for (int t = 0; t < steps; ++t) chances[t] = rollout.answer->stop_credit().chances(t, b);
   int* to = ints("boxes", scene);
   for (int t = 0; to != nullptr && t < (facts_.moves ? steps : 1); ++t)
     for (int k = 0; k < facts_.boxes; ++k) {
@@ -180,7 +185,7 @@ void AttentionWeights::record_states(const Rollout& rollout, int b, int scene) {
   const int reads = static_cast<int>(weights->shape()[0]);
   const auto width = weights->shape()[2];
   if (float* hidden = floats("hidden", scene))
-    std::copy_n(&(*weights)(reads - 1, b, 0), width, hidden);
+    std::copy_n(&(*weights)(rollout.stopped_at(b) - 1, b, 0), width, hidden);
   float* alignment = floats("alignment", scene);
   if (alignment == nullptr) return;
   const int length = static_cast<int>(rollout.answer->predictions(b).size());

@@ -33,11 +33,16 @@ struct KeptFacts {
 ///                               steps
 ///   labels (N) or (N, J)        the true class or symbols; none for actions
 ///   answers (N), (N, J), (N, T) the predicted class or symbols, or the actions taken
+///   looks (N)                   attention.glimpse.stop: the number of looks before the answer;
+///                               everything by look is of all T, as if it had gone on
 ///   errors (N)                  the missed share of the possible reward, in [0, 1]
 /// and with Kept::everything also
 ///   probabilities (N, T, C)     of the classes or actions after each look; (N, J, C) of symbols
 ///   glimpses (N, T, D)          the observation, in the order of the retina: (scale, channel, row,
 ///                               col); their weighted mean if a look has many places
+///   stop_chances (N, T)         attention.glimpse.stop: of stopping after each look, if the
+///   episode
+///                               came so far; of a sampled pass 0 or 1
 ///   states (N, T, H)            of the core, after each look
 ///   log_probabilities (N, T)    log pi of each look (Look::log_probability), if any are sampled
 ///   baselines (N, T)            b_t of the state before each look, if it is learned and reads
@@ -46,8 +51,8 @@ struct KeptFacts {
 ///   boxes (N, K, 4)             on request: x, y, width, height of K digits in pixels, 0 for
 ///                               none; if they move, (N, T, K, 4)
 ///
-/// Symbols are those before the end mark, padded with -1. labels, answers and boxes are int32, all
-/// others float32.
+/// Symbols are those before the end mark, padded with -1. labels, answers, looks and boxes are
+/// int32, all others float32.
 class AttentionWeights {
  public:
   /// Throws InputError naming --episodes, or with Kept::everything `scenes`, if the arrays exceed 2

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 #include "base/stop.h"
@@ -15,7 +16,7 @@ namespace {
 
 // For moving digits: mean over the steps of the share seen by the look at that moment.
 double coverage_of(const Rollout& rollout, int b) {
-  const int steps = rollout.core.steps;
+  const int steps = rollout.stopped_at(b);
   const CanvasSize canvas = rollout.environment->canvas();
   if (!rollout.environment->moves())
     return coverage(rollout.facts(0, b), *rollout.look, 0, steps, b, canvas);
@@ -65,6 +66,7 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
   Evaluation result;
   result.scenes = scenes_;
   result.on_target_by_glimpse.assign(steps, 0.0);
+  std::vector<double> looks(steps, 0.0);
   double symbols = 0.0;
   std::vector<float> errors;
   std::vector<Shown> shown;
@@ -78,17 +80,22 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
     result.distance += tally.distance;
     result.coverage += tally.coverage;
     result.entropy += tally.entropy;
-    for (int t = 0; t < steps; ++t) result.on_target_by_glimpse[t] += tally.on_target[t];
+    for (int t = 0; t < steps; ++t) {
+      looks[t] += tally.looks[t];
+      result.on_target_by_glimpse[t] += tally.on_target[t];
+    }
   }
   const double episodes = static_cast<double>(scenes_) * request.passes;
   result.coverage /= episodes;
   result.on_answer /= episodes;
   if (symbols > 0.0) result.symbol_error /= symbols;
-  for (double* mean : {&result.border, &result.distance, &result.entropy})
-    *mean /= episodes * steps;
-  for (double& share : result.on_target_by_glimpse) {
-    share /= episodes;
-    result.on_target += share / steps;
+  const double all_looks = std::accumulate(looks.begin(), looks.end(), 0.0);
+  result.looks = all_looks / episodes;
+  for (double* mean : {&result.border, &result.distance, &result.entropy}) *mean /= all_looks;
+  for (int t = 0; t < steps && looks[t] > 0.0; ++t) {
+    double& share = result.on_target_by_glimpse[t];
+    share /= looks[t];
+    result.on_target += share / (all_looks / looks[t]);
   }
   const ShareInterval error = share_interval(errors, shown);
   result.error = error.share;
@@ -96,7 +103,7 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
   result.error_high = error.high;
   result.images = error.images;
   if (!request.details) return result;
-  result.details = details();
+  result.details = details(all_looks / request.passes);
   if (may_stop(model_)) result.details.outcomes.shown = std::move(shown);
   return result;
 }
@@ -110,7 +117,7 @@ void Evaluator::gather_tallies() {
   for (int rank = 0; rank < ranks_.count(); ++rank) from_bytes(of(rank), all[rank]);
 }
 
-EvaluationDetails Evaluator::details() const {
+EvaluationDetails Evaluator::details(double looks) const {
   const auto sum = [&](auto member) {
     std::vector<double> total((tallies_[0].*member).size(), 0.0);
     for (const Tally& tally : tallies_)
@@ -128,8 +135,7 @@ EvaluationDetails Evaluator::details() const {
   }
   details.outcomes.looks = model_.num_glimpses();
   for (double& share : details.error_by_glimpse) share /= scenes_;
-  for (double& share : details.look_map)
-    share /= static_cast<double>(scenes_) * model_.num_glimpses();
+  for (double& share : details.look_map) share /= looks;
   return details;
 }
 
@@ -142,7 +148,6 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
   tally = Tally(steps);
   tally.errors.assign(count, 0.0F);
   const bool classes = model_.answer().classifies;
-  const int reads = model_.answer().outputs;
   Tensor<2> mean_probability = zeros<2>(kScenesAtATime, model_.num_classes());
 
   for (int pass = 0; pass < request.passes; ++pass) {
@@ -160,14 +165,15 @@ void Evaluator::play(Rollout& rollout, int chunk, std::span<const float> paramet
       rollout.run(parameters, rollout_request);
     }
     if (request.played) request.played(request.shuffled ? 2 * count : count);
-    const ConstMatrix p = step(rollout.answer->probabilities, reads - 1);
     for (int b = 0; b < count; ++b) {
+      const int looks = rollout.stopped_at(b);
       if (classes)
-        for (int c = 0; c < p.cols; ++c) mean_probability(b, c) += p(b, c);
+        for (int c = 0; c < model_.num_classes(); ++c)
+          mean_probability(b, c) += rollout.answer->probabilities(looks - 1, b, c);
       else
         tally.errors[b] += rollout.answer->error(b) / static_cast<float>(request.passes);
       tally.add_answer(model_, rollout, b);
-      for (int t = 0; t < steps; ++t) {
+      for (int t = 0; t < looks; ++t) {
         tally.add_look(t, rollout.facts(t, b), rollout.look->gaze(t, b));
         tally.entropy += rollout.look->entropy(t, b);
       }

@@ -43,14 +43,16 @@ struct EvaluationDetails {
   LookOutcomes outcomes = {};    // of the last pass, if the agent may stop before its last look
 };
 
-/// Result of an evaluation. Shares are in [0, 1].
+/// Result of an evaluation. Shares are in [0, 1]. Of an agent that stops early, everything is that
+/// of the looks up to its stop, and of its answer there.
 struct Evaluation {
   int scenes = 0;
   int images = 0;  // distinct images shown: fewer than scenes if some show the same digit
   double error = 0.0;
   double error_low = 0.0, error_high = 0.0;  // 95 % interval: see share_interval
+  double looks = 0.0;                        // mean number of looks
   double on_target = 0.0;                    // weight of the looks inside a digit's box
-  std::vector<double> on_target_by_glimpse;  // (T)
+  std::vector<double> on_target_by_glimpse;  // (T), of the episodes that came so far
   double border = 0.0;                       // weight of the looks at the edge: |x| or |y| >= 0.98
   double distance = 0.0;  // mean distance of a look to the nearest digit's centre, in half canvases
   // Share of the digit's box that the finest patches saw in an episode; for a moving ball, in one
@@ -87,7 +89,7 @@ class Evaluator {
   void play(Rollout& rollout, int chunk, std::span<const float> parameters,
             const PassRequest& request);
   void gather_tallies();
-  EvaluationDetails details() const;
+  EvaluationDetails details(double looks) const;
 
   const Model& model_;
   Workers& workers_;

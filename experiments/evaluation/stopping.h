@@ -16,7 +16,8 @@ namespace saccade {
 struct LookOutcomes {
   int looks = 0;                         // T
   std::vector<float> sureness = {};      // (N, T), in [0, 1], to be compared with a threshold: the
-                                         // highest class probability
+                                         // highest class probability; of agents that learned to
+                                         // stop, the probability of having stopped
   std::vector<std::uint8_t> right = {};  // (N, T): whether the answer after that look is right
   std::vector<Shown> shown = {};         // what the scenes show; empty: all of them something else
 

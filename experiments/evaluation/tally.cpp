@@ -29,10 +29,10 @@ double weight_on_answer(const Model& model, const Rollout& rollout, int b) {
   const auto [weights, hops] = rollout.answer->state_weights();
   if (weights == nullptr) return 0.0;
   const SceneFacts& facts = rollout.environment->facts()[b];
-  const int steps = rollout.core.steps, reads = static_cast<int>(weights->shape()[0]);
+  const int steps = rollout.core.steps;
   const bool sequence = model.answer().spells;
-  const int first = sequence ? 0 : reads - 1;
-  const int end = sequence ? facts.num_symbols - 1 : reads;
+  const int first = sequence ? 0 : rollout.stopped_at(b) - 1;
+  const int end = sequence ? facts.num_symbols - 1 : first + 1;
   double sum = 0.0;
   for (int s = first; s < end; ++s)
     for (int t = 0; t < steps; ++t) {
@@ -53,6 +53,7 @@ int most_probable(const float* p, int classes) {
 }
 
 void Tally::add_look(int t, const SceneFacts& facts, const Gaze& gaze) {
+  ++looks[t];
   for (int k = 0; k < gaze.places.rows; ++k) {
     const float weight = gaze.weights[k];
     if (weight == 0.0F) continue;
@@ -89,7 +90,7 @@ void Tally::add_details(const Model& model, const Rollout& rollout, int count) {
   const MapSize size = map_size(model.canvas());
   PatchSum map({0, 0, size.cols, size.rows}, size.rows, size.cols);
   for (int b = 0; b < count; ++b) {
-    for (int t = 0; t < steps; ++t) map.add(rollout.look->gaze(t, b));
+    for (int t = 0; t < rollout.stopped_at(b); ++t) map.add(rollout.look->gaze(t, b));
     if (!has_classes) continue;
     const int label = rollout.answer->labels(b)[0];
     for (int t = 0; t < steps; ++t) {
@@ -97,7 +98,7 @@ void Tally::add_details(const Model& model, const Rollout& rollout, int count) {
       const int answer = most_probable(p, classes);
       errors_by_glimpse[t] += answer != label;
       if (!stops) continue;
-      sureness.push_back(p[answer]);
+      sureness.push_back(rollout.answer->sureness(t, b));
       right.push_back(answer == label);
     }
     ++confusion[label * classes + rollout.answer->predictions(b)[0]];
@@ -115,6 +116,7 @@ void visit_members(AnyTally& tally, const Visit& visit) {
   for (auto* sum : {&tally.edits, &tally.symbols, &tally.on_answer, &tally.border, &tally.distance,
                     &tally.coverage, &tally.entropy})
     visit(std::span(sum, 1));
+  visit(tally.looks);
   visit(tally.on_target);
   visit(tally.errors_by_glimpse);
   visit(tally.confusion);

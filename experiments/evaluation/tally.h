@@ -25,6 +25,7 @@ struct Tally {
   double distance = 0.0;
   double coverage = 0.0;
   double entropy = 0.0;
+  std::vector<int> looks;         // (T): episodes that came to look t
   std::vector<double> on_target;  // (T)
 
   // Only if details are requested:
@@ -36,9 +37,9 @@ struct Tally {
   std::vector<std::uint8_t> right;  // (N, T)
 
   /// For a pass of `steps` glimpses.
-  explicit Tally(int steps = 0) : on_target(steps, 0.0) {}
+  explicit Tally(int steps = 0) : looks(steps, 0), on_target(steps, 0.0) {}
 
-  /// Adds the look of step t of one episode.
+  /// Adds the look of step t of one episode that came so far.
   void add_look(int t, const SceneFacts& facts, const Gaze& gaze);
   /// Adds the prediction of an episode, and which looks it attends to.
   void add_answer(const Model& model, const Rollout& rollout, int b);

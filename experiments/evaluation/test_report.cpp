@@ -34,16 +34,19 @@ std::vector<TestPass> passes_of(const Model& model, const EvaluationConfig& conf
   return passes;
 }
 
-// Chooses the threshold on the validation scenes, unless it is given.
+// Chooses the threshold on the validation scenes, unless it is given or the agent's own.
 StopReport chosen_on_validation(const Model& model, std::span<const float> parameters,
                                 const StopRequest& stop) {
   check_target(stop.target, model.num_glimpses());
   StopReport report;
   const Evaluation valid = stop.valid->run(parameters, {.details = true});
   report.curves = stop_curves(valid.details.outcomes);
-  report.threshold = stop.threshold
-                         ? *stop.threshold
-                         : report.curves.thresholds[chosen_threshold(report.curves, stop.target)];
+  if (stop.threshold)
+    report.threshold = *stop.threshold;
+  else if (model.answer().stops && !stop.target.error && !stop.target.looks)
+    report.threshold = model.answer().stop_threshold;
+  else
+    report.threshold = report.curves.thresholds[chosen_threshold(report.curves, stop.target)];
   return report;
 }
 

@@ -26,7 +26,8 @@ struct TestPass {
 /// How to test an agent that stops as soon as it is sure.
 struct StopRequest {
   Evaluator* valid = nullptr;            // of the validation scenes; null: it is not tested so
-  std::optional<double> threshold = {};  // in (0, 1); otherwise chosen on these scenes
+  std::optional<double> threshold = {};  // in (0, 1); otherwise that of an agent that stops by
+                                         // itself, or chosen on these scenes
   StopTarget target = {};                // for this
 };
 

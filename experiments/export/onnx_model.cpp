@@ -104,8 +104,8 @@ class AgentGraph {
     const Value like = *std::ranges::find_if(seen, [](const Value& v) { return !v.empty(); });
     Carried carried = carried_inputs();
     advance(carried, spec);
-    put_answer(carried, "this");
-    if (const Value stop = export_stop(graph, carried.state); !stop.empty())
+    const Value answer = put_answer(carried, "this");
+    if (const Value stop = export_stop(graph, carried.state, answer); !stop.empty())
       graph.output("stop", stop, {"batch", std::int64_t{1}},
                    "the probability of stopping after this look, having come so far");
     if (const Value baseline = export_baseline(graph, config_, carried.state); !baseline.empty())
@@ -196,17 +196,17 @@ class AgentGraph {
           onnx_concat(graph, {carried.states, onnx_unsqueeze(graph, carried.state, 1)}, 1);
   }
 
-  // `when`: after which look.
-  void put_answer(const Carried& carried, const char* when) {
+  // Returns the log probabilities. `when`: after which look.
+  Value put_answer(const Carried& carried, const char* when) {
     const Value read = reads_all()
                            ? export_read(graph, config_.hidden, carried.states,
                                          static_cast<int>(width()), task_.model.num_glimpses())
                            : carried.state;
-    graph.output("log_probabilities",
-                 graph.node("LogSoftmax", {onnx_linear(graph, read, "classifier")},
-                            {{"axis", std::int64_t{-1}}}),
-                 {"batch", std::int64_t{task_.model.num_classes()}},
+    const Value answer = graph.node("LogSoftmax", {onnx_linear(graph, read, "classifier")},
+                                    {{"axis", std::int64_t{-1}}});
+    graph.output("log_probabilities", answer, {"batch", std::int64_t{task_.model.num_classes()}},
                  fmt::format("of the classes or actions, after {} look", when));
+    return answer;
   }
 
   void put_choice(const std::string& which, const ExportedChoice& choice) {

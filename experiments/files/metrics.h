@@ -42,7 +42,8 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"train/temperature", "", kInMetrics, "of the distribution over a grid"},
     // Validation scenes, with the averaged weights
     {"valid/error", "share", kInMetrics | kInSummary | kInCompare | kOnScreen,
-     "in summary.json the least, in a comparison that of what was tried"},
+     "in summary.json of the best checkpoint, in a comparison that of what was tried"},
+    {"valid/looks", "looks", kInMetrics, "mean number before the answer; of agents that stop"},
     {"valid/symbol_error", "share", kInMetrics, "edits by symbol; of sequences"},
     // Looks: in metrics.csv on the validation scenes, in summary.json on the test scenes
     {"attention/on_target", "share", kInMetrics | kInSummary | kInCompare | kOnScreen,
@@ -58,7 +59,8 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"time/episodes_per_second", "1/s", kInMetrics | kOnScreen, "of training alone"},
     {"time/elapsed", "s", kInMetrics | kInSummary | kInCompare, "evaluations included"},
 
-    {"best_episodes", "episodes", kInSummary, "when valid/error was least"},
+    {"best_episodes", "episodes", kInSummary,
+     "when valid/error, with the price of looks if any, was least"},
     {"episode/gflop", "GFLOP", kInSummary | kInCompare, "of training, forward and backward"},
     {"episode/canvas_pixels", "pixels", kInSummary | kInCompare, "under the looks, widest scale"},
     {"attention/on_target_by_glimpse", "share", kInSummary | kInDetails, "(T)"},
@@ -95,7 +97,7 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"test/error_random_low", "share", kInSummary | kInCompare | kOnScreen, ""},
     {"test/error_random_high", "share", kInSummary | kInCompare | kOnScreen, ""},
     {"test/stop_threshold", "", kInSummary | kOnScreen,
-     "stops once the highest probability is above"},
+     "stops once the highest probability is above; or that of having stopped, if learned"},
     {"test/stopped_error", "share", kInSummary | kInCompare | kOnScreen, "when it stops there"},
     {"test/stopped_error_low", "share", kInSummary | kInCompare | kOnScreen, ""},
     {"test/stopped_error_high", "share", kInSummary | kInCompare | kOnScreen, ""},

@@ -59,13 +59,14 @@ class FilmedAgent {
   }
   Episode episode(int b) {
     Episode episode{rollout_, canvases_, b, agent_.judged};
-    if (!stop_) return episode;
-    const Tensor<3>& p = rollout_.answer->probabilities;
-    const auto classes = static_cast<int>(p.shape()[2]);
-    std::vector<float> sureness;  // (T)
-    for (int t = 0; t < rollout_.core.steps; ++t)
-      sureness.push_back(*std::max_element(&p(t, b, 0), &p(t, b, 0) + classes));
-    episode.stop_after(looks_until_sure(sureness, *stop_));
+    if (stop_) {
+      std::vector<float> sureness;  // (T)
+      for (int t = 0; t < rollout_.core.steps; ++t)
+        sureness.push_back(rollout_.answer->sureness(t, b));
+      episode.stop_after(looks_until_sure(sureness, *stop_));
+    } else if (agent_.task.model.answer().stops) {
+      episode.stop_after(rollout_.stopped_at(b));
+    }
     return episode;
   }
 

@@ -7,6 +7,8 @@
 #include <set>
 #include <sstream>
 
+#include "agent/answering/stopping.h"
+#include "agent/looking/looking.h"
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/printable.h"
@@ -74,6 +76,15 @@ StopCurves read_stopping(const RunDocument& stopping, std::size_t looks) {
   curves.always = read_points(stopping.part("always"), {looks, looks});
   curves.oracle = read_points(stopping.part("oracle"), {1, 1})[0];
   return curves;
+}
+
+std::optional<FinishedRun::OwnStop> read_own_stop(const RunDocument& summary) {
+  const auto error = scene_share(summary, "test/stopped_error");
+  const auto looks = scene_share(summary, "test/looks");
+  if (!error || !looks || !summary.has_number("test/stop_threshold")) return std::nullopt;
+  return FinishedRun::OwnStop{
+      summary.number("test/stop_threshold"),
+      {{error->value, error->low, error->high}, {looks->value, looks->low, looks->high}}};
 }
 
 void read_details(FinishedRun& run, const fs::path& path) {
@@ -201,6 +212,8 @@ void read_test(FinishedRun& run) {
     run.on_target_by_glimpse =
         summary.numbers("attention/on_target_by_glimpse", {1, kMostGlimpses});
   }
+  if (takes_glimpses(run.config.agent) && find_stop_kind(run.config.agent.glimpse.stop).stops)
+    run.own_stop = read_own_stop(summary);
   read_details(run, folder.details());
 }
 

@@ -37,6 +37,12 @@ inline constexpr std::array<Metric, 3> kControls = {"test/error_shuffled", "test
 
 /// Contents of the folder of a finished run. Shares are fractions.
 struct FinishedRun {
+  /// Of an agent that stops by itself: its threshold, and error and mean looks there.
+  struct OwnStop {
+    double threshold = 0.0;
+    StopPoint point = {};
+  };
+
   std::filesystem::path folder;
   Config config;
   std::string command;
@@ -62,6 +68,7 @@ struct FinishedRun {
   LookMap look_map;
   std::optional<StopCurves> stopping;  // if the agent may stop before its last look; runs of older
                                        // versions kept none
+  std::optional<OwnStop> own_stop;
 };
 
 /// Returns whether a run has finished, test included. Throws InputError for an invalid

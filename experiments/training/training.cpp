@@ -18,6 +18,8 @@ namespace {
 
 // Stored in a checkpoint if the last row still lacked its evaluation.
 const std::string kRowNote = "row";
+// Stored for agents that pay for their looks.
+const std::string kCostNote = "best_cost";
 
 std::string to_note(const MetricsRow& row) {
   nlohmann::json note;
@@ -107,6 +109,8 @@ std::string Training::resume() {
   if (lengthened_) word += word_on_length(saved.agent.training.episodes);
   window_ = loss_sums_of(checkpoint.note("window"));
   best_error_ = from_exact(checkpoint.note("best_error"));
+  best_cost_ =
+      checkpoint.has_note(kCostNote) ? from_exact(checkpoint.note(kCostNote)) : best_error_;
   best_episodes_ = static_cast<std::int64_t>(from_exact(checkpoint.note("best_episodes")));
   unevaluated_ = row_of_note(checkpoint);
   if (damaged) folder_.set_damaged_checkpoint_aside();
@@ -144,6 +148,7 @@ void Training::share_state() {
   ranks_.broadcast(std::span(learner_.average_returns));
   ranks_.broadcast(std::span(&window_, 1));
   ranks_.broadcast(std::span(&best_error_, 1));
+  ranks_.broadcast(std::span(&best_cost_, 1));
   ranks_.broadcast(std::span(&best_episodes_, 1));
   if (ranks_.any(unevaluated_.has_value()) && !unevaluated_) unevaluated_.emplace();
 }
@@ -168,6 +173,7 @@ void Training::save(const std::filesystem::path& path) const {
       {"best_error", exact(best_error_)},
       {"best_episodes", std::to_string(best_episodes_)},
       {"data", nlohmann::json(task_.digits.checksums).dump()}};
+  if (task_.model.answer().look_price > 0.0) notes[kCostNote] = exact(best_cost_);
   if (unevaluated_) notes[kRowNote] = to_note(*unevaluated_);
   save_checkpoint(path, learner_, config_yaml_, notes);
 }
@@ -252,6 +258,7 @@ void Training::log(MetricsRow row, bool evaluate_now) {
     evaluate(row);
     unevaluated_.reset();
     text = fmt::format("valid {:.2f} %", 100 * row["valid/error"]);
+    if (task_.model.answer().stops) text += fmt::format("  {:.2f} looks", row["valid/looks"]);
     if (task_.model.look().looks)
       text += fmt::format("  on digit {:.1f} %", 100 * row["attention/on_target"]);
   }
@@ -274,13 +281,17 @@ void Training::evaluate(MetricsRow& row) {
   const Evaluation valid =
       validator_.run(flat(learner_.optimizer.averaged), {.progress = learner_.progress()});
   row["valid/error"] = valid.error;
+  if (task_.model.answer().stops) row["valid/looks"] = valid.looks;
   row["attention/on_target"] = valid.on_target;
   row["attention/border"] = valid.border;
   row["attention/distance"] = valid.distance;
   row["attention/coverage"] = valid.coverage;
   if (task_.model.answer().spells) row["valid/symbol_error"] = valid.symbol_error;
   if (task_.model.answer().attends) row["attention/on_answer"] = valid.on_answer;
-  if (valid.error < best_error_) {
+  // Looks that an agent pays for must be worth their price.
+  const double cost = valid.error + task_.model.answer().look_price * (valid.looks - 1.0);
+  if (cost < best_cost_) {
+    best_cost_ = cost;
     best_error_ = valid.error;
     best_episodes_ = episodes();
   }

@@ -97,6 +97,7 @@ class Training {
   double window_timed_episodes_ = 0;  // in this process: a resumed window began in another one
   double elapsed_before_ = 0.0;       // until the last row of earlier processes
   Clock::time_point start_ = Clock::now();
+  double best_cost_ = std::numeric_limits<double>::infinity();  // error, and the price of looks
   double best_error_ = std::numeric_limits<double>::infinity();
   std::int64_t best_episodes_ = 0;
   double train_error_ = std::numeric_limits<double>::quiet_NaN();  // of the last row written

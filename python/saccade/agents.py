@@ -54,6 +54,10 @@ class Rollout(Mapping[str, np.ndarray]):
       answers (N), (N, J), (N, T): the class, the symbols (padded with -1), or the actions
       labels: the right answers, in the same shape; None if unknown
       errors (N): the missed share of the possible reward; None if unknown
+      looks (N): the number of glimpses before the answer; None for agents that take all T. What is
+        given by glimpse is of all T, as if the agent had gone on
+      stop_chances (N, T): the probability of stopping after each glimpse, having come so far; for a
+        sampled rollout 0 or 1; None for those agents
       states (N, T, H): the state of the core after each glimpse
       log_probabilities (N, T): log pi of each location, as in REINFORCE (for points a density); 0
         for a glimpse that the network does not place; None for agents that do not sample locations
@@ -93,6 +97,14 @@ class Rollout(Mapping[str, np.ndarray]):
     @property
     def errors(self) -> FloatArray | None:
         return self.arrays.get("errors")
+
+    @property
+    def looks(self) -> IntArray | None:
+        return self.arrays.get("looks")
+
+    @property
+    def stop_chances(self) -> FloatArray | None:
+        return self.arrays.get("stop_chances")
 
     @property
     def states(self) -> FloatArray:

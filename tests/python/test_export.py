@@ -80,6 +80,8 @@ AGENTS = {
     "grid, additive": {**SOFT_GRID, "attention.glimpse.score": "additive"},
     "grid, temperature": {**SOFT_GRID, "attention.glimpse.temperature": 0.5},
     "window": {"attention.glimpse.kind": "soft_gaussian", "attention.glimpse.filters": 5},
+    "stop sampled": {"attention.glimpse.stop": "sampled"},
+    "stop expected": {"attention.glimpse.stop": "expected"},
     "gate": {"attention.input.kind": "gate", "attention.input.gain": 14},
     "gate without a state": {
         "attention.input.kind": "gate",
@@ -112,7 +114,7 @@ AGENTS = {
     "mlp": {"model.kind": "mlp", "model.canvas_hidden": 11},
     "cnn": {"model.kind": "cnn", "model.channels": [3, 4], "model.kernel_size": 3},
 }
-NEVER_UNROLLED = ("random",)
+NEVER_UNROLLED = ("random", "stop-sampled", "stop-expected")
 
 
 def factor(name: str) -> float:
@@ -305,6 +307,8 @@ def test_a_step_matches_the_agent(run: pathlib.Path, program: str) -> None:
         assert_close(np.exp(results["log_probabilities"]), look.probabilities[:, t], f"glimpse {t}")
         if t == 0 and "first_location" in results:
             assert_close(results["first_location"], look.locations[:, 0], "the first glimpse")
+        if t + 1 < agent.num_glimpses and run.name.startswith("stop"):
+            assert_close(results["stop"][:, 0], look["stop_chances"][:, t], f"stop {t}")
         if t + 1 < agent.num_glimpses and "next_location" in results:
             assert_close(results["next_location"], look.locations[:, t + 1], f"after glimpse {t}")
         if t + 1 < agent.num_glimpses and "next_weights" in results:

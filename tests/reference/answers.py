@@ -65,6 +65,7 @@ class OneClass(Answering):
         self.penalties = [penalty for _, penalty in reads]
         self.logits = torch.stack([linear(p, "classifier", x) for x, _ in reads])
         self.probability = softmax(self.logits, -1)
+        stop.decide(p, h, self.logits)
         judged = self.logits if stop.learned else self.logits[-1]
         right = real(clear_argmax(judged) == self.label).expand(self.steps, -1)
         if self.s["reinforce.reward"] != "correct":
@@ -136,6 +137,7 @@ class Sequence(Answering):
         return (right[..., 0] * self.counts).sum(0) / self.count
 
     def say(self, p, h, stop):
+        stop.decide(p, h)
         states = h.transpose(0, 1)
         self.counts = real(torch.arange(self.s["sight.symbols"])[:, None] < self.count)  # (J, B)
         self.logits = self.spell(p, states, self.length)
@@ -162,6 +164,7 @@ class Actions(Answering):
         return self.world_of(batch, earned=self.earned)
 
     def say(self, p, h, stop):
+        stop.decide(p, h)
         self.logits = linear(p, "classifier", h)
         self.probability = softmax(self.logits, -1)
         self.taken = clear_argmax(self.logits)

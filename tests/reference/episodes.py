@@ -215,7 +215,6 @@ def play(s, batch=4):
         h.append(state[0])
     h = torch.stack(h)  # (T + 1, B, H)
 
-    stop.decide(p, h[1:])
     earned = answering.say(p, h[1:], stop).detach()
     earned = torch.cat([earned[:1], earned[1:] - stop.price])
     going_on, reach = 1.0 - stop.chance.detach(), stop.reach.detach()

@@ -3,7 +3,8 @@ it always does. Of none and confidence, whose training is the same, only then.
 
     shapes()            of the parameters
     world(batch)        the decisions of a sampled stop, for the fixture
-    decide(p, h)        from the states h_1 .. h_T, (T, B, H): writes, (T, B) each,
+    decide(p, h, c)     from the states h_1 .. h_T, (T, B, H), and the logits of the classes after
+                        each look (T, B, C): writes, (T, B) each,
                         chance  of stopping after look t, if the episode came so far
                         reach   the probability of coming to look t
                         share   the probability of answering after look t
@@ -37,7 +38,9 @@ class Stopping:
         self.price = s["attention.glimpse.stop_price"] if self.learned else 0.0
 
     def shapes(self):
-        return linear_shapes("stop", self.state, 1) if self.learned else {}
+        if not self.learned:
+            return {}
+        return linear_shapes("stop", self.state, 1) | {"stop.sureness": (1, 1)}
 
     def world(self, batch):
         if self.kind != "sampled":
@@ -45,11 +48,14 @@ class Stopping:
         self.decision = rest_last(torch.randint(2, (self.steps - 1, batch)) * 1.0)
         return {"stop": self.decision}
 
-    def decide(self, p, h):
+    def decide(self, p, h, classes=None):
         self.chance = rest_last(torch.zeros(self.steps - 1, h.shape[1]))
         if self.learned:
-            before = h[:-1].detach() if self.kind == "sampled" else h[:-1]
-            self.logits = linear(p, "stop", before)[..., 0]
+            most, before = torch.softmax(classes[:-1], -1).max(-1).values, h[:-1]
+            log_odds = (most / (1.0 - most)).log()
+            if self.kind == "sampled":
+                log_odds, before = log_odds.detach(), before.detach()
+            self.logits = linear(p, "stop", before)[..., 0] + p["stop.sureness"][0] * log_odds
             self.chance = rest_last(torch.sigmoid(self.logits))
         if self.kind == "sampled":
             self.chance = self.decision.to(h.dtype)

@@ -1,0 +1,151 @@
+// Agents that stop looking by themselves: everything is counted to their stop.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "agent/answering/stopping.h"
+#include "experiments/analysis/evaluate.h"
+#include "experiments/comparison/compare.h"
+#include "experiments/evaluation/play.h"
+#include "experiments/evaluation/stopping.h"
+#include "experiments/evaluation/tally.h"
+#include "experiments/pictures/recording.h"
+#include "experiments/runs/finished_run.h"
+#include "tests/experiments/program.h"
+#include "tests/experiments/tiny_task.h"
+
+namespace saccade {
+namespace {
+
+Names early_stops() {
+  Names names = stop_kinds();
+  std::erase_if(names, [](const std::string& name) { return !find_stop_kind(name).stops; });
+  return names;
+}
+
+// A threshold at which some of the tiny scenes stop early and others do not.
+Overrides stopping(const std::string& stop) {
+  return {"attention.glimpse.stop=" + stop, "attention.glimpse.stop_threshold=0.4"};
+}
+
+}  // namespace
+
+TEST_CASE("an evaluation counts the looks to each stop and the answers there") {
+  constexpr int kScenes = 130, kLooks = 3;
+  for (const std::string& stop : early_stops()) {
+    CAPTURE(stop);
+    const TinyTask tiny(stopping(stop)), resting;
+    auto rollout =
+        std::make_unique<Rollout>(tiny.task.model, tiny.task.environments(Split::test)(kScenes, 1));
+    RolloutRequest request = RolloutRequest::of_scenes(0, TinyTask::kSeed);
+    request.sampling = SamplingMode::deterministic;
+    request.classify_every_step = true;
+    rollout->run(flat(tiny.weights), request);
+    Tally tally(kLooks);
+    std::vector<int> looks;
+    double errors = 0.0, all_looks = 0.0;
+    for (int b = 0; b < kScenes; ++b) {
+      looks.push_back(rollout->stopped_at(b));
+      all_looks += looks.back();
+      errors += rollout->answer->error(b);
+      for (int t = 0; t < looks.back(); ++t)
+        tally.add_look(t, rollout->facts(t, b), rollout->look->gaze(t, b));
+    }
+    CHECK(std::ranges::min(looks) < kLooks);
+    CHECK(std::ranges::max(looks) > 1);
+
+    const Evaluation found = tiny.evaluate(kScenes, 2, {.details = true});
+    CHECK(found.looks == doctest::Approx(all_looks / kScenes));
+    CHECK(found.error == doctest::Approx(errors / kScenes));
+    CHECK(found.border == doctest::Approx(tally.border / all_looks));
+    double on_target = 0.0;
+    for (int t = 0; t < kLooks; ++t) {
+      on_target += tally.on_target[t];
+      if (tally.looks[t] > 0)
+        CHECK(found.on_target_by_glimpse[t] ==
+              doctest::Approx(tally.on_target[t] / tally.looks[t]));
+    }
+    CHECK(found.on_target == doctest::Approx(on_target / all_looks));
+    const StopPoint own = StopMeasure(found.details.outcomes).at(looks);
+    CHECK(own.error.value == found.error);
+    CHECK(own.looks.value == doctest::Approx(found.looks));
+    CHECK(looks_until_sure(found.details.outcomes, tiny.task.model.answer().stop_threshold) ==
+          looks);
+    // If asked after each look, as an agent that never stops.
+    if (!find_stop_kind(stop).learned())
+      CHECK(found.details.error_by_glimpse ==
+            resting.evaluate(kScenes, 1, {.details = true}).details.error_by_glimpse);
+    check_equal(found, tiny.evaluate(kScenes, 1, {.details = true}));
+  }
+  CHECK(TinyTask().evaluate(50, 1).looks == kLooks);
+}
+
+TEST_CASE("recorded arrays hold the looks and the chances of stopping") {
+  for (const std::string& stop : early_stops()) {
+    CAPTURE(stop);
+    const TinyTask tiny(stopping(stop));
+    Workers workers(1);
+    const std::vector<NpzArray> arrays =
+        play(tiny.task.model, flat(tiny.weights), tiny.task.environments(Split::test),
+             {.scenes = 20, .seed = TinyTask::kSeed}, workers)
+            .take();
+    const auto array = [&](const char* name) {
+      const auto found = std::ranges::find(arrays, name, &NpzArray::name);
+      REQUIRE(found != arrays.end());
+      return *found;
+    };
+    const auto looks = std::get<std::vector<int>>(array("looks").values);
+    const auto chances = std::get<std::vector<float>>(array("stop_chances").values);
+    REQUIRE(looks.size() == 20);
+    REQUIRE(chances.size() == 60);
+    for (int n = 0; n < 20; ++n) {
+      float going_on = 1.0F;
+      int stopped = 0;
+      do going_on *= 1.0F - chances[n * 3 + stopped];
+      while (++stopped < 3 && 1.0F - going_on <= 0.4F);
+      CHECK(looks[n] == stopped);
+      CHECK(chances[n * 3 + 2] == 1.0F);
+    }
+  }
+}
+
+TEST_CASE("a run of an agent that stops is tested, listed and compared at its own stop") {
+  const TinyExperiment tiny;
+  std::vector<fs::path> runs;
+  for (const std::string& stop : early_stops()) {
+    CAPTURE(stop);
+    const fs::path run = tiny.train(stop, stopping(stop));
+    runs.push_back(run);
+    const nlohmann::json summary = read_json(run / "summary.json");
+    CHECK(summary.at("test/stop_threshold") == 0.4);
+    CHECK(summary.at("test/stopped_error") == summary.at("test/error"));
+    CHECK(summary.at("test/looks") >= 1.0);
+    CHECK(summary.at("test/looks") <= 3.0);
+    const FinishedRun finished = read_finished_run(run);
+    REQUIRE(finished.own_stop);
+    CHECK(finished.own_stop->threshold == 0.4);
+    CHECK(finished.own_stop->point.looks.value == summary.at("test/looks"));
+    CHECK(contains(bytes_of(run / "metrics.csv"), "valid/looks"));
+    const TestFigures given = evaluate({.run_folder = run, .threads = 1, .stop = 0.0001});
+    CHECK(given.metrics.at("test/error") == summary.at("test/error"));
+    CHECK(given.metrics.at("test/looks") <= summary.at("test/looks"));
+  }
+  const fs::path never = tiny.train("never");
+  CHECK_FALSE(read_finished_run(never).own_stop);
+  const Program::Result compared =
+      run_saccade(tiny.path, {"compare", "sampled", "expected", "--out", "report"});
+  CHECK(contains(compared.out + compared.err, "looks"));
+  CHECK(contains(bytes_of(tiny.path / "report" / "report.html"), "of its own"));
+}
+
+TEST_CASE("a recording of an agent that stops ends where it stops") {
+  const TinyExperiment tiny;
+  tiny.train("sampled", {"attention.glimpse.stop=sampled", "attention.glimpse.stop_threshold=0.1"});
+  check_done(run_saccade(tiny.path, {"record", "sampled", "--out", "own.png"}));
+  check_done(run_saccade(tiny.path, {"record", "sampled", "--stop", "0.1", "--out", "given.png"}));
+  check_done(run_saccade(tiny.path, {"record", "sampled", "--stop", "0.9999", "--out", "all.png"}));
+  CHECK(bytes_of(tiny.path / "own.png") == bytes_of(tiny.path / "given.png"));
+  CHECK(bytes_of(tiny.path / "own.png") != bytes_of(tiny.path / "all.png"));
+}
+
+}  // namespace saccade
