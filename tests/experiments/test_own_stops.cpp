@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "agent/answering/stopping.h"
-#include "base/read_text.h"
 #include "experiments/analysis/evaluate.h"
 #include "experiments/comparison/compare.h"
 #include "experiments/evaluation/play.h"
@@ -126,7 +125,7 @@ TEST_CASE("a run of an agent that stops is tested, listed and compared at its ow
     REQUIRE(finished.own_stop);
     CHECK(finished.own_stop->threshold == 0.4);
     CHECK(finished.own_stop->point.looks.value == summary.at("test/looks"));
-    CHECK(contains(read_text(run / "metrics.csv", 1 << 20), "valid/looks"));
+    CHECK(contains(bytes_of(run / "metrics.csv"), "valid/looks"));
     const TestFigures given = evaluate({.run_folder = run, .threads = 1, .stop = 0.0001});
     CHECK(given.metrics.at("test/error") == summary.at("test/error"));
     CHECK(given.metrics.at("test/looks") <= summary.at("test/looks"));
@@ -136,7 +135,7 @@ TEST_CASE("a run of an agent that stops is tested, listed and compared at its ow
   const Program::Result compared =
       run_saccade(tiny.path, {"compare", "sampled", "expected", "--out", "report"});
   CHECK(contains(compared.out + compared.err, "looks"));
-  CHECK(contains(read_text(tiny.path / "report" / "report.html", 1 << 24), "of its own"));
+  CHECK(contains(bytes_of(tiny.path / "report" / "report.html"), "of its own"));
 }
 
 TEST_CASE("a recording of an agent that stops ends where it stops") {
