@@ -8,23 +8,12 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "env/boxes.h"
 
 namespace saccade {
 namespace {
 
-// A box sum of up to 16 x 16 bytes fits in 16 bits: 256 * 255 < 2^16.
-using Sum = std::uint16_t;
-constexpr int kMaxZoom = 16;
-constexpr int kMaxCanvasSide = 2048;
-constexpr int kMaxPlaneSide = kMaxCanvasSide + 2 * kMaxZoom;
-
-// Mean pooling: joins `zoom` pixels by their sum. (Max pooling joins them by the largest.)
-struct Mean {
-  static int join(int a, int b) { return a + b; }
-};
-struct Max {
-  static int join(int a, int b) { return std::max(a, b); }
-};
+constexpr int kMaxCanvasSide = kMaxRowOfBoxes - 2 * kMaxBoxSide;
 
 int modulo(int a, int n) { return (a % n + n) % n; }
 
@@ -40,43 +29,15 @@ Visible visible(int first, int zoom, int plane_end, int patch) {
   return {begin, std::clamp(steps(plane_end - first), begin, patch)};
 }
 
-// joined[k] = `zoom` vertically adjacent pixels of column k, joined.
-template <class Pooling, class Zoom>
-void join_rows(Sum* __restrict joined, const std::uint8_t* __restrict pixels, int stride, int count,
-               Zoom zoom) {
-  for (int k = 0; k < count; ++k) {
-    int pool = 0;
-    for (int i = 0; i < zoom; ++i) pool = Pooling::join(pool, pixels[i * stride + k]);
-    joined[k] = static_cast<Sum>(pool);
-  }
-}
-
-// Returns the box that begins at `joined`.
-template <class Pooling, class Zoom>
-float box_at(const Sum* joined, Zoom zoom) {
-  int pool = 0;
-  for (int i = 0; i < zoom; ++i) pool = Pooling::join(pool, joined[i]);
-  return static_cast<float>(pool);
-}
-
 // Writes the visible boxes of a patch, times `scale`; `pixels` is the corner of the glimpse's first
 // box.
 template <class Pooling, class Zoom>
-void read_patch(float* __restrict glimpse, int patch, const std::uint8_t* pixels, int stride,
-                Visible rows, Visible cols, Zoom zoom, float scale) {
-  Sum joined[kMaxPlaneSide];
-  const int count = cols.end - cols.begin;
-  for (int i = rows.begin; i < rows.end; ++i) {
-    const std::uint8_t* __restrict from =
-        pixels + static_cast<std::ptrdiff_t>(i) * zoom * stride + cols.begin * zoom;
-    float* __restrict to = glimpse + static_cast<std::ptrdiff_t>(i) * patch + cols.begin;
-    if (zoom == 1) {  // copy pixels unchanged
-      for (int j = 0; j < count; ++j) to[j] = static_cast<float>(from[j]) * scale;
-      continue;
-    }
-    join_rows<Pooling>(joined, from, stride, count * zoom, zoom);
-    for (int j = 0; j < count; ++j) to[j] = box_at<Pooling>(joined + j * zoom, zoom) * scale;
-  }
+void read_patch(float* glimpse, int patch, const std::uint8_t* pixels, int stride, Visible rows,
+                Visible cols, Zoom zoom, float scale) {
+  for (int i = rows.begin; i < rows.end; ++i)
+    read_boxes<Pooling>(glimpse + static_cast<std::ptrdiff_t>(i) * patch + cols.begin,
+                        pixels + static_cast<std::ptrdiff_t>(i) * zoom * stride + cols.begin * zoom,
+                        stride, cols.end - cols.begin, zoom, scale);
 }
 
 // Interpolation of a scale: (u, v) is the fraction of the way to the next column and row.
@@ -90,20 +51,20 @@ template <class Pooling, class Zoom>
 void read_patch_between(float* __restrict glimpse, float* __restrict by_x, float* __restrict by_y,
                         int patch, const std::uint8_t* pixels, int stride, Visible rows,
                         Visible cols, Zoom zoom, const Between& at) {
-  Sum upper[kMaxPlaneSide], lower[kMaxPlaneSide];
+  float up_left[kMaxRowOfBoxes], up_right[kMaxRowOfBoxes];
+  float down_left[kMaxRowOfBoxes], down_right[kMaxRowOfBoxes];
   const int count = cols.end - cols.begin;
-  if (count == 0) return;
   for (int i = rows.begin; i < rows.end; ++i) {
     const std::uint8_t* from =
         pixels + static_cast<std::ptrdiff_t>(i) * zoom * stride + cols.begin * zoom;
     const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(i) * patch + cols.begin;
-    join_rows<Pooling>(upper, from, stride, count * zoom + 1, zoom);
-    join_rows<Pooling>(lower, from + stride, stride, count * zoom + 1, zoom);
+    read_boxes<Pooling>(up_left, from, stride, count, zoom, 1.0F);
+    read_boxes<Pooling>(up_right, from + 1, stride, count, zoom, 1.0F);
+    read_boxes<Pooling>(down_left, from + stride, stride, count, zoom, 1.0F);
+    read_boxes<Pooling>(down_right, from + stride + 1, stride, count, zoom, 1.0F);
     for (int j = 0; j < count; ++j) {
-      const Sum *above = upper + j * zoom, *below = lower + j * zoom;
-      const float left = box_at<Pooling>(above, zoom), right = box_at<Pooling>(above + 1, zoom);
-      const float left_down = box_at<Pooling>(below, zoom) - left;
-      const float right_down = box_at<Pooling>(below + 1, zoom) - right;
+      const float left = up_left[j], right = up_right[j];
+      const float left_down = down_left[j] - left, right_down = down_right[j] - right;
       const float from_x = left + at.v * left_down, to_x = right + at.v * right_down;
       glimpse[first + j] = at.scale * (from_x + at.u * (to_x - from_x));
       by_x[first + j] = at.x_scale * (to_x - from_x);
@@ -187,7 +148,7 @@ Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int
   int zoom = 1;
   for (int s = 0; s < scales; ++s, zoom *= factor) {
     const int finer_side = patch * zoom / factor;
-    if (zoom > kMaxZoom || (s > 0 && finer_side >= 2 * std::max(rows_, cols_)))
+    if (zoom > kMaxBoxSide || (s > 0 && finer_side >= 2 * std::max(rows_, cols_)))
       throw SettingError(
           {"retina.scales", "retina.scale_factor"},
           fmt::format(
@@ -195,7 +156,7 @@ Retina::Retina(const RetinaConfig& config, int canvas_rows, int canvas_cols, int
               "x "
               "{}; allowed: boxes of at most {} pixels a side, and no scale beyond one that covers "
               "twice the longer side (fewer retina.scales or a smaller retina.scale_factor)",
-              s + 1, zoom, zoom, patch * zoom, rows_, cols_, kMaxZoom));
+              s + 1, zoom, zoom, patch * zoom, rows_, cols_, kMaxBoxSide));
     zooms_.push_back(zoom);
   }
   margin_ = zooms_.back();

@@ -75,6 +75,21 @@ void add_rows(float* y, const float* w, const std::array<const float*, N>& rows,
   last.store_unaligned(y + n - kWidth);
 }
 
+// Rows that are added at once: their weights stay in registers.
+constexpr int kRows = 8;
+
+// y += sum over i < count of w[i] m.row(first + i), for count <= N
+template <std::size_t N>
+void add_few_rows(float* y, const float* w, ConstMatrix m, int first, int count) {
+  if (count < static_cast<int>(N)) {
+    if constexpr (N > 1) add_few_rows<N - 1>(y, w, m, first, count);
+    return;
+  }
+  std::array<const float*, N> rows;
+  for (std::size_t i = 0; i < N; ++i) rows[i] = m.row(first + static_cast<int>(i));
+  add_rows(y, w, rows, m.cols);
+}
+
 }  // namespace
 
 float sum(const float* x, int n) {
@@ -106,14 +121,21 @@ void row_products(float* y, ConstMatrix m, const float* x) {
 }
 
 void add_weighted_rows(float* y, const float* w, ConstMatrix m) {
-  constexpr int kRows = 8;
-  int r = 0;
-  for (; r + kRows <= m.rows; r += kRows) {
-    std::array<const float*, kRows> rows;
-    for (int i = 0; i < kRows; ++i) rows[i] = m.row(r + i);
-    add_rows(y, w + r, rows, m.cols);
+  for (int r = 0; r < m.rows; r += kRows)
+    add_few_rows<kRows>(y, w + r, m, r, std::min(kRows, m.rows - r));
+}
+
+void add_outer_products(Matrix y, ConstMatrix w, ConstMatrix m, float beta) {
+  SACCADE_CHECK(y.rows == w.cols && y.cols == m.cols && w.rows == m.rows);
+  for (int k = 0; k < y.rows; ++k) {
+    if (beta == 0.0F) std::fill_n(y.row(k), y.cols, 0.0F);
+    for (int r = 0; r < m.rows; r += kRows) {
+      const int count = std::min(kRows, m.rows - r);
+      std::array<float, kRows> weights;
+      for (int i = 0; i < count; ++i) weights[i] = w(r + i, k);
+      add_few_rows<kRows>(y.row(k), weights.data(), m, r, count);
+    }
   }
-  for (; r < m.rows; ++r) add_rows<1>(y, w + r, {m.row(r)}, m.cols);
 }
 
 void weighted_rows(float* y, const float* w, ConstMatrix m) {

@@ -18,6 +18,9 @@ void weighted_rows(float* y, const float* w, ConstMatrix m);
 /// y += that sum
 void add_weighted_rows(float* y, const float* w, ConstMatrix m);
 
+/// y (K, N) = sum over r of w.row(r)' m.row(r) + beta y, for beta = 0 or 1: w (R, K), m (R, N)
+void add_outer_products(Matrix y, ConstMatrix w, ConstMatrix m, float beta = 1.0F);
+
 // The same on one-row matrices, whose sizes are known. Mismatched sizes throw std::logic_error in
 // checked builds.
 

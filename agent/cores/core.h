@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "nn/gemm.h"
 #include "nn/parameters.h"
 #include "nn/tensor.h"
 #include "nn/work.h"
@@ -31,9 +32,10 @@ struct CoreMemory {
              std::unique_ptr<CoreExtension> extension = nullptr);
 
   int steps, features, hidden;
-  Tensor<3> input;    // (T + 1, B, F + H): [g_{t+1} | h_t]; h_0 = 0, and the last has no g
-  Tensor<3> ungated;  // (T, B, F): g_1 .. g_T before an input gate; empty without one
-  Tensor<3> dstate;   // (T, B, H): in backward, gradients of h_1 .. h_T
+  Tensor<3> input;            // (T + 1, B, F + H): [g_{t+1} | h_t]; h_0 = 0, and the last has no g
+  Tensor<3> ungated;          // (T, B, F): g_1 .. g_T before an input gate; empty without one
+  Tensor<3> dstate;           // (T, B, H): in backward, gradients of h_1 .. h_T
+  TransposedCopy transposed;  // (N, F + H): weights that every step of backward reads
   std::unique_ptr<CoreExtension> extension;
 
   /// The core's input at step t (B, F); write it before forward(t).

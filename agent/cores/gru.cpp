@@ -81,11 +81,11 @@ class Gru final : public Core {
   void step_backward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
     const int n = hidden_;
     cell_backward(memory, t);
+    if (t == memory.steps - 1) memory.transposed.take(layout_.view(parameters, gates_weight_));
     if (t == 0) return;
     const ConstMatrix dz = step(gru_memory_of(memory).dgates, t);
     const Matrix dh = step(memory.dstate, t - 1);
-    const ConstMatrix gates_w = layout_.view(parameters, gates_weight_);
-    multiply_transposed_b(dh, dz.columns(0, 2 * n), gates_w.row_range(features_, n), 1.0F);
+    multiply(dh, dz.columns(0, 2 * n), memory.transposed.view().columns(features_, n), 1.0F);
     multiply_transposed_b(dh, dz.columns(3 * n, n), layout_.view(parameters, recurrent_weight_),
                           1.0F);
   }
@@ -94,8 +94,7 @@ class Gru final : public Core {
                         std::span<const float> parameters) const override {
     const int n = hidden_;
     const ConstMatrix dz = memory.steps_of(gru_memory_of(memory).dgates, first, count);
-    multiply_transposed_b(dfeatures, dz.columns(0, 2 * n),
-                          layout_.view(parameters, gates_weight_).row_range(0, features_));
+    multiply(dfeatures, dz.columns(0, 2 * n), memory.transposed.view().columns(0, features_));
     multiply_transposed_b(dfeatures, dz.columns(2 * n, n),
                           layout_.view(parameters, content_weight_), 1.0F);
   }

@@ -86,16 +86,19 @@ class Lstm final : public Core {
 
   void step_backward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
     LstmMemory& own = lstm_memory_of(memory);
-    if (t == memory.steps - 1) own.dcell.fill(0.0F);
+    if (t == memory.steps - 1) {
+      own.dcell.fill(0.0F);
+      memory.transposed.take(layout_.view(parameters, weight_));
+    }
     cell_backward(memory, own, t);
-    const ConstMatrix w_h = layout_.view(parameters, weight_).row_range(features_, hidden_);
-    if (t > 0) multiply_transposed_b(step(memory.dstate, t - 1), dgates_of(own, t, 1), w_h, 1.0F);
+    const ConstMatrix w_h = memory.transposed.view().columns(features_, hidden_);
+    if (t > 0) multiply(step(memory.dstate, t - 1), dgates_of(own, t, 1), w_h, 1.0F);
   }
 
   void feature_backward(Matrix dfeatures, CoreMemory& memory, int first, int count,
-                        std::span<const float> parameters) const override {
-    multiply_transposed_b(dfeatures, dgates_of(lstm_memory_of(memory), first, count),
-                          layout_.view(parameters, weight_).row_range(0, features_));
+                        std::span<const float>) const override {
+    multiply(dfeatures, dgates_of(lstm_memory_of(memory), first, count),
+             memory.transposed.view().columns(0, features_));
   }
 
   void weight_backward(std::span<float> gradient, CoreMemory& memory) const override {

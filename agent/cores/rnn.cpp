@@ -28,14 +28,15 @@ class Rnn final : public Core {
   void step_backward(CoreMemory& memory, int t, std::span<const float> parameters) const override {
     Matrix dz = step(memory.dstate, t);  // of h_{t+1}, becomes that before the relu
     relu_backward(dz, memory.state(t + 1));
-    const ConstMatrix w_h = layout_.view(parameters, weight_).row_range(features_, hidden_);
-    if (t > 0) multiply_transposed_b(step(memory.dstate, t - 1), dz, w_h, 1.0F);
+    if (t == memory.steps - 1) memory.transposed.take(layout_.view(parameters, weight_));
+    const ConstMatrix w_h = memory.transposed.view().columns(features_, hidden_);
+    if (t > 0) multiply(step(memory.dstate, t - 1), dz, w_h, 1.0F);
   }
 
   void feature_backward(Matrix dfeatures, CoreMemory& memory, int first, int count,
-                        std::span<const float> parameters) const override {
-    multiply_transposed_b(dfeatures, memory.steps_of(memory.dstate, first, count),
-                          layout_.view(parameters, weight_).row_range(0, features_));
+                        std::span<const float>) const override {
+    multiply(dfeatures, memory.steps_of(memory.dstate, first, count),
+             memory.transposed.view().columns(0, features_));
   }
 
   void weight_backward(std::span<float> gradient, CoreMemory& memory) const override {

@@ -50,6 +50,25 @@ TEST_CASE("products of a matrix and a vector against naive loops, on views of wi
     }
 }
 
+TEST_CASE("sums of outer products against naive loops, on views of wider matrices") {
+  RandomStream stream(2, Purpose::scene, 0, 0);
+  for (const int rows : {0, 1, 7, 8, 9, 15, 16, 17})
+    for (const int cols : {1, 7, 8, 17, 60}) {
+      CAPTURE(rows);
+      CAPTURE(cols);
+      GuardedMatrix w(rows, 5), m(rows, cols), y(5, cols);
+      const NaiveMatrix naive_w(w.randomize(stream).view()), naive_m(m.randomize(stream).view());
+      NaiveMatrix expected = product(transposed(naive_w), naive_m);
+      y.fill(kNan);
+      add_outer_products(y.view(), w.view(), m.view(), 0.0F);
+      CHECK(largest_error(y.view(), expected) < 1e-5);
+      const NaiveMatrix before(y.randomize(stream).view());
+      for (std::size_t i = 0; i < before.values.size(); ++i) expected.values[i] += before.values[i];
+      add_outer_products(y.view(), w.view(), m.view(), 1.0F);
+      CHECK(largest_error(y.view(), expected) < 1e-5);
+    }
+}
+
 #ifdef SACCADE_CHECKS
 TEST_CASE("vectors of known length must match, in checked builds") {
   GuardedMatrix m(3, 4), x(1, 4), y(1, 3);
