@@ -75,9 +75,9 @@ struct VectorState {
 /// reset() takes the first look. A step takes an answer and a location. The answer counts only in
 /// the last step of an episode, which is the T-th, an earlier one for a shorter scene
 /// (SceneFacts::length), or one that halts: there it earns 1 if it is right. Every other step looks
-/// at the location and pays look_price. Actions count in every step (Environment::act) and move the
-/// world before the look. The last step also looks at its location, for a final observation, at no
-/// price.
+/// at the location and pays look_price. The first look sees the cue, if there is one. Actions count
+/// in every step (Environment::act) and move the world before the look. The last step also looks at
+/// its location, for a final observation, at no price.
 ///
 /// Episode k of an environment with seed s shows scene s 2^32 + k of the environments' training,
 /// validation or test scenes (s folded to 30 bits). So N environments with seeds s, s + 1, .. match

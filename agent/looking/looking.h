@@ -142,6 +142,10 @@ std::vector<std::string> reading_orders();
 /// Fills in unset values that the kind implies.
 void settle(GlimpseConfig& config);
 
+/// Whether the kind has candidates that are all seen when an episode begins: those of soft kinds,
+/// and those that are addressed by their content. `config` must be settled.
+bool sees_all_candidates(const GlimpseConfig& config);
+
 /// `recurrent`, and the baselines that see the whole canvas, `mlp` and `cnn`.
 std::vector<std::string> model_kinds();
 

@@ -22,11 +22,11 @@ namespace {
 
 Overrides switched_to(const std::string& kind) { return {"attention.glimpse.kind=" + kind}; }
 
-// The presets whose environments support every way of looking (no text, nothing that moves), except
+// The presets whose environments support every way of looking (no text, nothing that changes), except
 // studies that compare ways of looking themselves.
 Names switchable_presets() {
   constexpr std::array kOfKinds = {
-      "hard_vs_soft", "hard_vs_soft_long", "input_attention", "digits_to_words", "catch", "cnn60"};
+      "hard_vs_soft", "hard_vs_soft_long", "input_attention", "digits_to_words", "search", "catch", "cnn60"};
   Names names;
   for (const Preset& preset : presets())
     if (std::ranges::find(kOfKinds, preset.name) == kOfKinds.end()) names.push_back(preset.name);
@@ -63,6 +63,21 @@ TEST_CASE("every preset trains with every kind of glimpses") {
       CAPTURE(kind);
       check_trains(preset, kind, digits);
     }
+}
+
+TEST_CASE("the search trains with every kind of glimpses that sees what follows the cue") {
+  SharedDatasets digits;
+  int kinds = 0;
+  for (const std::string& kind : glimpse_kinds()) {
+    CAPTURE(kind);
+    if (!find_glimpse_kind(kind).sees_motion || kind == "soft_grid") {
+      CHECK_THROWS_AS(read_config("search", switched_to(kind)), InputError);
+      continue;
+    }
+    check_trains("search", kind, digits);
+    ++kinds;
+  }
+  CHECK(kinds == 7);
 }
 
 TEST_CASE("settings unused by the other kind are reported in one line, which --strict refuses") {
