@@ -25,6 +25,7 @@ class Model {
 
   /// The settled configuration.
   const AgentConfig& config() const { return config_; }
+  const ObservationSpec& spec() const { return spec_; }
   const ParameterLayout& layout() const { return layout_; }
   const LookTraits& look() const { return looking->traits(); }
   const AnswerTraits& answer() const { return answering->traits(); }

@@ -23,6 +23,25 @@ void open_weights(std::optional<OutputFile>& file, const std::filesystem::path& 
   file.emplace(path, /*force=*/false, "--weights names another file");
 }
 
+// Returns the rule to stop as given, for messages; empty if none was.
+std::string given_rule(const EvaluateRequest& request) {
+  if (request.stop) return fmt::format("--stop {}", *request.stop);
+  const StopTarget& target = request.stop_target;
+  if (target.error) return fmt::format("--stop-error {}", *target.error);
+  return target.looks ? fmt::format("--stop-looks {}", *target.looks) : "";
+}
+
+void check_rule(const EvaluateRequest& request, const Model& model) {
+  const std::string rule = given_rule(request);
+  if (rule.empty()) return;
+  require_may_stop(model, rule);
+  if (request.stop) check_threshold(*request.stop, "--stop");
+  if (request.stop && (request.stop_target.error || request.stop_target.looks))
+    throw InputError(fmt::format(
+        "{}: allowed without --stop-error and --stop-looks, which choose the threshold", rule));
+  check_target(request.stop_target, model.num_glimpses());
+}
+
 }  // namespace
 
 TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_progress) {
@@ -30,6 +49,7 @@ TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_
   open_weights(weights_file, request.weights);
   const Trained trained(request.run_folder, request.data);
   const Task& task = trained.task;
+  check_rule(request, task.model);
   EvaluationConfig evaluation = task.config.evaluation;
   if (request.scenes > 0) evaluation.scenes = request.scenes;
   if (request.draws > 0) evaluation.draws = request.draws;
@@ -39,14 +59,40 @@ TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_
   if (weights_file) attention.emplace(task.model, scenes);
   Evaluator tester(task.model, task.environments(Split::test, evaluation), scenes, evaluation.seed,
                    workers);
+  std::optional<Evaluator> validator;
+  if (may_stop(task.model))
+    validator.emplace(task.model, task.environments(Split::valid, evaluation), evaluation.scenes,
+                      evaluation.seed, workers);
   const TestReport report = test_agent(task.model, flat(trained.weights), tester, evaluation,
-                                       attention ? &*attention : nullptr, on_progress);
+                                       attention ? &*attention : nullptr, on_progress,
+                                       {.valid = validator ? &*validator : nullptr,
+                                        .threshold = request.stop,
+                                        .target = request.stop_target});
   if (attention) {
     attention->write(weights_file->path());
     weights_file->commit();
   }
   return {to_table(report, task.model), to_metrics(report, task.model),
-          report.deterministic().on_target_by_glimpse};
+          report.deterministic().on_target_by_glimpse, report.stopping};
+}
+
+StopCurves measure_stopping(const std::filesystem::path& run_folder, Workers& workers) {
+  const Trained trained(run_folder);
+  const Task& task = trained.task;
+  require_may_stop(task.model, run_folder.string());
+  const EvaluationConfig& evaluation = task.config.evaluation;
+  const auto outcomes = [&](Split split, int scenes) {
+    Evaluator evaluator(task.model, task.environments(split), scenes, evaluation.seed, workers);
+    return evaluator.run(flat(trained.weights), {.details = true}).details.outcomes;
+  };
+  StopCurves curves = stop_curves(outcomes(Split::valid, evaluation.scenes));
+  add_test(curves, outcomes(Split::test, task.test_scenes(evaluation)));
+  return curves;
+}
+
+std::string to_text(const TestFigures& figures) {
+  return to_text(figures.table) +
+         (figures.stopping ? "\n" + to_text(*figures.stopping) : std::string());
 }
 
 nlohmann::ordered_json to_json(const TestFigures& figures) {
@@ -54,6 +100,8 @@ nlohmann::ordered_json to_json(const TestFigures& figures) {
   for (const auto& [metric, value] : figures.metrics) document[metric.name()] = value;
   const Metric by_glimpse = "attention/on_target_by_glimpse";
   document[by_glimpse.name()] = figures.on_target_by_glimpse;
+  const Metric stopping = "test/stopping";
+  if (figures.stopping) document[stopping.name()] = to_json(figures.stopping->curves);
   return document;
 }
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ struct EvaluateRequest {
   std::filesystem::path weights = {};  // .npz of all attention to write; empty: none
   int threads = 0;
   std::string data = {};  // see Trained
+  // Of an agent that stops as soon as it is sure: the threshold, or what it is chosen for on the
+  // validation scenes. At most one.
+  std::optional<double> stop = {};
+  StopTarget stop_target = {};
 };
 
 /// The result of testing a trained agent.
@@ -28,13 +33,22 @@ struct TestFigures {
   TestTable table;                           // for the screen
   MetricValues metrics;                      // see to_metrics()
   std::vector<double> on_target_by_glimpse;  // (T)
+  std::optional<StopReport> stopping;        // of an agent that may stop before its last look
 };
 
 /// Tests the best checkpoint of a run (its last, where there is no best yet) on the test set.
 /// `weights` gets the attention of the single deterministic pass
 /// (experiments/evaluation/attention_weights.h). Throws InputError before anything is computed if
-/// there is a file already, or not an .npz is to be written.
+/// there is a file already, or not an .npz is to be written, and for a rule to stop of an agent
+/// that may not (may_stop), or that test_agent refuses.
 TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_progress = nullptr);
+
+/// How a trained agent does that stops as soon as it is sure, on the scenes of its configuration's
+/// validation and test. Throws InputError if it may not stop, and as Trained does.
+StopCurves measure_stopping(const std::filesystem::path& run_folder, Workers& workers);
+
+/// The table; then, of an agent that may stop, the curves.
+std::string to_text(const TestFigures& figures);
 
 /// One document whose keys are the metric names.
 nlohmann::ordered_json to_json(const TestFigures& figures);

@@ -112,6 +112,7 @@ RecordedFile record(const RecordRequest& request, const ProgressCallback& on_pro
                                                    .scenes = wanted,
                                                    .seed = seed,
                                                    .only = only,
+                                                   .stop = request.stop,
                                                    .fps = request.fps,
                                                    .on_progress = on_progress})};
 }

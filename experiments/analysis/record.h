@@ -23,6 +23,7 @@ struct RecordRequest {
   std::optional<int> scenes = {};                       // default: 4 for a .png, 8 for a video
   std::optional<std::uint64_t> seed = {};               // of the scenes; default: evaluation.seed
   std::string only = {};                                // "wrong", "right"; empty: every scene
+  std::optional<double> stop = {};                      // threshold: see RecordingRequest
   double fps = 3.0;                                     // glimpses per second
   std::string data = {};                                // see Trained
   bool force = false;                                   // whether to overwrite a file at `out`

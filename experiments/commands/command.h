@@ -22,8 +22,8 @@ struct Option {
 
   std::string name;  // "--out"; positional if without dashes
   std::variant<bool*, int*, double*, std::string*, std::optional<int>*,
-               std::optional<std::uint64_t>*, std::filesystem::path*, std::vector<std::string>*,
-               std::vector<std::filesystem::path>*>
+               std::optional<std::uint64_t>*, std::optional<double>*, std::filesystem::path*,
+               std::vector<std::string>*, std::vector<std::filesystem::path>*>
       value;
   std::string about;
   std::variant<Need, Range> bound = kOptional;

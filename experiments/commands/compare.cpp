@@ -39,6 +39,12 @@ Command compare_command() {
                       {"--tuned-by", &line->tuned_by,
                        "KEY[,KEY]: of runs that differ in these alone, those with the least "
                        "validation error stand for their variant"},
+                      {"--stop-error", &request.stop_target.error,
+                       "Stop each agent when it is surer than a threshold: on validation scenes, "
+                       "that of the fewest looks with at most this error (default: that of all "
+                       "looks)"},
+                      {"--stop-looks", &request.stop_target.looks,
+                       "That of the least error with at most so many mean looks"},
                       json_option(&line->json),
                       force_option(&request.force)},
           .call =

@@ -29,17 +29,23 @@ Command eval_command() {
                    "A new .npz file: the attention of the deterministic pass, scene by scene "
                    "(locations, glimpse_weights or windows, gate, hidden, alignment, core; "
                    "labels, answers, errors)"},
+                  {"--stop", &request.stop,
+                   "Stop looking once the highest class probability is above this (default: "
+                   "chosen on the validation scenes, for the error of all looks)"},
+                  {"--stop-error", &request.stop_target.error,
+                   "Choose that threshold for the fewest looks with at most this error, a share"},
+                  {"--stop-looks", &request.stop_target.looks,
+                   "Choose it for the least error with at most so many mean looks"},
                   threads_option(&request.threads)},
       .call =
           [line](const Call& call) {
             return say_unless_stopped(
                 call, "test scenes", [&](const ProgressCallback& on_progress) {
                   const TestFigures figures = evaluate(line->request, on_progress);
-                  return line->json ? json_text(to_json(figures), 2) + "\n"
-                                    : to_text(figures.table);
+                  return line->json ? json_text(to_json(figures), 2) + "\n" : to_text(figures);
                 });
           },
-      .examples = {"saccade eval runs/quickstart/base/seed-1 --draws 5",
+      .examples = {"saccade eval cluttered60 --draws 5 --stop-looks 1.5",
                    "saccade eval soft60 --weights attention.npz"}};
 }
 

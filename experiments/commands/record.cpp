@@ -26,19 +26,21 @@ Command record_command() {
       .name = "record",
       .group = "Look at agents",
       .about = "Film where trained agents look",
-      .options = {{"run_dirs", &request->run_folders,
-                   "Run folders or names of trained agents, side by side", Option::kRequired},
-                  {"--out", &request->out,
-                   "What to write: .mp4, .gif or .png (default: recording.mp4 in the run "
-                   "folder; here, for several)"},
-                  {"--scenes", &request->scenes, "Test scenes (default 8; 4 on a .png)",
-                   RecordRequest::kScenes},
-                  {"--seed", &request->seed, "Of the scenes (default evaluation.seed)"},
-                  {"--only", &request->only,
-                   "wrong, right: scenes that the first agent answers so"},
-                  {"--fps", &request->fps, "Glimpses a second (default 3)"},
-                  data_option(&request->data),
-                  force_option(&request->force)},
+      .options =
+          {{"run_dirs", &request->run_folders,
+            "Run folders or names of trained agents, side by side", Option::kRequired},
+           {"--out", &request->out,
+            "What to write: .mp4, .gif or .png (default: recording.mp4 in the run "
+            "folder; here, for several)"},
+           {"--scenes", &request->scenes, "Test scenes (default 8; 4 on a .png)",
+            RecordRequest::kScenes},
+           {"--seed", &request->seed, "Of the scenes (default evaluation.seed)"},
+           {"--only", &request->only, "wrong, right: scenes that the first agent answers so"},
+           {"--stop", &request->stop,
+            "Stop looking once the highest class probability is above this, between 0 and 1"},
+           {"--fps", &request->fps, "Glimpses a second (default 3)"},
+           data_option(&request->data),
+           force_option(&request->force)},
       .call =
           [request](const Call& call) {
             return say_unless_stopped(call, "scenes", [&](const ProgressCallback& on_progress) {

@@ -74,13 +74,14 @@ struct Chart {
 
 /// Returns the charts of a comparison that have data, in the order of a report. Their ids:
 /// final_error, learning_episodes, error_by_glimpse, error_by_num_glimpses (if the variants differ
-/// in it; variants that agree in everything else form one series), on_target_by_glimpse, then
+/// in it; variants that agree in everything else form one series), error_by_looks (if several
+/// agents may stop when they are sure), on_target_by_glimpse, then
 /// cost_gflop and cost_seconds: the validation error against the arithmetic and the time that
 /// training has used so far, on a logarithmic axis because costs differ by orders of magnitude. A
 /// chart that would repeat an earlier one on a rescaled axis is left out: arithmetic if an episode
 /// costs all variants the same within a fifth, time if an episode takes all of them the same time,
-/// or the same time per arithmetic. Then looks_n and confusion_n of variant n = 1, 2, ... Shares
-/// are in per cent. Values must be finite.
+/// or the same time per arithmetic. Then stopping_n, looks_n and confusion_n of variant n = 1, 2,
+/// ... Shares are in per cent. Values must be finite.
 std::vector<Chart> charts_of(const Comparison& comparison);
 
 /// Formats with `digits` significant digits, or with all digits before the point; no exponent. With

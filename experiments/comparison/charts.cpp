@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "experiments/comparison/chart.h"
 #include "experiments/comparison/matrix_charts.h"
@@ -346,6 +347,78 @@ void add_by_num_glimpses(const Comparison& comparison, std::vector<Chart>& chart
                     .series = series});
 }
 
+// ---- Stopping when sure ----
+
+Series stop_series(const std::string& name, int variant, std::span<const StopEstimate> points) {
+  Series series{.name = name, .variant = variant};
+  for (const StopEstimate& point : points) {
+    series.x.push_back(point.looks.value);
+    series.estimates.push_back(in_percent(point.error));
+  }
+  return series;
+}
+
+std::string at_looks(const Estimate& error, const Estimate& looks) {
+  return fmt::format("{:.2f} % at {:.2f} looks", error.value * kPercent, looks.value);
+}
+
+std::string of_stopping(const Stopping& stopping) {
+  return fmt::format(
+      "{} with the threshold{} {} chosen on the validation scenes, {} if it always takes all, {} "
+      "for an oracle that stops at the first right answer",
+      at_looks(stopping.stopped.error, stopping.stopped.looks),
+      stopping.chosen.size() > 1 ? "s" : "", fmt::join(stopping.chosen, ", "),
+      at_looks(stopping.always.back().error, stopping.always.back().looks),
+      at_looks(stopping.oracle.error, stopping.oracle.looks));
+}
+
+Chart stop_chart(const std::string& id, const std::string& title, const std::string& text,
+                 std::vector<Series> series) {
+  const Axis y = error_axis(series);
+  return {.id = id,
+          .title = title,
+          .text = text,
+          .kind = ChartKind::lines,
+          .x = linear_axis("mean looks", 1.0, range_of_x(series).high),
+          .y = y,
+          .series = std::move(series),
+          .matrix = {}};
+}
+
+/// The variants beside each other, if there are several.
+void add_by_looks(const Comparison& comparison, std::vector<Chart>& charts) {
+  std::vector<Series> series;
+  for (int v = 0; v < static_cast<int>(comparison.variants.size()); ++v)
+    if (const auto& stopping = comparison.variants[v].stopping)
+      series.push_back(stop_series(comparison.variants[v].label, v, stopping->curve));
+  if (series.size() < 2) return;
+  const std::string title = "Error against mean looks, stopping as soon as it is sure";
+  const auto described = [&](const Series& one) {
+    return one.name + ": " + of_stopping(*comparison.variants[one.variant].stopping);
+  };
+  const std::string text = title + ". " + of_each(series, described);
+  charts.push_back(stop_chart("error_by_looks", title, text, std::move(series)));
+}
+
+/// Each variant beside a fixed number of looks and the oracle.
+void add_stopping(const Comparison& comparison, std::vector<Chart>& charts) {
+  for (int v = 0; v < static_cast<int>(comparison.variants.size()); ++v) {
+    const Variant& variant = comparison.variants[v];
+    if (!variant.stopping) continue;
+    const Stopping& stopping = *variant.stopping;
+    std::vector<Series> series = {
+        stop_series("stops when sure", v, stopping.curve),
+        stop_series("always as many", v + 1, stopping.always),
+        stop_series("oracle: at the first right answer", v + 2, {&stopping.oracle, 1})};
+    charts.push_back(
+        stop_chart(fmt::format("stopping_{}", v + 1), "Stopping when sure: " + variant.label,
+                   fmt::format("Error of {} against its mean looks{}. {}.", variant.label,
+                               stopping.over_scenes ? ", with the interval over scenes" : "",
+                               of_stopping(stopping)),
+                   std::move(series)));
+  }
+}
+
 }  // namespace
 
 std::vector<Chart> charts_of(const Comparison& comparison) {
@@ -355,9 +428,11 @@ std::vector<Chart> charts_of(const Comparison& comparison) {
   add_by_glimpse(comparison, "error_by_glimpse", "Error if it had to answer after so many glimpses",
                  &Variant::error_by_glimpse, false, charts);
   add_by_num_glimpses(comparison, charts);
+  add_by_looks(comparison, charts);
   add_by_glimpse(comparison, "on_target_by_glimpse", "Share of the looks on the digit, by glimpse",
                  &Variant::on_target_by_glimpse, true, charts);
   add_costs(comparison, charts);
+  add_stopping(comparison, charts);
   add_look_maps(comparison, charts);
   add_confusions(comparison, charts);
   return charts;

@@ -9,6 +9,7 @@
 #include "base/output.h"
 #include "base/read_text.h"
 #include "base/system_reason.h"
+#include "experiments/analysis/evaluate.h"
 #include "experiments/analysis/record.h"
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/report_files.h"
@@ -121,7 +122,10 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
 
 ComparedRuns compare(const CompareRequest& request, const ProgressCallback& on_progress) {
   const fs::path out = out_folder(request);
-  Comparison comparison = gather(request.folders, request.tuned_by, on_progress);
+  Workers workers(0);
+  Comparison comparison =
+      gather(request.folders, request.tuned_by, on_progress, request.stop_target,
+             [&](const FinishedRun& run) { return measure_stopping(run.folder, workers); });
   comparison.commands.push_back(request.command);
   const std::vector<Chart> charts = charts_of(comparison);
   const std::vector<fs::path> report = report_files(out, charts);

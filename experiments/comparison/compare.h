@@ -14,6 +14,7 @@ struct CompareRequest {
   std::filesystem::path out = {};          // empty: comparison/ in the folder given, or here where
                                            // several are
   std::vector<std::string> tuned_by = {};  // keys; see gather()
+  StopTarget stop_target = {};             // at which threshold each run stops
   bool force = false;                      // write over an older comparison
   std::string command = {};                // as typed, for the report
 };

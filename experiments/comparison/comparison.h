@@ -51,6 +51,23 @@ struct Control {
   bool beaten = true;
 };
 
+/// How the runs of a variant do when they stop as soon as they are sure: over seeds, or for a
+/// single seed over the scenes of its test.
+struct StopEstimate {
+  Estimate error;  // a share
+  Estimate looks;  // mean number of looks
+};
+
+struct Stopping {
+  bool over_scenes = false;               // the intervals
+  std::vector<double> thresholds = {};    // (K), ascending
+  std::vector<StopEstimate> curve = {};   // (K)
+  std::vector<StopEstimate> always = {};  // (T): after k looks
+  StopEstimate oracle = {};               // at the first right answer
+  std::vector<double> chosen = {};        // one threshold per seed, chosen on its validation scenes
+  StopEstimate stopped = {};              // at these
+};
+
 /// The runs of one configuration with different seeds, and their results. Errors and shares are
 /// fractions on the test set, for the single deterministic pass.
 struct Variant {
@@ -86,6 +103,7 @@ struct Variant {
   std::vector<Estimate> on_target_by_glimpse;  // (T)
   Confusion confusion;
   LookMap look_map;
+  std::optional<Stopping> stopping;  // if all its runs may stop before the last look
 
   std::vector<std::string> settings;  // one for each of Comparison::differing
 

@@ -12,6 +12,7 @@
 #include "experiments/comparison/statistics.h"
 #include "experiments/comparison/tuning.h"
 #include "experiments/config/variants.h"
+#include "experiments/evaluation/stopping.h"
 
 namespace saccade {
 namespace {
@@ -233,6 +234,84 @@ void add_details(Variant& variant, const Runs& runs, std::size_t classes) {
                       (runs[0].config.scene.canvas[0] + map.rows - 1) / map.rows};
 }
 
+// ---- Stopping when sure ----
+
+bool may_have_stopped(const FinishedRun& run) { return run.error_by_glimpse.size() > 1; }
+
+// Measures what runs of older versions did not keep.
+void measure_missing(std::vector<Tuned>& variants, const MeasureStopping& measure,
+                     std::vector<LeftOut>& left_out) {
+  for (Tuned& variant : variants)
+    for (FinishedRun& run : variant.runs) {
+      if (run.stopping || !may_have_stopped(run)) continue;
+      stop_if_asked();
+      try {
+        run.stopping = measure(run);
+      } catch (const InputError& error) {
+        left_out.push_back({run.folder, fmt::format("stopping when sure: {}", error.what())});
+      }
+    }
+}
+
+Estimate of_one(const OverScenes& value) {
+  return {value.value, value.low, value.high, /*known=*/value.high > value.low};
+}
+
+// `point(run)` over the runs; of a single one over its scenes.
+template <class Point>
+StopEstimate stop_estimate(const Runs& runs, const Point& point) {
+  if (runs.size() == 1) {
+    const StopPoint one = point(runs[0], 0);
+    return {of_one(one.error), of_one(one.looks)};
+  }
+  std::vector<double> errors, looks;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const StopPoint one = point(runs[i], i);
+    errors.push_back(one.error.value);
+    looks.push_back(one.looks.value);
+  }
+  return {estimate_share(errors), estimate_mean(looks)};
+}
+
+void add_stopping(Variant& variant, const Runs& runs, const StopTarget& target) {
+  if (!std::ranges::all_of(runs, [&](const FinishedRun& run) {
+        return run.stopping && run.stopping->thresholds == runs[0].stopping->thresholds &&
+               run.stopping->always.size() == runs[0].stopping->always.size();
+      }))
+    return;
+  const StopCurves& first = *runs[0].stopping;
+  check_target(target, static_cast<int>(first.always.size()));
+  Stopping stopping{.over_scenes = runs.size() == 1, .thresholds = first.thresholds};
+  std::vector<std::size_t> chosen;
+  for (const FinishedRun& run : runs) {
+    chosen.push_back(chosen_threshold(*run.stopping, target));
+    stopping.chosen.push_back(first.thresholds[chosen.back()]);
+  }
+  for (std::size_t k = 0; k < first.thresholds.size(); ++k)
+    stopping.curve.push_back(stop_estimate(
+        runs, [&](const FinishedRun& r, std::size_t) { return r.stopping->test[k]; }));
+  for (std::size_t t = 0; t < first.always.size(); ++t)
+    stopping.always.push_back(stop_estimate(
+        runs, [&](const FinishedRun& r, std::size_t) { return r.stopping->always[t]; }));
+  stopping.oracle =
+      stop_estimate(runs, [](const FinishedRun& r, std::size_t) { return r.stopping->oracle; });
+  stopping.stopped = stop_estimate(
+      runs, [&](const FinishedRun& r, std::size_t i) { return r.stopping->test[chosen[i]]; });
+  variant.stopping = std::move(stopping);
+}
+
+// Throws if a target was given and there is no agent that may stop.
+void require_any_stopping(const Comparison& comparison, const StopTarget& target) {
+  if (!target.error && !target.looks) return;
+  if (std::ranges::any_of(comparison.variants,
+                          [](const Variant& variant) { return variant.stopping.has_value(); }))
+    return;
+  throw InputError(fmt::format(
+      "{}: no agent may stop; allowed: with agents that answer one class after several looks",
+      target.error ? fmt::format("--stop-error {}", *target.error)
+                   : fmt::format("--stop-looks {}", *target.looks)));
+}
+
 void add_figures(Variant& variant, const Runs& runs, std::size_t classes) {
   for (const FinishedRun& run : runs) {
     variant.folders.push_back(run.folder);
@@ -300,7 +379,8 @@ void hold_against(Variant& variant, const Variant& first) {
 }  // namespace
 
 Comparison gather(std::span<const fs::path> folders, std::span<const std::string> tuned_by,
-                  const ProgressCallback& on_progress) {
+                  const ProgressCallback& on_progress, const StopTarget& stop_target,
+                  const MeasureStopping& measure) {
   check_tuned_by(tuned_by);
   Comparison comparison;
   comparison.tuned_by.assign(tuned_by.begin(), tuned_by.end());
@@ -309,6 +389,7 @@ Comparison gather(std::span<const fs::path> folders, std::span<const std::string
   std::vector<Tuned> tuned = tune(std::move(configurations), tuned_by, comparison.left_out);
   read_tests(tuned, comparison.left_out);
   require_any(!tuned.empty(), folders, comparison);
+  if (measure) measure_missing(tuned, measure, comparison.left_out);
 
   comparison.scenes = tuned[0].runs[0].config.evaluation.scenes;
   comparison.resamples = kResamples;
@@ -333,8 +414,10 @@ Comparison gather(std::span<const fs::path> folders, std::span<const std::string
     for (const std::string& key : comparison.differing)
       variant.settings.push_back(value_of(*configs[i], key));
     add_figures(variant, tuned[i].runs, comparison.class_names.size());
+    add_stopping(variant, tuned[i].runs, stop_target);
     if (i > 0) hold_against(variant, comparison.variants[0]);
   }
+  require_any_stopping(comparison, stop_target);
   return comparison;
 }
 

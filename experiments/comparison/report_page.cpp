@@ -170,25 +170,31 @@ std::string report_page(const Comparison& comparison, const std::vector<Chart>& 
     return [kind](const Chart& chart) { return chart.kind == kind; };
   };
   const auto of_cost = [](const Chart& chart) { return chart.id.starts_with("cost_"); };
-  const auto other = [&](const Chart& chart) { return !is_matrix(chart) && !of_cost(chart); };
+  const auto of_stopping = [](const Chart& chart) { return chart.id.starts_with("stopping_"); };
+  const auto other = [&](const Chart& chart) {
+    return !is_matrix(chart) && !of_cost(chart) && !of_stopping(chart);
+  };
   const std::string sections =
       figures_section(comparison) + section("What it cost", costs_table(comparison)) +
       section("What was tried", comparison.tuned_by.empty() ? "" : tries_table(comparison)) +
       recording_section(recording) + charts_section("Charts", charts, "charts", other) +
       charts_section("Error against cost", charts, "matrices panels", of_cost) +
+      charts_section("Stopping when sure", charts, "matrices panels", of_stopping) +
       charts_section("Where each variant looks", charts, "matrices", of_kind(ChartKind::heat_map)) +
       charts_section("What is taken for what", charts, "matrices", of_kind(ChartKind::confusion)) +
       section("What differs", comparison.differing.empty() ? "" : settings_table(comparison)) +
       section("Left out", comparison.left_out.empty() ? "" : left_out_table(comparison)) +
       commands_section(comparison);
   const std::size_t variants = comparison.variants.size();
-  return filled(report_html(), {{"title", html_escaped(title_of(comparison))},
-                                {"verdict", verdict_of(comparison)},
-                                {"warnings", warnings_of(comparison)},
-                                {"summary", html_escaped(summary_of(comparison))},
-                                {"sections", sections},
-                                {"css", style_of_drawings(static_cast<int>(variants)) +
-                                            std::string(report_css())}});
+  return filled(report_html(),
+                {{"title", html_escaped(title_of(comparison))},
+                 {"verdict", verdict_of(comparison)},
+                 {"warnings", warnings_of(comparison)},
+                 {"summary", html_escaped(summary_of(comparison))},
+                 {"sections", sections},
+                 {"css", style_of_drawings(static_cast<int>(variants) + 2) +  // stopping_n
+
+                             std::string(report_css())}});
 }
 
 }  // namespace saccade

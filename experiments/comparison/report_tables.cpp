@@ -154,6 +154,21 @@ std::string figures_table(const Comparison& comparison) {
   for (const Metric metric : kControls)
     if (any([&](const Variant& v) { return control_error(v, metric).has_value(); }))
       table.add(control_title(metric), [&](const Variant& v) { return control_cell(v, metric); });
+  if (any([](const Variant& v) { return v.stopping.has_value(); })) {
+    table.add("error, stopping when sure", [](const Variant& v) {
+      return v.stopping ? with_interval(percent(v.stopping->stopped.error.value),
+                                        v.stopping->stopped.error, 100.0,
+                                        v.stopping->over_scenes ? kOverScenes : "")
+                        : kUnknownCell;
+    });
+    table.add("looks until it stops", [](const Variant& v) {
+      return v.stopping ? with_interval(fmt::format("{:.2f} of {}", v.stopping->stopped.looks.value,
+                                                    v.stopping->always.size()),
+                                        v.stopping->stopped.looks, 1.0,
+                                        v.stopping->over_scenes ? kOverScenes : "")
+                        : kUnknownCell;
+    });
+  }
   table.add("looks on the digit",
             [](const Variant& v) { return v.looks ? share_cell(v.on_target) : "sees all"; });
   return table.html();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -69,6 +70,16 @@ constexpr Column kColumns[] = {
     {"shuffled %", [](const Variant& v) { return control_text(v, "test/error_shuffled"); }},
     {"centre %", [](const Variant& v) { return control_text(v, "test/error_center"); }},
     {"random %", [](const Variant& v) { return control_text(v, "test/error_random"); }},
+    {"stops %",
+     [](const Variant& v) {
+       return v.stopping ? figure(v.stopping->stopped.error, 100, "{:.2f}") : kUnknown;
+     }},
+    {"looks",
+     [](const Variant& v) {
+       return v.stopping ? fmt::format("{:.2f} of {}", v.stopping->stopped.looks.value,
+                                       v.stopping->always.size())
+                         : kUnknown;
+     }},
     {"on digit %",
      [](const Variant& v) {
        return v.looks ? fmt::format("{:.1f}", 100 * v.on_target.value) : kUnknown;
@@ -143,6 +154,27 @@ void add_tuning(const Comparison& comparison, std::vector<std::string>& lines) {
   for (const Variant& v : comparison.variants) lines.push_back(tried(v));
 }
 
+bool any_stops(const Comparison& comparison) {
+  return std::ranges::any_of(comparison.variants,
+                             [](const Variant& v) { return v.stopping.has_value(); });
+}
+
+// Ends in the thresholds: "(hard: 0.97, 0.98; soft: 0.99)".
+std::string stopping_remark(const Comparison& comparison) {
+  std::vector<std::string> thresholds;
+  bool over_scenes = false;
+  for (const Variant& v : comparison.variants) {
+    if (!v.stopping) continue;
+    thresholds.push_back(fmt::format("{}: {}", v.label, fmt::join(v.stopping->chosen, ", ")));
+    over_scenes = over_scenes || v.stopping->over_scenes;
+  }
+  return fmt::format(
+      "Stops: the error of an agent that stops as soon as its highest class probability is above a "
+      "threshold, and its mean looks{}. Each run's threshold is chosen on its validation scenes "
+      "({}).",
+      over_scenes ? "; of one seed, the interval is over scenes" : "", fmt::join(thresholds, "; "));
+}
+
 // Explains the columns and what may be missing.
 std::vector<std::string> remarks(const Comparison& comparison) {
   std::vector<std::string> lines = {
@@ -160,6 +192,7 @@ std::vector<std::string> remarks(const Comparison& comparison) {
       "another scene, at the centre, at random.",
       "GFLOP: of a training episode. Pixels: of the canvas under the looks of an episode, at the "
       "widest scale. Time: of a run."};
+  if (any_stops(comparison)) lines.push_back(stopping_remark(comparison));
   add_tuning(comparison, lines);
   for (const Variant& v : comparison.variants)
     if (v.seeds.size() < 2)
@@ -198,6 +231,11 @@ std::vector<Figure> figures_of(const Variant& v) {
   add(figures, "improvement_probability", v.improvement);
   for (const Metric control : kControls) add(figures, control, control_error(v, control));
   add(figures, "attention/on_target", v.looks ? std::optional(v.on_target) : std::nullopt);
+  const auto stopped = [&](Estimate StopEstimate::*estimate) {
+    return v.stopping ? std::optional(v.stopping->stopped.*estimate) : std::nullopt;
+  };
+  add(figures, "test/stopped_error", stopped(&StopEstimate::error));
+  add(figures, "test/looks", stopped(&StopEstimate::looks));
   put("episodes", v.episodes);
   const auto positive = [](double value) {
     return value > 0.0 ? std::optional(value) : std::nullopt;
@@ -252,6 +290,27 @@ Json runs_json(const Variant& v) {
     for (const auto& [metric, value] : figures) run[metric.name()] = value ? Json(*value) : Json();
   }
   return runs;
+}
+
+Json stopping_json(const Stopping& stopping) {
+  const auto points = [](std::span<const StopEstimate> estimates) {
+    Json document{{"error", Json::array()},      {"error_low", Json::array()},
+                  {"error_high", Json::array()}, {"looks", Json::array()},
+                  {"looks_low", Json::array()},  {"looks_high", Json::array()}};
+    const auto put = [&](const std::string& key, const Estimate& e) {
+      document[key].push_back(e.value);
+      document[key + "_low"].push_back(e.known ? Json(e.low) : Json());
+      document[key + "_high"].push_back(e.known ? Json(e.high) : Json());
+    };
+    for (const StopEstimate& estimate : estimates) {
+      put("error", estimate.error);
+      put("looks", estimate.looks);
+    }
+    return document;
+  };
+  return {{"over_scenes", stopping.over_scenes}, {"thresholds", stopping.thresholds},
+          {"chosen", stopping.chosen},           {"test", points(stopping.curve)},
+          {"always", points(stopping.always)},   {"oracle", points({&stopping.oracle, 1})}};
 }
 
 // Escapes whatever would end a cell or line or be read as HTML or code.
@@ -351,6 +410,7 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
     variant["seed"] = v.seeds;
     variant["errors"] = v.errors;
     variant["runs"] = runs_json(v);
+    if (v.stopping) variant[Metric("test/stopping").name()] = stopping_json(*v.stopping);
     variant["not_clearly_better_than"] = Json::array();
     for (const Control& control : v.controls)
       if (!control.beaten) variant["not_clearly_better_than"].push_back(control.metric.name());

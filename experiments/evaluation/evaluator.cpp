@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "base/stop.h"
 #include "experiments/evaluation/coverage.h"
@@ -98,7 +99,9 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
   result.error_low = error.low;
   result.error_high = error.high;
   result.images = error.images;
-  if (request.details) result.details = details();
+  if (!request.details) return result;
+  result.details = details();
+  if (may_stop(model_)) result.details.outcomes.shown = std::move(shown);
   return result;
 }
 
@@ -122,6 +125,12 @@ EvaluationDetails Evaluator::details() const {
                             .confusion = sum(&Tally::confusion),
                             .map = map_size(model_.canvas()),
                             .look_map = sum(&Tally::look_map)};
+  for (const Tally& tally : tallies_) {
+    LookOutcomes& outcomes = details.outcomes;
+    outcomes.sureness.insert(outcomes.sureness.end(), tally.sureness.begin(), tally.sureness.end());
+    outcomes.right.insert(outcomes.right.end(), tally.right.begin(), tally.right.end());
+  }
+  details.outcomes.looks = model_.num_glimpses();
   for (double& share : details.error_by_glimpse) share /= scenes_;
   for (double& share : details.look_map)
     share /= static_cast<double>(scenes_) * model_.num_glimpses();

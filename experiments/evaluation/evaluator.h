@@ -12,6 +12,7 @@
 #include "base/ranks.h"
 #include "experiments/evaluation/attention_weights.h"
 #include "experiments/evaluation/coverage.h"
+#include "experiments/evaluation/stopping.h"
 #include "nn/parallel.h"
 
 namespace saccade {
@@ -39,6 +40,7 @@ struct EvaluationDetails {
   std::vector<double> confusion;         // (C, C): scenes by class (row) and answer (column)
   MapSize map;
   std::vector<double> look_map;  // (rows, cols): mean weight of a look's finest patches
+  LookOutcomes outcomes = {};    // of the last pass, if the agent may stop before its last look
 };
 
 /// Result of an evaluation. Shares are in [0, 1].

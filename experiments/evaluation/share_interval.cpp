@@ -8,9 +8,13 @@
 #include <vector>
 
 namespace saccade {
+namespace {
+
+constexpr double z = 1.959963985;  // the 0.975 quantile of the normal distribution
+
+}  // namespace
 
 void wilson_interval(double share, double count, double& low, double& high) {
-  constexpr double z = 1.959963985;
   const double n = count;
   const double centre = (share + z * z / (2 * n)) / (1 + z * z / n);
   const double half =
@@ -20,76 +24,63 @@ void wilson_interval(double share, double count, double& low, double& high) {
   high = share < 1.0 ? centre + half : 1.0;
 }
 
-namespace {
-
-// Groups scenes by what they show: scenes that show exactly the same set of images form a group.
-struct Groups {
-  // Images of a group -> sum of (value - share) over its scenes.
-  std::map<std::vector<int>, double> rests;
-  double squares = 0.0;  // sum of (value - share)^2, scenes without images
-  int alone = 0;         // number of those scenes
-  std::map<int, std::vector<int>> groups_of_images;  // values index into `rests`
-
-  Groups(std::span<const float> values, std::span<const Shown> shown, double share) {
-    std::vector<std::vector<int>> images(values.size());
-    for (const Shown& one : shown) images[one.scene].push_back(one.image);
-    for (std::size_t scene = 0; scene < values.size(); ++scene) {
-      const double rest = values[scene] - share;
-      std::vector<int>& of = images[scene];
-      std::ranges::sort(of);
-      of.erase(std::unique(of.begin(), of.end()), of.end());
-      if (of.empty()) {
-        ++alone;
-        squares += rest * rest;
-      } else {
-        rests[std::move(of)] += rest;
-      }
-    }
-    int number = 0;
-    for (const auto& [of, rest] : rests) {
-      for (const int image : of) groups_of_images[image].push_back(number);
-      ++number;
+SceneGroups::SceneGroups(int scenes, std::span<const Shown> shown) : group_of_scene_(scenes, -1) {
+  std::vector<std::vector<int>> images(scenes);
+  for (const Shown& one : shown) images[one.scene].push_back(one.image);
+  std::map<std::vector<int>, std::vector<int>> scenes_of;  // of each set of images
+  for (int scene = 0; scene < scenes; ++scene) {
+    std::vector<int>& of = images[scene];
+    std::ranges::sort(of);
+    of.erase(std::unique(of.begin(), of.end()), of.end());
+    if (of.empty())
+      ++alone_;
+    else
+      scenes_of[std::move(of)].push_back(scene);
+  }
+  std::map<int, int> numbers;  // of images
+  for (const auto& [of, group] : scenes_of) {
+    const int number = static_cast<int>(images_.size());
+    for (const int scene : group) group_of_scene_[scene] = number;
+    std::vector<int>& here = images_.emplace_back();
+    for (const int image : of) {
+      const auto [found, is_new] =
+          numbers.emplace(image, static_cast<int>(groups_of_images_.size()));
+      if (is_new) groups_of_images_.emplace_back();
+      here.push_back(found->second);
+      groups_of_images_[found->second].push_back(number);
     }
   }
+  overlap_ = static_cast<int>(images_.size()) + alone_ < scenes ||
+             std::ranges::any_of(groups_of_images_, [](const auto& of) { return of.size() > 1; });
+}
 
-  int images() const { return static_cast<int>(groups_of_images.size()) + alone; }
-
-  // Returns whether any scenes share an image.
-  bool overlap(std::size_t scenes) const {
-    return rests.size() + alone < scenes ||
-           std::ranges::any_of(groups_of_images,
-                               [](const auto& of) { return of.second.size() > 1; });
+double SceneGroups::products(std::span<const float> values, double mean) const {
+  double sum = 0.0;
+  std::vector<double> rests(images_.size(), 0.0);  // sum of (value - mean) over a group's scenes
+  for (std::size_t scene = 0; scene < values.size(); ++scene) {
+    const double rest = values[scene] - mean;
+    if (const int group = group_of_scene_[scene]; group >= 0)
+      rests[group] += rest;
+    else
+      sum += rest * rest;
   }
+  std::vector<int> met(images_.size(), -1);  // the last group each was multiplied with
+  for (int group = 0; group < static_cast<int>(images_.size()); ++group)
+    for (const int image : images_[group])
+      for (const int other : groups_of_images_[image])
+        if (std::exchange(met[other], group) != group) sum += rests[group] * rests[other];
+  return sum;
+}
 
-  // Returns the sum of products of the residuals over all pairs of scenes that share an image.
-  double products() const {
-    std::vector<double> rest_of;
-    for (const auto& [of, rest] : rests) rest_of.push_back(rest);
-    std::vector<int> met(rest_of.size(), -1);  // the last group each was multiplied with
-    double sum = squares;
-    int number = 0;
-    for (const auto& [of, rest] : rests) {
-      for (const int image : of)
-        for (const int other : groups_of_images.at(image))
-          if (std::exchange(met[other], number) != number) sum += rest * rest_of[other];
-      ++number;
-    }
-    return sum;
-  }
-};
-
-}  // namespace
-
-ShareInterval share_interval(std::span<const float> values, std::span<const Shown> shown) {
+ShareInterval SceneGroups::share(std::span<const float> values) const {
   const auto scenes = static_cast<double>(values.size());
   ShareInterval interval;
   interval.share = std::accumulate(values.begin(), values.end(), 0.0) / scenes;
-  const Groups groups(values, shown, interval.share);
-  interval.images = groups.images();
+  interval.images = static_cast<int>(groups_of_images_.size()) + alone_;
   const double spread = interval.share * (1.0 - interval.share);
   double trials = scenes;
-  if (groups.overlap(values.size())) {
-    const double variance = groups.products() / (scenes * scenes);
+  if (overlap_) {
+    const double variance = products(values, interval.share) / (scenes * scenes);
     if (spread == 0.0)  // the correlation between scenes that show the same image cannot be
                         // estimated
       trials = std::min(scenes, static_cast<double>(interval.images));
@@ -98,6 +89,17 @@ ShareInterval share_interval(std::span<const float> values, std::span<const Show
   }
   wilson_interval(interval.share, trials, interval.low, interval.high);
   return interval;
+}
+
+MeanInterval SceneGroups::mean(std::span<const float> values) const {
+  const auto scenes = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / scenes;
+  const double half = z * std::sqrt(std::max(0.0, products(values, mean))) / scenes;
+  return {mean, mean - half, mean + half};
+}
+
+ShareInterval share_interval(std::span<const float> values, std::span<const Shown> shown) {
+  return SceneGroups(static_cast<int>(values.size()), shown).share(values);
 }
 
 }  // namespace saccade

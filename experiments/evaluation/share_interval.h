@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 namespace saccade {
 
@@ -16,6 +17,34 @@ struct Shown {
 struct ShareInterval {
   double share = 0.0, low = 0.0, high = 0.0;
   int images = 0;  // distinct images shown; a scene that shows none counts as one of its own
+};
+
+/// Mean of any numbers with its 95 % interval.
+struct MeanInterval {
+  double mean = 0.0, low = 0.0, high = 0.0;
+};
+
+/// Which of N scenes show the same images: found once for several means over these scenes.
+class SceneGroups {
+ public:
+  SceneGroups(int scenes, std::span<const Shown> shown);
+
+  /// As share_interval. `values` (N) are in [0, 1].
+  ShareInterval share(std::span<const float> values) const;
+  /// The interval of a normal distribution with the variance that share_interval uses, where
+  /// results of scenes that share an image may be correlated.
+  MeanInterval mean(std::span<const float> values) const;
+
+ private:
+  // The sum of products of the residuals over all pairs of scenes that share an image.
+  double products(std::span<const float> values, double mean) const;
+
+  // Scenes that show exactly the same set of images form a group; those without images have none.
+  std::vector<int> group_of_scene_;       // (N); -1: none
+  std::vector<std::vector<int>> images_;  // by group: indices into groups_of_images_
+  std::vector<std::vector<int>> groups_of_images_;
+  int alone_ = 0;         // scenes without images
+  bool overlap_ = false;  // whether any scenes share an image
 };
 
 /// Interval of a mean over scenes, some of which share images. It is Wilson's with the effective

@@ -8,6 +8,7 @@
 
 #include "experiments/evaluation/coverage.h"
 #include "experiments/evaluation/edit_distance.h"
+#include "experiments/evaluation/stopping.h"
 
 namespace saccade {
 namespace {
@@ -80,7 +81,9 @@ void Tally::add_answer(const Model& model, const Rollout& rollout, int b) {
 
 void Tally::add_details(const Model& model, const Rollout& rollout, int count) {
   const int steps = model.num_glimpses(), classes = model.num_classes();
-  const bool has_classes = model.answer().classifies;
+  const bool has_classes = model.answer().classifies, stops = may_stop(model);
+  sureness.clear();
+  right.clear();
   errors_by_glimpse.assign(has_classes ? steps : 0, 0);
   confusion.assign(has_classes ? classes * classes : 0, 0);
   const MapSize size = map_size(model.canvas());
@@ -89,9 +92,14 @@ void Tally::add_details(const Model& model, const Rollout& rollout, int count) {
     for (int t = 0; t < steps; ++t) map.add(rollout.look->gaze(t, b));
     if (!has_classes) continue;
     const int label = rollout.answer->labels(b)[0];
-    for (int t = 0; t < steps; ++t)
-      errors_by_glimpse[t] +=
-          most_probable(&rollout.answer->probabilities(t, b, 0), classes) != label;
+    for (int t = 0; t < steps; ++t) {
+      const float* p = &rollout.answer->probabilities(t, b, 0);
+      const int answer = most_probable(p, classes);
+      errors_by_glimpse[t] += answer != label;
+      if (!stops) continue;
+      sureness.push_back(p[answer]);
+      right.push_back(answer == label);
+    }
     ++confusion[label * classes + rollout.answer->predictions(b)[0]];
   }
   look_map = map.total();
@@ -111,6 +119,8 @@ void visit_members(AnyTally& tally, const Visit& visit) {
   visit(tally.errors_by_glimpse);
   visit(tally.confusion);
   visit(tally.look_map);
+  visit(tally.sureness);
+  visit(tally.right);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ struct Tally {
   std::vector<int> errors_by_glimpse;  // (T)
   std::vector<int> confusion;          // (C, C)
   std::vector<float> look_map;         // (rows, cols)
+  // And only if the agent may stop before its last look, of each scene (LookOutcomes):
+  std::vector<float> sureness;      // (N, T)
+  std::vector<std::uint8_t> right;  // (N, T)
 
   /// For a pass of `steps` glimpses.
   explicit Tally(int steps = 0) : on_target(steps, 0.0) {}

@@ -89,6 +89,12 @@ std::vector<int> shown_classes(const Episode& episode, int num_classes, int last
   return classes;
 }
 
+// "stops after 2 of 8, " of an episode that was stopped.
+std::string stop_words(const PicturedAgent& agent, const Episode& episode) {
+  const std::optional<int>& looks = episode.stopped_after();
+  return looks ? fmt::format("stops after {} of {}, ", *looks, agent.look.steps) : "";
+}
+
 }  // namespace
 
 // ---- The panel of a video ----
@@ -177,7 +183,8 @@ void EpisodePicture::draw_caption(Picture& panel, const Episode& episode, int t,
   Colour colour = kGrey;
   if (verdict) {
     words = acts ? fmt::format("earned {:.0f}", episode.answer.rewards[episode.b])
-                 : fmt::format("answers {}{}", agent_.world.spoken(episode.predictions()),
+                 : fmt::format("{}answers {}{}", stop_words(agent_, episode),
+                               agent_.world.spoken(episode.predictions()),
                                !episode.judged   ? ""
                                : episode.right() ? ": right"
                                                  : ": wrong");
@@ -254,15 +261,16 @@ std::string episode_caption(const PicturedAgent& agent, const std::string& name,
       name.empty() ? fmt::format("{}.", scene) : fmt::format("{}. {}:", scene, name);
   if (agent.answer.acts)
     return fmt::format("{} earned {:.0f}", head, episode.answer.rewards[episode.b]);
+  const std::string stops = stop_words(agent, episode);
   if (!episode.judged)
-    return fmt::format("{} answers {}", head, agent.world.spoken(episode.predictions()));
+    return fmt::format("{} {}answers {}", head, stops, agent.world.spoken(episode.predictions()));
   const std::string label = agent.world.spoken(episode.labels()),
                     prediction = agent.world.spoken(episode.predictions());
   const std::string whole =
-      fmt::format("{} {} {}, answers {}", head, label_heading(agent), label, prediction);
+      fmt::format("{} {} {}, {}answers {}", head, label_heading(agent), label, stops, prediction);
   return text_width(whole, bold(kSmall)) <= columns
              ? whole
-             : fmt::format("{}. {}, answers {}", scene, label, prediction);
+             : fmt::format("{}. {}, {}answers {}", scene, label, stops, prediction);
 }
 
 EpisodeStrip::EpisodeStrip(const PicturedAgent& agent, std::string name)
@@ -306,7 +314,7 @@ Picture EpisodeStrip::strip(const Episode& episode, int scene) const {
   strip.text({0, 11},
              fitted(episode_caption(agent_, name_, episode, scene, cols()), cols(), bold(kSmall)),
              verdict_colour(episode), bold(kSmall));
-  for (int t = 0; t <= last; ++t) draw_tile(strip, episode, t);
+  for (int t = 0; t < episode.stopped_after().value_or(last + 1); ++t) draw_tile(strip, episode, t);
   if (!ends_with_table()) return strip;
   WeightTable alignment = state_weights(agent_, episode, last);
   alignment.marked = -1;  // all looks are done

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/evaluation/tally.h"
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/heat_map.h"
 
@@ -45,6 +46,12 @@ Picture picture_of(std::span<const float> planes, int channels, int rows, int co
   for (int i = 0; i < pixels; ++i)
     for (int c = 0; c < 3; ++c) *bytes++ = byte(planes[(channels == 3 ? c : 0) * pixels + i]);
   return picture;
+}
+
+void Episode::stop_after(int looks) {
+  const auto classes = static_cast<int>(answer.probabilities.shape()[2]);
+  answer_at_stop_ = most_probable(&answer.probabilities(looks - 1, b, 0), classes);
+  stopped_after_ = looks;
 }
 
 int tile_side(const CanvasSize& canvas, int side) {

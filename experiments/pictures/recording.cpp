@@ -13,6 +13,7 @@
 #include "base/output.h"
 #include "base/read_text.h"
 #include "base/stop.h"
+#include "experiments/evaluation/stopping.h"
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/episode_picture.h"
 #include "experiments/pictures/legend.h"
@@ -41,9 +42,10 @@ std::string format_of(const std::filesystem::path& target) {
 // Plays chunks of scenes with one agent.
 class FilmedAgent {
  public:
-  FilmedAgent(const RecordedAgent& agent, std::uint64_t seed)
+  FilmedAgent(const RecordedAgent& agent, const RecordingRequest& request)
       : agent_(agent),
-        seed_(seed),
+        seed_(request.seed),
+        stop_(request.stop),
         rollout_(agent.task.model, environments_of(agent)(kChunk, 1)),
         canvases_(zeros<3>(rollout_.core.steps, kChunk, agent.task.model.canvas().pixels())) {}
 
@@ -55,7 +57,17 @@ class FilmedAgent {
     request.canvases = &canvases_;
     rollout_.run(agent_.weights, request);
   }
-  Episode episode(int b) { return {rollout_, canvases_, b, agent_.judged}; }
+  Episode episode(int b) {
+    Episode episode{rollout_, canvases_, b, agent_.judged};
+    if (!stop_) return episode;
+    const Tensor<3>& p = rollout_.answer->probabilities;
+    const auto classes = static_cast<int>(p.shape()[2]);
+    std::vector<float> sureness;  // (T)
+    for (int t = 0; t < rollout_.core.steps; ++t)
+      sureness.push_back(*std::max_element(&p(t, b, 0), &p(t, b, 0) + classes));
+    episode.stop_after(looks_until_sure(sureness, *stop_));
+    return episode;
+  }
 
  private:
   static EnvironmentFactory environments_of(const RecordedAgent& agent) {
@@ -65,6 +77,7 @@ class FilmedAgent {
 
   const RecordedAgent& agent_;
   std::uint64_t seed_;
+  std::optional<double> stop_;
   Rollout rollout_;
   Tensor<3> canvases_;  // (T, kChunk, pixels)
 };
@@ -77,7 +90,7 @@ Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequ
                       const DrawScene& draw) {
   std::vector<std::unique_ptr<FilmedAgent>> players;
   for (const RecordedAgent& agent : agents)
-    players.push_back(std::make_unique<FilmedAgent>(agent, request.seed));
+    players.push_back(std::make_unique<FilmedAgent>(agent, request));
   const bool all = request.only == RecordedScenes::all;
   const auto wanted = [&](int b) {
     return all || players[0]->episode(b).right() == (request.only == RecordedScenes::right);
@@ -126,12 +139,17 @@ class PanelGrid {
   int cols() const { return across_ * cell_cols_; }
   int num_steps() const { return *std::ranges::max_element(steps_); }
 
-  /// At step t; an agent with fewer glimpses stays at its last.
+  /// At step t; an agent with fewer glimpses stays at its last, and one that has stopped shows its
+  /// verdict.
   Picture frame(std::span<const Episode> episodes, int t, bool verdict) const {
     Picture frame(rows(), cols(), kPaper);
-    for (int i = 0; i < static_cast<int>(panels_.size()); ++i)
-      frame.paste(panels_[i].panel(episodes[i], std::min(t, steps_[i] - 1), verdict),
-                  {i % across_ * cell_cols_, i / across_ * cell_rows_});
+    for (int i = 0; i < static_cast<int>(panels_.size()); ++i) {
+      const std::optional<int>& stopped = episodes[i].stopped_after();
+      const int last = stopped.value_or(steps_[i]) - 1;
+      frame.paste(
+          panels_[i].panel(episodes[i], std::min(t, last), verdict || (stopped && t > last)),
+          {i % across_ * cell_cols_, i / across_ * cell_rows_});
+    }
     return frame;
   }
 
@@ -219,6 +237,11 @@ void require_format(const std::string& format, const std::string& where) {
 Recording write_recording(std::span<const RecordedAgent> agents, const RecordingRequest& request) {
   if (!(request.fps >= kLeastFps && request.fps <= kMostFps))
     throw InputError(fmt::format("--fps {}: allowed: {} to {}", request.fps, kLeastFps, kMostFps));
+  if (request.stop) {
+    check_threshold(*request.stop, "--stop");
+    for (const RecordedAgent& agent : agents)
+      require_may_stop(agent.task.model, fmt::format("--stop {}: {}", *request.stop, agent.name));
+  }
   const std::string format = format_of(request.target);
   require_format(format, request.target.string());
   const auto write = format == "png" ? write_sheet : write_video;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,6 +37,8 @@ struct RecordingRequest {
   int scenes = 4;          // number of scenes, from scene 0; >= 1
   std::uint64_t seed = 0;  // of sampled policies
   RecordedScenes only = RecordedScenes::all;
+  // Stops each agent once its highest class probability is above this; in (0, 1).
+  std::optional<double> stop = {};
   double fps = 3.0;                        // glimpses per second
   ProgressCallback on_progress = nullptr;  // progress over the scenes drawn
 };
@@ -56,11 +59,13 @@ void require_format(const std::string& format, const std::string& where);
 /// Plays the scenes with the single deterministic pass of an evaluation, the same for all agents,
 /// and writes a recording: a video (.mp4, .gif) with one frame per glimpse and two for the verdict,
 /// the agents side by side; or a contact sheet (.png) with a row per scene and agent, a column per
-/// glimpse, and a legend below. Memory use does not depend on the number of scenes (except that a
+/// glimpse, and a legend below. An agent that stops shows its verdict from then on; a sheet has no
+/// further tiles of it. Memory use does not depend on the number of scenes (except that a
 /// sheet is one picture). If asked to stop (base/stop.h), throws Stopped at the next scene and
 /// leaves no file.
 ///
-/// Throws InputError for an invalid suffix, target, number of scenes or codec, and if none of
+/// Throws InputError for an invalid suffix, target, number of scenes, threshold or codec, for an
+/// agent that is to stop and may not (may_stop), and if none of
 /// kMaxScanned scenes is of the requested kind; throws std::runtime_error for a file that is
 /// incomplete when read back. An existing file is left unchanged then. The same agents and request
 /// give the same bytes of .gif and .png.

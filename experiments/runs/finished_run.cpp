@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Upper bounds that no real run reaches.
-constexpr std::size_t kMostGlimpses = 2048, kMostDataFiles = 100;
+constexpr std::size_t kMostGlimpses = 2048, kMostDataFiles = 100, kMostThresholds = 1000;
 constexpr int kMostMapSide = 2048;              // side of a canvas
 constexpr std::uintmax_t kMostStudy = 8 << 20;  // bytes of a list of runs
 
@@ -46,6 +46,35 @@ LookMap read_map(const RunDocument& map) {
   return look_map;
 }
 
+std::vector<StopPoint> read_points(const RunDocument& points, Sizes sizes) {
+  const auto over_scenes = [&](const std::string& key, Metric metric) {
+    const std::vector<double> values = points.numbers(key, metric, sizes);
+    const Sizes same{values.size(), values.size()};
+    const std::vector<double> low = points.numbers(key + "_low", metric, same),
+                              high = points.numbers(key + "_high", metric, same);
+    std::vector<OverScenes> all;
+    for (std::size_t i = 0; i < values.size(); ++i) all.push_back({values[i], low[i], high[i]});
+    return all;
+  };
+  const std::vector<OverScenes> errors = over_scenes("error", "test/stopped_error"),
+                                looks = over_scenes("looks", "test/looks");
+  std::vector<StopPoint> all;
+  for (std::size_t i = 0; i < errors.size() && i < looks.size(); ++i)
+    all.push_back({errors[i], looks[i]});
+  return all;
+}
+
+StopCurves read_stopping(const RunDocument& stopping) {
+  StopCurves curves;
+  curves.thresholds = stopping.numbers("thresholds", "test/stopped_error", {1, kMostThresholds});
+  const Sizes thresholds{curves.thresholds.size(), curves.thresholds.size()};
+  curves.test = read_points(stopping.part("test"), thresholds);
+  curves.valid = read_points(stopping.part("valid"), thresholds);
+  curves.always = read_points(stopping.part("always"), {1, kMostGlimpses});
+  curves.oracle = read_points(stopping.part("oracle"), {1, 1})[0];
+  return curves;
+}
+
 void read_details(FinishedRun& run, const fs::path& path) {
   if (!fs::exists(path)) return;  // runs of older versions have no such file
   const RunDocument details(path, kMostDetails);
@@ -55,6 +84,8 @@ void read_details(FinishedRun& run, const fs::path& path) {
   const std::size_t cells = classifies ? run.class_names.size() * run.class_names.size() : 0;
   run.confusion = details.numbers("test/confusion", {cells, cells});
   run.look_map = read_map(details.part(Metric("attention/look_map").name()));
+  if (const std::string stopping = Metric("test/stopping").name(); details.has(stopping))
+    run.stopping = read_stopping(details.part(stopping));
 }
 
 // Numbers compare by value: seed-2 sorts before seed-10.

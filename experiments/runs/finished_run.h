@@ -9,6 +9,7 @@
 
 #include "experiments/config/config.h"
 #include "experiments/files/metrics.h"
+#include "experiments/files/stop_curves.h"
 #include "experiments/runs/metrics_file.h"
 #include "experiments/runs/run_folder.h"
 
@@ -59,6 +60,8 @@ struct FinishedRun {
   std::vector<double> error_by_glimpse;      // (T)
   std::vector<double> confusion;             // (C, C): counts
   LookMap look_map;
+  std::optional<StopCurves> stopping;  // if the agent may stop before its last look; runs of older
+                                       // versions kept none
 };
 
 /// Returns whether a run has finished, test included. Throws InputError for an invalid

@@ -73,6 +73,14 @@ std::string table_of_finished(const RunFolder& folder, const Config& config) {
     if (pass == "test/error_beam") line.symbol_error = share(summary, "test/symbol_error_beam");
     if (pass == "test/error_random") line.on_target = share(summary, "attention/on_target_random");
   }
+  if (const auto threshold = share(summary, "test/stop_threshold")) {
+    const auto value = [&](Metric metric) { return share(summary, metric).value_or(0.0); };
+    table.stopped = {
+        *threshold,
+        {.error = {value("test/stopped_error"), value("test/stopped_error_low"),
+                   value("test/stopped_error_high")},
+         .looks = {value("test/looks"), value("test/looks_low"), value("test/looks_high")}}};
+  }
   return to_text(table);
 }
 

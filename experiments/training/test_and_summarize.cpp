@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "agent/learning/checkpoint.h"
 #include "base/output.h"
@@ -34,8 +35,13 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const RunLock
   const EvaluationConfig& evaluation = task.config.evaluation;
   Evaluator tester(task.model, task.environments(Split::test), task.test_scenes(evaluation),
                    evaluation.seed, workers, ranks);
+  std::optional<Evaluator> validator;
+  if (may_stop(task.model))
+    validator.emplace(task.model, task.environments(Split::valid), evaluation.scenes,
+                      evaluation.seed, workers, ranks);
   const TestReport report = test_agent(task.model, flat(weights), tester, evaluation,
-                                       /*attention=*/nullptr, progress.testing());
+                                       /*attention=*/nullptr, progress.testing(),
+                                       {.valid = validator ? &*validator : nullptr});
   if (!ranks.first()) return;
 
   nlohmann::ordered_json summary{{"status", "finished"}};

@@ -264,7 +264,7 @@ Canvases canvases_of(const Pixels& pixels, const std::optional<Labels>& labels) 
 void record(const std::vector<Agent*>& agents, const std::vector<std::string>& names,
             const std::string& target, const std::optional<Pixels>& images,
             const std::optional<Labels>& labels, int scenes, std::optional<std::uint64_t> seed,
-            double fps, bool force) {
+            double fps, bool force, std::optional<double> stop) {
   const Task& first = agents.front()->task();
   std::optional<Canvases> canvases;
   if (images) canvases = canvases_of(*images, labels);
@@ -282,9 +282,12 @@ void record(const std::vector<Agent*>& agents, const std::vector<std::string>& n
   }
   require_threads();
   compute_until_stopped([&] {
-    write_recording(
-        filmed,
-        {.target = target, .force = force, .scenes = scenes, .seed = evaluation.seed, .fps = fps});
+    write_recording(filmed, {.target = target,
+                             .force = force,
+                             .scenes = scenes,
+                             .seed = evaluation.seed,
+                             .stop = stop,
+                             .fps = fps});
   });
 }
 
@@ -352,7 +355,7 @@ void bind_agents(nb::module_& m) {
           },
           "images"_a, "step"_a.none());
   m.def("record", record, "agents"_a, "names"_a, "target"_a, "images"_a.none(), "labels"_a.none(),
-        "scenes"_a, "seed"_a.none(), "fps"_a, "force"_a);
+        "scenes"_a, "seed"_a.none(), "fps"_a, "force"_a, "stop"_a.none());
 }
 
 }  // namespace saccade::python

@@ -175,8 +175,9 @@ void bind_runs(nb::module_& m) {
   m.def("find_runs", &find_runs, "folder"_a, "The run folders at or below a folder.");
   m.def(
       "evaluate",
-      [](const fs::path& folder, std::optional<int> episodes, std::optional<int> draws,
-         int threads) {
+      [](const fs::path& folder, std::optional<int> episodes, std::optional<int> draws, int threads,
+         std::optional<double> stop, std::optional<double> stop_error,
+         std::optional<double> stop_looks) {
         require_allowed("episodes", EvaluateRequest::kScenes, episodes);
         require_allowed("draws", EvaluateRequest::kDraws, draws);
         require_allowed_threads(threads);
@@ -184,10 +185,13 @@ void bind_runs(nb::module_& m) {
           return evaluate({.run_folder = folder,
                            .scenes = episodes.value_or(0),
                            .draws = draws.value_or(0),
-                           .threads = threads});
+                           .threads = threads,
+                           .stop = stop,
+                           .stop_target = {.error = stop_error, .looks = stop_looks}});
         })));
       },
-      "folder"_a, "episodes"_a.none(), "draws"_a.none(), "threads"_a, "`saccade eval --json`");
+      "folder"_a, "episodes"_a.none(), "draws"_a.none(), "threads"_a, "stop"_a.none(),
+      "stop_error"_a.none(), "stop_looks"_a.none(), "`saccade eval --json`");
   m.def(
       "compare",
       [](std::vector<fs::path> folders, std::vector<std::string> tuned_by,

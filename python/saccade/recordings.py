@@ -28,6 +28,7 @@ def record(
     names: Sequence[str] | None = None,
     seed: int | None = None,
     fps: float = 3.0,
+    stop: float | None = None,
 ) -> Recording:
     """Records where agents look, side by side, in the single deterministic pass of an evaluation.
     Nothing is drawn until the recording is shown or saved.
@@ -37,6 +38,7 @@ def record(
     names: one per agent; by default the names of the folders.
     seed: the seed of the scenes; by default evaluation.seed.
     fps: glimpses per second.
+    stop: each agent stops looking once its highest class probability is above this.
     """
     given = [agents] if isinstance(agents, (str, os.PathLike)) else list(agents)
     if not given or not all(isinstance(one, (str, os.PathLike)) for one in given):
@@ -51,7 +53,10 @@ def record(
     pixels, classes = (None, None) if images is None else players[0]._labelled(images, labels)
     count = as_integer("scenes", scenes, 1, MAX_SCENES) if pixels is None else len(pixels)
     drawn = None if seed is None else as_seed(seed)
-    return Recording(players, list(names), pixels, classes, count, drawn, as_number("fps", fps))
+    until = None if stop is None else as_number("stop", stop)
+    return Recording(
+        players, list(names), pixels, classes, count, drawn, as_number("fps", fps), until
+    )
 
 
 class Recording:
@@ -66,10 +71,11 @@ class Recording:
         scenes: int,
         seed: int | None,
         fps: float,
+        stop: float | None,
     ) -> None:
         self._agents, self._names = agents, names
         self._images, self._labels = images, labels
-        self._scenes, self._seed, self._fps = scenes, seed, fps
+        self._scenes, self._seed, self._fps, self._stop = scenes, seed, fps, stop
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> pathlib.Path:
         """Writes a video (.gif; .mp4 if there is an H.264 encoder) or a contact sheet of scenes x
@@ -84,6 +90,7 @@ class Recording:
             self._seed,
             self._fps,
             force,
+            self._stop,
         )
         return pathlib.Path(path)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _saccade
+from ._arguments import as_number
 from ._images import keep_images
 from ._labelled import kind_of
 from ._listening import Listener, Row, log
@@ -110,7 +111,14 @@ def study(
 
 
 def evaluate(
-    run: PathLike, episodes: int | None = None, threads: int = 0, draws: int | None = None
+    run: PathLike,
+    episodes: int | None = None,
+    threads: int = 0,
+    draws: int | None = None,
+    *,
+    stop: float | None = None,
+    stop_error: float | None = None,
+    stop_looks: float | None = None,
 ) -> dict[str, Any]:
     """Tests the best checkpoint of a run (the last one if there is no best yet), as `saccade eval`
     does. Returns the figures by metric name, shares in [0, 1].
@@ -120,8 +128,17 @@ def evaluate(
     threads: the number of threads; 0 for all processors.
     draws: how many times each test digit is shown, in a new scene each time; by default that of the
         configuration.
+    stop: the agent stops looking once its highest class probability is above this, between 0 and 1.
+        By default the threshold is chosen on the validation scenes: that of the fewest looks with
+        the error of all looks,
+    stop_error: or with at most this error, a share;
+    stop_looks: or that of the least error with at most so many mean looks.
     """
-    figures: dict[str, Any] = _saccade.evaluate(Path(run), episodes, draws, threads)
+    rules = [
+        None if value is None else as_number(name, value)
+        for name, value in (("stop", stop), ("stop_error", stop_error), ("stop_looks", stop_looks))
+    ]
+    figures: dict[str, Any] = _saccade.evaluate(Path(run), episodes, draws, threads, *rules)
     return figures
 
 

@@ -22,11 +22,12 @@ namespace {
 
 Overrides switched_to(const std::string& kind) { return {"attention.glimpse.kind=" + kind}; }
 
-// The presets whose environments support every way of looking (no text, nothing that changes), except
-// studies that compare ways of looking themselves.
+// The presets whose environments support every way of looking (no text, nothing that changes),
+// except studies that compare ways of looking themselves.
 Names switchable_presets() {
   constexpr std::array kOfKinds = {
-      "hard_vs_soft", "hard_vs_soft_long", "input_attention", "digits_to_words", "search", "catch", "cnn60"};
+      "hard_vs_soft", "hard_vs_soft_long", "input_attention", "digits_to_words", "search", "catch",
+      "cnn60"};
   Names names;
   for (const Preset& preset : presets())
     if (std::ranges::find(kOfKinds, preset.name) == kOfKinds.end()) names.push_back(preset.name);

@@ -282,6 +282,20 @@ def test_evaluate_returns_the_figures_of_the_test(whole):
     assert saccade.evaluate(whole.path, episodes=20, threads=1)["test/scenes"] == 20
 
 
+def test_evaluate_stops_when_sure(whole):
+    figures = saccade.evaluate(whole)
+    assert figures["test/stopped_error"] == whole.summary["test/stopped_error"]
+    curves = figures["test/stopping"]
+    assert len(curves["test"]["error"]) == len(curves["thresholds"])
+    assert curves["always"]["error"][-1] == figures["test/error"]
+    assert saccade.evaluate(whole, stop=0.6)["test/stop_threshold"] == 0.6
+    assert saccade.evaluate(whole, stop_looks=1.0)["test/looks"] >= 1.0
+    with pytest.raises(saccade.InputError, match="^stop: 1.5; allowed: above 0 and below 1"):
+        saccade.evaluate(whole, stop=1.5)
+    with pytest.raises(saccade.InputError, match="stop_looks"):
+        saccade.evaluate(whole, stop_looks=0.5)
+
+
 # ---- Invalid input ----
 
 
