@@ -73,7 +73,7 @@ TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_
     weights_file->commit();
   }
   return {to_table(report, task.model), to_metrics(report, task.model),
-          report.deterministic().on_target_by_glimpse, report.stopping};
+          report.deterministic().on_target_by_glimpse, report.stopping, report.searched};
 }
 
 StopCurves measure_stopping(const std::filesystem::path& run_folder, Workers& workers) {
@@ -91,8 +91,10 @@ StopCurves measure_stopping(const std::filesystem::path& run_folder, Workers& wo
 }
 
 std::string to_text(const TestFigures& figures) {
-  return to_text(figures.table) +
-         (figures.stopping ? "\n" + to_text(*figures.stopping) : std::string());
+  std::string text = to_text(figures.table);
+  if (figures.stopping) text += "\n" + to_text(*figures.stopping);
+  if (figures.searched) text += "\n" + to_text(*figures.searched);
+  return text;
 }
 
 nlohmann::ordered_json to_json(const TestFigures& figures) {
@@ -100,8 +102,9 @@ nlohmann::ordered_json to_json(const TestFigures& figures) {
   for (const auto& [metric, value] : figures.metrics) document[metric.name()] = value;
   const Metric by_glimpse = "attention/on_target_by_glimpse";
   document[by_glimpse.name()] = figures.on_target_by_glimpse;
-  const Metric stopping = "test/stopping";
+  const Metric stopping = "test/stopping", searched = "test/search";
   if (figures.stopping) document[stopping.name()] = to_json(figures.stopping->curves);
+  if (figures.searched) document[searched.name()] = to_json(*figures.searched);
   return document;
 }
 

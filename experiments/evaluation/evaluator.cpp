@@ -129,6 +129,7 @@ EvaluationDetails Evaluator::details() const {
     LookOutcomes& outcomes = details.outcomes;
     outcomes.sureness.insert(outcomes.sureness.end(), tally.sureness.begin(), tally.sureness.end());
     outcomes.right.insert(outcomes.right.end(), tally.right.begin(), tally.right.end());
+    details.searched.insert(details.searched.end(), tally.searched.begin(), tally.searched.end());
   }
   details.outcomes.looks = model_.num_glimpses();
   for (double& share : details.error_by_glimpse) share /= scenes_;

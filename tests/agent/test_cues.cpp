@@ -15,7 +15,7 @@ namespace saccade {
 namespace {
 
 // What each of the locations (B, 2) of the rollout at step t sees now.
-std::vector<float> seen_there(Rollout& rollout, Environment& environment, int t) {
+std::vector<float> seen_there(const Rollout& rollout, Environment& environment, int t) {
   const int size = environment.glimpse_size();
   Tensor<2> glimpses = zeros<2>(rollout.episodes(), size);
   Tensor<2> slopes = zeros<2>(rollout.episodes(), 2 * size);
@@ -32,7 +32,7 @@ TEST_CASE("cues: the first look sees the cue, the others see the display") {
     if (!Model(config, search.spec).look().smooth) continue;
     CAPTURE(name);
     Played played(config, search.spec, search.environments);
-    Rollout& rollout = played.lane.rollout();
+    const Rollout& rollout = played.lane.rollout();
     const auto twin = search.environments(kEpisodes, config.reinforce.rollouts);
     twin->reset(kFirstScene);
     for (int t = 0; t < rollout.core.steps; ++t) {
@@ -51,7 +51,7 @@ TEST_CASE("cues: the oracle looks at the cue and then at the target") {
   AgentConfig config = busy_config("rnn");
   config.glimpse.kind = "oracle";
   Played played(config, search.spec, search.environments);
-  Rollout& rollout = played.lane.rollout();
+  const Rollout& rollout = played.lane.rollout();
   for (int b = 0; b < kEpisodes; ++b) {
     CHECK(rollout.look->locations(0, b, 0) == doctest::Approx(0.0).epsilon(0.1));
     for (int t = 1; t < rollout.core.steps; ++t)
