@@ -24,9 +24,15 @@ class NameTable {
 
   /// Throws InputError listing the valid names if the name is unknown.
   const T& at(const std::string& name) const {
-    for (const auto& [key, value] : entries_)
-      if (key == name) return value;
+    if (const T* found = find(name)) return *found;
     throw InputError("unknown " + what_ + " '" + name + "'; allowed: " + join(names()));
+  }
+
+  /// Null if the name is unknown.
+  const T* find(const std::string& name) const {
+    for (const auto& [key, value] : entries_)
+      if (key == name) return &value;
+    return nullptr;
   }
 
   std::vector<std::string> names() const {

@@ -120,6 +120,14 @@ void Environment::advance(std::span<const int>, std::span<float>) {
   throw std::logic_error("this environment takes no actions");
 }
 
+void Environment::replace_cues() {
+  throw std::logic_error("this environment begins without a cue");
+}
+
+void Environment::replace_cue(int) {
+  throw std::logic_error("this environment has no cue that ends in one episode by itself");
+}
+
 void Environment::check_call(const char* call, AnswerKind kind) const {
   if (!running_) throw std::logic_error(fmt::format("Environment::{} needs a reset() first", call));
   if (answer_kind() != kind)
@@ -165,6 +173,19 @@ void Environment::act(std::span<const int> actions, std::span<float> rewards) {
                       num_classes() - 1));
   const StageScope scope(Stage::scene);
   advance(actions, rewards);
+}
+
+void Environment::end_cue() {
+  if (!running_) throw std::logic_error("Environment::end_cue needs a reset() first");
+  const StageScope scope(Stage::scene);
+  replace_cues();
+}
+
+void Environment::end_cue(int episode) {
+  if (!running_) throw std::logic_error("Environment::end_cue needs a reset() first");
+  SACCADE_CHECK(episode >= 0 && episode < episodes());
+  const StageScope scope(Stage::scene);
+  replace_cue(episode);
 }
 
 RetinaEnvironment::RetinaEnvironment(const Retina& retina, int episodes, int sharing)

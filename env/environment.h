@@ -40,7 +40,8 @@ struct EnvironmentSizes {
 /// The legal order of calls is reset, then look and view any number of times, then one answer (by
 /// the call that matches answer_kind()), then reset again. Any other order, and the call of another
 /// answer kind, throws std::logic_error. If the answer is actions, act() may be called between
-/// looks any number of times, and the next reset() ends the episodes. There is no automatic reset:
+/// looks any number of times, and the next reset() ends the episodes. In environments with a cue,
+/// the looks before end_cue() see it instead of the scene. There is no automatic reset:
 /// after the answer the facts stay valid until the next reset(). A call covers all B episodes,
 /// writes into the caller's memory and allocates nothing. The same (seed, first_scene, locations,
 /// actions) gives the same bits. Only one thread may use an environment at a time; environments do
@@ -62,8 +63,11 @@ class Environment {
   virtual AnswerKind answer_kind() const { return AnswerKind::one_class; }
   virtual int max_symbols() const { return 0; }  // J: longest sequence, end mark included
 
+  /// Whether every episode begins with a cue, which end_cue() replaces by the scene.
+  virtual bool has_cue() const { return false; }
+
   /// Whether the facts change during an episode.
-  bool moves() const { return answer_kind() == AnswerKind::actions; }
+  bool moves() const { return answer_kind() == AnswerKind::actions || has_cue(); }
 
   /// The largest return of an episode with that many acts; 1 for other answer kinds.
   virtual float best_return(int) const { return 1.0F; }
@@ -101,18 +105,23 @@ class Environment {
   /// Advances the world by one step with the agent's actions (B). Rewards (B): those of this step.
   /// Throws std::out_of_range for an action outside 0 .. C - 1, before anything moves.
   void act(std::span<const int> actions, std::span<float> rewards);
+  /// Shows the scenes after their cues; again, it changes nothing. Throws std::logic_error in
+  /// environments without a cue.
+  void end_cue();
 
   /// Begins another scene in one episode; the others continue. Throws std::logic_error in
   /// environments whose episodes share scenes or that do not support it.
   void restart(int episode, std::uint64_t scene);
   /// Looks in one episode only, at a location (L) as in look(): writes glimpse (D).
   void look(int episode, const float* location, std::span<float> glimpse);
+  /// As end_cue(), in one episode. Throws std::logic_error where restart() does.
+  void end_cue(int episode);
   /// Returns the reward that answer() or answer_sequence() would give one episode for this class
   /// (1) or these symbols (J). Does not end the episode.
   float judge(int episode, std::span<const int> answer) const;
 
   /// The ground truth of each episode (B), which is not part of the observation; valid from reset()
-  /// on, and changed only by act() and restart().
+  /// on, and changed only by act(), end_cue() and restart().
   virtual std::span<const SceneFacts> facts() const = 0;
 
  protected:
@@ -127,6 +136,8 @@ class Environment {
   virtual void observe_canvases(Matrix canvases);
   /// Advances the world by one step; must write every reward. The actions are in range.
   virtual void advance(std::span<const int> actions, std::span<float> rewards);
+  virtual void replace_cues();
+  virtual void replace_cue(int episode);
 
  private:
   void check_call(const char* call, AnswerKind kind) const;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/name_table.h"
 #include "env/scene_layout.h"
+#include "env/search.h"
 #include "env/task_kinds.h"
 
 namespace saccade {
@@ -39,18 +40,23 @@ const NameTable<SceneMaker::Kind>& kinds() {
   return table;
 }
 
+// Null for tasks with code of their own.
+const SceneMaker::Kind* find_scene_kind(const std::string& name) {
+  return find_task_kind(name).has_digits ? kinds().find(name) : nullptr;
+}
+
 const SceneMaker::Kind& kind_of_digits(const std::string& name) {
-  if (!find_task_kind(name).has_digits)
+  const SceneMaker::Kind* kind = find_scene_kind(name);
+  if (kind == nullptr)
     throw SettingError(
         {"scene.kind"},
-        fmt::format(
-            "scene.kind: {} has no digits to make a scene of; it is an environment of its own",
-            name));
-  return kinds().at(name);
+        fmt::format("scene.kind: {} is no kind of scene; it is an environment of its own", name));
+  return *kind;
 }
 
 bool has_label(const std::string& name) {
-  return find_task_kind(name).has_digits && kinds().at(name).question == Question::label;
+  const SceneMaker::Kind* kind = find_scene_kind(name);
+  return kind != nullptr && kind->question == Question::label;
 }
 
 bool varies_count(const std::string& name) {
@@ -126,14 +132,15 @@ void add(std::span<std::uint8_t> canvas, int canvas_rows, int canvas_cols, int c
   }
 }
 
-void check_count(const SceneConfig& config, const SceneMaker::Kind& kind) {
+void check_count(const SceneConfig& config) {
+  const SceneMaker::Kind* kind = find_scene_kind(config.kind);
   const int count = config.num_digits, least = config.min_digits;
-  const char* empty =
-      kind.question == Question::largest ? "an empty bag has no largest digit; allowed" : "allowed";
-  if (count < 1 || count > kind.max_digits)
-    throw SettingError({"scene.num_digits"},
-                       fmt::format("scene.num_digits: {}; {}: 1 to {}", count,
-                                   count < 1 ? empty : "allowed", kind.max_digits));
+  const int most = kind != nullptr ? kind->max_digits : kMaxDigits;
+  const bool is_bag = kind != nullptr && kind->question == Question::largest;
+  const char* empty = is_bag ? "an empty bag has no largest digit; allowed" : "allowed";
+  if (count < 1 || count > most)
+    throw SettingError({"scene.num_digits"}, fmt::format("scene.num_digits: {}; {}: 1 to {}", count,
+                                                         count < 1 ? empty : "allowed", most));
   if (least < 0)
     throw SettingError(
         {"scene.min_digits", "scene.num_digits"},
@@ -150,7 +157,8 @@ void check_count(const SceneConfig& config, const SceneMaker::Kind& kind) {
 }  // namespace
 
 bool has_clutter(const std::string& name) {
-  return find_task_kind(name).has_digits && kinds().at(name).clutter;
+  const SceneMaker::Kind* kind = find_scene_kind(name);
+  return kind != nullptr && kind->clutter;
 }
 
 std::vector<std::string> scene_kinds() { return kinds().names(); }
@@ -185,7 +193,7 @@ Settings describe(SceneConfig& config) {
       {"scene.canvas", &config.canvas, closed(8, 2048),
        "Size of the canvas (rows, cols), in pixels"},
       {"scene.num_digits", &config.num_digits, closed(0, kMaxDigits),
-       "Number of digits in a scene; of bag and transcribe the largest", digits},
+       "Number of digits in a scene; of bag, transcribe and search the largest", digits},
       {"scene.min_digits", &config.min_digits, closed(0, kMaxDigits),
        "Smallest number of digits in a scene. 0: always num_digits",
        digits && when(&config.kind, task_kinds(), varies_count)},
@@ -199,6 +207,10 @@ Settings describe(SceneConfig& config) {
        "Largest number that is put into words", texts},
       {"scene.border", &config.border, closed(0, 1024),
        "Margin of the canvas that stays free of digits, in pixels"},
+      {"scene.target", &config.target, search_targets(),
+       "Difference of a search's target from the other digits: its shape, or also its brightness",
+       when(&config.kind, task_kinds(),
+            [](const std::string& name) { return find_task_kind(name).has_cue; })},
   };
 }
 
@@ -206,10 +218,11 @@ void settle(SceneConfig& config) {
   if (!has_clutter(config.kind)) config.num_distractors = 0;
   if (!has_label(config.kind)) config.label = SceneConfig{}.label;
   if (!varies_count(config.kind)) config.min_digits = 0;
+  if (!find_task_kind(config.kind).has_cue) config.target = SceneConfig{}.target;
 }
 
 void check(const SceneConfig& config) {
-  if (find_task_kind(config.kind).has_digits) check_count(config, kinds().at(config.kind));
+  if (find_task_kind(config.kind).has_digits) check_count(config);
   const int needed = labellings().at(config.label).num_digits;
   if (needed > 0 && config.num_digits != needed)
     throw SettingError({"scene.label", "scene.num_digits"},
@@ -278,12 +291,12 @@ SceneFacts SceneMaker::make(std::uint64_t number, Buffer& buffer) const {
   RandomStream distortion(seed_, Purpose::augmentation, high, low);
   std::fill(buffer.canvas.begin(), buffer.canvas.end(), std::uint8_t{0});
   SceneFacts facts;
-  facts.num_digits = facts.num_sources = draw_count(stream);
+  facts.num_digits = facts.num_sources = draw_digit_count(config_, stream);
   add_distractors(buffer, stream);
   place_digits(kind_->layout, config_, {.width = digits_.cols(), .height = digits_.rows()}, stream,
                std::span(facts.boxes).first(facts.num_digits));
   for (int k = 0; k < facts.num_digits; ++k) {
-    const int index = pick_digit(number * config_.num_digits + k);
+    const int index = digit_at(number * config_.num_digits + k, digits_.size(), order_, seed_);
     add_digit(index, facts.boxes[k], distortion, buffer);
     facts.regions[k] = to_region(facts.boxes[k], cols(), rows());
     facts.classes[k] = digits_.labels(index);
@@ -293,9 +306,9 @@ SceneFacts SceneMaker::make(std::uint64_t number, Buffer& buffer) const {
   return facts;
 }
 
-int SceneMaker::draw_count(RandomStream& stream) const {
-  const int most = config_.num_digits;
-  const int least = config_.min_digits == 0 ? most : config_.min_digits;
+int draw_digit_count(const SceneConfig& config, RandomStream& stream) {
+  const int most = config.num_digits;
+  const int least = config.min_digits == 0 ? most : config.min_digits;
   return least == most ? most : least + stream.below(most - least + 1);
 }
 
@@ -344,12 +357,11 @@ void SceneMaker::set_answer(SceneFacts& facts) const {
   }
 }
 
-// Returns the digit at a position of the endless sequence of passes over the set.
-int SceneMaker::pick_digit(std::uint64_t position) const {
-  const auto pass = static_cast<std::uint32_t>(position / digits_.size());
-  const auto place = static_cast<int>(position % digits_.size());
-  if (order_ == DigitOrder::fixed) return place;
-  return RandomPermutation(digits_.size(), seed_, Purpose::digit_order, pass)(place);
+int digit_at(std::uint64_t position, int size, DigitOrder order, std::uint64_t seed) {
+  const auto pass = static_cast<std::uint32_t>(position / size);
+  const auto place = static_cast<int>(position % size);
+  if (order == DigitOrder::fixed) return place;
+  return RandomPermutation(size, seed, Purpose::digit_order, pass)(place);
 }
 
 }  // namespace saccade

@@ -18,20 +18,21 @@ namespace saccade {
 struct SceneConfig {
   std::string kind = "cluttered";        // a name of task_kinds()
   std::array<int, 2> canvas = {60, 60};  // rows, cols in pixels
-  int num_digits = 1;                    // 1-4; bag, transcribe: the most, 1-16
-  int min_digits = 0;                    // bag, transcribe: 0: always num_digits
+  int num_digits = 1;                    // 1-4; bag, transcribe, search: the most, 1-16
+  int min_digits = 0;                    // bag, transcribe, search: 0: always num_digits
   std::string label = "sum";             // of two digits and more: a name of scene_labels();
                                          // bag and transcribe have answers of their own
   int num_distractors = 4;               // cluttered and transcribe only
   int distractor_size = 8;               // side in pixels, at most the digit's
   int border = 0;                        // pixels at each edge of the canvas that are left free
+  std::string target = "shape";          // search: a name of search_targets()
   int max_number = 9999;                 // digits_to_words: 9-999999
 };
 
 Settings describe(SceneConfig& config);
 
 /// Resets what the kind has none of: distractors, a label of all digits, a varying number of
-/// digits.
+/// digits, a target.
 void settle(SceneConfig& config);
 
 /// Throws InputError naming the keys of what contradicts each other, whatever the digits.
@@ -80,6 +81,13 @@ enum class DigitOrder {
   fixed,     // as they stand
 };
 
+/// Draws the number of digits of a scene: uniform in [min_digits, num_digits]; num_digits without a
+/// random number if it does not vary.
+int draw_digit_count(const SceneConfig& config, RandomStream& stream);
+
+/// Returns the digit at a position of the endless sequence of passes over a set of `size` digits.
+int digit_at(std::uint64_t position, int size, DigitOrder order, std::uint64_t seed);
+
 /// Makes scenes by the rule of deepmind/mnist-cluttered: from black, distractors first - each a
 /// square cut at a uniform corner of a uniformly drawn digit of the same split, added at a uniform
 /// corner of the canvas - then the digits at uniform corners; after each addition pixels are
@@ -124,11 +132,9 @@ class SceneMaker {
 
  private:
   void check_distractors() const;
-  int draw_count(RandomStream& stream) const;
   void add_distractors(Buffer& buffer, RandomStream& stream) const;
   void add_digit(int index, const Box& box, RandomStream& distortion, Buffer& buffer) const;
   void set_answer(SceneFacts& facts) const;
-  int pick_digit(std::uint64_t position) const;
 
   const Kind* kind_;
   SceneConfig config_;

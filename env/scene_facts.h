@@ -40,6 +40,7 @@ inline Region to_region(const Box& box, int canvas_cols, int canvas_rows) {
 
 constexpr int kMaxDigits = 16;
 constexpr int kMaxSymbols = 17;  // kMaxDigits and an end mark
+constexpr int kMaxSources = 17;  // kMaxDigits and a cue
 
 /// What is true of a scene and hidden from the agent.
 struct SceneFacts {
@@ -52,8 +53,9 @@ struct SceneFacts {
   std::array<bool, kMaxDigits> is_answer{};  // digits that decide the label
   std::array<int, kMaxSymbols> symbols{};    // the right answer, end mark included
   int num_symbols = 0;                       // 0 where the answer is no sequence
-  // What other scenes may show again: the index of each digit in its set, or the number in words.
-  std::array<int, kMaxDigits> sources{};
+  // What other scenes may show again: the index of each digit in its set, a cue's first; or the
+  // number in words.
+  std::array<int, kMaxSources> sources{};
   int num_sources = 0;
 };
 

@@ -6,6 +6,7 @@
 #include "env/catch.h"
 #include "env/circle_square.h"
 #include "env/glimpse_environment.h"
+#include "env/search.h"
 #include "env/words.h"
 
 namespace saccade {
@@ -15,17 +16,21 @@ const Dataset& part_of(const Digits& digits, Split split) {
   return split == Split::train ? digits.train : split == Split::valid ? digits.valid : digits.test;
 }
 
-DigitOrder order_of(const EnvironmentRequest& r) {
+// Of scenes that show `digits` digits of this order each.
+DigitOrder order_of(const EnvironmentRequest& r, int digits) {
   if (r.split == Split::train) return DigitOrder::shuffled;
-  const std::int64_t shown = std::int64_t{r.scenes} * r.scene.num_digits;
+  const std::int64_t shown = std::int64_t{r.scenes} * digits;
   const bool room_for_all = r.scenes == 0 || shown >= part_of(r.digits, r.split).size();
   return room_for_all ? DigitOrder::fixed : DigitOrder::shuffled;
 }
 
+AugmentationConfig augmentation_of(const EnvironmentRequest& r) {
+  return r.split == Split::train ? r.augmentation : AugmentationConfig{};
+}
+
 std::unique_ptr<Environment> make_scenes(const EnvironmentRequest& r) {
-  const bool training = r.split == Split::train;
-  const SceneMaker scenes(r.scene, training ? r.augmentation : AugmentationConfig{},
-                          part_of(r.digits, r.split), order_of(r), r.seed);
+  const SceneMaker scenes(r.scene, augmentation_of(r), part_of(r.digits, r.split),
+                          order_of(r, r.scene.num_digits), r.seed);
   return std::make_unique<GlimpseEnvironment>(scenes, *r.retina, r.episodes, r.rollouts);
 }
 
@@ -72,6 +77,18 @@ const TaskKind kCircleSquare = {
                       int label) { return circle_square_classes()[label]; },
     .has_shades = true};
 
+const TaskKind kSearch = {.make = [](const EnvironmentRequest& r) -> std::unique_ptr<Environment> {
+                            return std::make_unique<SearchEnvironment>(
+                                r.scene, augmentation_of(r), part_of(r.digits, r.split),
+                                order_of(r, /*digits=*/1), *r.retina, r.seed, r.episodes,
+                                r.rollouts);
+                          },
+                          .sizes = search_sizes,
+                          .answer_name = [](const SceneConfig&, const std::vector<std::string>&,
+                                            int label) { return search_answers()[label]; },
+                          .has_digits = true,
+                          .has_cue = true};
+
 const TaskKind kDigitsToWords = {
     .make = [](const EnvironmentRequest& r) -> std::unique_ptr<Environment> {
       return std::make_unique<WordsEnvironment>(r.scene.max_number, r.split, r.seed, r.episodes,
@@ -90,9 +107,10 @@ const NameTable<TaskKind>& table() {
   static const NameTable<TaskKind> table = [] {
     std::vector<std::pair<std::string, TaskKind>> kinds;
     for (const std::string& name : scene_kinds()) kinds.emplace_back(name, scenes_of(name));
-    kinds.insert(
-        kinds.end(),
-        {{"catch", kCatch}, {"circle_square", kCircleSquare}, {"digits_to_words", kDigitsToWords}});
+    kinds.insert(kinds.end(), {{"search", kSearch},
+                               {"catch", kCatch},
+                               {"circle_square", kCircleSquare},
+                               {"digits_to_words", kDigitsToWords}});
     return NameTable<TaskKind>("scene.kind", std::move(kinds));
   }();
   return table;

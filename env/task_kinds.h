@@ -48,13 +48,16 @@ struct TaskKind {
   bool is_text = false;        // one character per row, viewed whole: there are no glimpses
   bool is_tiled = false;       // digits lie in the tiles of tile_grid(scene.num_digits)
   bool counts_digits = false;  // an episode counts as many looks as it has digits
+  bool has_cue = false;        // the first look sees a cue (Environment::end_cue)
   /// For actions: the least number of acts before one can earn a reward, and the name of that
   /// event.
   int (*first_event)(const SceneConfig& scene) = nullptr;
   const char* event = "";
 
-  /// Whether the world moves during an episode.
-  bool moves() const { return answer == AnswerKind::actions; }
+  /// Whether the agent acts in the world, which moves it.
+  bool acts() const { return answer == AnswerKind::actions; }
+  /// Whether the world changes during an episode.
+  bool moves() const { return acts() || has_cue; }
 };
 
 /// Throws InputError listing the valid names.

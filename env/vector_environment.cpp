@@ -152,6 +152,8 @@ void VectorEnvironment::step_lane(Lane& lane, const VectorActions& actions,
     if (acts())
       acts_[static_cast<std::size_t>(i) * rules_.num_glimpses + episode.steps] = answers_[i];
     ++episode.steps;
+    if (episode.steps == 1 && lane.environment->has_cue())
+      lane.environment->end_cue(i - lane.first);
     const bool halts = rules_.halt && !actions.halts.empty() && actions.halts[i] != 0;
     const bool ends = halts || episode.steps >= length(lane, i);
     rewards[i] = act_or_answer(lane, i, actions, ends);
@@ -300,8 +302,8 @@ void VectorEnvironment::restore(const VectorState& state) {
   for_each_lane([&](Lane& lane) { replay(lane); });
 }
 
-// Replays the stored actions to restore the scenes. The episodes of a lane act together, so those
-// that are further along start replaying earlier and all arrive at once.
+// Replays the stored actions, or the end of a cue, to restore the scenes. The episodes of a lane
+// act together, so those that are further along start replaying earlier and all arrive at once.
 void VectorEnvironment::replay(Lane& lane) {
   lane.environment->reset(0);
   int longest = 0;
@@ -312,6 +314,7 @@ void VectorEnvironment::replay(Lane& lane) {
       const Episode& episode = episodes_[lane.first + b];
       const int steps = acts() ? episode.steps : 0;
       if (steps == left) lane.environment->restart(b, scene_of(episode.seed, episode.number - 1));
+      if (episode.steps > 0 && lane.environment->has_cue()) lane.environment->end_cue(b);
       const bool begun = acts() && steps >= left && left > 0;
       lane.actions[b] =
           begun ? static_cast<int>(

@@ -75,9 +75,9 @@ struct VectorState {
 /// reset() takes the first look. A step takes an answer and a location. The answer counts only in
 /// the last step of an episode, which is the T-th, an earlier one for a shorter scene
 /// (SceneFacts::length), or one that halts: there it earns 1 if it is right. Every other step looks
-/// at the location and pays look_price. Actions count in every step (Environment::act) and move the
-/// world before the look. The last step also looks at its location, for a final observation, at no
-/// price.
+/// at the location and pays look_price. The first look sees the cue, if there is one. Actions count
+/// in every step (Environment::act) and move the world before the look. The last step also looks at
+/// its location, for a final observation, at no price.
 ///
 /// A location has L = 2 numbers, or 3 if the retina has a zoom. A first look at the centre is at
 /// the widest zoom; a random one has a random zoom.

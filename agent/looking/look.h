@@ -44,7 +44,8 @@ class LookRecord {
 /// needed, input_backward. The defaults are those of a look without decisions.
 class Look : public LookRecord {
  public:
-  /// Call when new scenes begin and `exploration` is set.
+  /// Call when new scenes begin and `exploration` is set, and again when scenes follow their cues
+  /// (Environment::end_cue): what it sees of the whole canvas must not have been used before.
   virtual void begin(std::span<const float> parameters) = 0;
   /// Writes decisions(t) and actions(t) from the state h_t.
   virtual void decide(const StepContext&) {}

@@ -153,6 +153,10 @@ void settle(GlimpseConfig& config);
 /// The zoom of the agent's looks: attention.glimpse.zoom, or 1 if its kind has none.
 LogRange zoom_of(const AgentConfig& config);
 
+/// Whether the kind has candidates that are all seen when an episode begins: those of soft kinds,
+/// and those that are addressed by their content. `config` must be settled.
+bool sees_all_candidates(const GlimpseConfig& config);
+
 /// `recurrent`, and the baselines that see the whole canvas, `mlp` and `cnn`.
 std::vector<std::string> model_kinds();
 

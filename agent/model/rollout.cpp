@@ -37,6 +37,10 @@ void Rollout::run(std::span<const float> parameters, const RolloutRequest& reque
   look->begin(parameters);
   answer->begin();
   for (int t = 0; t < core.steps; ++t) {
+    if (t == 1 && environment->has_cue()) {
+      environment->end_cue();
+      look->begin(parameters);
+    }
     find_targets(t);
     const StepContext now{t, parameters, request, matrix(targets_), streams_};
     if (request.canvases != nullptr) environment->view(step(*request.canvases, t));

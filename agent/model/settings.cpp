@@ -48,10 +48,10 @@ struct Conditions {
     return glimpse([](const GlimpseKind& kind) { return kind.takes_glimpses; });
   }
   Condition actions() const {
-    return task([](const TaskKind& kind) { return kind.moves(); });
+    return task([](const TaskKind& kind) { return kind.acts(); });
   }
   Condition answers() const {
-    return task([](const TaskKind& kind) { return !kind.moves(); });
+    return task([](const TaskKind& kind) { return !kind.acts(); });
   }
   Condition sequences() const {
     return task([](const TaskKind& kind) { return kind.answer == AnswerKind::sequence; });

@@ -72,9 +72,12 @@ TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_
     attention->write(weights_file->path());
     weights_file->commit();
   }
-  return {to_table(report, task.model), to_metrics(report, task.model),
-          report.deterministic().on_target_by_glimpse, report.stopping,
-          zooms_of(report, task.model)};
+  return {to_table(report, task.model),
+          to_metrics(report, task.model),
+          report.deterministic().on_target_by_glimpse,
+          report.stopping,
+          zooms_of(report, task.model),
+          report.searched};
 }
 
 StopCurves measure_stopping(const std::filesystem::path& run_folder, Workers& workers) {
@@ -92,8 +95,10 @@ StopCurves measure_stopping(const std::filesystem::path& run_folder, Workers& wo
 }
 
 std::string to_text(const TestFigures& figures) {
-  return to_text(figures.table) +
-         (figures.stopping ? "\n" + to_text(*figures.stopping) : std::string());
+  std::string text = to_text(figures.table);
+  if (figures.stopping) text += "\n" + to_text(*figures.stopping);
+  if (figures.searched) text += "\n" + to_text(*figures.searched);
+  return text;
 }
 
 nlohmann::ordered_json to_json(const TestFigures& figures) {
@@ -101,10 +106,11 @@ nlohmann::ordered_json to_json(const TestFigures& figures) {
   for (const auto& [metric, value] : figures.metrics) document[metric.name()] = value;
   const Metric by_glimpse = "attention/on_target_by_glimpse";
   document[by_glimpse.name()] = figures.on_target_by_glimpse;
-  const Metric stopping = "test/stopping";
+  const Metric stopping = "test/stopping", searched = "test/search";
   if (figures.stopping) document[stopping.name()] = to_json(figures.stopping->curves);
   if (!figures.zoom_by_glimpse.empty())
     document[Metric("attention/zoom_by_glimpse").name()] = figures.zoom_by_glimpse;
+  if (figures.searched) document[searched.name()] = to_json(*figures.searched);
   return document;
 }
 

@@ -35,6 +35,7 @@ struct TestFigures {
   std::vector<double> on_target_by_glimpse;  // (T)
   std::optional<StopReport> stopping;        // of an agent that may stop before its last look
   std::vector<double> zoom_by_glimpse;       // (T); empty without a zoom
+  std::optional<SetSizeReport> searched;     // of a visual search
 };
 
 /// Tests the best checkpoint of a run (its last, where there is no best yet) on the test set.
@@ -48,7 +49,7 @@ TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_
 /// validation and test. Throws InputError if it may not stop, and as Trained does.
 StopCurves measure_stopping(const std::filesystem::path& run_folder, Workers& workers);
 
-/// The table; then, of an agent that may stop, the curves.
+/// The table; then, of an agent that may stop, the curves; then, of a search, those by set size.
 std::string to_text(const TestFigures& figures);
 
 /// One document whose keys are the metric names.

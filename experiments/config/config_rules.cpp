@@ -28,20 +28,50 @@ void at_its_place(const GivenKeys& given, const Rule& rule) {
   }
 }
 
-// What a world that moves asks of the agent that acts in it.
-void check_actions(const Config& config, const TaskKind& task) {
+// What a world that changes asks of the agent that looks at it.
+void check_motion(const Config& config) {
   const AgentConfig& agent = config.agent;
   if (agent.model.kind != "recurrent" || !find_glimpse_kind(agent.glimpse.kind).sees_motion)
     throw SettingError(
         {"model.kind", "attention.glimpse.kind", "scene.kind"},
-        fmt::format("scene.kind: {} moves while it is looked at and needs model.kind: recurrent "
+        fmt::format("scene.kind: {} changes while it is looked at and needs model.kind: recurrent "
                     "and an attention.glimpse.kind that takes glimpses of points or of a grid",
                     config.scene.kind));
+}
+
+// What a world asks of the agent that acts in it.
+void check_actions(const Config& config, const TaskKind& task) {
+  const AgentConfig& agent = config.agent;
   if (const int least = task.first_event(config.scene); agent.glimpse.num_glimpses < least)
     throw SettingError(
         {"attention.glimpse.num_glimpses", "scene.canvas", "scene.kind"},
         fmt::format("attention.glimpse.num_glimpses: {} ends before {}; allowed: {} and more",
                     agent.glimpse.num_glimpses, task.event, least));
+}
+
+// An agent must see what follows the cue: its first look alone may see the cue.
+void check_cue(const Config& config) {
+  const AgentConfig& agent = config.agent;
+  const GlimpseConfig& glimpse = agent.glimpse;
+  if (sees_all_candidates(glimpse))
+    throw SettingError(
+        {"attention.glimpse.kind", "attention.glimpse.addressing", "scene.kind"},
+        fmt::format("attention.glimpse.kind: {} with attention.glimpse.addressing: {} sees all "
+                    "candidates once, when scene.kind: {} shows its cue; allowed: kinds that look "
+                    "at points, or hard_categorical with attention.glimpse.addressing: location",
+                    glimpse.kind, glimpse.addressing, config.scene.kind));
+  if (agent.model.context != "none" && glimpse.first == "learned")
+    throw SettingError(
+        {"attention.glimpse.first", "model.context", "scene.kind"},
+        fmt::format("attention.glimpse.first: learned with model.context: {} places the first look "
+                    "by the canvas, where scene.kind: {} shows its cue; allowed: center or random",
+                    agent.model.context, config.scene.kind));
+  if (glimpse.num_glimpses < 2)
+    throw SettingError(
+        {"attention.glimpse.num_glimpses", "scene.kind"},
+        fmt::format("attention.glimpse.num_glimpses: {} sees only the cue of scene.kind: {}; "
+                    "allowed: 2 and more",
+                    glimpse.num_glimpses, config.scene.kind));
 }
 
 // What a text asks of the agent that reads it.
@@ -72,7 +102,9 @@ void check_tiles(const Config& config) {
 void check_task(const Config& config) {
   const TaskKind& task = find_task_kind(config.scene.kind);
   if (task.is_tiled) check_tiles(config);
-  if (task.moves()) check_actions(config, task);
+  if (task.moves()) check_motion(config);
+  if (task.acts()) check_actions(config, task);
+  if (task.has_cue) check_cue(config);
   if (task.is_text) check_text(config);
 }
 

@@ -14,12 +14,16 @@
 namespace saccade {
 namespace {
 
-// For moving digits: mean over the steps of the share seen by the look at that moment.
+// For a moving ball: mean over the steps of the share seen by the look at that moment. A look at a
+// cue does not count.
 double coverage_of(const Rollout& rollout, int b) {
   const int steps = rollout.stopped_at(b);
   const CanvasSize canvas = rollout.environment->canvas();
-  if (!rollout.environment->moves())
-    return coverage(rollout.facts(0, b), *rollout.look, 0, steps, b, canvas);
+  if (rollout.environment->answer_kind() != AnswerKind::actions) {
+    const int first = rollout.environment->has_cue() ? 1 : 0;
+    return coverage(rollout.environment->facts()[b], *rollout.look, first, steps - first, b,
+                    canvas);
+  }
   double sum = 0.0;
   for (int t = 0; t < steps; ++t)
     sum += coverage(rollout.facts(t, b), *rollout.look, t, 1, b, canvas);
@@ -135,6 +139,7 @@ EvaluationDetails Evaluator::details(double looks) const {
     LookOutcomes& outcomes = details.outcomes;
     outcomes.sureness.insert(outcomes.sureness.end(), tally.sureness.begin(), tally.sureness.end());
     outcomes.right.insert(outcomes.right.end(), tally.right.begin(), tally.right.end());
+    details.searched.insert(details.searched.end(), tally.searched.begin(), tally.searched.end());
   }
   details.outcomes.looks = model_.num_glimpses();
   for (double& share : details.error_by_glimpse) share /= scenes_;

@@ -12,6 +12,7 @@
 #include "base/ranks.h"
 #include "experiments/evaluation/attention_weights.h"
 #include "experiments/evaluation/coverage.h"
+#include "experiments/evaluation/set_sizes.h"
 #include "experiments/evaluation/stopping.h"
 #include "nn/parallel.h"
 
@@ -41,6 +42,7 @@ struct EvaluationDetails {
   MapSize map;
   std::vector<double> look_map;  // (rows, cols): mean weight of a look's finest patches
   LookOutcomes outcomes = {};    // of the last pass, if the agent may stop before its last look
+  std::vector<SearchedScene> searched = {};  // (N): of a visual search, else empty
 };
 
 /// Result of an evaluation. Shares are in [0, 1]. Of an agent that stops early, everything is that

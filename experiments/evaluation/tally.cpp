@@ -86,12 +86,17 @@ void Tally::add_details(const Model& model, const Rollout& rollout, int count) {
   const bool has_classes = model.answer().classifies, stops = may_stop(model);
   sureness.clear();
   right.clear();
+  searched.clear();
   errors_by_glimpse.assign(has_classes ? steps : 0, 0);
   confusion.assign(has_classes ? classes * classes : 0, 0);
   const MapSize size = map_size(model.canvas());
   PatchSum map({0, 0, size.cols, size.rows}, size.rows, size.cols);
   for (int b = 0; b < count; ++b) {
     for (int t = 0; t < rollout.stopped_at(b); ++t) map.add(rollout.look->gaze(t, b));
+    if (rollout.environment->has_cue()) {
+      const SceneFacts& facts = rollout.environment->facts()[b];
+      searched.push_back({facts.num_digits, facts.label});
+    }
     if (!has_classes) continue;
     const int label = rollout.answer->labels(b)[0];
     for (int t = 0; t < steps; ++t) {
@@ -125,6 +130,7 @@ void visit_members(AnyTally& tally, const Visit& visit) {
   visit(tally.look_map);
   visit(tally.sureness);
   visit(tally.right);
+  visit(tally.searched);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "agent/model/model.h"
 #include "agent/model/rollout.h"
+#include "experiments/evaluation/set_sizes.h"
 #include "experiments/evaluation/share_interval.h"
 
 namespace saccade {
@@ -36,6 +37,8 @@ struct Tally {
   // And only if the agent may stop before its last look, of each scene (LookOutcomes):
   std::vector<float> sureness;      // (N, T)
   std::vector<std::uint8_t> right;  // (N, T)
+  // And only of a visual search:
+  std::vector<SearchedScene> searched;  // (N)
 
   /// For a pass of `steps` glimpses.
   explicit Tally(int steps = 0) : looks(steps, 0), on_target(steps, 0.0), zoom(on_target) {}

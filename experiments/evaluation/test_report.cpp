@@ -75,7 +75,11 @@ TestReport test_agent(const Model& model, std::span<const float> parameters, Eva
     report.stopping = chosen_on_validation(model, parameters, stop);
   for (TestPass& pass : report.passes) pass.result = evaluator.run(parameters, pass.request);
   for (TestPass& pass : report.passes) pass.request.played = nullptr;
-  if (report.stopping) add_test(*report.stopping, model, report.deterministic().details.outcomes);
+  const EvaluationDetails& details = report.deterministic().details;
+  if (report.stopping) add_test(*report.stopping, model, details.outcomes);
+  if (!details.searched.empty())
+    report.searched = set_size_report(details.searched, details.outcomes,
+                                      report.stopping ? report.stopping->threshold : 1.0);
   return report;
 }
 
@@ -251,6 +255,7 @@ std::string to_details(const TestReport& report, const std::vector<std::string>&
                              {"cols", e.details.map.cols},
                              {"weights", e.details.look_map}});
   if (report.stopping) put("test/stopping", to_json(report.stopping->curves));
+  if (report.searched) put("test/search", to_json(*report.searched));
   return json_text(details) + "\n";
 }
 

@@ -45,7 +45,8 @@ struct StopReport {
 /// matters: random, central and shuffled looks, where each episode looks where another one did.
 struct TestReport {
   std::vector<TestPass> passes;
-  std::optional<StopReport> stopping = {};  // if it was requested and the agent may stop
+  std::optional<StopReport> stopping = {};     // if it was requested and the agent may stop
+  std::optional<SetSizeReport> searched = {};  // of a visual search, at the threshold of `stopping`
 
   const Evaluation& deterministic() const { return passes.front().result; }
 };
@@ -107,7 +108,7 @@ std::vector<double> zooms_of(const TestReport& report, const Model& model);
 
 /// Returns the chart data of the first pass as JSON: attention/on_target_by_glimpse,
 /// test/error_by_glimpse, test/confusion (counts, rows are the true class), attention/look_map and,
-/// if it was measured, test/stopping as to_json writes it.
+/// if they were measured, test/stopping and test/search as to_json writes them.
 std::string to_details(const TestReport& report, const std::vector<std::string>& class_names);
 
 /// {"thresholds": (K), "test": points (K), "valid": points (K), "always": points (T), "oracle":

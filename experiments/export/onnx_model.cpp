@@ -53,7 +53,7 @@ void require_exportable(const Task& task, OnnxExtent extent) {
   if (task.kind.moves())
     throw InputError(fmt::format(
         "scene.kind: {} changes while it is looked at, and --unrolled takes one canvas; "
-        "allowed: tasks with one class, or a step (without --unrolled)",
+        "allowed: tasks whose canvas stays the same, or a step (without --unrolled)",
         config.scene.kind));
   if (task.model.answer().stops)
     throw InputError(

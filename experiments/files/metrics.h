@@ -118,6 +118,7 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"test/error_by_glimpse", "share", kInDetails, "(T): if asked after so many glimpses"},
     {"test/confusion", "scenes", kInDetails, "(C, C): rows are the labels"},
     {"test/stopping", "", kInDetails, "error and mean looks by threshold; also in `eval --json`"},
+    {"test/search", "", kInDetails, "error and mean looks by set size; also in `eval --json`"},
     {"attention/look_map", "", kInDetails, "weight of the finest patches, mean of a look"},
 
     {"seeds", "runs", kInCompare, ""},

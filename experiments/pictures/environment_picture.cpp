@@ -87,7 +87,7 @@ LookTraits looks_of(const World& world) {
 AnswerTraits answers_of(const World& world) {
   const bool spells = world.kind.answer == AnswerKind::sequence;
   const int outputs = spells ? world.spec.max_symbols : world.config.agent.glimpse.num_glimpses;
-  return {.outputs = outputs, .answer_size = outputs, .spells = spells, .acts = world.kind.moves()};
+  return {.outputs = outputs, .answer_size = outputs, .spells = spells, .acts = world.kind.acts()};
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ constexpr int kColumns = 3;  // scenes side by side
 
 // Returns the expected answer; for actions the scene itself shows it.
 std::string answer_of(const World& world, const SceneFacts& facts) {
-  if (world.kind.moves()) return world.config.scene.kind;
+  if (world.kind.acts()) return world.config.scene.kind;
   if (facts.num_symbols == 0) return world.class_name(facts.label);
   return world.spoken(std::span(facts.symbols).first(facts.num_symbols - 1));
 }
@@ -98,6 +98,7 @@ class Tile {
 Picture scene_sheet(const World& world, int scenes) {
   const auto environment = world.environments(Split::train)(scenes, 1);
   environment->reset(0);
+  if (environment->has_cue()) environment->end_cue();
   Tensor<2> canvases = zeros<2>(scenes, world.spec.canvas.pixels());
   environment->view(matrix(canvases));
   Tensor<2> centres = zeros<2>(scenes, environment->location_size());

@@ -7,6 +7,7 @@
 #include "agent/learning/learner.h"
 #include "env/catch.h"
 #include "env/glimpse_environment.h"
+#include "env/search.h"
 #include "env/words.h"
 #include "tests/agent/agents.h"
 #include "tests/agent/support.h"
@@ -83,6 +84,30 @@ inline Task catch_task() {
   });
 }
 
+/// One to four digits, one of which may be of the cue's class.
+inline Task search_task() {
+  return make_task("search", [](int episodes, int rollouts) {
+    const SceneConfig scene{.kind = "search", .canvas = {12, 15}, .num_digits = 4, .min_digits = 1};
+    const Retina retina({.patch_size = 3, .scales = 2}, 12, 15, 1);
+    return std::make_unique<SearchEnvironment>(scene, AugmentationConfig{}, tiny_digits(),
+                                               DigitOrder::shuffled, retina, 7, episodes, rollouts);
+  });
+}
+
+/// The agents of `base` that can search: looks at points or, by their location, at candidates,
+/// with and without a context.
+inline std::vector<NamedAgent> every_searcher(const AgentConfig& base) {
+  std::vector<NamedAgent> all;
+  for (const auto& [name, agent] : every_agent(base)) {
+    const GlimpseKind& kind = find_glimpse_kind(agent.glimpse.kind);
+    if (agent.model.kind != "recurrent" || !kind.sees_motion || sees_all_candidates(agent.glimpse))
+      continue;
+    all.push_back({name, agent});
+    all.back().config.glimpse.first = "center";
+  }
+  return all;
+}
+
 struct TaskAgent {
   std::string name;
   AgentConfig config;
@@ -131,6 +156,9 @@ inline std::vector<TaskAgent> every_task_agent(const AgentConfig& base) {
     catcher.reinforce.action_entropy = 0.02;
     all.push_back({std::string("catcher, ") + glimpse, catcher, catch_task()});
   }
+  for (const auto& [name, searcher] : every_searcher(config))
+    if (searcher.model.context != "none")
+      all.push_back({"searcher, " + name, searcher, search_task()});
   return all;
 }
 

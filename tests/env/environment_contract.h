@@ -23,7 +23,8 @@
 // scenes must not all be alike. rows and cols are the canvas in pixels. Checks what applies:
 // glimpses, and a class, a sequence or actions as the answer. In addition, environments with a
 // glimpse grid must pass check_grid, those that show their canvas check_canvases, those whose
-// episodes can be restarted individually check_restarts, and all others check_no_restarts.
+// episodes can be restarted individually check_restarts, and all others check_no_restarts; those
+// with a cue check_cues.
 namespace saccade {
 
 // Calls for other kinds of answer are refused, and do not end the episode.
@@ -53,6 +54,7 @@ inline void check_order_of_calls(const MakeEnvironment& make) {
     environment->reset(0);
     for (int t = 0; t < 3; ++t) CHECK_NOTHROW(see());
     check_other_answers(*environment);
+    if (!environment->has_cue()) CHECK_THROWS_AS(environment->end_cue(), std::logic_error);
     CHECK_NOTHROW(answer());
     if (ends) {
       CHECK_THROWS_AS(see(), std::logic_error);
@@ -111,36 +113,40 @@ inline void check_glimpses(const MakeEnvironment& make) {
   }
 }
 
+inline void check_facts_now(const Environment& environment, int canvas_rows, int canvas_cols) {
+  REQUIRE(environment.facts().size() == static_cast<std::size_t>(environment.episodes()));
+  for (const SceneFacts& facts : environment.facts()) {
+    CHECK(facts.label >= 0);
+    CHECK(facts.label < environment.num_classes());
+    REQUIRE(facts.num_digits >= 1);
+    REQUIRE(facts.num_digits <= kMaxDigits);
+    CHECK(facts.length >= 0);
+    for (int k = facts.num_digits; k < kMaxDigits; ++k) CHECK_FALSE(facts.is_answer[k]);
+    CHECK(std::ranges::count(facts.is_answer, true) > 0);
+    CHECK((facts.num_symbols > 0) == (environment.answer_kind() == AnswerKind::sequence));
+    for (int k = 0; k < facts.num_digits; ++k) {
+      CHECK(facts.classes[k] >= 0);
+      const Box& box = facts.boxes[k];
+      CHECK(box.width > 0);
+      CHECK(box.height > 0);
+      CHECK(box.x >= 0);
+      CHECK(box.y >= 0);
+      CHECK(box.x + box.width <= canvas_cols);
+      CHECK(box.y + box.height <= canvas_rows);
+      const Region& region = facts.regions[k];
+      CHECK(std::abs(region.x) <= 1.0F);
+      CHECK(std::abs(region.y) <= 1.0F);
+      CHECK(region.half_width == doctest::Approx(1.0 * box.width / canvas_cols));
+      CHECK(region.half_height == doctest::Approx(1.0 * box.height / canvas_rows));
+    }
+  }
+}
+
 inline void check_facts(const MakeEnvironment& make, int canvas_rows, int canvas_cols) {
   const auto environment = make();
   for (const std::uint64_t first_scene : {0ULL, 1000ULL, 1ULL << 33}) {
     environment->reset(first_scene);
-    REQUIRE(environment->facts().size() == static_cast<std::size_t>(environment->episodes()));
-    for (const SceneFacts& facts : environment->facts()) {
-      CHECK(facts.label >= 0);
-      CHECK(facts.label < environment->num_classes());
-      REQUIRE(facts.num_digits >= 1);
-      REQUIRE(facts.num_digits <= kMaxDigits);
-      CHECK(facts.length >= 0);
-      for (int k = facts.num_digits; k < kMaxDigits; ++k) CHECK_FALSE(facts.is_answer[k]);
-      CHECK(std::ranges::count(facts.is_answer, true) > 0);
-      CHECK((facts.num_symbols > 0) == (environment->answer_kind() == AnswerKind::sequence));
-      for (int k = 0; k < facts.num_digits; ++k) {
-        CHECK(facts.classes[k] >= 0);
-        const Box& box = facts.boxes[k];
-        CHECK(box.width > 0);
-        CHECK(box.height > 0);
-        CHECK(box.x >= 0);
-        CHECK(box.y >= 0);
-        CHECK(box.x + box.width <= canvas_cols);
-        CHECK(box.y + box.height <= canvas_rows);
-        const Region& region = facts.regions[k];
-        CHECK(std::abs(region.x) <= 1.0F);
-        CHECK(std::abs(region.y) <= 1.0F);
-        CHECK(region.half_width == doctest::Approx(1.0 * box.width / canvas_cols));
-        CHECK(region.half_height == doctest::Approx(1.0 * box.height / canvas_rows));
-      }
-    }
+    check_facts_now(*environment, canvas_rows, canvas_cols);
   }
 }
 
@@ -246,6 +252,45 @@ inline void check_canvases(const MakeEnvironment& make, int canvas_rows, int can
   CHECK_FALSE(view_of(*environment) == canvases);
   environment->reset(2);
   CHECK(view_of(*environment) == canvases);
+}
+
+/// The cue is seen until it ends, by all looks; then the scene is, with the same label and sources.
+inline void check_cues(const MakeEnvironment& make, int canvas_rows, int canvas_cols) {
+  const auto environment = make(), twin = make();
+  REQUIRE(environment->has_cue());
+  CHECK(environment->moves());
+  CHECK_THROWS_AS(environment->end_cue(), std::logic_error);
+  CHECK_THROWS_AS(environment->end_cue(0), std::logic_error);
+  environment->reset(3);
+  const std::vector<float> cue = facts_of(*environment);
+  const std::vector<int> labels = labels_of(*environment);
+  const GuardedMatrix cue_canvases = view_of(*environment), cue_look = observe(*environment, 0);
+  environment->end_cue();
+  const std::vector<float> scene = facts_of(*environment);
+  const GuardedMatrix canvases = view_of(*environment), look = observe(*environment, 0);
+  CHECK(scene != cue);
+  CHECK(labels_of(*environment) == labels);
+  CHECK_FALSE(canvases == cue_canvases);
+  CHECK_FALSE(look == cue_look);
+  check_pixels(look);
+  check_facts_now(*environment, canvas_rows, canvas_cols);
+  environment->end_cue();  // again
+  CHECK(facts_of(*environment) == scene);
+  CHECK(view_of(*environment) == canvases);
+
+  // Nothing depends on how often it was looked at or what was shown before.
+  twin->reset(1000003);
+  twin->end_cue();
+  twin->reset(3);
+  CHECK(view_of(*twin) == cue_canvases);
+  CHECK(facts_of(*twin) == cue);
+  twin->end_cue();
+  CHECK(view_of(*twin) == canvases);
+  CHECK(facts_of(*twin) == scene);
+  answer_somehow(*twin);
+  CHECK_THROWS_AS(twin->end_cue(), std::logic_error);
+  environment->reset(3);
+  CHECK(view_of(*environment) == cue_canvases);
 }
 
 inline void check_environment(const MakeEnvironment& make, int canvas_rows, int canvas_cols) {

@@ -13,6 +13,7 @@
 
 #include "env/catch.h"
 #include "env/glimpse_environment.h"
+#include "env/search.h"
 #include "env/words.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/env/environment_contract.h"
@@ -116,6 +117,40 @@ TEST_CASE("catch satisfies the environment contract") {
       check_canvases(make, rows, cols);
       rollouts == 1 ? check_restarts(make) : check_no_restarts(make);
     }
+}
+
+TEST_CASE("search satisfies the environment contract") {
+  const std::vector<World> worlds = {
+      {.scene = {.kind = "search", .canvas = {40, 41}, .num_digits = 8, .min_digits = 1},
+       .retina = {6, 3, 2},
+       .digit = {10, 9, 1},
+       .episodes = 6},
+      {.scene = {.kind = "search",
+                 .canvas = {21, 30},
+                 .num_digits = 4,
+                 .border = 2,
+                 .target = "brightness"},
+       .retina = {5, 2, 3},
+       .digit = {8, 8, 3},
+       .episodes = 6,
+       .rollouts = 3,
+       .augmentation = {.rotation = 20.0, .scale = 0.1},
+       .order = DigitOrder::fixed}};
+  for (const World& world : worlds) {
+    CAPTURE(world.scene.target);
+    const auto [rows, cols] = world.scene.canvas;
+    const Dataset digits = noise_digits(26, world.digit[0], world.digit[1], world.digit[2], 10);
+    const Retina retina(world.retina, rows, cols, world.digit[2]);
+    const auto make = [&, &w = world] {
+      return std::make_unique<SearchEnvironment>(w.scene, w.augmentation, digits, w.order, retina,
+                                                 1, w.episodes, w.rollouts);
+    };
+    check_environment(make, rows, cols);
+    check_grid(make);
+    check_canvases(make, rows, cols);
+    check_cues(make, rows, cols);
+    world.rollouts == 1 ? check_restarts(make) : check_no_restarts(make);
+  }
 }
 
 TEST_CASE("digits_to_words satisfies the environment contract") {

@@ -46,6 +46,7 @@ TEST_CASE("every task's environments match its table entry, and every label has 
       CHECK(environment->episodes() == 4);
       CHECK(environment->answer_kind() == kind.answer);
       CHECK(environment->moves() == kind.moves());
+      CHECK(environment->has_cue() == kind.has_cue);
       CHECK((environment->glimpse_size() > 0) == !kind.is_text);
       const EnvironmentSizes sizes = kind.sizes(scene, digits.train);
       CHECK(sizes.num_classes == environment->num_classes());
@@ -62,7 +63,7 @@ TEST_CASE("every task's environments match its table entry, and every label has 
         CHECK(kind.answer_name(scene, digits.class_names, environment->num_classes() - 1) ==
               "<end>");
     }
-    CHECK((kind.first_event != nullptr) == kind.moves());
+    CHECK((kind.first_event != nullptr) == kind.acts());
   }
   CHECK(message_of<InputError>([] { find_task_kind("fly"); }).find("allowed: centered, ") !=
         std::string::npos);

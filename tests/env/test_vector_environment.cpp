@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "env/catch.h"
 #include "env/glimpse_environment.h"
+#include "env/search.h"
 #include "nn/random.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/support.h"
@@ -32,6 +33,10 @@ class Worlds {
     scene_.canvas = {20, 24};
     if (kind == "bag")
       scene_ = {.kind = kind, .canvas = {20, 30}, .num_digits = 5, .min_digits = 1};
+    if (kind == "search") {
+      digits_ = noise_digits(13, 8, 8, 1, 5);
+      scene_ = {.kind = kind, .canvas = {20, 30}, .num_digits = 5, .min_digits = 1};
+    }
     if (kind == "transcribe")
       scene_ = {.kind = kind,
                 .canvas = {12, 40},
@@ -48,6 +53,10 @@ class Worlds {
       if (scene_.kind == "catch")
         return std::make_unique<CatchEnvironment>(scene_.canvas, retina, Split::train, 1, episodes,
                                                   rollouts);
+      if (scene_.kind == "search")
+        return std::make_unique<SearchEnvironment>(scene_, AugmentationConfig{}, digits_,
+                                                   DigitOrder::shuffled, retina, 1, episodes,
+                                                   rollouts);
       const SceneMaker scenes(scene_, {}, digits_, DigitOrder::shuffled, 1);
       return std::make_unique<GlimpseEnvironment>(scenes, retina, episodes, rollouts);
     };
@@ -156,6 +165,7 @@ class Plain {
     if (const int digits = environment_->facts()[0].length; digits > 0)
       length = std::min(length, digits);
     ++steps_;
+    if (environment_->has_cue()) environment_->end_cue();
     over_ = steps_ == length || (rules_.halt && halt);
     reward_ = over_ ? 0.0 : -rules_.look_price;
     if (environment_->answer_kind() == AnswerKind::actions) {
@@ -183,7 +193,8 @@ class Plain {
     all.insert(all.end(), {x_, y_, static_cast<double>(steps_)});
     const int symbols = environment_->max_symbols();
     for (int a = 0; a < symbols; ++a) all.push_back(a < facts.num_symbols ? facts.symbols[a] : -1);
-    if (symbols == 0) all.push_back(environment_->moves() ? -1 : facts.label);
+    const bool acts = environment_->answer_kind() == AnswerKind::actions;
+    if (symbols == 0) all.push_back(acts ? -1 : facts.label);
     bool on_target = false;
     for (int k = 0; k < rules_.num_boxes; ++k) {
       const Box& box = facts.boxes[k];
@@ -228,7 +239,7 @@ std::string fault(const EpisodeRules& rules, int count, const std::string& kind 
 
 TEST_CASE("a vector environment equals its environments one by one, however they are reset") {
   constexpr int kCount = 37, kSteps = 40;  // two lanes
-  for (const std::string kind : {"cluttered", "bag", "transcribe", "catch"})
+  for (const std::string kind : {"cluttered", "bag", "transcribe", "search", "catch"})
     for (const Autoreset autoreset :
          {Autoreset::next_step, Autoreset::same_step, Autoreset::disabled})
       for (const bool halt : {false, true}) {
@@ -296,7 +307,7 @@ TEST_CASE("a vector environment equals its environments one by one, however they
 }
 
 TEST_CASE("vector environment: any number of threads gives the same bits") {
-  for (const std::string kind : {"bag", "catch"}) {
+  for (const std::string kind : {"bag", "search", "catch"}) {
     const Worlds worlds(kind);
     const auto play = [&](int threads) {
       VectorEnvironment environments(worlds.factory(), 100,
@@ -314,6 +325,26 @@ TEST_CASE("vector environment: any number of threads gives the same bits") {
     };
     const std::vector<double> one = play(1);
     for (const int threads : {2, 4}) CHECK(play(threads) == one);
+  }
+}
+
+TEST_CASE("vector environment: a restored state continues with the same bits") {
+  for (const std::string kind : {"bag", "search", "catch"}) {
+    CAPTURE(kind);
+    const Worlds worlds(kind);
+    const EpisodeRules rules{
+        .num_glimpses = kGlimpses, .halt = kind != "catch", .num_boxes = worlds.num_boxes()};
+    VectorEnvironment environments(worlds.factory(), 35, rules, 1);
+    Arrays arrays(environments);
+    arrays.reset(environments, 5);
+    for (int t = 0; t < 9; ++t) {
+      VectorEnvironment twin(worlds.factory(), 35, rules, 1);
+      twin.restore(environments.state());
+      Arrays other(twin);
+      arrays.step(environments, t);
+      other.step(twin, t);
+      CHECK(arrays.everything() == other.everything());
+    }
   }
 }
 

@@ -52,6 +52,8 @@ inline const Overrides kText = {"scene.kind=digits_to_words", "scene.num_distrac
                                 "attention.glimpse.kind=whole", "decoder.hidden_size=5"};
 inline const Overrides kCatch = {"scene.kind=catch", "scene.canvas=[8, 9]",
                                  "scene.num_distractors=0", "attention.glimpse.num_glimpses=7"};
+inline const Overrides kSearch = {"scene.kind=search", "scene.num_distractors=0",
+                                  "scene.num_digits=3"};
 inline const Overrides kCnn = {"model.kind=cnn", "model.channels=[2, 3]", "model.kernel_size=3"};
 inline const Overrides kMlp = {"model.kind=mlp"};
 inline const Overrides kAttention = {"model.core=attention", "model.heads=2"};
@@ -81,6 +83,7 @@ inline std::vector<Move> moves() {
       {"scene.distractor_size", "4"},
       {"scene.max_number", "99", kText},
       {"scene.border", "2"},
+      {"scene.target", "brightness", kSearch},
       {"retina.patch_size", "5"},
       {"retina.scales", "1"},
       {"retina.scale_factor", "3"},

@@ -51,6 +51,15 @@ const std::vector<Overrides> kBroken = {
     {"scene.kind=catch", "attention.glimpse.num_glimpses=8"},
     {"scene.kind=catch", "attention.glimpse.num_glimpses=60", "model.kind=mlp"},
     {"scene.kind=catch", "attention.glimpse.num_glimpses=60", "attention.glimpse.kind=whole"},
+    {"scene.kind=search", "model.kind=mlp"},
+    {"scene.kind=search", "attention.glimpse.kind=whole"},
+    {"scene.kind=search", "attention.glimpse.kind=soft_gaussian"},
+    {"scene.kind=search", "attention.glimpse.kind=soft_grid"},
+    {"scene.kind=search", "attention.glimpse.addressing=content",
+     "attention.glimpse.kind=hard_categorical"},
+    {"scene.kind=search", "model.context=thumbnail", "attention.glimpse.first=learned"},
+    {"scene.kind=search", "attention.glimpse.num_glimpses=1"},
+    {"scene.kind=search", "scene.num_digits=3", "scene.min_digits=4"},
     {"scene.kind=digits_to_words", "attention.glimpse.kind=scan"},
     {"scene.kind=digits_to_words", "attention.glimpse.kind=whole", "model.kind=mlp"},
 };
@@ -62,6 +71,8 @@ const std::vector<Overrides> kUnread = {
     {"scene.kind=translated", "scene.num_distractors=2"},
     {"scene.min_digits=1"},
     {"scene.kind=bag", "scene.label=pair"},
+    {"scene.kind=bag", "scene.target=brightness"},
+    {"scene.kind=search", "scene.label=pair"},
     {"attention.glimpse.kind=random", "attention.glimpse.first=learned"},
     {"attention.glimpse.kind=scan", "attention.glimpse.learn_std=true"},
     {"attention.glimpse.kind=oracle", "attention.glimpse.addressing=content"},
@@ -225,9 +236,33 @@ TEST_CASE("catch needs an agent that acts, and episodes long enough for a ball t
   CHECK(fault({long_enough}) == "nothing thrown");
   for (const std::string kind : {"whole", "soft_gaussian"})
     check_starts(fault({long_enough, "attention.glimpse.kind=" + kind}),
-                 "override 'attention.glimpse.kind=" + kind + "': scene.kind: catch moves");
+                 "override 'attention.glimpse.kind=" + kind + "': scene.kind: catch changes");
   check_starts(fault({long_enough, "model.kind=mlp"}),
                "override 'model.kind=mlp': scene.kind: catch");
+}
+
+TEST_CASE("search needs an agent whose first look alone sees the cue") {
+  const auto fault = [](const Overrides& more) {
+    return message("", with({"scene.kind=search", "scene.canvas=[100, 100]"}, more));
+  };
+  for (const std::string kind :
+       {"hard_gaussian", "hard_categorical", "soft_point", "random", "center", "scan", "oracle"})
+    CHECK(fault({"attention.glimpse.kind=" + kind}) == "nothing thrown");
+  for (const std::string first : {"center", "random"})
+    CHECK(fault({"model.context=thumbnail", "attention.glimpse.first=" + first}) ==
+          "nothing thrown");
+  CHECK(fault({"attention.glimpse.first=learned"}) == "nothing thrown");
+  check_starts(fault({"attention.glimpse.kind=soft_grid"}),
+               "override 'attention.glimpse.kind=soft_grid': attention.glimpse.kind: soft_grid "
+               "with attention.glimpse.addressing: content sees all candidates once");
+  check_starts(fault({"attention.glimpse.kind=whole"}),
+               "override 'attention.glimpse.kind=whole': scene.kind: search changes while");
+  check_starts(fault({"model.context=thumbnail", "attention.glimpse.first=learned"}),
+               "override 'attention.glimpse.first=learned': attention.glimpse.first: learned with "
+               "model.context: thumbnail");
+  check_starts(fault({"attention.glimpse.num_glimpses=1"}),
+               "override 'attention.glimpse.num_glimpses=1': attention.glimpse.num_glimpses: 1 "
+               "sees only the cue");
 }
 
 TEST_CASE("a gate's sharpness must be positive") {

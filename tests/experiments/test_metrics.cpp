@@ -49,6 +49,7 @@ TEST_CASE("every metric written by a run is in the table of metrics") {
         with(kSoftGrid, {"attention.hidden.kind=mean"}),
         {"scene.kind=catch", "scene.canvas=[8, 9]", "scene.num_distractors=0",
          "attention.glimpse.num_glimpses=7"},
+        {"scene.kind=search", "scene.num_digits=3", "scene.num_distractors=0"},
         {"scene.kind=transcribe", "scene.canvas=[13, 40]", "scene.num_digits=2",
          "attention.hidden.kind=attend", "decoder.hidden_size=6"}}) {
     const fs::path folder = tiny.train("run", overrides);
@@ -57,7 +58,7 @@ TEST_CASE("every metric written by a run is in the table of metrics") {
     check_keys(read_json(folder / "summary.json"), kInSummary, {"status"});
     check_keys(read_json(folder / "test.json"), kInDetails, {"class_names"});
     check_keys(to_json(evaluate({.run_folder = folder, .threads = 1})), kInSummary,
-               {"test/stopping"});
+               {"test/stopping", "test/search"});
     const nlohmann::json compared = to_json(
         compare({.folders = {folder}, .out = tiny.path / "compared", .force = true}).comparison);
     check_keys(compared.at("variants").at(0), kInCompare,

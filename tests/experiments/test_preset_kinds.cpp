@@ -23,12 +23,12 @@ namespace {
 
 Overrides switched_to(const std::string& kind) { return {"attention.glimpse.kind=" + kind}; }
 
-// The presets whose environments support every way of looking (no text, nothing that moves), except
-// studies that compare ways of looking themselves and presets whose looks move relative to the
-// last.
+// The presets whose environments support every way of looking (no text, nothing that changes),
+// except studies that compare ways of looking themselves and presets whose looks move relative to
+// the last.
 Names switchable_presets() {
   constexpr std::array kOfKinds = {
-      "hard_vs_soft", "hard_vs_soft_long", "input_attention", "digits_to_words", "catch",
+      "hard_vs_soft", "hard_vs_soft_long", "input_attention", "digits_to_words", "search", "catch",
       "cnn60",        "circle_square"};
   Names names;
   for (const Preset& preset : presets())
@@ -95,6 +95,21 @@ TEST_CASE("every preset trains with every kind of stop, and one with every kind 
       check_trains("mnist28", with(stops, switched_to(kind)), digits);
     }
   }
+}
+
+TEST_CASE("the search trains with every kind of glimpses that sees what follows the cue") {
+  SharedDatasets digits;
+  int kinds = 0;
+  for (const std::string& kind : glimpse_kinds()) {
+    CAPTURE(kind);
+    if (!find_glimpse_kind(kind).sees_motion || kind == "soft_grid") {
+      CHECK_THROWS_AS(read_config("search", switched_to(kind)), InputError);
+      continue;
+    }
+    check_trains("search", switched_to(kind), digits);
+    ++kinds;
+  }
+  CHECK(kinds == 7);
 }
 
 TEST_CASE("settings unused by the other kind are reported in one line, which --strict refuses") {

@@ -63,7 +63,7 @@ class GridLooking final : public Looking {
                                           soft ? Input::differentiated : Input::constant, layout),
             .context = make_context_network(config.model, spec, layout),
             .by_content = by_content,
-            .sees_all = soft || by_content,
+            .sees_all = sees_all_candidates(glimpse),
             .embeds = by_content || (soft && glimpse.expect == "features"),
             .expects_pixels = soft && glimpse.expect == "pixels",
             .half_sides = half_sides(spec),
@@ -84,6 +84,12 @@ void settle_grid(GlimpseConfig& config) {
 }
 
 }  // namespace
+
+bool sees_all_candidates(const GlimpseConfig& config) {
+  const GlimpseKind& kind = find_glimpse_kind(config.kind);
+  return kind.has_candidates &&
+         (kind.learning == Learning::backpropagation || addresses_by_content(config));
+}
 
 GlimpseKind grid_looking(Learning learning) {
   return {.learning = learning,
