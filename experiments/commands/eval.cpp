@@ -45,9 +45,8 @@ Command eval_command() {
                   return line->json ? json_text(to_json(figures), 2) + "\n" : to_text(figures);
                 });
           },
-      .examples = {"saccade eval runs/quickstart/base/seed-1 --draws 5",
-                   "saccade eval soft60 --weights attention.npz",
-                   "saccade eval cluttered60 --stop-looks 1.5"}};
+      .examples = {"saccade eval cluttered60 --draws 5 --stop-looks 1.5",
+                   "saccade eval soft60 --weights attention.npz"}};
 }
 
 }  // namespace saccade

@@ -275,7 +275,8 @@ StopEstimate stop_estimate(const Runs& runs, const Point& point) {
 
 void add_stopping(Variant& variant, const Runs& runs, const StopTarget& target) {
   if (!std::ranges::all_of(runs, [&](const FinishedRun& run) {
-        return run.stopping && run.stopping->thresholds == runs[0].stopping->thresholds;
+        return run.stopping && run.stopping->thresholds == runs[0].stopping->thresholds &&
+               run.stopping->always.size() == runs[0].stopping->always.size();
       }))
     return;
   const StopCurves& first = *runs[0].stopping;

@@ -76,7 +76,7 @@ std::vector<int> looks_until_right(const LookOutcomes& outcomes) {
   for (int n = 0; n < outcomes.scenes(); ++n) {
     const std::uint8_t* right = &outcomes.right[std::size_t(n) * outcomes.looks];
     const auto first = std::find(right, right + outcomes.looks, 1) - right;
-    looks[n] = first < outcomes.looks ? static_cast<int>(first) + 1 : 1;
+    looks[n] = std::min(static_cast<int>(first) + 1, outcomes.looks);
   }
   return looks;
 }

@@ -46,8 +46,7 @@ int looks_until_sure(std::span<const float> sureness, double threshold);
 /// Returns the number of looks, from 1 to T, at each scene (N): until the agent is surer than
 /// `threshold`, else T.
 std::vector<int> looks_until_sure(const LookOutcomes& outcomes, double threshold);
-/// Until its answer is right. At a scene that it never answers right no look helps, so the oracle
-/// that bounds every rule takes one.
+/// Until its answer is right, else T: of an oracle, whose error no rule can fall below.
 std::vector<int> looks_until_right(const LookOutcomes& outcomes);
 
 /// Error and mean looks of one agent on the same scenes, for different rules to stop.

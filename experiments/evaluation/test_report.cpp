@@ -163,8 +163,7 @@ std::string to_text(const StopReport& report) {
           fmt::format("   {}\n", k + 1);
   add("oracle: at the first right", curves.oracle);
   text += fmt::format(
-      "  An episode that stops when surer than {}: {:.2f} looks of {}, {:.3g} GFLOP, {:.0f} pixels "
-      "of the canvas.\n",
+      "  at {} an episode takes {:.2f} of {} looks, {:.3g} GFLOP, {:.0f} canvas pixels\n",
       report.threshold, report.point.looks.value, looks, report.cost.gflop,
       report.cost.canvas_pixels);
   return text;

@@ -66,14 +66,13 @@ std::vector<StopPoint> read_points(const RunDocument& points, Sizes sizes) {
   return all;
 }
 
-// Of an agent with `looks` looks.
-StopCurves read_stopping(const RunDocument& stopping, std::size_t looks) {
+StopCurves read_stopping(const RunDocument& stopping) {
   StopCurves curves;
   curves.thresholds = stopping.numbers("thresholds", "test/stopped_error", {1, kMostThresholds});
   const Sizes thresholds{curves.thresholds.size(), curves.thresholds.size()};
   curves.test = read_points(stopping.part("test"), thresholds);
   curves.valid = read_points(stopping.part("valid"), thresholds);
-  curves.always = read_points(stopping.part("always"), {looks, looks});
+  curves.always = read_points(stopping.part("always"), {1, kMostGlimpses});
   curves.oracle = read_points(stopping.part("oracle"), {1, 1})[0];
   return curves;
 }
@@ -97,7 +96,7 @@ void read_details(FinishedRun& run, const fs::path& path) {
   run.confusion = details.numbers("test/confusion", {cells, cells});
   run.look_map = read_map(details.part(Metric("attention/look_map").name()));
   if (const std::string stopping = Metric("test/stopping").name(); details.has(stopping))
-    run.stopping = read_stopping(details.part(stopping), run.error_by_glimpse.size());
+    run.stopping = read_stopping(details.part(stopping));
 }
 
 // Numbers compare by value: seed-2 sorts before seed-10.

@@ -51,6 +51,18 @@ inline Variant made_variant(const std::string& label, double error, int seeds, i
     variant.error_by_glimpse.push_back(around(error + 0.5 * std::exp(-1.0 * t), room));
     variant.on_target_by_glimpse.push_back(around(0.9 - 0.6 / t - error, room));
   }
+  if (num_glimpses > 1) {
+    Stopping stopping{.over_scenes = seeds == 1, .thresholds = {0.0, 0.9, 1.0}};
+    for (int t = 1; t <= num_glimpses; ++t)
+      stopping.always.push_back({variant.error_by_glimpse[t - 1], around(t, 0.0)});
+    stopping.curve = {stopping.always.front(),
+                      {around(1.1 * error, room), around(1.5, 0.2)},
+                      stopping.always.back()};
+    stopping.oracle = {around(0.5 * error, room), around(1.2, 0.1)};
+    stopping.chosen.assign(static_cast<std::size_t>(seeds), 0.9);
+    stopping.stopped = stopping.curve[1];
+    variant.stopping = stopping;
+  }
   variant.confusion = {.classes = 3,
                        .shares = {0.99, 0.01, 0.0, 0.02, 0.95, 0.03, 0.0, error, 1.0 - error}};
   variant.look_map = {.rows = 6, .cols = 8, .exposure = {}};

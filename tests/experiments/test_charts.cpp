@@ -69,8 +69,9 @@ TEST_CASE("a comparison's charts have exactly its numbers, in per cent and round
   set_gflop(comparison.variants[0], 0.005);
   const std::vector<Chart> charts = charts_of(comparison);
   CHECK(ids_of(charts) == Names{"final_error", "learning_episodes", "error_by_glimpse",
-                                "on_target_by_glimpse", "cost_gflop", "cost_seconds", "looks_1",
-                                "looks_2", "confusion_1", "confusion_2"});
+                                "error_by_looks", "on_target_by_glimpse", "cost_gflop",
+                                "cost_seconds", "stopping_1", "stopping_2", "looks_1", "looks_2",
+                                "confusion_1", "confusion_2"});
   const Variant& hard = comparison.variants[1];
 
   const Series& curve = chart_named(charts, "learning_episodes").series.at(1);
@@ -111,6 +112,33 @@ TEST_CASE("a comparison's charts have exactly its numbers, in per cent and round
   CHECK(confusion.names == comparison.class_names);
   CHECK(chart_named(charts, "looks_2").matrix.values == hard.look_map.exposure);
   CHECK(chart_named(charts, "looks_1").matrix.high == chart_named(charts, "looks_2").matrix.high);
+}
+
+TEST_CASE("a chart of stopping has the curve, always as many looks, and the oracle") {
+  const Comparison comparison = two_variants();
+  const std::vector<Chart> charts = charts_of(comparison);
+  const Chart& hard = chart_named(charts, "stopping_2");
+  const Stopping& stopping = *comparison.variants[1].stopping;
+  REQUIRE(hard.series.size() == 3);
+  CHECK(hard.series[0].x == std::vector{1.0, 1.5, 4.0});
+  CHECK(hard.series[0].variant == 1);  // its colour in the other charts
+  CHECK(hard.series[0].estimates[1].value == doctest::Approx(3.3));
+  CHECK(hard.series[0].estimates[1].low == doctest::Approx(3.0));
+  CHECK(hard.series[1].x == std::vector{1.0, 2.0, 3.0, 4.0});
+  CHECK(hard.series[1].estimates[3].value ==
+        doctest::Approx(100.0 * stopping.always[3].error.value));
+  CHECK(hard.series[2].x == std::vector{1.2});
+  CHECK(hard.series[2].estimates[0].value == doctest::Approx(1.5));
+  CHECK(contains(hard.text, "3.30 % at 1.50 looks with the thresholds 0.9, 0.9"));
+  CHECK(!contains(hard.text, "over scenes"));
+
+  const Chart& both = chart_named(charts, "error_by_looks");
+  REQUIRE(both.series.size() == 2);
+  CHECK(both.series[1].x == hard.series[0].x);
+
+  const std::vector<Chart> one = charts_of(made_comparison({made_variant("one", 0.03, 1, 4)}));
+  CHECK(contains(chart_named(one, "stopping_1").text, "with the interval over scenes"));
+  CHECK(std::ranges::count(ids_of(one), "error_by_looks") == 0);
 }
 
 TEST_CASE("every value of a chart is within its axes") {
@@ -278,6 +306,8 @@ TEST_CASE("a chart's picture has each series' colour at its points") {
     CHECK(picture.rows() == std::ceil(paper_drawing(chart).height * kPaperScale));
     const bool rows = chart.kind == ChartKind::rows;
     for (const Series& series : chart.series) {
+      // Its last point is that of always all looks, which is drawn over it.
+      if (chart.id.starts_with("stopping_") && &series == &chart.series.front()) continue;
       const double x = series.x.back(), y = series.estimates.back().value;
       const Colour colour = rows ? drawn_at(chart, picture, y, x) : drawn_at(chart, picture, x, y);
       CHECK(near(colour, variant_colour(series.variant)));

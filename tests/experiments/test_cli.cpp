@@ -135,7 +135,7 @@ TEST_CASE("without a terminal a run prints plain lines, then the table") {
   CHECK_FALSE(contains(result.out, "\r"));
   const CommandWords lines = split(result.out, '\n');
   const std::size_t rows = kTinyRows.size();
-  REQUIRE(lines.size() == rows + 14);
+  REQUIRE(lines.size() == rows + 15);
   CHECK(lines[0].starts_with("tiny: "));  // and two about the data
   for (std::size_t row = 0; row < rows; ++row) {
     CAPTURE(lines[3 + row]);
@@ -143,11 +143,12 @@ TEST_CASE("without a terminal a run prints plain lines, then the table") {
     CHECK(contains(lines[3 + row], "  valid ") ==
           (std::ranges::count(kTinyEvaluations, kTinyRows[row]) > 0));
   }
-  const Result table = run_saccade(tiny.path, {"eval", lines[rows + 12]});
+  const Result table = run_saccade(tiny.path, {"eval", lines[rows + 13]});
   check_done(table);
-  CHECK(contains(result.out, "\n\n" + table.out + "\n" + lines[rows + 12] + "\n"));
-  CHECK(lines[rows + 12] == "runs/tiny/evaluation.rollouts=3/seed-1");
-  CHECK(bytes_of(tiny.path / lines[rows + 12] / "command.txt") ==
+  const std::string first = table.out.substr(0, table.out.find("\n\n") + 1);  // without the curves
+  CHECK(contains(result.out, "\n\n" + first + "\n" + lines[rows + 13] + "\n"));
+  CHECK(lines[rows + 13] == "runs/tiny/evaluation.rollouts=3/seed-1");
+  CHECK(bytes_of(tiny.path / lines[rows + 13] / "command.txt") ==
         saccade_binary() + " run tiny.yaml evaluation.rollouts=3\n");
 }
 

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/comparison/gather.h"
+#include "experiments/comparison/statistics.h"
 #include "experiments/comparison/tables.h"
+#include "experiments/evaluation/stopping.h"
 #include "experiments/pictures/video.h"
 #include "tests/experiments/browser.h"
 #include "tests/experiments/unwrapped.h"
@@ -151,6 +153,73 @@ TEST_CASE("the kept details of a test agree with its figures") {
   for (const double w : details["attention/look_map"]["weights"]) weight += w;
   CHECK(weight > 4.0);
   CHECK(weight <= 16.0 + 1e-4);
+}
+
+TEST_CASE("a comparison stops each run at the threshold of its own validation scenes") {
+  const TwoVariants tiny;
+  const auto chosen = [&](const Variant& variant, const StopTarget& target) {
+    std::vector<double> errors, thresholds;
+    for (const fs::path& folder : variant.folders) {
+      const StopCurves curves = *read_finished_run(folder).stopping;
+      const std::size_t k = chosen_threshold(curves, target);
+      thresholds.push_back(curves.thresholds[k]);
+      errors.push_back(curves.test[k].error.value);
+    }
+    CHECK(variant.stopping->chosen == thresholds);
+    return estimate_share(errors);
+  };
+  for (const StopTarget& target : {StopTarget{}, StopTarget{.looks = 1.5}}) {
+    const Comparison c = gather(std::vector{tiny.path / "runs"}, {}, nullptr, target);
+    for (const Variant& variant : c.variants) {
+      REQUIRE(variant.stopping);
+      const Estimate expected = chosen(variant, target), &found = variant.stopping->stopped.error;
+      CHECK(found.value == expected.value);
+      CHECK(found.low == expected.low);
+      CHECK(found.known);
+      CHECK(!variant.stopping->over_scenes);
+      CHECK(variant.stopping->always.size() == 3);
+    }
+    for (const std::string& text : {unwrapped(to_table(c)), to_markdown(c)})
+      check_contains(text, {"stops %", " of 3", "Stops: the error of an agent"});
+    const nlohmann::json variant = to_json(c).at("variants")[0];
+    CHECK(variant.at("test/stopped_error") == c.variants[0].stopping->stopped.error.value);
+    CHECK(variant.at("test/stopping").at("test").at("looks").size() ==
+          variant.at("test/stopping").at("thresholds").size());
+  }
+  const std::string unreachable = message_of<InputError>(
+      [&] { gather(std::vector{tiny.path / "runs"}, {}, nullptr, {.error = 0.0}); });
+  CHECK(contains(unreachable, "--stop-error 0: no threshold has so little error"));
+}
+
+TEST_CASE("runs that did not keep how they stop are measured, and others have nothing of it") {
+  const TrainedTiny tiny;
+  const StopCurves kept = *read_finished_run(tiny.run).stopping;
+  nlohmann::json details = read_json(tiny.run / "test.json");
+  details.erase("test/stopping");
+  put_bytes(tiny.run / "test.json", details.dump());
+  CHECK(!gather(std::vector{tiny.run}).variants[0].stopping);
+  const ComparedRuns compared = compare({.folders = {tiny.run}, .out = tiny.path / "c"});
+  const Stopping& measured = compared.comparison.variants[0].stopping.value();
+  CHECK(measured.over_scenes);
+  for (std::size_t k = 0; k < kept.test.size(); ++k) {
+    CHECK(measured.curve[k].error.value == doctest::Approx(kept.test[k].error.value));
+    CHECK(measured.curve[k].looks.high == doctest::Approx(kept.test[k].looks.high));
+  }
+  CHECK(fs::exists(tiny.path / "c/charts/stopping_1.png"));
+
+  fs::remove_all(tiny.run / "checkpoints");
+  const ComparedRuns without =
+      compare({.folders = {tiny.run}, .out = tiny.path / "c", .force = true});
+  CHECK(!without.comparison.variants[0].stopping);
+  CHECK(contains(without.comparison.left_out[0].reason, "stopping when sure: "));
+
+  const fs::path once = tiny.train("once", {"attention.glimpse.num_glimpses=1"});
+  const Comparison c = gather(std::vector{once});
+  CHECK(!c.variants[0].stopping);
+  CHECK(to_json(c).at("variants")[0].at("test/looks").is_null());
+  CHECK(message_of<InputError>([&] { gather(std::vector{once}, {}, nullptr, {.looks = 2.0}); }) ==
+        "--stop-looks 2: no agent may stop; allowed: with agents that answer one class after "
+        "several looks");
 }
 
 TEST_CASE("runs that cannot be compared are listed and left out") {

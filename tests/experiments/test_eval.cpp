@@ -23,11 +23,12 @@ TEST_CASE("eval reproduces the figures of the run's summary for any number of th
   const nlohmann::json summary = read_json(tiny.run / "summary.json");
   for (const int threads : {1, 2, 4}) {
     const nlohmann::json document = eval_json(tiny.run, 0, threads);
-    CHECK(document.size() == 27);
+    CHECK(document.size() == 37);
     for (const auto& [key, value] : document.items()) {
       CAPTURE(key);
       CHECK((key.starts_with("test/") || key.starts_with("attention/")));
-      CHECK(summary.at(key) == value);
+      CHECK((key == "test/stopping" ? read_json(tiny.run / "test.json") : summary).at(key) ==
+            value);
     }
   }
   CHECK(contents(tiny.run) == before);
@@ -37,7 +38,7 @@ TEST_CASE("eval prints the table of the run") {
   const TrainedTiny tiny;
   const nlohmann::json figures = eval_json(tiny.run);
   const Names lines = split(to_text(evaluate({.run_folder = tiny.run, .threads = 2}).table), '\n');
-  REQUIRE(lines.size() == 8);
+  REQUIRE(lines.size() == 9);
   CHECK(lines[0].starts_with("  test, 150 scenes "));
   const auto check_row = [&](const std::string& line, const std::string& name,
                              const std::string& key) {
@@ -57,7 +58,12 @@ TEST_CASE("eval prints the table of the run") {
   check_row(lines[6], "random policy, same weights", "test/error_random");
   CHECK(lines[1].ends_with(
       fmt::format(" {:.1f} %", 100 * figures.at("attention/on_target").get<double>())));
-  CHECK(lines[7].empty());
+  check_row(
+      lines[7],
+      fmt::format("stops when surer than {}", figures.at("test/stop_threshold").get<double>()),
+      "test/stopped_error");
+  CHECK(lines[7].ends_with(fmt::format(" {:.2f} looks", figures.at("test/looks").get<double>())));
+  CHECK(lines[8].empty());
 }
 
 TEST_CASE("eval uses the requested number of scenes") {

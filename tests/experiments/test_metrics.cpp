@@ -56,12 +56,13 @@ TEST_CASE("every metric written by a run is in the table of metrics") {
     CHECK(std::set(metrics.columns.begin(), metrics.columns.end()) == columns);
     check_keys(read_json(folder / "summary.json"), kInSummary, {"status"});
     check_keys(read_json(folder / "test.json"), kInDetails, {"class_names"});
-    check_keys(to_json(evaluate({.run_folder = folder, .threads = 1})), kInSummary);
+    check_keys(to_json(evaluate({.run_folder = folder, .threads = 1})), kInSummary,
+               {"test/stopping"});
     const nlohmann::json compared = to_json(
         compare({.folders = {folder}, .out = tiny.path / "compared", .force = true}).comparison);
-    check_keys(
-        compared.at("variants").at(0), kInCompare,
-        {"variant", "seed", "errors", "folders", "settings", "runs", "not_clearly_better_than"});
+    check_keys(compared.at("variants").at(0), kInCompare,
+               {"variant", "seed", "errors", "folders", "settings", "runs",
+                "not_clearly_better_than", "test/stopping"});
     fs::remove_all(folder);
   }
 }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "experiments/analysis/evaluate.h"
+#include "experiments/evaluation/tally.h"
 #include "experiments/pictures/heat_map.h"
 #include "experiments/pictures/legend.h"
 #include "experiments/pictures/recording.h"
@@ -125,6 +126,66 @@ TEST_CASE("agents are shown side by side on the same scenes, and the shorter one
   const auto many = gif_of({one, soft, five, one});
   CHECK(many[0].cols() == 2 * alone[0].cols());
   CHECK(many[0].rows() == 2 * alone[0].rows());
+}
+
+TEST_CASE("a recording stops each agent when it is sure, and holds its answer") {
+  const TinyExperiment tiny;
+  const fs::path run = tiny.train("out");
+  const auto gif_of = [&](std::optional<double> stop) {
+    record({.run_folders = {run},
+            .out = tiny.path / "a.gif",
+            .scenes = 4,
+            .stop = stop,
+            .force = true});
+    return read_gif(tiny.path / "a.gif").frames;
+  };
+  const auto same = [](const Picture& a, const Picture& b) {
+    return std::ranges::equal(a.bytes(), b.bytes());
+  };
+  const auto all = gif_of({}), at_once = gif_of(0.001), never = gif_of(0.999999);
+  REQUIRE(all.size() == 4 * kFrames);
+  REQUIRE(at_once.size() == all.size());
+  for (int i = 0; i < 4 * kFrames; ++i) {
+    CAPTURE(i);
+    CHECK(has_verdict(at_once[i]) == (i % kFrames >= 1));  // from the second glimpse on
+    CHECK(has_verdict(never[i]) == (i % kFrames >= 3));
+    if (i % kFrames > 1) CHECK(same(at_once[i], at_once[i - 1]));
+  }
+  // Later scenes are rounded to the palette of the frames before.
+  CHECK(same(at_once[0], all[0]));
+  for (int i = 0; i < 3; ++i) CHECK(same(never[i], all[i]));
+
+  // The answer is that of the last look that was taken.
+  PlayedRun played(run);
+  Episode episode = played.episode();
+  episode.stop_after(1);
+  CHECK(episode.predictions()[0] == most_probable(&episode.answer.probabilities(0, 0, 0), 3));
+  CHECK(episode.right() == (episode.predictions()[0] == episode.labels()[0]));
+  CHECK(contains(episode_caption(PicturedAgent(played.task), "", episode, 1, 1000),
+                 ", stops after 1 of 3, answers "));
+
+  record({.run_folders = {run}, .out = tiny.path / "all.png", .scenes = 1});
+  record({.run_folders = {run}, .out = tiny.path / "stops.png", .scenes = 1, .stop = 0.001});
+  const cv::Mat sheet = cv::imread((tiny.path / "all.png").string()),
+                stops = cv::imread((tiny.path / "stops.png").string());
+  REQUIRE(sheet.size() == stops.size());
+  const cv::Point second{12 + 180 + 8 + 90, 12 + 18 + 15 + 60};  // in the second tile
+  CHECK(stops.at<cv::Vec3b>(second) == cv::Vec3b(255, 255, 255));
+  CHECK(sheet.at<cv::Vec3b>(second) != cv::Vec3b(255, 255, 255));
+}
+
+TEST_CASE("a recording refuses a threshold out of range, and agents that may not stop") {
+  const TrainedTiny tiny;
+  const fs::path once = tiny.train("once", {"attention.glimpse.num_glimpses=1"});
+  const auto refused = [&](const std::vector<fs::path>& runs, double stop) {
+    return record_fault({.run_folders = runs, .out = tiny.path / "a.gif", .stop = stop});
+  };
+  for (const double stop : {0.0, 1.0, 2.0, -1.0})
+    CHECK(refused({tiny.run}, stop) ==
+          fmt::format("--stop {}: allowed: above 0 and below 1", stop));
+  CHECK(contains(refused({tiny.run, once}, 0.9), "--stop 0.9: "));
+  CHECK(contains(refused({tiny.run, once}, 0.9), "the agent looks once"));
+  CHECK(!fs::exists(tiny.path / "a.gif"));
 }
 
 TEST_CASE("a recording can be limited to scenes that the first agent gets wrong or right") {
