@@ -162,17 +162,19 @@ bool any_stops(const Comparison& comparison) {
 // Ends in the thresholds: "(hard: 0.97, 0.98; soft: 0.99)".
 std::string stopping_remark(const Comparison& comparison) {
   std::vector<std::string> thresholds;
-  bool over_scenes = false;
+  bool over_scenes = false, own = false;
   for (const Variant& v : comparison.variants) {
     if (!v.stopping) continue;
+    own = own || v.stopping->own;
     thresholds.push_back(fmt::format("{}: {}", v.label, fmt::join(v.stopping->chosen, ", ")));
     over_scenes = over_scenes || v.stopping->over_scenes;
   }
   return fmt::format(
       "Stops: the error of an agent that stops as soon as its highest class probability is above a "
-      "threshold, and its mean looks{}. Each run's threshold is chosen on its validation scenes "
+      "threshold, and its mean looks{}. Each run's threshold is {}chosen on its validation scenes "
       "({}).",
-      over_scenes ? "; of one seed, the interval is over scenes" : "", fmt::join(thresholds, "; "));
+      over_scenes ? "; of one seed, the interval is over scenes" : "",
+      own ? "its own, if the agent stops by itself, or " : "", fmt::join(thresholds, "; "));
 }
 
 // Explains the columns and what may be missing.
