@@ -32,8 +32,8 @@ std::vector<std::string> learned_stops() {
   return names;
 }
 
-struct Player {
-  explicit Player(const AgentConfig& config, int episodes = kEpisodes, int rollouts = 1)
+struct StoppingPlayer {
+  explicit StoppingPlayer(const AgentConfig& config, int episodes = kEpisodes, int rollouts = 1)
       : model(config, kTinySpec),
         parameters(zeros<1>(model.layout().size())),
         rollout(model, tiny_environment(episodes, rollouts)) {
@@ -77,7 +77,7 @@ TEST_CASE("confidence stops after the first look whose answer is probable enough
   AgentConfig config = stopping_config("confidence");
   for (const double threshold : {0.4, 0.6, 0.9, 0.99}) {
     config.glimpse.stop_threshold = threshold;
-    Player player(config);
+    StoppingPlayer player(config);
     for (const SamplingMode sampling : {SamplingMode::deterministic, SamplingMode::sample}) {
       player.play({.sampling = sampling});
       for (int b = 0; b < kEpisodes; ++b) {
@@ -106,7 +106,7 @@ TEST_CASE("learned stops are a quantile of the stopping times where they are not
     int earlier = 0;
     for (const double threshold : {0.2, 0.5, 0.9}) {
       config.glimpse.stop_threshold = threshold;
-      Player player(config);
+      StoppingPlayer player(config);
       player.play({.sampling = SamplingMode::deterministic});
       int total = 0;
       for (int b = 0; b < kEpisodes; ++b) {
@@ -125,7 +125,7 @@ TEST_CASE("learned stops are a quantile of the stopping times where they are not
 }
 
 TEST_CASE("drawn stops have the probabilities of their head, and leave the looks alone") {
-  Player drawing(stopping_config("sampled"), 12), resting(stopping_config("none"), 12);
+  StoppingPlayer drawing(stopping_config("sampled"), 12), resting(stopping_config("none"), 12);
   std::array<double, 3> expected{}, counted{};
   for (std::uint32_t update = 0; update < 300; ++update) {
     drawing.play({.seed = 4, .update = update});
@@ -155,7 +155,7 @@ TEST_CASE("drawn stops have the probabilities of their head, and leave the looks
 
 TEST_CASE("a learned stop begins so that all looks are tried while the agent knows nothing") {
   for (const std::string& stop : learned_stops()) {
-    Player player(stopping_config(stop));
+    StoppingPlayer player(stopping_config(stop));
     player.model.layout().initialize(flat(player.parameters), 3);
     player.play({});
     for (int t = 0; t < 2; ++t)
@@ -171,7 +171,7 @@ TEST_CASE("a learned stop begins so that all looks are tried while the agent kno
 constexpr int kLooks = 3, kWays = 4;  // to stop or not after each of the first two looks
 
 // The objective of an episode: the expected reward of the answer, less the price of its looks.
-double worth(const Player& player, const std::string& reward, int t, int b, double price) {
+double worth(const StoppingPlayer& player, const std::string& reward, int t, int b, double price) {
   const int label = player.rollout.environment->facts()[b].label;
   const double answer =
       reward == "correct" ? player.most_probable(t, b) == label : player.probabilities(t, b)[label];
@@ -181,7 +181,7 @@ double worth(const Player& player, const std::string& reward, int t, int b, doub
 // The gradient of the head, by its sampled estimator in expectation over all decisions of an
 // episode whose looks are fixed.
 std::vector<double> estimated_stop_gradient(const AgentConfig& config) {
-  Player player(config, kWays, kWays);
+  StoppingPlayer player(config, kWays, kWays);
   Tensor<2> decisions = zeros<2>(kLooks, kWays);
   for (int b = 0; b < kWays; ++b) {
     decisions(0, b) = static_cast<float>(b % 2);
@@ -213,7 +213,7 @@ std::vector<double> estimated_stop_gradient(const AgentConfig& config) {
 
 // The slope of the objective by the parameters of the head.
 std::vector<double> exact_stop_gradient(const AgentConfig& config) {
-  Player player(config, kWays, kWays);
+  StoppingPlayer player(config, kWays, kWays);
   player.play({});
   const std::string reward = config.reinforce.reward == "correct" ? "correct" : "probability";
   std::vector<double> head(config.model.hidden_size + 2, 0.0);
@@ -279,7 +279,7 @@ LookGradients look_gradients(AgentConfig config) {
   const bool sampled = find_stop_kind(config.glimpse.stop).sampled;
   // Of a sampled stop also both decisions after the first look.
   const int ways = sampled ? 2 : 1, episodes = kPairs * ways;
-  Player player(config, episodes, episodes);
+  StoppingPlayer player(config, episodes, episodes);
   Tensor<3> actions = zeros<3>(2, episodes, kPlaces);
   Tensor<2> decisions = zeros<2>(2, episodes);
   for (int b = 0; b < episodes; ++b) {
@@ -417,7 +417,7 @@ TEST_CASE("the expected loss is the sum over all stopping times") {
   AgentConfig config = stopping_config("expected");
   config.training.step_loss = 0.0;
   const Played played(config);
-  Player player(config, kEpisodes, config.reinforce.rollouts);
+  StoppingPlayer player(config, kEpisodes, config.reinforce.rollouts);
   player.parameters = played.parameters;
   Rollout& rollout = player.rollout;
   player.play({.first_scene = kFirstScene, .seed = 11, .update = 2, .progress = 0.0});
