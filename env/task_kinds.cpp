@@ -87,6 +87,7 @@ const TaskKind kSearch = {.make = [](const EnvironmentRequest& r) -> std::unique
                           .answer_name = [](const SceneConfig&, const std::vector<std::string>&,
                                             int label) { return search_answers()[label]; },
                           .has_digits = true,
+                          .has_shades = true,
                           .has_cue = true};
 
 const TaskKind kDigitsToWords = {
