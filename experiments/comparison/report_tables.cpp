@@ -154,7 +154,21 @@ std::string figures_table(const Comparison& comparison) {
   for (const Metric metric : kControls)
     if (any([&](const Variant& v) { return control_error(v, metric).has_value(); }))
       table.add(control_title(metric), [&](const Variant& v) { return control_cell(v, metric); });
-  if (any([](const Variant& v) { return v.stopping.has_value(); })) {
+  table.add("looks on the digit",
+            [](const Variant& v) { return v.looks ? share_cell(v.on_target) : "sees all"; });
+  return table.html();
+}
+
+std::string costs_table(const Comparison& comparison) {
+  VariantTable table(comparison);
+  table.add("training episodes", [](const Variant& v) { return grouped(v.episodes); });
+  table.add("GFLOP an episode",
+            [](const Variant& v) { return known(v.gflop_per_episode, short_number); });
+  table.add("pixels looked at an episode",
+            [](const Variant& v) { return known(v.canvas_pixels, grouped); });
+  table.add("training time", [](const Variant& v) { return clock_time(v.seconds); });
+  if (std::ranges::any_of(comparison.variants,
+                          [](const Variant& v) { return v.stopping.has_value(); })) {
     table.add("error, stopping when sure", [](const Variant& v) {
       return v.stopping ? with_interval(percent(v.stopping->stopped.error.value),
                                         v.stopping->stopped.error, 100.0,
@@ -169,19 +183,6 @@ std::string figures_table(const Comparison& comparison) {
                         : kUnknownCell;
     });
   }
-  table.add("looks on the digit",
-            [](const Variant& v) { return v.looks ? share_cell(v.on_target) : "sees all"; });
-  return table.html();
-}
-
-std::string costs_table(const Comparison& comparison) {
-  VariantTable table(comparison);
-  table.add("training episodes", [](const Variant& v) { return grouped(v.episodes); });
-  table.add("GFLOP an episode",
-            [](const Variant& v) { return known(v.gflop_per_episode, short_number); });
-  table.add("pixels looked at an episode",
-            [](const Variant& v) { return known(v.canvas_pixels, grouped); });
-  table.add("training time", [](const Variant& v) { return clock_time(v.seconds); });
   return table.html();
 }
 
