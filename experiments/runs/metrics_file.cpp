@@ -130,16 +130,34 @@ std::string metrics_cell(double value) { return fmt::format("{:.8g}", value); }
 
 double as_written(double value) { return *number_in(metrics_cell(value)); }
 
+namespace {
+
+// Returns the row of a file whose columns are `header` with those of today.
+std::string rearranged(const Cells& cells, const Cells& header) {
+  std::string row;
+  for (const Metric column : columns()) {
+    if (column != "episodes") row += ',';
+    const auto place =
+        static_cast<std::size_t>(std::ranges::find(header, column.name()) - header.begin());
+    if (place < cells.size()) row += cells[place];
+  }
+  return row;
+}
+
+}  // namespace
+
 MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) {
   std::string kept = metrics_header();
   if (const std::unique_ptr<InputFile> old = InputFile::if_there(path)) {
     const std::string table(std::istreambuf_iterator<char>(*old), {});
     const double most = as_written(static_cast<double>(keep_episodes));
+    Cells header;
     // A last line without a line end is incomplete.
     for_each_row(std::string_view(table).substr(0, table.rfind('\n') + 1),
-                 [&](std::size_t line, std::string_view text, const Cells& cells) {
+                 [&](std::size_t line, std::string_view, const Cells& cells) {
+                   if (line == 1) header = cells;
                    if (line == 1 || number_in(cells[0]).value_or(0.0) > most) return;
-                   kept.append(text) += '\n';
+                   kept += rearranged(cells, header) + '\n';
                    elapsed_ = number_in(cells.back()).value_or(0.0);
                  });
   }

@@ -16,8 +16,8 @@ struct NamedAgent {
 
 /// The agent of `base` with every way of looking: every kind of glimpse attention with every
 /// addressing, score, expectation and estimator that fits, with and without a context where one
-/// fits, every point with relative moves, every kind of model, and every kind of stop. The losses of
-/// soft_grid are on.
+/// fits, every point with relative moves, every kind of model, and every kind of stop. The losses
+/// of soft_grid are on.
 inline std::vector<NamedAgent> every_agent(AgentConfig base) {
   base.glimpse.temperature = {0.7, 0.7, 1.0};
   base.glimpse.entropy = 0.05;

@@ -115,6 +115,26 @@ TEST_CASE("a metrics.csv is continued after the row of the checkpoint, also beyo
   CHECK(read_metrics(path).size() == 2);
 }
 
+TEST_CASE("a metrics.csv of a version with other columns is continued with those of today") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path / "metrics.csv";
+  put_bytes(path,
+            "episodes,forgotten,valid/error,time/elapsed\n256,7,0.5,2\n512,8,0.25,4\n768,9,,6\n");
+  MetricsFile file(path, 512);
+  CHECK(file.elapsed() == 4.0);
+  MetricsRow row;
+  row["episodes"] = 768;
+  row["valid/error"] = 0.125;
+  row["time/elapsed"] = 5.0;
+  file.append(row);
+  const std::vector<ValidPoint> curve = read_curve(path);  // refuses rows of another width
+  REQUIRE(curve.size() == 3);
+  for (int i = 0; i < 3; ++i) CHECK(curve[i].episodes == 256 * (i + 1));
+  CHECK(curve[1].error == 0.25);
+  CHECK(curve[1].seconds == 4.0);
+  CHECK(bytes_of(path).starts_with(metrics_header()));
+}
+
 TEST_CASE("the mean of every loss sum has a column") {
   for (const LossTerm& term : loss_terms()) {
     CAPTURE(term.name);
