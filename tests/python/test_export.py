@@ -37,6 +37,7 @@ CONV = {"model.glimpse_network": "conv", "model.glimpse_filters": 3, "model.glim
 AT_ONCE = {"attention.glimpse.kind": "whole", "attention.glimpse.order": "at_once"}
 SCALED = {"data.mean": 0.2, "data.deviation": 0.5}
 CONTEXT = {"model.context": "thumbnail", "model.context_size": 13}
+ZOOM = {"attention.glimpse.zoom": {"from": 1, "to": 3}}
 LOCAL = {**ATTEND, "attention.hidden.area": "local", "attention.hidden.window": 1}
 
 # Every core, glimpse mechanism, gate and attention over hidden states; the differences to SMALL.
