@@ -41,9 +41,8 @@ struct KeptFacts {
 ///   probabilities (N, T, C)     of the classes or actions after each look; (N, J, C) of symbols
 ///   glimpses (N, T, D)          the observation, in the order of the retina: (scale, channel, row,
 ///                               col); their weighted mean if a look has many places
-///   stop_chances (N, T)         attention.glimpse.stop: of stopping after each look, if the
-///   episode
-///                               came so far; of a sampled pass 0 or 1
+///   stop_chances (N, T)         attention.glimpse.stop: of stopping after each look, if it came
+///                               so far; of a sampled pass 0 or 1
 ///   states (N, T, H)            of the core, after each look
 ///   log_probabilities (N, T)    log pi of each look (Look::log_probability), if any are sampled
 ///   baselines (N, T)            b_t of the state before each look, if it is learned and reads
