@@ -93,9 +93,9 @@ void read_row(float* cells, float* slopes, std::ptrdiff_t size, const CornerRow&
 }
 
 template <bool sloped>
-void read_boxes(float* glimpse, float* slopes, std::ptrdiff_t size, const std::int32_t* areas,
-                int stride, const BoxEdges& down, const BoxEdges& right, int patch, double box,
-                const SlopeUnits& units) {
+void read_zoomed(float* glimpse, float* slopes, std::ptrdiff_t size, const std::int32_t* areas,
+                 int stride, const BoxEdges& down, const BoxEdges& right, int patch, double box,
+                 const SlopeUnits& units) {
   CornerRow corners[2];
   integrate<sloped>(corners[0], areas, stride, down, 0, right, patch);
   for (int i = 0; i < patch; ++i) {
@@ -179,10 +179,10 @@ void Retina::look_zoomed(std::span<const std::byte> prepared, const float* locat
     const auto* areas = reinterpret_cast<const std::int32_t*>(prepared.data() + areas_offset_);
     for (int c = 0; c < channels_; ++c) {
       if (slopes == nullptr) {
-        read_boxes<false>(glimpse, nullptr, 0, areas, stride, down, right, patch, box, units);
+        read_zoomed<false>(glimpse, nullptr, 0, areas, stride, down, right, patch, box, units);
       } else {
-        read_boxes<true>(glimpse, slopes, glimpse_size_, areas, stride, down, right, patch, box,
-                         units);
+        read_zoomed<true>(glimpse, slopes, glimpse_size_, areas, stride, down, right, patch, box,
+                          units);
         slopes += patch * patch;
       }
       glimpse += patch * patch;

@@ -9,11 +9,18 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/name_table.h"
 
 namespace saccade {
 namespace {
 
 constexpr int kDimming = 3;  // of what is no target, if it is found by its brightness
+
+// Whether the other digits are dimmed, so that the target pops out.
+const NameTable<bool>& target_table() {
+  static const NameTable<bool> table{"scene.target", {{"shape", false}, {"brightness", true}}};
+  return table;
+}
 
 // The tiles that each hold a digit of `digit` pixels; without room for one, none.
 TileGrid display_tiles(const SceneConfig& scene, Box digit) {
@@ -96,7 +103,7 @@ void check_search(const SceneConfig& scene, const Dataset& digits) {
 }  // namespace
 
 std::vector<std::string> search_answers() { return {"absent", "present"}; }
-std::vector<std::string> search_targets() { return {"shape", "brightness"}; }
+std::vector<std::string> search_targets() { return target_table().names(); }
 
 EnvironmentSizes search_sizes(const SceneConfig& scene, const Dataset& digits) {
   check(scene);
@@ -111,6 +118,7 @@ SearchEnvironment::SearchEnvironment(const SceneConfig& scene,
                                      int episodes, int rollouts)
     : RetinaEnvironment(retina, episodes, rollouts),
       scene_(scene),
+      dims_others_(target_table().at(scene.target)),
       augmentation_(augmentation),
       digits_(digits),
       order_(order),
@@ -213,8 +221,7 @@ void SearchEnvironment::show_display(int episode) {
   std::ranges::fill(canvas_, std::uint8_t{0});
   for (int k = 0; k < facts.num_digits; ++k) {
     const bool is_target = facts.label == 1 && k == 0;
-    add_digit(facts.sources[1 + k], facts.boxes[k], !is_target && scene_.target == "brightness",
-              distortion);
+    add_digit(facts.sources[1 + k], facts.boxes[k], dims_others_ && !is_target, distortion);
   }
   show(episode, canvas_);
   std::fill_n(facts_.begin() + episode, rollouts_, facts);

@@ -68,6 +68,7 @@ class SearchEnvironment final : public RetinaEnvironment {
   void add_digit(int index, const Box& box, bool dims, RandomStream& distortion);
 
   SceneConfig scene_;
+  bool dims_others_;
   Augmentation augmentation_;
   const Dataset& digits_;
   DigitOrder order_;

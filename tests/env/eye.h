@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -40,6 +41,18 @@ struct Eye {
   Retina retina;
   std::vector<std::byte> prepared;
 };
+
+/// Returns the largest |actual - expected|; infinity for NaN.
+inline double largest_difference(const std::vector<float>& actual,
+                                 const std::vector<double>& expected) {
+  REQUIRE(actual.size() == expected.size());
+  double largest = 0.0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    const double difference = std::abs(actual[i] - expected[i]);
+    largest = std::isnan(difference) ? INFINITY : std::max(largest, difference);
+  }
+  return largest;
+}
 
 /// Checks that the retina's `backward` is the transpose of look(eye, x, y), which is linear in the
 /// canvas.

@@ -58,16 +58,6 @@ bool is_inside_pixels(const Case& c, float location, int side) {
   return true;
 }
 
-double largest_difference(const std::vector<float>& actual, const std::vector<double>& expected) {
-  REQUIRE(actual.size() == expected.size());
-  double largest = 0.0;
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    const double difference = std::abs(actual[i] - expected[i]);
-    largest = std::isnan(difference) ? INFINITY : std::max(largest, difference);
-  }
-  return largest;
-}
-
 TEST_CASE(
     "a smooth look integrates the canvas over boxes with real-valued edges, and returns its "
     "slopes") {

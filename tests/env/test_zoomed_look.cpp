@@ -66,16 +66,6 @@ const std::vector<Case>& zoomed_cases() {
   return all;
 }
 
-double furthest(const std::vector<float>& actual, const std::vector<double>& expected) {
-  REQUIRE(actual.size() == expected.size());
-  double largest = 0.0;
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    const double difference = std::abs(actual[i] - expected[i]);
-    largest = std::isnan(difference) ? INFINITY : std::max(largest, difference);
-  }
-  return largest;
-}
-
 TEST_CASE("a look with a zoom averages the canvas over boxes with real edges") {
   for (const Case& c : zoomed_cases()) {
     CAPTURE(text(c));
@@ -86,8 +76,8 @@ TEST_CASE("a look with a zoom averages the canvas over boxes with real edges") {
     for (const double x : {-1.0, -0.5, 0.0, 1.0})
       for (const double y : {-1.0, 0.0, 0.5, 1.0})
         for (const double u : {-1.0, 0.0, 1.0})
-          CHECK(furthest(look_zoomed(eye, {x, y, u}).glimpse,
-                         naive_zoomed_look(c, canvas, {x, y, u})) < 1e-5);
+          CHECK(largest_difference(look_zoomed(eye, {x, y, u}).glimpse,
+                                   naive_zoomed_look(c, canvas, {x, y, u})) < 1e-5);
   }
 }
 
