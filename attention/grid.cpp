@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/error.h"
 
 namespace saccade {
@@ -48,6 +51,26 @@ Tensor<2> grid_places(const GridConfig& config, int canvas_rows, int canvas_cols
     places(k, 1) = location(0, k / cells[1]);
   }
   return places;
+}
+
+Tensor<2> grid_moves(const GridConfig& config) {
+  const auto [rows, cols] = config.cells;
+  if (rows % 2 == 0 || cols % 2 == 0)
+    throw SettingError(
+        {"attention.glimpse.grid", "attention.glimpse.moves"},
+        fmt::format("attention.glimpse.grid: [{}, {}] has no middle, which stays in place with "
+                    "attention.glimpse.moves: relative; allowed: odd numbers",
+                    rows, cols));
+  Tensor<2> moves = zeros<2>(rows * cols, 2);
+  const auto action = [](int cell, int cells) {
+    const int half = cells / 2;
+    return half > 0 ? static_cast<float>(cell - half) / static_cast<float>(half) : 0.0F;
+  };
+  for (int k = 0; k < rows * cols; ++k) {
+    moves(k, 0) = action(k % cols, cols);
+    moves(k, 1) = action(k / cols, rows);
+  }
+  return moves;
 }
 
 int nearest_place(ConstMatrix places, float x, float y) {

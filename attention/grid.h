@@ -8,7 +8,7 @@ namespace saccade {
 
 /// Keys: attention.glimpse.grid, stride, tiles
 struct GridConfig {
-  std::array<int, 2> cells = {9, 9};  // rows, cols of candidates
+  std::array<int, 2> cells = {9, 9};  // rows, cols of candidates; of relative moves odd
   int stride = 6;                     // pixels between neighbours
   std::array<int, 2> tiles = {0, 0};  // rows, cols of tiles, in place of cells and stride
 };
@@ -22,6 +22,14 @@ void spread_over(GridConfig& config, int canvas_rows, int canvas_cols);
 /// left: a grid centred on the canvas, or the centres of tiles that partition it. Throws InputError
 /// naming the keys if a centre would lie outside the canvas or the tiles do not divide it.
 Tensor<2> grid_places(const GridConfig& config, int canvas_rows, int canvas_cols);
+
+/// The default cells of relative moves: whole and half steps in all directions.
+inline constexpr std::array<int, 2> kMoveCells = {5, 5};
+
+/// Returns the actions (G, 2) of relative moves (moves.h) that the cells offer, row by row from the
+/// upper left: evenly spaced over [-1, 1]^2, so that the middle one stays where it is. Throws
+/// InputError naming the key if there is no middle one.
+Tensor<2> grid_moves(const GridConfig& config);
 
 /// Returns the candidate nearest to location (x, y), measured in half canvases; the first of
 /// equals.

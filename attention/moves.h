@@ -11,7 +11,7 @@ namespace saccade {
 /// The names of attention.glimpse.moves: `absolute`, `relative`.
 std::vector<std::string> move_kinds();
 
-/// How the action of a point's look becomes a location.
+/// How the action of a look becomes a location: that of a point, or a candidate of grid_moves.
 ///
 /// `absolute`: the action is the location, clamped to the canvas, l_t = clamp(a_t, -1, 1).
 ///
@@ -31,7 +31,7 @@ struct Moves {
 Moves relative_moves(float max_step, std::array<float, 2> half_sides);
 
 /// locations (B, L) that actions (B, L) lead to from `from` (B, L), which has no data at the first
-/// look. NaN becomes the smallest location.
+/// look. NaN becomes the smallest location. locations may be actions.
 void move_forward(Matrix locations, ConstMatrix actions, ConstMatrix from, const Moves& moves);
 
 /// Turns dlocations (B, L) into the gradient of the actions. For relative moves it also overwrites

@@ -16,6 +16,10 @@ class LookBase : public Look {
   int episodes() const { return core_.episodes(); }
   int steps() const { return core_.steps; }
   int glimpse_size() const { return static_cast<int>(glimpses.shape()[2]); }
+  /// Where the look before step t was; no data at the first.
+  ConstMatrix from(int t) const {
+    return t > 0 ? ConstMatrix(step(locations, t - 1)) : ConstMatrix{};
+  }
 
   Environment& environment_;
   CoreMemory& core_;

@@ -1,7 +1,12 @@
 #include "agent/looking/looking.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "agent/looking/canvas_network.h"
 #include "agent/looking/looking_parts.h"
+#include "base/error.h"
 #include "base/name_table.h"
 
 namespace saccade {
@@ -82,6 +87,18 @@ LookTraits retina_traits(const AgentConfig& config, const ObservationSpec& spec)
 std::array<float, 2> half_sides(const ObservationSpec& spec) {
   const auto side = static_cast<float>(spec.patch_size);
   return {side / static_cast<float>(spec.canvas.cols), side / static_cast<float>(spec.canvas.rows)};
+}
+
+Moves moves_of(const GlimpseConfig& config, const ObservationSpec& spec) {
+  if (config.moves == "absolute") return {};
+  const Moves moves = relative_moves(static_cast<float>(config.max_step), half_sides(spec));
+  if (std::max(moves.reach[0], moves.reach[1]) <= 0.0F)
+    throw SettingError(
+        {"attention.glimpse.moves", "retina.patch_size"},
+        fmt::format("attention.glimpse.moves: {} has no room, because retina.patch_size: {} covers "
+                    "the canvas of {} x {}; allowed: absolute, or a smaller patch",
+                    config.moves, spec.patch_size, spec.canvas.rows, spec.canvas.cols));
+  return moves;
 }
 
 }  // namespace saccade

@@ -86,9 +86,10 @@ class Looking {
   /// The exploration at `progress` in [0, 1] of training.
   virtual Exploration exploration_at(double progress, std::span<const float> parameters) const;
 
-  /// The locations of the candidates, (G, 2); no data without a grid.
+  /// The locations of the candidates, (G, 2), or their actions if moves are relative; no data
+  /// without a grid.
   virtual ConstMatrix places() const { return {}; }
-  /// How the actions of points become locations.
+  /// How the actions of points and of candidates become locations.
   virtual Moves moves() const { return {}; }
 
   /// Multiply-adds of seeing and choosing where to look, per episode.
@@ -108,7 +109,7 @@ struct GlimpseKind {
   Learning learning = Learning::none;  // how it learns where to look
   bool has_candidates = false;         // attention.glimpse.grid, addressing and score apply
   bool can_have_context = false;       // a Locator places the glimpses: model.context applies
-  bool has_moves = false;              // looks at points: attention.glimpse.moves may be relative
+  bool has_moves = false;              // looks at one place: moves may be relative
   bool has_std = false;                // attention.glimpse.std, learn_std and spread apply
   bool has_path = false;               // reinforce.estimator applies
   bool has_zoom = false;               // attention.glimpse.zoom applies
@@ -125,7 +126,8 @@ struct GlimpseKind {
 /// The kinds of glimpse attention:
 /// `hard_gaussian`: l ~ N(mu, std^2), learned by REINFORCE (Mnih et al. 2014) or as
 /// reinforce.estimator says;
-/// `hard_categorical`: one candidate of a grid, sampled, by REINFORCE;
+/// `hard_categorical`: one candidate of a grid, or of the steps from the last location, sampled, by
+/// REINFORCE;
 /// `soft_grid`: the expectation over the same distribution, by backpropagation (Xu et al. 2015);
 /// `soft_gaussian`: a window of Gaussian filters, by backpropagation (Gregor et al. 2015);
 /// `soft_point`: l = mu, read between pixels, by backpropagation (Jaderberg et al. 2015);

@@ -5,6 +5,7 @@
 
 #include "agent/looking/glimpse_input.h"
 #include "agent/looking/looking.h"
+#include "attention/moves.h"
 
 // Building blocks that several families of looking share.
 namespace saccade {
@@ -20,6 +21,10 @@ LookTraits retina_traits(const AgentConfig& config, const ObservationSpec& spec)
 
 /// Half the width and height of the retina's finest patch at zoom 1, in location units.
 std::array<float, 2> half_sides(const ObservationSpec& spec);
+
+/// How actions become locations (attention.glimpse.moves). Throws InputError naming the keys if a
+/// patch leaves relative moves no room.
+Moves moves_of(const GlimpseConfig& config, const ObservationSpec& spec);
 
 /// Implements GlimpseKind::make.
 template <class Family>

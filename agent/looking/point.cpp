@@ -1,28 +1,13 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "agent/looking/looking_parts.h"
 #include "agent/looking/point_look.h"
-#include "base/error.h"
 
 namespace saccade {
 namespace {
 
 using Learning = GlimpseKind::Learning;
-
-Moves moves_of(const GlimpseConfig& config, const ObservationSpec& spec) {
-  if (config.moves == "absolute") return {};
-  const Moves moves = relative_moves(static_cast<float>(config.max_step), half_sides(spec));
-  if (std::max(moves.reach[0], moves.reach[1]) <= 0.0F)
-    throw SettingError(
-        {"attention.glimpse.moves", "retina.patch_size"},
-        fmt::format("attention.glimpse.moves: {} has no room, because retina.patch_size: {} covers "
-                    "the canvas of {} x {}; allowed: absolute, or a smaller patch",
-                    config.moves, spec.patch_size, spec.canvas.rows, spec.canvas.cols));
-  return moves;
-}
 
 class PointLooking final : public Looking {
  public:

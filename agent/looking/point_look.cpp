@@ -295,11 +295,6 @@ class PointLook final : public LookBase {
     return sum;
   }
 
-  // Where the look before step t was; no data at the first.
-  ConstMatrix from(int t) const {
-    return t > 0 ? ConstMatrix(step(locations, t - 1)) : ConstMatrix{};
-  }
-
   // The first glimpse that the locator learns to place.
   int placed_from() const { return std::max(parts_.first_learned, parts_.first_placed()); }
 

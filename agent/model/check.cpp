@@ -10,6 +10,7 @@
 #include "agent/credit/reward.h"
 #include "agent/looking/location_estimator.h"
 #include "agent/looking/looking.h"
+#include "attention/grid.h"
 #include "attention/score.h"
 #include "base/error.h"
 
@@ -23,6 +24,25 @@ void check_model(const ModelConfig& model) {
                           .depth = model.depth});
 }
 
+// Of moves that are not absolute.
+void check_moves(const GlimpseConfig& glimpse) {
+  const GlimpseKind& kind = find_glimpse_kind(glimpse.kind);
+  if (kind.takes_glimpses && !kind.has_moves)
+    throw SettingError({"attention.glimpse.moves", "attention.glimpse.kind"},
+                       fmt::format("attention.glimpse.moves: {} with attention.glimpse.kind: {}, "
+                                   "which looks at many places at once; allowed: absolute, or a "
+                                   "kind that looks at one place",
+                                   glimpse.moves, glimpse.kind));
+  if (sees_all_candidates(glimpse))
+    throw SettingError(
+        {"attention.glimpse.moves", "attention.glimpse.addressing"},
+        fmt::format("attention.glimpse.moves: {} with attention.glimpse.addressing: {}, which sees "
+                    "all candidates before the first look; allowed: absolute, or addressing: "
+                    "location",
+                    glimpse.moves, glimpse.addressing));
+  if (kind.has_candidates) grid_moves(glimpse.grid);
+}
+
 void check_glimpse(const AgentConfig& config) {
   const GlimpseConfig& glimpse = config.glimpse;
   if (glimpse.learn_std && glimpse.std.from != glimpse.std.to)
@@ -30,13 +50,7 @@ void check_glimpse(const AgentConfig& config) {
                        fmt::format("attention.glimpse.learn_std needs one number to begin with as "
                                    "attention.glimpse.std, not a ramp from {} to {}",
                                    glimpse.std.from, glimpse.std.to));
-  if (const GlimpseKind& kind = find_glimpse_kind(glimpse.kind);
-      kind.takes_glimpses && !kind.has_moves && glimpse.moves != "absolute")
-    throw SettingError({"attention.glimpse.moves", "attention.glimpse.kind"},
-                       fmt::format("attention.glimpse.moves: {} with attention.glimpse.kind: {}, "
-                                   "which looks at a grid or a window; allowed: absolute, or a "
-                                   "kind that looks at points",
-                                   glimpse.moves, glimpse.kind));
+  if (glimpse.moves != "absolute") check_moves(glimpse);
   if (const LogRange zoom = zoom_of(config); zoom.is_point() && zoom != LogRange{})
     throw SettingError({"attention.glimpse.zoom"},
                        fmt::format("attention.glimpse.zoom: {} is the same at every look; allowed: "

@@ -119,14 +119,18 @@ Settings describe_model(ModelConfig& model, const Conditions& of) {
 
 // Candidates of a grid, and how they are weighed.
 Settings describe_grid(GlimpseConfig& glimpse) {
-  const Condition grid = when_zero(&glimpse.grid.tiles);
+  const Condition fixed = unless(&glimpse.moves, "relative");
+  const Condition untiled = when_zero(&glimpse.grid.tiles);
   const Condition content = when(&glimpse.addressing, Names{"content"});
   return {{"attention.glimpse.grid", &glimpse.grid.cells, closed(1, 64),
-           "Number of candidate places (rows, cols). Default: enough to cover the canvas", grid},
+           "Number of candidate places or steps (rows, cols). Default: enough to cover the canvas, "
+           "or [5, 5] steps",
+           untiled || when(&glimpse.moves, Names{"relative"})},
           {"attention.glimpse.stride", &glimpse.grid.stride, closed(1, 512),
-           "Distance of neighbouring candidates, in pixels", grid},
+           "Distance of neighbouring candidates, in pixels", untiled && fixed},
           {"attention.glimpse.tiles", &glimpse.grid.tiles, closed(0, 64),
-           "Number of tiles (rows, cols) of the canvas, each a candidate. [0, 0]: a grid instead"},
+           "Number of tiles (rows, cols) of the canvas, each a candidate. [0, 0]: a grid instead",
+           fixed},
           {"attention.glimpse.addressing", &glimpse.addressing, addressings(),
            "Basis of the candidates' probabilities: the state alone, or what is seen there"},
           {"attention.glimpse.score", &glimpse.score, score_kinds(),
@@ -157,7 +161,7 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
   append(
       all,
       {{"attention.glimpse.moves", &glimpse.moves, move_kinds(),
-        "Meaning of a point's action: a location, or a step from the last location", of.glimpses()},
+        "Meaning of an action: a location, or a step from the last location", of.glimpses()},
        {"attention.glimpse.max_step", &glimpse.max_step, closed(1e-3, 2),
         "Length of the longest step, in half canvases", when(&glimpse.moves, Names{"relative"})}});
   append(all,

@@ -15,7 +15,7 @@ struct GlimpseConfig {
   int num_glimpses = 8;                // T, >= 1
   std::string first = "random";        // a name of first_glimpses()
   Ramp std = {0.1, 0.1, 1.0};          // of the Gaussian, in half canvases; > 0
-  std::string moves = "absolute";      // points: a name of move_kinds()
+  std::string moves = "absolute";      // of one place: a name of move_kinds()
   double max_step = 0.2;               // relative: longest step, half canvases; unit of std; > 0
   bool learn_std = false;              // std is then a parameter that begins at std.from
   double spread = 0.0;                 // in std: how far its deterministic pass looks about; >= 0

@@ -119,9 +119,12 @@ void settle(Config& config) {
     config.scene.num_distractors = scene.num_distractors;
   settle(config.agent.glimpse);
   GlimpseConfig& glimpse = config.agent.glimpse;
-  if (find_glimpse_kind(glimpse.kind).has_candidates && glimpse.grid.tiles[0] == 0 &&
-      !given.contains("attention.glimpse.grid") && !given.contains("attention.glimpse.stride"))
-    spread_over(glimpse.grid, config.scene.canvas[0], config.scene.canvas[1]);
+  if (find_glimpse_kind(glimpse.kind).has_candidates && !given.contains("attention.glimpse.grid")) {
+    if (glimpse.moves == "relative")
+      glimpse.grid.cells = kMoveCells;
+    else if (glimpse.grid.tiles[0] == 0 && !given.contains("attention.glimpse.stride"))
+      spread_over(glimpse.grid, config.scene.canvas[0], config.scene.canvas[1]);
+  }
   OptimizerConfig& optimizer = config.agent.training.optimizer;
   if (!given.contains("training.final_learning_rate") &&
       optimizer.final_learning_rate > optimizer.learning_rate)

@@ -1,4 +1,5 @@
 #include "attention/grid.h"
+#include "attention/moves.h"
 #include "experiments/export/operations.h"
 #include "experiments/export/parts.h"
 
@@ -6,16 +7,21 @@ namespace saccade {
 namespace {
 
 // A distribution over the G candidates of a grid: takes the most probable one, or the mean of all.
+// If moves are relative, they are steps from the last location.
 class ExportedGrid final : public ExportedLook {
  public:
   ExportedGrid(const Task& task, std::span<const float> weights)
       : task_(task),
         glimpse_(task.model.config().glimpse),
         places_(task.model.looking->places()),
+        moves_(task.model.looking->moves()),
+        first_places_(zeros<2>(places_.rows, 2)),
         soft_(task.model.look().expects),
         by_content_(glimpse_.addressing == "content"),
         embeds_(by_content_ || (soft_ && glimpse_.expect == "features")),
-        temperature_(task.model.looking->exploration_at(1.0, weights).temperature) {}
+        temperature_(task.model.looking->exploration_at(1.0, weights).temperature) {
+    move_forward(matrix(first_places_), places_, {}, moves_);
+  }
 
   ExportedObservation inputs(Graph& graph) const override {
     ExportedObservation spec;
@@ -24,7 +30,7 @@ class ExportedGrid final : public ExportedLook {
       spec.weights = graph.input("weights", {"batch", count},
                                  "of the candidates at this look, which sum to 1");
       if (glimpse_.expect == "pixels")
-        spec.location = onnx_product(graph, spec.weights, places(graph));
+        spec.location = onnx_product(graph, spec.weights, places(graph, places_));
     } else {
       spec.glimpse = graph.input("glimpse", {"batch", size},
                                  "what the retina shows, (scale, channel, row, col), in [0, 1]");
@@ -48,12 +54,10 @@ class ExportedGrid final : public ExportedLook {
 
   ExportedChoice next(Graph& graph, const Value& state, const ExportedObservation& spec,
                       const Value&) const override {
-    const Value logits = by_content_
-                             ? export_score(graph, glimpse_.score, "locator.score", state,
-                                            spec.embeddings, task_.config.agent.model.feature_size)
-                             : export_locator(graph, state, spec.context, "logits");
-    const Value chances = onnx_softmax(graph, onnx_scale(graph, logits, 1.0F / temperature_));
-    return choose(graph, chances);
+    ExportedChoice choice = choose(graph, distribution(graph, state, spec), places_);
+    if (moves_.relative)
+      choice.location = export_move(graph, moves_, choice.location, spec.location);
+    return choice;
   }
 
   ExportedObservation begin(Graph& graph, const Value& canvas) const override {
@@ -71,7 +75,7 @@ class ExportedGrid final : public ExportedLook {
     if (glimpse_.first == "learned") {
       const Value state =
           onnx_zeros_like_batch(graph, like, {task_.config.agent.model.hidden_size});
-      return next(graph, state, spec, "");
+      return choose(graph, distribution(graph, state, spec), matrix(first_places_));
     }
     const bool random = glimpse_.first == "random";
     if (draws_first())
@@ -91,13 +95,23 @@ class ExportedGrid final : public ExportedLook {
     if (soft_)
       seen.weights = choice.weights;
     else
-      seen.glimpse = export_retina(graph, task_, canvas, choice.location, /*smooth=*/false);
+      seen.glimpse =
+          export_retina(graph, task_, canvas, choice.location, task_.model.look().smooth);
     return seen;
   }
 
  private:
-  Value places(Graph& graph) const {
-    return graph.floats({places_.rows, 2}, {places_.data, places_.data + 2 * places_.rows});
+  // The candidates' probabilities (B, G) after a state.
+  Value distribution(Graph& graph, const Value& state, const ExportedObservation& spec) const {
+    const Value logits = by_content_
+                             ? export_score(graph, glimpse_.score, "locator.score", state,
+                                            spec.embeddings, task_.config.agent.model.feature_size)
+                             : export_locator(graph, state, spec.context, "logits");
+    return onnx_softmax(graph, onnx_scale(graph, logits, 1.0F / temperature_));
+  }
+
+  static Value places(Graph& graph, ConstMatrix places) {
+    return graph.floats({places.rows, 2}, {places.data, places.data + 2 * places.rows});
   }
 
   // sum_k w_k x_k of (B, G, width): (B, width)
@@ -106,22 +120,26 @@ class ExportedGrid final : public ExportedLook {
     return onnx_squeeze(graph, onnx_product(graph, row, candidates), 1);
   }
 
-  ExportedChoice choose(Graph& graph, const Value& chances) const {
+  // The choice among candidates at places (G, 2).
+  ExportedChoice choose(Graph& graph, const Value& chances, ConstMatrix candidates) const {
     if (soft_) return with_location(graph, {.weights = chances, .chances = chances});
     const Value best =
         graph.node("ArgMax", {chances}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
-    return {.location = graph.node("Gather", {places(graph), best}, {{"axis", std::int64_t{0}}}),
+    return {.location = graph.node("Gather", {places(graph, candidates), best},
+                                   {{"axis", std::int64_t{0}}}),
             .chances = chances};
   }
 
   ExportedChoice with_location(Graph& graph, ExportedChoice choice) const {
-    choice.location = onnx_product(graph, choice.weights, places(graph));
+    choice.location = onnx_product(graph, choice.weights, places(graph, places_));
     return choice;
   }
 
   const Task& task_;
   const GlimpseConfig& glimpse_;
-  ConstMatrix places_;  // (G, 2)
+  ConstMatrix places_;  // (G, 2), or actions if moves are relative
+  Moves moves_;
+  Tensor<2> first_places_;  // (G, 2): those of the first look
   bool soft_, by_content_, embeds_;
   float temperature_;
 };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agent/model/model.h"
+#include "attention/moves.h"
 #include "env/retina.h"
 #include "experiments/export/graph.h"
 #include "experiments/task/task.h"
@@ -114,6 +115,8 @@ Value export_context_input(Graph& graph, const Task& task);
 
 /// Shrinks canvas (B, channels, rows, cols) to (B, channels, to_rows, to_cols) by area averages.
 Value export_shrunk(Graph& graph, const Value& canvas, CanvasSize size, int to_rows, int to_cols);
+/// Returns the location (B, 2) that an action (B, 2) of relative moves leads to from `from` (B, 2).
+Value export_move(Graph& graph, const Moves& moves, const Value& action, const Value& from);
 /// Returns the retina's output for canvas (B, channels, rows, cols) at location (B, L): (B, D).
 /// `smooth`: interpolates between pixels.
 Value export_retina(Graph& graph, const Task& task, const Value& canvas, const Value& location,

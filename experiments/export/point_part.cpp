@@ -164,24 +164,16 @@ class ExportedPoints final : public ExportedLook {
   // As move_forward, after the first look: where an action leads to from a location.
   Value moved(Graph& graph, const Value& action, const Value& from) const {
     if (!moves_.relative) return clipped(graph, action);
-    return with_zoom(graph, stepped(graph, place_of(graph, action), place_of(graph, from)), action);
-  }
-  Value stepped(Graph& graph, const Value& action, const Value& from) const {
-    const Value length = graph.node(
-        "Sqrt", {onnx_sum(graph, onnx_multiply(graph, action, action), 1, /*keeps_side=*/true)});
-    const Value longest = graph.node("Max", {length, graph.floats({}, {1.0F})});
-    const Value step = onnx_scale(graph, graph.node("Div", {action, longest}), moves_.max_step);
-    const Value least = graph.floats({1, 2}, {-moves_.reach[0], -moves_.reach[1]});
-    return graph.node("Max",
-                      {graph.node("Min", {onnx_add(graph, from, step), reach(graph)}), least});
+    return with_zoom(
+        graph, export_move(graph, moves_, place_of(graph, action), place_of(graph, from)), action);
   }
   // As lead_to and move_forward.
   Value toward(Graph& graph, const Value& place, const Value& from) const {
     if (!moves_.relative) return place;
     const Value start = place_of(graph, from);
     const Value way = graph.node("Sub", {place_of(graph, place), start});
-    return with_zoom(graph, stepped(graph, onnx_scale(graph, way, 1.0F / moves_.max_step), start),
-                     place);
+    const Value action = onnx_scale(graph, way, 1.0F / moves_.max_step);
+    return with_zoom(graph, export_move(graph, moves_, action, start), place);
   }
 
   static Value clipped(Graph& graph, const Value& place) {

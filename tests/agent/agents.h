@@ -16,8 +16,8 @@ struct NamedAgent {
 
 /// The agent of `base` with every way of looking: every kind of glimpse attention with every
 /// addressing, score, expectation and estimator that fits, with and without a context where one
-/// fits, every point with relative moves, every kind of model, and every kind of stop. The losses
-/// of soft_grid are on.
+/// fits, every kind that can with relative moves, every kind of model, and every kind of stop. The
+/// losses of soft_grid are on.
 inline std::vector<NamedAgent> every_agent(AgentConfig base) {
   base.glimpse.temperature = {0.7, 0.7, 1.0};
   base.glimpse.entropy = 0.05;
@@ -78,10 +78,11 @@ inline std::vector<NamedAgent> every_agent(AgentConfig base) {
   for (std::size_t i = 0, count = all.size(); i < count; ++i) {
     auto [name, config] = all[i];
     if (config.model.kind != "recurrent" || config.model.context != "none" ||
-        !find_glimpse_kind(config.glimpse.kind).has_moves)
+        !find_glimpse_kind(config.glimpse.kind).has_moves || sees_all_candidates(config.glimpse))
       continue;
     config.glimpse.moves = "relative";
     config.glimpse.max_step = 0.5;
+    config.glimpse.grid.cells = {3, 3};
     all.push_back({name + ", relative", config});
   }
   const auto add_filtered = [&](const std::string& kind, const std::string& expect) {

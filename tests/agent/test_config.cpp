@@ -4,6 +4,9 @@
 // Agent settings that must be consistent with each other.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <array>
 
 #include "agent/looking/looking.h"
 #include "attention/score.h"
@@ -39,18 +42,38 @@ TEST_CASE("the settings of every part of an agent are checked") {
         }).starts_with("training.final_learning_rate: 1 is above"));
 }
 
-TEST_CASE("relative moves are of points") {
+TEST_CASE("relative moves are of kinds that look at one place") {
   for (const std::string& kind : glimpse_kinds()) {
     CAPTURE(kind);
-    const bool many = kind == "hard_categorical" || kind == "soft_grid" || kind == "soft_gaussian";
+    const bool many = kind == "soft_grid" || kind == "soft_gaussian";
     CHECK(fault([&](AgentConfig& c) {
             c.glimpse.kind = kind;
             c.glimpse.moves = "relative";
           }) == (many ? "attention.glimpse.moves: relative with attention.glimpse.kind: " + kind +
-                            ", which looks at a grid or a window; allowed: absolute, or a kind "
-                            "that looks at points"
+                            ", which looks at many places at once; allowed: absolute, or a kind "
+                            "that looks at one place"
                       : "nothing thrown"));
   }
+}
+
+TEST_CASE("relative moves choose among an odd number of steps, by the state alone") {
+  const auto with_steps = [](std::array<int, 2> cells, const std::string& addressing) {
+    return fault([&](AgentConfig& c) {
+      c.glimpse.kind = "hard_categorical";
+      c.glimpse.moves = "relative";
+      c.glimpse.grid.cells = cells;
+      c.glimpse.addressing = addressing;
+    });
+  };
+  CHECK(with_steps({3, 1}, "location") == "nothing thrown");
+  CHECK(with_steps({3, 3}, "content") ==
+        "attention.glimpse.moves: relative with attention.glimpse.addressing: content, which sees "
+        "all candidates before the first look; allowed: absolute, or addressing: location");
+  for (const std::array<int, 2> cells : {std::array{2, 3}, {3, 4}})
+    CHECK(with_steps(cells, "none") ==
+          fmt::format("attention.glimpse.grid: [{}, {}] has no middle, which stays in place with "
+                      "attention.glimpse.moves: relative; allowed: odd numbers",
+                      cells[0], cells[1]));
 }
 
 TEST_CASE("a glimpse score that compares the state with features needs matching settings") {

@@ -8,10 +8,13 @@
 #include <bit>
 #include <functional>
 #include <map>
+#include <numeric>
+#include <set>
 #include <tuple>
 
 #include "agent/looking/glimpse_input.h"
 #include "agent/model/rollout.h"
+#include "attention/grid.h"
 #include "base/error.h"
 #include "base/name_table.h"
 #include "tests/agent/agents.h"
@@ -160,6 +163,73 @@ TEST_CASE("relative moves: a control of another agent makes its own moves") {
   player.run({.seed = 4, .policy = find_policy("random")});
   control.run({.seed = 4});
   CHECK(std::ranges::equal(player.rollout.look->locations, control.rollout.look->locations));
+}
+
+AgentConfig with_steps(const std::string& first) {
+  AgentConfig config = with_relative_moves("hard_categorical");
+  config.glimpse.grid.cells = {3, 5};
+  config.glimpse.first = first;
+  return config;
+}
+
+int choice_of(const Look& look, int t, int b) {
+  const float* weights = &look.actions(t, b, 0);
+  return static_cast<int>(std::find(weights, weights + look.actions.shape()[2], 1.0F) - weights);
+}
+
+TEST_CASE("relative moves: the candidates of a grid are steps, read between pixels") {
+  const Tensor<2> steps = grid_moves({.cells = {3, 5}});
+  for (const std::string first : {"random", "center", "learned"}) {
+    CAPTURE(first);
+    LookPlayer player(with_steps(first));
+    player.run({.seed = 4});
+    Look& look = *player.rollout.look;
+    const int size = player.rollout.environment->glimpse_size();
+    Tensor<2> action = zeros<2>(kLookEpisodes, 2), place = action;
+    Tensor<2> glimpse = zeros<2>(kLookEpisodes, size), slopes = zeros<2>(kLookEpisodes, 2 * size);
+    player.rollout.environment->reset(3);
+    std::set<int> chosen;
+    for (int t = 0; t < player.rollout.core.steps; ++t) {
+      CAPTURE(t);
+      for (int b = 0; b < kLookEpisodes; ++b) {
+        const int k = choice_of(look, t, b);
+        chosen.insert(k);
+        for (int axis = 0; axis < 2; ++axis) action(b, axis) = steps(k, axis);
+        const float* p = &look.decisions(t, b, 0);
+        CHECK(std::accumulate(p, p + 15, 0.0F) == doctest::Approx(1.0));
+        CHECK(look.log_probability(t, b) ==
+              (t > 0 || first == "learned" ? doctest::Approx(std::log(p[k])) : 0.0F));
+        if (t == 0 && first == "random") CHECK(p[k] == doctest::Approx(1.0 / 15));
+        if (t == 0 && first == "center") CHECK(p[7] == 1.0F);
+      }
+      move_forward(matrix(place), matrix(action),
+                   t > 0 ? ConstMatrix(step(look.locations, t - 1)) : ConstMatrix{}, kTinyMoves);
+      CHECK(values_of(matrix(place)) == values_of(step(look.locations, t)));
+      player.rollout.environment->look_smoothly(matrix(place), matrix(glimpse), matrix(slopes));
+      CHECK(values_of(matrix(glimpse)) == values_of(step(look.glimpses, t)));
+      const Gaze gaze = look.gaze(t, 1);
+      CHECK(gaze.places.rows == 1);
+      CHECK(gaze.places(0, 1) == place(1, 1));
+      CHECK(gaze.weights[0] == 1.0F);
+    }
+    CHECK(chosen.size() > 4);
+  }
+}
+
+TEST_CASE("relative moves: a grid follows a control by the nearest of its steps") {
+  LookPlayer player(with_steps("random"));
+  AgentConfig config = with_relative_moves("oracle");
+  LookPlayer oracle(config);
+  player.run({.seed = 4, .policy = find_policy("oracle")});
+  oracle.run({.seed = 4});
+  const Look &look = *player.rollout.look, &goal = *oracle.rollout.look;
+  const int last = player.rollout.core.steps - 1;
+  for (int b = 0; b < kLookEpisodes; ++b)
+    for (int axis = 0; axis < 2; ++axis)  // half steps along x, whole ones along y
+      CHECK(std::abs(look.locations(last, b, axis) - goal.locations(last, b, axis)) <=
+            0.3 * (axis == 0 ? 0.25 : 0.5) + 1e-5);
+  player.run({.seed = 4, .policy = find_policy("center")});
+  for (const float place : player.rollout.look->locations) CHECK(place == 0.0F);
 }
 
 TEST_CASE("points look at given places, wherever these are, and then go on from there") {

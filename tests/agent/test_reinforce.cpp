@@ -119,27 +119,28 @@ TEST_CASE("rewards by hand") {
 // choices of its policy.
 std::vector<float> expected_gradient(AgentConfig config, const std::string& advantage,
                                      const std::string& reward, double trace) {
-  constexpr int kPlaces = 6, kPairs = kPlaces * kPlaces;
+  const int places = config.glimpse.grid.cells[0] * config.glimpse.grid.cells[1];
+  const int pairs = places * places;
   config.reinforce.advantage = advantage;
   config.reinforce.reward = reward;
   config.reinforce.trace = trace;
-  config.reinforce.rollouts = kPairs;
+  config.reinforce.rollouts = pairs;
   const Model model(config, kTinySpec);
   Tensor<1> parameters = zeros<1>(model.layout().size());
   randomize(flat(parameters), model.layout(), 0.7F, 9);
-  Tensor<3> actions = zeros<3>(2, kPairs, kPlaces);
-  for (int b = 0; b < kPairs; ++b) {
-    actions(0, b, b / kPlaces) = 1.0F;
-    actions(1, b, b % kPlaces) = 1.0F;
+  Tensor<3> actions = zeros<3>(2, pairs, places);
+  for (int b = 0; b < pairs; ++b) {
+    actions(0, b, b / places) = 1.0F;
+    actions(1, b, b % places) = 1.0F;
   }
-  Rollout rollout(model, tiny_environment(kPairs, kPairs));
+  Rollout rollout(model, tiny_environment(pairs, pairs));
   rollout.run(flat(parameters), {.replay = &actions});
-  Tensor<2> step_rewards = zeros<2>(2, kPairs), returns = step_rewards, baselines = step_rewards,
+  Tensor<2> step_rewards = zeros<2>(2, pairs), returns = step_rewards, baselines = step_rewards,
             advantages = step_rewards;
   const Trace decay = trace_of(config.reinforce, false);
   rollout.answer->step_rewards(matrix(step_rewards));
   discounted_returns(matrix(returns), matrix(step_rewards), decay.of_returns);
-  CriticMemory critic = model.baseline->make_memory(2, kPairs);
+  CriticMemory critic = model.baseline->make_memory(2, pairs);
   rollout.estimate_baselines(baselines, critic, flat(parameters));
   const std::vector<double> average_returns = {0.4, 0.3};
   find_advantage(advantage).estimate(matrix(advantages), {.returns = matrix(returns),
@@ -148,9 +149,9 @@ std::vector<float> expected_gradient(AgentConfig config, const std::string& adva
                                                           .average_returns = average_returns,
                                                           .step_rewards = matrix(step_rewards),
                                                           .trace = decay.of_advantage});
-  for (int b = 0; b < kPairs; ++b) {
+  for (int b = 0; b < pairs; ++b) {
     const float chance =
-        rollout.look->decisions(0, b, b / kPlaces) * rollout.look->decisions(1, b, b % kPlaces);
+        rollout.look->decisions(0, b, b / places) * rollout.look->decisions(1, b, b % places);
     for (int t = 0; t < 2; ++t) advantages(t, b) *= chance;
   }
   Tensor<1> gradient = zeros<1>(model.layout().size());
@@ -167,13 +168,18 @@ TEST_CASE("gain with trace 1 has the expected gradient of probability, whatever 
   config.glimpse.kind = "hard_categorical";
   config.glimpse.first = "learned";
   config.glimpse.num_glimpses = 2;
-  const std::vector<float> exact = expected_gradient(config, "none", "probability", 1.0);
-  for (const std::string& advantage : advantage_estimators()) {
-    if (find_advantage(advantage).min_rollouts > 1) continue;  // needs the other rollouts
-    CAPTURE(advantage);
-    CHECK(relative_error(expected_gradient(config, advantage, "probability", 1.0), exact) < 1e-3);
-    CHECK(relative_error(expected_gradient(config, advantage, "gain", 1.0), exact) < 1e-3);
-    CHECK(relative_error(expected_gradient(config, advantage, "gain", 0.5), exact) > 3e-2);
+  for (const std::string moves : {"absolute", "relative"}) {
+    CAPTURE(moves);
+    config.glimpse.moves = moves;
+    if (moves == "relative") config.glimpse.grid.cells = {3, 3};
+    const std::vector<float> exact = expected_gradient(config, "none", "probability", 1.0);
+    for (const std::string& advantage : advantage_estimators()) {
+      if (find_advantage(advantage).min_rollouts > 1) continue;  // needs the other rollouts
+      CAPTURE(advantage);
+      CHECK(relative_error(expected_gradient(config, advantage, "probability", 1.0), exact) < 1e-3);
+      CHECK(relative_error(expected_gradient(config, advantage, "gain", 1.0), exact) < 1e-3);
+      CHECK(relative_error(expected_gradient(config, advantage, "gain", 0.5), exact) > 3e-2);
+    }
   }
 }
 

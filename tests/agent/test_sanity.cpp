@@ -42,6 +42,9 @@ class SignpostEnvironment final : public Environment {
       if (is_near(locations.row(b), x, y)) glimpses(b, kQuadrants + facts_[b].label) = 1.0F;
     }
   }
+  void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix) override {
+    observe(locations, glimpses);
+  }
   static bool is_near(const float* location, float x, float y) {
     return std::abs(location[0] - x) < 0.4F && std::abs(location[1] - y) < 0.4F;
   }
@@ -51,7 +54,8 @@ class SignpostEnvironment final : public Environment {
 };
 
 // The error of the deterministic pass after a fixed number of training episodes.
-double trained_error(const std::string& core, const std::string& kind) {
+double trained_error(const std::string& core, const std::string& kind,
+                     const std::string& moves = "absolute") {
   AgentConfig config;
   config.model = {.core = core,
                   .hidden_size = 32,
@@ -60,12 +64,17 @@ double trained_error(const std::string& core, const std::string& kind) {
                   .feature_size = 32,
                   .locator_hidden = 32};
   config.glimpse = {.kind = kind, .num_glimpses = 2, .first = "center", .std = {0.6, 0.2, 0.8}};
+  config.glimpse.moves = moves;
+  config.glimpse.max_step = 0.8;
+  config.glimpse.grid.cells = {3, 3};
   config.training.episodes = 60'000;
   config.training.batch_size = 64;
   config.training.lane_size = 64;
   config.training.optimizer.learning_rate = 0.001;
   const Model model(config, {.glimpse_size = SignpostEnvironment(1).glimpse_size(),
-                             .num_classes = SignpostEnvironment::kClasses});
+                             .num_classes = SignpostEnvironment::kClasses,
+                             .canvas = {1, 8, 8},
+                             .patch_size = 1});
   Workers workers(1);
   Learner learner(
       model, [](int episodes, int) { return std::make_unique<SignpostEnvironment>(episodes); }, 1,
@@ -87,6 +96,10 @@ TEST_CASE("a learned locator reads the sign and finds the class; a random one do
     CHECK(trained_error(core, "hard_gaussian") < 0.25);  // one missed quadrant gives 0.19
     CHECK(trained_error(core, "random") > 0.45);         // seeing nothing gives 0.75
   }
+}
+
+TEST_CASE("a policy over steps learns to go from the sign to the class") {
+  CHECK(trained_error("gru", "hard_categorical", "relative") < 0.25);
 }
 
 }  // namespace

@@ -121,6 +121,31 @@ TEST_CASE("a grid that fills the canvas reaches its edges but not beyond") {
   }
 }
 
+TEST_CASE("the steps of a grid are evenly spaced, and the middle one stays") {
+  check_places(grid_moves({.cells = {3, 5}, .stride = 500, .tiles = {2, 2}}), {{-1, -1},
+                                                                               {-0.5, -1},
+                                                                               {0, -1},
+                                                                               {0.5, -1},
+                                                                               {1, -1},
+                                                                               {-1, 0},
+                                                                               {-0.5, 0},
+                                                                               {0, 0},
+                                                                               {0.5, 0},
+                                                                               {1, 0},
+                                                                               {-1, 1},
+                                                                               {-0.5, 1},
+                                                                               {0, 1},
+                                                                               {0.5, 1},
+                                                                               {1, 1}});
+  check_places(grid_moves({.cells = {1, 3}}), {{-1, 0}, {0, 0}, {1, 0}});
+  check_places(grid_moves({.cells = {1, 1}}), {{0, 0}});
+  for (const std::array<int, 2> cells : {std::array{2, 3}, {3, 64}})
+    CHECK(message_of<InputError>([&] { grid_moves({.cells = cells}); }) ==
+          fmt::format("attention.glimpse.grid: [{}, {}] has no middle, which stays in place with "
+                      "attention.glimpse.moves: relative; allowed: odd numbers",
+                      cells[0], cells[1]));
+}
+
 TEST_CASE("nearest_place returns the nearest candidate, or the first of equals") {
   const Tensor<2> places = grid_places({.cells = {2, 3}, .stride = 10}, 40, 40);
   const ConstMatrix all = matrix(places);

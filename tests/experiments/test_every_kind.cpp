@@ -45,6 +45,9 @@ std::vector<Kind> every_kind() {
   for (const std::string& kind : input_kinds()) add("attention.input.kind", kind);
   for (const std::string& kind : location_estimators()) add("reinforce.estimator", kind);
   for (const std::string& kind : move_kinds()) add("attention.glimpse.moves", kind);
+  kinds.push_back({"steps",
+                   {"attention.glimpse.kind=hard_categorical", "attention.glimpse.moves=relative",
+                    "attention.glimpse.grid=[3, 1]"}});
   for (const std::string& kind : contexts()) {
     add("model.context", kind);
     kinds.back().overrides.push_back("model.context_size=13");

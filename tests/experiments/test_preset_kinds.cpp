@@ -47,9 +47,12 @@ bool can_stop(const Study& study) {
 // Trains two updates of a few episodes, on digits that need no files. Returns the configurations.
 std::vector<Config> check_trains(const std::string& preset, const Overrides& given,
                                  SharedDatasets& digits) {
-  Overrides overrides = with(given, {"data.source=synthetic", "training.batch_size=4",
-                                     "training.lane_size=4", "training.episodes=8"});
-  const bool is_study = !read_study(preset, {}).single;
+  Overrides overrides =
+      with(given, {"training.batch_size=4", "training.lane_size=4", "training.episodes=8"});
+  const Study study = read_study(preset, {});
+  const bool is_study = !study.single;
+  if (find_task_kind(study.runs[0].config.scene.kind).has_digits)
+    overrides.push_back("data.source=synthetic");
   if (is_study) overrides.push_back("seeds=1");
   std::vector<Config> configs;
   for (const auto& [folder, config] : read_study(preset, overrides).runs) {
@@ -110,6 +113,23 @@ TEST_CASE("the search trains with every kind of glimpses that sees what follows 
     ++kinds;
   }
   CHECK(kinds == 7);
+}
+
+TEST_CASE("circle_square trains with every kind of glimpses that can move step by step") {
+  SharedDatasets digits;
+  int kinds = 0;
+  for (const std::string& kind : glimpse_kinds()) {
+    CAPTURE(kind);
+    const GlimpseKind& found = find_glimpse_kind(kind);
+    if (found.takes_glimpses && !found.has_moves) {
+      CHECK_THROWS_AS(read_config("circle_square", switched_to(kind)), InputError);
+      continue;
+    }
+    for (const Config& config : check_trains("circle_square", switched_to(kind), digits))
+      if (kind == "hard_categorical") CHECK(config.agent.glimpse.grid.cells == kMoveCells);
+    ++kinds;
+  }
+  CHECK(kinds == 8);
 }
 
 TEST_CASE("settings unused by the other kind are reported in one line, which --strict refuses") {

@@ -31,6 +31,11 @@ SMALL = {
 }
 GRID = {"attention.glimpse.grid": [3, 3], "attention.glimpse.stride": 7}
 HARD_GRID = {"attention.glimpse.kind": "hard_categorical", **GRID}
+STEPS = {
+    "attention.glimpse.kind": "hard_categorical",
+    "attention.glimpse.moves": "relative",
+    "attention.glimpse.max_step": 0.3,
+}
 SOFT_GRID = {"attention.glimpse.kind": "soft_grid", **GRID}
 ATTEND = {"attention.hidden.kind": "attend"}
 CONV = {"model.glimpse_network": "conv", "model.glimpse_filters": 3, "model.glimpse_kernel": 3}
@@ -98,6 +103,9 @@ AGENTS = {
     "candidates, first learned": {**HARD_GRID, "attention.glimpse.first": "learned"},
     "candidates by content": {**HARD_GRID, "attention.glimpse.addressing": "content"},
     "candidates with a context": {**HARD_GRID, **CONTEXT},
+    "candidates, relative": STEPS,
+    "candidates, relative, from the center": {**STEPS, "attention.glimpse.first": "center"},
+    "candidates, relative, first learned": {**STEPS, "attention.glimpse.first": "learned"},
     "grid": SOFT_GRID,
     "grid, first random": {**SOFT_GRID, "attention.glimpse.first": "random"},
     "grid by location": {**SOFT_GRID, "attention.glimpse.addressing": "location"},

@@ -4,11 +4,11 @@ points between pixels, the canvas as it is, and networks that see all of it."""
 import math
 
 import torch
-from torch.nn.functional import grid_sample, relu, softmax
+from torch.nn.functional import grid_sample, one_hot, relu, softmax
 
 from cores import linear, linear_shapes
 from fixture import normal, pixels, real, uniform
-from looks import Looking, Point, shrunk, size_of_glimpse
+from looks import Grid, Looking, Point, shrunk, size_of_glimpse
 
 
 class CanvasLooking(Looking):
@@ -162,6 +162,36 @@ class SmoothPoint(CanvasLooking, Point):
             return super().losses(p, h, advantages)
         looks = h.shape[1] * (self.steps - (0 if self.first_learned else 1))
         return -self.s["reinforce.entropy"] * looks * self.entropy_of_a_look(), 0.0
+
+
+class Steps(Grid):
+    """A distribution over steps from the last location, one of which is sampled; the eye is that
+    of a point between pixels."""
+
+    def __init__(self, s):
+        super().__init__(s)
+        self.point = SmoothPoint(s)
+        self.locations = self.point.locations
+
+    def make_places(self):
+        """(G, 2): the actions."""
+        sides = [torch.linspace(-1, 1, n) for n in self.s["attention.glimpse.grid"]]
+        y, x = torch.meshgrid(*sides, indexing="ij")
+        return real(torch.stack([x.flatten(), y.flatten()], 1))
+
+    def world(self, batch):
+        count = len(self.places)
+        self.choice = torch.randint(count, (self.steps, batch))
+        return self.point.world(batch) | {"action": real(one_hot(self.choice, count))}
+
+    def begin(self, p):
+        self.keys = torch.zeros(0)
+
+    def look(self, p, t, h):
+        location = self.point.moved(t, self.weights(p, t, h) @ self.places)
+        self.locations.append(location)
+        images = self.point.canvas[0].view(-1, *self.size_of_canvas())
+        return self.feature(p, self.point.see(images, location), location)
 
 
 class Whole(CanvasLooking):

@@ -7,7 +7,7 @@ import torch
 from torch.nn.functional import one_hot, relu
 
 from answers import make_answering
-from canvas_looks import Canvas, CanvasLooking, SmoothPoint, Whole, Window
+from canvas_looks import Canvas, CanvasLooking, SmoothPoint, Steps, Whole, Window
 from cores import linear, linear_shapes, make_core
 from fixture import (Unclear, begin, gradients, named, parameters, real, uniform,
                      write_safetensors)
@@ -71,7 +71,10 @@ FAMILIES = {
 def make_looking(s):
     if s["model.kind"] != "recurrent":
         return Canvas(s)
-    if s["reinforce.estimator"] != "score" or s["attention.glimpse.moves"] == "relative":
+    relative = s["attention.glimpse.moves"] == "relative"
+    if relative and s["attention.glimpse.kind"] == "hard_categorical":
+        return Steps(s)
+    if relative or s["reinforce.estimator"] != "score":
         return SmoothPoint(s)
     return FAMILIES.get(s["attention.glimpse.kind"], Point)(s)
 

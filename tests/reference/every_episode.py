@@ -137,6 +137,10 @@ def canvas_episodes():
         "relative_soft_point_detached": SMOOTH | RELATIVE | {
             "attention.glimpse.kind": "soft_point", "attention.glimpse.first": "center",
             "attention.glimpse.detach_state": True},
+        "relative_hard": SMOOTH | RELATIVE | {
+            "attention.glimpse.kind": "hard_categorical", "attention.glimpse.grid": (3, 3),
+            "attention.glimpse.addressing": "location", "attention.glimpse.temperature": 0.7,
+            "attention.glimpse.first": "learned", "reinforce.reward": "probability"},
         "whole_rows": WHOLE | two | {"training.step_loss": 0.3},
         "whole_at_once": WHOLE | two | {"attention.glimpse.order": "at_once"},
         "whole_unshrunk": {"attention.glimpse.kind": "whole"},

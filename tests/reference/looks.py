@@ -288,11 +288,14 @@ class Grid(Looking):
                   else self.place(p, "logits", h))
         return softmax(logits / s["attention.glimpse.temperature"], 1)
 
-    def look(self, p, t, h):
+    def weights(self, p, t, h):
         chances = self.distribution(p, t, h, self.keys)
         self.decisions.append(chances)
         self.entropy += Categorical(probs=chances).entropy().sum() / self.steps
-        w = chances if self.soft else real(one_hot(self.choice[t], len(self.places)))
+        return chances if self.soft else real(one_hot(self.choice[t], len(self.places)))
+
+    def look(self, p, t, h):
+        w = self.weights(p, t, h)
         location = w @ self.places
         self.locations.append(location)
         if self.soft and self.s["attention.glimpse.expect"] == "features":

@@ -91,8 +91,8 @@ std::unique_ptr<GridRead> make_embedding_read(Candidates& candidates, Look& look
 /// g = sum_k w_k g_k. Writes look.glimpses.
 std::unique_ptr<GridRead> make_pixel_read(Candidates& candidates, const GlimpseParts& parts,
                                           Look& look, CoreMemory& core);
-/// One glimpse, at the candidate with weight one. Writes look.glimpses.
-std::unique_ptr<GridRead> make_glimpse_read(const GlimpseParts& parts, Look& look,
+/// One glimpse at look.locations; `smooth`: between pixels. Writes look.glimpses.
+std::unique_ptr<GridRead> make_glimpse_read(const GlimpseParts& parts, Look& look, bool smooth,
                                             Environment& environment, CoreMemory& core);
 
 }  // namespace saccade

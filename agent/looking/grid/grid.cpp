@@ -16,6 +16,7 @@ class GridLooking final : public Looking {
         parts_(make_parts(config, spec, soft_, layout)) {
     traits_ = retina_traits(config, spec);
     traits_.differentiable = soft_;
+    traits_.smooth = parts_.moves.relative;
     traits_.expects = soft_;
     traits_.first_action = soft_ ? traits_.steps : parts_.first_learned();
     traits_.num_candidates = num_candidates();
@@ -31,6 +32,7 @@ class GridLooking final : public Looking {
   }
 
   ConstMatrix places() const override { return matrix(parts_.places); }
+  Moves moves() const override { return parts_.moves; }
 
   // A first glimpse at a fixed place needs no decision.
   Work work() const override {
@@ -55,9 +57,13 @@ class GridLooking final : public Looking {
                               ParameterLayout& layout) {
     const GlimpseConfig& glimpse = config.glimpse;
     const bool by_content = addresses_by_content(glimpse);
-    Tensor<2> places = grid_places(glimpse.grid, spec.canvas.rows, spec.canvas.cols);
+    const Moves moves = moves_of(glimpse, spec);
+    Tensor<2> places = moves.relative
+                           ? grid_moves(glimpse.grid)
+                           : grid_places(glimpse.grid, spec.canvas.rows, spec.canvas.cols);
     const int count = static_cast<int>(places.shape()[0]);
     return {.places = std::move(places),
+            .moves = moves,
             .glimpse = make_glimpse_parts(config.model, retina_shape(spec), layout),
             .addressing = make_addressing(config, count,
                                           soft ? Input::differentiated : Input::constant, layout),
@@ -95,6 +101,7 @@ GlimpseKind grid_looking(Learning learning) {
   return {.learning = learning,
           .has_candidates = true,
           .can_have_context = true,
+          .has_moves = learning == Learning::reinforce,
           .takes_glimpses = true,
           .sees_motion = true,
           .make = make<GridLooking>,

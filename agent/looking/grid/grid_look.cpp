@@ -13,7 +13,9 @@
 namespace saccade {
 namespace {
 
-// A distribution over the G candidates of a grid. Actions are weights: one-hot for a choice.
+// A distribution over the G candidates of a grid. Actions are weights: one-hot for a choice. If
+// moves are relative, the candidates are steps from the last location, which are read between
+// pixels; those of the first look, which has no last location, are spread over the canvas.
 class GridLook : public LookBase {
  public:
   GridLook(const GridParts& parts, Environment& environment, CoreMemory& core)
@@ -24,10 +26,12 @@ class GridLook : public LookBase {
         candidates_(parts.glimpse, matrix(parts.places), parts.sees_all, parts.embeds, environment),
         read_(reads_embeddings(parts) ? make_embedding_read(candidates_, *this, core)
               : parts.expects_pixels  ? make_pixel_read(candidates_, parts.glimpse, *this, core)
-                                      : make_glimpse_read(parts.glimpse, *this, environment, core)),
+                                     : make_glimpse_read(parts.glimpse, *this, parts.moves.relative,
+                                                         environment, core)),
         center_(nearest_place(candidates_.places(), 0.0F, 0.0F)),
         address_memory_(parts.addressing->make_memory(steps(), episodes(), candidates_.size())),
         policy_samples_(zeros<2>(episodes(), 2)),
+        reached_(zeros<2>(candidates_.size(), 2)),
         context_(parts.context, environment),
         dlogits_(zeros<3>(steps(), episodes(), candidates_.size())) {}
 
@@ -56,7 +60,9 @@ class GridLook : public LookBase {
   }
 
   void read(int t, std::span<const float> parameters) override {
-    multiply(step(locations, t), step(actions, t), candidates_.places());
+    const Matrix places = step(locations, t);
+    multiply(places, step(actions, t), candidates_.places());
+    if (parts_.moves.relative) move_forward(places, places, from(t), parts_.moves);
     read_->forward(t, parameters);
   }
 
@@ -78,7 +84,10 @@ class GridLook : public LookBase {
   }
 
   Gaze gaze(int t, int b) override {
+    static constexpr float kOne = 1.0F;
     const auto [half_width, half_height] = parts_.half_sides;
+    if (parts_.moves.relative)
+      return {{&locations(t, b, 0), 1, 2, 2}, {&kOne, 1}, half_width, half_height};
     return {candidates_.places(),
             {&actions(t, b, 0), static_cast<std::size_t>(candidates_.size())},
             half_width,
@@ -144,19 +153,36 @@ class GridLook : public LookBase {
   // Takes the candidates nearest to the locations of another kind's policy.
   void follow(const StepContext& now, Matrix p) {
     const Matrix samples = matrix(policy_samples_);
+    const Moves& moves = parts_.moves;
     now.request.policy(samples, {.t = now.t,
                                  .num_glimpses = steps(),
                                  .mean = samples,
                                  .target = now.targets,
-                                 .streams = now.streams});
+                                 .streams = now.streams,
+                                 .moves = moves.relative ? &moves : nullptr,
+                                 .from = from(now.t)});
+    if (moves.relative) move_forward(samples, samples, from(now.t), moves);
     for (int b = 0; b < p.rows; ++b)
-      choose_one(p.row(b), nearest_place(candidates_.places(), samples(b, 0), samples(b, 1)),
+      choose_one(p.row(b),
+                 nearest_place(places_within_reach(now.t, b), samples(b, 0), samples(b, 1)),
                  p.cols);
+  }
+
+  // The locations (G, 2) to which the candidates of look t of episode b lead. Valid until the next
+  // call.
+  ConstMatrix places_within_reach(int t, int b) {
+    const ConstMatrix candidates = candidates_.places(), last = from(t);
+    if (!parts_.moves.relative) return candidates;
+    const ConstMatrix start =
+        t > 0 ? ConstMatrix{last.row(b), candidates.rows, 2, /*stride=*/0} : ConstMatrix{};
+    move_forward(matrix(reached_), candidates, start, parts_.moves);
+    return matrix(reached_);
   }
 
   const int center_;
   ScoreMemory address_memory_;
   Tensor<2> policy_samples_;  // (B, 2)
+  Tensor<2> reached_;         // (G, 2)
 
  protected:
   ContextPass context_;

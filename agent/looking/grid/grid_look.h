@@ -9,6 +9,7 @@
 #include "agent/looking/glimpse_input.h"
 #include "agent/looking/look.h"
 #include "agent/spec/glimpse_config.h"
+#include "attention/moves.h"
 #include "attention/score.h"
 #include "env/environment.h"
 #include "nn/tensor.h"
@@ -17,7 +18,8 @@ namespace saccade {
 
 /// The parts that place and see the candidates of a grid, and their settings.
 struct GridParts {
-  Tensor<2> places;  // (G, 2)
+  Tensor<2> places;  // (G, 2): locations, or if moves are relative actions
+  Moves moves;
   GlimpseParts glimpse;
   std::unique_ptr<const Score> addressing;
   std::optional<ContextNetwork> context;  // for addressing by location

@@ -3,6 +3,7 @@
 
 #include "agent/looking/grid/candidates.h"
 #include "agent/looking/look_base.h"
+#include "agent/looking/smooth_look.h"
 #include "nn/gemm.h"
 #include "nn/rows.h"
 
@@ -139,11 +140,18 @@ class PixelRead final : public SingleRead {
 
 class GlimpseRead final : public SingleRead {
  public:
-  GlimpseRead(const GlimpseParts& parts, Look& look, Environment& environment, CoreMemory& core)
-      : SingleRead(parts, look, core), environment_(environment) {}
+  GlimpseRead(const GlimpseParts& parts, Look& look, bool smooth, Environment& environment,
+              CoreMemory& core)
+      : SingleRead(parts, look, core), environment_(environment) {
+    if (smooth) slopes_ = zeros<2>(core.episodes(), 2 * parts.shape.size);
+  }
 
   void forward(int t, std::span<const float> parameters) override {
-    environment_.look(step(look_.locations, t), step(look_.glimpses, t));
+    if (smooth())
+      environment_.look_smoothly(step(look_.locations, t), step(look_.glimpses, t),
+                                 matrix(slopes_));
+    else
+      environment_.look(step(look_.locations, t), step(look_.glimpses, t));
     pass_.forward(t, parameters);
   }
 
@@ -159,11 +167,16 @@ class GlimpseRead final : public SingleRead {
 
   void input_backward(Matrix dcanvases, Tensor<3>& dglimpses,
                       std::span<const float> parameters) override {
-    pass_.retina_backward(dcanvases, dglimpses, environment_, parameters);
+    if (!smooth()) return pass_.retina_backward(dcanvases, dglimpses, environment_, parameters);
+    pass_.glimpse_backward(dglimpses, parameters);
+    SmoothLook::canvas_backward(dcanvases, environment_, look_.locations, dglimpses);
   }
 
  private:
+  bool smooth() const { return slopes_.size() > 0; }
+
   Environment& environment_;
+  Tensor<2> slopes_;  // (B, 2 D): of a smooth look, unused; else no data
 };
 
 }  // namespace
@@ -178,9 +191,9 @@ std::unique_ptr<GridRead> make_pixel_read(Candidates& candidates, const GlimpseP
   return std::make_unique<PixelRead>(candidates, parts, look, core);
 }
 
-std::unique_ptr<GridRead> make_glimpse_read(const GlimpseParts& parts, Look& look,
+std::unique_ptr<GridRead> make_glimpse_read(const GlimpseParts& parts, Look& look, bool smooth,
                                             Environment& environment, CoreMemory& core) {
-  return std::make_unique<GlimpseRead>(parts, look, environment, core);
+  return std::make_unique<GlimpseRead>(parts, look, smooth, environment, core);
 }
 
 }  // namespace saccade
