@@ -132,7 +132,13 @@ std::size_t chosen_threshold(const StopCurves& curves, const StopTarget& target)
   std::vector<std::size_t> places(valid.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
   if (target.looks) {
+    const std::size_t fewest = *std::ranges::min_element(places, {}, looks);
     std::erase_if(places, [&](std::size_t k) { return looks(k) > *target.looks; });
+    if (places.empty())
+      throw InputError(fmt::format(
+          "--stop-looks {}: no threshold has so few looks on the validation scenes; allowed: from "
+          "{:.4g} (threshold {})",
+          *target.looks, looks(fewest), curves.thresholds[fewest]));
     return *std::ranges::min_element(places, {}, error);
   }
   const double most = target.error.value_or(valid.back().error.value);

@@ -75,8 +75,8 @@ StopCurves stop_curves(const LookOutcomes& valid);
 void add_test(StopCurves& curves, const LookOutcomes& test);
 
 /// Returns the index of the threshold that is best for the target on the validation scenes; of
-/// equals, the lowest. Uses only those. Throws InputError, naming the option, for an error that no
-/// threshold reaches.
+/// equals, the lowest. Uses only those. Throws InputError, naming the option, for an error or for
+/// mean looks that no threshold reaches.
 std::size_t chosen_threshold(const StopCurves& curves, const StopTarget& target);
 
 /// The cost of an episode of `looks` looks on average, forward only: what an episode of T looks

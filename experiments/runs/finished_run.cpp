@@ -48,32 +48,38 @@ LookMap read_map(const RunDocument& map) {
   return look_map;
 }
 
-std::vector<StopPoint> read_points(const RunDocument& points, Sizes sizes) {
-  const auto over_scenes = [&](const std::string& key, Metric metric) {
-    const std::vector<double> values = points.numbers(key, metric, sizes);
-    const Sizes same{values.size(), values.size()};
-    const std::vector<double> low = points.numbers(key + "_low", metric, same),
-                              high = points.numbers(key + "_high", metric, same);
-    std::vector<OverScenes> all;
-    for (std::size_t i = 0; i < values.size(); ++i) all.push_back({values[i], low[i], high[i]});
-    return all;
+Sizes exactly(std::size_t size) { return {size, size}; }
+
+// `count` points of at most `most` looks on average.
+std::vector<StopPoint> read_points(const RunDocument& points, std::size_t count, std::size_t most) {
+  const Metric error = "test/stopped_error", looks = "test/looks";
+  const auto ends = [&](const std::string& key, Metric metric) {
+    return std::pair(points.numbers(key + "_low", metric, exactly(count)),
+                     points.numbers(key + "_high", metric, exactly(count)));
   };
-  const std::vector<OverScenes> errors = over_scenes("error", "test/stopped_error"),
-                                looks = over_scenes("looks", "test/looks");
+  const std::vector<double> errors = points.numbers("error", error, exactly(count)),
+                            means = points.numbers_up_to(static_cast<double>(most), "looks", looks,
+                                                         exactly(count));
+  const auto [error_low, error_high] = ends("error", error);
+  const auto [looks_low, looks_high] = ends("looks", looks);
   std::vector<StopPoint> all;
-  for (std::size_t i = 0; i < errors.size() && i < looks.size(); ++i)
-    all.push_back({errors[i], looks[i]});
+  for (std::size_t i = 0; i < count; ++i)
+    all.push_back(
+        {{errors[i], error_low[i], error_high[i]}, {means[i], looks_low[i], looks_high[i]}});
   return all;
 }
 
 StopCurves read_stopping(const RunDocument& stopping) {
   StopCurves curves;
   curves.thresholds = stopping.numbers("thresholds", "test/stopped_error", {1, kMostThresholds});
-  const Sizes thresholds{curves.thresholds.size(), curves.thresholds.size()};
-  curves.test = read_points(stopping.part("test"), thresholds);
-  curves.valid = read_points(stopping.part("valid"), thresholds);
-  curves.always = read_points(stopping.part("always"), {1, kMostGlimpses});
-  curves.oracle = read_points(stopping.part("oracle"), {1, 1})[0];
+  const std::size_t thresholds = curves.thresholds.size();
+  const RunDocument always = stopping.part("always");
+  const std::size_t most =  // T
+      always.numbers("looks", "test/looks", {1, kMostGlimpses}).size();
+  curves.test = read_points(stopping.part("test"), thresholds, most);
+  curves.valid = read_points(stopping.part("valid"), thresholds, most);
+  curves.always = read_points(always, most, most);
+  curves.oracle = read_points(stopping.part("oracle"), 1, most)[0];
   return curves;
 }
 

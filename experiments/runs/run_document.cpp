@@ -88,6 +88,14 @@ std::vector<double> RunDocument::numbers(const std::string& key, Metric metric, 
   return numbers;
 }
 
+std::vector<double> RunDocument::numbers_up_to(double most, const std::string& key, Metric metric,
+                                               Sizes sizes) const {
+  const std::vector<double> all = numbers(key, metric, sizes);
+  for (const double one : all)
+    if (one < 1.0 || one > most) fail(key, one, fmt::format("1 to {}", most));
+  return all;
+}
+
 int RunDocument::count(const std::string& key, int most) const {
   const Json& found = value(key);
   const double number = found.is_number_integer() ? found.get<double>() : 0.0;

@@ -47,6 +47,9 @@ class RunDocument {
   int count(const std::string& key, int most) const;
   /// Like numbers(), for a key that is not a metric's name but holds values of one.
   std::vector<double> numbers(const std::string& key, Metric metric, Sizes sizes) const;
+  /// The same, of numbers from 1 to `most`.
+  std::vector<double> numbers_up_to(double most, const std::string& key, Metric metric,
+                                    Sizes sizes) const;
   std::string text(const std::string& key) const;
   std::vector<std::string> texts(const std::string& key, Sizes sizes) const;
   std::map<std::string, std::string> texts_by_name(const std::string& key, Sizes sizes) const;

@@ -93,6 +93,51 @@ TEST_CASE("a test.json with inconsistent sizes or values is reported and left ou
         "is not a JSON object");
 }
 
+TEST_CASE("a test.json with inconsistent stops is reported and left out") {
+  const GoodAndBad tiny;
+  const Json kept = Json::parse(tiny.kept.at("test.json")).at("test/stopping");
+  const std::size_t count = kept.at("thresholds").size();
+  REQUIRE(count > 2);
+  const auto reason = [&](const std::string& key, const Json& value) {
+    const std::string said = tiny.reason("test.json", "/test~1stopping" + key, value);
+    const std::string begin = "'test/stopping': ";
+    CHECK(said.starts_with(begin));
+    return said.substr(std::min(begin.size(), said.size()));
+  };
+  const auto sized = [&](const std::string& key, std::size_t size) {
+    return fmt::format("'{}' has {} values; allowed: {}", key, size, count);
+  };
+  CHECK(reason("", 3) == "3; allowed: an object");
+  CHECK(reason("/thresholds", Json::array()) == "'thresholds' has 0 values; allowed: 1 to 1000");
+  CHECK(reason("/thresholds/1", 1.5) == "'thresholds': 1.5; allowed: 0 to 1");
+  CHECK(reason("/thresholds/1", "x") == "'thresholds': \"x\"; allowed: numbers");
+  CHECK(reason("/test", Json::array()) == "'test': a list; allowed: an object");
+  CHECK(reason("/test", Json::object()) == "'test': 'error' is missing");
+  CHECK(reason("/test/error", std::vector(count + 1, 0.5)) ==
+        "'test': " + sized("error", count + 1));
+  CHECK(reason("/valid/looks", {1.0, 2.0}) == "'valid': " + sized("looks", 2));
+  CHECK(reason("/valid/error_high", {1.0, 1.0}) == "'valid': " + sized("error_high", 2));
+  CHECK(reason("/valid/error/2", 1e300) == "'valid': 'error': 1e+300; allowed: 0 to 1");
+  // Looks that no episode can have, of 3.
+  for (const std::string part : {"test", "valid", "always", "oracle"}) {
+    CHECK(reason("/" + part + "/looks/0", 0.5) == "'" + part + "': 'looks': 0.5; allowed: 1 to 3");
+    CHECK(reason("/" + part + "/looks/0", 40) == "'" + part + "': 'looks': 40.0; allowed: 1 to 3");
+  }
+  CHECK(reason("/always/error", {0.5, 0.5}) == "'always': 'error' has 2 values; allowed: 3");
+  CHECK(reason("/always/looks", {1.0, 2.0}) == "'test': 'looks': 3.0; allowed: 1 to 2");
+  CHECK(reason("/oracle/error", Json::array()) == "'oracle': 'error' has 0 values; allowed: 1");
+}
+
+TEST_CASE("stops of a run that no target fits are refused, naming the option") {
+  const GoodAndBad tiny;
+  Json document = Json::parse(tiny.kept.at("test.json"));
+  for (Json& looks : document["test/stopping"]["valid"]["looks"]) looks = 2.5;
+  put_bytes(tiny.bad / "test.json", document.dump());
+  CHECK(message_of<InputError>([&] { gather(std::vector{tiny.bad}, {}, nullptr, {.looks = 2}); }) ==
+        "--stop-looks 2: no threshold has so few looks on the validation scenes; allowed: from 2.5 "
+        "(threshold 0)");
+}
+
 TEST_CASE("invalid UTF-8 in a run is replaced in JSON") {
   const GoodAndBad tiny;
   put_bytes(tiny.bad / "command.txt", "saccade run caf\xe9.yaml\n");
