@@ -202,18 +202,20 @@ void bind_runs(nb::module_& m) {
   m.def(
       "compare",
       [](std::vector<fs::path> folders, std::vector<std::string> tuned_by,
-         const std::optional<fs::path>& out, bool force, const std::string& command) {
+         const std::optional<fs::path>& out, bool force, const std::string& command,
+         std::optional<double> stop_error, std::optional<double> stop_looks) {
         require_some(folders);
         const CompareRequest request{.folders = std::move(folders),
                                      .out = out.value_or(fs::path()),
                                      .tuned_by = std::move(tuned_by),
+                                     .stop_target = {.error = stop_error, .looks = stop_looks},
                                      .force = force,
                                      .command = command};
         const ComparedRuns compared = computed([&] { return compare(request); });
         return std::pair(to_python(to_json(compared.comparison)), compared.report);
       },
-      "folders"_a, "tuned_by"_a, "out"_a.none(), "force"_a, "command"_a,
-      "`saccade compare --json`, and its report.");
+      "folders"_a, "tuned_by"_a, "out"_a.none(), "force"_a, "command"_a, "stop_error"_a.none(),
+      "stop_looks"_a.none(), "`saccade compare --json`, and its report.");
   m.def(
       "comparison",
       [](const std::vector<fs::path>& folders, const std::vector<std::string>& tuned_by) {

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _saccade
+from ._arguments import as_number
 from ._extras import extra
 from ._html import table
 from ._settings import as_called
@@ -66,6 +67,8 @@ def compare(
     tuned_by: str | Sequence[str] | None = None,
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
+    stop_error: float | None = None,
+    stop_looks: float | None = None,
 ) -> Comparison:
     """Compares runs and writes tables, charts, a recording and a report, as `saccade compare` does.
 
@@ -75,11 +78,23 @@ def compare(
     out: the folder to write; by default comparison/ in the given folder, or in the current folder
         if several are given.
     force: overwrite an older comparison; without it, an existing one is an InputError.
+    stop_error: each agent that answers one class after several looks is also shown as it stops when
+        it is surer than a threshold, which is chosen on the validation scenes: that of the fewest
+        looks with at most this error, a share; by default the error of all looks,
+    stop_looks: or that of the least error with at most so many mean looks.
     """
     paths = [Path(folder) for folder in folders]
-    command = as_called("compare", *paths, tuned_by=tuned_by, out=out)
+    error, looks = (
+        None if value is None else as_number(name, value)
+        for name, value in (("stop_error", stop_error), ("stop_looks", stop_looks))
+    )
+    command = as_called(
+        "compare", *paths, tuned_by=tuned_by, out=out, stop_error=error, stop_looks=looks
+    )
     there = None if out is None else Path(out)
-    document, report = _saccade.compare(paths, _keys(tuned_by), there, force, command)
+    document, report = _saccade.compare(
+        paths, _keys(tuned_by), there, force, command, error, looks
+    )
     return Comparison(document, report)
 
 

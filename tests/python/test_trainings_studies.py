@@ -223,6 +223,37 @@ def test_comparisons_and_studies_are_frames(tmp_path, study):
     assert runs["attention.glimpse.kind"].tolist() == ["hard_gaussian"] * 2 + ["center"] * 2
 
 
+def test_a_comparison_stops_its_agents_for_a_target(tmp_path, study):
+    every = saccade.compare(study, out=tmp_path / "c").to_dict()["variants"]
+    first = saccade.compare(study, out=tmp_path / "first", stop_looks=1)
+    assert first.to_dict()["commands"][-1].endswith(", stop_looks=1.0)")
+    for variant, default in zip(first.to_dict()["variants"], every, strict=True):
+        assert variant["test/looks"] == 1.0 <= default["test/looks"]
+        assert variant["test/error"] == default["test/error"]
+    anything = saccade.compare(study, out=tmp_path / "any", stop_error=1.0).to_dict()["variants"]
+    assert [v["test/stopped_error"] for v in anything] == [
+        v["test/stopped_error"] for v in first.to_dict()["variants"]
+    ]
+    report = (tmp_path / "first" / "compare.md").read_text()
+    assert report != (tmp_path / "c" / "compare.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ({"stop_error": 1.5}, "^stop_error: 1.5; allowed: "),
+        ({"stop_error": "little"}, "^stop_error: 'little'; allowed: a number"),
+        ({"stop_looks": 0.5}, "^stop_looks: 0.5; allowed: "),
+        ({"stop_looks": float("nan")}, "^stop_looks: nan; allowed: a finite number"),
+        ({"stop_error": 0.1, "stop_looks": 2}, "stop_looks"),
+    ],
+)
+def test_a_target_that_no_agent_can_have_is_refused(tmp_path, study, target, words):
+    with pytest.raises(saccade.InputError, match=words):
+        saccade.compare(study, out=tmp_path / "c", **target)
+    assert not (tmp_path / "c").exists()
+
+
 def test_a_tuned_comparison_reads_only_the_chosen_tests(tmp_path, study):
     tuned = saccade.compare(study, tuned_by=["attention.glimpse.kind"], out=tmp_path / "c")
     (variant,) = tuned.to_dict()["variants"]
