@@ -19,7 +19,7 @@ SMALL = {
 
 def settings_of(family):
     """Settings that need no download."""
-    return {} if family == "Catch" else {"data": "synthetic"}
+    return {} if family in ("Catch", "CircleSquare") else {"data": "synthetic"}
 
 
 def make(family="Centered28", **arguments):

@@ -114,6 +114,56 @@ def test_catch_rewards_each_ball():
     assert 1.2 < total.mean() <= 2.0  # balls; a paddle that does not follow catches one in six
 
 
+def test_a_search_shows_its_cue_first():
+    whole = {"patch_size": 100, "scales": 1, "first": "center", "num_glimpses": 2}
+    envs = make_vec("Search", 30, **whole, autoreset_mode="Disabled")
+    seen, facts = envs.reset(seed=4)
+
+    def ink(seen, boxes):
+        """How much ink there is in each box (N, K), and how much there is in all (N)."""
+        canvas = seen["glimpse"][:, 0, 0]
+        inside = [
+            [image[y : y + height, x : x + width].sum() for x, y, width, height in places]
+            for image, places in zip(canvas, boxes)
+        ]
+        return np.array(inside), canvas.sum(axis=(1, 2))
+
+    assert (facts["box"][:, 0] == [36, 36, 28, 28]).all() and not facts["box"][:, 1:].any()
+    inside, everywhere = ink(seen, facts["box"])
+    assert (inside[:, 0] > 0).all()
+    np.testing.assert_allclose(inside.sum(axis=1), everywhere, rtol=1e-5)
+
+    action = {"location": np.zeros((30, 2), np.float32), "answer": 1 - facts["label"]}
+    seen, rewards, terminated, _, info = envs.step(action)
+    assert not rewards.any() and not terminated.any()
+    assert_same(info["label"], facts["label"])
+    inside, everywhere = ink(seen, info["box"])
+    digits = (info["box"][:, :, 2] > 0).sum(axis=1)
+    assert {1, 8} <= set(digits) <= set(range(1, 9))
+    assert ((inside > 0).sum(axis=1) == digits).all()
+    np.testing.assert_allclose(inside.sum(axis=1), everywhere, rtol=1e-5)
+    _, rewards, terminated, _, _ = envs.step({**action, "answer": info["label"]})
+    assert rewards.all() and terminated.all()
+    assert envs.class_names == ["absent", "present"]
+
+
+def test_a_circle_or_a_square():
+    env = make("CircleSquare", patch_size=28, scales=1, first="center", num_glimpses=1)
+    assert env.class_names == ["square", "circle"]
+    labels = []
+    for seed in range(20):
+        seen, info = env.reset(seed=seed)
+        x, y, width, height = info["box"]
+        shape = seen["glimpse"][0, 0, y : y + height, x : x + width]
+        if shape.shape == (9, 9):  # a shape may lie across the edge
+            corners = shape[[0, 0, -1, -1], [0, -1, 0, -1]]
+            assert (corners == shape[4, 4]).all() == (info["label"] == 0)
+            labels.append(info["label"])
+        _, reward, terminated, _, _ = env.step(at(0, 0, info["label"]))
+        assert reward == 1 and terminated
+    assert set(labels) == {0, 1}
+
+
 def test_a_zoom_is_the_third_number_of_a_location():
     env, near = make(zoom=(1, 3), first="center"), make(first="center")
     seen, _ = env.reset(seed=3)

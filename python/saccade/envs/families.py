@@ -23,7 +23,9 @@ FAMILIES = {
     "Cluttered100": "cluttered100",
     "Bag": "bag",
     "Transcribe": "transcribe",
+    "Search": "search",
     "Catch": "catch",
+    "CircleSquare": "circle_square",
 }
 """The families, and the preset that gives each its default scenes, retina and number of
 glimpses."""

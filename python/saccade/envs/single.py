@@ -21,7 +21,8 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
     the last answer of an episode counts: at step `num_glimpses` (earlier for a bag with fewer
     digits), or when the agent halts. It earns a reward of 1 if it is right, and the episode
     terminates. At other steps the next glimpse costs `look_price`. In Catch the answer is an action
-    that moves the paddle at every step; each caught ball earns 1.
+    that moves the paddle at every step; each caught ball earns 1. In Search the first glimpse, that
+    of reset(), sees the cue, and all later ones the scene.
 
     Observation: a dictionary of `glimpse` (scales, channels, patch, patch), pixels in [0, 1], the
     finest scale first; `location` (2), its location (x, y) in [-1, 1], where (0, 0) is the centre,
