@@ -248,6 +248,14 @@ AgentConfig by_path() {
   return config;
 }
 
+AgentConfig moving(const std::string& kind) {
+  AgentConfig config = looking(kind);
+  config.glimpse.moves = "relative";
+  config.glimpse.max_step = 0.5;
+  config.glimpse.grid.cells = {3, 3};
+  return config;
+}
+
 AgentConfig with_context(AgentConfig config) {
   config.model.context = "thumbnail";
   config.model.context_hidden = 11;  // random weights, so that it matters in every kind
@@ -278,17 +286,29 @@ AgentConfig seeing_all(const std::string& kind) {
 TEST_CASE(
     "the Jacobian with respect to the canvas agrees with central differences for every way of "
     "looking") {
-  for (const AgentConfig& config :
-       {looking("hard_gaussian"), looking("hard_categorical"),
-        looking("hard_categorical", "none", "content"), looking("soft_grid", "features"),
-        looking("soft_grid", "pixels"), looking("soft_grid", "features", "content"),
-        looking("soft_grid", "pixels", "content"), looking("soft_gaussian"), looking("soft_point"),
-        by_path(), whole("rows"), whole("at_once"), with_context(looking("hard_gaussian")),
-        with_context(looking("hard_categorical")), with_context(looking("soft_point")),
-        with_context(looking("soft_gaussian")), with_context(by_path()),
-        with_context(looking("soft_grid", "features", "location")),
-        with_context(looking("soft_grid", "pixels", "location"))}) {
+  for (const AgentConfig& config : {looking("hard_gaussian"),
+                                    looking("hard_categorical"),
+                                    looking("hard_categorical", "none", "content"),
+                                    looking("soft_grid", "features"),
+                                    looking("soft_grid", "pixels"),
+                                    looking("soft_grid", "features", "content"),
+                                    looking("soft_grid", "pixels", "content"),
+                                    looking("soft_gaussian"),
+                                    looking("soft_point"),
+                                    by_path(),
+                                    moving("hard_gaussian"),
+                                    moving("hard_categorical"),
+                                    whole("rows"),
+                                    whole("at_once"),
+                                    with_context(looking("hard_gaussian")),
+                                    with_context(looking("hard_categorical")),
+                                    with_context(looking("soft_point")),
+                                    with_context(looking("soft_gaussian")),
+                                    with_context(by_path()),
+                                    with_context(looking("soft_grid", "features", "location")),
+                                    with_context(looking("soft_grid", "pixels", "location"))}) {
     CAPTURE(config.glimpse.kind);
+    CAPTURE(config.glimpse.moves);
     CAPTURE(config.model.context);
     CAPTURE(config.glimpse.expect);
     CAPTURE(config.glimpse.addressing);
