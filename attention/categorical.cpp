@@ -63,6 +63,16 @@ int draw(const float* p, int n, RandomStream& stream) {
   return last;
 }
 
+int quantile(const float* p, int n, float u, float spread) {
+  const auto weight = [&](int k) { return std::pow(p[k], 1.0F / spread); };
+  float total = 0.0F;
+  for (int k = 0; k < n; ++k) total += weight(k);
+  float below = 0.0F;
+  for (int k = 0; k + 1 < n; ++k)
+    if ((below += weight(k)) > u * total) return k;
+  return n - 1;
+}
+
 float coverage_penalty(Matrix dw, ConstMatrix w, float scale) {
   float penalty = 0.0F;
   for (int k = 0; k < w.cols; ++k) {

@@ -27,6 +27,10 @@ void log_probability_backward(float* dlogits, const float* p, int n, int choice,
 
 /// Draws a candidate from n probabilities.
 int draw(const float* p, int n, RandomStream& stream);
+/// Returns the candidate at quantile u in [0, 1) of the distribution proportional to p^(1 / spread)
+/// of n candidates, in their order: the first whose cumulative probability is above u. `spread` > 0
+/// is 1 for p itself, less for a narrower distribution. NaN leads to the last candidate.
+int quantile(const float* p, int n, float u, float spread);
 
 /// sum_k (1 - sum_t w_tk)^2: encourages looking at every candidate once in total (Xu et al. 2015,
 /// equation 14). `w` (T, n) are the weights of one episode. Adds scale * its gradient to dw.

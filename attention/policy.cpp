@@ -100,6 +100,11 @@ std::array<float, 2> spread_offset(int t, int num_glimpses) {
           static_cast<float>(radius * std::sin(golden_angle * t))};
 }
 
+float spread_quantile(int t) {
+  const double turns = t * std::numbers::phi;
+  return static_cast<float>(turns - std::floor(turns));
+}
+
 void clamp_to_canvas(Matrix locations, ConstMatrix samples) {
   for (int b = 0; b < samples.rows; ++b)
     for (int axis = 0; axis < samples.cols; ++axis) {

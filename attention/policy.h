@@ -48,6 +48,9 @@ std::vector<std::string> first_glimpses();
 /// |offset|^2 ~ -2 log(1 - t / T), along a spiral of golden angles (Vogel 1979). The first is 0;
 /// the mean square is the Gaussian's, 2.
 std::array<float, 2> spread_offset(int t, int num_glimpses);
+/// The same for a policy over candidates: the quantile in [0, 1) of look t, the fraction of t times
+/// the golden ratio, so that the looks of an episode of any length are evenly spaced.
+float spread_quantile(int t);
 
 /// locations = samples (B, L) clamped to [-1, 1]: the input of the retina and of the location
 /// input. NaN becomes -1; it still shows in the log-probability, which reads the sample.

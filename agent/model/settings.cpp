@@ -168,10 +168,13 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
          {{"attention.glimpse.std", &glimpse.std, closed(1e-4, 4),
            "Standard deviation of the location policy, in half canvases or longest steps"},
           {"attention.glimpse.learn_std", &glimpse.learn_std, kUnbounded,
-           "Whether that standard deviation is trained"},
-          {"attention.glimpse.spread", &glimpse.spread, closed(0, 4),
-           "Distance at which the deterministic pass looks about the mean, in std"}},
+           "Whether that standard deviation is trained"}},
          of.glimpse([](const GlimpseKind& kind) { return kind.has_std; }));
+  append(all,
+         {{"attention.glimpse.spread", &glimpse.spread, closed(0, 4),
+           "Width of the deterministic pass. 0: at the policy's mean, or its most probable place. "
+           "1: about as wide as the policy"}},
+         of.glimpse([](const GlimpseKind& kind) { return kind.learning == Learning::reinforce; }));
   append(all,
          {{"attention.glimpse.zoom", &glimpse.zoom, closed(1, 2048),
            "Canvas pixels, along a side, in a pixel of a glimpse's finest scale: 1, or the range "

@@ -18,7 +18,7 @@ struct GlimpseConfig {
   std::string moves = "absolute";      // of one place: a name of move_kinds()
   double max_step = 0.2;               // relative: longest step, half canvases; unit of std; > 0
   bool learn_std = false;              // std is then a parameter that begins at std.from
-  double spread = 0.0;                 // in std: how far its deterministic pass looks about; >= 0
+  double spread = 0.0;                 // of its deterministic pass, in widths of the policy; >= 0
 
   // Points: what a look with a zoom chooses between, in canvas pixels along a side of a pixel of
   // the finest scale (Retina::look_zoomed). 1: none.

@@ -1,5 +1,6 @@
 #include "attention/grid.h"
 #include "attention/moves.h"
+#include "attention/policy.h"
 #include "experiments/export/operations.h"
 #include "experiments/export/parts.h"
 
@@ -22,6 +23,8 @@ class ExportedGrid final : public ExportedLook {
         temperature_(task.model.looking->exploration_at(1.0, weights).temperature) {
     move_forward(matrix(first_places_), places_, {}, moves_);
   }
+
+  bool counts_looks() const override { return spreads(); }
 
   ExportedObservation inputs(Graph& graph) const override {
     ExportedObservation spec;
@@ -53,8 +56,10 @@ class ExportedGrid final : public ExportedLook {
   }
 
   ExportedChoice next(Graph& graph, const Value& state, const ExportedObservation& spec,
-                      const Value&) const override {
-    ExportedChoice choice = choose(graph, distribution(graph, state, spec), places_);
+                      const Value& look) const override {
+    const Value chances = distribution(graph, state, spec);
+    ExportedChoice choice = spreads() ? at_quantile(graph, chances, look)
+                                      : choose(graph, chances, places_);
     if (moves_.relative)
       choice.location = export_move(graph, moves_, choice.location, spec.location);
     return choice;
@@ -123,9 +128,36 @@ class ExportedGrid final : public ExportedLook {
   // The choice among candidates at places (G, 2).
   ExportedChoice choose(Graph& graph, const Value& chances, ConstMatrix candidates) const {
     if (soft_) return with_location(graph, {.weights = chances, .chances = chances});
-    const Value best =
-        graph.node("ArgMax", {chances}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
-    return {.location = graph.node("Gather", {places(graph, candidates), best},
+    return at_candidate(
+        graph, chances, candidates,
+        graph.node("ArgMax", {chances},
+                   {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}}));
+  }
+
+  bool spreads() const { return !soft_ && glimpse_.spread > 0.0; }
+
+  // As quantile() and spread_quantile(), at the look after number `look`: as many candidates lie
+  // before it as have a cumulative weight of at most that share of the sum.
+  ExportedChoice at_quantile(Graph& graph, const Value& chances, const Value& look) const {
+    std::vector<float> quantiles;
+    for (int t = 1; t <= task_.model.num_glimpses(); ++t) quantiles.push_back(spread_quantile(t));
+    const Value quantile = graph.node(
+        "Gather", {graph.floats({task_.model.num_glimpses(), 1}, quantiles), look},
+        {{"axis", std::int64_t{0}}});
+    const Value weights =
+        graph.node("Pow", {chances, graph.floats({}, {static_cast<float>(1.0 / glimpse_.spread)})});
+    const Value cumulative =
+        graph.node("CumSum", {weights, graph.integers({}, {std::int64_t{1}})});
+    const Value wanted = onnx_multiply(graph, onnx_sum(graph, weights, 1, true), quantile);
+    const Value before = graph.node("Not", {graph.node("Greater", {cumulative, wanted})});
+    const Value number = onnx_sum(graph, onnx_cast(graph, before, Element::int64), 1, false);
+    return at_candidate(graph, chances, places_,
+                        graph.node("Min", {number, graph.integers({}, {places_.rows - 1})}));
+  }
+
+  ExportedChoice at_candidate(Graph& graph, const Value& chances, ConstMatrix candidates,
+                              const Value& number) const {
+    return {.location = graph.node("Gather", {places(graph, candidates), number},
                                    {{"axis", std::int64_t{0}}}),
             .chances = chances};
   }

@@ -119,6 +119,35 @@ TEST_CASE("only the deterministic pass spreads its looks, starting with a learne
   }
 }
 
+TEST_CASE("only the deterministic pass of a choice among candidates takes its quantiles") {
+  for (const std::string first : {"center", "learned"}) {
+    CAPTURE(first);
+    AgentConfig config = tiny_config();
+    config.glimpse.kind = "hard_categorical";
+    config.glimpse.first = first;
+    AgentConfig spread = config;
+    spread.glimpse.spread = 1.0;
+    LookPlayer still(config), about(spread);
+    for (const SamplingMode sampling :
+         {SamplingMode::training, SamplingMode::sample, SamplingMode::argmax}) {
+      still.run({.sampling = sampling});
+      about.run({.sampling = sampling});
+      CHECK(std::ranges::equal(about.rollout.look->actions, still.rollout.look->actions));
+    }
+
+    about.run({.sampling = SamplingMode::deterministic});
+    const Look& look = *about.rollout.look;
+    for (int t = 0; t < about.rollout.core.steps; ++t)
+      for (int b = 0; b < kLookEpisodes; ++b) {
+        const float* p = &look.decisions(t, b, 0);
+        const int count = static_cast<int>(look.decisions.shape()[2]);
+        const auto best = static_cast<int>(std::max_element(p, p + count) - p);
+        const int wanted = t == 0 ? best : quantile(p, count, spread_quantile(t), 1.0F);
+        CHECK(look.actions(t, b, wanted) == 1.0F);
+      }
+  }
+}
+
 AgentConfig with_relative_moves(const std::string& kind) {
   AgentConfig config = tiny_config();
   config.glimpse.kind = kind;

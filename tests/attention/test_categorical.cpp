@@ -219,6 +219,22 @@ void check_penalty(float (*penalty)(Matrix, ConstMatrix, float),
   }
 }
 
+TEST_CASE("quantiles of a distribution over candidates, and of a narrower one") {
+  const std::vector<float> p = {0.0F, 0.2F, 0.3F, 0.0F, 0.5F, 0.0F};
+  const auto at = [&](float u, float spread) { return quantile(p.data(), 6, u, spread); };
+  CHECK(at(0.0F, 1.0F) == 1);
+  CHECK(at(0.19F, 1.0F) == 1);
+  CHECK(at(0.21F, 1.0F) == 2);
+  CHECK(at(0.49F, 1.0F) == 2);
+  CHECK(at(0.51F, 1.0F) == 4);
+  CHECK(at(0.999999F, 1.0F) == 4);
+  CHECK(at(0.19F, 0.5F) == 2);  // of 0.04, 0.09, 0.25
+  CHECK(at(0.35F, 0.5F) == 4);
+  CHECK(at(0.05F, 0.05F) == 4);  // nearly only the most probable one
+  const std::vector<float> bad = {0.5F, std::numeric_limits<float>::quiet_NaN()};
+  CHECK(quantile(bad.data(), 2, 0.5F, 1.0F) == 1);
+}
+
 TEST_CASE("the coverage penalty, and its accumulated gradient") {
   check_penalty(coverage_penalty, naive_coverage);
   // Every candidate once: no penalty. One of two chosen twice: (1 - 2)^2 + 1.

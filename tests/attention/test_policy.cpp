@@ -329,6 +329,20 @@ TEST_CASE("log-probability of the unclamped sample, and its derivatives by finit
     }
 }
 
+TEST_CASE("the quantiles of an episode's looks are evenly spaced") {
+  for (const int looks : {2, 5, 8, 16, 100}) {
+    std::vector<float> quantiles;
+    for (int t = 1; t <= looks; ++t) quantiles.push_back(spread_quantile(t));
+    std::ranges::sort(quantiles);
+    CHECK(quantiles.front() >= 0.0F);
+    CHECK(quantiles.back() < 1.0F);
+    for (int k = 1; k < looks; ++k) {
+      CHECK(quantiles[k] - quantiles[k - 1] < 2.7F / static_cast<float>(looks));
+      CHECK(quantiles[k] - quantiles[k - 1] > 0.3F / static_cast<float>(looks));
+    }
+  }
+}
+
 TEST_CASE("spread looks are distributed like a Gaussian: evenly in probability, around the mean") {
   CHECK(spread_offset(0, 1) == std::array{0.0F, 0.0F});
   for (const int looks : {2, 8, 64}) {

@@ -101,6 +101,8 @@ AGENTS = {
     "candidates": HARD_GRID,
     "candidates from the center": {**HARD_GRID, "attention.glimpse.first": "center"},
     "candidates, first learned": {**HARD_GRID, "attention.glimpse.first": "learned"},
+    "candidates spread": {**HARD_GRID, "attention.glimpse.spread": 1},
+    "candidates narrowly spread": {**HARD_GRID, "attention.glimpse.spread": 0.4},
     "candidates by content": {**HARD_GRID, "attention.glimpse.addressing": "content"},
     "candidates with a context": {**HARD_GRID, **CONTEXT},
     "candidates, relative": STEPS,

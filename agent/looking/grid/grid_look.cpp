@@ -122,14 +122,22 @@ class GridLook : public LookBase {
     std::fill_n(weights, count, 0.0F);
     weights[choice] = 1.0F;
   }
-  /// Writes the one-hot weights (B, G) of a sample, or of the most probable candidate. A first look
+  /// Writes the one-hot weights (B, G) of a sample, or of the deterministic choice. A first look
   /// that is not learned is always sampled.
   void choose_one(Matrix weights, ConstMatrix p, bool samples, const StepContext& now) const {
     const bool draws = samples || (now.t < first_learned_ && now.request.policy == nullptr);
     for (int b = 0; b < p.rows; ++b)
       choose_one(weights.row(b),
-                 draws ? draw(p.row(b), p.cols, now.streams[b]) : most_probable(p.row(b), p.cols),
+                 draws ? draw(p.row(b), p.cols, now.streams[b]) : decided(p.row(b), p.cols, now),
                  p.cols);
+  }
+  // The most probable candidate; looks after the first spread over the others, too.
+  int decided(const float* p, int count, const StepContext& now) const {
+    const auto spread = static_cast<float>(parts_.config.spread);
+    if (now.t == 0 || spread == 0.0F || now.request.policy != nullptr ||
+        now.request.sampling != SamplingMode::deterministic)
+      return most_probable(p, count);
+    return quantile(p, count, spread_quantile(now.t), spread);
   }
   static int most_probable(const float* p, int count) {
     return static_cast<int>(std::max_element(p, p + count) - p);
