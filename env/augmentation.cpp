@@ -131,7 +131,9 @@ Settings describe(AugmentationConfig& config) {
           {"data.augmentation.shift", &config.shift, closed(0, 16),
            "Largest shift of a training digit along x and y, in pixels"},
           {"data.augmentation.elastic", &config.elastic, closed(0, 16),
-           "Largest shift of each of 5 x 5 knots of a training digit, in pixels"}};
+           "Largest shift of each of 5 x 5 knots of a training digit, in pixels"},
+          {"data.augmentation.flip", &config.flip, kUnbounded,
+           "Whether a training image is mirrored, left to right, with probability 1/2"}};
 }
 
 // Widths are rounded up, so that no pixel is left over from the vectors.
@@ -164,11 +166,13 @@ void Augmentation::apply(std::span<std::uint8_t> target, std::span<const std::ui
   const float shift_x = symmetric(config_.shift);
   const float shift_y = symmetric(config_.shift);
 
+  const float along_x = config_.flip && stream.uniform() < 0.5F ? -1.0F : 1.0F;
+
   const float cosine = zoom * std::cos(angle), sine = zoom * std::sin(angle);
-  const Affine map{cosine, sine + shear * cosine, -sine, cosine - shear * sine};
+  const Affine map{along_x * cosine, sine + shear * cosine, along_x * -sine, cosine - shear * sine};
   const float centre_x = 0.5F * static_cast<float>(cols - 1);
   const float centre_y = 0.5F * static_cast<float>(rows - 1);
-  const float dx = -centre_x - shift_x;
+  const float dx = -centre_x - along_x * shift_x;
   std::ranges::fill(scratch.bend, 0.0F);
   std::optional<std::array<Field, 2>> fields;
   if (config_.elastic > 0.0) {

@@ -9,16 +9,18 @@
 
 namespace saccade {
 
-/// Random distortions of the training digits; all zero is off. Keys: data.augmentation.*
+/// Random distortions of the training images; all zero and no flip is off. Keys:
+/// data.augmentation.*
 struct AugmentationConfig {
   double rotation = 0.0;  // degrees, uniform in +-rotation; [0, 180]
   double scale = 0.0;     // factor uniform in 1 +- scale; [0, 0.9]
   double shear = 0.0;     // x += s y, s uniform in +-shear; [0, 1]
   double shift = 0.0;     // pixels along x and y, uniform in +-shift; [0, 16]
   double elastic = 0.0;   // pixels along x and y at each knot, uniform in +-elastic; [0, 16]
+  bool flip = false;      // every other image is its mirror image, left to right
 
   bool enabled() const {
-    return rotation > 0 || scale > 0 || shear > 0 || shift > 0 || elastic > 0;
+    return rotation > 0 || scale > 0 || shear > 0 || shift > 0 || elastic > 0 || flip;
   }
 };
 
@@ -26,7 +28,8 @@ Settings describe(AugmentationConfig& config);
 
 /// One random affine map about the digit's centre, read bilinearly; black outside. An elastic one
 /// besides (Simard et al. 2003): where each pixel is read is displaced by a smooth random field,
-/// interpolated bilinearly between 5 x 5 knots that span the digit.
+/// interpolated bilinearly between 5 x 5 knots that span the digit. A flip, with probability 1/2,
+/// mirrors the result of the affine map.
 class Augmentation {
  public:
   explicit Augmentation(const AugmentationConfig& config) : config_(config) {}

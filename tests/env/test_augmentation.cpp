@@ -27,6 +27,7 @@ struct Map {
   double shear = 0.0;
   double shift_x = 0.0, shift_y = 0.0;             // pixels
   std::vector<double> knots_x = {}, knots_y = {};  // (5, 5) displacements, pixels; empty: none
+  bool flip = false;
 };
 
 // Interpolates between the knots, the first and last of which are at the first and last pixel.
@@ -50,7 +51,8 @@ std::vector<double> naive_apply(const Map& map, const Image& source, Size size) 
   std::vector<double> target;
   for (int row = 0; row < size.rows; ++row)
     for (int col = 0; col < size.cols; ++col) {
-      const double x = col - centre_x - map.shift_x, y = row - centre_y - map.shift_y;
+      const double from_centre = map.flip ? centre_x - col : col - centre_x;
+      const double x = from_centre - map.shift_x, y = row - centre_y - map.shift_y;
       const double sheared_x = x + map.shear * y;
       const double u = (std::cos(angle) * sheared_x + std::sin(angle) * y) / map.scale + centre_x +
                        displacement(map.knots_x, row, col, size);
@@ -94,6 +96,7 @@ TEST_CASE("without distortions the image keeps the same bits") {
   CHECK(AugmentationConfig{.shear = 0.1}.enabled());
   CHECK(AugmentationConfig{.shift = 1.0}.enabled());
   CHECK(AugmentationConfig{.elastic = 1.0}.enabled());
+  CHECK(AugmentationConfig{.flip = true}.enabled());
   for (const Size size : kSizes)
     CHECK(distort({}, random_image(size), size, stream_of(0)) == random_image(size));
 }
@@ -112,12 +115,19 @@ TEST_CASE("the naive map rotates, shifts and scales as documented") {
   CHECK(at({.shift_x = 2.0, .shift_y = 1.0}, 2, 4) == 100.0);
   CHECK(at({.scale = 2.0}, 0, 2) == 100.0);
   CHECK(at({.shear = 1.0}, 1, 3) == 100.0);  // rows above the centre move right
+  CHECK(at({.shift_x = 2.0, .flip = true}, 1, 0) == 100.0);
 }
 
 TEST_CASE("distortions agree with naive bilinear reading of the drawn map") {
-  const std::vector<AugmentationConfig> configs = {
-      {.rotation = 180.0},   {.scale = 0.5},         {.shear = 1.0},   {.shift = 16.0},
-      {15.0, 0.2, 0.3, 2.5}, {180.0, 0.9, 1.0, 5.0}, {.elastic = 4.0}, {15.0, 0.2, 0.3, 2.5, 2.0}};
+  const std::vector<AugmentationConfig> configs = {{.rotation = 180.0},
+                                                   {.scale = 0.5},
+                                                   {.shear = 1.0},
+                                                   {.shift = 16.0},
+                                                   {15.0, 0.2, 0.3, 2.5},
+                                                   {180.0, 0.9, 1.0, 5.0},
+                                                   {.elastic = 4.0},
+                                                   {15.0, 0.2, 0.3, 2.5, 2.0},
+                                                   {15.0, 0.2, 0.3, 2.5, 2.0, true}};
   for (const Size size : kSizes)
     for (std::size_t k = 0; k < configs.size(); ++k) {
       CAPTURE(k);
@@ -133,6 +143,7 @@ TEST_CASE("distortions agree with naive bilinear reading of the drawn map") {
         map.shear = symmetric(config.shear);
         map.shift_x = symmetric(config.shift);
         map.shift_y = symmetric(config.shift);
+        if (config.flip) map.flip = stream.uniform() < 0.5F;
         if (config.elastic > 0.0)
           for (std::vector<double>* knots : {&map.knots_x, &map.knots_y})
             for (int knot = 0; knot < 25; ++knot) knots->push_back(symmetric(config.elastic));
@@ -193,6 +204,25 @@ TEST_CASE("distortions are uniform between their bounds, in both directions") {
   CHECK(kolmogorov_distance(x_shares, uniform) < 1.95);
   CHECK(kolmogorov_distance(y_shares, uniform) < 1.95);
   CHECK(std::abs(correlation_deviate(x_shares, y_shares, 0)) < 5);
+}
+
+TEST_CASE("a flip mirrors half of the images, in colour, and changes nothing else") {
+  for (const Size size : {Size{9, 14, 3}, Size{5, 7, 1}}) {
+    const Image source = random_image(size);
+    Image mirrored(source.size());
+    for (int row = 0; row < size.rows; ++row)
+      for (int col = 0; col < size.cols; ++col)
+        for (int c = 0; c < size.channels; ++c)
+          mirrored[(row * size.cols + col) * size.channels + c] =
+              source[(row * size.cols + size.cols - 1 - col) * size.channels + c];
+    int flips = 0;
+    for (std::uint32_t scene = 0; scene < 400; ++scene) {
+      const Image target = distort({.flip = true}, source, size, stream_of(scene));
+      if (target != source) REQUIRE(target == mirrored);
+      flips += target == mirrored;
+    }
+    CHECK(std::abs(flips - 200) < 50);  // standard deviation 10
+  }
 }
 
 TEST_CASE("a white image stays white inside") {

@@ -74,6 +74,7 @@ inline std::vector<Move> moves() {
       {"data.augmentation.shear", "0.5"},
       {"data.augmentation.shift", "2"},
       {"data.augmentation.elastic", "2"},
+      {"data.augmentation.flip", "true"},
       {"scene.kind", "centered", {"scene.num_distractors=0"}},
       {"scene.canvas", "[14, 15]"},
       {"scene.num_digits", "2", {"scene.canvas=[13, 40]"}},
