@@ -121,11 +121,11 @@ Convolution::Convolution(const Sizes& sizes)
   outputs_ = zeros<2>(sizes.positions(), kWidth);
 }
 
-void Convolution::gather(const float* x) {
+void Convolution::gather(const float* x, float* patches) {
   for_image_rows(sizes_, padded_.data(), [x](float* padded, std::ptrdiff_t from, int count) {
     std::copy_n(x + from, count, padded);
   });
-  for_patch_rows(sizes_, padded_.data(), patches_.data(),
+  for_patch_rows(sizes_, padded_.data(), patches,
                  [](const float* __restrict padded, float* __restrict patch, int count) {
                    for (int i = 0; i < count; ++i) patch[i] = padded[i];
                  });
@@ -196,18 +196,34 @@ double Convolution::flop(int images) const {
   return 2.0 * images * sizes_.positions() * sizes_.patch_size() * sizes_.filters;
 }
 
-void Convolution::relu_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b) {
+// Calls linear(outputs, patches) for each image.
+template <class Linear>
+void Convolution::image_by_image(Matrix y, ConstMatrix x, const Linear& linear) {
   SACCADE_CHECK(y.rows == x.rows && y.cols == sizes_.output_size());
   SACCADE_CHECK(x.cols == sizes_.input_size());
+  const int positions = sizes_.positions(), filters = sizes_.filters;
+  for (int image = 0; image < x.rows; ++image) {
+    gather(x.row(image), patches_.data());
+    linear(Matrix{y.row(image), positions, filters, filters},
+           matrix(patches_).row_range(0, positions));
+  }
+}
+
+void Convolution::forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b) {
+  image_by_image(
+      y, x, [&](Matrix outputs, ConstMatrix patches) { linear_forward(outputs, patches, w, b); });
+}
+
+void Convolution::relu_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b) {
   if (direct_) {
+    SACCADE_CHECK(y.rows == x.rows && y.cols == sizes_.output_size());
+    SACCADE_CHECK(x.cols == sizes_.input_size());
     const ProductScope scope(flop(x.rows));
     return direct_forward(y, x, w, b);
   }
-  for (int image = 0; image < x.rows; ++image) {
-    gather(x.row(image));
-    linear_relu_forward({y.row(image), sizes_.positions(), sizes_.filters, sizes_.filters},
-                        matrix(patches_).row_range(0, sizes_.positions()), w, b);
-  }
+  image_by_image(y, x, [&](Matrix outputs, ConstMatrix patches) {
+    linear_relu_forward(outputs, patches, w, b);
+  });
 }
 
 void Convolution::backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, float beta) {
@@ -217,19 +233,20 @@ void Convolution::backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, 
     const ProductScope scope(flop(x.rows));
     return direct_backward(dw, db, dy, x, beta);
   }
-  for (int image = 0; image < x.rows; ++image) {
-    gather(x.row(image));
-    const ConstMatrix dz{dy.row(image), sizes_.positions(), sizes_.filters, sizes_.filters};
-    linear_backward(dw, db, dz, matrix(patches_).row_range(0, sizes_.positions()),
-                    image == 0 ? beta : 1.0F);
+  const int positions = sizes_.positions(), filters = sizes_.filters;
+  const int group = sizes_.share_products ? this->group(dy) : 1;
+  for (int first = 0; first < x.rows; first += group) {
+    const int images = std::min(group, x.rows - first);
+    for (int i = 0; i < images; ++i) gather(x.row(first + i), &patches_(i * positions, 0));
+    linear_backward(dw, db, {dy.row(first), images * positions, filters, filters},
+                    matrix(patches_).row_range(0, images * positions), first == 0 ? beta : 1.0F);
   }
 }
 
 void Convolution::input_backward(Matrix dx, ConstMatrix dy, ConstMatrix w) {
   SACCADE_CHECK(dx.rows == dy.rows && dy.cols == sizes_.output_size());
   SACCADE_CHECK(dx.cols == sizes_.input_size());
-  // Images whose outputs are contiguous in memory share a product.
-  const int group = dy.stride == dy.cols ? group_ : 1, positions = sizes_.positions();
+  const int group = this->group(dy), positions = sizes_.positions();
   for (int first = 0; first < dx.rows; first += group) {
     const int images = std::min(group, dx.rows - first);
     const Matrix dpatches = matrix(patches_).row_range(0, images * positions);

@@ -16,11 +16,13 @@ namespace saccade {
 class Convolution {
  public:
   struct Sizes {
-    int rows, cols, channels;  // of an input image
-    int filters;               // channels of an output image
-    int kernel_size;           // side in pixels; at most the side of the padded image
-    int stride;                // pixels
-    int padding;               // zeros at each edge
+    int rows, cols, channels;     // of an input image
+    int filters;                  // channels of an output image
+    int kernel_size;              // side in pixels; at most the side of the padded image
+    int stride;                   // pixels
+    int padding;                  // zeros at each edge
+    bool share_products = false;  // backward sums the weight gradients of a few images in one
+                                  // product: faster for small images, other rounding
 
     int output_rows() const { return (rows + 2 * padding - kernel_size) / stride + 1; }
     int output_cols() const { return (cols + 2 * padding - kernel_size) / stride + 1; }
@@ -32,6 +34,8 @@ class Convolution {
 
   explicit Convolution(const Sizes& sizes);
 
+  /// y (B, output_size) = conv(x) + b, without the relu; otherwise as below.
+  void forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b);
   /// y (B, output_size) = relu(conv(x) + b), x (B, input_size), w (patch_size, filters) with its
   /// rows in the order (row, col, channel), b (1, filters). NaN stays NaN.
   void relu_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b);
@@ -42,9 +46,13 @@ class Convolution {
   void input_backward(Matrix dx, ConstMatrix dy, ConstMatrix w);
 
  private:
-  void gather(const float* x);
+  void gather(const float* x, float* patches);
   void scatter(float* dx, float* dpatches);
   double flop(int images) const;
+  // Images that share a product, given their outputs: adjacent ones.
+  int group(ConstMatrix outputs) const { return outputs.stride == outputs.cols ? group_ : 1; }
+  template <class Linear>
+  void image_by_image(Matrix y, ConstMatrix x, const Linear& linear);
   void direct_forward(Matrix y, ConstMatrix x, ConstMatrix w, ConstMatrix b);
   void direct_backward(Matrix dw, Matrix db, ConstMatrix dy, ConstMatrix x, float beta);
 

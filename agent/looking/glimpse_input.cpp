@@ -8,13 +8,19 @@
 namespace saccade {
 namespace {
 
-struct GlimpseNetworkKind {
-  bool filters = false;  // convolve the pixels before the network
-};
+using FiltersMaker = std::unique_ptr<GlimpseFilters> (*)(const ModelConfig& model,
+                                                         const GlimpseShape& shape,
+                                                         ParameterLayout& layout);
 
-const NameTable<GlimpseNetworkKind>& network_kinds() {
-  static const NameTable<GlimpseNetworkKind> table{"model.glimpse_network",
-                                                   {{"mlp", {}}, {"conv", {.filters = true}}}};
+std::unique_ptr<GlimpseFilters> no_filters(const ModelConfig&, const GlimpseShape&,
+                                           ParameterLayout&) {
+  return nullptr;
+}
+
+const NameTable<FiltersMaker>& filters_makers() {
+  static const NameTable<FiltersMaker> table{
+      "model.glimpse_network",
+      {{"mlp", no_filters}, {"conv", make_conv_filters}, {"residual", make_residual_filters}}};
   return table;
 }
 
@@ -22,13 +28,8 @@ const NameTable<GlimpseNetworkKind>& network_kinds() {
 
 GlimpseParts make_glimpse_parts(const ModelConfig& model, const GlimpseShape& shape,
                                 ParameterLayout& layout, int location_size) {
-  std::optional<GlimpseFilters> filters;
-  if (network_kinds().at(model.glimpse_network).filters)
-    filters.emplace(shape,
-                    GlimpseFilters::Sizes{.filters = model.glimpse_filters,
-                                          .kernel_size = model.glimpse_kernel,
-                                          .stride = model.glimpse_stride},
-                    layout);
+  std::unique_ptr<GlimpseFilters> filters =
+      filters_makers().at(model.glimpse_network)(model, shape, layout);
   const GlimpseNetwork network({.glimpse = filters ? filters->size() : shape.size,
                                 .what = model.glimpse_hidden,
                                 .where = model.location_hidden,
@@ -38,7 +39,7 @@ GlimpseParts make_glimpse_parts(const ModelConfig& model, const GlimpseShape& sh
   return {shape, std::move(filters), network};
 }
 
-std::vector<std::string> glimpse_networks() { return network_kinds().names(); }
+std::vector<std::string> glimpse_networks() { return filters_makers().names(); }
 
 Work GlimpseParts::work(Input input) const {
   if (!filters) return network.work(input, input);
@@ -51,17 +52,12 @@ Work GlimpseParts::work_in_place() const {
 }
 
 GlimpseInput::GlimpseInput(const GlimpseParts& parts, int glimpses, int block) : parts_(parts) {
-  if (parts.filters) memory_.emplace(parts.filters->make_memory(glimpses, block));
+  if (parts.filters) memory_ = parts.filters->make_memory(glimpses, block);
   if (!parts.shape.pixels.is_identity()) scaled_ = zeros<2>(glimpses, parts.shape.size);
 }
 
 ConstMatrix GlimpseInput::scaled(ConstMatrix glimpses, int first) const {
   return scaled_.size() > 0 ? matrix(scaled_).row_range(first, glimpses.rows) : glimpses;
-}
-
-Matrix GlimpseInput::dfilters(int first, int count) {
-  const Matrix dy = matrix(memory_->dy);
-  return dy.row_range(first % dy.rows, count);
 }
 
 ConstMatrix GlimpseInput::forward(ConstMatrix glimpses, int first,
@@ -84,16 +80,15 @@ ConstMatrix GlimpseInput::of(ConstMatrix glimpses, int first) const {
 
 void GlimpseInput::backward(ConstMatrix dwhat, int first, std::span<const float> parameters) {
   if (!memory_) return;
-  const Matrix dy = dfilters(first, dwhat.rows);
-  parts_.network.glimpse_backward(dy, dwhat, parameters);
-  relu_backward(dy, matrix(memory_->y).row_range(first, dwhat.rows));
+  parts_.network.glimpse_backward(GlimpseFilters::Memory::gradients(memory_->dy, first, dwhat.rows),
+                                  dwhat, parameters);
+  parts_.filters->backward(*memory_, first, dwhat.rows, parameters);
 }
 
 void GlimpseInput::glimpse_backward(Matrix dglimpses, ConstMatrix dwhat, int first,
                                     std::span<const float> parameters) {
   if (memory_)
-    parts_.filters->glimpse_backward(dglimpses, *memory_, dfilters(first, dglimpses.rows),
-                                     parameters);
+    parts_.filters->glimpse_backward(dglimpses, *memory_, first, parameters);
   else
     parts_.network.glimpse_backward(dglimpses, dwhat, parameters);
   parts_.shape.pixels.backward(dglimpses, parts_.shape.plane());
@@ -102,8 +97,7 @@ void GlimpseInput::glimpse_backward(Matrix dglimpses, ConstMatrix dwhat, int fir
 void GlimpseInput::weight_backward(std::span<float> gradient, ConstMatrix glimpses, int first,
                                    float beta) {
   if (memory_)
-    parts_.filters->weight_backward(gradient, *memory_, dfilters(first, glimpses.rows), first,
-                                    scaled(glimpses, first), beta);
+    parts_.filters->weight_backward(gradient, *memory_, first, scaled(glimpses, first), beta);
 }
 
 }  // namespace saccade

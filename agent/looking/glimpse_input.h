@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,11 +11,11 @@
 
 namespace saccade {
 
-/// The path of a glimpse to the core: the filters of model.glimpse_network: conv, and the glimpse
+/// The path of a glimpse to the core: the filters of model.glimpse_network, and the glimpse
 /// network.
 struct GlimpseParts {
-  GlimpseShape shape;                     // of a glimpse as the retina returns it
-  std::optional<GlimpseFilters> filters;  // empty: the network reads the scaled pixels
+  GlimpseShape shape;                       // of a glimpse as the retina returns it
+  std::unique_ptr<GlimpseFilters> filters;  // null: the network reads the scaled pixels
   GlimpseNetwork network;
 
   /// Multiply-adds of one glimpse; `input`: whether the glimpse and its location need gradients.
@@ -24,10 +24,10 @@ struct GlimpseParts {
   Work work_in_place() const;
 };
 
-/// Makes the parts for model.glimpse_network: `mlp`, or `conv`, whose network reads the output of
-/// GlimpseFilters; both scale pixels by shape.pixels. Throws InputError listing the valid names, or
-/// naming the key of an invalid size. `location_size` is L, the numbers of a location. `layout`
-/// must outlive them.
+/// Makes the parts for model.glimpse_network: `mlp`, or `conv` and `residual`, whose network reads
+/// the output of GlimpseFilters; all scale pixels by shape.pixels. Throws InputError listing the
+/// valid names, or naming the key of an invalid size. `location_size` is L, the numbers of a
+/// location. `layout` must outlive them.
 GlimpseParts make_glimpse_parts(const ModelConfig& model, const GlimpseShape& shape,
                                 ParameterLayout& layout, int location_size = 2);
 std::vector<std::string> glimpse_networks();
@@ -59,12 +59,9 @@ class GlimpseInput {
  private:
   // Scaled for the filters, or for the network if there are none.
   ConstMatrix scaled(ConstMatrix glimpses, int first) const;
-  // The filters' gradients of rows `first` and on.
-  Matrix dfilters(int first, int count);
-
   const GlimpseParts& parts_;
-  std::optional<GlimpseFilters::Memory> memory_;  // if there are filters
-  Tensor<2> scaled_;                              // (R, D): if pixels are scaled, else empty
+  std::unique_ptr<GlimpseFilters::Memory> memory_;  // null if there are no filters
+  Tensor<2> scaled_;                                // (R, D): if pixels are scaled, else empty
 };
 
 }  // namespace saccade

@@ -75,6 +75,8 @@ Settings describe_model(ModelConfig& model, const Conditions& of) {
   const Condition state_alone = unless(&of.agent.glimpse.addressing, "content");
   const Condition heads = when(&model.core, Names{"attention"});
   const Condition conv = when(&model.glimpse_network, Names{"conv"});
+  const Condition residual = when(&model.glimpse_network, Names{"residual"});
+  const Condition filters = unless(&model.glimpse_network, "mlp");
   const Condition context = unless(&model.context, "none");
   Settings all = {{"model.kind", &model.kind, model_kinds(),
                    "Network: recurrent, or one that sees the whole canvas (mlp, cnn)"}};
@@ -87,11 +89,16 @@ Settings describe_model(ModelConfig& model, const Conditions& of) {
           {"model.glimpse_network", &model.glimpse_network, glimpse_networks(),
            "Network that sees a glimpse", glimpses},
           {"model.glimpse_filters", &model.glimpse_filters, closed(1, 1024),
-           "Number of filters on each scale", conv},
+           "Number of filters on each scale (conv), or of the first stage (residual)", filters},
           {"model.glimpse_kernel", &model.glimpse_kernel, closed(1, 31),
-           "Side of these filters, in pixels", conv},
+           "Side of conv's filters, in pixels", conv},
           {"model.glimpse_stride", &model.glimpse_stride, closed(1, 31),
-           "Stride of these filters, in pixels", conv},
+           "Stride of conv's filters, in pixels", conv},
+          {"model.glimpse_stages", &model.glimpse_stages, closed(1, 4),
+           "Number of stages, each with half the resolution and twice the filters of the last",
+           residual},
+          {"model.glimpse_blocks", &model.glimpse_blocks, closed(1, 16),
+           "Number of residual blocks in a stage", residual},
           {"model.glimpse_hidden", &model.glimpse_hidden, kLayerWidth, "Width of the `what` layer",
            glimpses},
           {"model.location_hidden", &model.location_hidden, kLayerWidth,

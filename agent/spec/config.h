@@ -21,9 +21,11 @@ struct ModelConfig {
   int heads = 4;                        // core attention: divides H
   int depth = 1;                        // core attention: its layers
   std::string glimpse_network = "mlp";  // a name of glimpse_networks()
-  int glimpse_filters = 16;             // conv: of each scale
+  int glimpse_filters = 16;             // conv: of each scale; residual: of the first stage
   int glimpse_kernel = 5;               // conv: side, pixels; at most that of the glimpse
   int glimpse_stride = 2;               // conv: pixels
+  int glimpse_stages = 2;               // residual: each but the first halves the resolution
+  int glimpse_blocks = 1;               // residual: of each stage
   int glimpse_hidden = 128;             // width of the `what` path
   int location_hidden = 128;            // width of the `where` path
   int feature_size = 256;               // F: width of the glimpse feature g_t

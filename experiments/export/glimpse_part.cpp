@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "agent/looking/glimpse_filters.h"
 #include "experiments/export/operations.h"
 #include "experiments/export/parts.h"
@@ -5,15 +7,40 @@
 namespace saccade {
 namespace {
 
-// Returns the glimpse network's input from glimpses (N, D): the scaled pixels, or the filter
-// outputs of each scale as (scale, row, col, filter).
+// Residual blocks on (N, channels, side, side), as agent/looking/residual_filters.cpp has them.
+Value residual(Graph& graph, const ModelConfig& model, Value seen) {
+  const auto convolution = [&](const Value& images, const std::string& name, int stride) {
+    const int channels = graph.numbers_of(name + ".weight").rows / 9;
+    return export_linear_convolution(
+        graph, images, name,
+        {.channels = channels, .kernel_size = 3, .stride = stride, .padding = 1});
+  };
+  for (int stage = 1; stage <= model.glimpse_stages; ++stage) {
+    const std::string name = fmt::format("glimpse.filters.stage{}.", stage);
+    seen = onnx_relu(graph, convolution(seen, name + "enter", stage == 1 ? 1 : 2));
+    for (int block = 1; block <= model.glimpse_blocks; ++block) {
+      const std::string of_block = fmt::format("{}block{}.", name, block);
+      const Value inner = onnx_relu(graph, convolution(seen, of_block + "first", 1));
+      seen = onnx_relu(graph, onnx_add(graph, seen, convolution(inner, of_block + "second", 1)));
+    }
+  }
+  return seen;
+}
+
+// Returns the glimpse network's input from glimpses (N, D): the scaled pixels, or the filters'
+// outputs, of each scale (scale, row, col, filter) or of all (row, col, filter).
 Value filtered(Graph& graph, const Task& task, const Value& glimpses) {
   const ModelConfig& model = task.config.agent.model;
   const LookTraits& look = task.model.look();
   const std::int64_t side = look.picture_side, channels = task.model.canvas().channels;
   const Value seen = export_scaled(graph, task, glimpses, side * side,
                                    {-1, look.pictures * channels * side * side});
-  if (!graph.has_parameter("glimpse.filters.weight")) return seen;
+  if (model.glimpse_network == "mlp") return seen;
+  if (model.glimpse_network == "residual") {
+    const Value images = onnx_reshape(graph, seen, {-1, look.pictures * channels, side, side});
+    const Value maps = residual(graph, model, images);
+    return onnx_reshape(graph, onnx_transpose(graph, maps, {0, 2, 3, 1}), {0, -1});
+  }
   const Value images = onnx_reshape(graph, seen, {-1, channels, side, side});
   const Value maps = export_convolution(graph, images, "glimpse.filters",
                                         {.channels = task.model.canvas().channels,
@@ -45,6 +72,11 @@ Value export_scaled(Graph& graph, const Task& task, const Value& pixels, std::in
 
 Value export_convolution(Graph& graph, const Value& images, const std::string& name,
                          const ExportedConvolution& shape) {
+  return onnx_relu(graph, export_linear_convolution(graph, images, name, shape));
+}
+
+Value export_linear_convolution(Graph& graph, const Value& images, const std::string& name,
+                                const ExportedConvolution& shape) {
   // Permutes (row, col, channel; filter) to (filter, channel, row, col).
   const ConstMatrix w = graph.numbers_of(name + ".weight");
   const ConstMatrix b = graph.numbers_of(name + ".bias");
@@ -55,13 +87,12 @@ Value export_convolution(Graph& graph, const Value& images, const std::string& n
       for (int place = 0; place < kernel * kernel; ++place)
         turned.push_back(w(place * channels + c, f));
   const auto pair = [](int n) { return std::vector<std::int64_t>{n, n}; };
-  return onnx_relu(graph,
-                   graph.node("Conv",
-                              {images, graph.floats({filters, channels, kernel, kernel}, turned),
-                               graph.floats({filters}, {b.data, b.data + filters})},
-                              {{"kernel_shape", pair(kernel)},
-                               {"strides", pair(shape.stride)},
-                               {"pads", std::vector<std::int64_t>(4, shape.padding)}}));
+  return graph.node("Conv",
+                    {images, graph.floats({filters, channels, kernel, kernel}, turned),
+                     graph.floats({filters}, {b.data, b.data + filters})},
+                    {{"kernel_shape", pair(kernel)},
+                     {"strides", pair(shape.stride)},
+                     {"pads", std::vector<std::int64_t>(4, shape.padding)}});
 }
 
 Value export_glimpse_network(Graph& graph, const Task& task, const Value& glimpse,

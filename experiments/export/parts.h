@@ -84,6 +84,9 @@ struct ExportedConvolution {
 /// parameters of a Convolution (nn/convolution.h).
 Value export_convolution(Graph& graph, const Value& images, const std::string& name,
                          const ExportedConvolution& shape);
+/// The same without the relu.
+Value export_linear_convolution(Graph& graph, const Value& images, const std::string& name,
+                                const ExportedConvolution& shape);
 
 /// "(x, y) in [-1, 1], y down", and the zoom where there is one.
 std::string location_text(const Task& task);

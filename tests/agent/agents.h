@@ -85,19 +85,22 @@ inline std::vector<NamedAgent> every_agent(AgentConfig base) {
     config.glimpse.grid.cells = {3, 3};
     all.push_back({name + ", relative", config});
   }
-  const auto add_filtered = [&](const std::string& kind, const std::string& expect) {
+  const auto add_filtered = [&](const std::string& network, const std::string& kind,
+                                const std::string& expect) {
     AgentConfig config = base;
-    config.model.glimpse_network = "conv";
+    config.model.glimpse_network = network;
     config.model.location_hidden += 2;
     config.glimpse.kind = kind;
     config.glimpse.expect = expect;
     if (expect != "none") config.glimpse.addressing = "content";
-    all.push_back({kind + ", conv" + (expect == "none" ? "" : ", " + expect), config});
+    all.push_back({kind + ", " + network + (expect == "none" ? "" : ", " + expect), config});
   };
-  for (const char* kind : {"hard_gaussian", "hard_categorical", "soft_gaussian", "soft_point"})
-    add_filtered(kind, "none");
-  add_filtered("soft_grid", "features");
-  add_filtered("soft_grid", "pixels");  // which uses the filters to read and to score
+  for (const char* network : {"conv", "residual"}) {
+    for (const char* kind : {"hard_gaussian", "hard_categorical", "soft_gaussian", "soft_point"})
+      add_filtered(network, kind, "none");
+    add_filtered(network, "soft_grid", "features");
+    add_filtered(network, "soft_grid", "pixels");  // which uses the filters to read and to score
+  }
   for (const std::string& stop : stop_kinds()) {
     if (!find_stop_kind(stop).stops) continue;
     AgentConfig config = base;

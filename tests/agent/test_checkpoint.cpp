@@ -315,7 +315,7 @@ TEST_CASE("the documented layout of a checkpoint covers every parameter of every
     // A decoder has its own core and read, and layers are numbered.
     name = std::regex_replace(name, std::regex("^decoder\\.core\\."), "core.");
     name = std::regex_replace(name, std::regex("^decoder\\.attend\\."), "hidden.");
-    name = std::regex_replace(name, std::regex("layer[0-9]+"), "layer<n>");
+    name = std::regex_replace(name, std::regex("(layer|stage|block)[0-9]+"), "$1<n>");
     const std::string weight = std::regex_replace(name, std::regex("\\.bias$"), ".weight");
     return contains_word(header, name) || contains_word(header, weight);
   };

@@ -32,6 +32,7 @@ struct Move {
 
 inline const Overrides kContent = with(kSoftGrid, {"attention.glimpse.addressing=content"});
 inline const Overrides kConv = {"model.glimpse_network=conv", "model.glimpse_kernel=3"};
+inline const Overrides kResidual = {"model.glimpse_network=residual", "model.glimpse_filters=4"};
 inline const Overrides kContext = {"model.context=thumbnail", "model.context_size=12"};
 inline const Overrides kWhole = {"attention.glimpse.kind=whole"};
 inline const Overrides kGate = {"attention.input.kind=gate"};
@@ -98,6 +99,8 @@ inline std::vector<Move> moves() {
       {"model.glimpse_filters", "5", kConv},
       {"model.glimpse_kernel", "2", kConv},
       {"model.glimpse_stride", "1", kConv},
+      {"model.glimpse_stages", "1", kResidual},
+      {"model.glimpse_blocks", "2", kResidual},
       {"model.glimpse_hidden", "6"},
       {"model.location_hidden", "5"},
       {"model.feature_size", "9"},

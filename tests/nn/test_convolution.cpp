@@ -163,6 +163,45 @@ TEST_CASE("convolution: images that share a product get the same result") {
   }
 }
 
+TEST_CASE("convolution: weight gradients from shared products are the same up to rounding") {
+  RandomStream stream(8, Purpose::scene, 0, 0);
+  Sizes sizes{4, 4, 8, 6, 3, 1, 1};
+  constexpr int kImages = 70;  // 28 share a product
+  Played apart(sizes, kImages, stream);
+  apart.play();
+
+  sizes.share_products = true;
+  Convolution convolution(sizes);
+  Tensor<2> dz = zeros<2>(kImages, sizes.output_size());
+  copy_rows(matrix(dz), apart.dy.view());
+  relu_backward(matrix(dz), apart.y.view());
+  GuardedMatrix dw = apart.dw, db = apart.db;
+  dw.fill(kNan), db.fill(kNan);
+  for (const float beta : {0.0F, 1.0F}) {  // overwrite, then accumulate
+    convolution.backward(dw.view(), db.view(), matrix(dz), apart.x.view(), beta);
+    for (auto [found, expected] : {std::pair(&dw, &apart.dw), std::pair(&db, &apart.db)})
+      for (int r = 0; r < found->view().rows; ++r)
+        for (int c = 0; c < found->view().cols; ++c)
+          CHECK((*found)(r, c) == doctest::Approx((1.0F + beta) * (*expected)(r, c)).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("convolution: forward has no relu") {
+  RandomStream stream(9, Purpose::scene, 0, 0);
+  Played played(kSizes.at(6), 2, stream);
+  played.play();
+  GuardedMatrix linear = played.y;
+  linear.fill(kNan);
+  played.convolution.forward(linear.view(), played.x.view(), played.w.view(), played.b.view());
+  int negative = 0;
+  for (int r = 0; r < linear.view().rows; ++r)
+    for (int c = 0; c < linear.view().cols; ++c) {
+      CHECK(std::max(0.0F, linear(r, c)) == played.y(r, c));
+      negative += linear(r, c) < 0.0F;
+    }
+  CHECK(negative > 0);
+}
+
 TEST_CASE("convolution: the same bits on every thread") {
   RandomStream stream(4, Purpose::scene, 0, 0);
   const Sizes sizes{30, 30, 4, 8, 5, 2, 2};

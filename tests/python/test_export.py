@@ -39,6 +39,7 @@ STEPS = {
 SOFT_GRID = {"attention.glimpse.kind": "soft_grid", **GRID}
 ATTEND = {"attention.hidden.kind": "attend"}
 CONV = {"model.glimpse_network": "conv", "model.glimpse_filters": 3, "model.glimpse_kernel": 3}
+RESIDUAL = {"model.glimpse_network": "residual", "model.glimpse_filters": 3}
 AT_ONCE = {"attention.glimpse.kind": "whole", "attention.glimpse.order": "at_once"}
 SCALED = {"data.mean": 0.2, "data.deviation": 0.5}
 CONTEXT = {"model.context": "thumbnail", "model.context_size": 13}
@@ -53,6 +54,10 @@ AGENTS = {
     "feedforward": {"model.core": "feedforward"},
     "attention": {"model.core": "attention", "model.heads": 3, "model.depth": 2},
     "conv": {**CONV, "model.glimpse_stride": 2},
+    "residual": RESIDUAL,
+    "residual, deep": {**RESIDUAL, "model.glimpse_stages": 3, "model.glimpse_blocks": 2},
+    "residual, of candidates": {**RESIDUAL, **SOFT_GRID},
+    "pixels scaled, residual": {**SCALED, **RESIDUAL},
     "pixels scaled": {**SCALED, "data.deviation": [0.5], **CONTEXT},
     "pixels scaled, conv": {**SCALED, **CONV},
     "pixels scaled, of candidates": {**SCALED, **SOFT_GRID},

@@ -183,16 +183,19 @@ def context_episodes():
 
 
 def filter_episodes():
-    """A convolution on each scale, with every family that has a glimpse network."""
-    filters = {"model.glimpse_network": "conv", "model.glimpse_filters": 3,
-               "model.glimpse_kernel": 2, "model.glimpse_stride": 1}
+    """Convolutions of the glimpse, with every family that has a glimpse network."""
+    filters = {"conv": {"model.glimpse_network": "conv", "model.glimpse_filters": 3,
+                        "model.glimpse_kernel": 2, "model.glimpse_stride": 1},
+               "residual": {"model.glimpse_network": "residual", "model.glimpse_filters": 2,
+                            "model.glimpse_stages": 2, "model.glimpse_blocks": 2}}
     retina = {"sight.patch": 3, "sight.scales": 2}
     grid, canvas = grid_episodes(), canvas_episodes()
     episodes = {"point": retina | {"attention.glimpse.first": "learned", "sight.channels": 2},
                 "window": canvas["window"], "soft_point": canvas["soft_point"] | retina}
     episodes |= {name: grid[name] | retina for name in [
         "hard_location", "soft_general_features", "soft_general_pixels"]}
-    return {f"conv_{name}": own | filters for name, own in episodes.items()}
+    return {f"{network}_{name}": own | of_network for network, of_network in filters.items()
+            for name, own in episodes.items()}
 
 
 def hidden_episodes():

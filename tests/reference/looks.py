@@ -36,6 +36,36 @@ def glimpse_network(p, glimpse, location):
     return relu(what @ w3 + where @ w4 + p["glimpse.joint.bias"])
 
 
+def residual_shapes(s, channels):
+    """He et al. (2016) without normalisation: `stage<n>.enter`, and blocks of two convolutions."""
+    shapes, filters = {}, s["model.glimpse_filters"]
+    for stage in range(1, s["model.glimpse_stages"] + 1):
+        name = f"glimpse.filters.stage{stage}"
+        shapes |= linear_shapes(f"{name}.enter", 9 * channels, filters)
+        for block in range(1, s["model.glimpse_blocks"] + 1):
+            for layer in ["first", "second"]:
+                shapes |= linear_shapes(f"{name}.block{block}.{layer}", 9 * filters, filters)
+        channels, filters = filters, 2 * filters
+    return shapes
+
+
+def convolution(p, name, images, kernel, stride=1, padding=0):
+    """(N, channels, rows, cols); our weights have the rows (row, col, channel)."""
+    weight = p[f"{name}.weight"].view(kernel, kernel, images.shape[1], -1).permute(3, 2, 0, 1)
+    return conv2d(images, weight, p[f"{name}.bias"][0], stride, padding)
+
+
+def residual(p, s, images):
+    x = images
+    for stage in range(1, s["model.glimpse_stages"] + 1):
+        name = f"glimpse.filters.stage{stage}"
+        x = relu(convolution(p, f"{name}.enter", x, 3, 1 if stage == 1 else 2, 1))
+        for block in range(1, s["model.glimpse_blocks"] + 1):
+            inner = relu(convolution(p, f"{name}.block{block}.first", x, 3, 1, 1))
+            x = relu(x + convolution(p, f"{name}.block{block}.second", inner, 3, 1, 1))
+    return x
+
+
 def locator_shapes(state, hidden, output, outputs):
     return (linear_shapes("locator.hidden", state, hidden)
             | linear_shapes(f"locator.{output}", hidden, outputs))
@@ -125,16 +155,19 @@ class Looking:
         thumbnail = shrunk(self.images(), side, side).flatten(1)
         return locator(p, output, h, relu(linear(p, "locator.context", thumbnail)))
 
-    def has_filters(self):
-        return self.s["model.glimpse_network"] == "conv"
-
     def side(self):
         """Of the squares that a glimpse is made of."""
         return self.s["sight.patch"]
 
     def network_shapes(self):
         s, shapes, size = self.s, {}, self.glimpse_size
-        if self.has_filters():
+        if s["model.glimpse_network"] == "residual":
+            channels = size // self.side() ** 2
+            shapes = residual_shapes(s, channels)
+            last = s["model.glimpse_stages"] - 1
+            side = (self.side() - 1) // 2 ** last + 1  # each halved, rounded up
+            size = side ** 2 * s["model.glimpse_filters"] * 2 ** last
+        if s["model.glimpse_network"] == "conv":
             kernel, filters = s["model.glimpse_kernel"], s["model.glimpse_filters"]
             shapes = linear_shapes("glimpse.filters", kernel ** 2 * s["sight.channels"], filters)
             scales = size // (s["sight.channels"] * self.side() ** 2)
@@ -145,13 +178,15 @@ class Looking:
 
     def feature(self, p, glimpse, location):
         """Of glimpses (.., D): through the filters, where there are any."""
-        if not self.has_filters():
+        network, side = self.s["model.glimpse_network"], self.side()
+        if network == "mlp":
             return glimpse_network(p, glimpse, location)
-        channels, kernel = self.s["sight.channels"], self.s["model.glimpse_kernel"]
-        weight = p["glimpse.filters.weight"].view(kernel, kernel, channels, -1)
-        scales = glimpse.reshape(-1, channels, self.side(), self.side())
-        seen = relu(conv2d(scales, weight.permute(3, 2, 0, 1), p["glimpse.filters.bias"][0],
-                           self.s["model.glimpse_stride"]))
+        if network == "residual":  # the scales as channels
+            seen = residual(p, self.s, glimpse.reshape(-1, glimpse.shape[-1] // side ** 2, side, side))
+        else:
+            scales = glimpse.reshape(-1, self.s["sight.channels"], side, side)
+            seen = relu(convolution(p, "glimpse.filters", scales, self.s["model.glimpse_kernel"],
+                                    self.s["model.glimpse_stride"]))
         seen = seen.permute(0, 2, 3, 1).reshape(*glimpse.shape[:-1], -1)
         return glimpse_network(p, seen, location)
 
