@@ -30,10 +30,11 @@ namespace saccade {
 ///     glimpse.joint.weight (both, F): g = relu([relu(what) | relu(where)] W + b)
 ///   glimpse.filters.weight (kernel^2 x channels, filters), rows as (row, col, channel), whose
 ///     outputs (scale, row, col, filter) glimpse.what.weight reads in place of D: conv
-///   glimpse.filters.stage<n>.enter.weight (9 x channels, filters) and, of each of its blocks,
-///     glimpse.filters.stage<n>.block<n>.first.weight and glimpse.filters.stage<n>.block<n>.second.weight
-///     (9 x filters, filters), rows as (row, col, channel); the channels of the first are (scale,
-///     channel), and the outputs of the last (row, col, filter): residual
+///   glimpse.filters.stage<n>.enter.weight (9 x channels, filters) and for each of its blocks
+///     glimpse.filters.stage<n>.block<n>.first.weight (9 x filters, filters) and
+///     glimpse.filters.stage<n>.block<n>.second.weight (9 x filters, filters), rows as (row, col,
+///     channel). The first reads channels (scale, channel); the outputs of the last, (row, col,
+///     filter), are what glimpse.what.weight reads in place of D: residual
 ///   canvas.hidden.weight (pixels, canvas_hidden), canvas.feature.weight (canvas_hidden, F): mlp
 ///   canvas.conv1.weight, canvas.conv2.weight (kernel^2 x channels in, channels out), rows and
 ///     images as (row, col, channel), canvas.feature.weight (what conv2 gives, F): cnn

@@ -182,7 +182,8 @@ class Looking:
         if network == "mlp":
             return glimpse_network(p, glimpse, location)
         if network == "residual":  # the scales as channels
-            seen = residual(p, self.s, glimpse.reshape(-1, glimpse.shape[-1] // side ** 2, side, side))
+            channels = glimpse.shape[-1] // side ** 2
+            seen = residual(p, self.s, glimpse.reshape(-1, channels, side, side))
         else:
             scales = glimpse.reshape(-1, self.s["sight.channels"], side, side)
             seen = relu(convolution(p, "glimpse.filters", scales, self.s["model.glimpse_kernel"],
