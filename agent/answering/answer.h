@@ -59,10 +59,12 @@ class Answer : public AnswerRecord {
   /// The number of looks after which episode b was answered, 1 .. T. An evaluation counts only
   /// these, though all T were taken.
   virtual int stopped_at(int b) const = 0;
-  /// What an agent that answers one class compares with a threshold to stop after look t, in [0,
-  /// 1]: the probability of the most probable class, or, if it learned when to stop, that of having
-  /// stopped. Requires classify_every_step.
+  /// What an agent that may stop compares with a threshold to stop after look t, in [0, 1]: the
+  /// probability of its answer then, or, if it learned when to stop, that of having stopped.
+  /// Requires classify_every_step, and of sequences an agent that stops by itself.
   virtual float sureness(int /*t*/, int /*b*/) const { return 0.0F; }
+  /// Whether its answer after look t is right. Requires the same.
+  virtual bool right(int /*t*/, int /*b*/) const { return false; }
 
   /// Writes the rewards r_t (T, B) due to glimpse t and the answer after it, if the episode came so
   /// far. Rewards per look require episodes in sampling mode SamplingMode::training, or

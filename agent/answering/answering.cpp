@@ -19,6 +19,14 @@ std::unique_ptr<const Answering> make_answering(const AgentConfig& config,
   throw std::logic_error("an AnswerKind that nobody answers");
 }
 
+void set_stop(AnswerTraits& traits, const std::optional<StopRule>& rule) {
+  if (!rule) return;
+  traits.stops = true;
+  traits.stop_threshold = rule->threshold();
+  traits.look_price = rule->price();
+  traits.samples_stops = rule->kind().sampled;
+}
+
 void choose_logits(Matrix dlogits, std::span<const int> chosen) {
   for (int b = 0; b < dlogits.rows; ++b) {
     std::fill_n(dlogits.row(b), dlogits.cols, 0.0F);

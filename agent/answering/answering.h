@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "agent/answering/answer.h"
+#include "agent/answering/stopping.h"
 #include "agent/cores/core.h"
 #include "agent/spec/config.h"
 #include "agent/spec/observation_spec.h"
@@ -27,6 +30,9 @@ struct AnswerTraits {
   int hops = 1;                 // number of distributions over the states in a read
 };
 
+/// Sets what `traits` tell of a stop.
+void set_stop(AnswerTraits& traits, const std::optional<StopRule>& rule);
+
 /// A way of answering: the parts that turn states into answers, and their parameters. One
 /// implementation per AnswerKind. Stateless: per-episode data lives in the Answer it makes.
 class Answering {
@@ -39,8 +45,10 @@ class Answering {
   /// is the one that the look writes.
   virtual std::unique_ptr<Answer> make_answer(Environment& environment, CoreMemory& core) const = 0;
 
-  /// Multiply-adds of one episode.
+  /// Multiply-adds of a training episode.
   virtual Work work() const = 0;
+  /// Multiply-adds of the answers of an episode of T looks that is only played.
+  virtual std::int64_t play_work() const { return work().forward; }
 
  protected:
   AnswerTraits traits_;

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "agent/answering/answering.h"
+#include "agent/answering/log_odds.h"
 #include "agent/answering/stopping.h"
 #include "agent/credit/reward.h"
 #include "attention/hidden.h"
@@ -43,6 +44,7 @@ class ClassAnswer final : public Answer {
     losses_ = zeros<2>(steps, batch);
     if (!parts.stop_rule) return;
     stop_.emplace(*parts.stop_rule, steps, batch);
+    sureness_ = zeros<2>(steps, batch);
     if (parts.stop_rule->kind().sampled) earned_ = zeros<2>(steps, batch);
   }
 
@@ -63,7 +65,10 @@ class ClassAnswer final : public Answer {
     first_ = now.request.classify_every_step || pays || stops_ ? 0 : last;
     parts_.hidden->prepare(memory_, core_.states(), lengths_, now.parameters);
     for (int t = first_; t <= last; ++t) classify(t, now.parameters);
-    if (stops_) stop_->decide(core_.states(), logits_, probabilities, now);
+    if (stops_) {
+      write_sureness();
+      stop_->decide(core_.states(), matrix(sureness_), now);
+    }
     if (stops_ && sampling == SamplingMode::training) judge_stops();
     for (int b = 0; b < core_.episodes(); ++b) classes_[b] = most_probable(stopped_at(b) - 1, b);
     environment_.answer(classes_, rewards);
@@ -75,15 +80,13 @@ class ClassAnswer final : public Answer {
     if (stops_ && parts_.stop_rule->kind().learned()) return stop_->stopped_by(t, b);
     return probabilities(t, b, most_probable(t, b));
   }
+  bool right(int t, int b) const override { return most_probable(t, b) == labels_[b]; }
 
-  // Each look after the first costs a price.
   void step_rewards(Matrix step_rewards) const override {
     const auto worth = [this](int t, int b) { return worth_of(t, b); };
     if (!stops_) return write_step_rewards(step_rewards, parts_.reward, parts_.num_classes, worth);
-    write_step_rewards(step_rewards, parts_.reward, parts_.num_classes, worth, stop_->chances());
-    const auto price = static_cast<float>(parts_.stop_rule->price());
-    for (int t = 1; t < step_rewards.rows; ++t)
-      for (int b = 0; b < step_rewards.cols; ++b) step_rewards(t, b) -= price;
+    write_step_rewards(step_rewards, parts_.reward, parts_.num_classes, worth, stop_->chances(),
+                       static_cast<float>(parts_.stop_rule->price()));
   }
 
   StopCredit stop_credit() const override {
@@ -107,8 +110,9 @@ class ClassAnswer final : public Answer {
                                static_cast<float>(weight) * credit.scale);
       }
     if (stops_) {
-      const StopLoss stop = stop_->backward(gradient, matrix(core_.dstate), dlogits_, credit,
-                                            matrix(losses_), core_.states(), logits_, parameters);
+      const StopLoss stop = stop_->backward(gradient, matrix(core_.dstate), credit, matrix(losses_),
+                                            core_.states(), matrix(sureness_), parameters);
+      if (parts_.stop_rule->kind().expected) sureness_backward();
       loss.reinforce = stop.reinforce;
       loss.penalty = stop.penalty;
     }
@@ -145,6 +149,23 @@ class ClassAnswer final : public Answer {
   float worth_of(int t, int b) const {
     return parts_.reward.of_answer(most_probable(t, b) == labels_[b],
                                    probabilities(t, b, labels_[b]));
+  }
+
+  // What its stop reads of the answer after each look but the last.
+  void write_sureness() {
+    const bool learned = parts_.stop_rule->kind().learned();
+    for (int t = 0; t + 1 < core_.steps; ++t)
+      for (int b = 0; b < core_.episodes(); ++b)
+        sureness_(t, b) = learned ? static_cast<float>(log_odds_forward(row_of(logits_, t, b)))
+                                  : probabilities(t, b, most_probable(t, b));
+  }
+  void sureness_backward() {
+    for (int t = 0; t + 1 < core_.steps; ++t)
+      for (int b = 0; b < core_.episodes(); ++b)
+        log_odds_backward(row_of(dlogits_, t, b), stop_->dlog_odds(t, b), row_of(logits_, t, b));
+  }
+  std::span<float> row_of(Tensor<3>& tensor, int t, int b) const {
+    return {&tensor(t, b, 0), static_cast<std::size_t>(parts_.num_classes)};
   }
 
   // What it earns to stop after look t: nothing beyond what is earned look by look.
@@ -198,6 +219,7 @@ class ClassAnswer final : public Answer {
   HiddenMemory memory_;
   std::optional<StopPass> stop_;
   bool stops_ = false;          // these episodes may stop early
+  Tensor<2> sureness_;          // (T, B): of the answer after each look, as the stop reads it
   Tensor<2> earned_;            // (T, B): of a sampled stop, what it earns to stop after a look
   int first_ = 0;               // first classified step
   std::vector<int> labels_;     // (B)
@@ -213,15 +235,11 @@ class ClassAnswering final : public Answering {
   ClassAnswering(const AgentConfig& config, const ObservationSpec& spec, int state_size, int steps,
                  ParameterLayout& layout)
       : parts_(make_parts(config, spec, state_size, steps, layout)) {
-    const bool stops = parts_.stop_rule.has_value();
     traits_ = {.outputs = steps,
-               .stops = stops,
-               .stop_threshold = stops ? parts_.stop_rule->threshold() : 0.0,
-               .look_price = stops ? parts_.stop_rule->price() : 0.0,
-               .samples_stops = stops && parts_.stop_rule->kind().sampled,
                .classifies = true,
                .attends = parts_.weighs,
                .hops = parts_.hidden->hops()};
+    set_stop(traits_, parts_.stop_rule);
   }
 
   std::unique_ptr<Answer> make_answer(Environment& environment, CoreMemory& core) const override {
@@ -245,9 +263,8 @@ class ClassAnswering final : public Answering {
 
   static ClassParts make_parts(const AgentConfig& config, const ObservationSpec& spec,
                                int state_size, int steps, ParameterLayout& layout) {
-    std::optional<StopRule> stop_rule;
-    if (find_stop_kind(config.glimpse.stop).stops)
-      stop_rule.emplace(config, state_size, steps, layout);
+    std::optional<StopRule> stop_rule =
+        make_stop_rule(config, state_size, steps, /*reads_odds=*/true, layout);
     auto hidden = make_hidden_attention(config.hidden, "hidden", state_size, steps, layout);
     const int inputs = hidden->output_size();
     return {.stop_rule = std::move(stop_rule),

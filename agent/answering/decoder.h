@@ -65,6 +65,7 @@ class Decoder {
 
   bool attends() const { return attend_.has_value(); }
   int num_symbols() const { return num_symbols_; }
+  int state_size() const { return state_size_; }
   Work work(int symbols) const;
 
  private:

@@ -1,9 +1,11 @@
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
 #include "agent/answering/answering.h"
 #include "agent/answering/beam_search.h"
 #include "agent/answering/decoder.h"
+#include "agent/answering/spelling.h"
+#include "agent/answering/stopping.h"
 #include "agent/credit/reward.h"
 #include "nn/layers.h"
 
@@ -12,27 +14,38 @@ namespace {
 
 struct SequenceParts {
   Decoder decoder;
+  std::optional<StopRule> stop_rule;  // if it may answer before the last look
   double classifier_weight;
   RewardKind reward;
+
+  bool expects_stops() const { return stop_rule && stop_rule->kind().expected; }
 };
 
-// Predicts a sequence of symbols at the end, by a decoder that attends over the states. Training
-// feeds it the true preceding symbols (teacher forcing), otherwise its own.
+// Predicts a sequence of symbols at the end, or when it stops, by a decoder that attends over the
+// states so far. Training feeds it the true preceding symbols (teacher forcing), otherwise its own.
 class SequenceAnswer final : public Answer {
  public:
   SequenceAnswer(const SequenceParts& parts, Environment& environment, CoreMemory& core)
       : parts_(parts),
         environment_(environment),
         core_(core),
-        memory_(parts.decoder.make_memory(environment.max_symbols(), core.episodes())),
+        said_(parts.decoder, environment, core.steps, /*versions=*/1),
         lengths_(core.episodes()),
-        length_so_far_(core.episodes()),
-        previous_(core.episodes()),
-        predictions_(static_cast<std::size_t>(core.episodes()) * symbols()),
-        worth_(zeros<2>(core.steps, core.episodes())),
-        dlogits_(zeros<3>(symbols(), core.episodes(), parts.decoder.num_symbols())) {
-    probabilities = zeros<3>(symbols(), core.episodes(), parts.decoder.num_symbols());
+        lengths_read_(core.episodes()),
+        weights_(core.episodes(), parts.classifier_weight),
+        predictions_(static_cast<std::size_t>(core.episodes()) * environment.max_symbols()),
+        worth_(zeros<2>(core.steps, core.episodes())) {
+    probabilities =
+        zeros<3>(environment.max_symbols(), core.episodes(), parts.decoder.num_symbols());
     rewards.resize(core.episodes());
+    if (!parts.stop_rule) return;
+    stop_.emplace(*parts.stop_rule, core.steps, core.episodes());
+    sureness_ = right_ = nothing_ = zeros<2>(core.steps, core.episodes());
+    if (!parts.expects_stops()) return;
+    said_each_.emplace(parts.decoder, environment, core.steps, /*versions=*/core.steps);
+    losses_ = nothing_;
+    lengths_each_.resize(core.rows());
+    weights_.resize(core.rows());
   }
 
   void begin() override {
@@ -42,63 +55,67 @@ class SequenceAnswer final : public Answer {
 
   void step(const StepContext& now) override {
     if (now.t < core_.steps - 1) return;
-    const bool forced = now.request.sampling == SamplingMode::training;
-    const bool by_step = parts_.reward.by_step && (forced || now.request.classify_every_step);
-    if (by_step)
-      for (int t = 0; t < now.t; ++t) {
-        for (int b = 0; b < core_.episodes(); ++b) length_so_far_[b] = std::min(t + 1, lengths_[b]);
-        say(length_so_far_, forced, now.parameters);
-        judge(t);
-      }
-    say(lengths_, forced, now.parameters);
-    probabilities = memory_.probabilities;
-    if (!forced && now.request.beam > 1)
-      beam_search(predictions_, parts_.decoder, symbols(), now.request.beam, core_.states(),
-                  lengths_, core_.steps, now.parameters);
-    environment_.answer_sequence(predictions_, rewards);
-    if (forced || by_step)
-      judge(now.t);
-    else
-      std::ranges::copy(rewards, &worth_(now.t, 0));
+    const SamplingMode sampling = now.request.sampling;
+    const bool every_step = now.request.classify_every_step;
+    forced_ = sampling == SamplingMode::training;
+    stops_ = stop_ && stop_->acts_in(sampling);
+    if (forced_ && said_each_) return expect_stops(now);
+    const bool by_step = parts_.reward.by_step && (forced_ || every_step);
+    const bool by_confidence = stops_ && !parts_.stop_rule->kind().learned();
+    if (by_step || by_confidence || (stops_ && every_step)) try_each(now.parameters);
+    if (stops_) stop_->decide(core_.states(), matrix(sureness_), now);
+    answer_at_stop(now);
+    judge_answer(by_step);
   }
 
-  int stopped_at(int) const override { return core_.steps; }
+  int stopped_at(int b) const override { return stops_ ? stop_->stopped_at(b) : core_.steps; }
+
+  float sureness(int t, int b) const override {
+    if (stops_ && parts_.stop_rule->kind().learned()) return stop_->stopped_by(t, b);
+    return sureness_(t, b);
+  }
+  bool right(int t, int b) const override { return right_(t, b) == 1.0F; }
 
   void step_rewards(Matrix step_rewards) const override {
-    write_step_rewards(step_rewards, parts_.reward, parts_.decoder.num_symbols(),
-                       [this](int t, int b) { return worth_(t, b); });
+    const auto worth = [this](int t, int b) { return worth_(t, b); };
+    const int symbols = parts_.decoder.num_symbols();
+    if (!stops_) return write_step_rewards(step_rewards, parts_.reward, symbols, worth);
+    write_step_rewards(step_rewards, parts_.reward, symbols, worth, stop_->chances(),
+                       static_cast<float>(parts_.stop_rule->price()));
   }
 
-  // Cross-entropy, summed over the symbols.
+  StopCredit stop_credit() const override {
+    if (!stops_) return {};
+    return {.chances = stop_->chances(),
+            .reach = stop_->reach(),
+            .earned = matrix(parts_.reward.by_step ? nothing_ : worth_)};
+  }
+
+  // Cross-entropy, summed over the symbols; of an expected stop, its expectation.
   AnswerLoss backward(std::span<float> gradient, const Credit& credit,
                       std::span<const float> parameters) override {
-    const double weight = parts_.classifier_weight;
-    const float scale = static_cast<float>(weight) * credit.scale;
-    dlogits_.fill(0.0F);
+    const int batch = core_.episodes();
+    for (int row = 0; said_each_ && row < core_.rows(); ++row)
+      weights_[row] = parts_.classifier_weight * stop_->share(row / batch, row % batch);
+    Spelling& said = said_each_ ? *said_each_ : said_;
     AnswerLoss loss;
-    for (int j = 0; j < symbols(); ++j)
-      for (int b = 0; b < core_.episodes(); ++b) {
-        if (j >= facts(b).num_symbols) continue;
-        const float* p = &probabilities(j, b, 0);
-        float* dlogits = &dlogits_(j, b, 0);
-        loss.classifier -= weight * std::log(p[true_symbol(b, j)]);
-        for (int c = 0; c < parts_.decoder.num_symbols(); ++c) dlogits[c] = scale * p[c];
-        dlogits[true_symbol(b, j)] -= scale;
-      }
-    parts_.decoder.backward(gradient, matrix(core_.dstate), memory_, matrix(dlogits_),
-                            core_.states(), parameters);
+    loss.classifier = said.backward(gradient, matrix(core_.dstate), weights_, credit.scale,
+                                    core_.states(), parameters);
+    if (!stops_) return loss;
+    const StopLoss stop =
+        stop_->backward(gradient, matrix(core_.dstate), credit, matrix(losses_), core_.states(),
+                        /*sureness=*/{}, parameters);
+    loss.reinforce = stop.reinforce;
+    loss.penalty = stop.penalty;
     return loss;
   }
 
   void logit_backward(std::span<float> scratch, int s, std::span<const int> chosen,
                       std::span<const float> parameters) override {
-    dlogits_.fill(0.0F);
-    choose_logits(saccade::step(dlogits_, s), chosen);
-    parts_.decoder.backward(scratch, matrix(core_.dstate), memory_, matrix(dlogits_),
-                            core_.states(), parameters);
+    said_.logit_backward(scratch, matrix(core_.dstate), s, chosen, core_.states(), parameters);
   }
 
-  ConstMatrix logits(int s) const override { return saccade::step(memory_.logits, s); }
+  ConstMatrix logits(int s) const override { return saccade::step(said_.memory().logits, s); }
   int chosen(int s, int b) const override {
     const std::span<const int> symbols = predictions(b);
     const int length = static_cast<int>(symbols.size());
@@ -106,78 +123,118 @@ class SequenceAnswer final : public Answer {
   }
 
   std::span<const int> predictions(int b) const override {
-    const int* first = &predictions_[b * symbols()];
-    const int* end = std::find(first, first + symbols(), parts_.decoder.num_symbols() - 1);
-    return {first, end};
+    const std::span<const int> all = std::span(predictions_).subspan(b * symbols(), symbols());
+    const auto end = std::ranges::find(all, parts_.decoder.num_symbols() - 1);
+    return {all.begin(), end};
   }
   std::span<const int> labels(int b) const override {
-    return {facts(b).symbols.data(), static_cast<std::size_t>(facts(b).num_symbols - 1)};
+    const SceneFacts& facts = environment_.facts()[b];
+    return {facts.symbols.data(), static_cast<std::size_t>(facts.num_symbols - 1)};
   }
   float error(int b) const override { return 1.0F - rewards[b]; }
 
   StateWeights state_weights() const override {
-    return {memory_.attend ? &memory_.attend->weights : nullptr, 1};
+    const std::optional<AttendMemory>& attend = said_.memory().attend;
+    return {attend ? &attend->weights : nullptr, 1};
   }
 
  private:
-  int symbols() const { return memory_.symbols(); }
-  const SceneFacts& facts(int b) const { return environment_.facts()[b]; }
-  // Returns the end mark for positions after the end mark.
-  int true_symbol(int b, int j) const {
-    return j < facts(b).num_symbols ? facts(b).symbols[j] : parts_.decoder.num_symbols() - 1;
-  }
+  int symbols() const { return said_.memory().symbols(); }
 
-  // Decodes symbol by symbol, from the given number of states of each episode.
-  void say(std::span<const int> lengths, bool forced, std::span<const float> parameters) {
-    parts_.decoder.begin(memory_, core_.states(), lengths, parameters);
-    for (int j = 0; j < symbols(); ++j) {
-      parts_.decoder.step(memory_, j, previous_, core_.states(), parameters);
-      const ConstMatrix p = saccade::step(memory_.probabilities, j);
-      for (int b = 0; b < p.rows; ++b) {
-        const int most = static_cast<int>(std::max_element(p.row(b), p.row(b) + p.cols) - p.row(b));
-        predictions_[b * symbols() + j] = most;
-        previous_[b] = forced ? true_symbol(b, j) : most;
+  // Says what it would answer after each look, for the rewards of looks, for a stop by confidence
+  // and for who asks; without a stop, the answer itself is that after the last.
+  void try_each(std::span<const float> parameters) {
+    const int looks = stops_ ? core_.steps : core_.steps - 1;
+    for (int t = 0; t < looks; ++t) {
+      for (int b = 0; b < core_.episodes(); ++b) lengths_read_[b] = std::min(t + 1, lengths_[b]);
+      said_.decode(core_.states(), lengths_read_, forced_, parameters);
+      for (int b = 0; b < core_.episodes(); ++b) {
+        worth_(t, b) = said_.worth(b, parts_.reward);
+        if (!stops_) continue;
+        sureness_(t, b) = said_.probability(b);
+        right_(t, b) = environment_.judge(b, said_.predictions(b));
       }
     }
   }
 
-  // The value of the prediction after look t: mean over the symbols of the label.
-  void judge(int t) {
+  void answer_at_stop(const StepContext& now) {
+    for (int b = 0; b < core_.episodes(); ++b)
+      lengths_read_[b] = std::min(stopped_at(b), lengths_[b]);
+    said_.decode(core_.states(), lengths_read_, forced_, now.parameters);
+    take(said_, [](int b) { return b; });
+    if (!forced_ && now.request.beam > 1)
+      beam_search(predictions_, parts_.decoder, symbols(), now.request.beam, core_.states(),
+                  lengths_read_, core_.steps, now.parameters);
+    environment_.answer_sequence(predictions_, rewards);
+  }
+
+  // The value of the answer: after the last look or, of an agent that stops, after any. Of a drawn
+  // stop only the answer there is known. It stands for later ones, too, by which no decision of the
+  // same episode is judged.
+  void judge_answer(bool by_step) {
+    if (stops_ && by_step) return;  // known after every look
+    const bool told = forced_ || by_step;
+    for (int t = stops_ ? 0 : core_.steps - 1; t < core_.steps; ++t)
+      for (int b = 0; b < core_.episodes(); ++b)
+        worth_(t, b) = told ? said_.worth(b, parts_.reward) : rewards[b];
+  }
+
+  // All answers that an expected stop weighs in training, after 1 .. T looks, as rows t B + b.
+  void expect_stops(const StepContext& now) {
+    const int batch = core_.episodes();
+    for (int row = 0; row < core_.rows(); ++row)
+      lengths_each_[row] = std::min(row / batch + 1, lengths_[row % batch]);
+    said_each_->decode(core_.states(), lengths_each_, forced_, now.parameters);
+    for (int row = 0; row < core_.rows(); ++row) {
+      worth_(row / batch, row % batch) = said_each_->worth(row, parts_.reward);
+      losses_(row / batch, row % batch) = static_cast<float>(said_each_->loss(row));
+    }
+    stop_->decide(core_.states(), /*sureness=*/{}, now);
+    take(*said_each_, [&](int b) { return (stop_->stopped_at(b) - 1) * batch + b; });
+    environment_.answer_sequence(predictions_, rewards);
+  }
+
+  // Takes row_of(b) as the answer of episode b.
+  template <class RowOf>
+  void take(const Spelling& said, const RowOf& row_of) {
     for (int b = 0; b < core_.episodes(); ++b) {
-      const int count = facts(b).num_symbols;
-      float sum = 0.0F;
-      for (int j = 0; j < count; ++j)
-        sum += parts_.reward.of_answer(predictions_[b * symbols() + j] == true_symbol(b, j),
-                                       memory_.probabilities(j, b, true_symbol(b, j)));
-      worth_(t, b) = sum / static_cast<float>(count);
+      const int row = row_of(b);
+      std::ranges::copy(said.predictions(row), predictions_.begin() + b * symbols());
+      for (int j = 0; j < symbols(); ++j)
+        copy_rows(saccade::step(probabilities, j).row_range(b, 1),
+                  saccade::step(said.memory().probabilities, j).row_range(row, 1));
     }
   }
 
   const SequenceParts& parts_;
   Environment& environment_;
   CoreMemory& core_;
-  DecoderMemory memory_;
-  std::vector<int> lengths_;        // (B): states that count
-  std::vector<int> length_so_far_;  // (B): states that count after a look
-  std::vector<int> previous_;       // (B)
-  std::vector<int> predictions_;    // (B, J)
-  Tensor<2> worth_;                 // (T, B): value of the prediction after each look
-  Tensor<3> dlogits_;               // (J, B, V)
+  Spelling said_;                      // the answers
+  std::optional<Spelling> said_each_;  // of an expected stop: those after 1 .. T looks
+  std::optional<StopPass> stop_;
+  bool stops_ = false;             // these episodes may stop early
+  bool forced_ = false;            // they are told the true symbols
+  std::vector<int> lengths_;       // (B): states that count
+  std::vector<int> lengths_read_;  // (B): states that are read
+  std::vector<int> lengths_each_;  // (T B): the same of said_each_
+  std::vector<double> weights_;    // (B), or (T B) of said_each_: of the cross-entropy
+  std::vector<int> predictions_;   // (B, J)
+  Tensor<2> worth_;                // (T, B): value of the prediction after each look
+  Tensor<2> losses_;               // (T, B): of an expected stop, the cross-entropy, nats
+  Tensor<2> sureness_, right_;     // (T, B): its probability; 1 if it is right. If it may stop
+  Tensor<2> nothing_;              // (T, B): zeros
 };
 
 class SequenceAnswering final : public Answering {
  public:
   SequenceAnswering(const AgentConfig& config, const ObservationSpec& spec, int state_size,
                     int steps, ParameterLayout& layout)
-      : steps_(steps),
-        parts_{.decoder = Decoder(config.decoder, config.hidden, spec.num_classes, state_size,
-                                  steps, layout),
-               .classifier_weight = config.training.classifier_weight,
-               .reward = find_reward(config.reinforce.reward)} {
+      : steps_(steps), parts_(make_parts(config, spec, state_size, steps, layout)) {
     traits_ = {.outputs = spec.max_symbols,
                .answer_size = spec.max_symbols,
                .spells = true,
                .attends = parts_.decoder.attends()};
+    set_stop(traits_, parts_.stop_rule);
   }
 
   std::unique_ptr<Answer> make_answer(Environment& environment, CoreMemory& core) const override {
@@ -185,12 +242,31 @@ class SequenceAnswering final : public Answering {
   }
 
   Work work() const override {
-    Work total = parts_.decoder.work(traits_.outputs);
-    if (parts_.reward.by_step) total.forward += (steps_ - 1) * total.forward;
-    return total;
+    const Work once = parts_.decoder.work(traits_.outputs);
+    Work total = parts_.expects_stops() ? once * steps_ : once;
+    if (parts_.reward.by_step && !parts_.expects_stops())
+      total.forward += (traits_.samples_stops ? steps_ : steps_ - 1) * once.forward;
+    return traits_.stops ? total + parts_.stop_rule->work() : total;
+  }
+
+  // A stop by confidence needs the answer after every look, a learned one that at the stop alone.
+  std::int64_t play_work() const override {
+    if (!traits_.stops) return work().forward;
+    const std::int64_t once = parts_.decoder.work(traits_.outputs).forward;
+    const bool learned = parts_.stop_rule->kind().learned();
+    return learned ? once + parts_.stop_rule->work().forward : once * steps_;
   }
 
  private:
+  static SequenceParts make_parts(const AgentConfig& config, const ObservationSpec& spec,
+                                  int state_size, int steps, ParameterLayout& layout) {
+    return {.decoder =
+                Decoder(config.decoder, config.hidden, spec.num_classes, state_size, steps, layout),
+            .stop_rule = make_stop_rule(config, state_size, steps, /*reads_odds=*/false, layout),
+            .classifier_weight = config.training.classifier_weight,
+            .reward = find_reward(config.reinforce.reward)};
+  }
+
   int steps_;
   const SequenceParts parts_;
 };

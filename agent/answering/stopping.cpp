@@ -26,28 +26,6 @@ double sigmoid_of(double z) { return 1.0 / (1.0 + std::exp(-z)); }
 double softplus(double z) { return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z))); }
 double logit(double p) { return std::log(p) - std::log1p(-p); }
 
-// Of C logits: the largest less the logarithm of the sum of the exponentials of the others, which
-// is the log odds of the most probable class.
-struct LogOdds {
-  explicit LogOdds(std::span<const float> z)
-      : most(static_cast<int>(std::ranges::max_element(z) - z.begin())) {
-    for (int k = 0; k < static_cast<int>(z.size()); ++k)
-      if (k != most) largest = std::max(largest, static_cast<double>(z[k]));
-    for (int k = 0; k < static_cast<int>(z.size()); ++k)
-      if (k != most) sum += std::exp(z[k] - largest);
-    value = z[most] - largest - std::log(sum);
-  }
-
-  int most;
-  double largest = -INFINITY;  // of the others
-  double sum = 0.0;            // of their exponentials, relative to that
-  double value = 0.0;
-};
-
-std::span<const float> row_of(const Tensor<3>& tensor, int t, int b) {
-  return {&tensor(t, b, 0), tensor.shape()[2]};
-}
-
 }  // namespace
 
 const StopKind& find_stop_kind(const std::string& name) { return stop_table().at(name); }
@@ -55,12 +33,12 @@ std::vector<std::string> stop_kinds() { return stop_table().names(); }
 
 void check_stop(const GlimpseConfig& config, AnswerKind answer) {
   if (!find_stop_kind(config.stop).stops) return;
-  if (answer != AnswerKind::one_class)
+  if (answer == AnswerKind::actions)
     throw SettingError(
         {"attention.glimpse.stop"},
-        fmt::format("attention.glimpse.stop: {} needs a task whose answer is one "
-                    "class; allowed for {}: none",
-                    config.stop, answer == AnswerKind::actions ? "actions" : "sequences"));
+        fmt::format("attention.glimpse.stop: {} needs a task whose answer is one class or a "
+                    "sequence; allowed for actions: none",
+                    config.stop));
   if (config.num_glimpses < 2)
     throw SettingError(
         {"attention.glimpse.stop", "attention.glimpse.num_glimpses"},
@@ -68,7 +46,8 @@ void check_stop(const GlimpseConfig& config, AnswerKind answer) {
                     config.stop, config.num_glimpses));
 }
 
-StopRule::StopRule(const AgentConfig& config, int state_size, int steps, ParameterLayout& layout)
+StopRule::StopRule(const AgentConfig& config, int state_size, int steps, bool reads_odds,
+                   ParameterLayout& layout)
     : kind_(&find_stop_kind(config.glimpse.stop)),
       price_(kind_->learned() ? config.glimpse.stop_price : 0.0),
       threshold_(config.glimpse.stop_threshold > 0.0 ? config.glimpse.stop_threshold
@@ -82,7 +61,13 @@ StopRule::StopRule(const AgentConfig& config, int state_size, int steps, Paramet
   if (!kind_->learned()) return;
   head_.emplace("stop", state_size, 1, uniform_fan_in(state_size), layout,
                 constant(static_cast<float>(logit(1.0 / steps))));
-  sureness_ = layout.add("stop.sureness", 1, 1, constant(1));
+  if (reads_odds) sureness_ = layout.add("stop.sureness", 1, 1, constant(1));
+}
+
+std::optional<StopRule> make_stop_rule(const AgentConfig& config, int state_size, int steps,
+                                       bool reads_odds, ParameterLayout& layout) {
+  if (!find_stop_kind(config.glimpse.stop).stops) return {};
+  return std::optional<StopRule>(std::in_place, config, state_size, steps, reads_odds, layout);
 }
 
 Work StopRule::work() const {
@@ -96,7 +81,6 @@ StopPass::StopPass(const StopRule& parts, int steps, int episodes)
       stopped_at_(episodes, steps),
       logits_(zeros<2>(steps, episodes)),
       dlogits_(logits_),
-      log_odds_(logits_),
       chances_(logits_),
       reach_(logits_) {}
 
@@ -108,40 +92,37 @@ Matrix StopPass::decided(Tensor<2>& logits) const {
   return {logits.data(), (steps() - 1) * episodes(), 1, 1};
 }
 
-void StopPass::decide(ConstMatrix states, const Tensor<3>& logits, const Tensor<3>& probabilities,
-                      const StepContext& now) {
+void StopPass::decide(ConstMatrix states, ConstMatrix sureness, const StepContext& now) {
   const StopKind& kind = parts_.kind();
   const SamplingMode sampling = now.request.sampling;
   if (kind.learned())
-    write_halting(states, logits, now.parameters);
+    write_halting(states, sureness, now.parameters);
   else
-    follow_confidence(probabilities);
+    follow_confidence(sureness);
   if (kind.learned() &&
       (sampling == SamplingMode::sample || (sampling == SamplingMode::training && kind.sampled)))
     draw(now);
   find_stops();
 }
 
-void StopPass::write_halting(ConstMatrix states, const Tensor<3>& logits,
+void StopPass::write_halting(ConstMatrix states, ConstMatrix log_odds,
                              std::span<const float> parameters) {
   const Matrix z = decided(logits_);
   parts_.head_->forward(z, states.row_range(0, z.rows), parameters);
-  const float v = *parts_.layout_->view(parameters, parts_.sureness_).data;
+  const bool reads_odds = parts_.sureness_ >= 0;
+  if (reads_odds) slope_ = *parts_.layout_->view(parameters, parts_.sureness_).data;
   for (int t = 0; t + 1 < steps(); ++t)
     for (int b = 0; b < episodes(); ++b) {
-      log_odds_(t, b) = static_cast<float>(LogOdds(row_of(logits, t, b)).value);
-      logits_(t, b) += v * log_odds_(t, b);
+      if (reads_odds) logits_(t, b) += slope_ * log_odds(t, b);
       chances_(t, b) = static_cast<float>(sigmoid_of(logits_(t, b)));
     }
 }
 
-void StopPass::follow_confidence(const Tensor<3>& probabilities) {
+void StopPass::follow_confidence(ConstMatrix probabilities) {
   const auto threshold = static_cast<float>(parts_.threshold_);
-  for (int t = 0; t + 1 < steps(); ++t) {
-    const ConstMatrix p = step(probabilities, t);
+  for (int t = 0; t + 1 < steps(); ++t)
     for (int b = 0; b < episodes(); ++b)
-      chances_(t, b) = *std::max_element(p.row(b), p.row(b) + p.cols) > threshold ? 1.0F : 0.0F;
-  }
+      chances_(t, b) = probabilities(t, b) > threshold ? 1.0F : 0.0F;
 }
 
 void StopPass::draw(const StepContext& now) {
@@ -166,9 +147,9 @@ void StopPass::find_stops() {
   }
 }
 
-StopLoss StopPass::backward(std::span<float> gradient, Matrix dstates, Tensor<3>& dclasses,
-                            const Credit& credit, ConstMatrix losses, ConstMatrix states,
-                            const Tensor<3>& logits, std::span<const float> parameters) {
+StopLoss StopPass::backward(std::span<float> gradient, Matrix dstates, const Credit& credit,
+                            ConstMatrix losses, ConstMatrix states, ConstMatrix sureness,
+                            std::span<const float> parameters) {
   const bool expected = parts_.kind().expected;
   const StopLoss loss =
       expected ? expected_backward(losses, credit.scale) : sampled_backward(credit);
@@ -176,28 +157,16 @@ StopLoss StopPass::backward(std::span<float> gradient, Matrix dstates, Tensor<3>
   parts_.head_->backward(gradient, dlogits, states.row_range(0, dlogits.rows));
   if (expected)
     parts_.head_->state_backward(dstates.row_range(0, dlogits.rows), dlogits, parameters);
-  sureness_backward(gradient, expected ? &dclasses : nullptr, logits, parameters);
+  if (parts_.sureness_ >= 0) slope_backward(gradient, sureness);
   return loss;
 }
 
-// The slope of the log odds by the largest logit is 1, and by another one minus its share of the
-// others.
-void StopPass::sureness_backward(std::span<float> gradient, Tensor<3>* dclasses,
-                                 const Tensor<3>& logits, std::span<const float> parameters) const {
-  const float v = *parts_.layout_->view(parameters, parts_.sureness_).data;
-  double dv = 0.0;
+void StopPass::slope_backward(std::span<float> gradient, ConstMatrix log_odds) const {
+  double slope = 0.0;
   for (int t = 0; t + 1 < steps(); ++t)
-    for (int b = 0; b < episodes(); ++b) {
-      dv += static_cast<double>(dlogits_(t, b)) * log_odds_(t, b);
-      if (dclasses == nullptr) continue;
-      const std::span<const float> z = row_of(logits, t, b);
-      const LogOdds odds(z);
-      const double dodds = static_cast<double>(dlogits_(t, b)) * v;
-      for (int k = 0; k < static_cast<int>(z.size()); ++k)
-        (*dclasses)(t, b, k) += static_cast<float>(
-            k == odds.most ? dodds : -dodds * std::exp(z[k] - odds.largest) / odds.sum);
-    }
-  *parts_.layout_->view(gradient, parts_.sureness_).data = static_cast<float>(dv);
+    for (int b = 0; b < episodes(); ++b)
+      slope += static_cast<double>(dlogits_(t, b)) * log_odds(t, b);
+  *parts_.layout_->view(gradient, parts_.sureness_).data = static_cast<float>(slope);
 }
 
 // The entropy of a decision is log(1 + e^z) - lambda z, and its slope - z lambda (1 - lambda).

@@ -30,13 +30,15 @@ struct StopKind {
 /// lambda_t, if it came so far; after the last one it always does.
 ///
 /// `none`: lambda_t = 0 before the last look.
-/// `confidence`: training is that of `none`; afterwards lambda_t = 1 if the probability of the most
-/// probable class is above the threshold, else 0.
+/// `confidence`: training is that of `none`; afterwards lambda_t = 1 if the probability of the
+/// answer then is above the threshold, else 0. The answer is the most probable class, or the whole
+/// sequence with its end mark.
 /// `sampled`: lambda_t = sigmoid(h_{t+1} w + c + v m_t), of the state after the look and of the log
-/// odds of the most probable class then, m_t = log(p / (1 - p)). The decision is drawn and learned
-/// by REINFORCE; each look after the first costs a price. `expected`: the same lambda_t. The loss
-/// is its exact expectation over the time of stopping (PonderNet: Banino, Balaguer and Blundell
-/// 2021), with a prior on that time.
+/// odds of the most probable class then, m_t = log(p / (1 - p)). Of sequences v m_t is left out: it
+/// would take a decoding after every look. The decision is drawn and learned by REINFORCE; each
+/// look after the first costs a price. `expected`: the same lambda_t. The loss is its exact
+/// expectation over the time of stopping (PonderNet: Banino, Balaguer and Blundell 2021), with a
+/// prior on that time.
 ///
 /// Where they are not drawn, the learned kinds stop after the first look by which the probability
 /// of having stopped, 1 - prod_{j <= t} (1 - lambda_j), is above the threshold: a quantile of
@@ -68,10 +70,11 @@ struct StopLoss {
 /// The settings of a stop and its head, if it is learned. Stateless.
 class StopRule {
  public:
-  /// Parameters `stop.weight` (H, 1), `stop.bias` and `stop.sureness` v (1, 1), if it is learned.
-  /// An agent that knows nothing begins with lambda_t < 1 / T, so that all looks are tried, and one
-  /// that is sure stops: v begins at 1 and c at the log odds of 1 / T.
-  StopRule(const AgentConfig& config, int state_size, int steps, ParameterLayout& layout);
+  /// Parameters `stop.weight` (H, 1), `stop.bias` and, if it `reads_odds`, `stop.sureness` v (1,
+  /// 1), if it is learned. An agent that knows nothing begins with lambda_t < 1 / T, so that all
+  /// looks are tried, and one that is sure stops: v begins at 1 and c at the log odds of 1 / T.
+  StopRule(const AgentConfig& config, int state_size, int steps, bool reads_odds,
+           ParameterLayout& layout);
 
   const StopKind& kind() const { return *kind_; }
   double price() const { return price_; }
@@ -89,8 +92,12 @@ class StopRule {
   int state_size_, steps_;
   std::optional<LinearHead> head_;
   const ParameterLayout* layout_;
-  int sureness_ = -1;
+  int sureness_ = -1;  // v; -1: it does not read the log odds
 };
+
+/// The rule of an agent that may answer before its last look, else none.
+std::optional<StopRule> make_stop_rule(const AgentConfig& config, int state_size, int steps,
+                                       bool reads_odds, ParameterLayout& layout);
 
 /// The decisions of B episodes, and their backward pass. Allocates nothing after construction.
 class StopPass {
@@ -101,11 +108,11 @@ class StopPass {
   /// Whether episodes that are played like this may end before the last look.
   bool acts_in(SamplingMode sampling) const;
 
-  /// Decides after every look, from the states h_1 .. h_T (T B, H), and the logits and
-  /// probabilities of the classes after each look (T, B, C). A decision is drawn after every look,
-  /// whether the episode came so far or not, so that every one has a return.
-  void decide(ConstMatrix states, const Tensor<3>& logits, const Tensor<3>& probabilities,
-              const StepContext& now);
+  /// Decides after every look, from the states h_1 .. h_T (T B, H) and from how sure the answer is
+  /// then, (T, B), of which the last row is not read: its probability for `confidence`, its log
+  /// odds m_t for a head that reads them, no data for another one. A decision is drawn after every
+  /// look, whether the episode came so far or not, so that every one has a return.
+  void decide(ConstMatrix states, ConstMatrix sureness, const StepContext& now);
 
   // After decide:
 
@@ -131,23 +138,23 @@ class StopPass {
   /// q_t = prior (1 - prior)^t is geometric, truncated like p: the last look takes the rest (Banino
   /// et al. 2021, equation 4, and a price). Then KL(p || q) = sum_{t < T - 1} prod_{j < t}
   /// (1 - lambda_j) KL(lambda_t || prior), of two Bernoulli variables each: it is 0 only where
-  /// every lambda_t is the prior. Adds to dstates (T B, H) and dclasses (T, B, C), the gradients of
-  /// the states and of the logits of the classes. Those of L_t are not its part.
-  StopLoss backward(std::span<float> gradient, Matrix dstates, Tensor<3>& dclasses,
-                    const Credit& credit, ConstMatrix losses, ConstMatrix states,
-                    const Tensor<3>& logits, std::span<const float> parameters);
+  /// every lambda_t is the prior. Adds the gradients of the states to dstates (T B, H). That of m_t
+  /// is dlog_odds; those of L_t are not its part.
+  StopLoss backward(std::span<float> gradient, Matrix dstates, const Credit& credit,
+                    ConstMatrix losses, ConstMatrix states, ConstMatrix sureness,
+                    std::span<const float> parameters);
+  /// After backward of an expected stop: the gradient of m_t, t < T - 1.
+  double dlog_odds(int t, int b) const { return static_cast<double>(dlogits_(t, b)) * slope_; }
 
  private:
   int steps() const { return static_cast<int>(logits_.shape()[0]); }
   int episodes() const { return static_cast<int>(stopped_at_.size()); }
   /// Rows of all looks but the last, ((T - 1) B, 1).
   Matrix decided(Tensor<2>& logits) const;
-  void write_halting(ConstMatrix states, const Tensor<3>& logits,
-                     std::span<const float> parameters);
-  void sureness_backward(std::span<float> gradient, Tensor<3>* dclasses, const Tensor<3>& logits,
-                         std::span<const float> parameters) const;
+  void write_halting(ConstMatrix states, ConstMatrix log_odds, std::span<const float> parameters);
+  void slope_backward(std::span<float> gradient, ConstMatrix log_odds) const;
   void draw(const StepContext& now);
-  void follow_confidence(const Tensor<3>& probabilities);
+  void follow_confidence(ConstMatrix probabilities);
   void find_stops();
   StopLoss sampled_backward(const Credit& credit);
   StopLoss expected_backward(ConstMatrix losses, float scale);
@@ -155,8 +162,8 @@ class StopPass {
   const StopRule& parts_;
   std::vector<int> stopped_at_;  // (B)
   Tensor<2> logits_, dlogits_;   // (T, B): of lambda_t
-  Tensor<2> log_odds_;           // (T, B): m_t
   Tensor<2> chances_, reach_;    // (T, B)
+  float slope_ = 0.0F;           // v
 };
 
 }  // namespace saccade

@@ -26,10 +26,11 @@ std::vector<std::string> reward_kinds();
 /// Writes r_t, (T, B), from worth(t, b): that of the answer that is given after look t, one of so
 /// many. Asks for the last look alone where nothing is earned before. `chances` (T, B), if it has
 /// data: c_t, with which the answer is given after look t, if the episode came so far; what is
-/// earned at the end is then earned with that chance, r_t = c_t worth(t, b).
+/// earned at the end is then earned with that chance, r_t = c_t worth(t, b). Each look after the
+/// first costs `price`.
 template <class Worth>
 void write_step_rewards(Matrix step_rewards, const RewardKind& reward, int answers,
-                        const Worth& worth, ConstMatrix chances = {}) {
+                        const Worth& worth, ConstMatrix chances = {}, float price = 0.0F) {
   const int last = step_rewards.rows - 1;
   const float chance = 1.0F / static_cast<float>(answers);
   for (int t = 0; t <= last; ++t)
@@ -40,6 +41,7 @@ void write_step_rewards(Matrix step_rewards, const RewardKind& reward, int answe
         step_rewards(t, b) = chances(t, b) * worth(t, b);
       else
         step_rewards(t, b) = t == last ? worth(t, b) : 0.0F;
+      if (t > 0) step_rewards(t, b) -= price;
     }
 }
 

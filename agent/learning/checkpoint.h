@@ -77,8 +77,9 @@ namespace saccade {
 ///     decoder.output.weight (decoder.hidden_size + H, V) of [state | context]
 ///   baseline.hidden.weight (H, critic_hidden), a relu, baseline.output.weight (critic_hidden, 1):
 ///     of a critic mlp; of a privileged one (H + C + 2, ..), of [h | label, one-hot | x, y]
-///   stop.weight (H, 1): the logit of stopping after a look, to which stop.sureness (1, 1) times
-///     the log odds of the most probable class are added (agent/answering/stopping.h)
+///   stop.weight (H, 1): the logit of stopping after a look, to which, of agents that answer one
+///     class, stop.sureness (1, 1) times the log odds of the most probable class are added
+///     (agent/answering/stopping.h)
 ///   baseline.weight (H, 1), locator.first (1, 2; with a zoom 1, 3) before its tanh,
 ///     locator.log_std (1, 1)
 ///

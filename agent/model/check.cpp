@@ -73,13 +73,17 @@ void check_hidden(const AgentConfig& config, AnswerKind answer) {
   if (answer == AnswerKind::one_class) check(config.hidden);
   if (answer != AnswerKind::sequence) return;
   check(config.decoder, config.hidden, config.model.hidden_size);
-  if (find_reward(config.reinforce.reward).by_step && config.hidden.kind == "attend" &&
-      config.hidden.mask.starts_with('0'))
-    throw SettingError(
-        {"reinforce.reward", "attention.hidden.mask"},
-        fmt::format("reinforce.reward: {} reads what is said after the first glimpse, of which "
-                    "attention.hidden.mask: {} allows nothing",
-                    config.reinforce.reward, config.hidden.mask));
+  if (config.hidden.kind != "attend" || !config.hidden.mask.starts_with('0')) return;
+  const auto refuse = [&](const std::string& key, const std::string& value) {
+    throw SettingError({key, "attention.hidden.mask"},
+                       fmt::format("{}: {} reads what is said after the first glimpse, of which "
+                                   "attention.hidden.mask: {} allows nothing",
+                                   key, value, config.hidden.mask));
+  };
+  if (find_reward(config.reinforce.reward).by_step)
+    refuse("reinforce.reward", config.reinforce.reward);
+  if (takes_glimpses(config) && find_stop_kind(config.glimpse.stop).stops)
+    refuse("attention.glimpse.stop", config.glimpse.stop);
 }
 
 }  // namespace

@@ -69,6 +69,10 @@ Work Model::work() const {
   return total;
 }
 
+std::int64_t Model::play_work() const {
+  return work().forward - answering->work().forward + answering->play_work();
+}
+
 double Model::gflop_per_episode() const {
   const Work total = work();
   return 2e-9 * static_cast<double>(total.forward + total.backward);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -43,6 +44,8 @@ class Model {
 
   /// Multiply-adds of a training episode.
   Work work() const;
+  /// Multiply-adds of an episode of T looks that is only played.
+  std::int64_t play_work() const;
   /// Multiply-adds x 2 of a training episode, forward and backward, in 10^9.
   double gflop_per_episode() const;
 

@@ -140,6 +140,13 @@ inline std::vector<TaskAgent> every_task_agent(const AgentConfig& base) {
     reader.glimpse.kind = "hard_gaussian";
     all.push_back({"transcriber, " + kind, reader, transcribe_task()});
   }
+  for (const std::string& stop : stop_kinds()) {
+    if (!find_stop_kind(stop).stops) continue;
+    AgentConfig transcriber = config;
+    transcriber.hidden.kind = "attend";
+    transcriber.glimpse.stop = stop;
+    all.push_back({"transcriber, stop " + stop, transcriber, transcribe_task()});
+  }
   AgentConfig whole = gated;
   whole.glimpse.kind = "whole";
   whole.glimpse.size = {5, 4};

@@ -2,10 +2,10 @@
 // looks, and the end of a sequence.
 #include <doctest/doctest.h>
 
-#include "agent/answering/decoder.h"
 #include "agent/credit/reward.h"
 #include "agent/learning/learner.h"
 #include "base/error.h"
+#include "tests/agent/lone_decoder.h"
 #include "tests/agent/slopes.h"
 #include "tests/agent/tasks.h"
 #include "tests/support.h"
@@ -158,36 +158,17 @@ TEST_CASE(
     Speaker speaker(config, task, kEpisodes);
     speaker.run(SamplingMode::deterministic);
     Rollout& rollout = speaker.rollout;
-    // The same decoder by itself.
-    ParameterLayout layout;
-    const int end = task.spec.num_classes - 1;
-    const Decoder decoder(config.decoder, config.hidden, end + 1, rollout.core.hidden,
-                          rollout.core.steps, layout);
-    Tensor<1> parameters = zeros<1>(layout.size());
-    for (const Parameter& p : layout.parameters())
-      std::ranges::copy(
-          values_of(flat(speaker.parameters), find_parameter(speaker.model.layout(), p.name)),
-          values_of(flat(parameters), p).begin());
-    std::vector<int> lengths, previous(kEpisodes);
+    std::vector<int> lengths;
     for (const SceneFacts& facts : rollout.environment->facts()) lengths.push_back(facts.length);
-    DecoderMemory memory = decoder.make_memory(task.spec.max_symbols, kEpisodes);
-    decoder.begin(memory, rollout.core.states(), lengths, flat(parameters));
-    std::vector<std::vector<int>> expected(kEpisodes);
+    LoneDecoder lone(speaker.model, flat(speaker.parameters));
+    lone.say(rollout, lengths, /*forced=*/false);
+    CHECK(rollout.answer->probabilities == lone.memory->probabilities);
     int differs = 0;  // from predictions after the true symbols
-    for (int j = 0; j < task.spec.max_symbols; ++j) {
-      decoder.step(memory, j, previous, rollout.core.states(), flat(parameters));
-      for (int b = 0; b < kEpisodes; ++b) {
-        const float* p = &memory.probabilities(j, b, 0);
-        previous[b] = static_cast<int>(std::max_element(p, p + end + 1) - p);
-        expected[b].push_back(previous[b]);
-        const SceneFacts& facts = rollout.environment->facts()[b];
-        differs += j + 1 < facts.num_symbols && previous[b] != facts.symbols[j] ? 1 : 0;
-      }
-    }
-    CHECK(rollout.answer->probabilities == memory.probabilities);
     for (int b = 0; b < kEpisodes; ++b) {
-      expected[b].erase(std::ranges::find(expected[b], end), expected[b].end());
-      CHECK(speaker.predictions(b) == expected[b]);
+      CHECK(speaker.predictions(b) == lone.before_end(b));
+      const SceneFacts& facts = rollout.environment->facts()[b];
+      for (int j = 0; j + 1 < facts.num_symbols; ++j)
+        differs += lone.said[b][j] != facts.symbols[j] ? 1 : 0;
     }
     CHECK(differs > 0);
   }

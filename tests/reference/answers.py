@@ -3,8 +3,8 @@
     shapes()               of their parameters
     world(batch)           what is true of the episodes, for the fixture
     say(p, h, stop)        from the states h_1 .. h_T, (T, B, H): writes probability (S, B, C) and
-                           returns (T, B), what was earned by look t; of one class also `worth`
-                           (T, B), what it earns to stop after it
+                           returns (T, B), what was earned by look t; also `worth` (T, B), what it
+                           earns to stop after it, of what may stop
     losses(p, advantages)  cross-entropy, REINFORCE of actions, penalty; sums over the episodes"""
 
 import torch
@@ -128,7 +128,7 @@ class Sequence(Answering):
             previous = real(one_hot(self.symbol[:, j], self.classes))
         return torch.stack(logits)
 
-    def worth(self, logits):
+    def value(self, logits):
         """(B): mean over the symbols that count."""
         truth = self.symbol.T[:, :, None]
         right = real(clear_argmax(logits)[:, :, None] == truth)
@@ -137,20 +137,34 @@ class Sequence(Answering):
         return (right[..., 0] * self.counts).sum(0) / self.count
 
     def say(self, p, h, stop):
+        """After a stop only the answer there is known, unless each is asked for."""
+        self.stop = stop
         stop.decide(p, h)
         states = h.transpose(0, 1)
         self.counts = real(torch.arange(self.s["sight.symbols"])[:, None] < self.count)  # (J, B)
-        self.logits = self.spell(p, states, self.length)
+        length = torch.minimum(self.length, stop.looks()) if stop.learned else self.length
+        self.logits = self.spell(p, states, length)
         self.probability = softmax(self.logits, -1)
-        worth = self.worth(self.logits).expand(self.steps, -1)
-        if self.s["reinforce.reward"] == "gain":
-            worth = torch.stack([self.worth(self.spell(p, states, self.length.clamp(max=t + 1)))
-                                 for t in range(self.steps)])
-        return earned_by(self.s, worth, self.classes)
+        worth = self.value(self.logits).expand(self.steps, -1)
+        gains, expected = self.s["reinforce.reward"] == "gain", stop.kind == "expected"
+        if gains or expected:
+            self.each = [self.spell(p, states, self.length.clamp(max=t + 1))
+                         for t in range(self.steps)]
+            worth = torch.stack([self.value(logits) for logits in self.each])
+        self.worth = torch.zeros_like(worth) if gains else worth
+        return earned_by(self.s, worth, self.classes, stop.chance if stop.learned else None)
+
+    def label_loss(self, logits):
+        """(B): summed over the symbols."""
+        log_p = log_softmax(logits, -1).gather(2, self.symbol.T[:, :, None])[..., 0]
+        return -(log_p * self.counts).sum(0)
 
     def losses(self, p, advantages):
-        log_p = log_softmax(self.logits, -1).gather(2, self.symbol.T[:, :, None])[..., 0]
-        return -self.s["training.classifier_weight"] * (log_p * self.counts).sum(), 0.0, 0.0
+        loss = self.label_loss(self.logits).sum()
+        if self.stop.kind == "expected":
+            each = torch.stack([self.label_loss(logits) for logits in self.each])
+            loss = (self.stop.share * each).sum()
+        return self.s["training.classifier_weight"] * loss, 0.0, 0.0
 
 
 class Actions(Answering):

@@ -70,11 +70,14 @@ def grid_episodes():
     return episodes
 
 
+SAMPLED = {"attention.glimpse.stop": "sampled", "attention.glimpse.stop_price": 0.05}
+EXPECTED = {"attention.glimpse.stop": "expected", "attention.glimpse.stop_price": 0.05,
+            "attention.glimpse.stop_prior": 0.3, "attention.glimpse.stop_prior_weight": 0.2}
+
+
 def stop_episodes():
     """Every rule of a stop, with looks of REINFORCE, of backpropagation and of a control."""
-    sampled = {"attention.glimpse.stop": "sampled", "attention.glimpse.stop_price": 0.05}
-    expected = {"attention.glimpse.stop": "expected", "attention.glimpse.stop_price": 0.05,
-                "attention.glimpse.stop_prior": 0.3, "attention.glimpse.stop_prior_weight": 0.2}
+    sampled, expected = SAMPLED, EXPECTED
     learned = {"attention.glimpse.first": "learned"}
     grid = grid_episodes()
     episodes = {
@@ -257,6 +260,21 @@ def sequence_episodes():
     return episodes
 
 
+def sequence_stop_episodes():
+    attend, last = (sequence_episodes()[f"decoder_gru_{kind}"] for kind in ["attend", "last"])
+    point = {"attention.glimpse.kind": "hard_gaussian", "attention.glimpse.first": "learned"}
+    episodes = {
+        "sampled": attend | SAMPLED | {"reinforce.reward": "probability"},
+        "sampled_gain": attend | SAMPLED | {"reinforce.reward": "gain",
+                                            "reinforce.advantage": "gae",
+                                            "reinforce.trace": 0.6, "model.core": "lstm"},
+        "expected": attend | EXPECTED | {"reinforce.reward": "probability"},
+        "expected_gain": last | EXPECTED | point | {"reinforce.reward": "gain",
+                                                    "reinforce.trace": 0.7},
+    }
+    return {f"stop_sequence_{name}": own for name, own in episodes.items()}
+
+
 def action_episodes():
     base = {"sight.answer": "actions", "attention.glimpse.num_glimpses": 4,
             "reinforce.discount": 0.9, "reinforce.action_entropy": 0.02}
@@ -276,4 +294,4 @@ def action_episodes():
 def every_episode():
     return (point_episodes() | zoom_episodes() | grid_episodes() | canvas_episodes()
             | context_episodes() | filter_episodes() | stop_episodes() | hidden_episodes()
-            | sequence_episodes() | action_episodes())
+            | sequence_episodes() | sequence_stop_episodes() | action_episodes())

@@ -3,8 +3,8 @@ it always does. Of none and confidence, whose training is the same, only then.
 
     shapes()            of the parameters
     world(batch)        the decisions of a sampled stop, for the fixture
-    decide(p, h, c)     from the states h_1 .. h_T, (T, B, H), and the logits of the classes after
-                        each look (T, B, C): writes, (T, B) each,
+    decide(p, h, c)     from the states h_1 .. h_T, (T, B, H), and, of one class, the logits of the
+                        classes after each look (T, B, C): writes, (T, B) each,
                         chance  of stopping after look t, if the episode came so far
                         reach   the probability of coming to look t
                         share   the probability of answering after look t
@@ -18,6 +18,7 @@ import torch
 from torch.distributions import Bernoulli
 
 from cores import linear, linear_shapes
+from fixture import Unclear
 
 
 def rest_last(halting):
@@ -40,7 +41,8 @@ class Stopping:
     def shapes(self):
         if not self.learned:
             return {}
-        return linear_shapes("stop", self.state, 1) | {"stop.sureness": (1, 1)}
+        odds = {} if self.s["sight.answer"] == "sequence" else {"stop.sureness": (1, 1)}
+        return linear_shapes("stop", self.state, 1) | odds
 
     def world(self, batch):
         if self.kind != "sampled":
@@ -51,16 +53,25 @@ class Stopping:
     def decide(self, p, h, classes=None):
         self.chance = rest_last(torch.zeros(self.steps - 1, h.shape[1]))
         if self.learned:
-            most, before = torch.softmax(classes[:-1], -1).max(-1).values, h[:-1]
-            log_odds = (most / (1.0 - most)).log()
-            if self.kind == "sampled":
-                log_odds, before = log_odds.detach(), before.detach()
-            self.logits = linear(p, "stop", before)[..., 0] + p["stop.sureness"][0] * log_odds
+            sampled = self.kind == "sampled"
+            self.logits = linear(p, "stop", h[:-1].detach() if sampled else h[:-1])[..., 0]
+            if classes is not None:
+                most = torch.softmax(classes[:-1], -1).max(-1).values
+                log_odds = (most / (1.0 - most)).log()
+                self.logits = self.logits + p["stop.sureness"][0] * (
+                    log_odds.detach() if sampled else log_odds)
             self.chance = rest_last(torch.sigmoid(self.logits))
         if self.kind == "sampled":
             self.chance = self.decision.to(h.dtype)
         self.reach = come_so_far(self.chance)
         self.share = self.reach * self.chance
+
+    def looks(self):
+        """(B): after which it answers: the first that ends it with a chance of more than a half."""
+        stopped = 1.0 - self.reach * (1.0 - self.chance)
+        if (stopped - 0.5).abs().min() < 1e-3:
+            raise Unclear("it has stopped with a chance of almost a half")
+        return (stopped > 0.5).int().argmax(0) + 1
 
     def losses(self, worth, returns, advantages, baseline):
         """`worth` (T, B): what it earns to stop after look t."""
