@@ -314,7 +314,8 @@ void require_any_stopping(const Comparison& comparison, const StopTarget& target
                           [](const Variant& variant) { return variant.stopping.has_value(); }))
     return;
   throw InputError(fmt::format(
-      "{}: no agent may stop; allowed: with agents that answer one class after several looks",
+      "{}: no agent may stop; allowed: with agents that answer one class after several looks, or a "
+      "sequence with attention.glimpse.stop",
       target.error ? fmt::format("--stop-error {}", *target.error)
                    : fmt::format("--stop-looks {}", *target.looks)));
 }

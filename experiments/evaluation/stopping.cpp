@@ -16,12 +16,16 @@ OverScenes over_scenes(const ShareInterval& interval) {
 
 }  // namespace
 
-bool may_stop(const Model& model) { return model.answer().classifies && model.num_glimpses() > 1; }
+bool may_stop(const Model& model) {
+  return (model.answer().classifies || model.answer().stops) && model.num_glimpses() > 1;
+}
 
 void require_may_stop(const Model& model, const std::string& given) {
   if (may_stop(model)) return;
   throw InputError(fmt::format(
-      "{}: the agent {}; allowed: for agents that answer one class after several looks", given,
+      "{}: the agent {}; allowed: for agents that answer one class after several looks, or a "
+      "sequence with attention.glimpse.stop",
+      given,
       !model.answer().classifies ? "does not answer a class"
                                  : "looks once (attention.glimpse.num_glimpses: 1)"));
 }
@@ -155,7 +159,7 @@ std::size_t chosen_threshold(const StopCurves& curves, const StopTarget& target)
 EpisodeCost cost_of(const Model& model, double looks) {
   const int steps = model.num_glimpses();
   const auto of = [](const Model& one) {
-    return EpisodeCost{2e-9 * static_cast<double>(one.work().forward), one.look().canvas_pixels};
+    return EpisodeCost{2e-9 * static_cast<double>(one.play_work()), one.look().canvas_pixels};
   };
   const EpisodeCost all = of(model);
   AgentConfig shorter = model.config();

@@ -16,16 +16,16 @@ namespace saccade {
 struct LookOutcomes {
   int looks = 0;                         // T
   std::vector<float> sureness = {};      // (N, T), in [0, 1], to be compared with a threshold: the
-                                         // highest class probability; of agents that learned to
-                                         // stop, the probability of having stopped
+                                         // probability of the answer then; of agents that learned
+                                         // to stop, that of having stopped
   std::vector<std::uint8_t> right = {};  // (N, T): whether the answer after that look is right
   std::vector<Shown> shown = {};         // what the scenes show; empty: all of them something else
 
   int scenes() const { return looks > 0 ? static_cast<int>(right.size()) / looks : 0; }
 };
 
-/// Returns whether an agent can be stopped before its last look: it answers one class, and has more
-/// than one look.
+/// Returns whether an agent can be stopped before its last look: it answers one class or stops by
+/// itself (attention.glimpse.stop), and has more than one look.
 bool may_stop(const Model& model);
 /// Throws InputError unless may_stop. `given` begins the message: "--stop 0.97".
 void require_may_stop(const Model& model, const std::string& given);
@@ -80,7 +80,7 @@ void add_test(StopCurves& curves, const LookOutcomes& test);
 std::size_t chosen_threshold(const StopCurves& curves, const StopTarget& target);
 
 /// The cost of an episode of `looks` looks on average, forward only: what an episode of T looks
-/// costs, less what each further look adds.
+/// costs that is only played, less what each further look adds.
 struct EpisodeCost {
   double gflop = 0.0;
   double canvas_pixels = 0.0;  // under the looks, widest scale

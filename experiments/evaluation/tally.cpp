@@ -97,17 +97,14 @@ void Tally::add_details(const Model& model, const Rollout& rollout, int count) {
       const SceneFacts& facts = rollout.environment->facts()[b];
       searched.push_back({facts.num_digits, facts.label});
     }
-    if (!has_classes) continue;
-    const int label = rollout.answer->labels(b)[0];
-    for (int t = 0; t < steps; ++t) {
-      const float* p = &rollout.answer->probabilities(t, b, 0);
-      const int answer = most_probable(p, classes);
-      errors_by_glimpse[t] += answer != label;
-      if (!stops) continue;
-      sureness.push_back(rollout.answer->sureness(t, b));
-      right.push_back(answer == label);
+    const Answer& answer = *rollout.answer;
+    for (int t = 0; stops && t < steps; ++t) {
+      sureness.push_back(answer.sureness(t, b));
+      right.push_back(answer.right(t, b));
     }
-    ++confusion[label * classes + rollout.answer->predictions(b)[0]];
+    if (!has_classes) continue;
+    for (int t = 0; t < steps; ++t) errors_by_glimpse[t] += !answer.right(t, b);
+    ++confusion[answer.labels(b)[0] * classes + answer.predictions(b)[0]];
   }
   look_map = map.total();
 }

@@ -51,7 +51,7 @@ Picture picture_of(std::span<const float> planes, int channels, int rows, int co
 void Episode::stop_after(int looks) {
   const auto classes = static_cast<int>(answer.probabilities.shape()[2]);
   answer_at_stop_ = most_probable(&answer.probabilities(looks - 1, b, 0), classes);
-  stopped_after_ = looks;
+  end_after(looks);
 }
 
 int tile_side(const CanvasSize& canvas, int side) {

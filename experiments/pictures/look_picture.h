@@ -54,18 +54,19 @@ struct Episode {
   int b = 0;                  // index in all of these
   bool judged = true;         // the label is known; otherwise there is no verdict
 
-  /// Ends the looks of an agent that answers a class after `looks` of them, from 1 to T: its answer
-  /// is the most probable class then.
+  /// Ends the looks after `looks` of them, from 1 to T, where the agent stopped by itself.
+  void end_after(int looks) { stopped_after_ = looks; }
+  /// Ends those of an agent that answers a class: its answer is the most probable class then.
   void stop_after(int looks);
-  /// The looks after which it was stopped; empty if it was not.
+  /// The looks after which it ended; empty if it took all.
   const std::optional<int>& stopped_after() const { return stopped_after_; }
 
   std::span<const int> labels() const { return answer.labels(b); }
   std::span<const int> predictions() const {
-    return stopped_after_ ? std::span(&answer_at_stop_, 1) : answer.predictions(b);
+    return answer_at_stop_ ? std::span(&*answer_at_stop_, 1) : answer.predictions(b);
   }
   bool right() const {
-    return stopped_after_ ? answer_at_stop_ == labels()[0] : answer.error(b) == 0.0F;
+    return answer_at_stop_ ? *answer_at_stop_ == labels()[0] : answer.error(b) == 0.0F;
   }
   /// (channels, rows, cols) at look t, values in [0, 1]
   std::span<const float> canvas(int t) const {
@@ -74,7 +75,7 @@ struct Episode {
 
  private:
   std::optional<int> stopped_after_ = {};
-  int answer_at_stop_ = -1;
+  std::optional<int> answer_at_stop_ = {};
 };
 
 /// Colour of the path of looks, and of the frame around a part that is read.

@@ -65,7 +65,7 @@ class FilmedAgent {
         sureness.push_back(rollout_.answer->sureness(t, b));
       episode.stop_after(looks_until_sure(sureness, *stop_));
     } else if (agent_.task.model.answer().stops) {
-      episode.stop_after(rollout_.stopped_at(b));
+      episode.end_after(rollout_.stopped_at(b));
     }
     return episode;
   }
@@ -240,8 +240,13 @@ Recording write_recording(std::span<const RecordedAgent> agents, const Recording
     throw InputError(fmt::format("--fps {}: allowed: {} to {}", request.fps, kLeastFps, kMostFps));
   if (request.stop) {
     check_threshold(*request.stop, "--stop");
-    for (const RecordedAgent& agent : agents)
-      require_may_stop(agent.task.model, fmt::format("--stop {}: {}", *request.stop, agent.name));
+    for (const RecordedAgent& agent : agents) {
+      const std::string given = fmt::format("--stop {}: {}", *request.stop, agent.name);
+      require_may_stop(agent.task.model, given);
+      if (agent.task.model.answer().spells)
+        throw InputError(given +
+                         " says a sequence only where it stops by itself; allowed: without --stop");
+    }
   }
   const std::string format = format_of(request.target);
   require_format(format, request.target.string());

@@ -65,10 +65,10 @@ void require_format(const std::string& format, const std::string& where);
 /// leaves no file.
 ///
 /// Throws InputError for an invalid suffix, target, number of scenes, threshold or codec, for an
-/// agent that is to stop and may not (may_stop), and if none of
-/// kMaxScanned scenes is of the requested kind; throws std::runtime_error for a file that is
-/// incomplete when read back. An existing file is left unchanged then. The same agents and request
-/// give the same bytes of .gif and .png.
+/// agent that is to stop and may not (may_stop) or answers a sequence, which it says only where it
+/// stops by itself, and if none of kMaxScanned scenes is of the requested kind; throws
+/// std::runtime_error for a file that is incomplete when read back. An existing file is left
+/// unchanged then. The same agents and request give the same bytes of .gif and .png.
 Recording write_recording(std::span<const RecordedAgent> agents, const RecordingRequest& request);
 
 }  // namespace saccade

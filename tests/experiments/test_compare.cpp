@@ -219,7 +219,7 @@ TEST_CASE("runs that did not keep how they stop are measured, and others have no
   CHECK(to_json(c).at("variants")[0].at("test/looks").is_null());
   CHECK(message_of<InputError>([&] { gather(std::vector{once}, {}, nullptr, {.looks = 2.0}); }) ==
         "--stop-looks 2: no agent may stop; allowed: with agents that answer one class after "
-        "several looks");
+        "several looks, or a sequence with attention.glimpse.stop");
 }
 
 TEST_CASE("runs that cannot be compared are listed and left out") {

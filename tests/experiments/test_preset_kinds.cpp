@@ -36,10 +36,10 @@ Names switchable_presets() {
   return names;
 }
 
-// Whether all runs give one class after several looks.
+// Whether all runs answer after several looks.
 bool can_stop(const Study& study) {
   return std::ranges::all_of(study.runs, [](const StudyRun& run) {
-    return find_task_kind(run.config.scene.kind).answer == AnswerKind::one_class &&
+    return !find_task_kind(run.config.scene.kind).acts() &&
            run.config.agent.glimpse.num_glimpses > 1;
   });
 }

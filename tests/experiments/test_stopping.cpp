@@ -290,7 +290,7 @@ TEST_CASE("eval refuses a rule to stop that cannot be followed, and names it") {
   const fs::path once = tiny.train("once", {"attention.glimpse.num_glimpses=1"});
   CHECK(refused(once, 0.9) ==
         "--stop 0.9: the agent looks once (attention.glimpse.num_glimpses: 1); allowed: for agents "
-        "that answer one class after several looks");
+        "that answer one class after several looks, or a sequence with attention.glimpse.stop");
   const fs::path words = tiny.train("words", {"scene.kind=transcribe", "scene.canvas=[13, 30]",
                                               "scene.num_digits=2", "scene.num_distractors=0"});
   CHECK(contains(refused(words, {}, {.looks = 2.0}),
