@@ -178,9 +178,10 @@ class Looking:
 
     def feature(self, p, glimpse, location):
         """Of glimpses (.., D): through the filters, where there are any."""
-        network, side = self.s["model.glimpse_network"], self.side()
+        network = self.s["model.glimpse_network"]
         if network == "mlp":
             return glimpse_network(p, glimpse, location)
+        side = self.side()
         if network == "residual":  # the scales as channels
             channels = glimpse.shape[-1] // side ** 2
             seen = residual(p, self.s, glimpse.reshape(-1, channels, side, side))
