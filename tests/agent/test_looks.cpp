@@ -14,6 +14,7 @@
 
 #include "agent/looking/glimpse_input.h"
 #include "agent/model/rollout.h"
+#include "attention/categorical.h"
 #include "attention/grid.h"
 #include "base/error.h"
 #include "base/name_table.h"
