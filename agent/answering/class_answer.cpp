@@ -148,7 +148,7 @@ class ClassAnswer final : public Answer {
   // The reward of the answer after look t.
   float worth_of(int t, int b) const {
     return parts_.reward.of_answer(most_probable(t, b) == labels_[b],
-                                   probabilities(t, b, labels_[b]));
+                                   probabilities(t, b, labels_[b]), chance_of(parts_.num_classes));
   }
 
   // What its stop reads of the answer after each look but the last.

@@ -62,7 +62,8 @@ float Spelling::worth(int row, const RewardKind& reward) const {
   float sum = 0.0F;
   for (int j = 0; j < count; ++j)
     sum += reward.of_answer(predictions(row)[j] == true_symbol(row, j),
-                            memory_.probabilities(j, row, true_symbol(row, j)));
+                            memory_.probabilities(j, row, true_symbol(row, j)),
+                            chance_of(decoder_.num_symbols()));
   return sum / static_cast<float>(count);
 }
 

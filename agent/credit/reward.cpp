@@ -1,17 +1,31 @@
 #include "agent/credit/reward.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "base/name_table.h"
 
 namespace saccade {
 namespace {
 
-float correct(bool right, float) { return right ? 1.0F : 0.0F; }
-float probability(bool, float probability) { return probability; }
+float correct(bool right, float, float) { return right ? 1.0F : 0.0F; }
+float probability(bool, float probability, float) { return probability; }
+// Finite, even where the probability is 0.
+float log_probability(bool, float probability, float) {
+  return std::log(std::max(probability, std::numeric_limits<float>::min()));
+}
+float clipped(bool, float probability, float chance) {
+  return std::max(probability - chance, 0.0F);
+}
 
 const NameTable<RewardKind>& rewards_table() {
-  static const NameTable<RewardKind> table{
-      "reinforce.reward",
-      {{"correct", {correct}}, {"probability", {probability}}, {"gain", {probability, true}}}};
+  static const NameTable<RewardKind> table{"reinforce.reward",
+                                           {{"correct", {correct}},
+                                            {"probability", {probability}},
+                                            {"log", {log_probability}},
+                                            {"clipped", {clipped}},
+                                            {"gain", {probability, true}}}};
   return table;
 }
 

@@ -9,19 +9,26 @@ namespace saccade {
 
 /// What the looks of an episode with one answer earn.
 struct RewardKind {
-  /// Of an answer that was right or wrong and whose truth had this probability.
-  float (*of_answer)(bool right, float probability);
+  /// Of an answer that was right or wrong, whose truth had this probability, in [0, 1], where
+  /// chance, in (0, 1], is one over the number of answers.
+  float (*of_answer)(bool right, float probability, float chance);
   /// Whether it is earned look by look, as the truth's probability grows, r_t = p_t - p_{t-1}: an
   /// answer is then asked for after every glimpse. Before the first all answers are as likely.
   bool by_step = false;
 };
 
 /// `correct`: at the end, 1 for the right answer, else 0. `probability`: at the end, that of the
-/// truth. `gain`: after every look, by how much that grew, which shapes `probability` by a
-/// potential (Ng, Harada and Russell 1999): with reinforce.trace: 1 what follows a look adds up to
-/// the same, less what does not depend on it. Throws InputError listing the names.
+/// truth, p. `log`: log p, at least -88. `clipped`: max(p - chance, 0), the clipped linear reward
+/// of Li et al. 2023 (Internally Rewarded Reinforcement Learning), who compare it with `correct`
+/// and `log`: the gradient of the classifier that pays is noisy, and `log` passes on most of the
+/// noise. `gain`: after every look, by how much p grew, which shapes `probability` by a potential
+/// (Ng, Harada and Russell 1999): with reinforce.trace: 1 what follows a look adds up to the same,
+/// less what does not depend on it. Throws InputError listing the names.
 const RewardKind& find_reward(const std::string& name);
 std::vector<std::string> reward_kinds();
+
+/// The probability of each of so many answers, all as likely.
+inline float chance_of(int answers) { return 1.0F / static_cast<float>(answers); }
 
 /// Writes r_t, (T, B), from worth(t, b): that of the answer that is given after look t, one of so
 /// many. Asks for the last look alone where nothing is earned before. `chances` (T, B), if it has
@@ -32,7 +39,7 @@ template <class Worth>
 void write_step_rewards(Matrix step_rewards, const RewardKind& reward, int answers,
                         const Worth& worth, ConstMatrix chances = {}, float price = 0.0F) {
   const int last = step_rewards.rows - 1;
-  const float chance = 1.0F / static_cast<float>(answers);
+  const float chance = chance_of(answers);
   for (int t = 0; t <= last; ++t)
     for (int b = 0; b < step_rewards.cols; ++b) {
       if (reward.by_step)

@@ -92,10 +92,18 @@ TEST_CASE("only some advantages have a trace") {
 }
 
 TEST_CASE("rewards by hand") {
-  CHECK(find_reward("correct").of_answer(true, 0.3F) == 1.0F);
-  CHECK(find_reward("correct").of_answer(false, 0.3F) == 0.0F);
-  CHECK(find_reward("probability").of_answer(true, 0.3F) == 0.3F);
-  CHECK(find_reward("probability").of_answer(false, 0.3F) == 0.3F);
+  const auto of = [](const char* reward, bool right, float probability) {
+    return find_reward(reward).of_answer(right, probability, 0.25F);
+  };
+  CHECK(of("correct", true, 0.3F) == 1.0F);
+  CHECK(of("correct", false, 0.3F) == 0.0F);
+  CHECK(of("probability", true, 0.3F) == 0.3F);
+  CHECK(of("probability", false, 0.3F) == 0.3F);
+  CHECK(of("log", false, 0.5F) == doctest::Approx(-0.693147));
+  CHECK(of("log", true, 1.0F) == 0.0F);
+  CHECK(of("log", false, 0.0F) == doctest::Approx(-87.3365));  // finite
+  CHECK(of("clipped", false, 0.75F) == 0.5F);
+  CHECK(of("clipped", true, 0.2F) == 0.0F);
   const Tensor<2> worth = {{0.5F, 0.125F}, {0.75F, 0.5F}, {0.625F, 1.0F}};  // (T, B)
   const auto step_rewards = [&](const char* reward) {
     Tensor<2> result = zeros<2>(3, 2);
@@ -104,6 +112,7 @@ TEST_CASE("rewards by hand") {
     return result;
   };
   CHECK(step_rewards("probability") == Tensor<2>{{0.0F, 0.0F}, {0.0F, 0.0F}, {0.625F, 1.0F}});
+  CHECK(step_rewards("clipped") == step_rewards("probability"));  // of a worth that is given
   CHECK(step_rewards("gain") == Tensor<2>{{0.25F, -0.125F}, {0.25F, 0.375F}, {-0.125F, 0.5F}});
   // With trace 1 the gains telescope: the return is the final worth minus that before the look.
   Tensor<2> returns = zeros<2>(3, 2);

@@ -24,6 +24,18 @@ def clear_argmax(values):
     return values.argmax(-1)
 
 
+def worth_of(s, right, probability, answers):
+    """Of an answer, one of so many, that was right (1) or not (0); `probability` of the truth."""
+    kind = s["reinforce.reward"]
+    if kind == "correct":
+        return right
+    if kind == "log":
+        return probability.log()
+    if kind == "clipped":
+        return (probability - 1 / answers).clamp(min=0)
+    return probability
+
+
 def earned_by(s, worth, answers, chance=None):
     """(T, B), from what the answer after each look is worth: at the end, or as it grows from chance.
     `chance` (T, B): of the end after look t; else only after the last."""
@@ -68,11 +80,10 @@ class OneClass(Answering):
         stop.decide(p, h, self.logits)
         judged = self.logits if stop.learned else self.logits[-1]
         right = real(clear_argmax(judged) == self.label).expand(self.steps, -1)
-        if self.s["reinforce.reward"] != "correct":
-            right = self.probability.gather(
-                2, self.label.expand(self.steps, -1)[:, :, None])[..., 0]
-        self.worth = torch.zeros_like(right) if self.s["reinforce.reward"] == "gain" else right
-        return earned_by(self.s, right, self.classes, stop.chance if stop.learned else None)
+        truth = self.label.expand(self.steps, -1)[:, :, None]
+        worth = worth_of(self.s, right, self.probability.gather(2, truth)[..., 0], self.classes)
+        self.worth = torch.zeros_like(worth) if self.s["reinforce.reward"] == "gain" else worth
+        return earned_by(self.s, worth, self.classes, stop.chance if stop.learned else None)
 
     def losses(self, p, advantages):
         loss = torch.stack([cross_entropy(l, self.label, reduction="sum") for l in self.logits])
@@ -132,9 +143,8 @@ class Sequence(Answering):
         """(B): mean over the symbols that count."""
         truth = self.symbol.T[:, :, None]
         right = real(clear_argmax(logits)[:, :, None] == truth)
-        if self.s["reinforce.reward"] != "correct":
-            right = softmax(logits, -1).gather(2, truth)
-        return (right[..., 0] * self.counts).sum(0) / self.count
+        worth = worth_of(self.s, right, softmax(logits, -1).gather(2, truth), self.classes)
+        return (worth[..., 0] * self.counts).sum(0) / self.count
 
     def say(self, p, h, stop):
         """After a stop only the answer there is known, unless each is asked for."""

@@ -27,6 +27,8 @@ def point_episodes():
                                      "training.step_loss": 0.3},
         "gain": learned | {"reinforce.reward": "gain", "reinforce.trace": 0.7,
                            "training.step_loss": 0.5},
+        "reward_log": learned | {"reinforce.reward": "log"},
+        "reward_clipped": learned | {"reinforce.reward": "clipped", "training.step_loss": 0.3},
         "gae": learned | {"reinforce.advantage": "gae", "reinforce.trace": 0.6,
                           "reinforce.reward": "gain"},
         "critic_mlp": learned | {"reinforce.critic": "mlp", "reinforce.critic_hidden": 3,
@@ -243,6 +245,8 @@ def sequence_episodes():
         "decoder_location_free": attend("location_free") | {"attention.hidden.mask": "10110"},
         "decoder_gain": attend("general") | point | {"reinforce.reward": "gain",
                                                      "reinforce.trace": 0.7},
+        "decoder_log": attend("general") | point | {"reinforce.reward": "log"},
+        "decoder_clipped": attend("general") | point | {"reinforce.reward": "clipped"},
         "decoder_scaled_dot": attend("scaled_dot") | point | {
             "decoder.hidden_size": 4, "reinforce.reward": "probability"},
     }
