@@ -236,11 +236,9 @@ class AgentGraph {
 };
 
 void put_metadata(Graph& graph, const Task& task) {
-  std::vector<std::string> classes;
-  for (int c = 0; c < task.model.num_classes(); ++c) classes.push_back(task.class_name(c));
   graph.set_metadata("saccade.version", SACCADE_VERSION);
   graph.set_metadata("saccade.config", to_yaml(task.config));
-  graph.set_metadata("saccade.classes", json_text(nlohmann::json(classes)));
+  graph.set_metadata("saccade.classes", json_text(nlohmann::json(task.class_names())));
   graph.set_metadata("saccade.num_glimpses", std::to_string(task.model.num_glimpses()));
 }
 

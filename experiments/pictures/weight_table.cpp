@@ -92,9 +92,7 @@ WeightTable state_weights(const PicturedAgent& agent, const Episode& episode, in
 }
 
 TableSize class_table_size(const PicturedAgent& agent, int rows, int cols, int cell) {
-  std::vector<std::string> names;
-  for (int c = 0; c < agent.world.spec.num_classes; ++c) names.push_back(agent.world.class_name(c));
-  return {kHead + rows * cell, name_width(names) + cols * cell + 1};
+  return {kHead + rows * cell, name_width(agent.world.class_names()) + cols * cell + 1};
 }
 
 TableSize table_size(const PicturedAgent& agent, int cell) {

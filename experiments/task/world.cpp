@@ -64,6 +64,12 @@ std::string World::class_name(int label) const {
   return kind.answer_name(config.scene, digits.class_names, label);
 }
 
+std::vector<std::string> World::class_names() const {
+  std::vector<std::string> names;
+  for (int label = 0; label < spec.num_classes; ++label) names.push_back(class_name(label));
+  return names;
+}
+
 std::string World::spoken(std::span<const int> labels) const {
   std::vector<std::string> names;
   for (const int label : labels) names.push_back(class_name(label));

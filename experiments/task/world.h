@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "agent/spec/observation_spec.h"
 #include "env/digits.h"
@@ -46,6 +47,8 @@ class World {
   /// Returns the text of a class, symbol or action: the name of a digit; the sum of several, or the
   /// two of a pair; a word; an action.
   std::string class_name(int label) const;
+  /// Returns those of all, (C).
+  std::vector<std::string> class_names() const;
   /// Returns an agent's answer as text.
   std::string spoken(std::span<const int> labels) const;
   /// Environments for training (fresh scenes; digits shuffled, and augmented if enabled), for

@@ -56,11 +56,8 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const RunLock
   put("episode/gflop", task.model.gflop_per_episode());
   put("episode/canvas_pixels", task.model.look().canvas_pixels);
   put("time/elapsed", training.elapsed);
-  std::vector<std::string> class_names;
-  for (int label = 0; label < task.model.num_classes(); ++label)
-    class_names.push_back(task.class_name(label));
   lock->require_own();
-  replace_text(folder.details(), to_details(report, class_names));
+  replace_text(folder.details(), to_details(report, task.class_names()));
   replace_text(folder.summary(), summary.dump(2) + "\n");
   const std::string overfits =
       task.kind.has_digits

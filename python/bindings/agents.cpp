@@ -305,14 +305,11 @@ void bind_agents(nb::module_& m) {
                    [](const Agent& agent) {
                      const Task& task = agent.task();
                      const Model& model = task.model;
-                     std::vector<std::string> names;
-                     for (int c = 0; c < model.num_classes(); ++c)
-                       names.push_back(task.class_name(c));
                      const CanvasSize canvas = model.canvas();
                      nb::dict facts;
                      facts["canvas"] = nb::make_tuple(canvas.rows, canvas.cols, canvas.channels);
                      facts["num_glimpses"] = model.num_glimpses();
-                     facts["class_names"] = names;
+                     facts["class_names"] = task.class_names();
                      const LookTraits& look = model.look();
                      facts["points"] = look.looks && look.retina && look.num_candidates == 0;
                      facts["handed"] = look.looks && look.retina && look.num_candidates == 0 &&

@@ -300,12 +300,7 @@ void bind_environments(nb::module_& m) {
                      }
                      return "class";
                    })
-      .def_prop_ro("class_names", [](const Environments& e) {
-        std::vector<std::string> names;
-        for (int c = 0; c < e.environments().num_classes(); ++c)
-          names.push_back(e.world().class_name(c));
-        return names;
-      });
+      .def_prop_ro("class_names", [](const Environments& e) { return e.world().class_names(); });
 }
 
 }  // namespace saccade::python
