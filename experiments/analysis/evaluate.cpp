@@ -47,7 +47,7 @@ void check_rule(const EvaluateRequest& request, const Model& model) {
 TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_progress) {
   std::optional<OutputFile> weights_file;
   open_weights(weights_file, request.weights);
-  const Trained trained(request.run_folder, request.data);
+  const Trained trained(request.run_folder, request.data, request.other_scenes);
   const Task& task = trained.task;
   check_rule(request, task.model);
   EvaluationConfig evaluation = task.config.evaluation;
@@ -77,7 +77,9 @@ TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_
           report.deterministic().on_target_by_glimpse,
           report.stopping,
           zooms_of(report, task.model),
-          report.searched};
+          report.searched,
+          trained.from_training,
+          to_details(report, task.class_names())};
 }
 
 StopCurves measure_stopping(const std::filesystem::path& run_folder, Workers& workers) {
@@ -95,7 +97,10 @@ StopCurves measure_stopping(const std::filesystem::path& run_folder, Workers& wo
 }
 
 std::string to_text(const TestFigures& figures) {
-  std::string text = to_text(figures.table);
+  std::string text;
+  if (!figures.from_training.empty())
+    text = fmt::format("  not as in training: {}\n", to_text(figures.from_training));
+  text += to_text(figures.table);
   if (figures.stopping) text += "\n" + to_text(*figures.stopping);
   if (figures.searched) text += "\n" + to_text(*figures.searched);
   return text;
@@ -111,6 +116,8 @@ nlohmann::ordered_json to_json(const TestFigures& figures) {
   if (!figures.zoom_by_glimpse.empty())
     document[Metric("attention/zoom_by_glimpse").name()] = figures.zoom_by_glimpse;
   if (figures.searched) document[searched.name()] = to_json(*figures.searched);
+  if (!figures.from_training.empty())
+    document[Metric("test/other_scenes").name()] = to_json(figures.from_training);
   return document;
 }
 

@@ -10,6 +10,7 @@
 #include "experiments/evaluation/test_report.h"
 #include "experiments/files/metrics.h"
 #include "experiments/files/progress_bar.h"
+#include "experiments/runs/other_scenes.h"
 
 namespace saccade {
 
@@ -21,7 +22,8 @@ struct EvaluateRequest {
   int draws = 0;                       // likewise
   std::filesystem::path weights = {};  // .npz of all attention to write; empty: none
   int threads = 0;
-  std::string data = {};  // see Trained
+  std::string data = {};             // see Trained
+  SceneOverrides other_scenes = {};  // likewise
   // Of an agent that stops as soon as it is sure: the threshold, or what it is chosen for on the
   // validation scenes. At most one.
   std::optional<double> stop = {};
@@ -36,9 +38,12 @@ struct TestFigures {
   std::optional<StopReport> stopping;        // of an agent that may stop before its last look
   std::vector<double> zoom_by_glimpse;       // (T); empty without a zoom
   std::optional<SetSizeReport> searched;     // of a visual search
+  std::vector<Difference> from_training;     // in what the scenes differ from those of training
+  std::string details;                       // see to_details()
 };
 
-/// Tests the best checkpoint of a run (its last, where there is no best yet) on the test set.
+/// Tests the best checkpoint of a run (its last, where there is no best yet) on the test set, or on
+/// other scenes of its digits. Writes nothing into the run folder.
 /// `weights` gets the attention of the single deterministic pass
 /// (experiments/evaluation/attention_weights.h). Throws InputError before anything is computed if
 /// there is a file already, or not an .npz is to be written, and for a rule to stop of an agent
@@ -49,7 +54,8 @@ TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_
 /// validation and test. Throws InputError if it may not stop, and as Trained does.
 StopCurves measure_stopping(const std::filesystem::path& run_folder, Workers& workers);
 
-/// The table; then, of an agent that may stop, the curves; then, of a search, those by set size.
+/// In what the scenes are not those of training, if they are not; the table; then, of an agent that
+/// may stop, the curves; then, of a search, those by set size.
 std::string to_text(const TestFigures& figures);
 
 /// One document whose keys are the metric names.

@@ -54,10 +54,12 @@ void require_same_task(const Task& a, const Task& b, const fs::path& folder_a,
                     folder_a.string(), folder_b.string()));
 }
 
-fs::path default_target(const std::vector<fs::path>& run_folders) {
+fs::path default_target(const RecordRequest& request) {
   const std::string name = "recording" + video_formats().front();
-  const bool own = run_folders.size() == 1 && fs::is_directory(run_folders.front());
-  return own ? run_folders.front() / name : fs::path(name);
+  const std::vector<fs::path>& folders = request.run_folders;
+  const bool own =
+      folders.size() == 1 && fs::is_directory(folders.front()) && request.other_scenes.empty();
+  return own ? folders.front() / name : fs::path(name);
 }
 
 RecordedScenes which(const std::string& only) {
@@ -80,10 +82,11 @@ std::vector<std::string> agent_names(std::span<const Config* const> configs,
   return names;
 }
 
-TrainedAgents::TrainedAgents(const std::vector<fs::path>& run_folders, const std::string& data) {
+TrainedAgents::TrainedAgents(const std::vector<fs::path>& run_folders, const std::string& data,
+                             const SceneOverrides& other_scenes) {
   std::vector<const Config*> configs;
   for (const fs::path& folder : run_folders) {
-    runs_.push_back(std::make_unique<Trained>(folder, data));
+    runs_.push_back(std::make_unique<Trained>(folder, data, other_scenes));
     configs.push_back(&runs_.back()->task.config);
     require_same_task(runs_[0]->task, runs_.back()->task, run_folders[0], folder);
   }
@@ -99,10 +102,18 @@ std::vector<RecordedAgent> TrainedAgents::on_scenes(std::uint64_t seed) const {
   return agents;
 }
 
+std::string TrainedAgents::from_training() const {
+  std::string lines;
+  for (std::size_t i = 0; i < runs_.size(); ++i)
+    if (const auto& differences = runs_[i]->from_training; !differences.empty())
+      lines += fmt::format("{}: not as in training: {}\n", names_[i], to_text(differences));
+  return lines;
+}
+
 RecordedFile record(const RecordRequest& request, const ProgressCallback& on_progress) {
-  const fs::path target = request.out.empty() ? default_target(request.run_folders) : request.out;
+  const fs::path target = request.out.empty() ? default_target(request) : request.out;
   const RecordedScenes only = which(request.only);
-  const TrainedAgents agents(request.run_folders, request.data);
+  const TrainedAgents agents(request.run_folders, request.data, request.other_scenes);
   const std::uint64_t seed = request.seed.value_or(agents.seed());
   const int wanted =
       request.scenes.value_or(target.extension() == ".png" ? kSheetScenes : kVideoScenes);
@@ -114,7 +125,8 @@ RecordedFile record(const RecordRequest& request, const ProgressCallback& on_pro
                                                    .only = only,
                                                    .stop = request.stop,
                                                    .fps = request.fps,
-                                                   .on_progress = on_progress})};
+                                                   .on_progress = on_progress}),
+          agents.from_training()};
 }
 
 }  // namespace saccade

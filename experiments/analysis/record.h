@@ -26,6 +26,7 @@ struct RecordRequest {
   std::optional<double> stop = {};                      // threshold: see RecordingRequest
   double fps = 3.0;                                     // glimpses per second
   std::string data = {};                                // see Trained
+  SceneOverrides other_scenes = {};                     // likewise
   bool force = false;                                   // whether to overwrite a file at `out`
 };
 
@@ -34,11 +35,12 @@ struct RecordedFile {
   std::filesystem::path path;
   int wanted;  // scenes
   Recording recording;
+  std::string from_training;  // TrainedAgents::from_training()
 };
 
 /// Records where trained agents look at test scenes, side by side. Without `out` the file is
-/// recording.mp4 in the run folder, or in the working directory for several runs and for a trained
-/// agent given by name (.gif if there is no H.264 encoder).
+/// recording.mp4 in the run folder, or in the working directory for several runs, for a trained
+/// agent given by name and for other scenes (.gif if there is no H.264 encoder).
 ///
 /// Throws InputError as TrainedAgents and write_recording.
 RecordedFile record(const RecordRequest& request, const ProgressCallback& on_progress = nullptr);
@@ -49,12 +51,14 @@ class TrainedAgents {
   /// Throws InputError for a folder that is not a run and for runs of different tasks (scene.*,
   /// data.source, data.size, the data's checksums).
   explicit TrainedAgents(const std::vector<std::filesystem::path>& run_folders,
-                         const std::string& data = "");
+                         const std::string& data = "", const SceneOverrides& other_scenes = {});
 
   /// evaluation.seed of the first one.
   std::uint64_t seed() const { return runs_.front()->task.config.evaluation.seed; }
   /// Refers to this object. `seed`: of the test scenes.
   std::vector<RecordedAgent> on_scenes(std::uint64_t seed) const;
+  /// A line for each agent whose scenes are not those of its training: in what they differ.
+  std::string from_training() const;
 
  private:
   std::vector<std::unique_ptr<Trained>> runs_;

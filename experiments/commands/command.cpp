@@ -1,6 +1,7 @@
 #include "experiments/commands/command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/join_ranks.h"
@@ -23,6 +24,22 @@ std::string to_lines(const std::vector<std::filesystem::path>& paths) {
   std::string text;
   for (const std::filesystem::path& path : paths) text += path.string() + "\n";
   return text;
+}
+
+std::vector<std::string> take_overrides(std::vector<std::filesystem::path>& folders) {
+  std::vector<std::string> overrides;
+  std::erase_if(folders, [&](const std::filesystem::path& path) {
+    const std::string word = path.string();
+    const std::size_t dot = word.find('.'), equals = word.find('=');
+    const bool assigns = equals != std::string::npos && dot < equals;
+    if (!assigns || std::filesystem::exists(path)) return false;
+    overrides.push_back(word);
+    return true;
+  });
+  if (folders.empty())
+    throw InputError(fmt::format("{}: settings without a run folder; --help says more",
+                                 fmt::join(overrides, " ")));
+  return overrides;
 }
 
 Ending say_unless_stopped(const Call& call, const std::string& what,

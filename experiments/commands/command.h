@@ -82,6 +82,13 @@ struct Command {
   std::vector<std::string> examples;  // for the help, as typed
 };
 
+/// Ends the help of folders that may have settings of scenes among them.
+inline constexpr const char* kOtherScenes =
+    "; and scene.key=value: other scenes than they were trained on";
+
+/// Takes the words out of `folders` that are settings: with a dot before a `=`, and no such folder.
+std::vector<std::string> take_overrides(std::vector<std::filesystem::path>& folders);
+
 /// Prints to standard output, passed through printable().
 void say(const std::string& text);
 

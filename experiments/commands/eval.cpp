@@ -19,6 +19,8 @@ Command eval_command() {
       .group = "Train and test",
       .about = "Test the best checkpoint of a run",
       .options = {run_folder_option(&request.run_folder),
+                  {"settings", &request.other_scenes,
+                   "scene.key=value: other scenes than it was trained on"},
                   data_option(&request.data),
                   {"--episodes", &request.scenes, "Test scenes", EvaluateRequest::kScenes},
                   {"--draws", &request.draws,
@@ -46,7 +48,7 @@ Command eval_command() {
                 });
           },
       .examples = {"saccade eval cluttered60 --draws 5 --stop-looks 1.5",
-                   "saccade eval soft60 --weights attention.npz"}};
+                   "saccade eval soft60 scene.num_distractors=16 --weights attention.npz"}};
 }
 
 }  // namespace saccade

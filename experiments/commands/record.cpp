@@ -10,8 +10,8 @@ namespace saccade {
 namespace {
 
 std::string call_record(const RecordRequest& request, const ProgressCallback& on_progress) {
-  const auto [path, wanted, recording] = record(request, on_progress);
-  std::string text = path.string() + "\n";
+  const auto [path, wanted, recording, from_training] = record(request, on_progress);
+  std::string text = path.string() + "\n" + from_training;
   if (recording.scenes < wanted)
     text +=
         fmt::format("{} scenes of {} are {}\n", recording.scenes, recording.scanned, request.only);
@@ -28,7 +28,8 @@ Command record_command() {
       .about = "Film where trained agents look",
       .options =
           {{"run_dirs", &request->run_folders,
-            "Run folders or names of trained agents, side by side", Option::kRequired},
+            std::string("Run folders or names of trained agents, side by side") + kOtherScenes,
+            Option::kRequired},
            {"--out", &request->out,
             "What to write: .mp4, .gif or .png (default: recording.mp4 in the run "
             "folder; here, for several)"},
@@ -43,11 +44,12 @@ Command record_command() {
            force_option(&request->force)},
       .call =
           [request](const Call& call) {
+            request->other_scenes = take_overrides(request->run_folders);
             return say_unless_stopped(call, "scenes", [&](const ProgressCallback& on_progress) {
               return call_record(*request, on_progress);
             });
           },
-      .examples = {"saccade record soft60 cluttered60 --out both.mp4",
+      .examples = {"saccade record soft60 cluttered60 scene.num_distractors=16 --out both.mp4",
                    "saccade record runs/quickstart/base/seed-1 --out mistakes.gif --only wrong"}};
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
@@ -26,7 +27,8 @@ constexpr std::size_t kRecordedAgents = 6;  // so many fit beside each other
 
 fs::path out_folder(const CompareRequest& request) {
   if (!request.out.empty()) return request.out;
-  return request.folders.size() == 1 ? request.folders[0] / "comparison" : fs::path("comparison");
+  const bool own = request.folders.size() == 1 && request.other_scenes.empty();
+  return own ? request.folders[0] / "comparison" : fs::path("comparison");
 }
 
 // Throws InputError if one of `files` would be written over.
@@ -85,6 +87,7 @@ class Outputs {
 // The first run of each variant, side by side on the same scenes. Nothing where that cannot be -
 // the data are not there any more, say - which the comparison then names.
 std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const fs::path& file,
+                                                 const SceneOverrides& other_scenes,
                                                  Outputs& outputs,
                                                  const ProgressCallback& on_progress) {
   auto output = std::make_unique<OutputFile>(file, /*force=*/true);
@@ -92,7 +95,7 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
   for (const Variant& variant : comparison.variants)
     if (folders.size() < kRecordedAgents) folders.push_back(variant.folders[0]);
   try {
-    const TrainedAgents agents(folders);
+    const TrainedAgents agents(folders, /*data=*/"", other_scenes);
     write_recording(agents.on_scenes(agents.seed()), {.target = output->path(),
                                                       .in_place = true,
                                                       .scenes = kRecordedScenes,
@@ -118,14 +121,23 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
   return recording;
 }
 
+// Writes the results of a test on other scenes.
+void test_again(FinishedRun& run, const SceneOverrides& other_scenes) {
+  const TestFigures figures = evaluate({.run_folder = run.folder, .other_scenes = other_scenes});
+  read_test(run, to_json(figures).dump(), figures.details);
+}
+
 }  // namespace
 
 ComparedRuns compare(const CompareRequest& request, const ProgressCallback& on_progress) {
   const fs::path out = out_folder(request);
   Workers workers(0);
-  Comparison comparison =
-      gather(request.folders, request.tuned_by, on_progress, request.stop_target,
-             [&](const FinishedRun& run) { return measure_stopping(run.folder, workers); });
+  RunAgain again{
+      .stopping = [&](const FinishedRun& run) { return measure_stopping(run.folder, workers); }};
+  if (!request.other_scenes.empty())
+    again.test = [&](FinishedRun& run) { test_again(run, request.other_scenes); };
+  Comparison comparison = gather(request.folders, request.tuned_by, on_progress,
+                                 request.stop_target, again, request.other_scenes);
   comparison.commands.push_back(request.command);
   const std::vector<Chart> charts = charts_of(comparison);
   const std::vector<fs::path> report = report_files(out, charts);
@@ -137,7 +149,7 @@ ComparedRuns compare(const CompareRequest& request, const ProgressCallback& on_p
 
   Outputs outputs(out);
   const std::optional<EmbeddedRecording> recording =
-      record_variants(comparison, video, outputs, on_progress);
+      record_variants(comparison, video, request.other_scenes, outputs, on_progress);
   write_text(outputs.add(markdown), to_markdown(comparison));
   write_text(outputs.add(csv), to_csv(comparison));
   write_report(outputs.add(report), comparison, charts, recording);

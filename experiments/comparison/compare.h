@@ -6,15 +6,17 @@
 
 #include "experiments/comparison/comparison.h"
 #include "experiments/files/progress_bar.h"
+#include "experiments/runs/other_scenes.h"
 
 namespace saccade {
 
 struct CompareRequest {
   std::vector<std::filesystem::path> folders = {};  // of runs or studies
-  std::filesystem::path out = {};          // empty: comparison/ in the folder given, or here where
-                                           // several are
+  std::filesystem::path out = {};          // empty: comparison/ in the folder given, or here for
+                                           // several and for other scenes
   std::vector<std::string> tuned_by = {};  // keys; see gather()
   StopTarget stop_target = {};             // at which threshold each run stops
+  SceneOverrides other_scenes = {};        // if any, every run is tested again, on these
   bool force = false;                      // write over an older comparison
   std::string command = {};                // as typed, for the report
 };

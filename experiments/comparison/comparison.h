@@ -108,6 +108,8 @@ struct Variant {
   std::optional<Stopping> stopping;  // if all its runs may stop before the last look
 
   std::vector<std::string> settings;  // one for each of Comparison::differing
+  // In what the scenes of its test are not those of its training; usually nothing.
+  std::vector<Difference> from_training;
 
   // If the variant was tuned: the tries. One is chosen by the seeds that all of them have.
   std::vector<Try> tries;

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 // Returns why two runs had different tests; empty if they had the same.
 std::string other_test(const FinishedRun& first, const FinishedRun& run) {
-  std::string why = task_difference(first.config, first.checksums, run.config, run.checksums);
+  std::string why = task_difference(first.tested, first.checksums, run.tested, run.checksums);
   const EvaluationConfig &a = first.config.evaluation, &b = run.config.evaluation;
   if (why.empty() && a.scenes != b.scenes)
     why = fmt::format("evaluation.scenes is {} and {}", a.scenes, b.scenes);
@@ -40,7 +40,8 @@ bool same_configuration(const FinishedRun& a, const FinishedRun& b) {
 // Groups runs by configuration, and records why a run cannot be compared.
 class Grouping {
  public:
-  explicit Grouping(std::vector<LeftOut>& left_out) : left_out_(left_out) {}
+  Grouping(std::vector<LeftOut>& left_out, const SceneOverrides& other_scenes)
+      : left_out_(left_out), other_scenes_(other_scenes) {}
 
   // Adds every run of a given folder.
   void add_all(const fs::path& given) {
@@ -72,6 +73,7 @@ class Grouping {
     } catch (const std::runtime_error& error) {
       return leave_out(folder, error.what());
     }
+    run.tested = with_scenes(run.config, other_scenes_);
     if (const std::string why =
             configurations_.empty() ? "" : other_test(configurations_[0][0], run);
         !why.empty()) {
@@ -100,6 +102,7 @@ class Grouping {
   }
 
   std::vector<LeftOut>& left_out_;
+  const SceneOverrides& other_scenes_;
   std::vector<Runs> configurations_;
   std::set<fs::path> taken_;
 };
@@ -111,8 +114,9 @@ void require_any(bool any, std::span<const fs::path> folders, const Comparison& 
 }
 
 // Returns the comparable runs by configuration; the rest are recorded in `comparison`.
-std::vector<Runs> group(std::span<const fs::path> folders, Comparison& comparison) {
-  Grouping grouping(comparison.left_out);
+std::vector<Runs> group(std::span<const fs::path> folders, const SceneOverrides& other_scenes,
+                        Comparison& comparison) {
+  Grouping grouping(comparison.left_out, other_scenes);
   for (const fs::path& given : folders) grouping.add_all(given);
   std::vector<Runs> configurations = std::move(grouping).sorted();
   require_any(!configurations.empty(), folders, comparison);
@@ -136,14 +140,17 @@ void require_same_sizes(const FinishedRun& first, const FinishedRun& run) {
 }
 
 // Reads only the tests of the runs that are compared. A run whose test is unreadable or unlike the
-// others is left out.
-void read_tests(std::vector<Tuned>& variants, std::vector<LeftOut>& left_out) {
+// others is left out. Tests on other scenes are made with `test` instead, and must succeed.
+void read_tests(std::vector<Tuned>& variants, const std::function<void(FinishedRun&)>& test,
+                std::vector<LeftOut>& left_out) {
   std::size_t classes = 0;
   for (Tuned& variant : variants) {
     Runs tested;
     for (FinishedRun& run : variant.runs) {
+      stop_if_asked();
+      if (test) test(run);
       try {
-        read_test(run);
+        if (!test) read_test(run);
         if (classes > 0 && !run.class_names.empty())
           require_equal(classes, run.class_names.size(), "classes (class_names)");
         if (!tested.empty()) require_same_sizes(tested[0], run);
@@ -231,7 +238,7 @@ void add_details(Variant& variant, const Runs& runs, std::size_t classes) {
   variant.look_map = {map.rows, map.cols,
                       mean_of(
                           runs, [](const FinishedRun& r) -> auto& { return r.look_map.exposure; }),
-                      (runs[0].config.scene.canvas[0] + map.rows - 1) / map.rows};
+                      (runs[0].tested.scene.canvas[0] + map.rows - 1) / map.rows};
 }
 
 // ---- Stopping when sure ----
@@ -239,7 +246,8 @@ void add_details(Variant& variant, const Runs& runs, std::size_t classes) {
 bool may_have_stopped(const FinishedRun& run) { return run.error_by_glimpse.size() > 1; }
 
 // Measures what runs of older versions did not keep.
-void measure_missing(std::vector<Tuned>& variants, const MeasureStopping& measure,
+void measure_missing(std::vector<Tuned>& variants,
+                     const std::function<StopCurves(const FinishedRun&)>& measure,
                      std::vector<LeftOut>& left_out) {
   for (Tuned& variant : variants)
     for (FinishedRun& run : variant.runs) {
@@ -388,16 +396,16 @@ void hold_against(Variant& variant, const Variant& first) {
 
 Comparison gather(std::span<const fs::path> folders, std::span<const std::string> tuned_by,
                   const ProgressCallback& on_progress, const StopTarget& stop_target,
-                  const MeasureStopping& measure) {
+                  const RunAgain& again, const SceneOverrides& other_scenes) {
   check_tuned_by(tuned_by);
   Comparison comparison;
   comparison.tuned_by.assign(tuned_by.begin(), tuned_by.end());
-  std::vector<Runs> configurations = group(folders, comparison);
+  std::vector<Runs> configurations = group(folders, other_scenes, comparison);
   add_commands(configurations, comparison.commands);
   std::vector<Tuned> tuned = tune(std::move(configurations), tuned_by, comparison.left_out);
-  read_tests(tuned, comparison.left_out);
+  read_tests(tuned, other_scenes.empty() ? nullptr : again.test, comparison.left_out);
   require_any(!tuned.empty(), folders, comparison);
-  if (measure) measure_missing(tuned, measure, comparison.left_out);
+  if (again.stopping) measure_missing(tuned, again.stopping, comparison.left_out);
 
   comparison.scenes = tuned[0].runs[0].config.evaluation.scenes;
   comparison.resamples = kResamples;
@@ -417,6 +425,7 @@ Comparison gather(std::span<const fs::path> folders, std::span<const std::string
       on_progress(static_cast<std::int64_t>(i), static_cast<std::int64_t>(tuned.size()));
     Variant& variant = comparison.variants[i];
     variant.label = labels[i];
+    variant.from_training = scene_differences(*configs[i], tuned[i].runs[0].tested);
     variant.tries = std::move(tuned[i].tries);
     variant.tuning_seeds = std::move(tuned[i].seeds);
     for (const std::string& key : comparison.differing)

@@ -149,6 +149,8 @@ std::string verdict_of(const Comparison& comparison) {
 // Warnings about ineffective attention, shown before all results.
 std::string warnings_of(const Comparison& comparison) {
   std::string html;
+  for (const std::string& sentence : tested_elsewhere(comparison))
+    html += "<p class=\"note\">" + html_escaped(sentence) + "</p>\n";
   for (const std::string& sentence : idle_attention(comparison))
     html += "<p class=\"warning\" role=\"note\">" + html_escaped(sentence) + "</p>\n";
   return html;

@@ -14,6 +14,7 @@
 #include "experiments/comparison/controls.h"
 #include "experiments/comparison/verdict.h"
 #include "experiments/files/metrics.h"
+#include "experiments/runs/other_scenes.h"
 
 namespace saccade {
 namespace {
@@ -335,6 +336,7 @@ std::string code_line(const std::string& text) {
 
 std::string to_table(const Comparison& comparison) {
   std::string text;
+  for (const std::string& sentence : tested_elsewhere(comparison)) text += wrapped(sentence);
   for (const std::string& sentence : verdict(comparison)) text += wrapped(sentence);
   for (const std::string& sentence : idle_attention(comparison)) text += wrapped(sentence);
   if (!text.empty()) text += "\n";
@@ -357,6 +359,8 @@ std::string to_table(const Comparison& comparison) {
 
 std::string to_markdown(const Comparison& comparison) {
   std::string text, rule;
+  for (const std::string& sentence : tested_elsewhere(comparison))
+    text += fmt::format("{}\n\n", markdown_escaped(sentence));
   for (const std::string& sentence : verdict(comparison))
     text += fmt::format("**{}**\n\n", markdown_escaped(sentence));
   for (const std::string& sentence : idle_attention(comparison))
@@ -413,6 +417,8 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
     variant["errors"] = v.errors;
     variant["runs"] = runs_json(v);
     if (v.stopping) variant[Metric("test/stopping").name()] = stopping_json(*v.stopping);
+    if (!v.from_training.empty())
+      variant[Metric("test/other_scenes").name()] = to_json(v.from_training);
     variant["not_clearly_better_than"] = Json::array();
     for (const Control& control : v.controls)
       if (!control.beaten) variant["not_clearly_better_than"].push_back(control.metric.name());

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "experiments/comparison/statistics.h"
+#include "experiments/runs/other_scenes.h"
 
 namespace saccade {
 namespace {
@@ -115,6 +117,22 @@ bool any_over_scenes(const Comparison& comparison) {
   return std::ranges::any_of(comparison.variants, [](const Variant& variant) {
     return error_over_scenes(variant) || variant.difference_over_scenes;
   });
+}
+
+std::vector<std::string> tested_elsewhere(const Comparison& comparison) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> labels;  // by what differs
+  for (const Variant& variant : comparison.variants) {
+    if (variant.from_training.empty()) continue;
+    const std::string differs = to_text(variant.from_training);
+    const auto same = std::ranges::find_if(labels, [&](auto& one) { return one.first == differs; });
+    (same != labels.end() ? *same : labels.emplace_back(differs, std::vector<std::string>{}))
+        .second.push_back(variant.label);
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [differs, variants] : labels)
+    sentences.push_back(fmt::format("Tested on other scenes than trained on: {}: {}.",
+                                    fmt::join(variants, ", "), differs));
+  return sentences;
 }
 
 std::vector<std::string> verdict(const Comparison& comparison) {

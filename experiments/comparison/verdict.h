@@ -17,4 +17,8 @@ std::vector<std::string> verdict(const Comparison& comparison);
 /// Returns whether any interval in it is over scenes.
 bool any_over_scenes(const Comparison& comparison);
 
+/// Returns sentences that name the variants whose tests had other scenes than their trainings, and
+/// what differs.
+std::vector<std::string> tested_elsewhere(const Comparison& comparison);
+
 }  // namespace saccade

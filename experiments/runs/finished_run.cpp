@@ -92,9 +92,7 @@ std::optional<FinishedRun::OwnStop> read_own_stop(const RunDocument& summary) {
       {{error->value, error->low, error->high}, {looks->value, looks->low, looks->high}}};
 }
 
-void read_details(FinishedRun& run, const fs::path& path) {
-  if (!fs::exists(path)) return;  // runs of older versions have no such file
-  const RunDocument details(path, kMostDetails);
+void read_details(FinishedRun& run, const RunDocument& details) {
   run.class_names = details.texts("class_names", {1, kMaxClasses});
   run.error_by_glimpse = details.numbers("test/error_by_glimpse", {0, kMostGlimpses});
   const bool classifies = !run.error_by_glimpse.empty();
@@ -103,6 +101,21 @@ void read_details(FinishedRun& run, const fs::path& path) {
   run.look_map = read_map(details.part(Metric("attention/look_map").name()));
   if (const std::string stopping = Metric("test/stopping").name(); details.has(stopping))
     run.stopping = read_stopping(details.part(stopping));
+}
+
+void read_figures(FinishedRun& run, const RunDocument& summary) {
+  run.error = summary.number("test/error");
+  run.error_over_scenes =
+      scene_share(summary, "test/error").value_or(SceneShare{run.error, run.error, run.error});
+  for (const Metric metric : kControls)
+    if (const auto share = scene_share(summary, metric)) run.controls[metric] = *share;
+  if (summary.has(Metric("attention/on_target").name())) {
+    run.on_target = summary.number("attention/on_target");
+    run.on_target_by_glimpse =
+        summary.numbers("attention/on_target_by_glimpse", {1, kMostGlimpses});
+  }
+  if (takes_glimpses(run.config.agent) && find_stop_kind(run.config.agent.glimpse.stop).stops)
+    run.own_stop = read_own_stop(summary);
 }
 
 // Numbers compare by value: seed-2 sorts before seed-10.
@@ -189,6 +202,7 @@ FinishedRun read_trained_run(const fs::path& path) {
   run.folder = path;
   run.config =
       parse_config(read_config_text(path / "config.yaml"), (path / "config.yaml").string());
+  run.tested = run.config;
   run.command = read_text(path / "command.txt", kMostFacts);
   run.command.erase(run.command.find_last_not_of('\n') + 1);
   run.checksums =
@@ -206,20 +220,15 @@ FinishedRun read_trained_run(const fs::path& path) {
 
 void read_test(FinishedRun& run) {
   const RunFolder folder(run.folder);
-  const RunDocument summary(folder.summary(), kMostFacts);
-  run.error = summary.number("test/error");
-  run.error_over_scenes =
-      scene_share(summary, "test/error").value_or(SceneShare{run.error, run.error, run.error});
-  for (const Metric metric : kControls)
-    if (const auto share = scene_share(summary, metric)) run.controls[metric] = *share;
-  if (summary.has(Metric("attention/on_target").name())) {
-    run.on_target = summary.number("attention/on_target");
-    run.on_target_by_glimpse =
-        summary.numbers("attention/on_target_by_glimpse", {1, kMostGlimpses});
-  }
-  if (takes_glimpses(run.config.agent) && find_stop_kind(run.config.agent.glimpse.stop).stops)
-    run.own_stop = read_own_stop(summary);
-  read_details(run, folder.details());
+  read_figures(run, RunDocument(folder.summary(), kMostFacts));
+  if (fs::exists(folder.details()))  // runs of older versions have no such file
+    read_details(run, RunDocument(folder.details(), kMostDetails));
+}
+
+void read_test(FinishedRun& run, const std::string& summary, const std::string& details) {
+  const RunFolder folder(run.folder);
+  read_figures(run, RunDocument::of_text(summary, folder.summary().string()));
+  read_details(run, RunDocument::of_text(details, folder.details().string()));
 }
 
 FinishedRun read_finished_run(const fs::path& folder) {

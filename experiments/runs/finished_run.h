@@ -45,6 +45,7 @@ struct FinishedRun {
 
   std::filesystem::path folder;
   Config config;
+  Config tested = {};  // with the scenes of the test; those of `config`, unless it was done again
   std::string command;
   std::map<std::string, std::string> checksums;  // of its data files
 
@@ -80,6 +81,8 @@ bool is_finished(const RunFolder& folder);
 FinishedRun read_trained_run(const std::filesystem::path& folder);
 /// Adds the test results, after checking that their sizes agree. Throws InputError likewise.
 void read_test(FinishedRun& run);
+/// Adds other test results: the text of a summary.json and of a test.json.
+void read_test(FinishedRun& run, const std::string& summary, const std::string& details);
 /// Reads both.
 FinishedRun read_finished_run(const std::filesystem::path& folder);
 

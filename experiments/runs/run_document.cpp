@@ -49,10 +49,13 @@ double checked(Metric metric, double value, const std::string& where) {
 }
 
 RunDocument::RunDocument(const std::filesystem::path& path, std::uintmax_t most_bytes)
-    : name_(path.string()),
-      json_(std::make_shared<Json>(
-          Json::parse(read_text(path, most_bytes), nullptr, /*allow_exceptions=*/false))) {
-  if (!json_->is_object()) throw InputError(fmt::format("{}: is not a JSON object", name_));
+    : RunDocument(of_text(read_text(path, most_bytes), path.string())) {}
+
+RunDocument RunDocument::of_text(const std::string& text, const std::string& name) {
+  const auto json =
+      std::make_shared<const Json>(Json::parse(text, nullptr, /*allow_exceptions=*/false));
+  if (!json->is_object()) throw InputError(fmt::format("{}: is not a JSON object", name));
+  return RunDocument(name, json);
 }
 
 RunDocument::RunDocument(std::string name, std::shared_ptr<const Json> json)

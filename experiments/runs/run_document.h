@@ -37,6 +37,8 @@ class RunDocument {
  public:
   /// Reads a whole file, which must contain a JSON object.
   RunDocument(const std::filesystem::path& path, std::uintmax_t most_bytes);
+  /// Reads a text instead; `name` stands for the file in messages.
+  static RunDocument of_text(const std::string& text, const std::string& name);
 
   bool has(const std::string& key) const;
   bool has_number(Metric metric) const;

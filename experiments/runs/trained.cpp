@@ -48,8 +48,7 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& run_folder) {
 
 namespace {
 
-Config config_of(const Checkpoint& checkpoint, const std::string& origin, const std::string& data) {
-  Config config = parse_config(checkpoint.config_yaml(), origin);
+Config with_data(Config config, const std::string& data) {
   if (data.empty()) return config;
   if (!find_task_kind(config.scene.kind).has_digits)
     throw InputError(
@@ -66,13 +65,31 @@ Tensor<1> averaged(const Checkpoint& checkpoint, const ParameterLayout& layout) 
   return weights;
 }
 
+// The weights of an agent, if its network allows the scenes of the task.
+Tensor<1> weights_for(const Task& task, const Config& own, const Checkpoint& checkpoint,
+                      bool other_scenes) {
+  if (other_scenes) check_same_agent(own, task);
+  return averaged(checkpoint, task.model.layout());
+}
+
+Config config_of(const Checkpoint& checkpoint, const std::filesystem::path& run_folder) {
+  return parse_config(checkpoint.config_yaml(), run_folder.string());
+}
+
 }  // namespace
 
-Trained::Trained(const std::filesystem::path& run_folder, const std::string& data)
-    : Trained(Checkpoint(find_checkpoint(run_folder)), run_folder.string(), data) {}
+Trained::Trained(const std::filesystem::path& run_folder, const std::string& data,
+                 const SceneOverrides& scenes)
+    : Trained(Checkpoint(find_checkpoint(run_folder)), run_folder, data, scenes) {}
 
-Trained::Trained(const Checkpoint& checkpoint, const std::string& origin, const std::string& data)
-    : task(config_of(checkpoint, origin, data)),
-      weights(averaged(checkpoint, task.model.layout())) {}
+Trained::Trained(const Checkpoint& checkpoint, const std::filesystem::path& run_folder,
+                 const std::string& data, const SceneOverrides& scenes)
+    : Trained(config_of(checkpoint, run_folder), checkpoint, data, scenes) {}
+
+Trained::Trained(const Config& own, const Checkpoint& checkpoint, const std::string& data,
+                 const SceneOverrides& scenes)
+    : task(with_scenes(with_data(own, data), scenes)),
+      weights(weights_for(task, with_data(own, data), checkpoint, !scenes.empty())),
+      from_training(scene_differences(own, task.config)) {}
 
 }  // namespace saccade

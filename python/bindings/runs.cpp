@@ -184,7 +184,7 @@ void bind_runs(nb::module_& m) {
       "evaluate",
       [](const fs::path& folder, std::optional<int> episodes, std::optional<int> draws, int threads,
          std::optional<double> stop, std::optional<double> stop_error,
-         std::optional<double> stop_looks) {
+         std::optional<double> stop_looks, const SceneOverrides& other_scenes) {
         require_allowed("episodes", EvaluateRequest::kScenes, episodes);
         require_allowed("draws", EvaluateRequest::kDraws, draws);
         require_allowed_threads(threads);
@@ -193,29 +193,32 @@ void bind_runs(nb::module_& m) {
                            .scenes = episodes.value_or(0),
                            .draws = draws.value_or(0),
                            .threads = threads,
+                           .other_scenes = other_scenes,
                            .stop = stop,
                            .stop_target = {.error = stop_error, .looks = stop_looks}});
         })));
       },
       "folder"_a, "episodes"_a.none(), "draws"_a.none(), "threads"_a, "stop"_a.none(),
-      "stop_error"_a.none(), "stop_looks"_a.none(), "`saccade eval --json`");
+      "stop_error"_a.none(), "stop_looks"_a.none(), "other_scenes"_a, "`saccade eval --json`");
   m.def(
       "compare",
       [](std::vector<fs::path> folders, std::vector<std::string> tuned_by,
          const std::optional<fs::path>& out, bool force, const std::string& command,
-         std::optional<double> stop_error, std::optional<double> stop_looks) {
+         std::optional<double> stop_error, std::optional<double> stop_looks,
+         const SceneOverrides& other_scenes) {
         require_some(folders);
         const CompareRequest request{.folders = std::move(folders),
                                      .out = out.value_or(fs::path()),
                                      .tuned_by = std::move(tuned_by),
                                      .stop_target = {.error = stop_error, .looks = stop_looks},
+                                     .other_scenes = other_scenes,
                                      .force = force,
                                      .command = command};
         const ComparedRuns compared = computed([&] { return compare(request); });
         return std::pair(to_python(to_json(compared.comparison)), compared.report);
       },
       "folders"_a, "tuned_by"_a, "out"_a.none(), "force"_a, "command"_a, "stop_error"_a.none(),
-      "stop_looks"_a.none(), "`saccade compare --json`, and its report.");
+      "stop_looks"_a.none(), "other_scenes"_a, "`saccade compare --json`, and its report.");
   m.def(
       "comparison",
       [](const std::vector<fs::path>& folders, const std::vector<std::string>& tuned_by) {

@@ -123,6 +123,11 @@ def flat(name: str, settings: Settings) -> dict[str, str]:
     return found
 
 
+def as_overrides(name: str, settings: Settings | None) -> list[str]:
+    """Settings as overrides of the command line, "key=value". `name` is that of the argument."""
+    return [f"{key}={value}" for key, value in flat(name, settings or {}).items()]
+
+
 def experiment(config: Config, overrides: Settings | None, images: Path | None) -> _saccade.ExperimentSource:
     """The configuration of `train` and `study`; `images` is the folder of the user's images."""
     changed = flat("overrides", overrides or {})

@@ -13,7 +13,7 @@ from . import _saccade
 from ._arguments import as_number
 from ._extras import extra
 from ._html import table
-from ._settings import as_called
+from ._settings import Settings, as_called, as_overrides
 
 if TYPE_CHECKING:
     import pandas
@@ -69,6 +69,7 @@ def compare(
     force: bool = False,
     stop_error: float | None = None,
     stop_looks: float | None = None,
+    other_scenes: Settings | None = None,
 ) -> Comparison:
     """Compares runs and writes tables, charts, a recording and a report, as `saccade compare` does.
 
@@ -76,12 +77,13 @@ def compare(
     tuned_by: keys that were tuned. Among runs that differ only in these keys, the one with the
         lowest validation error represents the variant.
     out: the folder to write; by default comparison/ in the given folder, or in the current folder
-        if several are given.
+        if several or other scenes are given.
     force: overwrite an older comparison; without it, an existing one is an InputError.
     stop_error: each agent that answers one class after several looks is also shown as it stops when
         it is surer than a threshold, which is chosen on the validation scenes: that of the fewest
         looks with at most this error, a share; by default the error of all looks,
     stop_looks: or that of the least error with at most so many mean looks.
+    other_scenes: test every run again, on other scenes than it was trained on, as `evaluate` does.
     """
     paths = [Path(folder) for folder in folders]
     error, looks = (
@@ -89,11 +91,18 @@ def compare(
         for name, value in (("stop_error", stop_error), ("stop_looks", stop_looks))
     )
     command = as_called(
-        "compare", *paths, tuned_by=tuned_by, out=out, stop_error=error, stop_looks=looks
+        "compare",
+        *paths,
+        tuned_by=tuned_by,
+        out=out,
+        stop_error=error,
+        stop_looks=looks,
+        other_scenes=other_scenes,
     )
     there = None if out is None else Path(out)
+    scenes = as_overrides("other_scenes", other_scenes)
     document, report = _saccade.compare(
-        paths, _keys(tuned_by), there, force, command, error, looks
+        paths, _keys(tuned_by), there, force, command, error, looks, scenes
     )
     return Comparison(document, report)
 

@@ -12,7 +12,7 @@ from ._arguments import as_number
 from ._images import keep_images
 from ._labelled import kind_of
 from ._listening import Listener, Row, log
-from ._settings import Config, Settings, as_called, experiment, with_seed
+from ._settings import Config, Settings, as_called, as_overrides, experiment, with_seed
 from .runs import PathLike, Run, Study
 
 
@@ -119,6 +119,7 @@ def evaluate(
     stop: float | None = None,
     stop_error: float | None = None,
     stop_looks: float | None = None,
+    other_scenes: Settings | None = None,
 ) -> dict[str, Any]:
     """Tests the best checkpoint of a run (the last one if there is no best yet), as `saccade eval`
     does. Returns the figures by metric name, shares in [0, 1].
@@ -133,12 +134,17 @@ def evaluate(
         the error of all looks,
     stop_error: or with at most this error, a share;
     stop_looks: or that of the least error with at most so many mean looks.
+    other_scenes: settings of scenes other than those it was trained on, as far as its network
+        allows: {"scene.num_distractors": 16}. Then "test/other_scenes" has what differs.
     """
     rules = [
         None if value is None else as_number(name, value)
         for name, value in (("stop", stop), ("stop_error", stop_error), ("stop_looks", stop_looks))
     ]
-    figures: dict[str, Any] = _saccade.evaluate(Path(run), episodes, draws, threads, *rules)
+    scenes = as_overrides("other_scenes", other_scenes)
+    figures: dict[str, Any] = _saccade.evaluate(
+        Path(run), episodes, draws, threads, *rules, scenes
+    )
     return figures
 
 

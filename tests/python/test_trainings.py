@@ -282,6 +282,19 @@ def test_evaluate_returns_the_figures_of_the_test(whole):
     assert saccade.evaluate(whole.path, episodes=20, threads=1)["test/scenes"] == 20
 
 
+def test_evaluate_on_other_scenes(whole):
+    trained = whole.config["scene"]["num_distractors"]
+    figures = saccade.evaluate(
+        whole, episodes=20, other_scenes={"scene": {"num_distractors": trained + 2}}
+    )
+    assert figures["test/other_scenes"] == {
+        "scene.num_distractors": {"training": trained, "test": trained + 2}
+    }
+    assert "test/other_scenes" not in saccade.evaluate(whole, episodes=20)
+    with pytest.raises(saccade.InputError, match="not a setting of scenes"):
+        saccade.evaluate(whole, other_scenes={"retina.scales": 1})
+
+
 def test_evaluate_stops_when_sure(whole):
     figures = saccade.evaluate(whole)
     assert figures["test/stopped_error"] == whole.summary["test/stopped_error"]
