@@ -15,6 +15,7 @@ constexpr double kMark = 22.0;      // length of a mark in the legend
 constexpr double kMarkGap = 6.0;    // after the mark
 constexpr double kRow = 40.0;       // height of a row in a `rows` chart
 constexpr double kLineWidth = 2.0;  // of a series
+constexpr double kRunWidth = 0.8;   // of one of its runs
 constexpr double kMarker = 3.3;     // half the size of a line's markers
 constexpr double kMarkRoom = 8.0;   // half the largest mark, kept free at the end of an axis
 constexpr double kBelow = 2.0 * kLine + kGap;
@@ -79,6 +80,16 @@ void add_band(Drawing& drawing, const Chart& chart, const Series& series) {
   if (upper.size() < 2) return;
   upper.insert(upper.end(), lower.rbegin(), lower.rend());
   drawing.add(Area{upper}, paint_of(series, 0.2), series.variant);
+}
+
+// Each run by itself, so that one that fails is seen.
+void add_runs(Drawing& drawing, const Chart& chart, const Series& series) {
+  for (const std::vector<double>& run : series.runs) {
+    Stroke line{.width = kRunWidth};
+    for (std::size_t i = 0; i < run.size(); ++i)
+      line.points.push_back(place_of(chart, drawing.plot, series.x[i], run[i]));
+    if (run.size() > 1) drawing.add(line, paint_of(series, 0.5), series.variant);
+  }
 }
 
 void add_line(Drawing& drawing, const Chart& chart, const Series& series) {
@@ -216,7 +227,10 @@ void add_axes_chart(Drawing& drawing, const Chart& chart, const Sheet& sheet, do
     return;
   }
   if (chart.kind == ChartKind::lines)
-    for (const Series& series : chart.series) add_band(drawing, chart, series);
+    for (const Series& series : chart.series) {
+      add_band(drawing, chart, series);
+      add_runs(drawing, chart, series);
+    }
   for (const Series& series : chart.series) add_line(drawing, chart, series);
   add_column_spots(drawing, chart);
 }

@@ -50,6 +50,8 @@ struct Series {
   std::vector<double> x = {};  // (N); the row in a `rows` chart
   std::vector<Estimate> estimates = {};  // (N)
   std::vector<double> singles = {};      // the individual runs in a `rows` chart
+  // The individual runs in a `lines` chart, if there are several: (N) each, thin lines.
+  std::vector<std::vector<double>> runs = {};
 };
 
 /// Rows from top to bottom.

@@ -34,9 +34,11 @@ std::string matrix_table(const Chart& chart) {
 std::string numbers_table(const Chart& chart) {
   if (is_matrix(chart)) return matrix_table(chart);
   const bool is_rows = chart.kind == ChartKind::rows;
+  const bool has_runs =
+      std::ranges::any_of(chart.series, [](const Series& series) { return !series.runs.empty(); });
   const std::string x = html_escaped(chart.x.title), y = html_escaped(chart.y.title);
-  const Cells header =
-      is_rows ? Cells{"", x, "low", "high", "single runs"} : Cells{"", x, y, "low", "high"};
+  Cells header = is_rows ? Cells{"", x, "low", "high"} : Cells{"", x, y, "low", "high"};
+  if (is_rows || has_runs) header.push_back("single runs");
   std::vector<Cells> rows;
   for (const Series& series : chart.series)
     for (std::size_t i = 0; i < series.estimates.size(); ++i) {
@@ -46,9 +48,10 @@ std::string numbers_table(const Chart& chart) {
       row.push_back(figure(estimate.value));
       row.push_back(estimate.known ? figure(estimate.low) : "–");
       row.push_back(estimate.known ? figure(estimate.high) : "–");
-      if (!is_rows) continue;
+      if (!is_rows && !has_runs) continue;
       Cells singles;
       std::ranges::transform(series.singles, std::back_inserter(singles), figure);
+      for (const std::vector<double>& run : series.runs) singles.push_back(figure(run[i]));
       row.push_back(fmt::format("{}", fmt::join(singles, ", ")));
     }
   return html_table(header, rows, "numbers");

@@ -80,6 +80,8 @@ Limits range_of_estimates(const std::vector<Series>& series) {
     for (const Estimate& estimate : one.estimates)
       for (const double value : {estimate.value, estimate.low, estimate.high}) range.add(value);
     for (const double single : one.singles) range.add(single);
+    for (const std::vector<double>& run : one.runs)
+      for (const double value : run) range.add(value);
   }
   return range;
 }
@@ -149,10 +151,15 @@ std::vector<Series> curves(const Comparison& comparison, const Measure& measure,
   std::vector<Series> series;
   for (int v = 0; v < static_cast<int>(comparison.variants.size()); ++v) {
     Series one{.name = comparison.variants[v].label, .variant = v};
-    for (const CurvePoint& point : comparison.variants[v].curve) {
+    const Variant& variant = comparison.variants[v];
+    if (variant.run_curves.size() > 1) one.runs.resize(variant.run_curves.size());
+    for (std::size_t i = 0; i < variant.curve.size(); ++i) {
+      const CurvePoint& point = variant.curve[i];
       if (point.*measure.value < measure.least) continue;
       one.x.push_back(point.*measure.value / unit);
       one.estimates.push_back(in_percent(point.error));
+      for (std::size_t run = 0; run < one.runs.size(); ++run)
+        one.runs[run].push_back(variant.run_curves[run][i] * kPercent);
     }
     if (!one.x.empty()) series.push_back(std::move(one));
   }
@@ -194,14 +201,17 @@ void add_curves(const Comparison& comparison, const Measure& measure, const Unit
   if (range.high <= 0.0) return;
   const Axis axis = axis_of(range);
   const auto described = [&](const Series& one) { return first_and_last(one, axis); };
-  charts.push_back(
-      {.id = measure.id,
-       .title = measure.title,
-       .text = fmt::format("{}. {}{}", measure.title, about, of_each(series, described)),
-       .kind = ChartKind::lines,
-       .x = axis,
-       .y = error_axis(series),
-       .series = series});
+  const bool shows_runs =
+      std::ranges::any_of(series, [](const Series& one) { return !one.runs.empty(); });
+  charts.push_back({.id = measure.id,
+                    .title = measure.title,
+                    .text = fmt::format("{}. {}{}{}", measure.title,
+                                        shows_runs ? "Thin lines are single runs. " : "", about,
+                                        of_each(series, described)),
+                    .kind = ChartKind::lines,
+                    .x = axis,
+                    .y = error_axis(series),
+                    .series = series});
 }
 
 void add_learning(const Comparison& comparison, std::vector<Chart>& charts) {

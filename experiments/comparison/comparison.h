@@ -34,6 +34,10 @@ struct Confusion {
   std::vector<double> shares;  // (C, C); a row sums to 1, or to 0 if the class did not occur
 };
 
+/// The learning curve of one run: the error on the validation scenes, at the costs of the first
+/// points of Variant::curve.
+using RunCurve = std::vector<double>;
+
 /// One of the values a variant was tuned over, and its validation results.
 struct Try {
   std::vector<std::string> values = {};             // one for each of Comparison::tuned_by
@@ -100,6 +104,7 @@ struct Variant {
   bool looks = true;     // false for models that read the whole canvas
   int num_glimpses = 1;  // T
   std::vector<CurvePoint> curve;
+  std::vector<RunCurve> run_curves;  // one per seed
   // The rest requires that the runs kept test.json; otherwise empty.
   std::vector<Estimate> error_by_glimpse;      // (T): if answered after that many glimpses
   std::vector<Estimate> on_target_by_glimpse;  // (T)

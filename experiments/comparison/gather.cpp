@@ -215,6 +215,10 @@ void add_curve(Variant& variant, const Runs& runs) {
                              .seconds = seconds / static_cast<double>(runs.size()),
                              .error = errors[i]});
   }
+  for (const FinishedRun& run : runs) {
+    RunCurve& curve = variant.run_curves.emplace_back();
+    for (std::size_t i = 0; i < points; ++i) curve.push_back(run.curve[i].error);
+  }
 }
 
 // Adds details of the tests that every run of the variant kept.

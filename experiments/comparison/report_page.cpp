@@ -66,7 +66,11 @@ std::string figures_section(const Comparison& comparison) {
       "made "
       "to look where they do in another scene, at the centre, at random. One that is not clearly "
       "worse is <strong>marked</strong>.</p>\n";
-  return section("Figures", figures_table(comparison) + (controls ? kControlsNote : "") +
+  const std::string failing =
+      may_fail(comparison)
+          ? "<p class=\"note\">" + html_escaped(failing_remark(comparison)) + "</p>\n"
+          : "";
+  return section("Figures", figures_table(comparison) + (controls ? kControlsNote : "") + failing +
                                 "<details><summary>Every run</summary>\n" + runs_table(comparison) +
                                 "</details>\n");
 }
@@ -146,7 +150,7 @@ std::string verdict_of(const Comparison& comparison) {
   return html;
 }
 
-// Warnings about ineffective attention, shown before all results.
+// Other scenes than in training, and warnings about ineffective attention, before all results.
 std::string warnings_of(const Comparison& comparison) {
   std::string html;
   for (const std::string& sentence : tested_elsewhere(comparison))

@@ -87,9 +87,11 @@ std::string known(double figure, std::string (*text)(double)) {
 }
 
 std::string seeds_cell(const Variant& variant) {
+  const std::size_t failing = failing_seeds(variant).size();
   return fmt::format(
-      "{}{}", variant.seeds.size(),
-      variant.mean.known || error_over_scenes(variant) ? "" : "<small>no interval</small>");
+      "{}{}{}", variant.seeds.size(),
+      variant.mean.known || error_over_scenes(variant) ? "" : "<small>no interval</small>",
+      failing > 0 ? fmt::format("<small>{} fail{}</small>", failing, failing == 1 ? "s" : "") : "");
 }
 
 /// A control that is not clearly worse is marked.

@@ -51,13 +51,16 @@ std::string values_text(const Try& one) { return fmt::format("{}", fmt::join(one
 struct Column {
   const char* title;
   std::string (*text)(const Variant& variant);
-  bool of_tuned = false;  // only shown if variants are tuned
+  bool (*shown)(const Comparison& comparison) = nullptr;  // null: always
 };
+
+bool is_tuned(const Comparison& comparison) { return !comparison.tuned_by.empty(); }
 
 constexpr Column kColumns[] = {
     {"variant", [](const Variant& v) { return v.label; }},
-    {"tuned", [](const Variant& v) { return values_text(chosen_try(v)); }, true},
+    {"tuned", [](const Variant& v) { return values_text(chosen_try(v)); }, is_tuned},
     {"seeds", [](const Variant& v) { return std::to_string(v.seeds.size()); }},
+    {"fail", [](const Variant& v) { return std::to_string(failing_seeds(v).size()); }, may_fail},
     {"error %", error_text},
     {"IQM %", [](const Variant& v) { return figure(v.interquartile_mean, 100, "{:.2f}"); }},
     {"to the first",
@@ -100,7 +103,7 @@ constexpr Column kColumns[] = {
 std::vector<Column> columns_of(const Comparison& comparison) {
   std::vector<Column> columns;
   for (const Column& column : kColumns)
-    if (!column.of_tuned || !comparison.tuned_by.empty()) columns.push_back(column);
+    if (column.shown == nullptr || column.shown(comparison)) columns.push_back(column);
   return columns;
 }
 
@@ -195,6 +198,7 @@ std::vector<std::string> remarks(const Comparison& comparison) {
       "another scene, at the centre, at random.",
       "GFLOP: of a training episode. Pixels: of the canvas under the looks of an episode, at the "
       "widest scale. Time: of a run."};
+  if (may_fail(comparison)) lines.push_back(failing_remark(comparison));
   if (any_stops(comparison)) lines.push_back(stopping_remark(comparison));
   add_tuning(comparison, lines);
   for (const Variant& v : comparison.variants)
@@ -228,6 +232,7 @@ std::vector<Figure> figures_of(const Variant& v) {
     figures.emplace_back(metric, value);
   };
   put("seeds", static_cast<double>(v.seeds.size()));
+  put("failing_seeds", static_cast<double>(failing_seeds(v).size()));
   add(figures, "test/error", v.mean);
   add(figures, "test/error_iqm", v.interquartile_mean);
   add(figures, "difference", v.difference);

@@ -12,6 +12,9 @@
 namespace saccade {
 namespace {
 
+constexpr double kFailing = 2.0;         // times the median
+constexpr std::size_t kSeedsToFail = 3;  // of two, none is above twice their median
+
 /// The error of a variant minus that of the first one.
 struct Difference {
   Estimate estimate;  // known
@@ -117,6 +120,34 @@ bool any_over_scenes(const Comparison& comparison) {
   return std::ranges::any_of(comparison.variants, [](const Variant& variant) {
     return error_over_scenes(variant) || variant.difference_over_scenes;
   });
+}
+
+std::vector<std::uint64_t> failing_seeds(const Variant& variant) {
+  if (variant.errors.size() < kSeedsToFail) return {};
+  const double limit = kFailing * median(variant.errors);
+  std::vector<std::uint64_t> failing;
+  for (std::size_t i = 0; i < variant.errors.size(); ++i)
+    if (variant.errors[i] > limit) failing.push_back(variant.seeds[i]);
+  return failing;
+}
+
+bool may_fail(const Comparison& comparison) {
+  return std::ranges::any_of(comparison.variants, [](const Variant& variant) {
+    return variant.errors.size() >= kSeedsToFail;
+  });
+}
+
+std::string failing_remark(const Comparison& comparison) {
+  std::vector<std::string> failing;
+  for (const Variant& variant : comparison.variants)
+    if (const std::vector<std::uint64_t> seeds = failing_seeds(variant); !seeds.empty())
+      failing.push_back(fmt::format("{}: seed{} {}", variant.label, seeds.size() > 1 ? "s" : "",
+                                    fmt::join(seeds, ", ")));
+  return fmt::format(
+      "A seed fails if its error is above twice the median of its variant's seeds; the mean and "
+      "its "
+      "interval then say little about the others ({}).",
+      failing.empty() ? "none does" : fmt::format("{}", fmt::join(failing, "; ")));
 }
 
 std::vector<std::string> tested_elsewhere(const Comparison& comparison) {

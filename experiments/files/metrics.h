@@ -124,6 +124,7 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"attention/look_map", "", kInDetails, "weight of the finest patches, mean of a look"},
 
     {"seeds", "runs", kInCompare, ""},
+    {"failing_seeds", "runs", kInCompare, "with an error above twice the median of the seeds"},
     {"valid/error_low", "share", kInCompare, ""},
     {"valid/error_high", "share", kInCompare, ""},
     {"test/error_iqm", "share", kInCompare, "interquartile mean over seeds"},

@@ -47,6 +47,11 @@ inline Variant made_variant(const std::string& label, double error, int seeds, i
                              .seconds = variant.seconds * i / 8.0,
                              .error = around(now, seeds > 1 ? 0.12 * now : 0.0)});
   }
+  for (int seed = 1; seed <= seeds; ++seed) {
+    RunCurve& run = variant.run_curves.emplace_back();
+    for (const CurvePoint& point : variant.curve)
+      run.push_back(point.error.value * (1.0 + 0.1 * std::sin(5.0 * seed)));
+  }
   for (int t = 1; t <= num_glimpses; ++t) {
     variant.error_by_glimpse.push_back(around(error + 0.5 * std::exp(-1.0 * t), room));
     variant.on_target_by_glimpse.push_back(around(0.9 - 0.6 / t - error, room));

@@ -84,6 +84,9 @@ TEST_CASE("a comparison's charts have exactly its numbers, in per cent and round
     CHECK(curve.estimates[i].high == doctest::Approx(100.0 * hard.curve[i].error.high));
     CHECK(curve.estimates[i].known);
   }
+  REQUIRE(curve.runs.size() == 4);
+  CHECK(curve.runs[2][5] == doctest::Approx(100.0 * hard.run_curves[2][5]));
+  CHECK(contains(chart_named(charts, "learning_episodes").text, "Thin lines are single runs."));
   CHECK(chart_named(charts, "learning_episodes").x.title == "million episodes");
   const Chart& seconds = chart_named(charts, "cost_seconds");
   CHECK(seconds.x.title == "training time, h:mm:ss");

@@ -77,6 +77,9 @@ TEST_CASE("runs are grouped by variant and compared with the first one by seed")
   CHECK(gru.num_glimpses == 3);
   CHECK(gru.curve.size() == kTinyEvaluations.size());
   CHECK(gru.curve[1].episodes == 128.0);
+  REQUIRE(gru.run_curves.size() == 2);
+  CHECK(gru.curve[1].error.value ==
+        doctest::Approx(0.5 * (gru.run_curves[0][1] + gru.run_curves[1][1])));
   CHECK(gru.error_by_glimpse.size() == 3);
   CHECK(gru.on_target_by_glimpse.size() == 3);
   CHECK(gru.confusion.classes == 3);

@@ -52,6 +52,29 @@ TEST_CASE("with a single seed the interval is over scenes, and more seeds are re
                                       "interval of the difference."});
 }
 
+TEST_CASE("a seed fails whose error is above twice the median of its variant") {
+  Comparison c =
+      made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("hard", 0.03, 2, 4)});
+  CHECK(may_fail(c));
+  c.variants[0].errors = {0.02, 0.021, 0.05, 0.019, 0.04};
+  CHECK(failing_seeds(c.variants[0]) == std::vector<std::uint64_t>{3});  // 0.042 is the limit
+  c.variants[1].errors = {0.01, 0.9};
+  CHECK(failing_seeds(c.variants[1]).empty());
+  CHECK(failing_remark(c) ==
+        "A seed fails if its error is above twice the median of its variant's seeds; the mean and "
+        "its interval then say little about the others (soft: seed 3).");
+  CHECK(contains(to_table(c), "fail"));
+  CHECK(contains(to_markdown(c), "| soft | 5 | 1 |"));
+  CHECK(to_json(c).at("variants")[0].at("failing_seeds") == 1.0);
+  CHECK(contains(report_page(c, {}, {}), "<small>1 fails</small>"));
+  c.variants[0].errors = {0.02, 0.021, 0.022, 0.019, 0.04};
+  CHECK(contains(failing_remark(c), "(none does)"));
+  CHECK(!contains(report_page(c, {}, {}), "fails</small>"));
+  Comparison few = made_comparison({made_variant("soft", 0.02, 2, 4)});
+  CHECK(!may_fail(few));
+  CHECK(!contains(to_markdown(few), "| fail |"));
+}
+
 TEST_CASE("variants with different seeds are compared by their means") {
   Comparison c =
       made_comparison({made_variant("soft", 0.02, 3, 4), made_variant("hard", 0.03, 3, 4)});
