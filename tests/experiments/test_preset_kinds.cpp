@@ -29,7 +29,7 @@ Overrides switched_to(const std::string& kind) { return {"attention.glimpse.kind
 Names switchable_presets() {
   constexpr std::array kOfKinds = {
       "hard_vs_soft", "hard_vs_soft_long", "input_attention", "digits_to_words", "search", "catch",
-      "cnn60",        "circle_square"};
+      "cnn60",        "circle_square",     "where_matters"};
   Names names;
   for (const Preset& preset : presets())
     if (std::ranges::find(kOfKinds, preset.name) == kOfKinds.end()) names.push_back(preset.name);
