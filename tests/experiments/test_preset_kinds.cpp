@@ -36,11 +36,12 @@ Names switchable_presets() {
   return names;
 }
 
-// Whether all runs answer after several looks.
+// Whether all runs answer after several looks, and stop in the same way.
 bool can_stop(const Study& study) {
-  return std::ranges::all_of(study.runs, [](const StudyRun& run) {
+  const std::string& stop = study.runs[0].config.agent.glimpse.stop;
+  return std::ranges::all_of(study.runs, [&](const StudyRun& run) {
     return !find_task_kind(run.config.scene.kind).acts() &&
-           run.config.agent.glimpse.num_glimpses > 1;
+           run.config.agent.glimpse.num_glimpses > 1 && run.config.agent.glimpse.stop == stop;
   });
 }
 
