@@ -5,12 +5,13 @@ PRESET ?= release
 DEPS = --program-only
 test: DEPS = $(if $(filter asan,$(PRESET)),--clang)
 
-.PHONY: help run test build deps format check-format docs clean
+.PHONY: help run test build web deps format check-format docs clean
 
 help:
 	@echo 'make run           builds, records trained agents, trains two more, compares them in a report'
 	@echo 'make build         builds the program, build/release/saccade'
 	@echo 'make test          builds with checks and runs every test (PRESET=asan, tsan: under sanitizers)'
+	@echo 'make web           builds the module of web pages, for saccade export --web'
 	@echo 'make docs          builds the site, build/docs/index.html'
 	@echo 'make format        formats the sources'
 	@echo 'make check-format  checks the format of the sources'
@@ -29,6 +30,12 @@ test: build
 build: deps
 	cmake --preset $(PRESET)
 	cmake --build --preset $(PRESET) --parallel $(JOBS)
+
+# The module of web pages, build/web/page.
+web: DEPS += --web
+web: deps
+	cmake --preset web
+	cmake --build --preset web --parallel $(JOBS)
 
 deps:
 	scripts/install-deps $(DEPS)

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -164,8 +165,7 @@ Metadata read_metadata(const nlohmann::json& header) {
   return metadata;
 }
 
-SafetensorsFile read_file(InputFile& stream) {
-  const std::size_t file_size = stream.size();
+SafetensorsFile read_file(std::istream& stream, std::size_t file_size) {
   errno = 0;
   const auto read = [&](void* target, std::size_t size) {
     if (!stream.read(static_cast<char*>(target), static_cast<std::streamsize>(size)))
@@ -227,12 +227,17 @@ void write_safetensors(const std::filesystem::path& path, std::span<const NamedT
 SafetensorsFile read_safetensors(const std::filesystem::path& path) {
   InputFile stream(path);
   try {
-    return read_file(stream);
+    return read_file(stream, stream.size());
   } catch (const InputError& error) {
     throw InputError(path.string() + ": " + abridged_message(error.what()));
   } catch (const std::runtime_error& error) {  // system errors
     throw std::runtime_error(path.string() + ": " + error.what());
   }
+}
+
+SafetensorsFile parse_safetensors(const std::string& bytes) {
+  std::istringstream stream(bytes);
+  return read_file(stream, bytes.size());
 }
 
 }  // namespace saccade

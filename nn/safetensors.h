@@ -42,5 +42,7 @@ void write_safetensors(const std::filesystem::path& path, std::span<const NamedT
 /// fault: truncated, wrong format, a tensor that is not float32, or contents that do not match the
 /// `crc32` entry. Files without that entry, as other programs write them, are not verified.
 SafetensorsFile read_safetensors(const std::filesystem::path& path);
+/// The same of the bytes of a file. The InputError names the fault alone.
+SafetensorsFile parse_safetensors(const std::string& bytes);
 
 }  // namespace saccade

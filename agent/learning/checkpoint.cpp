@@ -84,7 +84,10 @@ void save_checkpoint(const std::filesystem::path& path, const Learner& learner,
 }
 
 Checkpoint::Checkpoint(const std::filesystem::path& path)
-    : path_(path), file_(read_safetensors(path)) {
+    : Checkpoint(read_safetensors(path), path.string()) {}
+
+Checkpoint::Checkpoint(SafetensorsFile file, const std::string& origin)
+    : path_(origin), file_(std::move(file)) {
   check_format();
   check_finite();
 }

@@ -107,6 +107,8 @@ class Checkpoint {
   /// Throws InputError with path and fault: missing, truncated, altered (its checksum is verified),
   /// not a checkpoint of this program, a weight that is not finite; NewerCheckpoint.
   explicit Checkpoint(const std::filesystem::path& path);
+  /// The same of a file that was read already; `origin` stands for its path in messages.
+  Checkpoint(SafetensorsFile file, const std::string& origin);
 
   const std::string& config_yaml() const { return entry("config"); }
   /// In [0, 10^15]. Throws InputError if the entry is anything else.

@@ -1,0 +1,178 @@
+// The C interface of the module (web/page/saccade.js is its other side). Text is UTF-8, JSON where
+// it has parts, and valid until the next call that returns text. Errors become JavaScript errors
+// (stand_ins/exceptions.cpp).
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "experiments/config/settings_json.h"
+#include "web/module/player.h"
+
+namespace saccade {
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<std::unique_ptr<Player>>& players() {
+  static std::vector<std::unique_ptr<Player>> all;
+  return all;
+}
+
+Player& player_at(int agent) { return *players().at(agent); }
+
+const char* returned(const Json& json) {
+  static std::string text;
+  text = json.dump();
+  return text.c_str();
+}
+
+Json parsed(const char* text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) throw InputError("not a JSON object");
+  return json;
+}
+
+// Digits are (N, rows, cols, channels) bytes, then N labels.
+std::shared_ptr<Digits> digits_of(const Json& about, const std::uint8_t* bytes) {
+  auto digits = std::make_shared<Digits>();
+  digits->class_names = about.at("class_names").get<std::vector<std::string>>();
+  const auto shape = about.at("shape").get<std::array<std::size_t, 4>>();
+  Dataset& set = digits->test;
+  set.classes = static_cast<int>(digits->class_names.size());
+  set.images.resize(shape);
+  set.labels.resize({shape[0]});
+  std::copy_n(bytes, set.images.size(), set.images.data());
+  std::copy_n(bytes + set.images.size(), shape[0], set.labels.data());
+  digits->train = set;
+  return digits;
+}
+
+Json facts_of(const Player& player) {
+  const Task& task = player.task();
+  const Model& model = task.model;
+  const LookTraits& look = model.look();
+  const AnswerTraits& answer = model.answer();
+  const RetinaConfig& retina = task.config.retina;
+  std::vector<std::string> names;
+  for (int c = 0; c < model.num_classes(); ++c) names.push_back(task.class_name(c));
+  return {
+      {"canvas", {model.canvas().channels, model.canvas().rows, model.canvas().cols}},
+      {"looks", model.num_glimpses()},
+      {"names", names},
+      {"location_size", look.location_size},
+      {"points", look.looks && look.num_candidates == 0 && !look.frame},
+      {"spreads", look.spreads()},
+      {"classifies", answer.classifies},
+      {"stops", answer.stops},
+      {"stop_threshold", answer.stop_threshold},
+      {"retina",
+       {{"patch", retina.patch_size}, {"scales", retina.scales}, {"factor", retina.scale_factor}}},
+      {"kind", task.config.agent.glimpse.kind},
+      {"scene", task.config.scene.kind},
+      {"num_distractors", task.config.scene.num_distractors},
+      {"has_clutter", has_clutter(task.config.scene.kind)}};
+}
+
+Json scene_json(const Player& player, const SceneFacts& facts) {
+  std::vector<std::array<int, 4>> boxes;
+  for (int k = 0; k < facts.num_digits; ++k) {
+    const Box& box = facts.boxes[k];
+    boxes.push_back({box.x, box.y, box.width, box.height});
+  }
+  // A sequence ends with its mark, which is not said.
+  const std::vector<int> answer =
+      facts.num_symbols > 0
+          ? std::vector<int>(facts.symbols.begin(), facts.symbols.begin() + facts.num_symbols - 1)
+          : std::vector<int>{facts.label};
+  return {{"answer", player.task().spoken(answer)}, {"labels", answer}, {"boxes", boxes}};
+}
+
+}  // namespace
+}  // namespace saccade
+
+using namespace saccade;
+
+#define SACCADE_EXPORT(name) __attribute__((export_name(#name))) name
+
+extern "C" {
+
+/// Memory for what the page passes in.
+void* SACCADE_EXPORT(saccade_allocate)(std::size_t size) { return std::malloc(size); }
+void SACCADE_EXPORT(saccade_release)(void* memory) { std::free(memory); }
+
+/// Loads an agent and returns its number. `about`: {"settings", "class_names", "shape"} of to_json,
+/// of the digits' classes and images. `weights` are the bytes of a checkpoint.
+int SACCADE_EXPORT(saccade_load)(const char* about, const char* weights, std::size_t size,
+                                 const std::uint8_t* digits) {
+  const Json json = parsed(about);
+  Config config;
+  read_json(world_settings(config), json.at("settings").dump());
+  const Checkpoint checkpoint(parse_safetensors(std::string(weights, size)), "weights");
+  players().push_back(std::make_unique<Player>(config, digits_of(json, digits), checkpoint));
+  return static_cast<int>(players().size()) - 1;
+}
+
+/// {"canvas": [channels, rows, cols], "looks": T, "names": of the classes, ...}
+const char* SACCADE_EXPORT(saccade_facts)(int agent) {
+  return returned(facts_of(player_at(agent)));
+}
+
+/// Shows a scene: `request` is {"number", "seed", "settings": {"scene.num_distractors": 4, ...},
+/// "digit_order"}; returns {"answer", "labels", "boxes"}.
+const char* SACCADE_EXPORT(saccade_scene)(int agent, const char* request) {
+  const Json json = parsed(request);
+  Player& player = player_at(agent);
+  Config config = player.task().config;
+  read_json(world_settings(config), json.value("settings", Json::object()).dump());
+  const SceneFacts& facts =
+      player.show(json.value("number", std::uint64_t{0}), json.value("seed", std::uint64_t{0}),
+                  config.scene, json.value("digit_order", false));
+  return returned(scene_json(player, facts));
+}
+
+/// The canvas (channels, rows, cols) of bytes, to be read or written.
+std::uint8_t* SACCADE_EXPORT(saccade_canvas)(int agent) { return player_at(agent).canvas().data(); }
+
+/// Gives digit `index`, of which scenes are made, this class, and returns its image (rows, cols,
+/// channels) of bytes, to be written.
+std::uint8_t* SACCADE_EXPORT(saccade_digit)(int agent, int index, int label) {
+  return player_at(agent).replace_digit(index, label).data();
+}
+
+/// What the retina sees at a location: (scale, channel, row, col), in [0, 1].
+const float* SACCADE_EXPORT(saccade_look)(int agent, const float* location) {
+  return player_at(agent).look(location).data();
+}
+
+/// Plays an episode: `request` is {"player": "own" or "random", "samples", "seed"}; the first looks
+/// go to `given` places. Returns {name: {"shape", "at", "type"}} of the arrays of Player::play,
+/// which are valid until the next episode of this agent.
+const char* SACCADE_EXPORT(saccade_play)(int agent, const char* request, const float* places,
+                                         int given) {
+  const Json json = parsed(request);
+  Player& player = player_at(agent);
+  const auto width = static_cast<std::size_t>(player.task().model.look().location_size);
+  const std::vector<NpzArray>& arrays =
+      player.play({.random = json.value("player", std::string("own")) == "random",
+                   .samples = json.value("samples", false),
+                   .seed = json.value("seed", std::uint64_t{0}),
+                   .places = {places, given * width}});
+  Json all = Json::object();
+  for (const NpzArray& array : arrays)
+    std::visit(
+        [&](const auto& values) {
+          using T = typename std::decay_t<decltype(values)>::value_type;
+          all[array.name] = {{"shape", array.shape},
+                             {"at", reinterpret_cast<std::uintptr_t>(values.data())},
+                             {"type", std::is_same_v<T, float> ? "float32" : "int32"}};
+        },
+        array.values);
+  all["spread"] = player.spread();
+  return returned(all);
+}
+}

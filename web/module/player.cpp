@@ -1,0 +1,148 @@
+#include "web/module/player.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attention/policy.h"
+#include "base/error.h"
+#include "env/given_environment.h"
+#include "experiments/evaluation/attention_weights.h"
+
+namespace saccade {
+namespace {
+
+Config checked(const Config& config) {
+  const TaskKind& kind = find_task_kind(config.scene.kind);
+  if (kind.moves() || kind.is_text)
+    throw InputError(
+        fmt::format("scene.kind: {} is no still picture, which a page shows", config.scene.kind));
+  return config;
+}
+
+// The rows of `tensor` (T, 1, width) as an array (T, width).
+NpzArray rows_of(const char* name, const Tensor<3>& tensor) {
+  NpzArray array = float_array(name, {tensor.shape()[0], tensor.shape()[2]});
+  std::ranges::copy(flat(tensor), std::get<std::vector<float>>(array.values).begin());
+  return array;
+}
+
+std::vector<float>& floats(NpzArray& array) { return std::get<std::vector<float>>(array.values); }
+
+// Where each look went.
+void add_gazes(std::vector<NpzArray>& arrays, const Rollout& rollout) {
+  const auto steps = static_cast<std::size_t>(rollout.core.steps);
+  const auto places = static_cast<std::size_t>(rollout.look->gaze(0, 0).places.rows);
+  if (places == 0) return;
+  NpzArray at = float_array("gaze_places", {steps, places, 2});
+  NpzArray weights = float_array("gaze_weights", {steps, places});
+  NpzArray size = float_array("gaze_size", {steps, 2});
+  NpzArray exposure = float_array("exposure", {steps});
+  for (std::size_t t = 0; t < steps; ++t) {
+    const Gaze gaze = rollout.look->gaze(static_cast<int>(t), 0);
+    for (std::size_t k = 0; k < places; ++k)
+      std::copy_n(gaze.places.row(static_cast<int>(k)), 2, &floats(at)[2 * (t * places + k)]);
+    std::ranges::copy(gaze.weights, floats(weights).begin() + t * places);
+    floats(size)[2 * t] = gaze.half_width;
+    floats(size)[2 * t + 1] = gaze.half_height;
+    floats(exposure)[t] = gaze.exposure;
+  }
+  for (NpzArray* array : {&at, &weights, &size, &exposure}) arrays.push_back(std::move(*array));
+}
+
+}  // namespace
+
+Player::Player(const Config& config, std::shared_ptr<Digits> digits, const Checkpoint& weights)
+    : digits_(std::move(digits)),
+      task_(checked(config), std::shared_ptr<const Digits>(digits_)),
+      weights_(zeros<1>(task_.model.layout().size())),
+      canvas_(task_.model.canvas().pixels()),
+      eye_(on_canvas()),
+      rollout_(task_.model, on_canvas()),
+      glimpse_(eye_->glimpse_size()) {
+  weights.restore_averaged(weights_, task_.model.layout());
+}
+
+std::unique_ptr<Environment> Player::on_canvas() const {
+  const Model& model = task_.model;
+  const AnswerSpec answer{task_.kind.answer, model.num_classes(),
+                          model.answer().spells ? model.answer().outputs : 0};
+  return std::make_unique<CanvasEnvironment>(canvas_, std::span<const int>(), model.canvas(),
+                                             *task_.retina, answer, 1);
+}
+
+const SceneFacts& Player::show(std::uint64_t number, std::uint64_t seed, const SceneConfig& scene,
+                               bool digit_order) {
+  if (scene.canvas != task_.config.scene.canvas || scene.kind != task_.config.scene.kind)
+    throw InputError("scene.canvas and scene.kind of a scene are those of the agent");
+  const int all = digits_->test.size();
+  const auto scenes = task_.kind.make({.scene = scene,
+                                       .augmentation = task_.config.augmentation,
+                                       .digits = *digits_,
+                                       .retina = &*task_.retina,
+                                       .split = Split::test,
+                                       .seed = seed,
+                                       .episodes = 1,
+                                       .rollouts = 1,
+                                       .scenes = digit_order ? all : std::max(1, all - 1)});
+  scenes->reset(number);
+  std::vector<float> pixels(canvas_.size());
+  scenes->view(
+      {pixels.data(), 1, static_cast<int>(pixels.size()), static_cast<int>(pixels.size())});
+  std::ranges::transform(pixels, canvas_.begin(), [](float pixel) {
+    return static_cast<std::uint8_t>(std::lround(255.0F * pixel));
+  });
+  facts_ = scenes->facts()[0];
+  return facts_;
+}
+
+std::span<std::uint8_t> Player::replace_digit(int index, int label) {
+  Dataset& set = digits_->test;
+  if (index < 0 || index >= set.size() || label < 0 || label >= set.classes)
+    throw InputError(fmt::format("digit {} of class {}; there are {} digits of {} classes", index,
+                                 label, set.size(), set.classes));
+  set.labels(index) = label;
+  const std::size_t pixels = set.images.size() / set.labels.size();
+  return {set.images.data() + pixels * index, pixels};
+}
+
+std::span<const float> Player::look(const float* location) {
+  const int width = eye_->location_size(), size = eye_->glimpse_size();
+  eye_->reset(0);
+  eye_->look({location, 1, width, width}, {glimpse_.data(), 1, size, size});
+  return glimpse_;
+}
+
+const std::vector<NpzArray>& Player::play(const PlayOptions& options) {
+  const Model& model = task_.model;
+  const auto width = static_cast<std::size_t>(model.look().location_size);
+  RolloutRequest request = RolloutRequest::of_scenes(0, options.seed);
+  request.sampling = options.samples ? SamplingMode::sample : SamplingMode::deterministic;
+  request.classify_every_step = true;
+  if (options.random) request.policy = find_policy("random");
+  Tensor<3> places = zeros<3>(model.num_glimpses(), 1, width);
+  if (!options.places.empty()) {
+    std::ranges::copy(options.places.first(std::min(options.places.size(), places.size())),
+                      places.begin());
+    request.locations = &places;
+    request.replay_steps = static_cast<int>(options.places.size() / width);
+  }
+  rollout_.run(flat(weights_), request);
+
+  AttentionWeights played(model, 1, Kept::everything);
+  played.record(rollout_, 0, 0);
+  arrays_ = played.take();
+  for (NpzArray& array : arrays_) array.shape.erase(array.shape.begin());  // there is one scene
+  if (model.look().looks && model.look().num_candidates == 0 && !model.look().frame)
+    arrays_.push_back(rows_of("means", rollout_.look->decisions));
+  if (model.answer().classifies) {
+    arrays_.push_back(float_array("sureness", {static_cast<std::size_t>(model.num_glimpses())}));
+    for (int t = 0; t < model.num_glimpses(); ++t)
+      floats(arrays_.back())[t] = rollout_.answer->sureness(t, 0);
+  }
+  add_gazes(arrays_, rollout_);
+  return arrays_;
+}
+
+}  // namespace saccade

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agent/learning/checkpoint.h"
+#include "agent/model/rollout.h"
+#include "experiments/config/config.h"
+#include "experiments/files/npz.h"
+#include "experiments/task/task.h"
+
+namespace saccade {
+
+/// How a player looks at the canvas.
+struct PlayOptions {
+  bool random = false;            // the looks are random; otherwise the agent's own
+  bool samples = false;           // the looks of a hard agent are sampled; otherwise its means
+  std::uint64_t seed = 0;         // of what is random
+  std::span<const float> places;  // (given, L): the first looks, at these places
+};
+
+/// A trained agent and the scene before it, one at a time.
+class Player {
+ public:
+  /// `weights` is a checkpoint with the averaged weights of `config`. The scenes are made of the
+  /// digits of `digits.test`, which may be replaced between scenes. Throws InputError if the parts
+  /// do not fit, or for a task whose scenes change while they are looked at or have no canvas.
+  Player(const Config& config, std::shared_ptr<Digits> digits, const Checkpoint& weights);
+
+  const Task& task() const { return task_; }
+
+  /// Shows scene `number` of evaluation scenes with this seed, in a scene of these settings, which
+  /// must have the canvas and the answers of the agent's own. In `digit_order`, scene n shows digit
+  /// n of the digits; otherwise a random one. Throws InputError as SceneMaker does.
+  const SceneFacts& show(std::uint64_t number, std::uint64_t seed, const SceneConfig& scene,
+                         bool digit_order);
+  /// Gives a digit this class, and returns its image (rows, cols, channels) to be written. Throws
+  /// InputError for another digit or class than there are.
+  std::span<std::uint8_t> replace_digit(int index, int label);
+  /// The canvas (channels, rows, cols) that is looked at; may be written.
+  std::vector<std::uint8_t>& canvas() { return canvas_; }
+
+  /// What the retina sees at a location (L): (D), pixels in [0, 1]. Valid until the next call.
+  std::span<const float> look(const float* location);
+
+  /// An episode on the canvas. The arrays are those of AttentionWeights without the dimension of
+  /// scenes, with everything kept, and
+  ///   means (T, A)      points: where each look was meant to go, before the spread; A = L
+  ///   sureness (T)      what is compared with a threshold to stop after each look, of one class
+  ///   gaze_places (T, K, 2), gaze_weights (T, K)  where each look went, with weights that sum to 1
+  ///   gaze_size (T, 2)  half its width and half its height
+  ///   exposure (T)      visibility of a place with weight w: min(1, w exposure)
+  const std::vector<NpzArray>& play(const PlayOptions& options);
+  /// The standard deviation of a sampled look, in half canvases.
+  float spread() const { return rollout_.look->exploration.std; }
+
+ private:
+  std::unique_ptr<Environment> on_canvas() const;
+
+  const std::shared_ptr<Digits> digits_;
+  const Task task_;
+  Tensor<1> weights_;
+  std::vector<std::uint8_t> canvas_;
+  std::unique_ptr<Environment> eye_;
+  Rollout rollout_;
+  SceneFacts facts_;
+  std::vector<float> glimpse_;
+  std::vector<NpzArray> arrays_;
+};
+
+}  // namespace saccade

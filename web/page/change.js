@@ -1,0 +1,130 @@
+// Change: draw a digit, choose what lies around it, and move a look.
+import {Episode} from 'saccade/episode';
+import {anySeed, Bars, choice, make, slider} from 'saccade/parts';
+import {SceneView} from 'saccade/view';
+
+const kOwn = 0;    // the digit that is replaced by the drawn one
+const kInk = 22;   // width of the pen on a pad of 280 pixels
+
+export class Change {
+  constructor(root, agents) {
+    this.root = root;
+    this.agents = agents.filter(({about, facts}) => about.shape[3] === 1 && facts.classifies);
+    if (this.agents.length === 0) {
+      root.replaceChildren(make('p', {}, 'No agent of this page answers with one digit.'));
+      return;
+    }
+    this.seed = anySeed();
+    this.moved = [];
+    this.use(this.agents[0]);
+  }
+
+  use(agent) {
+    this.agent = agent;
+    this.clutter = {'scene.num_distractors': agent.facts.num_distractors,
+      'scene.distractor_size': agent.facts.distractor_size};
+    this.t = agent.facts.looks - 1;
+    this.build();
+    this.drawStroke([[100, 60], [180, 60], [130, 220]]);  // a seven, to begin with
+    this.refresh();
+  }
+
+  build() {
+    const {facts, about} = this.agent;
+    this.pad = make('canvas', {class: 'pad', width: 280, height: 280, role: 'img',
+      'aria-label': 'Your digit: draw with the mouse or a finger',
+      onpointerdown: (event) => this.draw(event, true),
+      onpointermove: (event) => event.buttons && this.draw(event, false),
+      onpointerup: () => this.refresh()});
+    this.clearPad();
+    this.view = new SceneView(this.agent, 'The scene with your digit');
+    this.view.element.addEventListener('pointerdown', (event) => this.move(event));
+    this.view.element.addEventListener('pointermove', (event) => event.buttons && this.move(event));
+    this.bars = new Bars(facts.names);
+    this.status = make('p', {class: 'status', role: 'status'});
+    this.root.replaceChildren(
+        make('div', {class: 'controls'},
+            choice('Agent', this.agents.map((one) => one.about.name), about.name, (name) => {
+              this.moved = [];
+              this.use(this.agents.find((one) => one.about.name === name));
+            }).element,
+            make('button', {onclick: () => { this.clearPad(); this.refresh(); }}, 'Clear the digit'),
+            make('button', {onclick: () => { this.seed = anySeed(); this.moved = []; this.refresh(); }},
+                'Other places'),
+            ...facts.has_clutter ? [this.clutterSlider('Distractors', 'scene.num_distractors', 0, 16),
+              this.clutterSlider('Their size', 'scene.distractor_size', 2, about.shape[1])] : [],
+            slider('Look', {min: 1, max: facts.looks, step: 1, value: this.t + 1,
+              onchange: (value) => { this.t = value - 1; this.refresh(); }}).element),
+        make('div', {class: 'columns three'},
+            make('div', {}, make('h2', {}, 'Draw a digit'), this.pad),
+            make('div', {}, make('h2', {}, 'The scene'), this.view.element,
+                make('p', {class: 'hint'}, facts.points ?
+                    'Drag on the scene to move the chosen look elsewhere: those before it stay, ' +
+                    'those after it follow.' : 'Heat shows where the agent looks.')),
+            make('div', {}, make('h2', {}, 'What the agent believes'), this.status,
+                this.bars.element)));
+  }
+
+  clutterSlider(label, key, min, max) {
+    return slider(label, {min, max, step: 1, value: this.clutter[key],
+      onchange: (value) => { this.clutter[key] = value; this.refresh(); }}).element;
+  }
+
+  clearPad() {
+    const pen = this.pad.getContext('2d', {willReadFrequently: true});
+    pen.fillStyle = 'black';
+    pen.fillRect(0, 0, this.pad.width, this.pad.height);
+    Object.assign(pen, {lineWidth: kInk, lineCap: 'round', lineJoin: 'round', strokeStyle: 'white'});
+  }
+
+  drawStroke(points) {
+    const pen = this.pad.getContext('2d');
+    pen.beginPath();
+    points.forEach(([x, y], i) => i === 0 ? pen.moveTo(x, y) : pen.lineTo(x, y));
+    pen.stroke();
+  }
+
+  draw(event, begins) {
+    event.preventDefault();
+    const box = this.pad.getBoundingClientRect();
+    const at = [(event.clientX - box.left) / box.width * this.pad.width,
+      (event.clientY - box.top) / box.height * this.pad.height];
+    if (begins) this.pad.setPointerCapture?.(event.pointerId);
+    this.drawStroke([begins ? at : this.last, at]);
+    this.last = at;
+    this.refresh();
+  }
+
+  // The drawn digit, (rows, cols) bytes, averaged from the pad.
+  digit() {
+    const [, rows, cols] = this.agent.about.shape;
+    const small = new OffscreenCanvas(cols, rows);
+    const pen = small.getContext('2d');
+    pen.imageSmoothingQuality = 'high';
+    pen.drawImage(this.pad, 0, 0, cols, rows);
+    const {data} = pen.getImageData(0, 0, cols, rows);
+    return Uint8Array.from({length: rows * cols}, (_, i) => data[4 * i]);
+  }
+
+  move(event) {
+    if (!this.agent.facts.points) return;
+    event.preventDefault();
+    const places = Array.from({length: this.t}, (_, i) => this.episode.gaze(i).places[0].slice(0, 2));
+    this.moved = [...places, this.view.locationOf(event)];
+    this.refresh();
+  }
+
+  refresh() {
+    const {agent} = this;
+    agent.setDigit(kOwn, this.digit(), 0);
+    const settings = agent.facts.has_clutter ? this.clutter : {};
+    const scene = agent.scene({number: kOwn, seed: this.seed, settings, digit_order: true});
+    this.episode = new Episode(agent, agent.play({seed: this.seed}, this.moved));
+    this.view.scene(scene.canvas);
+    for (let t = agent.facts.spreads ? this.t : 0; t <= this.t; ++t)
+      this.view.look(this.episode, t, '--agent');
+    this.bars.update(this.episode.beliefs(this.t));
+    this.status.textContent = `After ${this.t + 1} of ${agent.facts.looks} looks: ` +
+        this.episode.answer(this.t + 1);
+  }
+}

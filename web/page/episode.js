@@ -1,0 +1,55 @@
+// What an agent did in an episode, as the page shows it.
+
+const row = (array, t) => {
+  const width = array.shape.slice(1).reduce((product, side) => product * side, 1);
+  return array.data.subarray(t * width, (t + 1) * width);
+};
+
+export class Episode {
+  constructor(agent, arrays) {
+    this.agent = agent;
+    this.arrays = arrays;
+    this.looks = agent.facts.looks;
+    this.spread = arrays.spread;  // the standard deviation of a sampled look, in half canvases
+  }
+
+  /** Where look t went: {places: [[x, y, weight], ...], size: [half width, half height]}. */
+  gaze(t) {
+    const {gaze_places: places, gaze_weights: weights, gaze_size: size} = this.arrays;
+    if (!places || t < 0 || t >= this.looks) return null;
+    const at = row(places, t);
+    return {
+      places: Array.from(row(weights, t), (weight, k) => [at[2 * k], at[2 * k + 1], weight]),
+      size: row(size, t),
+    };
+  }
+
+  /** Where look t was meant to go, of an agent that looks at points; null for others. */
+  mean(t) {
+    const {means} = this.arrays;
+    return means && t < this.looks ? row(means, t) : null;
+  }
+
+  /** The probability of each class after look t; null for an agent that spells. */
+  beliefs(t) {
+    if (!this.agent.facts.classifies || t < 0) return null;
+    return Array.from(row(this.arrays.probabilities, t));
+  }
+
+  /** The number of looks after which it would stop: the first that is surer than the threshold. */
+  stopsAfter(threshold) {
+    const {sureness} = this.arrays;
+    if (!sureness) return this.looks;
+    const first = sureness.data.findIndex((sure) => sure > threshold);
+    return first < 0 ? this.looks : first + 1;
+  }
+
+  /** Its answer after that many looks; one that spells answers after the last. */
+  answer(looks = this.looks) {
+    const {names} = this.agent.facts;
+    const beliefs = this.beliefs(looks - 1);
+    if (beliefs) return names[beliefs.indexOf(Math.max(...beliefs))];
+    const symbols = Array.from(this.arrays.answers.data).filter((symbol) => symbol >= 0);
+    return symbols.map((symbol) => names[symbol]).join('');
+  }
+}
