@@ -7,6 +7,8 @@ install(TARGETS saccade_mp4 LIBRARY COMPONENT program DESTINATION ${saccade_modu
 file(GLOB presets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/experiments/*.yaml)
 install(FILES ${presets} DESTINATION ${share}/experiments COMPONENT program)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/models DESTINATION ${share} COMPONENT program)
+# Where `make web` was run before.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/web/page DESTINATION ${share}/web COMPONENT program OPTIONAL)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright COMPONENT program)
 
 # The program writes these itself.

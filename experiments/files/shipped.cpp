@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kExperiments = "experiments";
 constexpr const char* kAgents = "models";
+constexpr const char* kWeb = "web";
 
 fs::path& host_root() {
   static fs::path root;
@@ -24,6 +25,7 @@ fs::path& host_root() {
 // How to recognise an entry of a shipped folder.
 bool is_experiment(const fs::path& path) { return path.extension() == ".yaml"; }
 bool is_agent(const fs::path& path) { return fs::exists(path / "config.yaml"); }
+bool is_page(const fs::path& path) { return fs::exists(path / "saccade.wasm"); }
 
 using IsOne = bool (*)(const fs::path&);
 
@@ -92,6 +94,11 @@ fs::path shipped_experiment(const std::string& name) {
   return named(name, shipped(kExperiments, is_experiment));
 }
 fs::path shipped_agent(const std::string& name) { return named(name, shipped(kAgents, is_agent)); }
+
+fs::path shipped_page() {
+  const std::vector<fs::path> pages = shipped(kWeb, is_page);
+  return pages.empty() ? fs::path() : pages.front();
+}
 
 void* open_shipped_library(const std::string& name) {
   const fs::path program = program_folder(), libraries = SACCADE_LIBRARY_FOLDER;

@@ -24,6 +24,9 @@ std::vector<std::string> shipped_agents();
 std::filesystem::path shipped_experiment(const std::string& name);
 std::filesystem::path shipped_agent(const std::string& name);
 
+/// Returns the folder of the web page and its module; empty if the program came without them.
+std::filesystem::path shipped_page();
+
 /// Loads a shipped library (dlopen) that is never unloaded; null if it cannot be loaded. A program
 /// that lies elsewhere, linked with the installed package, finds it by the path in its DT_RUNPATH.
 void* open_shipped_library(const std::string& name);

@@ -1,0 +1,203 @@
+// The web page and its module. Both need a build of the preset web; the numbers also need node, the
+// page chromium.
+#include "agent/learning/checkpoint.h"
+#include "experiments/config/settings_json.h"
+#include "experiments/evaluation/play.h"
+#include "experiments/export/web_page.h"
+#include "experiments/files/shipped.h"
+#include "experiments/runs/trained.h"
+#include "tests/experiments/browser.h"
+#include "tests/experiments/config_messages.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kRecordedScenes = 100;
+constexpr int kOwnScenes = 10;
+
+// Whether a test of the page is skipped, which it then says.
+bool skipped_without_module(const std::string& test) {
+  if (!shipped_page().empty()) return false;
+  MESSAGE("skipped: '" << test << "' needs the module (scripts/install-deps --web, make web)");
+  return true;
+}
+
+std::optional<fs::path> find_node() {
+  const char* path = std::getenv("PATH");
+  for (const std::string& folder : split(path == nullptr ? "" : path, ':'))
+    if (access((fs::path(folder) / "node").c_str(), X_OK) == 0) return fs::path(folder) / "node";
+  return std::nullopt;
+}
+
+bool skipped_without_node(const std::string& test) {
+  if (find_node()) return false;
+  MESSAGE("skipped: '" << test << "' needs node");
+  return true;
+}
+
+// Runs a script of this folder, which ends with 0 if it finds what it expects, in `folder`.
+void run_node(const fs::path& folder, const std::string& script, const CommandWords& arguments) {
+  CommandWords words = {find_node()->string(),
+                        (source_folder() / "tests/experiments" / script).string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const Program::Result result = Program(folder, words).finish();
+  MESSAGE(result.out);
+  CHECK_MESSAGE(result.err == "", result.err);
+  CHECK(result.code == 0);
+}
+
+std::string page_fault(const WebPageRequest& request) {
+  return message_of<InputError>([&] { write_web_page(request); });
+}
+
+std::vector<fs::path> all_agents() {
+  const Names names = shipped_agents();
+  return {names.begin(), names.end()};
+}
+
+// ---- Settings as JSON ----
+
+TEST_CASE("the settings of every preset come back from JSON") {
+  for (const std::string& name : shipped_experiments()) {
+    CAPTURE(name);
+    const std::string yaml = bytes_of(shipped_experiment(name));
+    if (contains(yaml, "\nvary:") || contains(yaml, "\nseeds:")) continue;  // a study
+    const Config config = parse_config(yaml, name);
+    Config written = config, read;
+    const std::string json = to_json(world_settings(written));
+    read_json(world_settings(read), json);
+    for (const Difference& difference : differences(config, read)) {
+      CAPTURE(difference.key);
+      const Settings all = world_settings(read);
+      CHECK(std::ranges::find(all, difference.key, &Setting::key) == all.end());
+    }
+    CHECK(to_json(world_settings(read)) == json);
+  }
+}
+
+TEST_CASE("settings of JSON are checked like those of YAML") {
+  const auto fault = [](const std::string& json) {
+    Config config;
+    return message_of<InputError>([&] { read_json(world_settings(config), json); });
+  };
+  CHECK(fault(R"({"scene.num_distractors": 4})") == "nothing thrown");
+  CHECK(fault("[1]") == "settings: not a JSON object");
+  CHECK(fault(R"({"scene.distractors": 4})") == "unknown setting 'scene.distractors'");
+  check_contains(fault(R"({"retina.scales": 99})"), {"retina.scales: 99; allowed: "});
+  check_contains(fault(R"({"retina.scales": 2.5})"), {"retina.scales: 2.5; allowed: "});
+  check_contains(fault(R"({"model.core": "rm"})"), {"model.core: \"rm\"; allowed: ", "lstm"});
+  check_contains(fault(R"({"scene.canvas": [60]})"), {"scene.canvas: [60]; allowed: "});
+  check_contains(fault(R"({"attention.glimpse.std": {"from": 0.3, "to": 0.1, "over": 0}})"),
+                 {"attention.glimpse.std: {", "allowed: "});
+  CHECK_FALSE(contains(fault(R"({"data.path": "/"})"), "allowed"));  // no folders in a page
+}
+
+// ---- The page ----
+
+TEST_CASE("export --web refuses what it cannot write before writing anything") {
+  TemporaryFolder folder;
+  const fs::path page = folder.path / "page";
+  CHECK(
+      contains(page_fault({{"quickstart"}, folder.path}), "exists already; allowed: a new folder"));
+  CHECK(contains(page_fault({{"quickstart"}, page, /*single=*/true}),
+                 "unknown suffix ''; allowed with --single: .html"));
+  CHECK(contains(page_fault({{"quickstrat"}, page}), shipped_page().empty()
+                                                         ? "the module of the page is missing"
+                                                         : "did you mean 'quickstart'?"));
+  check_refused(run_saccade(folder.path, {"export", "quickstart", "--single"}),
+                "--single: has no effect without --web");
+  check_refused(run_saccade(folder.path, {"export", "quickstart", "soft60", "--npz", "w.npz"}),
+                "soft60: only --web takes several agents");
+  check_refused(run_saccade(folder.path, {"export", "quickstart", "--web", "p", "--npz", "w.npz"}),
+                "--web: cannot be combined with");
+  CHECK(fs::is_empty(folder.path));
+}
+
+// Writes arrays as files of 32-bit numbers, and what they are.
+void record_arrays(const fs::path& folder, const std::string& agent,
+                   const std::vector<NpzArray>& arrays) {
+  nlohmann::json about;
+  for (const NpzArray& array : arrays)
+    std::visit(
+        [&](const auto& values) {
+          using T = typename std::decay_t<decltype(values)>::value_type;
+          about[array.name] = {{"shape", array.shape},
+                               {"type", std::is_same_v<T, float> ? "float32" : "int32"}};
+          put_bytes(folder / (agent + "." + array.name),
+                    {reinterpret_cast<const char*>(values.data()), sizeof(T) * values.size()});
+        },
+        array.values);
+  put_bytes(folder / (agent + ".json"), about.dump());
+}
+
+// The digits of an exported page, as the module makes scenes of them.
+std::shared_ptr<Digits> exported_digits(const fs::path& page, const std::string& agent) {
+  const nlohmann::json about = read_json(page / "agents" / (agent + ".json"));
+  const std::string bytes = bytes_of(page / "agents" / (agent + ".digits"));
+  const auto shape = about.at("shape").get<std::array<std::size_t, 4>>();
+  auto digits = std::make_shared<Digits>();
+  digits->class_names = about.at("class_names").get<Names>();
+  Dataset& set = digits->test;
+  set.classes = static_cast<int>(digits->class_names.size());
+  set.images.resize(shape);
+  set.labels.resize({shape[0]});
+  std::copy_n(bytes.begin(), set.images.size(), set.images.begin());
+  std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(set.images.size()), shape[0],
+              set.labels.begin());
+  digits->train = set;
+  return digits;
+}
+
+NpzArray exported_scenes(const Config& config, const fs::path& page, const std::string& agent) {
+  const World world(config, std::shared_ptr<const Digits>(exported_digits(page, agent)));
+  EvaluationConfig evaluation = config.evaluation;
+  evaluation.seed = 5;
+  evaluation.scenes = world.digits.test.size() - 1;
+  const auto environment = world.environments(Split::test, evaluation)(kOwnScenes, 1);
+  const int pixels = environment->canvas().pixels();
+  NpzArray scenes = float_array("scenes", {kOwnScenes, static_cast<std::size_t>(pixels)});
+  environment->reset(0);
+  environment->view(
+      {std::get<std::vector<float>>(scenes.values).data(), kOwnScenes, pixels, pixels});
+  return scenes;
+}
+
+TEST_CASE("the module of a page has the numbers of the program, agent by agent") {
+  const char* name = "the module of a page has the numbers of the program";
+  if (skipped_without_module(name) || skipped_without_node(name)) return;
+  TemporaryFolder folder;
+  const fs::path page = folder.path / "page", recorded = folder.path / "recorded";
+  write_web_page({all_agents(), page});
+  fs::create_directories(recorded);
+  Workers workers(1);
+  for (const std::string& agent : shipped_agents()) {
+    const Trained trained(agent, "synthetic");
+    std::vector<NpzArray> arrays =
+        play(trained.task.model, flat(trained.weights), trained.task.environments(Split::test),
+             {.scenes = kRecordedScenes, .facts = {.canvases = true}}, workers)
+            .take();
+    arrays.push_back(exported_scenes(trained.task.config, page, agent));
+    record_arrays(recorded, agent, arrays);
+  }
+  run_node(folder.path, "web_numbers.mjs", {page.string(), recorded.string()});
+}
+
+TEST_CASE("a page is played with in a browser, from one file, by clicks, taps and keys") {
+  const char* name = "a page is played with in a browser";
+  if (skipped_without_module(name) || skipped_without_node(name) || skipped_without_browser(name))
+    return;
+  const std::vector<std::vector<fs::path>> pages = {{fs::path("cluttered60"), fs::path("soft60")},
+                                                    {fs::path("transcribe")}};
+  for (const std::vector<fs::path>& agents : pages) {
+    CAPTURE(agents.front());
+    TemporaryFolder folder;
+    const fs::path page = folder.path / "page.html";
+    write_web_page({agents, page, /*single=*/true});
+    if (agents.size() == 1) CHECK(fs::file_size(page) < 3'000'000);
+    run_node(folder.path, "web_browser.mjs",
+             {find_browser().value().string(), page.string(), (folder.path / "profile").string()});
+  }
+}
+
+}  // namespace
+}  // namespace saccade

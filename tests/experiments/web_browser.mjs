@@ -1,0 +1,275 @@
+// Plays with a page of `saccade export --web` as people do, with real mouse, touch and key events:
+//   node web_browser.mjs BROWSER PAGE.html PROFILE-FOLDER [SCREENSHOTS]
+// Fails with what it expected. Also fails if the page logs an error or asks for anything but itself.
+import assert from 'node:assert/strict';
+import {spawn} from 'node:child_process';
+import {writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {pathToFileURL} from 'node:url';
+
+const [program, page, profile, screenshots] = process.argv.slice(2);
+const kPatience = 60_000;  // milliseconds
+
+// ---- A browser, by its own protocol over two pipes ----
+
+class Browser {
+  constructor() {
+    this.process = spawn(program, ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic',
+      '--no-first-run', '--disable-background-networking', '--disable-component-update',
+      '--disable-sync', '--disable-extensions', '--disable-dev-shm-usage', '--hide-scrollbars',
+      `--user-data-dir=${profile}`, '--remote-debugging-pipe', 'about:blank'],
+    {stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe']});
+    this.waiting = new Map();
+    this.errors = [];
+    this.requests = [];
+    let rest = '';
+    this.process.stdio[4].setEncoding('utf8').on('data', (data) => {
+      const messages = (rest + data).split('\0');
+      rest = messages.pop();
+      for (const message of messages) this.receive(JSON.parse(message));
+    });
+  }
+
+  receive({id, result, error, method, params}) {
+    if (id) {
+      const {resolve, reject} = this.waiting.get(id);
+      this.waiting.delete(id);
+      return error ? reject(new Error(error.message)) : resolve(result);
+    }
+    if (method === 'Runtime.exceptionThrown')
+      this.errors.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
+    if (method === 'Runtime.consoleAPICalled' && ['error', 'warning'].includes(params.type))
+      this.errors.push(params.args.map((one) => one.value ?? one.description).join(' '));
+    if (method === 'Log.entryAdded') this.errors.push(params.entry.text);
+    if (method === 'Network.requestWillBeSent') this.requests.push(params.request.url);
+  }
+
+  send(method, params = {}) {
+    const id = this.last = (this.last ?? 0) + 1;
+    this.process.stdio[3].write(JSON.stringify({id, method, params, sessionId: this.session}) + '\0');
+    return new Promise((resolve, reject) => this.waiting.set(id, {resolve, reject}));
+  }
+
+  async open({width, dark, touch}) {
+    const {targetId} = await this.send('Target.createTarget', {url: 'about:blank'});
+    const {sessionId} = await this.send('Target.attachToTarget', {targetId, flatten: true});
+    this.session = sessionId;
+    for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await this.send(`${domain}.enable`);
+    await this.send('Emulation.setDeviceMetricsOverride',
+        {width, height: 900, deviceScaleFactor: 1, mobile: touch});
+    await this.send('Emulation.setTouchEmulationEnabled', {enabled: touch});
+    await this.send('Emulation.setEmulatedMedia', {features: [
+      {name: 'prefers-color-scheme', value: dark ? 'dark' : 'light'},
+      {name: 'prefers-reduced-motion', value: 'reduce'}]});
+    this.touch = touch;
+    await this.send('Page.navigate', {url: pathToFileURL(page).href});
+    await this.until('window.saccadePage || document.querySelector("[role=alert]:not([hidden])")');
+    assert.equal(await this.text('#failed'), '');
+  }
+
+  async see(expression) {
+    const {result, exceptionDetails} = await this.send('Runtime.evaluate',
+        {expression: `(() => (${expression}))()`, returnByValue: true, awaitPromise: true});
+    if (exceptionDetails) throw new Error(`${expression}: ${exceptionDetails.exception?.description}`);
+    return result.value;
+  }
+
+  async until(expression) {
+    const end = Date.now() + kPatience;
+    while (!await this.see(`Boolean(${expression})`)) {
+      if (Date.now() > end) throw new Error(`waited in vain for ${expression}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  text(selector) { return this.see(`document.querySelector('${selector}').textContent`); }
+
+  // A click, or a tap, at a place of an element: (0, 0) is its upper left corner, (1, 1) its lower right.
+  async point(selector, x = 0.5, y = 0.5, to) {
+    const box = await this.see(`(() => {
+      const one = document.querySelector('${selector}');
+      one.scrollIntoView({block: 'center'});
+      const {left, top, width, height} = one.getBoundingClientRect();
+      return {left, top, width, height};
+    })()`);
+    const at = ([px, py]) => ({x: box.left + px * box.width, y: box.top + py * box.height});
+    if (this.touch) {
+      await this.send('Input.dispatchTouchEvent', {type: 'touchStart', touchPoints: [at([x, y])]});
+      if (to) await this.send('Input.dispatchTouchEvent', {type: 'touchMove', touchPoints: [at(to)]});
+      return this.send('Input.dispatchTouchEvent', {type: 'touchEnd', touchPoints: []});
+    }
+    const mouse = (type, place, more = {}) => this.send('Input.dispatchMouseEvent',
+        {type, button: 'left', buttons: 1, clickCount: 1, ...at(place), ...more});
+    await mouse('mousePressed', [x, y]);
+    if (to) await mouse('mouseMoved', to);
+    return mouse('mouseReleased', to ?? [x, y], {buttons: 0});
+  }
+
+  async press(key) {
+    const codes = {Enter: 13, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, Tab: 9, End: 35, Home: 36};
+    const event = {key, code: key, windowsVirtualKeyCode: codes[key],
+      ...(key === 'Enter' ? {text: '\r'} : {})};
+    await this.send('Input.dispatchKeyEvent', {type: 'keyDown', ...event});
+    await this.send('Input.dispatchKeyEvent', {type: 'keyUp', ...event});
+  }
+
+  async picture(name) {
+    if (!screenshots) return;
+    await this.see('scrollTo(0, 0)');
+    const {data} = await this.send('Page.captureScreenshot', {captureBeyondViewport: true});
+    writeFileSync(join(screenshots, `${name}.png`), Buffer.from(data, 'base64'));
+  }
+
+  async close() {
+    this.session = undefined;
+    const ended = new Promise((resolve) => this.process.once('exit', resolve));
+    await this.send('Browser.close').catch(() => {});
+    await ended;
+  }
+}
+
+// ---- What people do ----
+
+// How many colours the pixels of a canvas have.
+const colours = (selector) => `(() => {
+  const canvas = document.querySelector('${selector}');
+  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', {willReadFrequently: true});
+  copy.drawImage(canvas, 0, 0);
+  const {data} = copy.getImageData(0, 0, canvas.width, canvas.height);
+  return new Set(new Uint32Array(data.buffer)).size;
+})()`;
+const number = async (browser, selector) => parseInt((await browser.text(selector)).match(/\d+/)[0]);
+
+async function checkFits(browser) {
+  assert.equal(await browser.see(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth'), 0);
+  assert.deepEqual(await browser.see(`[...document.querySelectorAll('button, select, input, canvas')]
+    .filter((one) => !(one.textContent.trim() || one.getAttribute('aria-label') || one.closest('label')))
+    .map((one) => one.outerHTML)`), [], 'controls without a name');
+}
+
+async function answer(browser) {
+  if (await browser.see(`Boolean(document.querySelector('#play form.answers'))`)) {
+    await browser.point('#play form.answers input');
+    await browser.send('Input.insertText', {text: '12'});
+    await browser.press('Enter');
+  } else {
+    await browser.point('#play .answers button');
+  }
+}
+
+async function playByPointer(browser) {
+  const fog = await browser.see(colours('#play .scene'));
+  await answer(browser);
+  assert.equal(await browser.text('#play .status'), 'Look at least once.');
+  await browser.point('#play .scene', 0.25, 0.75);
+  assert.match(await browser.text('#play .status'), /looks? left\. Answer when you are sure\./);
+  const place = await browser.see('window.saccadePage.play.places[0]');
+  assert.ok(Math.abs(place[0] + 0.5) < 0.02 && Math.abs(place[1] - 0.5) < 0.02, `looked at ${place}`);
+  assert.ok(await browser.see(colours('#play .scene')) > fog, 'the scene stays dark');
+  await browser.point('#play .scene', 0.5, 0.4);
+  await browser.picture('play-looking');
+  await answer(browser);
+  await browser.until(`!document.querySelector('#play .primary').hidden`);
+  const rows = await browser.see(`[...document.querySelectorAll('#play .results table:first-child tbody tr')]
+    .map((row) => [...row.children].map((cell) => cell.textContent))`);
+  assert.deepEqual(rows.map(([name]) => name), ['You', 'The agent', 'Random looks']);
+  assert.equal(rows[0][1], '2');
+  for (const row of rows) assert.match(row[3], /^(right|wrong)$/);
+  assert.equal(await browser.text('#play .score caption'), 'After 1 scene of 10');
+  await browser.picture('play-over');
+}
+
+async function playByKeys(browser) {
+  assert.equal(await browser.see('document.activeElement.textContent'), 'Next scene');
+  await browser.press('Enter');
+  await browser.see(`document.querySelector('#play .scene').focus()`);
+  for (let i = 0; i < 4; ++i) await browser.press('ArrowLeft');
+  await browser.press('ArrowDown');
+  await browser.press('Enter');
+  const place = await browser.see('window.saccadePage.play.places[0]');
+  assert.ok(Math.abs(place[0] + 0.2) < 1e-6 && Math.abs(place[1] - 0.05) < 1e-6, `looked at ${place}`);
+  const looks = await browser.see('window.saccadePage.play.agent.facts.looks');
+  for (let i = 0; i < looks; ++i) await browser.press('Enter');
+  assert.equal(await browser.see('window.saccadePage.play.places.length'), looks);
+  assert.equal(await browser.text('#play .status'), 'No look is left: what is it?');
+}
+
+async function watch(browser) {
+  await browser.point('#tab-watch');
+  const said = () => browser.see(
+      `[...document.querySelectorAll('#watch .panel .status')].map((one) => one.textContent)`);
+  const truths = (await said()).map((sentence) => sentence.match(/^It is (.*?)\./)[1]);
+  assert.equal(new Set(truths).size, 1, 'agents see different scenes');
+  await browser.point('#watch .controls button:nth-of-type(3)');  // a step
+  assert.equal(await browser.text('#watch .controls .slider output'), '2');
+  const sums = await browser.see(`[...document.querySelectorAll('#watch .bars')].map((bars) =>
+    [...bars.querySelectorAll('.bar')].reduce((sum, bar) => sum + parseFloat(bar.style.width), 0))`);
+  for (const sum of sums) assert.ok(Math.abs(sum - 100) < 0.1, `beliefs of ${sum} %`);
+  assert.ok(await browser.see(colours('#watch .scene')) > 3);
+  if (sums.length > 0) {
+    const looks = await number(browser, '#watch .panel .status');
+    assert.ok(looks >= 0);
+    await browser.see(`document.querySelectorAll('#watch .slider input')[1].focus()`);
+    await browser.press('End');
+    for (const sentence of await said()) assert.match(sentence, /would stop after 8 looks/);
+    await browser.press('Home');
+    for (const sentence of await said()) assert.match(sentence, /would stop after \d looks?/);
+  }
+  await browser.point('#watch .primary');
+  await browser.until(`document.querySelector('#watch .controls .slider output').textContent !== '2'`);
+  await browser.point('#watch .primary');
+  await checkFits(browser);
+  await browser.picture('watch');
+}
+
+async function change(browser) {
+  await browser.point('#tab-change');
+  await checkFits(browser);
+  if (!await browser.see(`Boolean(document.querySelector('#change .pad'))`)) return;
+  const scene = () => browser.see(
+      'window.saccadePage.change.agent.canvas.reduce((sum, pixel) => sum + pixel, 0)');
+  const beliefs = () => browser.see(
+      `[...document.querySelectorAll('#change .value')].map((one) => one.textContent).join()`);
+  const before = await scene();
+  await browser.point('#change .pad', 0.2, 0.2, [0.8, 0.9]);
+  const cluttered = await scene();
+  assert.ok(cluttered > before, 'a stroke changes nothing');
+  if (await browser.see('window.saccadePage.change.agent.facts.has_clutter')) {
+    await browser.see(`document.querySelector('#change .slider input').focus()`);
+    await browser.press('Home');
+    assert.ok(await scene() < cluttered, 'the distractors stay');
+  }
+  if (await browser.see('window.saccadePage.change.agent.facts.points')) {
+    await browser.point('#change .scene', 0.1, 0.9);
+    const [x, y] = await browser.see(
+        'window.saccadePage.change.episode.gaze(window.saccadePage.change.t).places[0]');
+    assert.ok(Math.abs(x + 0.8) < 0.02 && Math.abs(y - 0.8) < 0.02, `the look went to ${x}, ${y}`);
+  }
+  assert.ok((await beliefs()).includes('%'));
+  await browser.picture('change');
+}
+
+const papers = {light: 'rgb(255, 255, 255)', dark: 'rgb(21, 23, 27)'};
+const browser = new Browser();
+try {
+  for (const window of [{width: 1400, dark: false, touch: false}, {width: 390, dark: true, touch: true}]) {
+    await browser.open(window);
+    const paper = await browser.see('getComputedStyle(document.body).backgroundColor');
+    assert.equal(paper, papers[window.dark ? 'dark' : 'light']);
+    await checkFits(browser);
+    const pictures = browser.picture;
+    browser.picture = (name) => pictures.call(browser, `${name}-${window.width}`);
+    await playByPointer(browser);
+    await playByKeys(browser);
+    await watch(browser);
+    await change(browser);
+    browser.picture = pictures;
+  }
+  assert.deepEqual(browser.errors, []);
+  const own = pathToFileURL(page).href;
+  assert.deepEqual(browser.requests.filter((url) => url !== own && !url.startsWith('data:') &&
+      url !== 'about:blank'), []);
+} finally {
+  await browser.close();
+}

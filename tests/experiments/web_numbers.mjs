@@ -1,0 +1,65 @@
+// Compares what the module computes with what the program recorded (test_web_page.cpp):
+//   node web_numbers.mjs PAGE RECORDED
+// PAGE is a folder of `saccade export --web`. RECORDED has <agent>.json, which names arrays with
+// their shapes, and a file of 32-bit numbers for each. Prints the largest differences, a look's time, and ends
+// with 1 if they are too large.
+import {readFileSync, readdirSync} from 'node:fs';
+import {join} from 'node:path';
+import {pathToFileURL} from 'node:url';
+
+const [page, recorded] = process.argv.slice(2);
+const {Saccade} = await import(pathToFileURL(join(page, 'saccade.js')));
+const kTolerance = 1e-4;
+const kCompared = ['probabilities', 'locations', 'glimpse_weights', 'stop_chances', 'glimpses'];
+
+function recordedArrays(agent) {
+  const about = JSON.parse(readFileSync(join(recorded, `${agent}.json`), 'utf8'));
+  return Object.fromEntries(Object.entries(about).map(([name, {shape, type}]) => {
+    const bytes = readFileSync(join(recorded, `${agent}.${name}`));
+    const size = bytes.length / 4, numbers = type === 'int32' ? Int32Array : Float32Array;
+    return [name, {shape, data: new numbers(bytes.buffer, bytes.byteOffset, size)}];
+  }));
+}
+
+const part = ({shape, data}, n) => data.subarray(n * data.length / shape[0], (n + 1) * data.length / shape[0]);
+const bytesOf = (pixels) => Uint8Array.from(pixels, (pixel) => Math.round(255 * pixel));
+
+let failed = false;
+for (const file of readdirSync(recorded).filter((name) => name.endsWith('.json'))) {
+  const name = file.replace('.json', '');
+  const saccade = await Saccade.load(readFileSync(join(page, 'saccade.wasm')));
+  const in_page = (suffix) => readFileSync(join(page, 'agents', name + suffix));
+  const agent = saccade.agent(JSON.parse(in_page('.json')), in_page('.safetensors'), in_page('.digits'));
+  const arrays = recordedArrays(name);
+  const differences = {};
+  let answers = 0, milliseconds = 0;
+  const scenes = arrays.answers.shape[0];
+  for (let n = 0; n < scenes; ++n) {
+    agent.canvas = bytesOf(part(arrays.canvases, n));
+    const begin = performance.now();
+    const played = agent.play();
+    milliseconds += performance.now() - begin;
+    for (const array of kCompared.filter((one) => one in arrays)) {
+      const wanted = part(arrays[array], n);
+      played[array].data.forEach((value, i) => {
+        const difference = Math.abs(value - wanted[i]);
+        if (!(difference <= (differences[array] ??= 0))) differences[array] = difference;
+      });
+    }
+    const wanted = part(arrays.answers, n);
+    if (!played.answers.data.every((value, i) => value === wanted[i])) ++answers;
+  }
+  // Scenes that the module makes itself.
+  let canvases = 0;
+  for (let n = 0; n < arrays.scenes.shape[0]; ++n) {
+    const {canvas} = agent.scene({number: n, seed: 5});
+    const wanted = bytesOf(part(arrays.scenes, n));
+    if (!canvas.every((value, i) => value === wanted[i])) ++canvases;
+  }
+  const found = Object.entries(differences).map(([array, value]) => `${array} ${value.toExponential(1)}`);
+  console.log(`${name}: ${scenes} scenes; differences: ${found.join(', ')}, answers ${answers}, ` +
+      `scenes ${canvases}; ${(milliseconds / scenes / agent.facts.looks).toFixed(2)} ms a look`);
+  failed ||= answers > 0 || canvases > 0 || found.length < 2 ||
+      !Object.values(differences).every((value) => value <= kTolerance);
+}
+process.exit(failed ? 1 : 0);
