@@ -182,21 +182,24 @@ TEST_CASE("the module of a page has the numbers of the program, agent by agent")
   run_node(folder.path, "web_numbers.mjs", {page.string(), recorded.string()});
 }
 
-TEST_CASE("a page is played with in a browser, from one file, by clicks, taps and keys") {
+// Plays with the page of these agents.
+void play_page(const std::vector<fs::path>& agents, bool single) {
+  CAPTURE(agents.front());
+  TemporaryFolder folder;
+  const fs::path page = folder.path / (single ? "page.html" : "page");
+  write_web_page({agents, page, single});
+  if (single) CHECK(fs::file_size(page) < 3'000'000);
+  run_node(folder.path, "web_browser.mjs",
+           {find_browser().value().string(), page.string(), (folder.path / "profile").string()});
+}
+
+TEST_CASE("a page is played with in a browser, from a folder and from one file") {
   const char* name = "a page is played with in a browser";
   if (skipped_without_module(name) || skipped_without_node(name) || skipped_without_browser(name))
     return;
-  const std::vector<std::vector<fs::path>> pages = {{fs::path("cluttered60"), fs::path("soft60")},
-                                                    {fs::path("transcribe")}};
-  for (const std::vector<fs::path>& agents : pages) {
-    CAPTURE(agents.front());
-    TemporaryFolder folder;
-    const fs::path page = folder.path / "page.html";
-    write_web_page({agents, page, /*single=*/true});
-    if (agents.size() == 1) CHECK(fs::file_size(page) < 3'000'000);
-    run_node(folder.path, "web_browser.mjs",
-             {find_browser().value().string(), page.string(), (folder.path / "profile").string()});
-  }
+  play_page({fs::path("cluttered60"), fs::path("soft60")}, /*single=*/false);
+  play_page({fs::path("transcribe")}, /*single=*/true);
+  play_page({fs::path("quickstart"), fs::path("quickstart_soft")}, /*single=*/true);
 }
 
 }  // namespace
