@@ -1,4 +1,4 @@
-// Change: draw a digit, choose what lies around it, and move a look.
+// Change: draw a digit, choose what lies around it, and move the digit or a look.
 import {Episode} from 'saccade/episode';
 import {anySeed, Bars, choice, make, slider} from 'saccade/parts';
 import {SceneView} from 'saccade/view';
@@ -15,8 +15,14 @@ export class Change {
       return;
     }
     this.seed = anySeed();
-    this.moved = [];
+    this.forget();
     this.use(this.agents[0]);
+  }
+
+  // What was dragged: the first looks, and the upper left corner of the digit.
+  forget() {
+    this.moved = [];
+    this.corner = null;
   }
 
   use(agent) {
@@ -38,18 +44,18 @@ export class Change {
       onpointerup: () => this.refresh()});
     this.clearPad();
     this.view = new SceneView(this.agent, 'The scene with your digit');
-    this.view.element.addEventListener('pointerdown', (event) => this.move(event));
-    this.view.element.addEventListener('pointermove', (event) => event.buttons && this.move(event));
+    this.view.element.addEventListener('pointerdown', (event) => this.grasp(event));
+    this.view.element.addEventListener('pointermove', (event) => event.buttons && this.drag(event));
     this.bars = new Bars(facts.names);
     this.status = make('p', {class: 'status', role: 'status'});
     this.root.replaceChildren(
         make('div', {class: 'controls'},
             choice('Agent', this.agents.map((one) => one.about.name), about.name, (name) => {
-              this.moved = [];
+              this.forget();
               this.use(this.agents.find((one) => one.about.name === name));
             }).element,
             make('button', {onclick: () => { this.clearPad(); this.refresh(); }}, 'Clear the digit'),
-            make('button', {onclick: () => { this.seed = anySeed(); this.moved = []; this.refresh(); }},
+            make('button', {onclick: () => { this.seed = anySeed(); this.forget(); this.refresh(); }},
                 'Other places'),
             ...facts.has_clutter ? [this.clutterSlider('Distractors', 'scene.num_distractors', 0, 16),
               this.clutterSlider('Their size', 'scene.distractor_size', 2, about.shape[1])] : [],
@@ -58,9 +64,9 @@ export class Change {
         make('div', {class: 'columns three'},
             make('div', {}, make('h2', {}, 'Draw a digit'), this.pad),
             make('div', {}, make('h2', {}, 'The scene'), this.view.element,
-                make('p', {class: 'hint'}, facts.points ?
-                    'Drag on the scene to move the chosen look elsewhere: those before it stay, ' +
-                    'those after it follow.' : 'Heat shows where the agent looks.')),
+                make('p', {class: 'hint'}, 'Drag the digit. ' + (facts.points ?
+                    'Drag elsewhere to move the chosen look: those before it stay, those after it ' +
+                    'follow.' : 'Heat shows where the agent looks.'))),
             make('div', {}, make('h2', {}, 'What the agent believes'), this.status,
                 this.bars.element)));
   }
@@ -106,21 +112,61 @@ export class Change {
     return Uint8Array.from({length: rows * cols}, (_, i) => data[4 * i]);
   }
 
-  move(event) {
-    if (!this.agent.facts.points) return;
+  // The pixel of the scene under a pointer.
+  pixelOf(event) {
+    const [x, y] = this.view.locationOf(event);
+    return [(x + 1) / 2 * this.agent.cols, (y + 1) / 2 * this.agent.rows];
+  }
+
+  // Takes the digit, or the chosen look.
+  grasp(event) {
     event.preventDefault();
-    const places = Array.from({length: this.t}, (_, i) => this.episode.gaze(i).places[0].slice(0, 2));
-    this.moved = [...places, this.view.locationOf(event)];
+    const [x, y] = this.pixelOf(event);
+    const [left, top, width, height] = this.box;
+    const inside = x >= left && x < left + width && y >= top && y < top + height;
+    this.held = inside ? [x - left, y - top] : null;
+    this.drag(event);
+  }
+
+  drag(event) {
+    event.preventDefault();
+    if (this.held) {
+      const limits = [this.agent.cols - this.box[2], this.agent.rows - this.box[3]];
+      this.corner = this.pixelOf(event).map((at, i) =>
+        Math.round(Math.max(0, Math.min(limits[i], at - this.held[i]))));
+    } else if (this.agent.facts.points) {
+      const places = Array.from({length: this.t}, (_, i) => this.episode.gaze(i).places[0].slice(0, 2));
+      this.moved = [...places, this.view.locationOf(event)];
+    } else {
+      return;
+    }
     this.refresh();
+  }
+
+  // The scene with the digit where its seed places it, or where it was dragged to.
+  scene() {
+    const {agent} = this;
+    const digit = this.digit();
+    const request = {number: kOwn, seed: this.seed, digit_order: true,
+      settings: agent.facts.has_clutter ? this.clutter : {}};
+    agent.setDigit(kOwn, this.corner ? new Uint8Array(digit.length) : digit, 0);
+    const {canvas, boxes} = agent.scene(request);
+    const [x, y, width, height] = boxes[0];
+    this.box = [...this.corner ?? [x, y], width, height];
+    if (this.corner)
+      digit.forEach((ink, i) => {
+        const at = (this.box[1] + Math.floor(i / width)) * agent.cols + this.box[0] + i % width;
+        canvas[at] = Math.min(255, canvas[at] + ink);
+      });
+    return canvas;
   }
 
   refresh() {
     const {agent} = this;
-    agent.setDigit(kOwn, this.digit(), 0);
-    const settings = agent.facts.has_clutter ? this.clutter : {};
-    const scene = agent.scene({number: kOwn, seed: this.seed, settings, digit_order: true});
+    const canvas = this.scene();
+    agent.canvas = canvas;
     this.episode = new Episode(agent, agent.play({seed: this.seed}, this.moved));
-    this.view.scene(scene.canvas);
+    this.view.scene(canvas);
     for (let t = agent.facts.spreads ? this.t : 0; t <= this.t; ++t)
       this.view.look(this.episode, t, '--agent');
     this.bars.update(this.episode.beliefs(this.t));
