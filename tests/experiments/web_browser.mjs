@@ -155,6 +155,8 @@ const colours = (selector) => `(() => {
 })()`;
 
 async function checkFits(browser) {
+  const text = await browser.see('document.body.innerText');
+  assert.ok(!/undefined|NaN|null/.test(text), text);
   assert.equal(await browser.see(
       'document.documentElement.scrollWidth - document.documentElement.clientWidth'), 0);
   assert.deepEqual(await browser.see(`[...document.querySelectorAll('button, select, input, canvas')]

@@ -75,6 +75,7 @@ Json facts_of(const Player& player) {
       {"kind", task.config.agent.glimpse.kind},
       {"scene", task.config.scene.kind},
       {"num_distractors", task.config.scene.num_distractors},
+      {"distractor_size", task.config.scene.distractor_size},
       {"has_clutter", has_clutter(task.config.scene.kind)}};
 }
 

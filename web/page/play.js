@@ -32,7 +32,7 @@ export class Play {
     scene.tabIndex = 0;
     scene.setAttribute('role', 'application');
     scene.setAttribute('aria-describedby', 'play-help');
-    scene.addEventListener('pointerdown', (event) => this.point(event));
+    scene.addEventListener('click', (event) => this.point(event));
     scene.addEventListener('keydown', (event) => this.press(event));
     this.retina = new RetinaView(this.agent);
     this.status = make('p', {class: 'status', role: 'status'});
