@@ -58,8 +58,8 @@ class ExportedGrid final : public ExportedLook {
   ExportedChoice next(Graph& graph, const Value& state, const ExportedObservation& spec,
                       const Value& look) const override {
     const Value chances = distribution(graph, state, spec);
-    ExportedChoice choice = spreads() ? at_quantile(graph, chances, look)
-                                      : choose(graph, chances, places_);
+    ExportedChoice choice =
+        spreads() ? at_quantile(graph, chances, look) : choose(graph, chances, places_);
     if (moves_.relative)
       choice.location = export_move(graph, moves_, choice.location, spec.location);
     return choice;
@@ -128,10 +128,9 @@ class ExportedGrid final : public ExportedLook {
   // The choice among candidates at places (G, 2).
   ExportedChoice choose(Graph& graph, const Value& chances, ConstMatrix candidates) const {
     if (soft_) return with_location(graph, {.weights = chances, .chances = chances});
-    return at_candidate(
-        graph, chances, candidates,
-        graph.node("ArgMax", {chances},
-                   {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}}));
+    return at_candidate(graph, chances, candidates,
+                        graph.node("ArgMax", {chances},
+                                   {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}}));
   }
 
   bool spreads() const { return !soft_ && glimpse_.spread > 0.0; }
@@ -141,13 +140,12 @@ class ExportedGrid final : public ExportedLook {
   ExportedChoice at_quantile(Graph& graph, const Value& chances, const Value& look) const {
     std::vector<float> quantiles;
     for (int t = 1; t <= task_.model.num_glimpses(); ++t) quantiles.push_back(spread_quantile(t));
-    const Value quantile = graph.node(
-        "Gather", {graph.floats({task_.model.num_glimpses(), 1}, quantiles), look},
-        {{"axis", std::int64_t{0}}});
+    const Value quantile =
+        graph.node("Gather", {graph.floats({task_.model.num_glimpses(), 1}, quantiles), look},
+                   {{"axis", std::int64_t{0}}});
     const Value weights =
         graph.node("Pow", {chances, graph.floats({}, {static_cast<float>(1.0 / glimpse_.spread)})});
-    const Value cumulative =
-        graph.node("CumSum", {weights, graph.integers({}, {std::int64_t{1}})});
+    const Value cumulative = graph.node("CumSum", {weights, graph.integers({}, {std::int64_t{1}})});
     const Value wanted = onnx_multiply(graph, onnx_sum(graph, weights, 1, true), quantile);
     const Value before = graph.node("Not", {graph.node("Greater", {cumulative, wanted})});
     const Value number = onnx_sum(graph, onnx_cast(graph, before, Element::int64), 1, false);
