@@ -47,7 +47,7 @@ Command export_command() {
   return {
       .name = "export",
       .group = "Look at agents",
-      .about = "Write an agent for other programs: NumPy, ONNX, a folder, a web page",
+      .about = "Write an agent for other programs: NumPy, ONNX, a folder, a page",
       .options =
           {{"run_dirs", &options->agents,
             "A run folder, or the name of a trained agent; with --web several", Option::kRequired},
@@ -69,7 +69,6 @@ Command export_command() {
             return Ending::done;
           },
       .examples = {"saccade export soft60 --onnx agent.onnx --unrolled",
-                   "saccade export runs/quickstart/base/seed-1 --npz weights.npz",
                    "saccade export soft60 cluttered60 --web page.html --single"}};
 }
 

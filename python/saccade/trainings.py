@@ -137,13 +137,13 @@ def evaluate(
     other_scenes: settings of scenes other than those it was trained on, as far as its network
         allows: {"scene.num_distractors": 16}. Then "test/other_scenes" has what differs.
     """
-    rules = [
+    threshold, most_error, most_looks = (
         None if value is None else as_number(name, value)
         for name, value in (("stop", stop), ("stop_error", stop_error), ("stop_looks", stop_looks))
-    ]
+    )
     scenes = as_overrides("other_scenes", other_scenes)
     figures: dict[str, Any] = _saccade.evaluate(
-        Path(run), episodes, draws, threads, *rules, scenes
+        Path(run), episodes, draws, threads, threshold, most_error, most_looks, scenes
     )
     return figures
 
