@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/median.h"
 #include "experiments/evaluation/evaluator.h"
 #include "experiments/task/task.h"
 #include "nn/gemm.h"
@@ -39,11 +40,6 @@ double rate(double seconds, Work&& work) {
     passed = seconds_since(start);
   }
   return done / passed;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 // A large f32 product on every thread; measured in GFLOP.

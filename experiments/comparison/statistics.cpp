@@ -89,12 +89,6 @@ Estimate difference_of(const Estimate& a, const Estimate& b) {
           value + std::hypot(a.high - a.value, b.value - b.low), a.known && b.known};
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t n = values.size();
-  return 0.5 * (values[(n - 1) / 2] + values[n / 2]);
-}
-
 double interquartile_mean(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t cut = values.size() / 4;

@@ -23,9 +23,6 @@ Estimate estimate_share(std::span<const double> values);
 /// correlated values, such as errors on the same scenes, it covers more than 95 %.
 Estimate difference_of(const Estimate& a, const Estimate& b);
 
-/// The middle of `values` (>= 1); of an even number the mean of the two in the middle.
-double median(std::vector<double> values);
-
 /// The following is as in Agarwal et al., "Deep Reinforcement Learning at the Edge of the
 /// Statistical Precipice", NeurIPS 2021 (rliable): 95 % percentile intervals of a bootstrap over
 /// runs, stratified by variant: the runs of each variant are resampled separately. The resampling

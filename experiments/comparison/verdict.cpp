@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/median.h"
 #include "experiments/comparison/statistics.h"
 #include "experiments/runs/other_scenes.h"
 

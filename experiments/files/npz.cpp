@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 #include <xtensor/xadapt.hpp>
@@ -41,22 +40,6 @@ void add_file(zip_t* archive, const std::string& name, const std::string& bytes,
 }
 
 }  // namespace
-
-std::size_t NpzArray::size() const {
-  return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies());
-}
-
-NpzArray float_array(std::string name, std::vector<std::size_t> shape) {
-  NpzArray array{std::move(name), std::move(shape), {}};
-  array.values = std::vector<float>(array.size());
-  return array;
-}
-
-NpzArray int_array(std::string name, std::vector<std::size_t> shape, int value) {
-  NpzArray array{std::move(name), std::move(shape), {}};
-  array.values = std::vector<int>(array.size(), value);
-  return array;
-}
 
 void write_npz(const std::filesystem::path& path, std::vector<NpzArray> arrays) {
   errno = 0;

@@ -86,6 +86,15 @@ TEST_CASE("a random first look is sampled, whatever the kind of the later ones")
     }
 }
 
+void check_same_but_deterministic(LookPlayer& a, LookPlayer& b) {
+  for (const SamplingMode sampling :
+       {SamplingMode::training, SamplingMode::sample, SamplingMode::argmax}) {
+    a.run({.sampling = sampling});
+    b.run({.sampling = sampling});
+    CHECK(std::ranges::equal(a.rollout.look->actions, b.rollout.look->actions));
+  }
+}
+
 TEST_CASE("only the deterministic pass spreads its looks, starting with a learned first look") {
   for (const std::string first : {"center", "learned"}) {
     CAPTURE(first);
@@ -97,12 +106,7 @@ TEST_CASE("only the deterministic pass spreads its looks, starting with a learne
     spread.glimpse.spread = 1.5;
     LookPlayer still(config), about(spread);
 
-    for (const SamplingMode sampling :
-         {SamplingMode::training, SamplingMode::sample, SamplingMode::argmax}) {
-      still.run({.sampling = sampling});
-      about.run({.sampling = sampling});
-      CHECK(std::ranges::equal(about.rollout.look->actions, still.rollout.look->actions));
-    }
+    check_same_but_deterministic(still, about);
     about.run({.sampling = SamplingMode::deterministic, .policy = find_policy("center")});
     CHECK(std::ranges::all_of(about.rollout.look->actions, [](float l) { return l == 0.0F; }));
 
@@ -129,12 +133,7 @@ TEST_CASE("only the deterministic pass of a choice among candidates takes its qu
     AgentConfig spread = config;
     spread.glimpse.spread = 1.0;
     LookPlayer still(config), about(spread);
-    for (const SamplingMode sampling :
-         {SamplingMode::training, SamplingMode::sample, SamplingMode::argmax}) {
-      still.run({.sampling = sampling});
-      about.run({.sampling = sampling});
-      CHECK(std::ranges::equal(about.rollout.look->actions, still.rollout.look->actions));
-    }
+    check_same_but_deterministic(still, about);
 
     about.run({.sampling = SamplingMode::deterministic});
     const Look& look = *about.rollout.look;

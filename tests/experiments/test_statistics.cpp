@@ -17,12 +17,6 @@ TEST_CASE("the interquartile mean drops a quarter at each end, rounded down") {
   CHECK(interquartile_mean({9, 8, 7, 6, 5, 4, 3, 2, 1, 0}) == doctest::Approx(4.5));
 }
 
-TEST_CASE("the median is in the middle, or between two") {
-  CHECK(median({3.0, 1.0, 2.0}) == 2.0);
-  CHECK(median({4.0, 1.0, 2.0, 8.0}) == 3.0);
-  CHECK(median({5.0}) == 5.0);
-}
-
 TEST_CASE("one value has no interval") {
   const std::vector<double> one = {0.3};
   const Estimate e = estimate_mean(one);

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "env/digits.h"
-#include "experiments/files/npz.h"
 
 namespace saccade {
 namespace {
@@ -25,22 +24,6 @@ RawDatasets read_folder(const std::filesystem::path&, int, const std::filesystem
   no_files();
 }
 void read_class_names(RawDatasets&, const std::filesystem::path&) { no_files(); }
-
-NpzArray float_array(std::string name, std::vector<std::size_t> shape) {
-  NpzArray array{std::move(name), std::move(shape), {}};
-  array.values = std::vector<float>(array.size());
-  return array;
-}
-NpzArray int_array(std::string name, std::vector<std::size_t> shape, int value) {
-  NpzArray array{std::move(name), std::move(shape), {}};
-  array.values = std::vector<int>(array.size(), value);
-  return array;
-}
-std::size_t NpzArray::size() const {
-  std::size_t numbers = 1;
-  for (const std::size_t side : shape) numbers *= side;
-  return numbers;
-}
 
 }  // namespace saccade
 
