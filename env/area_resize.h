@@ -7,11 +7,11 @@
 
 namespace saccade {
 
-/// Shrinks canvases to rows x cols by area averaging: a pixel is the mean of the area it covers,
-/// with partial pixels weighted by their share. Preserves the mean of the canvas.
+/// Resizes images to rows x cols by area averaging: a pixel is the mean of the area it covers, with
+/// partial pixels weighted by their share, so an enlarged image repeats pixels. Preserves the mean.
 class AreaResize {
  public:
-  /// From (channels, rows, cols) to (channels, to_rows, to_cols), which must not be larger.
+  /// From (channels, rows, cols) to (channels, to_rows, to_cols).
   AreaResize(int channels, int rows, int cols, int to_rows, int to_cols);
 
   /// small (channels * to_rows * to_cols), canvas (channels * rows * cols)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/error.h"
@@ -26,6 +27,7 @@ struct SceneMaker::Kind {
 namespace {
 
 constexpr int kFewDigits = 4;  // for kinds whose label combines all digits
+constexpr double kSmallestDigit = 0.25, kLargestDigit = 4.0;
 
 const NameTable<SceneMaker::Kind>& kinds() {
   using enum Layout;
@@ -58,6 +60,8 @@ bool has_label(const std::string& name) {
   const SceneMaker::Kind* kind = find_scene_kind(name);
   return kind != nullptr && kind->question == Question::label;
 }
+
+bool is_made_of_digits(const std::string& name) { return find_scene_kind(name) != nullptr; }
 
 bool varies_count(const std::string& name) {
   return find_task_kind(name).has_digits && !has_label(name);
@@ -103,6 +107,25 @@ struct Cut {
   int image_cols;
   int rows, cols;
 };
+
+// Resizes a digit (rows, cols, channels) into resize.bytes, rounded.
+void resize_digit(SceneMaker::DigitResize& resize, const std::uint8_t* pixels, int channels) {
+  const std::size_t from = resize.from.size() / channels, to = resize.to.size() / channels;
+  for (int c = 0; c < channels; ++c)
+    for (std::size_t i = 0; i < from; ++i) resize.from[c * from + i] = pixels[i * channels + c];
+  resize.area.forward(resize.to, resize.from);
+  for (int c = 0; c < channels; ++c)
+    for (std::size_t i = 0; i < to; ++i)
+      resize.bytes[i * channels + c] =
+          static_cast<std::uint8_t>(std::lround(resize.to[c * to + i]));
+}
+
+Box scaled_size(const Dataset& digits, double scale) {
+  const auto side = [scale](int pixels) {
+    return std::max(1, static_cast<int>(std::lround(scale * pixels)));
+  };
+  return {.width = side(digits.cols()), .height = side(digits.rows())};
+}
 
 // A fixed number of pixels compiles to one vector; the rows of digits and of distractors are
 // narrower than the vectors that a loop over any number would use.
@@ -203,6 +226,9 @@ Settings describe(SceneConfig& config) {
        "Number of distractors in a scene", when(&config.kind, task_kinds(), has_clutter)},
       {"scene.distractor_size", &config.distractor_size, closed(1, 512),
        "Side of a distractor, in pixels", unless(&config.num_distractors, 0)},
+      {"scene.digit_scale", &config.digit_scale, closed(kSmallestDigit, kLargestDigit),
+       "Size of a digit relative to its image; an enlarged one repeats pixels",
+       when(&config.kind, task_kinds(), is_made_of_digits)},
       {"scene.max_number", &config.max_number, closed(1, 999'999),
        "Largest number that is put into words", texts},
       {"scene.border", &config.border, closed(0, 1024),
@@ -217,6 +243,7 @@ Settings describe(SceneConfig& config) {
 void settle(SceneConfig& config) {
   if (!has_clutter(config.kind)) config.num_distractors = 0;
   if (!has_label(config.kind)) config.label = SceneConfig{}.label;
+  if (!is_made_of_digits(config.kind)) config.digit_scale = SceneConfig{}.digit_scale;
   if (!varies_count(config.kind)) config.min_digits = 0;
   if (!find_task_kind(config.kind).has_cue) config.target = SceneConfig{}.target;
 }
@@ -232,6 +259,10 @@ void check(const SceneConfig& config) {
     throw SettingError(
         {"scene.num_distractors"},
         fmt::format("scene.num_distractors: {}; allowed: 0 and more", config.num_distractors));
+  if (!(config.digit_scale >= kSmallestDigit && config.digit_scale <= kLargestDigit))
+    throw SettingError({"scene.digit_scale"},
+                       fmt::format("scene.digit_scale: {}; allowed: {} to {}", config.digit_scale,
+                                   kSmallestDigit, kLargestDigit));
   if (config.border < 0)
     throw SettingError({"scene.border"},
                        fmt::format("scene.border: {} pixels; allowed: 0 and more", config.border));
@@ -252,12 +283,13 @@ SceneMaker::SceneMaker(const SceneConfig& config, const AugmentationConfig& augm
       digits_(digits),
       order_(order),
       seed_(seed),
+      digit_(scaled_size(digits, config.digit_scale)),
       label_(labellings().at(config.label).label),
       classes_(digits.classes) {
   settle(config_);
   check(config_);
   check_distractors();
-  check_layout(kind_->layout, config, {.width = digits.cols(), .height = digits.rows()});
+  check_layout(kind_->layout, config, digit_);
 
   const int count = config.num_digits;
   if (kind_->question == Question::label && count > 1)
@@ -278,9 +310,19 @@ void SceneMaker::check_distractors() const {
 
 SceneMaker::Buffer SceneMaker::make_buffer() const {
   const auto size = [](int a, int b, int c) { return static_cast<std::size_t>(a) * b * c; };
-  return {std::vector<std::uint8_t>(size(channels(), rows(), cols())),
-          std::vector<std::uint8_t>(size(digits_.rows(), digits_.cols(), channels())),
-          {digits_.rows(), digits_.cols()}};
+  Buffer buffer{.canvas = std::vector<std::uint8_t>(size(channels(), rows(), cols())),
+                .digit = std::vector<std::uint8_t>(size(digits_.rows(), digits_.cols(), channels())),
+                .scratch = {digits_.rows(), digits_.cols()},
+                .resize = {}};
+  if (config_.digit_scale != 1.0) {
+    const std::size_t resized = size(digit_.height, digit_.width, channels());
+    buffer.resize = DigitResize{
+        .area = {channels(), digits_.rows(), digits_.cols(), digit_.height, digit_.width},
+        .from = std::vector<float>(buffer.digit.size()),
+        .to = std::vector<float>(resized),
+        .bytes = std::vector<std::uint8_t>(resized)};
+  }
+  return buffer;
 }
 
 // A scene uses num_digits positions of the endless sequence of digits, however many it shows.
@@ -293,7 +335,7 @@ SceneFacts SceneMaker::make(std::uint64_t number, Buffer& buffer) const {
   SceneFacts facts;
   facts.num_digits = facts.num_sources = draw_digit_count(config_, stream);
   add_distractors(buffer, stream);
-  place_digits(kind_->layout, config_, {.width = digits_.cols(), .height = digits_.rows()}, stream,
+  place_digits(kind_->layout, config_, digit_, stream,
                std::span(facts.boxes).first(facts.num_digits));
   for (int k = 0; k < facts.num_digits; ++k) {
     const int index = digit_at(number * config_.num_digits + k, digits_.size(), order_, seed_);
@@ -333,8 +375,12 @@ void SceneMaker::add_digit(int index, const Box& box, RandomStream& distortion,
                         buffer.scratch);
     pixels = buffer.digit.data();
   }
-  add(buffer.canvas, rows(), cols(), channels(), {pixels, digits_.cols(), box.height, box.width},
-      box.x, box.y);
+  if (buffer.resize) {
+    resize_digit(*buffer.resize, pixels, channels());
+    pixels = buffer.resize->bytes.data();
+  }
+  add(buffer.canvas, rows(), cols(), channels(), {pixels, box.width, box.height, box.width}, box.x,
+      box.y);
 }
 
 void SceneMaker::set_answer(SceneFacts& facts) const {

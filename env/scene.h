@@ -2,11 +2,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/setting.h"
+#include "env/area_resize.h"
 #include "env/augmentation.h"
 #include "env/digits.h"
 #include "env/scene_facts.h"
@@ -24,6 +26,7 @@ struct SceneConfig {
                                          // bag and transcribe have answers of their own
   int num_distractors = 4;               // cluttered and transcribe only
   int distractor_size = 8;               // side in pixels, at most the digit's
+  double digit_scale = 1.0;              // sides of a digit, relative to its image; [0.25, 4]
   int border = 0;                        // pixels at each edge of the canvas that are left free
   std::string target = "shape";          // search: a name of search_targets()
   int max_number = 9999;                 // digits_to_words: 9-999999
@@ -31,8 +34,8 @@ struct SceneConfig {
 
 Settings describe(SceneConfig& config);
 
-/// Resets what the kind has none of: distractors, a label of all digits, a varying number of
-/// digits, a target.
+/// Resets what the kind has none of: distractors, a label of all digits, a varying number or size
+/// of digits, a target.
 void settle(SceneConfig& config);
 
 /// Throws InputError naming the keys of what contradicts each other, whatever the digits.
@@ -92,7 +95,8 @@ int digit_at(std::uint64_t position, int size, DigitOrder order, std::uint64_t s
 /// square cut at a uniform corner of a uniformly drawn digit of the same split, added at a uniform
 /// corner of the canvas - then the digits at uniform corners; after each addition pixels are
 /// clamped to white. All corners are inclusive ranges. Pixels are bytes (255 = 1.0), so the sums
-/// are exact.
+/// are exact. With a digit_scale other than 1, digits are resized by area averaging before they are
+/// added; distractors are not.
 ///
 /// A bag has n digits, n uniform in [min_digits, num_digits]: digit k in the middle of tile k of
 /// tile_grid(num_digits); the other tiles and all between are black. Its label is the largest
@@ -105,11 +109,18 @@ int digit_at(std::uint64_t position, int size, DigitOrder order, std::uint64_t s
 /// Scenes are numbered: scene n of a seed is the same whoever asks for it, in whatever batch.
 class SceneMaker {
  public:
+  /// Memory to resize one digit in.
+  struct DigitResize {
+    AreaResize area;
+    std::vector<float> from, to;      // (channels, rows, cols)
+    std::vector<std::uint8_t> bytes;  // (rows, cols, channels) of the resized digit
+  };
   /// The memory that one scene is made in.
   struct Buffer {
     std::vector<std::uint8_t> canvas;  // (channels, rows, cols)
     std::vector<std::uint8_t> digit;   // (rows, cols, channels) of one distorted digit
     Augmentation::Scratch scratch;
+    std::optional<DigitResize> resize;  // if digits are not as large as their images
   };
 
   /// The place of the digits and what is asked about them, by the name of the kind.
@@ -142,6 +153,7 @@ class SceneMaker {
   const Dataset& digits_;
   DigitOrder order_;
   std::uint64_t seed_;
+  Box digit_;  // size of a digit on the canvas
   int (*label_)(std::span<const int> digit_labels);
   int classes_;
   int max_symbols_ = 0;

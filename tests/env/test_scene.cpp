@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -225,6 +226,57 @@ TEST_CASE("the channels of a distractor stay together") {
   }
 }
 
+TEST_CASE("digit_scale shrinks a digit by area averages, and repeats its pixels to enlarge it") {
+  constexpr int kRows = 8, kCols = 6;
+  for (const int channels : {1, 3}) {
+    const Dataset digits = noise_digits(3, kRows, kCols, channels, 3);
+    const auto mean = [&](int n, int row, int col, int c) {
+      double sum = 0.0;
+      for (int i = 0; i < 4; ++i) sum += digits.images(n, 2 * row + i / 2, 2 * col + i % 2, c);
+      return static_cast<int>(std::lround(sum / 4));
+    };
+    const auto repeated = [&](int n, int row, int col, int c) {
+      return digits.images(n, row / 2, col / 2, c);
+    };
+    const Dataset half = make_digits(3, kRows / 2, kCols / 2, channels, 3, mean);
+    const Dataset twice = make_digits(3, 2 * kRows, 2 * kCols, channels, 3, repeated);
+    for (const auto& [scale, scaled] : {std::pair{0.5, &half}, std::pair{2.0, &twice}})
+      for (const char* kind : {"centered", "translated"}) {
+        CAPTURE(channels);
+        CAPTURE(scale);
+        const SceneConfig config{
+            .kind = kind, .canvas = {20, 40}, .num_digits = 2, .digit_scale = scale};
+        const SceneMaker maker(config, {}, digits, DigitOrder::fixed, 1);
+        for (std::uint64_t n = 0; n < 5; ++n) {
+          const Scene scene = draw(maker, n);
+          CHECK(scene.facts.boxes[0].width == scaled->cols());
+          CHECK(scene.facts.boxes[0].height == scaled->rows());
+          CHECK(pixels(scene) == clamped(naive_digits(config, *scaled, n, scene.facts)));
+        }
+      }
+  }
+}
+
+TEST_CASE("digit_scale leaves the distractors as they are") {
+  const Dataset digits = noise_digits(3, 8, 8, 1, 3);
+  const SceneConfig config{.canvas = {30, 30}, .num_distractors = 3, .distractor_size = 8};
+  SceneConfig scaled = config;
+  scaled.digit_scale = 0.25;
+  const SceneMaker maker(config, {}, digits, DigitOrder::fixed, 1);
+  const SceneMaker maker_scaled(scaled, {}, digits, DigitOrder::fixed, 1);
+  for (std::uint64_t n = 0; n < 5; ++n) {
+    const Scene a = draw(maker, n), b = draw(maker_scaled, n);
+    const Canvas of_a = pixels(a), of_b = pixels(b);
+    for (int i = 0; i < 900; ++i) {
+      const auto in = [i](const Box& box) {
+        return i % 30 >= box.x && i % 30 < box.x + box.width && i / 30 >= box.y &&
+               i / 30 < box.y + box.height;
+      };
+      if (!in(a.facts.boxes[0]) && !in(b.facts.boxes[0])) REQUIRE(of_a[i] == of_b[i]);
+    }
+  }
+}
+
 TEST_CASE("an impossible scene is refused by key") {
   const Dataset digits = noise_digits(3, 8, 6, 1, 3);
   const auto fault = [&](const SceneConfig& config) {
@@ -251,6 +303,9 @@ TEST_CASE("an impossible scene is refused by key") {
   names({.num_distractors = -1, .distractor_size = 4}, "scene.num_distractors: -1");
   names({.distractor_size = 7}, "scene.distractor_size: 7");
   names({.distractor_size = 0}, "scene.distractor_size: 0");
+  CHECK(fault({.distractor_size = 4, .digit_scale = 0.2}) ==
+        "scene.digit_scale: 0.2; allowed: 0.25 to 4");
+  names({.canvas = {20, 20}, .distractor_size = 4, .digit_scale = 3}, "digit(s) of 24 x 18");
 
   CHECK(fault({.canvas = {8, 6}, .distractor_size = 6}) == "nothing thrown");
   CHECK(fault({.canvas = {20, 20}, .distractor_size = 6, .border = 6}) == "nothing thrown");
