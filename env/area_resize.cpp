@@ -10,8 +10,23 @@
 namespace saccade {
 namespace {
 
-// (to, from): the share of pixel k of `from` in pixel i of `to`.
+// (to, from): the share of pixel k of `from` in pixel i of `to`, whose centre lies between those of
+// two pixels, or beyond the outermost.
+Tensor<2> shares_between(int to, int from) {
+  Tensor<2> share = zeros<2>(to, from);
+  for (int i = 0; i < to; ++i) {
+    const double centre = std::clamp((i + 0.5) * from / to - 0.5, 0.0, from - 1.0);
+    const int before = static_cast<int>(centre), after = std::min(before + 1, from - 1);
+    const auto fraction = static_cast<float>(centre - before);
+    share(i, before) += 1.0F - fraction;
+    share(i, after) += fraction;
+  }
+  return share;
+}
+
+// The same of the areas that the pixels of `to` cover.
 Tensor<2> shares(int to, int from) {
+  if (to > from) return shares_between(to, from);
   Tensor<2> share = zeros<2>(to, from);
   const double side = static_cast<double>(from) / to;
   for (int i = 0; i < to; ++i)
@@ -81,6 +96,24 @@ void AreaResize::backward(std::span<float> dcanvas, std::span<const float> dsmal
     multiply_transposed_a({&dcanvas[c * rows_ * cols_], rows_, cols_, cols_}, matrix(row_shares_),
                           matrix(half_));
   }
+}
+
+ByteResize::ByteResize(int channels, int rows, int cols, int to_rows, int to_cols)
+    : channels_(channels),
+      area_(channels, rows, cols, to_rows, to_cols),
+      from_(static_cast<std::size_t>(channels) * rows * cols),
+      to_(static_cast<std::size_t>(channels) * to_rows * to_cols),
+      bytes_(to_.size()) {}
+
+std::span<const std::uint8_t> ByteResize::forward(std::span<const std::uint8_t> image) {
+  const std::size_t from = from_.size() / channels_, to = to_.size() / channels_;
+  for (int c = 0; c < channels_; ++c)
+    for (std::size_t i = 0; i < from; ++i) from_[c * from + i] = image[i * channels_ + c];
+  area_.forward(to_, from_);
+  for (int c = 0; c < channels_; ++c)
+    for (std::size_t i = 0; i < to; ++i)
+      bytes_[i * channels_ + c] = static_cast<std::uint8_t>(std::lround(to_[c * to + i]));
+  return bytes_;
 }
 
 }  // namespace saccade

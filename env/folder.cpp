@@ -5,13 +5,13 @@
 #include <cctype>
 #include <cstdint>
 #include <exception>
-#include <opencv2/imgproc.hpp>
 #include <stdexcept>
 #include <utility>
 
 #include "base/error.h"
 #include "base/name_table.h"
 #include "base/printable.h"
+#include "env/area_resize.h"
 #include "env/digits.h"
 #include "env/image_cache.h"
 #include "env/image_file.h"
@@ -94,16 +94,11 @@ std::vector<ImageFile> list_images(const fs::path& folder, const std::vector<std
   return shuffled;
 }
 
-/// Averages areas to shrink an image and interpolates to enlarge it.
-DecodedImage resize(DecodedImage image, int size) {
-  const int type = CV_8UC(image.channels);
-  const cv::Mat pixels(image.rows, image.cols, type, image.bytes.data());
+DecodedImage resize(const DecodedImage& image, int size) {
   DecodedImage resized{.rows = size, .cols = size, .channels = image.channels, .bytes = {}};
-  resized.bytes.resize(static_cast<std::size_t>(size) * size * image.channels);
-  cv::Mat shrunk, target(size, size, type, resized.bytes.data());
-  cv::resize(pixels, shrunk, {std::min(pixels.cols, size), std::min(pixels.rows, size)}, 0, 0,
-             cv::INTER_AREA);
-  cv::resize(shrunk, target, {size, size}, 0, 0, cv::INTER_LINEAR);
+  ByteResize resize(image.channels, image.rows, image.cols, size, size);
+  const std::span<const std::uint8_t> bytes = resize.forward(image.bytes);
+  resized.bytes.assign(bytes.begin(), bytes.end());
   return resized;
 }
 
@@ -115,7 +110,7 @@ std::vector<Image> read_images(const std::vector<ImageFile>& files, int size, Wo
     images[i] = {files[i].path.string(), {}};
     try {
       DecodedImage pixels = read_image(files[i].path);
-      images[i].pixels = size > 0 ? resize(std::move(pixels), size) : std::move(pixels);
+      images[i].pixels = size > 0 ? resize(pixels, size) : std::move(pixels);
     } catch (const std::runtime_error&) {
       faults[i] = std::current_exception();
     }

@@ -108,18 +108,6 @@ struct Cut {
   int rows, cols;
 };
 
-// Resizes a digit (rows, cols, channels) into resize.bytes, rounded.
-void resize_digit(SceneMaker::DigitResize& resize, const std::uint8_t* pixels, int channels) {
-  const std::size_t from = resize.from.size() / channels, to = resize.to.size() / channels;
-  for (int c = 0; c < channels; ++c)
-    for (std::size_t i = 0; i < from; ++i) resize.from[c * from + i] = pixels[i * channels + c];
-  resize.area.forward(resize.to, resize.from);
-  for (int c = 0; c < channels; ++c)
-    for (std::size_t i = 0; i < to; ++i)
-      resize.bytes[i * channels + c] =
-          static_cast<std::uint8_t>(std::lround(resize.to[c * to + i]));
-}
-
 Box scaled_size(const Dataset& digits, double scale) {
   const auto side = [scale](int pixels) {
     return std::max(1, static_cast<int>(std::lround(scale * pixels)));
@@ -227,7 +215,7 @@ Settings describe(SceneConfig& config) {
       {"scene.distractor_size", &config.distractor_size, closed(1, 512),
        "Side of a distractor, in pixels", unless(&config.num_distractors, 0)},
       {"scene.digit_scale", &config.digit_scale, closed(kSmallestDigit, kLargestDigit),
-       "Size of a digit relative to its image; an enlarged one repeats pixels",
+       "Size of a digit relative to its image",
        when(&config.kind, task_kinds(), is_made_of_digits)},
       {"scene.max_number", &config.max_number, closed(1, 999'999),
        "Largest number that is put into words", texts},
@@ -310,18 +298,13 @@ void SceneMaker::check_distractors() const {
 
 SceneMaker::Buffer SceneMaker::make_buffer() const {
   const auto size = [](int a, int b, int c) { return static_cast<std::size_t>(a) * b * c; };
-  Buffer buffer{.canvas = std::vector<std::uint8_t>(size(channels(), rows(), cols())),
-                .digit = std::vector<std::uint8_t>(size(digits_.rows(), digits_.cols(), channels())),
-                .scratch = {digits_.rows(), digits_.cols()},
-                .resize = {}};
-  if (config_.digit_scale != 1.0) {
-    const std::size_t resized = size(digit_.height, digit_.width, channels());
-    buffer.resize = DigitResize{
-        .area = {channels(), digits_.rows(), digits_.cols(), digit_.height, digit_.width},
-        .from = std::vector<float>(buffer.digit.size()),
-        .to = std::vector<float>(resized),
-        .bytes = std::vector<std::uint8_t>(resized)};
-  }
+  Buffer buffer{
+      .canvas = std::vector<std::uint8_t>(size(channels(), rows(), cols())),
+      .digit = std::vector<std::uint8_t>(size(digits_.rows(), digits_.cols(), channels())),
+      .scratch = {digits_.rows(), digits_.cols()},
+      .resize = {}};
+  if (config_.digit_scale != 1.0)
+    buffer.resize.emplace(channels(), digits_.rows(), digits_.cols(), digit_.height, digit_.width);
   return buffer;
 }
 
@@ -375,10 +358,7 @@ void SceneMaker::add_digit(int index, const Box& box, RandomStream& distortion,
                         buffer.scratch);
     pixels = buffer.digit.data();
   }
-  if (buffer.resize) {
-    resize_digit(*buffer.resize, pixels, channels());
-    pixels = buffer.resize->bytes.data();
-  }
+  if (buffer.resize) pixels = buffer.resize->forward({pixels, buffer.digit.size()}).data();
   add(buffer.canvas, rows(), cols(), channels(), {pixels, box.width, box.height, box.width}, box.x,
       box.y);
 }

@@ -95,7 +95,7 @@ int digit_at(std::uint64_t position, int size, DigitOrder order, std::uint64_t s
 /// square cut at a uniform corner of a uniformly drawn digit of the same split, added at a uniform
 /// corner of the canvas - then the digits at uniform corners; after each addition pixels are
 /// clamped to white. All corners are inclusive ranges. Pixels are bytes (255 = 1.0), so the sums
-/// are exact. With a digit_scale other than 1, digits are resized by area averaging before they are
+/// are exact. With a digit_scale other than 1, digits are resized (AreaResize) before they are
 /// added; distractors are not.
 ///
 /// A bag has n digits, n uniform in [min_digits, num_digits]: digit k in the middle of tile k of
@@ -109,18 +109,12 @@ int digit_at(std::uint64_t position, int size, DigitOrder order, std::uint64_t s
 /// Scenes are numbered: scene n of a seed is the same whoever asks for it, in whatever batch.
 class SceneMaker {
  public:
-  /// Memory to resize one digit in.
-  struct DigitResize {
-    AreaResize area;
-    std::vector<float> from, to;      // (channels, rows, cols)
-    std::vector<std::uint8_t> bytes;  // (rows, cols, channels) of the resized digit
-  };
   /// The memory that one scene is made in.
   struct Buffer {
     std::vector<std::uint8_t> canvas;  // (channels, rows, cols)
     std::vector<std::uint8_t> digit;   // (rows, cols, channels) of one distorted digit
     Augmentation::Scratch scratch;
-    std::optional<DigitResize> resize;  // if digits are not as large as their images
+    std::optional<ByteResize> resize;  // if digits are not as large as their images
   };
 
   /// The place of the digits and what is asked about them, by the name of the kind.

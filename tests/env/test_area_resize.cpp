@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <numeric>
+#include <opencv2/imgproc.hpp>
 #include <vector>
 
 #include "nn/random.h"
@@ -34,6 +36,34 @@ TEST_CASE("area resize averages areas, with fractional weights for partial pixel
   // Two channels, shrunk only along rows.
   AreaResize(2, 2, 1, 1, 1).forward(small, std::vector<float>{1, 3, 10, 30});
   CHECK(small == std::vector<float>{2.0F, 20.0F});
+}
+
+TEST_CASE("area resize interpolates between the centres of pixels along an axis that grows") {
+  std::vector<float> large(4);
+  AreaResize(1, 1, 2, 1, 4).forward(large, std::vector<float>{1, 3});
+  CHECK(large == std::vector<float>{1.0F, 1.5F, 2.5F, 3.0F});
+  // Grows along columns, shrinks along rows.
+  AreaResize(1, 2, 2, 1, 4).forward(large, std::vector<float>{0, 2, 2, 4});
+  CHECK(large == std::vector<float>{1.0F, 1.5F, 2.5F, 3.0F});
+}
+
+TEST_CASE("byte resize is as OpenCV's, to one step of brightness") {
+  constexpr int kRows = 17, kCols = 23;
+  for (const int channels : {1, 3})
+    for (const auto& [rows, cols] : {std::pair{5, 7}, {17, 11}, {40, 50}, {17, 23}}) {
+      CAPTURE(channels);
+      CAPTURE(rows);
+      cv::Mat image(kRows, kCols, CV_8UC(channels)), expected;
+      cv::theRNG().state = 1;
+      cv::randu(image, 0, 256);
+      const bool shrinks = rows <= kRows;
+      cv::resize(image, expected, {cols, rows}, 0, 0, shrinks ? cv::INTER_AREA : cv::INTER_LINEAR);
+      ByteResize resize(channels, kRows, kCols, rows, cols);
+      const auto resized = resize.forward({image.data, image.total() * channels});
+      REQUIRE(resized.size() == expected.total() * channels);
+      for (std::size_t i = 0; i < resized.size(); ++i)
+        CHECK(std::abs(resized[i] - expected.data[i]) <= 1);
+    }
 }
 
 TEST_CASE("area resize keeps the mean of every channel") {
