@@ -3,7 +3,9 @@
 # package of each.
 set(share ${CMAKE_INSTALL_DATADIR}/saccade)
 install(TARGETS saccade RUNTIME COMPONENT program)
-install(TARGETS saccade_mp4 LIBRARY COMPONENT program DESTINATION ${saccade_modules_folder})
+if(SACCADE_MP4)
+  install(TARGETS saccade_mp4 LIBRARY COMPONENT program DESTINATION ${saccade_modules_folder})
+endif()
 file(GLOB presets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/experiments/*.yaml)
 install(FILES ${presets} DESTINATION ${share}/experiments COMPONENT program)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/models DESTINATION ${share} COMPONENT program)

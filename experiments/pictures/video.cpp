@@ -10,6 +10,7 @@
 #include "base/name_table.h"
 #include "base/output.h"
 #include "experiments/files/shipped.h"
+#include "experiments/pictures/ffmpeg.h"
 #include "experiments/pictures/mp4_module.h"
 
 namespace saccade {
@@ -67,25 +68,45 @@ class Mp4 final : public VideoFile {
   void* video_;
 };
 
+bool uses_module() { return mp4() && !ffmpeg_is_chosen(); }
+
+/// Null if that is not possible.
+std::unique_ptr<VideoFile> try_to_open_mp4(const fs::path& path, const VideoShape& shape) {
+  if (!uses_module()) return open_with_ffmpeg(ffmpeg_program(), path, shape);
+  auto file = std::make_unique<Mp4>(path, shape);
+  if (!file->is_open()) return nullptr;
+  return file;
+}
+
 bool writes_mp4() {
   static const bool works = [] {
     std::error_code error;
     const fs::path trial =
         fs::temp_directory_path(error) / fmt::format("saccade-trial-{}.mp4", getpid());
-    const bool opens = Mp4(trial, {.rows = 64, .cols = 64}).is_open();
+    bool writes = false;
+    try {
+      if (const auto video = try_to_open_mp4(trial, {.rows = 64, .cols = 64})) {
+        video->add(Picture(64, 64, {}));
+        video->close();
+        writes = true;
+      }
+    } catch (const std::runtime_error&) {  // the encoder does not work
+    }
     fs::remove(trial, error);
-    return opens;
+    return writes;
   }();
   return works;
 }
 
 std::unique_ptr<VideoFile> open_mp4(const fs::path& path, const VideoShape& shape) {
-  auto file = std::make_unique<Mp4>(path, shape);
-  if (file->is_open()) return file;
+  if (auto file = try_to_open_mp4(path, shape)) return file;
   if (!writes_mp4())
     throw InputError(fmt::format(
         "{}: there is no encoder of H.264 here ({}); formats that work: {}", path.string(),
-        mp4() ? "OpenCV's FFmpeg has none" : "saccade_mp4.so cannot be loaded",
+        uses_module() ? std::string("OpenCV's FFmpeg has none")
+                      : fmt::format("neither saccade_mp4.so nor the program {} works; `pip install "
+                                    "imageio-ffmpeg` brings it to Python",
+                                    ffmpeg_program()),
         join(video_formats())));
   throw InputError(fmt::format("{}: cannot be written as H.264 with {} x {} pixels", path.string(),
                                shape.cols, shape.rows));

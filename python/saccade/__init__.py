@@ -1,6 +1,7 @@
 """Recurrent visual attention: environments, training, agents, comparisons and videos."""
 
 from . import data, envs
+from ._ffmpeg import choose_encoder
 from ._saccade import InputError
 from ._saccade import version as __version__
 from ._settings import presets, trained_agents
@@ -9,6 +10,8 @@ from .comparisons import Comparison, compare
 from .recordings import Recording, record
 from .runs import Metrics, Run, Study
 from .trainings import evaluate, study, train
+
+choose_encoder()
 
 __all__ = [
     "Agent",

@@ -161,6 +161,33 @@ TEST_CASE("an invalid or unwritable video is refused with the formats that work"
   CHECK(contents(folder.path).empty());
 }
 
+TEST_CASE("the program of SACCADE_FFMPEG gets the frames of an .mp4, and its failure is an error") {
+  const TemporaryFolder folder;
+  const fs::path program = folder.path / "encoder", path = folder.path / "a.mp4";
+  const auto encoder = [&](const std::string& does) {
+    put_bytes(program, "#!/bin/sh\nfor out; do :; done\n" + does + "\n");
+    fs::permissions(program, fs::perms::owner_all);
+  };
+  const TemporaryVariable chosen("SACCADE_FFMPEG", program.c_str());
+  encoder("echo \"$@\" > \"$out\"; cat >> \"$out\"");
+  const std::vector<Picture> frames = {walking_square(0), walking_square(1)};
+  write(path, frames);
+  const std::string written = bytes_of(path);
+  CHECK(contains(written, "-video_size 50x40 -framerate 4 -i - "));
+  std::string bytes;
+  for (const Picture& frame : frames) bytes.append(frame.bytes().begin(), frame.bytes().end());
+  CHECK(written.ends_with(bytes));
+
+  encoder("exit 1");  // before it has read anything
+  CHECK(message_of<std::runtime_error>([&] {
+          write(path, {50, walking_square(0)});
+        }).starts_with(path.string() + ": cannot be written: "));
+  encoder("cat > /dev/null; exit 1");
+  CHECK(message_of<std::runtime_error>([&] {
+          write(path, frames);
+        }).starts_with(path.string() + ": cannot be written: "));
+}
+
 TEST_CASE("heat is the weight spread over the patches, with a maximum of 1") {
   Tensor<2> places = zeros<2>(2, 2);
   places(0, 0) = -0.5F;  // x, column 5 of 20; y is the middle, row 5 of 10
