@@ -2,7 +2,7 @@
 
     python scripts/wheel_licences.py WHEEL MODULE...     MODULE: the compiled modules before auditwheel changed them
 
-Writes to the folder licenses of the wheel's dist-info: libraries.tsv (library, package, version, source package and its version),
+Writes to the folder licenses of the wheel's dist-info: libraries.tsv (library, package, version, source package and its version, licence),
 packages/PACKAGE (Debian's copyright file), common/NAME (texts in /usr/share/common-licenses that these refer to). The metadata say
 that MIT is the licence of Saccade only.
 """
@@ -17,8 +17,22 @@ from pathlib import Path
 
 from auditwheel.wheeltools import InWheel
 
-LICENCE = ("MIT for Saccade itself. The libraries in this wheel have licences of their own, the GPL among them: "
+LICENCE = ("MIT for Saccade itself. The libraries in this wheel have licences of their own, none of them the GPL alone: "
            "see licenses/libraries.tsv in its dist-info")
+# Of the libraries that may be in a wheel, by Debian's source package, read in its copyright file (SPDX). A library under the GPL
+# alone would bind whoever redistributes the wheel, so a new one has to be looked up.
+LICENCES = {
+    "brotli": "MIT", "bzip2": "bzip2-1.0.6", "curl": "curl", "cyrus-sasl2": "BSD-4-Clause-UC", "e2fsprogs": "MIT",
+    "fmtlib": "MIT", "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1", "giflib": "MIT", "gmp": "LGPL-3.0-or-later OR GPL-2.0-or-later",
+    "gnutls28": "LGPL-2.1-or-later", "keyutils": "LGPL-2.0-or-later", "krb5": "MIT", "lapack": "BSD-3-Clause", "libbsd": "BSD-3-Clause",
+    "libffi": "MIT", "libglvnd": "MIT", "libidn2": "LGPL-3.0-or-later OR GPL-2.0-or-later", "libjpeg-turbo": "IJG AND BSD-3-Clause",
+    "libmd": "BSD-3-Clause", "libpng1.6": "libpng-2.0", "libpsl": "MIT", "libssh2": "BSD-3-Clause", "libtasn1-6": "LGPL-2.1-or-later",
+    "libunistring": "LGPL-3.0-or-later OR GPL-2.0-or-later", "libx11": "MIT", "libxau": "MIT", "libxcb": "MIT", "libxdmcp": "MIT",
+    "libzip": "BSD-3-Clause", "libzstd": "BSD-3-Clause OR GPL-2.0-only", "nettle": "LGPL-3.0-or-later OR GPL-2.0-or-later",
+    "nghttp2": "MIT", "ocl-icd": "BSD-2-Clause", "onednn": "Apache-2.0", "onetbb": "Apache-2.0", "onnx": "Apache-2.0",
+    "opencv": "Apache-2.0", "openldap": "OLDAP-2.8", "openssl": "Apache-2.0", "p11-kit": "BSD-3-Clause", "protobuf": "BSD-3-Clause",
+    "rtmpdump": "LGPL-2.1-or-later", "yaml-cpp": "MIT",
+}
 
 
 def output_of(*command):
@@ -95,8 +109,10 @@ def main(wheel, *modules):
         packages = packages_of(set(bundled.values()))
         for name in {row[0] for row in packages.values()}:
             add_texts(folder, name)
-        rows = ["\t".join([library, *packages[path]]) for library, path in bundled.items()]
-        head = "library\tpackage\tversion\tsource\tversion of the source"
+        if unknown := sorted({row[2] for row in packages.values()} - LICENCES.keys()):
+            sys.exit(f"wheel_licences: {', '.join(unknown)}: look up the licence, and add it to LICENCES if it allows a wheel under others")
+        rows = ["\t".join([library, *packages[path], LICENCES[packages[path][2]]]) for library, path in bundled.items()]
+        head = "library\tpackage\tversion\tsource\tversion of the source\tlicence"
         (folder / "libraries.tsv").write_text("\n".join([head, *rows]) + "\n")
         state(info / "METADATA")
     print(f"licences: {len(rows)} libraries of {len({row.split(chr(9))[1] for row in rows})} packages")

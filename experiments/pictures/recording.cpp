@@ -230,9 +230,7 @@ void require_format(const std::string& format, const std::string& where) {
   const std::vector<std::string> videos = video_formats();
   if (std::ranges::find(videos, "." + format) == videos.end())
     throw InputError(
-        fmt::format("{}: {} needs a codec that is missing here; formats that work: "
-                    "{}, .png",
-                    where, format, join(videos)));
+        fmt::format("{}: {}; formats that work: {}, .png", where, mp4_fault(), join(videos)));
 }
 
 Recording write_recording(std::span<const RecordedAgent> agents, const RecordingRequest& request) {

@@ -101,13 +101,8 @@ bool writes_mp4() {
 std::unique_ptr<VideoFile> open_mp4(const fs::path& path, const VideoShape& shape) {
   if (auto file = try_to_open_mp4(path, shape)) return file;
   if (!writes_mp4())
-    throw InputError(fmt::format(
-        "{}: there is no encoder of H.264 here ({}); formats that work: {}", path.string(),
-        uses_module() ? std::string("OpenCV's FFmpeg has none")
-                      : fmt::format("neither saccade_mp4.so nor the program {} works; `pip install "
-                                    "imageio-ffmpeg` brings it to Python",
-                                    ffmpeg_program()),
-        join(video_formats())));
+    throw InputError(fmt::format("{}: {}; formats that work: {}", path.string(), mp4_fault(),
+                                 join(video_formats())));
   throw InputError(fmt::format("{}: cannot be written as H.264 with {} x {} pixels", path.string(),
                                shape.cols, shape.rows));
 }
@@ -125,6 +120,14 @@ VideoShape shape_of_mp4(const fs::path& path) {
   SaccadeMp4Shape shape{};
   if (!mp4() || !mp4()->shape(path.c_str(), /*with_frames=*/0, &shape)) return {};
   return {.rows = shape.rows, .cols = shape.cols, .fps = shape.fps};
+}
+
+std::string mp4_fault() {
+  if (uses_module()) return "OpenCV's FFmpeg has no encoder of H.264 here";
+  return fmt::format(
+      "neither saccade_mp4.so nor the program {} works here (`pip install "
+      "imageio-ffmpeg` brings it to Python)",
+      ffmpeg_program());
 }
 
 std::vector<std::string> video_formats() {

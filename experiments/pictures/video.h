@@ -36,6 +36,8 @@ std::unique_ptr<VideoFile> open_video(const std::filesystem::path& path, const V
 /// Returns the suffixes of the videos that can be written here: ".gif", and ".mp4" if there is an
 /// H.264 encoder.
 std::vector<std::string> video_formats();
+/// Why .mp4 is not one of them.
+std::string mp4_fault();
 
 /// Returns the frame size of an .mp4; no rows if it cannot be read.
 VideoShape shape_of_mp4(const std::filesystem::path& path);

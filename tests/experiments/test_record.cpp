@@ -423,7 +423,8 @@ TEST_CASE("without a codec the program lists what works, and defaults to GIF") {
   const Program::Result refused = recorded({"--out", "a.mp4"});
   CHECK(refused.code == 2);
   CHECK(refused.err ==
-        "saccade: a.mp4: mp4 needs a codec that is missing here; formats that work: .gif, .png\n");
+        "saccade: a.mp4: OpenCV's FFmpeg has no encoder of H.264 here; formats that work: .gif, "
+        ".png\n");
   const Program::Result made = recorded({});
   CHECK(made.err == "");
   CHECK(made.out == "out/recording.gif\n");
