@@ -313,7 +313,10 @@ def test_masks(mask):
     ],
 )
 def test_options(options, message):
-    for envs, allowed in ((make("Catch"), "none"), (make_vec("Catch", 3), "reset_mask")):
+    for envs, allowed in (
+        (make("Catch"), "settings"),
+        (make_vec("Catch", 3), "reset_mask, settings"),
+    ):
         with pytest.raises(InputError) as caught:
             envs.reset(seed=1, options=options)
         assert str(caught.value) == message + allowed

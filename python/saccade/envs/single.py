@@ -37,6 +37,12 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
     the location; a score for each class (for each symbol), of which the highest is the answer; and
     with `halt` a number that halts if it is positive.
 
+    With `actions="discrete"`, an action is an array of whole numbers, one for each part: the place,
+    of `places` (rows, cols), counted row by row from the upper left, each the centre of a tile of
+    the canvas; with `zoom` the zoom, 0 to 2, from the closest to the widest; the answer, for a
+    sequence once for each symbol; and with `halt` 1 to halt. With `actions="flat_discrete"` it is
+    one number for all of these, of which the first counts most, as numpy.ravel_multi_index does.
+
     Info, which the agent does not see: `label` (for a sequence its symbols, -1 after the end mark;
     absent in Catch); `box`, the place of the digit in canvas pixels: x, y, width, height (with
     several digits, one row each); and `on_target`, whether the location is inside a digit's box.
@@ -56,6 +62,8 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
         look_price: the cost, in reward, of each glimpse after the first.
         zoom: None, or the closest and the widest zoom that a location chooses from: how many canvas
             pixels, along a side, a pixel of the finest scale averages (`zoom=(1, 4)`).
+        actions: "continuous", "discrete" or "flat_discrete", see above.
+        places: the grid of locations (rows, cols) of discrete actions.
         flat: whether an observation and an action are one array each, for libraries that need it.
         render_mode: None, or "rgb_array": render() draws what `saccade record` draws.
         settings: every setting of the sections data, scene and retina by its YAML name
@@ -82,6 +90,8 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
         halt: bool = False,
         look_price: float = 0.0,
         zoom: Sequence[float] | None = None,
+        actions: str = "continuous",
+        places: Sequence[int] = (7, 7),
         flat: bool = False,
         render_mode: str | None = None,
         **settings: object,
@@ -100,6 +110,8 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
             halt=halt,
             look_price=look_price,
             zoom=zoom,
+            actions=actions,
+            places=places,
             flat=flat,
             render_mode=render_mode,
             threads=1,
@@ -112,9 +124,14 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, Info]:
-        """Starts an episode: the first one of `seed`, or, without a seed, the next one. There are
-        no `options`."""
-        as_options(options)
+        """Starts an episode: the first one of `seed`, or, without a seed, the next one.
+
+        options: "settings", a dictionary of settings that the episodes have from now on, such as
+            {"num_distractors": 2}, for a curriculum. The spaces must stay as they are.
+        """
+        given = as_options(options, ("settings",))
+        if "settings" in given:
+            self._worlds.change(given["settings"], GlimpseEnv)
         seeds = self._worlds.seeds([seed], self.np_random)
         super().reset(seed=seed)
         seen, info = self._worlds.reset(seeds, np.ones(1, np.bool_))

@@ -66,6 +66,8 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         halt: bool = False,
         look_price: float = 0.0,
         zoom: Sequence[float] | None = None,
+        actions: str = "continuous",
+        places: Sequence[int] = (7, 7),
         flat: bool = False,
         render_mode: str | None = None,
         **settings: object,
@@ -89,6 +91,8 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
             halt=halt,
             look_price=look_price,
             zoom=zoom,
+            actions=actions,
+            places=places,
             flat=flat,
             render_mode=render_mode,
             threads=threads,
@@ -113,7 +117,14 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
 
         seed: environment i gets seed + i, or item i of a list. An environment without a seed starts
             its next episode.
+        options: also "settings", a dictionary of settings that the episodes of all have from now on,
+            such as {"num_distractors": 2}, for a curriculum. The spaces must stay as they are.
         """
+        given = as_options(options, ("reset_mask", "settings"))
+        if "settings" in given:
+            if "reset_mask" in given:
+                raise InputError("options: reset_mask with settings; allowed: one of the two")
+            self._worlds.change(given["settings"], GlimpseVectorEnv)
         mask = self._mask(options)
         seeds = self._worlds.seeds(self._seeds(seed), self.np_random)
         if isinstance(seed, (int, np.integer)):
@@ -155,7 +166,7 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         return list(seed)
 
     def _mask(self, options: dict[str, Any] | None) -> Array:
-        given = as_options(options, ("reset_mask",))
+        given = as_options(options, ("reset_mask", "settings"))
         if "reset_mask" not in given:
             return np.ones(self.num_envs, np.bool_)
         mask = given["reset_mask"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import gymnasium as gym
@@ -17,6 +18,7 @@ from .._arguments import as_choice, as_flag, as_integer, as_number, as_seed
 from .._arrays import as_array
 from .._labelled import labelled
 from .._saccade import InputError
+from .actions import KINDS, DiscreteActions
 from .families import FAMILIES, NUM_GLIMPSES, ZOOM, find_family
 from .settings import settings_of
 
@@ -51,6 +53,8 @@ class Worlds:
         halt: bool,
         look_price: float,
         zoom: Sequence[float] | None,
+        actions: str,
+        places: Sequence[int],
         flat: bool,
         render_mode: str | None,
         threads: int,
@@ -89,6 +93,17 @@ class Worlds:
         self.num_glimpses = self._native.num_glimpses
         self.location_size = self._native.location_size
         self.answer_kind = self._native.answer_kind
+        kind = as_choice("actions", actions, KINDS)
+        self._discrete: DiscreteActions | None = None
+        if kind != "continuous":
+            self._discrete = DiscreteActions(
+                places,
+                self.location_size,
+                self._symbols,
+                self._classes,
+                self.halts,
+                flat=kind == "flat_discrete",
+            )
         self._running = False
         self._seeded = np.zeros(self.count, np.bool_)
         self.observation_space = self._observation_space()
@@ -112,6 +127,8 @@ class Worlds:
         return spaces.Box(low, np.ones_like(low), dtype=np.float32)
 
     def _action_space(self) -> spaces.Space[Any]:
+        if self._discrete is not None:
+            return self._discrete.space()
         if self.flat:
             size = self.location_size + self._symbols * self._classes + self.halts
             return spaces.Box(-1.0, 1.0, (size,), np.float32)
@@ -145,6 +162,60 @@ class Worlds:
         arguments = state.pop("_arguments")  # never modified
         twin.__setstate__({**copy.deepcopy(state, memo), "_arguments": arguments})
         return twin
+
+    # ---- States, which a search goes back to ----
+
+    def clone_state(self) -> EnvState:
+        return EnvState(self._identity(), self.native.state(), self._running, self._seeded.copy())
+
+    def restore_state(self, state: EnvState) -> None:
+        if not isinstance(state, EnvState):
+            raise InputError(f"state: {type(state).__name__}; allowed: what clone_state() returns")
+        if state.identity != self._identity():
+            raise InputError(
+                "state: of an environment with other arguments; allowed: that of one with the same"
+            )
+        self.native.restore(*state.place)
+        self._running = state.running
+        self._seeded = state.seeded.copy()
+
+    def _identity(self) -> tuple[object, ...]:
+        given = self._arguments
+        images = None if given["images"] is None else given["images"].shape
+        names = ("settings", "split", "num_envs", "random_first", "halt", "look_price")
+        return (images, given["autoreset"].name, *(str(given[name]) for name in names))
+
+    # ---- Other settings, for a curriculum ----
+
+    def change(self, settings: object, called: type[Described]) -> None:
+        """Goes on with other settings, from the next reset of all. Raises InputError, and changes
+        nothing, for those with which the spaces would be others."""
+        if not isinstance(settings, Mapping):
+            raise InputError(f"options 'settings': {settings!r}; allowed: a dictionary of settings")
+        before = dict(text.split("=", 1) for text in self._arguments["settings"])
+        names = list(inspect.signature(called).parameters)
+        arguments = {
+            **self._arguments,
+            "settings": settings_of(before, settings, names, called.__name__),
+        }
+        native = _saccade.Environments(**arguments)
+        for name in (
+            "glimpse_shape",
+            "num_glimpses",
+            "location_size",
+            "answer_kind",
+            "answer_size",
+            "class_names",
+        ):
+            was, would = getattr(self.native, name), getattr(native, name)
+            if was != would:
+                raise InputError(
+                    f"options 'settings': {name} would be {would}, not {was}; allowed: settings that "
+                    "leave observations and actions as they are"
+                )
+        self._arguments, self._native = arguments, native
+        self._running = False
+        self._seeded[:] = False
 
     # ---- Calls ----
 
@@ -216,6 +287,8 @@ class Worlds:
 
     def read(self, actions: object, batch: tuple[int, ...]) -> tuple[Array, Array, Array | None]:
         """Locations, answers and halts from actions whose arrays have the leading axes `batch`."""
+        if self._discrete is not None:
+            return self._discrete.read(actions, batch, self.count)
         if self.flat:
             return self._read_flat(actions, batch)
         if not isinstance(actions, Mapping) or actions.keys() != self._parts:
@@ -250,10 +323,29 @@ class Worlds:
         return np.ascontiguousarray(action[:, :first]), scores.argmax(-1), halts
 
 
+@dataclass(frozen=True)
+class EnvState:
+    """The place of environments in their episodes, from clone_state(). It can be pickled."""
+
+    identity: tuple[object, ...]  # of the arguments
+    place: tuple[Any, ...]
+    running: bool
+    seeded: Array
+
+
 class Described:
     """Properties of an environment that is built on Worlds."""
 
     _worlds: Worlds
+
+    def clone_state(self) -> EnvState:
+        """The state of the episodes, which restore_state() goes back to, as often as wanted."""
+        return self._worlds.clone_state()
+
+    def restore_state(self, state: EnvState) -> None:
+        """Continues from a state of this environment, or of one with the same arguments, with the
+        same bits. Raises InputError, and changes nothing, for another's."""
+        self._worlds.restore_state(state)
 
     @property
     def num_glimpses(self) -> int:
