@@ -41,6 +41,7 @@ struct AllowedValues {
     return number() + ", or a list of such numbers, one for each channel";
   }
   std::string operator()(const std::vector<std::string>*) const {
+    if (std::holds_alternative<Text>(setting.allowed)) return "a list of names, any text";
     return "a list of the beginnings of parameter names, as [core, glimpse]";
   }
   std::string operator()(const Ramp*) const {

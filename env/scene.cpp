@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "base/error.h"
 #include "base/name_table.h"
@@ -165,7 +166,24 @@ void check_count(const SceneConfig& config) {
                     least, count, count));
 }
 
+void check_own(const SceneConfig& config) {
+  if (config.channels == 2)
+    throw SettingError({"scene.channels"}, "scene.channels: 2; allowed: 1, 3");
+  const std::set<std::string> different(config.classes.begin(), config.classes.end());
+  if (config.classes.size() < 2 || different.size() != config.classes.size() ||
+      different.contains(""))
+    throw SettingError({"scene.classes"},
+                       fmt::format("scene.classes: {}; allowed: two names or more, all different",
+                                   join(config.classes)));
+}
+
 }  // namespace
+
+std::vector<std::string> SceneConfig::default_classes() {
+  std::vector<std::string> names;
+  for (int digit = 0; digit < 10; ++digit) names.push_back(std::to_string(digit));
+  return names;
+}
 
 bool has_clutter(const std::string& name) {
   const SceneMaker::Kind* kind = find_scene_kind(name);
@@ -198,6 +216,8 @@ Settings describe(SceneConfig& config) {
   const Condition texts = when(&config.kind, task_kinds(), [](const std::string& name) {
     return find_task_kind(name).is_text;
   });
+  const Condition own = when(&config.kind, task_kinds(),
+                             [](const std::string& name) { return find_task_kind(name).is_own; });
   return {
       {"scene.kind", &config.kind, task_kinds(),
        "Task: where the digits lie, what else is there, and what is asked"},
@@ -225,6 +245,10 @@ Settings describe(SceneConfig& config) {
        "Difference of a search's target from the other digits: its shape, or also its brightness",
        when(&config.kind, task_kinds(),
             [](const std::string& name) { return find_task_kind(name).has_cue; })},
+      {"scene.classes", &config.classes, Text::line,
+       "Names of the classes of scenes that a program gives, in the order of their labels", own},
+      {"scene.channels", &config.channels, closed(1, 3),
+       "Number of channels of such scenes: 1, or 3 for colour", own},
   };
 }
 
@@ -238,6 +262,7 @@ void settle(SceneConfig& config) {
 
 void check(const SceneConfig& config) {
   if (find_task_kind(config.kind).has_digits) check_count(config);
+  if (find_task_kind(config.kind).is_own) check_own(config);
   const int needed = labellings().at(config.label).num_digits;
   if (needed > 0 && config.num_digits != needed)
     throw SettingError({"scene.label", "scene.num_digits"},

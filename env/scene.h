@@ -30,6 +30,10 @@ struct SceneConfig {
   int border = 0;                        // pixels at each edge of the canvas that are left free
   std::string target = "shape";          // search: a name of search_targets()
   int max_number = 9999;                 // digits_to_words: 9-999999
+  std::vector<std::string> classes = default_classes();  // own: their names; the labels, in order
+  int channels = 1;                                      // own: of the canvases, 1 or 3 (RGB)
+
+  static std::vector<std::string> default_classes();  // the digits, 0 to 9
 };
 
 Settings describe(SceneConfig& config);

@@ -2,11 +2,13 @@
 
 #include <utility>
 
+#include "base/error.h"
 #include "base/name_table.h"
 #include "env/catch.h"
 #include "env/circle_square.h"
 #include "env/glimpse_environment.h"
 #include "env/search.h"
+#include "env/source_environment.h"
 #include "env/words.h"
 
 namespace saccade {
@@ -90,6 +92,30 @@ const TaskKind kSearch = {.make = [](const EnvironmentRequest& r) -> std::unique
                           .has_shades = true,
                           .has_cue = true};
 
+CanvasSize own_canvas(const SceneConfig& scene) {
+  return {scene.channels, scene.canvas[0], scene.canvas[1]};
+}
+
+std::unique_ptr<Environment> make_own(const EnvironmentRequest& r) {
+  if (r.source == nullptr)
+    throw InputError(
+        "scene.kind: own: its scenes come from a program, and none gives them here; allowed: "
+        "where it does, as saccade.train(scenes=...) in Python");
+  return std::make_unique<SourceEnvironment>(*r.source, own_canvas(r.scene),
+                                             static_cast<int>(r.scene.classes.size()), *r.retina,
+                                             r.episodes, r.rollouts);
+}
+
+const TaskKind kOwn = {.make = make_own,
+                       .sizes = [](const SceneConfig& scene, const Dataset&) -> EnvironmentSizes {
+                         return {.num_classes = static_cast<int>(scene.classes.size()),
+                                 .canvas = own_canvas(scene)};
+                       },
+                       .answer_name = [](const SceneConfig& scene, const std::vector<std::string>&,
+                                         int label) { return scene.classes[label]; },
+                       .has_shades = true,
+                       .is_own = true};
+
 const TaskKind kDigitsToWords = {
     .make = [](const EnvironmentRequest& r) -> std::unique_ptr<Environment> {
       return std::make_unique<WordsEnvironment>(r.scene.max_number, r.split, r.seed, r.episodes,
@@ -111,7 +137,8 @@ const NameTable<TaskKind>& table() {
     kinds.insert(kinds.end(), {{"search", kSearch},
                                {"catch", kCatch},
                                {"circle_square", kCircleSquare},
-                               {"digits_to_words", kDigitsToWords}});
+                               {"digits_to_words", kDigitsToWords},
+                               {"own", kOwn}});
     return NameTable<TaskKind>("scene.kind", std::move(kinds));
   }();
   return table;

@@ -7,6 +7,7 @@
 
 #include "env/environment.h"
 #include "env/scene.h"
+#include "env/scene_source.h"
 #include "env/split.h"
 
 namespace saccade {
@@ -21,7 +22,8 @@ struct EnvironmentRequest {
   std::uint64_t seed;
   int episodes;
   int rollouts;
-  int scenes = 0;  // number of evaluation scenes; 0: unlimited
+  int scenes = 0;                 // number of evaluation scenes; 0: unlimited
+  SceneSource* source = nullptr;  // of the split, for tasks whose scenes are given (is_own)
 };
 
 /// A task, named by scene.kind: makes its environments and describes them. What the agent has to
@@ -49,6 +51,8 @@ struct TaskKind {
   bool is_tiled = false;       // digits lie in the tiles of tile_grid(scene.num_digits)
   bool counts_digits = false;  // an episode counts as many looks as it has digits
   bool has_cue = false;        // the first look sees a cue (Environment::end_cue)
+  bool is_own = false;         // scenes come from a program; `make` throws InputError without a
+                               // source
   /// For actions: the least number of acts before one can earn a reward, and the name of that
   /// event.
   int (*first_event)(const SceneConfig& scene) = nullptr;

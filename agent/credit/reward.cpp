@@ -15,6 +15,7 @@ float probability(bool, float probability, float) { return probability; }
 float log_probability(bool, float probability, float) {
   return std::log(std::max(probability, std::numeric_limits<float>::min()));
 }
+float nothing(bool, float, float) { return 0.0F; }
 float clipped(bool, float probability, float chance) {
   return std::max(probability - chance, 0.0F);
 }
@@ -25,7 +26,8 @@ const NameTable<RewardKind>& rewards_table() {
                                             {"probability", {probability}},
                                             {"log", {log_probability}},
                                             {"clipped", {clipped}},
-                                            {"gain", {probability, true}}}};
+                                            {"gain", {probability, true}},
+                                            {"own", {nothing, /*by_step=*/true, /*is_own=*/true}}}};
   return table;
 }
 

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/own_part.h"
+#include "env/scene_facts.h"
 #include "nn/tensor.h"
 
 namespace saccade {
@@ -15,7 +19,21 @@ struct RewardKind {
   /// Whether it is earned look by look, as the truth's probability grows, r_t = p_t - p_{t-1}: an
   /// answer is then asked for after every glimpse. Before the first all answers are as likely.
   bool by_step = false;
+  /// Whether a program gives it, as a RewardFunction.
+  bool is_own = false;
 };
+
+/// What a program's reward is computed from: B episodes that answered after every look.
+struct RewardRequest {
+  const Tensor<3>& probabilities;     // (T, B, C): of the classes, after each look
+  std::span<const SceneFacts> facts;  // (B)
+  const Tensor<3>& locations;         // (T, B, L): where it looked; empty if looks have no place
+};
+
+/// A reward that a program gives (reinforce.reward: own): writes r_t, (T, B), what look t earns.
+/// Called once a lane, by any of the threads and several at once, so it must depend on nothing but
+/// the request, or runs do not repeat.
+using RewardFunction = std::function<void(const RewardRequest& request, Matrix rewards)>;
 
 /// `correct`: at the end, 1 for the right answer, else 0. `probability`: at the end, that of the
 /// truth, p. `log`: log p, at least -88. `clipped`: max(p - chance, 0), the clipped linear reward
@@ -23,7 +41,8 @@ struct RewardKind {
 /// and `log`: the gradient of the classifier that pays is noisy, and `log` passes on most of the
 /// noise. `gain`: after every look, by how much p grew, which shapes `probability` by a potential
 /// (Ng, Harada and Russell 1999): with reinforce.trace: 1 what follows a look adds up to the same,
-/// less what does not depend on it. Throws InputError listing the names.
+/// less what does not depend on it. `own`: what a RewardFunction says. Throws InputError listing
+/// the names.
 const RewardKind& find_reward(const std::string& name);
 std::vector<std::string> reward_kinds();
 

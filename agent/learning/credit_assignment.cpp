@@ -1,8 +1,15 @@
 #include "agent/learning/credit_assignment.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/error.h"
+
 namespace saccade {
 
-CreditAssignment::CreditAssignment(const Model& model, int episodes)
+CreditAssignment::CreditAssignment(const Model& model, int episodes,
+                                   const RewardFunction* own_reward)
     : step_rewards(zeros<2>(model.num_glimpses(), episodes)),
       returns(zeros<2>(model.num_glimpses(), episodes)),
       baselines(zeros<2>(model.num_glimpses(), episodes)),
@@ -11,14 +18,45 @@ CreditAssignment::CreditAssignment(const Model& model, int episodes)
       critic(model.baseline ? model.baseline->make_memory(model.num_glimpses(), episodes)
                             : CriticMemory()),
       model_(model),
-      trace_(trace_of(model.config().reinforce, model.answer().acts)) {}
+      own_reward_(own_reward),
+      trace_(trace_of(model.config().reinforce, model.answer().acts)) {
+  const std::string& name = model.config().reinforce.reward;
+  const bool is_own = model.answer().classifies && find_reward(name).is_own;
+  if (is_own && own_reward == nullptr)
+    throw InputError(
+        "reinforce.reward: own: a program gives it, and none does here; allowed: where one does, "
+        "as saccade.train(reward=...) in Python");
+  if (!is_own && own_reward != nullptr)
+    throw InputError(fmt::format(
+        "a reward is given, and reinforce.reward is {}; allowed: own, of agents that answer with "
+        "one class",
+        name));
+}
 
 void CreditAssignment::observe(Rollout& rollout, std::span<const float> parameters,
                                bool with_baselines) {
-  rollout.answer->step_rewards(matrix(step_rewards));
+  if (own_reward_ != nullptr)
+    ask_program(rollout);
+  else
+    rollout.answer->step_rewards(matrix(step_rewards));
   stop_ = rollout.answer->stop_credit();
   discounted_returns(matrix(returns), matrix(step_rewards), trace_.of_returns, stop_.chances);
   if (with_baselines && model_.baseline) rollout.estimate_baselines(baselines, critic, parameters);
+}
+
+void CreditAssignment::ask_program(const Rollout& rollout) {
+  step_rewards.fill(0.0F);
+  (*own_reward_)({.probabilities = rollout.answer->probabilities,
+                  .facts = rollout.environment->facts(),
+                  .locations = rollout.look->locations},
+                 matrix(step_rewards));
+  const int steps = static_cast<int>(step_rewards.shape()[0]), batch = rollout.episodes();
+  for (int t = 0; t < steps; ++t)
+    for (int b = 0; b < batch; ++b)
+      if (!std::isfinite(step_rewards(t, b)))
+        throw OwnPartError(fmt::format(
+            "the reward of look {} in episode {} of a lane is {}; allowed: finite numbers", t, b,
+            step_rewards(t, b)));
 }
 
 void CreditAssignment::estimate(const Advantage& advantage, int rollouts,

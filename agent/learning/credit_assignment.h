@@ -3,6 +3,7 @@
 #include <span>
 
 #include "agent/credit/advantage.h"
+#include "agent/credit/reward.h"
 #include "agent/model/model.h"
 #include "agent/model/rollout.h"
 #include "nn/tensor.h"
@@ -13,11 +14,12 @@ namespace saccade {
 /// after construction.
 class CreditAssignment {
  public:
-  /// Keeps a reference to `model`.
-  CreditAssignment(const Model& model, int episodes);
+  /// Keeps references to `model` and `own_reward`, which reinforce.reward: own needs: throws
+  /// InputError without it, and for one that the model does not take.
+  CreditAssignment(const Model& model, int episodes, const RewardFunction* own_reward = nullptr);
 
   /// After a rollout: writes the rewards, the returns and, if `with_baselines` and the model has a
-  /// critic, its baselines.
+  /// critic, its baselines. Throws OwnPartError if the program's reward throws or is not finite.
   void observe(Rollout& rollout, std::span<const float> parameters, bool with_baselines);
 
   /// After observe: writes the advantages. Each `rollouts` consecutive episodes share a scene;
@@ -41,9 +43,11 @@ class CreditAssignment {
   CriticMemory critic;
 
  private:
+  void ask_program(const Rollout& rollout);
   void estimate_stops(const Advantage& advantage);
 
   const Model& model_;
+  const RewardFunction* const own_reward_;
   StopCredit stop_;
   const Trace trace_;
 };

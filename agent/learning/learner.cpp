@@ -79,12 +79,13 @@ std::size_t affordable_parameters(const Model& model, int ranks, int threads) {
 
 }  // namespace
 
-Lane::Lane(const Model& model, std::unique_ptr<Environment> environment)
+Lane::Lane(const Model& model, std::unique_ptr<Environment> environment,
+           const RewardFunction* own_reward)
     : model_(model),
       advantage_(find_advantage(model.config().reinforce.advantage)),
       rollout_(model, std::move(environment)),
       backward_(model, rollout_.episodes()),
-      credit_(model, rollout_.episodes()),
+      credit_(model, rollout_.episodes(), own_reward),
       dbaselines_(zeros<2>(model.num_glimpses(), rollout_.episodes())) {
   rollout_.look->detached = model.config().glimpse.detach_state;
 }
@@ -164,7 +165,7 @@ double Lane::mean_entropy() const {
 }
 
 Learner::Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
-                 Workers& workers, Ranks& ranks)
+                 Workers& workers, Ranks& ranks, const RewardFunction* own_reward)
     : parameters(zeros<1>(affordable_parameters(model, ranks.count(), workers.threads()))),
       optimizer(model.config().training.optimizer, model.layout().size(),
                 rates_of(model.config().training, model.layout())),
@@ -172,7 +173,8 @@ Learner::Learner(const Model& model, const EnvironmentFactory& environments, std
       workers_(workers),
       ranks_(ranks),
       seed_(seed),
-      environments_(environments) {
+      environments_(environments),
+      own_reward_(own_reward) {
   const TrainingConfig& training = model.config().training;
   total_updates_ = (training.episodes + training.batch_size - 1) / training.batch_size;
   model.layout().initialize(flat(parameters), seed);
@@ -198,7 +200,7 @@ void Learner::add_lanes() {
   const AgentConfig& config = model_.config();
   while (static_cast<int>(lanes_.size()) < std::min(workers_.threads(), share_.size()))
     lanes_.push_back(std::make_unique<Lane>(
-        model_, environments_(config.training.lane_size, config.reinforce.rollouts)));
+        model_, environments_(config.training.lane_size, config.reinforce.rollouts), own_reward_));
 }
 
 // Runs the lane `i` of share_.

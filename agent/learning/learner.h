@@ -53,7 +53,9 @@ struct UpdateReport {
 /// The context network (model.context) gets the gradients that reach the locator, and no others.
 class Lane {
  public:
-  Lane(const Model& model, std::unique_ptr<Environment> environment);
+  /// `own_reward` as in CreditAssignment.
+  Lane(const Model& model, std::unique_ptr<Environment> environment,
+       const RewardFunction* own_reward = nullptr);
 
   /// Plays the episodes of a lane and overwrites `gradient`, one block of the layout that was zero
   /// at first, with that of the mean loss over a batch of `batch_size`. `average_returns` as in
@@ -82,10 +84,11 @@ class Lane {
 /// and ranks. Each rank computes its share of the lanes and a full copy of everything else.
 class Learner {
  public:
-  /// Keeps references to `model`, `workers` and `ranks`. Draws the initial weights. Throws
-  /// InputError if there are more ranks than lanes, or less memory than the minimum needed.
+  /// Keeps references to `model`, `workers`, `ranks` and `own_reward`, which is as in
+  /// CreditAssignment. Draws the initial weights. Throws InputError if there are more ranks than
+  /// lanes, or less memory than the minimum needed.
   Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
-          Workers& workers, Ranks& ranks = alone());
+          Workers& workers, Ranks& ranks = alone(), const RewardFunction* own_reward = nullptr);
 
   /// One update: scenes, looks, answers, advantages, backward, optimiser. Allocates nothing after
   /// the first, unless `workers` got more threads. Throws NonFiniteError naming the update and the
@@ -115,6 +118,7 @@ class Learner {
   std::uint64_t seed_;
   std::int64_t total_updates_;
   EnvironmentFactory environments_;
+  const RewardFunction* const own_reward_;
   Share share_;                               // lanes of this rank
   std::vector<std::unique_ptr<Lane>> lanes_;  // one per thread, at most one per lane of share_
   std::vector<Tensor<1>> lane_gradients_;     // of the lanes of share_

@@ -106,6 +106,24 @@ void check_learning(const AgentConfig& config) {
   check(training.optimizer);
 }
 
+namespace {
+
+// What a program's reward is computed from are the classes of an answer after every look.
+void check_reward(const AgentConfig& config, AnswerKind answer) {
+  if (answer == AnswerKind::actions || !find_reward(config.reinforce.reward).is_own) return;
+  if (answer == AnswerKind::sequence)
+    throw SettingError(
+        {"reinforce.reward"},
+        "reinforce.reward: own, of an answer that is a sequence; allowed: of one class");
+  if (takes_glimpses(config) && find_stop_kind(config.glimpse.stop).stops)
+    throw SettingError({"reinforce.reward", "attention.glimpse.stop"},
+                       fmt::format("reinforce.reward: own, with attention.glimpse.stop: {}; "
+                                   "allowed: agents that always look as often",
+                                   config.glimpse.stop));
+}
+
+}  // namespace
+
 void check(const AgentConfig& config, AnswerKind answer) {
   check_model(config.model);
   check_glimpse(config);
@@ -113,6 +131,7 @@ void check(const AgentConfig& config, AnswerKind answer) {
   check_context(config, answer);
   check_hidden(config, answer);
   check_critic(config.reinforce, answer);
+  check_reward(config, answer);
   check_learning(config);
 }
 

@@ -129,7 +129,7 @@ void ConfigReader::read_setting(const YAML::Node& node, const Setting& setting,
                                 const YAML::Mark& mark) {
   given_[setting.key] = place(mark);
   const Text* text = std::get_if<Text>(&setting.allowed);
-  const bool may_be_null = text != nullptr && *text != Text::word;
+  const bool may_be_null = text != nullptr && *text != Text::word && *text != Text::line;
   if (node.IsNull() && !may_be_null)
     fail(mark, fmt::format("{}: no value; allowed: {}", setting.key, allowed_values(setting)));
   std::visit([&](auto* field) { read(node, setting, *field); }, field_in(config_, setting.field));
@@ -200,8 +200,10 @@ void ConfigReader::read(const YAML::Node& node, const Setting& setting,
                         std::vector<std::string>& field) const {
   if (!node.IsSequence()) reject(node, setting, "is not a list");
   field.clear();
+  const bool any_text = std::holds_alternative<Text>(setting.allowed);
   for (const YAML::Node& one : node) {
-    if (!one.IsScalar() || !is_word(one.Scalar())) reject(one, setting, "is not such a name");
+    if (!one.IsScalar() || !(any_text || is_word(one.Scalar())))
+      reject(one, setting, "is not such a name");
     field.push_back(one.Scalar());
   }
 }

@@ -39,7 +39,9 @@ struct Write {
     return fmt::format("[{}]", fmt::join(*field, ", "));
   }
   std::string operator()(const std::vector<std::string>* field) const {
-    return fmt::format("[{}]", fmt::join(*field, ", "));
+    std::vector<std::string> words;
+    for (const std::string& word : *field) words.push_back((*this)(&word));
+    return fmt::format("[{}]", fmt::join(words, ", "));
   }
   std::string operator()(const Ramp* field) const {
     const auto& [from, to, over] = *field;

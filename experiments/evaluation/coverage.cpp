@@ -56,6 +56,7 @@ std::vector<float> PatchSum::total() const {
 
 double coverage(const SceneFacts& facts, Look& look, int first, int count, int b,
                 CanvasSize canvas) {
+  if (facts.num_digits == 0) return 0.0;
   double seen = 0.0;
   for (int d = 0; d < facts.num_digits; ++d) {
     const Box& box = facts.boxes[d];

@@ -68,7 +68,7 @@ void Tally::add_look(int t, const SceneFacts& facts, const Gaze& gaze) {
     }
     on_target[t] += on_digit ? weight : 0.0F;
     border += std::max(std::abs(x), std::abs(y)) >= kBorder ? weight : 0.0F;
-    distance += weight * nearest;
+    if (facts.num_digits > 0) distance += weight * nearest;
   }
 }
 

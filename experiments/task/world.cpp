@@ -20,7 +20,9 @@ std::shared_ptr<const Digits> digits_of(const Config& config, SharedDatasets* sh
 
 std::optional<Retina> retina_of(const TaskKind& kind, const Config& config, const Digits& digits) {
   if (kind.is_text) return {};
-  const int channels = kind.has_digits ? digits.train.channels() : 1;
+  const int channels = kind.has_digits ? digits.train.channels()
+                       : kind.is_own   ? config.scene.channels
+                                       : 1;
   return Retina(config.retina, config.scene.canvas[0], config.scene.canvas[1], channels,
                 zoom_of(config.agent));
 }
@@ -49,13 +51,15 @@ ObservationSpec spec_of(const TaskKind& kind, const Config& config, const Digits
 
 World::World(const Config& config_) : World(config_, digits_of(config_, nullptr)) {}
 
-World::World(const Config& config_, SharedDatasets* shared)
-    : World(config_, digits_of(config_, shared)) {}
+World::World(const Config& config_, SharedDatasets* shared, const SceneSources& sources)
+    : World(config_, digits_of(config_, shared), sources) {}
 
-World::World(const Config& config_, std::shared_ptr<const Digits> digits_)
+World::World(const Config& config_, std::shared_ptr<const Digits> digits_,
+             const SceneSources& sources)
     : config(config_),
       kind(find_task_kind(config.scene.kind)),
       shared_digits_(std::move(digits_)),
+      sources_(sources),
       digits(*shared_digits_),
       retina(retina_of(kind, config, digits)),
       spec(spec_of(kind, config, digits, retina)) {}
@@ -111,7 +115,10 @@ EnvironmentFactory World::factory(Split split, std::uint64_t seed, int scenes) c
                       .seed = seed,
                       .episodes = episodes,
                       .rollouts = rollouts,
-                      .scenes = scenes});
+                      .scenes = scenes,
+                      .source = split == Split::train   ? sources_.train
+                                : split == Split::valid ? sources_.valid
+                                                        : sources_.test});
   };
 }
 

@@ -26,10 +26,12 @@ class World {
   /// Reads the data. Throws InputError for invalid data, scenes or retina, and for more than
   /// kMaxClasses.
   explicit World(const Config& config);
-  /// The same with a shared dataset; `shared` may be null.
-  World(const Config& config, SharedDatasets* shared);
+  /// The same with a shared dataset; `shared` may be null. Environments show the scenes of
+  /// `sources` if those of the task are given by a program.
+  World(const Config& config, SharedDatasets* shared, const SceneSources& sources = {});
   /// The same with a dataset that is already loaded.
-  World(const Config& config, std::shared_ptr<const Digits> digits);
+  World(const Config& config, std::shared_ptr<const Digits> digits,
+        const SceneSources& sources = {});
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
@@ -38,6 +40,7 @@ class World {
 
  private:
   const std::shared_ptr<const Digits> shared_digits_;
+  const SceneSources sources_;
 
  public:
   const Digits& digits;                // empty if scenes have no digits

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "agent/credit/reward.h"
@@ -11,6 +12,7 @@
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/task/data_summary.h"
+#include "experiments/task/scene_reader.h"
 #include "experiments/task/task.h"
 #include "experiments/training/finished.h"
 #include "experiments/training/same_run.h"
@@ -30,6 +32,13 @@ std::string warning_of_rewards(const AgentConfig& config, const Model& model) {
       "warning: reinforce.reward: {} rewards each glimpse by the answer after it, and only the "
       "last answer is trained; training.step_loss=0.5 trains all\n",
       reward);
+}
+
+// `waited`: in all threads together.
+std::string word_on_waiting(double waited, double seconds, int threads) {
+  const double share = seconds > 0.0 ? std::min(1.0, waited / (seconds * threads)) : 0.0;
+  return fmt::format("own scenes: the updates waited for them {:.1f} % of their time\n",
+                     100 * share);
 }
 
 // Trains, and on an error reports where the state was saved.
@@ -55,6 +64,9 @@ bool train_watched(Training& training, const Config& config, const RunFolder& fo
                   "init_from={} training.learning_rate={} --out DIR",
                   error.what(), last, std::filesystem::exists(best) ? best : last,
                   config.agent.training.optimizer.learning_rate / 4));
+  } catch (const OwnPartError& error) {
+    training.rescue();
+    throw OwnPartError(fmt::format("{}; --resume continues the run from {}", error.what(), last));
   } catch (const LostRank& error) {
     ranks.stop_watching();
     training.rescue();
@@ -86,6 +98,13 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
               Progress& progress, const std::atomic<bool>& stop, Ranks& ranks) {
   if (shows_finished(config, folder, request, workers.threads(), progress, ranks)) return true;
   bool resumes = false;
+  std::optional<SceneReaders> readers;  // outlives the environments
+  if (request.scenes != nullptr) {
+    if (!find_task_kind(config.scene.kind).is_own)
+      throw InputError(
+          fmt::format("scenes are given, and scene.kind is {}; allowed: own", config.scene.kind));
+    readers.emplace(*request.scenes, config);
+  }
   std::optional<Task> made;
   std::optional<Training> training;
   const auto prepare = [&] {
@@ -97,9 +116,9 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
         folder.require_new();  // before reading the data
       std::filesystem::remove(folder.failure());
     }
-    made.emplace(config, &digits);
+    made.emplace(config, &digits, readers ? readers->sources() : SceneSources());
     if (config.record.every > 0) require_format(config.record.format, "record.format");
-    training.emplace(*made, folder, lock, workers, ranks, progress);
+    training.emplace(*made, folder, lock, workers, ranks, progress, request.reward);
   };
   if (!unless_stopped(stop, [&] { ranks.run_on_all(prepare); })) return false;
   const Task& task = *made;
@@ -136,6 +155,9 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
   progress.note(warning_of_rewards(config.agent, task.model));
   if (!train_watched(*training, config, folder, stop, ranks)) return false;
   const TrainingFigures figures = training->figures();
+  if (readers)
+    progress.note(word_on_waiting(readers->seconds_waited(), training->seconds_of_updates(),
+                                  workers.threads()));
   training.reset();  // the test needs its memory
   return unless_stopped(
       stop, [&] { test_and_summarize(task, folder, lock, figures, workers, ranks, progress); });

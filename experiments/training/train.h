@@ -3,10 +3,12 @@
 #include <atomic>
 #include <string>
 
+#include "agent/credit/reward.h"
 #include "base/ranks.h"
 #include "experiments/config/config.h"
 #include "experiments/runs/folder_lock.h"
 #include "experiments/runs/run_folder.h"
+#include "experiments/task/scene_blocks.h"
 #include "experiments/task/shared_digits.h"
 #include "experiments/training/progress.h"
 #include "nn/parallel.h"
@@ -15,9 +17,11 @@ namespace saccade {
 
 struct TrainingRequest {
   bool resume = false;
-  int threads = 0;           // 0: every processor this process may use
-  std::string command = {};  // as typed, for command.txt
-  bool strict = false;       // refuse init_from if a parameter has another shape
+  int threads = 0;                         // 0: every processor this process may use
+  std::string command = {};                // as typed, for command.txt
+  bool strict = false;                     // refuse init_from if a parameter has another shape
+  const OwnScenes* scenes = nullptr;       // for scene.kind: own
+  const RewardFunction* reward = nullptr;  // for reinforce.reward: own
 };
 
 /// What trainings in the same process share.
@@ -33,6 +37,9 @@ struct SharedParts {
 /// resumed ends with the same bytes as an uninterrupted one. For a finished run it only reports the
 /// table. Throws HeldError if another process is training in the folder, and std::runtime_error if
 /// the folder is removed or replaced meanwhile: RunLock::require_own().
+///
+/// If the program's own scenes or reward fail, saves the state after the last complete update and
+/// throws OwnPartError.
 ///
 /// Several ranks train together and give the bytes of a single one. Only the first rank reads and
 /// writes the folder and reports progress; `stop` on any rank stops all after the same update. If a

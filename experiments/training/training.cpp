@@ -197,7 +197,9 @@ bool Training::train(const std::atomic<bool>& stop) {
     const Clock::time_point begin = Clock::now();
     const UpdateReport report = learner_.step();
     whole_ = false;
-    window_seconds_ += seconds_since(begin);
+    const double seconds = seconds_since(begin);
+    window_seconds_ += seconds;
+    seconds_of_updates_ += seconds;
     window_timed_episodes_ += report.sums.episodes;
     window_ += report.sums;
 
@@ -233,7 +235,12 @@ void Training::record_if_due() const {
 }
 
 bool Training::log_unless_stopped(const std::atomic<bool>& stop) {
-  return unless_stopped(stop, [&] { log(*unevaluated_, /*evaluate_now=*/true); });
+  try {
+    return unless_stopped(stop, [&] { log(*unevaluated_, /*evaluate_now=*/true); });
+  } catch (const OwnPartError&) {  // as a stop: a resumed training makes the evaluation up
+    whole_ = true;
+    throw;
+  }
 }
 
 // Everything but the evaluation and the time.

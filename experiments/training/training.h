@@ -24,15 +24,17 @@ namespace saccade {
 /// One training in its folder, from its first or resumed update to its last.
 class Training {
  public:
-  /// `lock` is that of the folder on the rank that writes, otherwise null.
+  /// `lock` is that of the folder on the rank that writes, otherwise null. `own_reward` as in
+  /// Learner.
   Training(const Task& task, const RunFolder& folder, const RunLock* lock, Workers& workers,
-           Ranks& ranks, Progress& progress)
+           Ranks& ranks, Progress& progress, const RewardFunction* own_reward = nullptr)
       : task_(task),
         config_yaml_(to_yaml(task.config)),
         folder_(folder),
         lock_(lock),
         ranks_(ranks),
-        learner_(task.model, task.environments(Split::train), task.config.seed, workers, ranks),
+        learner_(task.model, task.environments(Split::train), task.config.seed, workers, ranks,
+                 own_reward),
         validator_(task.model, task.environments(Split::valid), task.config.evaluation.scenes,
                    task.config.evaluation.seed, workers, ranks),
         progress_(progress) {}
@@ -60,6 +62,8 @@ class Training {
   bool train(const std::atomic<bool>& stop);
 
   std::int64_t episodes() const { return learner_.episodes(); }
+  /// The time that the updates of this process took, without evaluations.
+  double seconds_of_updates() const { return seconds_of_updates_; }
   double elapsed() const { return elapsed_before_ + seconds_since(start_); }
   RunWork work() const;
   TrainingFigures figures() const {
@@ -92,8 +96,9 @@ class Training {
   std::unique_ptr<TrainingLog> log_;  // on the first rank
   bool whole_ = true;                 // false in the middle of an update
 
-  LossSums window_;                   // sums since the last row of metrics.csv
-  double window_seconds_ = 0.0;       // of training, without evaluation
+  LossSums window_;              // sums since the last row of metrics.csv
+  double window_seconds_ = 0.0;  // of training, without evaluation
+  double seconds_of_updates_ = 0.0;
   double window_timed_episodes_ = 0;  // in this process: a resumed window began in another one
   double elapsed_before_ = 0.0;       // until the last row of earlier processes
   Clock::time_point start_ = Clock::now();

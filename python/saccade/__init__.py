@@ -1,6 +1,6 @@
 """Recurrent visual attention: environments, training, agents, comparisons and videos."""
 
-from . import data, envs
+from . import data, envs, scenes
 from ._ffmpeg import choose_encoder
 from ._saccade import InputError
 from ._saccade import version as __version__
@@ -32,6 +32,7 @@ __all__ = [
     "load",
     "presets",
     "record",
+    "scenes",
     "study",
     "train",
     "trained_agents",

@@ -53,6 +53,11 @@ def kind_of(images: Any) -> Any:
     return _plain("images", images) if _is_array(images) else _Named(type(images).__name__)
 
 
+def type_of(value: Any) -> str | None:
+    """How a recorded call shows an argument that is an object of the user's: by its type."""
+    return None if value is None else _Named(type(value).__name__)
+
+
 class _Named(str):
     def __repr__(self) -> str:
         return f"<{self}>"

@@ -128,8 +128,14 @@ def as_overrides(name: str, settings: Settings | None) -> list[str]:
     return [f"{key}={value}" for key, value in flat(name, settings or {}).items()]
 
 
-def experiment(config: Config, overrides: Settings | None, images: Path | None) -> _saccade.ExperimentSource:
-    """The configuration of `train` and `study`; `images` is the folder of the user's images."""
+def experiment(
+    config: Config,
+    overrides: Settings | None,
+    images: Path | None,
+    own: Mapping[str, Settings] | None = None,
+) -> _saccade.ExperimentSource:
+    """The configuration of `train` and `study`; `images` is the folder of the user's images. `own`:
+    settings that follow from other arguments, by the name of the argument."""
     changed = flat("overrides", overrides or {})
     text, origin = None, "config"
     assignments: list[tuple[str, str, str]] = []  # key, value and its source
@@ -141,13 +147,16 @@ def experiment(config: Config, overrides: Settings | None, images: Path | None) 
         origin = str(find_file(config))
     else:
         raise InputError(f"config: {config!r}; allowed: a file, the name of a preset, or a dict")
+    follow = dict(own or {})
     if images is not None:
-        for key in ("data.source", "data.path"):
+        follow["images"] = {"data.source": "idx", "data.path": str(images)}
+    for name, settings in follow.items():
+        for key, value in flat(name, settings).items():
             if key in changed:
                 raise InputError(
-                    f"overrides: {key} is given together with images; allowed: one of the two"
+                    f"overrides: {key} is given together with {name}; allowed: one of the two"
                 )
-        assignments += [("data.source", "idx", "images"), ("data.path", str(images), "images")]
+            assignments.append((key, value, name))
     return _saccade.ExperimentSource(text, origin, assignments, [f"{k}={v}" for k, v in changed.items()])
 
 

@@ -10,8 +10,11 @@ from typing import Any
 from . import _saccade
 from ._arguments import as_number
 from ._images import keep_images
-from ._labelled import kind_of
+from ._labelled import kind_of, type_of
 from ._listening import Listener, Row, log
+from ._own_reward import OwnReward
+from ._own_scenes import OwnScenes
+from ._saccade import InputError
 from ._settings import Config, Settings, as_called, as_overrides, experiment, with_seed
 from .runs import PathLike, Run, Study
 
@@ -25,6 +28,10 @@ def train(
     test_images: Any = None,
     test_labels: Any = None,
     class_names: Sequence[str] | None = None,
+    scenes: Any = None,
+    valid_scenes: Any = None,
+    test_scenes: Any = None,
+    reward: Callable[..., Any] | None = None,
     seed: int | None = None,
     out: PathLike | None = None,
     resume: bool = False,
@@ -48,6 +55,20 @@ def train(
         the same one, is the test set.
     class_names: names of the classes 0 to C - 1; by default those of the dataset, or the distinct
         string labels, sorted.
+    scenes: your own scenes instead of the configuration's: an object with a method `canvases`, as
+        `saccade.scenes.Scenes`, or what `saccade.scenes.from_arrays`, `from_dataset` or
+        `from_generator` returns. It is called ahead of time, with the scenes of a batch, by a thread
+        of its own; the log says which share of the time the updates waited for it. The
+        configuration gets scene.kind: own, with the canvas and the classes.
+    valid_scenes, test_scenes: the same for validation and test. By default they are scenes of
+        `scenes`: of a number of scenes a sixth each, held out from training, always the same ones;
+        of endless ones those from the numbers 2**61 and 2**62 on.
+    reward: what the looks earn instead of reinforce.reward: a function of (probabilities (T, B, C)
+        of the classes after each look, labels (B), facts) that returns (T, B), finite numbers: what
+        look t earns in episode b. facts is a dict with the `boxes` (B, K, 4) of the digits in pixels
+        and the `locations` (T, B, L) of the looks. It is called once a lane, by any thread, in no
+        fixed order, so its result must depend on its arguments alone; then runs repeat with any
+        number of threads. The configuration gets reinforce.reward: own.
     seed: the setting `seed`.
     out: the run folder; by default runs/<name>/<overrides>/seed-<n>. An existing run is an
         InputError unless `resume`.
@@ -61,13 +82,45 @@ def train(
     A setting that has no effect with the chosen kinds produces a warning.
     """
     data = _shown(images, labels, test_images, test_labels, class_names)
-    kept = keep_images(images, labels, test_images, test_labels, class_names)
-    chosen = experiment(config, with_seed(overrides, seed), kept)
-    command = as_called("train", config, *_given(overrides), **data, seed=seed, out=out)
+    own = _own_scenes(images, scenes, valid_scenes, test_scenes, class_names)
+    kept = None
+    if own is None:
+        kept = keep_images(images, labels, test_images, test_labels, class_names)
+    rewarding = None if reward is None else OwnReward(reward)
+    parts = {name: part for name, part in (("scenes", own), ("reward", rewarding)) if part is not None}
+    follow = {name: part.settings for name, part in parts.items()}
+    chosen = experiment(config, with_seed(overrides, seed), kept, follow)
+    shown = {
+        name: type_of(given)
+        for name, given in (
+            ("scenes", scenes),
+            ("valid_scenes", valid_scenes),
+            ("test_scenes", test_scenes),
+            ("reward", reward),
+        )
+    }
+    command = as_called("train", config, *_given(overrides), **data, **shown, seed=seed, out=out)
     listening = None if callback is None else _of_row(callback)
     _warn_of_unused(chosen)
     with Listener(listening, progress) as listener:
-        folder = _saccade.train(chosen, _path(out), resume, threads, command, listener)
+        try:
+            folder = _saccade.train(
+                chosen,
+                _path(out),
+                resume,
+                threads,
+                command,
+                listener,
+                None if own is None else own.blocks,
+                rewarding,
+            )
+        except RuntimeError as error:
+            for name, part in parts.items():
+                if part.error() is not None:
+                    raise RuntimeError(
+                        f"{name}: the training was saved and stopped: {error}"
+                    ) from part.error()
+            raise
     run = Run(folder)
     if not run.finished:
         log.info("%s: stopped and saved; resume=True continues", run.path)
@@ -146,6 +199,19 @@ def evaluate(
         Path(run), episodes, draws, threads, threshold, most_error, most_looks, scenes
     )
     return figures
+
+
+def _own_scenes(
+    images: Any, scenes: Any, valid: Any, test: Any, class_names: Sequence[str] | None
+) -> OwnScenes | None:
+    if scenes is None:
+        for name, given in (("valid_scenes", valid), ("test_scenes", test)):
+            if given is not None:
+                raise InputError(f"{name}: given without scenes; allowed: together with scenes")
+        return None
+    if images is not None:
+        raise InputError("scenes: given together with images; allowed: one of the two")
+    return OwnScenes(scenes, valid, test, class_names)
 
 
 def _warn_of_unused(chosen: _saccade.ExperimentSource) -> None:

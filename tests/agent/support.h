@@ -53,6 +53,13 @@ inline AgentConfig tiny_config(const std::string& core = "rnn") {
   return config;
 }
 
+/// The rewards that no program has to give.
+inline std::vector<std::string> judged_rewards() {
+  std::vector<std::string> names = reward_kinds();
+  std::erase_if(names, [](const std::string& name) { return find_reward(name).is_own; });
+  return names;
+}
+
 /// Sets the agent's advantage, with a trace if it supports one.
 inline void set_credit(AgentConfig& config, const std::string& advantage,
                        const std::string& reward) {

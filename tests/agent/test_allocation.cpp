@@ -57,7 +57,7 @@ TEST_CASE(
     "a training step allocates nothing after warm-up, with every advantage and separate learning "
     "rates") {
   for (const std::string& advantage : advantage_estimators())
-    for (const std::string& reward : reward_kinds())
+    for (const std::string& reward : judged_rewards())
       for (const std::string& critic : critic_kinds()) {
         if (critic != "linear" && !find_advantage(advantage).reads_baseline) continue;
         CAPTURE(advantage);

@@ -25,7 +25,7 @@ std::vector<AgentConfig> configurations() {
         all.push_back(config);
       }
   for (const std::string& advantage : advantage_estimators())
-    for (const std::string& reward : reward_kinds())
+    for (const std::string& reward : judged_rewards())
       for (const char* kind : {"hard_gaussian", "hard_categorical"}) {
         AgentConfig config = busy_config("rnn");
         config.glimpse.kind = kind;

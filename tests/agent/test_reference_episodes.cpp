@@ -263,7 +263,7 @@ NameSet wanted() {
   add("advantage: ", advantage_estimators());
   add("critic: ", critic_kinds());
   add("estimator: ", location_estimators());
-  add("reward: ", reward_kinds());
+  add("reward: ", judged_rewards());
   return names;
 }
 

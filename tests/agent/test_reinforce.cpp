@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "agent/credit/reward.h"
@@ -14,6 +15,7 @@
 #include "base/error.h"
 #include "base/name_table.h"
 #include "tests/agent/support.h"
+#include "tests/check_contains.h"
 #include "tests/support.h"
 
 namespace saccade {
@@ -343,6 +345,51 @@ TEST_CASE("the mean of many REINFORCE gradients is the gradient of the expected 
     for (double& g : shrunk) g *= 1.0 - 1.0 / config.reinforce.rollouts;
     CHECK(ours.deviation(shrunk) > 8.0);
   }
+}
+
+// The gradient of one lane of an agent with one look, whose reward is that of the configuration or
+// a program's.
+Tensor<1> gradient_with(const std::string& reward, const RewardFunction* own_reward) {
+  constexpr int kBatch = 12;
+  AgentConfig config = one_action_config();
+  config.reinforce.reward = reward;
+  config.reinforce.trace = 0.5;
+  const Model model(config, {.glimpse_size = 1, .num_classes = 2});
+  Lane lane(model, std::make_unique<TargetEnvironment>(kBatch), own_reward);
+  Tensor<1> gradient = zeros<1>(model.layout().size());
+  const Tensor<1> parameters = one_action_parameters(model.layout());
+  const std::vector<double> average_returns = {0.0};
+  lane.run(flat(gradient), flat(parameters), {.seed = 3, .update = 2}, average_returns, kBatch);
+  return gradient;
+}
+
+TEST_CASE("a program's reward is asked once a lane, and what it says is what the looks earn") {
+  int calls = 0;
+  const RewardFunction gain = [&](const RewardRequest& request, Matrix rewards) {
+    ++calls;
+    REQUIRE(rewards.rows == static_cast<int>(request.probabilities.shape()[0]));
+    REQUIRE(request.locations.shape()[1] == request.facts.size());
+    for (int t = 0; t < rewards.rows; ++t)
+      for (int b = 0; b < rewards.cols; ++b) {
+        const int label = request.facts[b].label;
+        const float before = t > 0 ? request.probabilities(t - 1, b, label) : 0.5F;
+        rewards(t, b) = request.probabilities(t, b, label) - before;
+      }
+  };
+  CHECK(gradient_with("own", &gain) == gradient_with("gain", nullptr));
+  CHECK(calls == 1);
+}
+
+TEST_CASE("a program's reward must be there where it is asked for, and finite") {
+  check_contains(message_of<InputError>([] { gradient_with("own", nullptr); }),
+                 {"reinforce.reward: own: a program gives it, and none does here"});
+  const RewardFunction broken = [](const RewardRequest&, Matrix rewards) {
+    rewards(0, 7) = std::numeric_limits<float>::quiet_NaN();
+  };
+  check_contains(message_of<OwnPartError>([&] { gradient_with("own", &broken); }),
+                 {"the reward of look 0 in episode 7 of a lane is nan; allowed: finite numbers"});
+  check_contains(message_of<InputError>([&] { gradient_with("correct", &broken); }),
+                 {"a reward is given, and reinforce.reward is correct"});
 }
 
 }  // namespace

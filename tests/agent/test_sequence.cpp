@@ -104,7 +104,7 @@ TEST_CASE("sequence agents: a decoder without any state to read reports it") {
 TEST_CASE("sequence agents: each look is credited with the symbols it got right") {
   const Task task = transcribe_task();
   CHECK(lengths_of(task, 2, [](const SceneFacts& f) { return f.num_symbols; }).size() > 1);
-  for (const std::string& reward : reward_kinds())
+  for (const std::string& reward : judged_rewards())
     for (const std::string& advantage : advantage_estimators()) {
       // All rollouts of a scene give the same answer, wherever they look.
       if (reward == "correct" && advantage == "leave_one_out") continue;

@@ -61,7 +61,7 @@ TEST_CASE("sequence agents: confidence stops where the whole sequence is probabl
 
 TEST_CASE("sequence agents: confidence is trained like an agent that never stops, bit for bit") {
   const Task task = transcribe_task();
-  for (const std::string& reward : reward_kinds()) {
+  for (const std::string& reward : judged_rewards()) {
     AgentConfig with = stopping_speaker("confidence"), without = stopping_speaker("none");
     with.reinforce.reward = without.reinforce.reward = reward;
     const Played stopping(with, task.spec, task.environments);

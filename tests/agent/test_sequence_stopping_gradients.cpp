@@ -34,7 +34,7 @@ TEST_CASE("sequence agents: the sampled estimator has the gradient over all stop
   AgentConfig config = fixed_looks(stopping_speaker("sampled"));
   for (const std::string& advantage : advantage_estimators()) {
     if (find_advantage(advantage).min_rollouts > 1) continue;  // needs the other rollouts
-    for (const std::string& reward : reward_kinds()) {
+    for (const std::string& reward : judged_rewards()) {
       CAPTURE(advantage);
       CAPTURE(reward);
       config.reinforce.advantage = advantage;

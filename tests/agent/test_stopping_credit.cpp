@@ -18,7 +18,7 @@ TEST_CASE(
   AgentConfig config = fixed_looks(stopping_config("sampled"));
   for (const std::string& advantage : advantage_estimators()) {
     if (find_advantage(advantage).min_rollouts > 1) continue;  // needs the other rollouts
-    for (const std::string& reward : reward_kinds()) {
+    for (const std::string& reward : judged_rewards()) {
       CAPTURE(advantage);
       CAPTURE(reward);
       config.reinforce.advantage = advantage;

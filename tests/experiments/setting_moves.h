@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/task/scene_blocks.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {
@@ -55,6 +56,7 @@ inline const Overrides kCatch = {"scene.kind=catch", "scene.canvas=[8, 9]",
                                  "scene.num_distractors=0", "attention.glimpse.num_glimpses=7"};
 inline const Overrides kSearch = {"scene.kind=search", "scene.num_distractors=0",
                                   "scene.num_digits=3"};
+inline const Overrides kOwn = {"scene.kind=own", "scene.num_distractors=0"};
 inline const Overrides kCnn = {"model.kind=cnn", "model.channels=[2, 3]", "model.kernel_size=3"};
 inline const Overrides kMlp = {"model.kind=mlp"};
 inline const Overrides kAttention = {"model.core=attention", "model.heads=2"};
@@ -86,6 +88,8 @@ inline std::vector<Move> moves() {
       {"scene.max_number", "99", kText},
       {"scene.border", "2"},
       {"scene.target", "brightness", kSearch},
+      {"scene.classes", "[a, b, a cat]", kOwn},
+      {"scene.channels", "3", kOwn},
       {"retina.patch_size", "5"},
       {"retina.scales", "1"},
       {"retina.scale_factor", "3"},
@@ -218,6 +222,28 @@ inline std::vector<Move> moves() {
       {"record.format", "png", kVideos, Shows::videos},
   };
 }
+
+// Scenes for scene.kind: own, of any size: a shade by the number.
+class ShadedScenes final : public SceneBlocks {
+ public:
+  explicit ShadedScenes(const SceneConfig& config)
+      : pixels_(static_cast<std::size_t>(config.channels) * config.canvas[0] * config.canvas[1]),
+        classes_(static_cast<int>(config.classes.size())) {}
+
+  std::int64_t size() const override { return 100; }
+  void read(std::span<const std::int64_t> numbers, SceneBlock& block) override {
+    block.canvases.clear();
+    block.labels.clear();
+    for (const std::int64_t n : numbers) {
+      block.canvases.insert(block.canvases.end(), pixels_, static_cast<std::uint8_t>(2 * n));
+      block.labels.push_back(static_cast<int>(n % classes_));
+    }
+  }
+
+ private:
+  std::size_t pixels_;
+  int classes_;
+};
 
 // Writes both the IDX files and an image folder, so that one path serves both sources.
 inline void write_images(const fs::path& folder) {

@@ -64,6 +64,7 @@ std::vector<Kind> every_kind() {
        {"scene.max_number=999", "decoder.hidden_size=5", "attention.glimpse.kind=whole",
         "attention.hidden.kind=attend"}}};
   for (const std::string& task : task_kinds()) {
+    if (find_task_kind(task).is_own) continue;  // needs a program, and not this one
     const auto found = needs.find(task);
     kinds.push_back({task, with({"scene.kind=" + task, "scene.num_distractors=0"},
                                 found == needs.end() ? Names{} : found->second)});

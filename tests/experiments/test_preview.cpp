@@ -84,6 +84,7 @@ TEST_CASE("data preview: every kind of task can be drawn") {
       {"digits_to_words",
        "scene: {max_number: 99}\nattention: {glimpse: {kind: whole}, hidden: {kind: attend}}"}};
   for (const std::string& kind : task_kinds()) {
+    if (find_task_kind(kind).is_own) continue;  // nothing to show without a program
     CAPTURE(kind);
     std::string yaml = needs.contains(kind) ? needs.at(kind) : "scene: {canvas: [24, 60]}";
     yaml.insert(yaml.find('{') + 1, "kind: " + kind + ", ");

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "env/task_kinds.h"
 #include "experiments/config/settings.h"
 #include "experiments/runs/run_folder.h"
 #include "nn/safetensors.h"
@@ -53,8 +54,21 @@ class ShortRuns {
                 more);
   }
 
+  // Trains into the folder `out`, and gives the scenes of a task that needs a program.
+  fs::path run(const std::string& out, const Overrides& overrides) const {
+    const Config read = config(overrides);
+    if (!find_task_kind(read.scene.kind).is_own) return tiny_.train(out, quick(overrides));
+    ShadedScenes scenes(read.scene);
+    const OwnScenes own{scenes, scenes, scenes};
+    Progress unseen;
+    CHECK(saccade::train(read, RunFolder(tiny_.path / out),
+                         {.threads = 1, .command = "x", .scenes = &own}, unseen,
+                         std::atomic<bool>(false)));
+    return tiny_.path / out;
+  }
+
   Outcome train(const Overrides& overrides) const {
-    const fs::path folder = tiny_.train(fmt::format("run{}", known_.size()), quick(overrides));
+    const fs::path folder = run(fmt::format("run{}", known_.size()), overrides);
     Outcome outcome;
     for (const NamedTensor& tensor : read_safetensors(folder / kLast).tensors)
       outcome.weights[tensor.name] = {tensor.data.begin(), tensor.data.end()};
