@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 #include <optional>
 
@@ -192,6 +193,27 @@ class Environments {
     run([&] { environments_.restore(state); });
   }
 
+  // Returns the canvases that the environments show now, (N, rows, cols, channels).
+  Array<std::uint8_t> canvases() {
+    const CanvasSize size = environments_.environment_of(0).canvas();
+    auto pixels = new_array<std::uint8_t, 4>(
+        {n(), size_t_of(size.rows), size_t_of(size.cols), size_t_of(size.channels)});
+    std::uint8_t* to = pixels.data();
+    run([&] {
+      for (int i = 0; i < environments_.size();) {
+        Environment& lane = environments_.environment_of(i);
+        Tensor<2> seen = zeros<2>(lane.episodes(), size.pixels());
+        lane.view(matrix(seen));
+        for (int b = 0; b < lane.episodes(); ++b, ++i)
+          for (int at = 0; at < size.rows * size.cols; ++at)
+            for (int c = 0; c < size.channels; ++c)
+              *to++ = static_cast<std::uint8_t>(
+                  std::lround(255.0F * seen(b, c * size.rows * size.cols + at)));
+      }
+    });
+    return pixels;
+  }
+
   // Returns a picture of the episode of environment i, (rows, cols, 3).
   Array<std::uint8_t> render(int i) {
     require_shape(i >= 0 && i < environments_.size());
@@ -273,6 +295,7 @@ void bind_environments(nb::module_& m) {
       .def("state", &Environments::state)
       .def("restore", &Environments::restore, "running"_a, "counters"_a, "rewards"_a, "paths"_a,
            "answers"_a, "acts"_a)
+      .def("canvases", &Environments::canvases)
       .def("render", &Environments::render, "i"_a)
       .def_prop_ro("glimpse_shape",
                    [](const Environments& self) {

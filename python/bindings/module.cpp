@@ -46,6 +46,7 @@ NB_MODULE(_saccade, m) {
   nb::register_exception_translator(translate_error, input_error.ptr());
   saccade::python::bind_agents(m);
   saccade::python::bind_environments(m);
+  saccade::python::bind_looks(m);
   saccade::python::bind_trainings(m);
   saccade::python::bind_runs(m);
   saccade::python::bind_data(m);

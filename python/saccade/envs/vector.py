@@ -143,6 +143,11 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
             infos.update(self._final(terminated))
         return seen, rewards, terminated, np.zeros(self.num_envs, np.bool_), infos
 
+    def canvases(self) -> npt.NDArray[np.uint8]:
+        """The whole canvases (N, rows, cols, channels) that the environments show now, for those who
+        train with more than a glimpse, such as saccade.torch.look."""
+        return self._worlds.canvases()
+
     def render(self) -> tuple[npt.NDArray[np.uint8], ...] | None:
         """The episodes so far, (rows, cols, 3) each, if render_mode is "rgb_array"."""
         if self.render_mode is None:

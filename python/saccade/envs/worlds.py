@@ -267,6 +267,13 @@ class Worlds:
         seen, facts = self.native.final_rows(which)
         return self._observation(seen), self._info(facts)
 
+    def canvases(self) -> npt.NDArray[np.uint8]:
+        """The canvases of all N as they are now, (N, rows, cols, channels)."""
+        native = self.native
+        if not self._running:
+            raise gym.error.ResetNeeded("canvases() needs a reset() first")
+        return native.canvases()
+
     def render(self, i: int) -> npt.NDArray[np.uint8]:
         """The episode of environment i as `saccade record` draws it, (rows, cols, 3)."""
         native = self.native
