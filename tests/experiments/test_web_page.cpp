@@ -8,6 +8,7 @@
 #include "experiments/runs/trained.h"
 #include "tests/experiments/browser.h"
 #include "tests/experiments/config_messages.h"
+#include "tests/experiments/node.h"
 
 namespace saccade {
 namespace {
@@ -20,30 +21,6 @@ bool skipped_without_module(const std::string& test) {
   if (!shipped_page().empty()) return false;
   MESSAGE("skipped: '" << test << "' needs the module (scripts/install-deps --web, make web)");
   return true;
-}
-
-std::optional<fs::path> find_node() {
-  const char* path = std::getenv("PATH");
-  for (const std::string& folder : split(path == nullptr ? "" : path, ':'))
-    if (access((fs::path(folder) / "node").c_str(), X_OK) == 0) return fs::path(folder) / "node";
-  return std::nullopt;
-}
-
-bool skipped_without_node(const std::string& test) {
-  if (find_node()) return false;
-  MESSAGE("skipped: '" << test << "' needs node");
-  return true;
-}
-
-// Runs a script of this folder, which ends with 0 if it finds what it expects, in `folder`.
-void run_node(const fs::path& folder, const std::string& script, const CommandWords& arguments) {
-  CommandWords words = {find_node()->string(),
-                        (source_folder() / "tests/experiments" / script).string()};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  const Program::Result result = Program(folder, words).finish();
-  MESSAGE(result.out);
-  CHECK_MESSAGE(result.err == "", result.err);
-  CHECK(result.code == 0);
 }
 
 std::string page_fault(const WebPageRequest& request) {
