@@ -110,6 +110,30 @@ async function watch(browser) {
   await browser.picture('watch');
 }
 
+// Its looks, or their weights, spread as the slider says, and come back.
+async function explore(browser) {
+  if (!await browser.see(`Boolean(document.querySelector('#change .explores'))`)) return;
+  const looks = () => browser.see(`JSON.stringify((({episode, agent}) =>
+    Array.from({length: agent.facts.looks}, (_, t) => episode.gaze(t).places))(window.saccadePage.change))`);
+  await browser.see(`document.querySelector('#change .explores').focus()`);
+  const start = await browser.see(`document.querySelector('#change .explores').value`);
+  const before = await looks();
+  await browser.press('End');
+  assert.notEqual(await looks(), before, 'the looks do not spread');
+  const milliseconds = await browser.see(`(() => {
+    const begin = performance.now();
+    for (let i = 0; i < 10; ++i) window.saccadePage.change.refresh();
+    return (performance.now() - begin) / 10;
+  })()`);
+  console.log(`a change is shown after ${milliseconds.toFixed(1)} ms`);
+  await browser.see(`(() => {
+    const input = document.querySelector('#change .explores');
+    input.value = ${start};
+    input.dispatchEvent(new Event('input'));
+  })()`);
+  assert.equal(await looks(), before, 'the looks do not come back');
+}
+
 async function change(browser) {
   await browser.point('#tab-change');
   await browser.checkFits();
@@ -128,6 +152,7 @@ async function change(browser) {
     await browser.press('Home');
     assert.ok(await scene() < most, 'the distractors stay');
   }
+  await explore(browser);
   // The digit to the upper left, then the last look to the lower right.
   const part = (name) => browser.see(`window.saccadePage.change.${name}`);
   const share = async () => {
