@@ -127,7 +127,7 @@ export class Play {
     if (left === 0) return this.say('No look is left: what is it?');
     this.cross = place;
     this.places.push(place);
-    this.glimpses.push(this.agent.look(...place));
+    this.glimpses.push(this.agent.look(null, ...place));
     this.retina.show(this.glimpses.at(-1));
     this.draw();
     this.say(left === 1 ? 'That was your last look: what is it?' :
