@@ -6,6 +6,8 @@ import json
 import os
 import re
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 from latex2mathml.converter import convert
@@ -19,6 +21,8 @@ SOURCES = {  # page: its file in the repository
     "changes.md": "CHANGELOG.md",
     "models.md": "models/README.md",
 }
+PLAY = "play.html"  # the page on which to look for oneself: `saccade export --web`
+PLAYED = ("quickstart", "cluttered60", "soft60", "transcribe")
 METRICS_OF = re.compile(r"<!-- metrics in (\S+) -->")
 COMMENT_OF = re.compile(r"<!-- comment of (\S+) -->")
 CODE = re.compile(r"(^(?: {4}|\t)[^\n]*$|```.*?```|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
@@ -99,6 +103,19 @@ def adding() -> str:
     return f"# Extending Saccade\n\n{recipes[1]}"
 
 
+def play_page() -> bytes | None:
+    """The page with a few agents, which links to the pages beside it; nothing if the web module was not built."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / PLAY
+        made = subprocess.run([PROGRAM, "export", *PLAYED, "--web", page, "--single"], capture_output=True, text=True)
+        if "the module of the page is missing" in made.stderr:
+            print("skipped: the page on which to look for oneself: it needs the web module (make web)", file=sys.stderr)
+            return None
+        made.check_returncode()
+        base = '<meta name="documentation" content="'
+        return page.read_text().replace(base, base + "./", 1).encode()
+
+
 def repository() -> str | None:
     """The repository's address on the web: from CITATION.cff, or else the origin of this clone."""
     cited = re.search(r'^repository-code: "?([^"\s]+)', (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
@@ -120,6 +137,11 @@ def on_files(files, config):
     pages = {f"reference/{write.__name__}.md": write() for write in (commands, settings, metrics)}
     for name, source in SOURCES.items():
         pages[name] = adding() if name == "adding.md" else linked((ROOT / source).read_text())
+    play = play_page()
+    if play:
+        invitation = f"[**Look for yourself**]({PLAY}): play against trained agents in your browser, and watch them.\n\n"
+        pages["index.md"] = re.sub(r"^(?=!\[)", invitation, pages["index.md"], count=1, flags=re.MULTILINE)
+        files.append(File.generated(config, PLAY, content=play))
     for name, content in pages.items():
         file = File.generated(config, name, content=content)
         if name in SOURCES:

@@ -33,7 +33,9 @@ void Rollout::run(std::span<const float> parameters, const RolloutRequest& reque
     streams_[b] = RandomStream(request.seed, Purpose::policy_noise, request.update,
                                request.first_episode + b);
 
-  look->exploration = model_.looking->exploration_at(request.progress, parameters);
+  look->exploration = request.exploration != nullptr
+                          ? *request.exploration
+                          : model_.looking->exploration_at(request.progress, parameters);
   look->begin(parameters);
   answer->begin();
   for (int t = 0; t < core.steps; ++t) {

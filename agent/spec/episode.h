@@ -30,10 +30,11 @@ constexpr int kEveryStep = std::numeric_limits<int>::max();
 /// How B episodes are to be played.
 struct RolloutRequest {
   std::uint64_t first_scene = 0;
-  std::uint64_t seed = 0;           // of the policy's noise, with
-  std::uint32_t update = 0;         //   the update or pass
-  std::uint32_t first_episode = 0;  //   and the number of the first episode in it
-  double progress = 1.0;            // of the training, in [0, 1]: places its exploration
+  std::uint64_t seed = 0;                    // of the policy's noise, with
+  std::uint32_t update = 0;                  //   the update or pass
+  std::uint32_t first_episode = 0;           //   and the number of the first episode in it
+  double progress = 1.0;                     // of the training, in [0, 1]: places its exploration
+  const Exploration* exploration = nullptr;  // in place of that of `progress`
   SamplingMode sampling = SamplingMode::training;
   Policy policy = nullptr;               // for every glimpse; null: the model's own
   const Tensor<3>* replay = nullptr;     // actions (T, B, A) in place of the model's own, or

@@ -11,11 +11,11 @@
 namespace saccade {
 
 std::vector<Command> commands() {
-  return {run_command(),      eval_command(),      compare_command(), record_command(),
-          saliency_command(), gradients_command(), export_command(),  presets_command(),
-          config_command(),   settings_command(),  metrics_command(), data_command(),
-          bench_command(),    status_command(),    slurm_command(),   completion_command(),
-          manual_command()};
+  return {run_command(),        eval_command(),      compare_command(), record_command(),
+          saliency_command(),   gradients_command(), export_command(),  presets_command(),
+          config_command(),     settings_command(),  metrics_command(), data_command(),
+          bench_command(),      status_command(),    watch_command(),   slurm_command(),
+          completion_command(), manual_command()};
 }
 
 void say(const std::string& text) { fmt::print("{}", printable(text)); }

@@ -117,6 +117,7 @@ Command saliency_command();
 Command export_command();
 Command slurm_command();
 Command status_command();
+Command watch_command();
 Command settings_command();
 Command config_command();
 Command presets_command();

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "experiments/commands/command.h"
 #include "experiments/files/json_text.h"
@@ -14,20 +12,7 @@
 namespace saccade {
 namespace {
 
-namespace fs = std::filesystem;
 using State = RunStatus::State;
-
-constexpr std::array kStates = {State::done, State::running, State::failed, State::stopped,
-                                State::waiting};
-
-std::string counts(const std::vector<RunStatus>& runs) {
-  std::string text = fmt::format("{} {}", runs.size(), runs.size() == 1 ? "run" : "runs");
-  const char* before = ": ";
-  for (const State state : kStates)
-    if (const auto count = std::ranges::count(runs, state, &RunStatus::state); count > 0)
-      text += fmt::format("{}{} {}", std::exchange(before, ", "), count, name_of(state));
-  return text;
-}
 
 // "running    43 %  error 12.30 % in training  process 12 on host h, of user u, since ..."
 std::string line_of(const RunStatus& run) {
@@ -41,20 +26,12 @@ std::string line_of(const RunStatus& run) {
   return text.empty() ? name_of(run.state) : fmt::format("{:<8}{}", name_of(run.state), text);
 }
 
-// Returns the path of a run relative to its study; its own name if only the run was requested.
-std::string name_in(const fs::path& study, const fs::path& run) {
-  const fs::path below = run.lexically_normal().lexically_relative(study.lexically_normal());
-  if (below != "." && !below.empty()) return below.string();
-  const fs::path whole = fs::absolute(run).lexically_normal();
-  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
-}
-
 std::string to_table(const StudyStatus& status) {
-  std::string text = fmt::format("{}: {}\n", status.study.string(), counts(status.runs));
+  std::string text = fmt::format("{}: {}\n", status.study.string(), counts_of(status.runs));
   std::vector<std::string> names;
   std::size_t width = 0;
   for (const RunStatus& run : status.runs) {
-    names.push_back(name_in(status.study, run.folder));
+    names.push_back(name_below(status.study, run.folder));
     width = std::max(width, names.back().size());
   }
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -64,7 +41,7 @@ std::string to_table(const StudyStatus& status) {
 
 std::string to_json(const StudyStatus& status) {
   nlohmann::ordered_json document{{"study", status.study.string()}};
-  for (const State state : kStates)
+  for (const State state : kRunStates)
     document[name_of(state)] = std::ranges::count(status.runs, state, &RunStatus::state);
   for (const RunStatus& run : status.runs) {
     nlohmann::ordered_json one{

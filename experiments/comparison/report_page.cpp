@@ -6,50 +6,16 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/error.h"
-#include "experiments/comparison/chart_drawing.h"
-#include "experiments/comparison/chart_numbers.h"
 #include "experiments/comparison/controls.h"
 #include "experiments/comparison/drawing_svg.h"
 #include "experiments/comparison/html.h"
 #include "experiments/comparison/page_assets.h"
+#include "experiments/comparison/page_parts.h"
 #include "experiments/comparison/report_tables.h"
 #include "experiments/comparison/verdict.h"
 
 namespace saccade {
 namespace {
-
-// ---- Sections ----
-
-std::string section(const std::string& title, const std::string& html) {
-  if (html.empty()) return "";
-  return "<section>\n<h2>" + title + "</h2>\n" + html + "</section>\n";
-}
-
-/// Emits a wide and a narrow drawing; the style shows the one that fits, so that letters stay
-/// readable.
-std::string drawings(const Chart& chart) {
-  constexpr Sheet kMatrix{.width = 400.0}, kRows{.width = 800.0}, kWide{.width = 600.0};
-  constexpr Sheet kNarrow{.width = 360.0};
-  if (is_matrix(chart)) return svg_of(draw_chart(chart, kMatrix), chart.text);
-  const Sheet& wide = chart.kind == ChartKind::rows ? kRows : kWide;
-  return svg_of(draw_chart(chart, wide), chart.text) +
-         svg_of(draw_chart(chart, kNarrow), chart.text);
-}
-
-std::string figures(const std::vector<Chart>& charts,
-                    const std::function<bool(const Chart&)>& belongs) {
-  std::string html;
-  for (const Chart& chart : charts) {
-    if (!belongs(chart)) continue;
-    html += fmt::format(
-        "<figure id=\"{}\"><figcaption>{}</figcaption>\n<div class=\"plot\">\n{}</div>\n"
-        "<details><summary>In words and numbers</summary><p>{}</p>\n{}</details></figure>\n",
-        html_escaped(chart.id), html_escaped(chart.title), drawings(chart),
-        html_escaped(chart.text), numbers_table(chart));
-  }
-  return html;
-}
 
 std::string charts_section(const std::string& title, const std::vector<Chart>& charts,
                            const char* style, const std::function<bool(const Chart&)>& belongs) {
@@ -75,30 +41,15 @@ std::string figures_section(const Comparison& comparison) {
                                 "</details>\n");
 }
 
-std::string recording_section(const std::optional<EmbeddedRecording>& recording) {
+std::string recording_of(const std::optional<EmbeddedRecording>& recording) {
   if (!recording) return "";
-  const bool is_video = recording->media_type.starts_with("video/");
-  if (!is_video && !recording->media_type.starts_with("image/"))
-    throw InputError(fmt::format("recording '{}': media type '{}' is none of image/..., video/...",
-                                 recording->title, recording->media_type));
-  const std::string title = html_escaped(recording->title);
-  const std::string source = fmt::format("data:{};base64,{}", html_escaped(recording->media_type),
-                                         base64(recording->bytes));
-  const std::string media = is_video
-                                ? fmt::format(
-                                      "<video controls loop muted playsinline aria-label=\"{}\" "
-                                      "src=\"{}\"></video>\n",
-                                      title, source)
-                                : fmt::format("<img alt=\"{}\" src=\"{}\">\n", title, source);
-  return section(
-      "Side by side",
-      fmt::format("<figure class=\"recording\"{}><figcaption>{}</figcaption>\n{}"
-                  "<p class=\"on-paper\">The recording plays on the screen.</p>"
-                  "</figure>\n",
-                  is_video && recording->rows > 0 ? fmt::format(" style=\"--rows: {}; --cols: {}\"",
-                                                                recording->rows, recording->cols)
-                                                  : "",
-                  title, media));
+  const std::string source =
+      fmt::format("data:{};base64,{}", recording->media_type, base64(recording->bytes));
+  return section("Side by side", recording_figure({.media_type = recording->media_type,
+                                                   .source = source,
+                                                   .title = recording->title,
+                                                   .rows = recording->rows,
+                                                   .cols = recording->cols}));
 }
 
 // Returns the name of the study, or a list of what is compared.
@@ -183,7 +134,7 @@ std::string report_page(const Comparison& comparison, const std::vector<Chart>& 
   const std::string sections =
       figures_section(comparison) + section("What it cost", costs_table(comparison)) +
       section("What was tried", comparison.tuned_by.empty() ? "" : tries_table(comparison)) +
-      recording_section(recording) + charts_section("Charts", charts, "charts", other) +
+      recording_of(recording) + charts_section("Charts", charts, "charts", other) +
       charts_section("Error against cost", charts, "matrices panels", of_cost) +
       charts_section("Stopping when sure", charts, "matrices panels", of_stopping) +
       charts_section("Where each variant looks", charts, "matrices", of_kind(ChartKind::heat_map)) +

@@ -14,6 +14,7 @@
 #include "base/read_text.h"
 #include "experiments/comparison/html.h"
 #include "experiments/config/settings_json.h"
+#include "experiments/export/agent_file.h"
 #include "experiments/files/shipped.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/runs/trained.h"
@@ -24,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kIndex = "index.html";
-constexpr int kDigits = 300;  // of a dataset: a quarter of a megabyte of MNIST
+constexpr int kDigits = 250;  // of a dataset: a fifth of a megabyte of MNIST
 
 using Files = std::map<std::string, std::string>;  // path in the folder -> bytes
 
@@ -61,7 +62,7 @@ std::string some_digits(const Dataset& set, int count) {
   return images + labels;
 }
 
-std::string file_of(const std::string& name) { return "agents/" + name + ".json"; }
+std::string file_of(const std::string& name) { return "agents/" + name + ".agent"; }
 
 // The name of an agent that comes with the program, or of its experiment, with a number if another
 // one has it.
@@ -88,7 +89,7 @@ nlohmann::json figures_of(const fs::path& agent) {
   return figures;
 }
 
-// Adds the files of an agent and returns its name.
+// Adds the file of an agent and returns its name.
 std::string add_agent(Files& files, const fs::path& agent, const fs::path& scratch) {
   const Checkpoint checkpoint(find_checkpoint(agent));
   Config config = config_of(checkpoint, agent.string());
@@ -104,9 +105,7 @@ std::string add_agent(Files& files, const fs::path& agent, const fs::path& scrat
   about.update(figures_of(agent));
   const fs::path weights = scratch / (name + ".safetensors");
   checkpoint.write_averaged(weights);
-  files[file_of(name)] = about.dump();
-  files["agents/" + name + ".safetensors"] = read_text(weights);
-  files["agents/" + name + ".digits"] = some_digits(set, count);
+  files[file_of(name)] = agent_file(about, read_text(weights), some_digits(set, count));
   fs::remove(weights);
   return name;
 }

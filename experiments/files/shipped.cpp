@@ -25,7 +25,9 @@ fs::path& host_root() {
 // How to recognise an entry of a shipped folder.
 bool is_experiment(const fs::path& path) { return path.extension() == ".yaml"; }
 bool is_agent(const fs::path& path) { return fs::exists(path / "config.yaml"); }
-bool is_page(const fs::path& path) { return fs::exists(path / "saccade.wasm"); }
+bool is_page(const fs::path& path) {
+  return fs::exists(path / "index.html") && fs::exists(path / "saccade.wasm");
+}
 
 using IsOne = bool (*)(const fs::path&);
 

@@ -1,5 +1,10 @@
 #include "experiments/runs/run_status.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
 #include "base/error.h"
 #include "experiments/config/config.h"
 #include "experiments/runs/finished_run.h"
@@ -75,6 +80,22 @@ RunStatus status_of(const RunFolder& folder) {
     status.state = RunStatus::State::stopped;
   }
   return status;
+}
+
+std::string counts_of(std::span<const RunStatus> runs) {
+  std::string text = fmt::format("{} {}", runs.size(), runs.size() == 1 ? "run" : "runs");
+  const char* before = ": ";
+  for (const RunStatus::State state : kRunStates)
+    if (const auto count = std::ranges::count(runs, state, &RunStatus::state); count > 0)
+      text += fmt::format("{}{} {}", std::exchange(before, ", "), count, name_of(state));
+  return text;
+}
+
+std::string name_below(const fs::path& folder, const fs::path& run) {
+  const fs::path below = run.lexically_normal().lexically_relative(folder.lexically_normal());
+  if (below != "." && !below.empty()) return below.string();
+  const fs::path whole = fs::absolute(run).lexically_normal();
+  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
 
 }  // namespace saccade

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,10 +31,22 @@ struct RunStatus {
   std::string message;           // failed: the reason
 };
 
+/// All states, in the order in which they are counted.
+inline constexpr std::array kRunStates = {RunStatus::State::done, RunStatus::State::running,
+                                          RunStatus::State::failed, RunStatus::State::stopped,
+                                          RunStatus::State::waiting};
+
 /// "done", "running", "failed", "stopped", "waiting"
 const char* name_of(RunStatus::State state);
 
 /// Reads the state without disturbing a running training.
 RunStatus status_of(const RunFolder& folder);
+
+/// "5 runs: 1 done, 4 waiting"
+std::string counts_of(std::span<const RunStatus> runs);
+
+/// Returns the path of a run relative to the folder in which it was found; its own name if it is
+/// that folder.
+std::string name_below(const std::filesystem::path& folder, const std::filesystem::path& run);
 
 }  // namespace saccade

@@ -22,6 +22,7 @@
 #include "experiments/config/settings.h"
 #include "experiments/config/study_run.h"
 #include "experiments/export/export_agent.h"
+#include "experiments/export/web_page.h"
 #include "experiments/files/shipped.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/metrics_file.h"
@@ -242,6 +243,12 @@ void bind_runs(nb::module_& m) {
       },
       "folder"_a, "npz"_a.none(), "onnx"_a.none(), "agent"_a.none(), "unrolled"_a, "force"_a,
       "`saccade export`");
+  m.def(
+      "export_web",
+      [](const fs::path& agent, const fs::path& target, bool single) {
+        computed([&] { write_web_page({.agents = {agent}, .target = target, .single = single}); });
+      },
+      "agent"_a, "target"_a, "single"_a, "`saccade export --web`");
   m.def("find_run_folder", &find_run_folder, "path"_a,
         "A run folder, or that of the trained agent of this name.");
 }

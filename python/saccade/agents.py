@@ -326,7 +326,9 @@ class Agent:
         npz: str | os.PathLike[str] | None = None,
         onnx: str | os.PathLike[str] | None = None,
         agent: str | os.PathLike[str] | None = None,
+        web: str | os.PathLike[str] | None = None,
         unrolled: bool = False,
+        single: bool = False,
         force: bool = False,
     ) -> list[pathlib.Path]:
         """Writes the agent for other programs, as `saccade export` does, and returns the paths.
@@ -337,24 +339,34 @@ class Agent:
         unrolled: the ONNX file has whole episodes instead, from the canvas to the answer.
         agent: a new folder with the configuration, figures and weights of the agent's finished run;
             not available if the weights were changed.
-        force: overwrite existing files.
+        web: a new folder with a web page on which to play with the agent; needs the web module, which
+            the package has if it was built after `make web`.
+        single: the page is one new .html file instead, which needs no server.
+        force: overwrite existing files, but for the page.
         """
+        if single and web is None:
+            raise InputError("single: has no effect without web")
         if agent is not None and self._edited:
             raise InputError(
                 "agent: the weights were changed, so the figures of the run do not apply; "
                 "allowed: npz, onnx, save(path)"
             )
         targets = [None if each is None else pathlib.Path(each) for each in (npz, onnx, agent)]
+        page = None if web is None else pathlib.Path(web)
         with self._file() as file:
-            _saccade.export_agent(
-                folder=pathlib.Path(file if agent is None else self.path),
-                npz=targets[0],
-                onnx=targets[1],
-                agent=targets[2],
-                unrolled=as_flag("unrolled", unrolled),
-                force=as_flag("force", force),
-            )
-        return [target for target in targets if target is not None]
+            if page is not None:
+                own = pathlib.Path(file if self._edited else self.path)
+                _saccade.export_web(own, page, as_flag("single", single))
+            if page is None or any(targets):
+                _saccade.export_agent(
+                    folder=pathlib.Path(file if agent is None else self.path),
+                    npz=targets[0],
+                    onnx=targets[1],
+                    agent=targets[2],
+                    unrolled=as_flag("unrolled", unrolled),
+                    force=as_flag("force", force),
+                )
+        return [target for target in (*targets, page) if target is not None]
 
     @contextlib.contextmanager
     def _file(self) -> Iterator[str]:

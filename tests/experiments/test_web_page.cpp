@@ -1,18 +1,30 @@
 // The web page and its module. Both need a build of the preset web; the numbers also need node, the
 // page chromium.
+#include <zlib.h>
+
+#include <cstdlib>
+#include <cstring>
+
 #include "agent/learning/checkpoint.h"
 #include "experiments/config/settings_json.h"
 #include "experiments/evaluation/play.h"
+#include "experiments/export/agent_file.h"
 #include "experiments/export/web_page.h"
 #include "experiments/files/shipped.h"
 #include "experiments/runs/trained.h"
 #include "tests/experiments/browser.h"
 #include "tests/experiments/config_messages.h"
+#include "tests/experiments/node.h"
 
 namespace saccade {
 namespace {
 
-constexpr int kRecordedScenes = 100;
+// Scenes of each agent whose numbers are compared. SACCADE_PAGE_SCENES sets the number.
+int recorded_scenes() {
+  const char* given = std::getenv("SACCADE_PAGE_SCENES");
+  return given == nullptr ? 100 : std::stoi(given);
+}
+
 constexpr int kOwnScenes = 10;
 
 // Whether a test of the page is skipped, which it then says.
@@ -20,30 +32,6 @@ bool skipped_without_module(const std::string& test) {
   if (!shipped_page().empty()) return false;
   MESSAGE("skipped: '" << test << "' needs the module (scripts/install-deps --web, make web)");
   return true;
-}
-
-std::optional<fs::path> find_node() {
-  const char* path = std::getenv("PATH");
-  for (const std::string& folder : split(path == nullptr ? "" : path, ':'))
-    if (access((fs::path(folder) / "node").c_str(), X_OK) == 0) return fs::path(folder) / "node";
-  return std::nullopt;
-}
-
-bool skipped_without_node(const std::string& test) {
-  if (find_node()) return false;
-  MESSAGE("skipped: '" << test << "' needs node");
-  return true;
-}
-
-// Runs a script of this folder, which ends with 0 if it finds what it expects, in `folder`.
-void run_node(const fs::path& folder, const std::string& script, const CommandWords& arguments) {
-  CommandWords words = {find_node()->string(),
-                        (source_folder() / "tests/experiments" / script).string()};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  const Program::Result result = Program(folder, words).finish();
-  MESSAGE(result.out);
-  CHECK_MESSAGE(result.err == "", result.err);
-  CHECK(result.code == 0);
 }
 
 std::string page_fault(const WebPageRequest& request) {
@@ -130,10 +118,29 @@ void record_arrays(const fs::path& folder, const std::string& agent,
   put_bytes(folder / (agent + ".json"), about.dump());
 }
 
+// An exported agent: what its file says of the parts, and the bytes after that.
+struct ExportedAgent {
+  ExportedAgent(const fs::path& page, const std::string& agent) {
+    const std::string file = bytes_of(page / "agents" / (agent + ".agent"));
+    REQUIRE(file.starts_with("SACCADE1"));
+    std::uint32_t length = 0;
+    std::memcpy(&length, &file[8], sizeof length);
+    said = nlohmann::json::parse(file.substr(12, length));
+    parts = file.substr(12 + length);
+  }
+  std::string digits() const {
+    return parts.substr(parts.size() - said.at("digits").get<std::size_t>());
+  }
+
+  nlohmann::json said;
+  std::string parts;
+};
+
 // The digits of an exported page, as the module makes scenes of them.
 std::shared_ptr<Digits> exported_digits(const fs::path& page, const std::string& agent) {
-  const nlohmann::json about = read_json(page / "agents" / (agent + ".json"));
-  const std::string bytes = bytes_of(page / "agents" / (agent + ".digits"));
+  const ExportedAgent exported(page, agent);
+  const nlohmann::json about = exported.said.at("about");
+  const std::string bytes = exported.digits();
   const auto shape = about.at("shape").get<std::array<std::size_t, 4>>();
   auto digits = std::make_shared<Digits>();
   digits->class_names = about.at("class_names").get<Names>();
@@ -162,6 +169,19 @@ NpzArray exported_scenes(const Config& config, const fs::path& page, const std::
   return scenes;
 }
 
+TEST_CASE("an agent's file has the bytes of its weights in another order") {
+  const std::string checkpoint("\x02\0\0\0\0\0\0\0{}1234abcd", 18);
+  const std::string file = agent_file({{"name", "a"}}, checkpoint, "digits");
+  std::uint32_t length = 0;
+  std::memcpy(&length, &file[8], sizeof length);
+  CHECK(file.starts_with("SACCADE1"));
+  CHECK(nlohmann::json::parse(file.substr(12, length)) ==
+        nlohmann::json{{"about", {{"name", "a"}}}, {"head", 10}, {"numbers", 2}, {"digits", 6}});
+  CHECK(file.substr(12 + length) == checkpoint.substr(0, 10) + "4d3c2b1adigits");
+  CHECK_THROWS_AS(agent_file({}, checkpoint + "x", ""), std::logic_error);
+  CHECK_THROWS_AS(agent_file({}, "short", ""), std::logic_error);
+}
+
 TEST_CASE("the module of a page has the numbers of the program, agent by agent") {
   const char* name = "the module of a page has the numbers of the program";
   if (skipped_without_module(name) || skipped_without_node(name)) return;
@@ -174,12 +194,47 @@ TEST_CASE("the module of a page has the numbers of the program, agent by agent")
     const Trained trained(agent, "synthetic");
     std::vector<NpzArray> arrays =
         play(trained.task.model, flat(trained.weights), trained.task.environments(Split::test),
-             {.scenes = kRecordedScenes, .facts = {.canvases = true}}, workers)
+             {.scenes = recorded_scenes(), .facts = {.canvases = true}}, workers)
             .take();
     arrays.push_back(exported_scenes(trained.task.config, page, agent));
     record_arrays(recorded, agent, arrays);
   }
   run_node(folder.path, "web_numbers.mjs", {page.string(), recorded.string()});
+}
+
+// The bytes of all files below a folder, each deflated as servers send them.
+std::size_t deflated_size(const fs::path& folder) {
+  std::size_t sum = 0;
+  for (const auto& [path, bytes] : contents(folder)) {
+    uLongf size = compressBound(bytes.size());
+    std::string packed(size, '\0');
+    REQUIRE(compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+                     reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) == Z_OK);
+    sum += size;
+  }
+  return sum;
+}
+
+TEST_CASE("a page with one agent has at most 3 MB, 1.95 compressed") {
+  const char* name = "a page with one agent has at most 3 MB";
+  if (skipped_without_module(name)) return;
+  TemporaryFolder folder;
+  write_web_page({{fs::path("cluttered60")}, folder.path / "page"});
+  std::size_t bytes = 0;
+  for (const auto& [path, text] : contents(folder.path / "page")) bytes += text.size();
+  MESSAGE(bytes << " bytes, compressed " << deflated_size(folder.path / "page"));
+  CHECK(bytes < 3'000'000);
+  CHECK(deflated_size(folder.path / "page") < 1'950'000);
+}
+
+TEST_CASE("the package of the module does what its documentation shows") {
+  const char* name = "the package of the module does what its documentation shows";
+  if (skipped_without_module(name) || skipped_without_node(name)) return;
+  TemporaryFolder folder;
+  write_web_page({{fs::path("quickstart")}, folder.path / "page"});
+  run_node(folder.path, "web_package.mjs",
+           {(shipped_page().parent_path() / "package").string(),
+            (folder.path / "page/agents/quickstart.agent").string()});
 }
 
 // Plays with the page of these agents.

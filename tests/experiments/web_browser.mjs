@@ -3,14 +3,14 @@
 // PAGE is a file, opened from disk, or a folder, which is then served. Fails with what it expected;
 // also if the page logs an error or asks for anything but its own files.
 import assert from 'node:assert/strict';
-import {spawn} from 'node:child_process';
-import {readFileSync, statSync, writeFileSync} from 'node:fs';
+import {readFileSync, statSync} from 'node:fs';
 import {createServer} from 'node:http';
 import {extname, join} from 'node:path';
 import {pathToFileURL} from 'node:url';
 
+import {Browser} from './browser.mjs';
+
 const [program, page, profile, screenshots] = process.argv.slice(2);
-const kPatience = 60_000;  // milliseconds
 
 // ---- A web server ----
 
@@ -25,124 +25,6 @@ const server = statSync(page).isDirectory() ? createServer((request, response) =
 if (server) await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const address = server ? `http://127.0.0.1:${server.address().port}/` : pathToFileURL(page).href;
 
-// ---- A browser, by its own protocol over two pipes ----
-
-class Browser {
-  constructor() {
-    this.process = spawn(program, ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic',
-      '--no-first-run', '--disable-background-networking', '--disable-component-update',
-      '--disable-sync', '--disable-extensions', '--disable-dev-shm-usage', '--hide-scrollbars',
-      `--user-data-dir=${profile}`, '--remote-debugging-pipe', 'about:blank'],
-    {stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe']});
-    this.waiting = new Map();
-    this.errors = [];
-    this.requests = [];
-    let rest = '';
-    this.process.stdio[4].setEncoding('utf8').on('data', (data) => {
-      const messages = (rest + data).split('\0');
-      rest = messages.pop();
-      for (const message of messages) this.receive(JSON.parse(message));
-    });
-  }
-
-  receive({id, result, error, method, params}) {
-    if (id) {
-      const {resolve, reject} = this.waiting.get(id);
-      this.waiting.delete(id);
-      return error ? reject(new Error(error.message)) : resolve(result);
-    }
-    if (method === 'Runtime.exceptionThrown')
-      this.errors.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
-    if (method === 'Runtime.consoleAPICalled' && ['error', 'warning'].includes(params.type))
-      this.errors.push(params.args.map((one) => one.value ?? one.description).join(' '));
-    if (method === 'Log.entryAdded') this.errors.push(params.entry.text);
-    if (method === 'Network.requestWillBeSent') this.requests.push(params.request.url);
-  }
-
-  send(method, params = {}) {
-    const id = this.last = (this.last ?? 0) + 1;
-    this.process.stdio[3].write(JSON.stringify({id, method, params, sessionId: this.session}) + '\0');
-    return new Promise((resolve, reject) => this.waiting.set(id, {resolve, reject}));
-  }
-
-  async open({width, dark, touch}) {
-    const {targetId} = await this.send('Target.createTarget', {url: 'about:blank'});
-    const {sessionId} = await this.send('Target.attachToTarget', {targetId, flatten: true});
-    this.session = sessionId;
-    for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await this.send(`${domain}.enable`);
-    await this.send('Emulation.setDeviceMetricsOverride',
-        {width, height: 900, deviceScaleFactor: 1, mobile: touch});
-    await this.send('Emulation.setTouchEmulationEnabled', {enabled: touch});
-    await this.send('Emulation.setEmulatedMedia', {features: [
-      {name: 'prefers-color-scheme', value: dark ? 'dark' : 'light'},
-      {name: 'prefers-reduced-motion', value: 'reduce'}]});
-    this.touch = touch;
-    await this.send('Page.navigate', {url: address});
-    await this.until('window.saccadePage || document.querySelector("[role=alert]:not([hidden])")');
-    assert.equal(await this.text('#failed'), '');
-  }
-
-  async see(expression) {
-    const {result, exceptionDetails} = await this.send('Runtime.evaluate',
-        {expression: `(() => (${expression}))()`, returnByValue: true, awaitPromise: true});
-    if (exceptionDetails) throw new Error(`${expression}: ${exceptionDetails.exception?.description}`);
-    return result.value;
-  }
-
-  async until(expression) {
-    const end = Date.now() + kPatience;
-    while (!await this.see(`Boolean(${expression})`)) {
-      if (Date.now() > end) throw new Error(`waited in vain for ${expression}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
-
-  text(selector) { return this.see(`document.querySelector('${selector}').textContent`); }
-
-  // A click, or a tap, at a place of an element: (0, 0) is its upper left corner, (1, 1) its lower right.
-  async point(selector, x = 0.5, y = 0.5, to) {
-    const box = await this.see(`(() => {
-      const one = document.querySelector('${selector}');
-      one.scrollIntoView({block: 'center'});
-      const {left, top, width, height} = one.getBoundingClientRect();
-      return {left, top, width, height};
-    })()`);
-    const at = ([px, py]) => ({x: box.left + px * box.width, y: box.top + py * box.height});
-    if (this.touch) {
-      await this.send('Input.dispatchTouchEvent', {type: 'touchStart', touchPoints: [at([x, y])]});
-      if (to) await this.send('Input.dispatchTouchEvent', {type: 'touchMove', touchPoints: [at(to)]});
-      return this.send('Input.dispatchTouchEvent', {type: 'touchEnd', touchPoints: []});
-    }
-    const mouse = (type, place, more = {}) => this.send('Input.dispatchMouseEvent',
-        {type, button: 'left', buttons: 1, clickCount: 1, ...at(place), ...more});
-    await mouse('mousePressed', [x, y]);
-    if (to) await mouse('mouseMoved', to);
-    return mouse('mouseReleased', to ?? [x, y], {buttons: 0});
-  }
-
-  async press(key) {
-    const codes = {Enter: 13, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, Tab: 9, End: 35, Home: 36};
-    const event = {key, code: key, windowsVirtualKeyCode: codes[key],
-      ...(key === 'Enter' ? {text: '\r'} : {})};
-    await this.send('Input.dispatchKeyEvent', {type: 'keyDown', ...event});
-    await this.send('Input.dispatchKeyEvent', {type: 'keyUp', ...event});
-  }
-
-  async picture(name) {
-    if (!screenshots) return;
-    await this.see('scrollTo(0, 0)');
-    const {data} = await this.send('Page.captureScreenshot', {captureBeyondViewport: true});
-    writeFileSync(join(screenshots, `${name}.png`), Buffer.from(data, 'base64'));
-  }
-
-  async close() {
-    this.session = undefined;
-    const ended = new Promise((resolve) => this.process.once('exit', resolve));
-    await this.send('Browser.close').catch(() => {});
-    await ended;
-  }
-}
-
 // ---- What people do ----
 
 // How many colours the pixels of a canvas have.
@@ -153,16 +35,6 @@ const colours = (selector) => `(() => {
   const {data} = copy.getImageData(0, 0, canvas.width, canvas.height);
   return new Set(new Uint32Array(data.buffer)).size;
 })()`;
-
-async function checkFits(browser) {
-  const text = await browser.see('document.body.innerText');
-  assert.ok(!/undefined|NaN|null/.test(text), text);
-  assert.equal(await browser.see(
-      'document.documentElement.scrollWidth - document.documentElement.clientWidth'), 0);
-  assert.deepEqual(await browser.see(`[...document.querySelectorAll('button, select, input, canvas')]
-    .filter((one) => !(one.textContent.trim() || one.getAttribute('aria-label') || one.closest('label')))
-    .map((one) => one.outerHTML)`), [], 'controls without a name');
-}
 
 async function answer(browser) {
   if (await browser.see(`Boolean(document.querySelector('#play form.answers'))`)) {
@@ -234,13 +106,37 @@ async function watch(browser) {
   await browser.point('#watch .primary');
   await browser.until(`document.querySelector('#watch .controls .slider output').textContent !== '2'`);
   await browser.point('#watch .primary');
-  await checkFits(browser);
+  await browser.checkFits();
   await browser.picture('watch');
+}
+
+// Its looks, or their weights, spread as the slider says, and come back.
+async function explore(browser) {
+  if (!await browser.see(`Boolean(document.querySelector('#change .explores'))`)) return;
+  const looks = () => browser.see(`JSON.stringify((({episode, agent}) =>
+    Array.from({length: agent.facts.looks}, (_, t) => episode.gaze(t).places))(window.saccadePage.change))`);
+  await browser.see(`document.querySelector('#change .explores').focus()`);
+  const start = await browser.see(`document.querySelector('#change .explores').value`);
+  const before = await looks();
+  await browser.press('End');
+  assert.notEqual(await looks(), before, 'the looks do not spread');
+  const milliseconds = await browser.see(`(() => {
+    const begin = performance.now();
+    for (let i = 0; i < 10; ++i) window.saccadePage.change.refresh();
+    return (performance.now() - begin) / 10;
+  })()`);
+  console.log(`a change is shown after ${milliseconds.toFixed(1)} ms`);
+  await browser.see(`(() => {
+    const input = document.querySelector('#change .explores');
+    input.value = ${start};
+    input.dispatchEvent(new Event('input'));
+  })()`);
+  assert.equal(await looks(), before, 'the looks do not come back');
 }
 
 async function change(browser) {
   await browser.point('#tab-change');
-  await checkFits(browser);
+  await browser.checkFits();
   if (!await browser.see(`Boolean(document.querySelector('#change .pad'))`)) return;
   const scene = () => browser.see(
       'window.saccadePage.change.agent.canvas.reduce((sum, pixel) => sum + pixel, 0)');
@@ -256,6 +152,7 @@ async function change(browser) {
     await browser.press('Home');
     assert.ok(await scene() < most, 'the distractors stay');
   }
+  await explore(browser);
   // The digit to the upper left, then the last look to the lower right.
   const part = (name) => browser.see(`window.saccadePage.change.${name}`);
   const share = async () => {
@@ -274,14 +171,14 @@ async function change(browser) {
   await browser.picture('change');
 }
 
-const papers = {light: 'rgb(255, 255, 255)', dark: 'rgb(21, 23, 27)'};
-const browser = new Browser();
+const browser = new Browser(program, profile, screenshots);
 try {
   for (const window of [{width: 1400, dark: false, touch: false}, {width: 390, dark: true, touch: true}]) {
-    await browser.open(window);
-    const paper = await browser.see('getComputedStyle(document.body).backgroundColor');
-    assert.equal(paper, papers[window.dark ? 'dark' : 'light']);
-    await checkFits(browser);
+    await browser.open(address, window,
+        'window.saccadePage || document.querySelector("[role=alert]:not([hidden])")');
+    assert.equal(await browser.text('#failed'), '');
+    await browser.checkPaper(window.dark);
+    await browser.checkFits();
     const pictures = browser.picture;
     browser.picture = (name) => pictures.call(browser, `${name}-${window.width}`);
     await playByPointer(browser);
@@ -290,9 +187,7 @@ try {
     await change(browser);
     browser.picture = pictures;
   }
-  assert.deepEqual(browser.errors, []);
-  assert.deepEqual(browser.requests.filter((url) => !url.startsWith(address) &&
-      !url.startsWith('data:') && url !== 'about:blank'), []);
+  browser.checkQuiet(address);
 } finally {
   await browser.close();
   server?.closeAllConnections();

@@ -8,7 +8,7 @@ import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
 
 const [page, recorded] = process.argv.slice(2);
-const {Saccade} = await import(pathToFileURL(join(page, 'saccade.js')));
+const {Module, Saccade} = await import(pathToFileURL(join(page, 'saccade.js')));
 const kTolerance = 1e-4;
 const kCompared = ['probabilities', 'locations', 'glimpse_weights', 'stop_chances', 'glimpses'];
 
@@ -27,9 +27,8 @@ const bytesOf = (pixels) => Uint8Array.from(pixels, (pixel) => Math.round(255 * 
 let failed = false;
 for (const file of readdirSync(recorded).filter((name) => name.endsWith('.json'))) {
   const name = file.replace('.json', '');
-  const saccade = await Saccade.load(readFileSync(join(page, 'saccade.wasm')));
-  const in_page = (suffix) => readFileSync(join(page, 'agents', name + suffix));
-  const agent = saccade.agent(JSON.parse(in_page('.json')), in_page('.safetensors'), in_page('.digits'));
+  const module = await Module.load(readFileSync(join(page, 'saccade.wasm')));
+  const agent = await Saccade.load(readFileSync(join(page, 'agents', `${name}.agent`)), {module});
   const arrays = recordedArrays(name);
   const differences = {};
   let answers = 0, milliseconds = 0;

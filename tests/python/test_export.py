@@ -489,6 +489,25 @@ def test_metadata_say_which_glimpse_an_answer_follows(
         assert output.doc_string == f"of the classes or actions, {words}"
 
 
+def test_a_page(run: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    agent = saccade.load(run)
+    with pytest.raises(saccade.InputError, match="single: has no effect without web"):
+        agent.export(npz=tmp_path / "weights.npz", single=True)
+    try:
+        assert agent.export(web=tmp_path / "page") == [tmp_path / "page"]
+    except saccade.InputError as error:
+        if "the module of the page is missing" not in str(error):
+            raise
+        pytest.skip("the package was built without the web module (make web)")
+    assert (tmp_path / "page/saccade.wasm").is_file()
+    assert [file.name for file in (tmp_path / "page/agents").iterdir()] == ["small.agent"]
+    page = tmp_path / "page.html"
+    assert agent.export(web=page, single=True) == [page]
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    with pytest.raises(saccade.InputError, match="exists already"):
+        agent.export(web=page, single=True)
+
+
 def test_weights(run: pathlib.Path, program: str, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "weights.npz"
     subprocess.run([program, "export", run, "--npz", file], check=True, stdout=subprocess.DEVNULL)

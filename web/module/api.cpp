@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,11 @@ Json parsed(const char* text) {
   return json;
 }
 
+std::optional<float> number_in(const Json& json, const char* key) {
+  if (!json.contains(key)) return std::nullopt;
+  return json.at(key).get<float>();
+}
+
 // Digits are (N, rows, cols, channels) bytes, then N labels.
 std::shared_ptr<Digits> digits_of(const Json& about, const std::uint8_t* bytes) {
   auto digits = std::make_shared<Digits>();
@@ -58,6 +64,8 @@ Json facts_of(const Player& player) {
   const LookTraits& look = model.look();
   const AnswerTraits& answer = model.answer();
   const RetinaConfig& retina = task.config.retina;
+  const GlimpseConfig& glimpse = task.config.agent.glimpse;
+  const Exploration explores = player.exploration();
   std::vector<std::string> names;
   for (int c = 0; c < model.num_classes(); ++c) names.push_back(task.class_name(c));
   return {
@@ -67,12 +75,16 @@ Json facts_of(const Player& player) {
       {"location_size", look.location_size},
       {"points", look.looks && look.num_candidates == 0 && !look.frame},
       {"spreads", look.spreads()},
+      {"expects", look.expects},
+      // How widely it looks about; null for kinds that have no such number.
+      {"std", look.looks && find_glimpse_kind(glimpse.kind).has_std ? Json(explores.std) : Json()},
+      {"temperature", look.num_candidates > 0 ? Json(explores.temperature) : Json()},
       {"classifies", answer.classifies},
       {"stops", answer.stops},
       {"stop_threshold", answer.stop_threshold},
       {"retina",
        {{"patch", retina.patch_size}, {"scales", retina.scales}, {"factor", retina.scale_factor}}},
-      {"kind", task.config.agent.glimpse.kind},
+      {"kind", glimpse.kind},
       {"scene", task.config.scene.kind},
       {"num_distractors", task.config.scene.num_distractors},
       {"distractor_size", task.config.scene.distractor_size},
@@ -150,9 +162,9 @@ const float* SACCADE_EXPORT(saccade_look)(int agent, const float* location) {
   return player_at(agent).look(location).data();
 }
 
-/// Plays an episode: `request` is {"player": "own" or "random", "samples", "seed"}; the first looks
-/// go to `given` places. Returns {name: {"shape", "at", "type"}} of the arrays of Player::play,
-/// which are valid until the next episode of this agent.
+/// Plays an episode: `request` is {"player": "own" or "random", "samples", "seed", "std",
+/// "temperature"}; the first looks go to `given` places. Returns {name: {"shape", "at", "type"}} of
+/// the arrays of Player::play, which are valid until the next episode of this agent.
 const char* SACCADE_EXPORT(saccade_play)(int agent, const char* request, const float* places,
                                          int given) {
   const Json json = parsed(request);
@@ -162,7 +174,9 @@ const char* SACCADE_EXPORT(saccade_play)(int agent, const char* request, const f
       player.play({.random = json.value("player", std::string("own")) == "random",
                    .samples = json.value("samples", false),
                    .seed = json.value("seed", std::uint64_t{0}),
-                   .places = {places, given * width}});
+                   .places = {places, given * width},
+                   .std = number_in(json, "std"),
+                   .temperature = number_in(json, "temperature")});
   Json all = Json::object();
   for (const NpzArray& array : arrays)
     std::visit(

@@ -114,12 +114,25 @@ std::span<const float> Player::look(const float* location) {
   return glimpse_;
 }
 
+Exploration Player::exploration() const {
+  return task_.model.looking->exploration_at(1.0, flat(weights_));
+}
+
 const std::vector<NpzArray>& Player::play(const PlayOptions& options) {
   const Model& model = task_.model;
   const auto width = static_cast<std::size_t>(model.look().location_size);
   RolloutRequest request = RolloutRequest::of_scenes(0, options.seed);
   request.sampling = options.samples ? SamplingMode::sample : SamplingMode::deterministic;
   request.classify_every_step = true;
+  Exploration exploration = this->exploration();
+  exploration.std = options.std.value_or(exploration.std);
+  exploration.temperature = options.temperature.value_or(exploration.temperature);
+  if (!(exploration.std >= 0.0F && exploration.std <= 2.0F))
+    throw InputError(fmt::format("std: {}; allowed: 0 to 2", exploration.std));
+  if (!(exploration.temperature >= 1e-4F && exploration.temperature <= 1e4F))
+    throw InputError(
+        fmt::format("temperature: {}; allowed: 0.0001 to 10000", exploration.temperature));
+  request.exploration = &exploration;
   if (options.random) request.policy = find_policy("random");
   Tensor<3> places = zeros<3>(model.num_glimpses(), 1, width);
   if (!options.places.empty()) {

@@ -21,6 +21,8 @@ struct PlayOptions {
   bool samples = false;           // the looks of a hard agent are sampled; otherwise its means
   std::uint64_t seed = 0;         // of what is random
   std::span<const float> places;  // (given, L): the first looks, at these places
+  // In place of what the agent has at the end of its training (Player::exploration).
+  std::optional<float> std = {}, temperature = {};
 };
 
 /// A trained agent and the scene before it, one at a time.
@@ -55,8 +57,10 @@ class Player {
   ///   gaze_size (T, 2)  half its width and half its height
   ///   exposure (T)      visibility of a place with weight w: min(1, w exposure)
   const std::vector<NpzArray>& play(const PlayOptions& options);
-  /// The standard deviation of a sampled look, in half canvases.
+  /// The standard deviation of a sampled look in the last episode, in half canvases.
   float spread() const { return rollout_.look->exploration.std; }
+  /// How widely the agent looks about at the end of its training.
+  Exploration exploration() const;
 
  private:
   std::unique_ptr<Environment> on_canvas() const;

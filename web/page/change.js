@@ -1,10 +1,11 @@
 // Change: draw a digit, choose what lies around it, and move the digit or a look.
 import {Episode} from 'saccade/episode';
-import {anySeed, Bars, choice, make, slider} from 'saccade/parts';
+import {anySeed, Bars, choice, make, more, slider} from 'saccade/parts';
 import {SceneView} from 'saccade/view';
 
 const kOwn = 0;    // the digit that is replaced by the drawn one
 const kInk = 22;   // width of the pen on a pad of 280 pixels
+const kCold = -4;  // the least temperature, 1/16, and the largest, 16: powers of two
 
 export class Change {
   constructor(root, agents) {
@@ -30,6 +31,7 @@ export class Change {
     this.clutter = {'scene.num_distractors': agent.facts.num_distractors,
       'scene.distractor_size': agent.facts.distractor_size};
     this.t = agent.facts.looks - 1;
+    this.explores = {};  // how widely it looks about: of Agent.play
     this.build();
     this.drawStroke([[100, 60], [180, 60], [130, 220]]);  // a seven, to begin with
     this.refresh();
@@ -60,13 +62,15 @@ export class Change {
             ...facts.has_clutter ? [this.clutterSlider('Distractors', 'scene.num_distractors', 0, 16),
               this.clutterSlider('Their size', 'scene.distractor_size', 2, about.shape[1])] : [],
             slider('Look', {min: 1, max: facts.looks, step: 1, value: this.t + 1,
-              onchange: (value) => { this.t = value - 1; this.refresh(); }}).element),
+              onchange: (value) => { this.t = value - 1; this.refresh(); }}).element,
+            ...this.explorationSliders()),
         make('div', {class: 'columns three'},
             make('div', {}, make('h2', {}, 'Draw a digit'), this.pad),
             make('div', {}, make('h2', {}, 'The scene'), this.view.element,
                 make('p', {class: 'hint'}, 'Drag the digit. ' + (facts.points ?
                     'Drag elsewhere to move the chosen look: those before it stay, those after it ' +
-                    'follow.' : 'Heat shows where the agent looks.'))),
+                    'follow. ' : 'Heat shows where the agent looks. '),
+                    more('looking.html', 'Where to look'))),
             make('div', {}, make('h2', {}, 'What the agent believes'), this.status,
                 this.bars.element)));
   }
@@ -74,6 +78,31 @@ export class Change {
   clutterSlider(label, key, min, max) {
     return slider(label, {min, max, step: 1, value: this.clutter[key],
       onchange: (value) => { this.clutter[key] = value; this.refresh(); }}).element;
+  }
+
+  // What the agent's way of looking has: a standard deviation of its places, a temperature of its
+  // weights. Looks that are chosen one by one are sampled then, as in training.
+  explorationSliders() {
+    const {std, temperature, expects} = this.agent.facts;
+    const use = (explores) => { this.explores = explores; this.refresh(); };
+    const sliders = [];
+    if (std !== null)
+      sliders.push(slider('Scatter of its looks', {min: 0, max: 0.5, step: 0.01, value: 0,
+        shown: (value) => value === 0 ? 'none' : value.toFixed(2),
+        onchange: (value) => use(value === 0 ? {} : {samples: true, std: value})}));
+    if (temperature !== null) {
+      const none = kCold - 0.25;  // looks at the most probable place
+      sliders.push(slider('Temperature', {min: expects ? kCold : none, max: -kCold, step: 0.25,
+        value: expects ? Math.log2(temperature) : none,
+        shown: (value) => value === none ? 'most probable' : (2 ** value).toFixed(2),
+        onchange: (value) => use(value === none ? {} :
+          {samples: !expects, temperature: 2 ** value})}));
+    }
+    for (const {input, element} of sliders) {
+      input.classList.add('explores');
+      element.title = 'How widely it looks about: more, and its looks or their weights spread';
+    }
+    return sliders.map(({element}) => element);
   }
 
   clearPad() {
@@ -165,7 +194,7 @@ export class Change {
     const {agent} = this;
     const canvas = this.scene();
     agent.canvas = canvas;
-    this.episode = new Episode(agent, agent.play({seed: this.seed}, this.moved));
+    this.episode = new Episode(agent, agent.play({seed: this.seed, ...this.explores}, this.moved));
     this.view.scene(canvas);
     for (let t = agent.facts.spreads ? this.t : 0; t <= this.t; ++t)
       this.view.look(this.episode, t, '--agent');

@@ -1,5 +1,5 @@
 // Loads the module and the agents, and switches between the parts of the page.
-import {Saccade} from 'saccade';
+import {Module, Saccade} from 'saccade';
 import {bytesOf, jsonOf} from 'saccade/files';
 import {make} from 'saccade/parts';
 import {Change} from 'saccade/change';
@@ -9,13 +9,10 @@ import {Watch} from 'saccade/watch';
 const kParts = {play: Play, watch: Watch, change: Change};
 
 async function loadAgents() {
-  const [module, names] = await Promise.all([bytesOf('saccade.wasm'), jsonOf('agents.json')]);
-  const saccade = await Saccade.load(module);
-  return Promise.all(names.map(async (name) => {
-    const [about, weights, digits] = await Promise.all([jsonOf(`agents/${name}.json`),
-      bytesOf(`agents/${name}.safetensors`), bytesOf(`agents/${name}.digits`)]);
-    return saccade.agent(about, weights, digits);
-  }));
+  const [wasm, names] = await Promise.all([bytesOf('saccade.wasm'), jsonOf('agents.json')]);
+  const module = await Module.load(wasm);
+  return Promise.all(names.map(async (name) =>
+    Saccade.load(await bytesOf(`agents/${name}.agent`), {module})));
 }
 
 function describe(agents) {

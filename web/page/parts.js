@@ -29,6 +29,16 @@ export function choice(label, names, chosen, onchange) {
   return {element: make('label', {class: 'choice'}, make('span', {}, label), select), select};
 }
 
+/**
+ * Where the documentation says more: a link, if the page knows where the documentation is (it is then
+ * a part of it), or else the page's name.
+ */
+export function more(page, title) {
+  const base = document.querySelector('meta[name=documentation]').content;
+  return base ? make('a', {href: base + page}, title) :
+    make('cite', {}, `See \u201c${title}\u201d in the documentation.`);
+}
+
 export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 export const plural = (count, word) => `${count} ${word}${count === 1 ? '' : 's'}`;

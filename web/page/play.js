@@ -1,7 +1,7 @@
 // Play: a scene under fog. Look a few times, answer, and see what the agent and random looks made of
 // the same scene.
 import {Episode} from 'saccade/episode';
-import {anySeed, choice, make, pause, plural} from 'saccade/parts';
+import {anySeed, choice, make, more, pause, plural} from 'saccade/parts';
 import {RetinaView, SceneView} from 'saccade/view';
 
 const kScenes = 10;
@@ -54,7 +54,7 @@ export class Play {
                 make('h2', {}, 'Your last glimpse'),
                 make('p', {class: 'hint'}, `A retina sees sharply only in the middle: ` +
                     `${plural(facts.retina.scales, 'picture')} of the same number of pixels, each ` +
-                    'of a wider part of the scene.'),
+                    'of a wider part of the scene. ', more('looking.html', 'What a scale is')),
                 this.retina.element)));
   }
 
@@ -127,7 +127,7 @@ export class Play {
     if (left === 0) return this.say('No look is left: what is it?');
     this.cross = place;
     this.places.push(place);
-    this.glimpses.push(this.agent.look(...place));
+    this.glimpses.push(this.agent.look(null, ...place));
     this.retina.show(this.glimpses.at(-1));
     this.draw();
     this.say(left === 1 ? 'That was your last look: what is it?' :

@@ -1,10 +1,11 @@
 // Saccade in JavaScript: agents, their scenes and their episodes, by the program's own code compiled
 // to WebAssembly (web/module/api.cpp is the other side).
 //
-//   const saccade = await Saccade.load(bytes);
-//   const agent = saccade.agent(about, weights, digits);
-//   agent.scene({number: 3});
+//   const agent = await Saccade.load(bytes);  // agents/<name>.agent of `saccade export --web`
+//   const glimpse = agent.look(canvas, 0.2, -0.5);
 //   const episode = agent.play();
+//
+// saccade.d.ts describes all of it.
 
 const text = new TextDecoder();
 const bytesOf = new TextEncoder();
@@ -34,12 +35,13 @@ function system(memory) {
   return new Proxy(calls, {get: (known, name) => known[name] ?? (() => missing)});
 }
 
-export class Saccade {
-  /** Makes an instance of the module, whose bytes these are. */
-  static async load(bytes) {
-    const self = new Saccade();
+/** An instance of the WebAssembly module, with a memory of its own. */
+export class Module {
+  /** `source`: the bytes of saccade.wasm, or these compiled. */
+  static async load(source) {
+    const self = new Module();
     const memory = () => self.wasm.memory;
-    const compiled = await WebAssembly.compile(bytes);
+    const compiled = source instanceof WebAssembly.Module ? source : await WebAssembly.compile(source);
     // Only what the module asks for: a proxy is no record of imports.
     const wasi = system(memory);
     const imports = {saccade: {throw_error: (at, size) => {
@@ -98,16 +100,77 @@ export class Saccade {
   }
 }
 
+// The module beside this file, loaded once.
+let shared;
+async function sharedModule() {
+  const address = new URL('./saccade.wasm', import.meta.url);
+  if (address.protocol === 'file:' && globalThis.process?.versions?.node)
+    return Module.load(await (await import('node:fs/promises')).readFile(address));
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`${address}: ${response.status} ${response.statusText}`);
+  return Module.load(await response.arrayBuffer());
+}
+
+// The parts of an agent's file (experiments/export/agent_file.h writes it).
+function unpacked(source) {
+  const bytes = ArrayBuffer.isView(source) ?
+    new Uint8Array(source.buffer, source.byteOffset, source.byteLength) : new Uint8Array(source);
+  const mark = 'SACCADE1';
+  if (text.decode(bytes.subarray(0, mark.length)) !== mark || bytes.length < 12)
+    throw new Error('not an agent of `saccade export --web`: it does not begin with ' + mark);
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(mark.length, true);
+  let at = mark.length + 4;
+  const next = (size) => {
+    if (!(at + size <= bytes.length)) throw new Error('the agent\'s file is cut off');
+    return bytes.subarray(at, at += size);
+  };
+  const {about, head, numbers, digits} = JSON.parse(text.decode(next(length)));
+  const weights = new Uint8Array(head + 4 * numbers);
+  weights.set(next(head));
+  for (const place of [3, 2, 1, 0]) {
+    const plane = next(numbers);
+    for (let i = 0; i < numbers; ++i) weights[head + 4 * i + place] = plane[i];
+  }
+  return {about, weights, digits: next(digits)};
+}
+
+export class Saccade {
+  /** The agent whose file has these bytes. `module`: a Module, or the one beside this file. */
+  static async load(bytes, {module} = {}) {
+    const {about, weights, digits} = unpacked(bytes);
+    shared ??= module ? undefined : sharedModule().catch((error) => { shared = undefined; throw error; });
+    return (module ?? await shared).agent(about, weights, digits);
+  }
+}
+
+// A picture as an agent sees it, (channels, rows, cols) bytes: those, or a picture of a page, whose
+// red stands for grey.
+function pixelsOf(picture, {channels, rows, cols}) {
+  const image = picture.getContext ?
+    picture.getContext('2d').getImageData(0, 0, picture.width, picture.height) : picture;
+  const plane = rows * cols;
+  if (image.data instanceof Uint8ClampedArray && image.width !== undefined) {
+    if (image.width !== cols || image.height !== rows)
+      throw new Error(`a picture of ${image.width} x ${image.height} pixels; allowed: ${cols} x ${rows}`);
+    return Uint8Array.from({length: channels * plane}, (_, i) =>
+      image.data[4 * (i % plane) + Math.floor(i / plane)]);
+  }
+  if (image.length !== channels * plane)
+    throw new Error(`a canvas of ${image.length} bytes; allowed: ` +
+        `${channels * plane}, (channels, rows, cols) = (${channels}, ${rows}, ${cols})`);
+  return image;
+}
+
 const terminated = (string) => bytesOf.encode(string + '\0');
 const asBytes = (floats) => new Uint8Array(new Float32Array(floats).buffer);
 
 /** A trained agent and the scene before it. */
 export class Agent {
-  constructor(saccade, number, about) {
-    this.saccade = saccade;
+  constructor(module, number, about) {
+    this.module = module;
     this.number = number;
     this.about = about;
-    this.facts = saccade.json(saccade.call('facts', number));
+    this.facts = module.json(module.call('facts', number));
     [this.channels, this.rows, this.cols] = this.facts.canvas;
   }
 
@@ -120,52 +183,60 @@ export class Agent {
     return {...facts, canvas: this.canvas};
   }
 
-  /** The canvas (channels, rows, cols), bytes. */
+  /**
+   * The canvas (channels, rows, cols), bytes. It may be set to these, to an ImageData or to a canvas
+   * element of its size.
+   */
   get canvas() {
-    return this.saccade.numbers(Uint8Array, this.saccade.call('canvas', this.number),
+    return this.module.numbers(Uint8Array, this.module.call('canvas', this.number),
         this.channels * this.rows * this.cols);
   }
-  set canvas(pixels) {
-    const at = this.saccade.call('canvas', this.number);
-    new Uint8Array(this.saccade.wasm.memory.buffer, at, pixels.length).set(pixels);
+  set canvas(picture) {
+    const pixels = pixelsOf(picture, this);
+    const at = this.module.call('canvas', this.number);
+    new Uint8Array(this.module.wasm.memory.buffer, at, pixels.length).set(pixels);
   }
 
   /** Replaces a digit of which scenes are made by an image (rows, cols, channels) and its class. */
   setDigit(index, pixels, label) {
-    const at = this.saccade.call('digit', this.number, index, label);
-    new Uint8Array(this.saccade.wasm.memory.buffer, at, pixels.length).set(pixels);
+    const at = this.module.call('digit', this.number, index, label);
+    new Uint8Array(this.module.wasm.memory.buffer, at, pixels.length).set(pixels);
   }
 
-  /** What the retina sees at (x, y) in [-1, 1]: (scale, channel, row, col), in [0, 1]. */
-  look(x, y, zoom = 1) {
+  /**
+   * What the retina sees at (x, y) in [-1, 1] of a canvas, which the agent then has before it, or, with
+   * null, of the one that it has: (scale, channel, row, col), in [0, 1].
+   */
+  look(canvas, x, y, zoom = 1) {
+    if (canvas) this.canvas = canvas;
     const {patch, scales} = this.facts.retina;
-    return this.saccade.withBytes([asBytes([x, y, zoom])], (at) => this.saccade.numbers(
-        Float32Array, this.saccade.call('look', this.number, at),
+    return this.module.withBytes([asBytes([x, y, zoom])], (at) => this.module.numbers(
+        Float32Array, this.module.call('look', this.number, at),
         scales * this.channels * patch * patch));
   }
 
   /**
-   * Plays an episode on the canvas: {player: 'own' or 'random', samples, seed}; the first looks go
-   * to `places`, [[x, y], ...]. Returns arrays by name, of Player::play (web/module/player.h), each
+   * Plays an episode on the canvas: {player: 'own' or 'random', samples, seed, std, temperature};
+   * the first looks go to `places`, [[x, y], ...]. Returns arrays by name, of Player::play (web/module/player.h), each
    * {shape, data}, and the number `spread`.
    */
   play(request = {}, places = []) {
     const width = this.facts.location_size;
     const numbers = places.flatMap((place) =>
       Array.from({length: width}, (_, i) => place[i] ?? 1));
-    const {spread, ...arrays} = this.saccade.withBytes([asBytes(numbers)], (at) =>
+    const {spread, ...arrays} = this.module.withBytes([asBytes(numbers)], (at) =>
       this.request('play', request, at, places.length));
     const episode = {spread};
     for (const [name, {shape, at, type}] of Object.entries(arrays)) {
       const size = shape.reduce((product, side) => product * side, 1);
-      episode[name] = {shape, data: this.saccade.numbers(
+      episode[name] = {shape, data: this.module.numbers(
           type === 'float32' ? Float32Array : Int32Array, at, size)};
     }
     return episode;
   }
 
   request(name, request, ...parameters) {
-    return this.saccade.withBytes([terminated(JSON.stringify(request))], (at) =>
-      this.saccade.json(this.saccade.call(name, this.number, at, ...parameters)));
+    return this.module.withBytes([terminated(JSON.stringify(request))], (at) =>
+      this.module.json(this.module.call(name, this.number, at, ...parameters)));
   }
 }

@@ -1,6 +1,6 @@
 // Watch: two agents side by side on the same scene, step by step.
 import {Episode} from 'saccade/episode';
-import {anySeed, Bars, choice, make, plural, slider} from 'saccade/parts';
+import {anySeed, Bars, choice, make, more, plural, slider} from 'saccade/parts';
 import {SceneView} from 'saccade/view';
 
 const kStepMilliseconds = 900;
@@ -26,8 +26,9 @@ class Panel {
     this.sentence = make('p', {class: 'status'});
     this.body.replaceChildren(
         make('p', {class: 'hint'}, agent.facts.spreads ?
-            'Soft: it reads many places at once, each by its weight. Heat shows the weights.' :
-            'Hard: it looks at one place. Boxes show what its retina covers.'),
+            'Soft: it reads many places at once, each by its weight. Heat shows the weights. ' :
+            'Hard: it looks at one place. Boxes show what its retina covers. ',
+            more('looking.html', 'Where to look')),
         this.view.element, this.sentence, this.bars ? this.bars.element : '');
   }
 

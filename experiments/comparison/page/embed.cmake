@@ -1,6 +1,6 @@
-# Writes a C++ file with the bytes of files: cmake -DOUTPUT=... "-DFILES=name=path;..." -P embed.cmake
-# defines std::string_view name() for each.
-set(text "#include \"experiments/comparison/page_assets.h\"\n\nnamespace saccade {\nnamespace {\n\n")
+# Writes a C++ file with the bytes of files: cmake -DOUTPUT=... -DHEADER=... "-DFILES=name=path;..." -P embed.cmake
+# defines std::string_view name() for each, as HEADER declares them.
+set(text "#include \"${HEADER}\"\n\nnamespace saccade {\nnamespace {\n\n")
 set(functions "")
 foreach(entry ${FILES})
   string(REGEX MATCH "^([a-z_]+)=(.+)$" entry "${entry}")

@@ -1,0 +1,45 @@
+#include "experiments/export/agent_file.h"
+
+#include <cstdint>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace saccade {
+namespace {
+
+constexpr std::size_t kLengthBytes = 8;  // of a safetensors file's header
+
+// The length of what comes before the numbers.
+std::size_t head_of(const std::string& checkpoint) {
+  std::uint64_t header = 0;
+  if (checkpoint.size() >= kLengthBytes) std::memcpy(&header, checkpoint.data(), kLengthBytes);
+  const std::uint64_t head = kLengthBytes + header;
+  if (head > checkpoint.size() || (checkpoint.size() - head) % sizeof(float) != 0)
+    throw std::logic_error("an agent's weights are no safetensors file of 32-bit numbers");
+  return head;
+}
+
+}  // namespace
+
+std::string agent_file(const nlohmann::json& about, const std::string& checkpoint,
+                       const std::string& digits) {
+  const std::size_t head = head_of(checkpoint);
+  const std::size_t numbers = (checkpoint.size() - head) / sizeof(float);
+  const std::string said = nlohmann::json{
+      {"about", about},
+      {"head", head},
+      {"numbers", numbers},
+      {"digits",
+       digits.size()}}.dump();
+  std::string file = "SACCADE1";
+  for (int shift = 0; shift < 32; shift += 8) file += static_cast<char>(said.size() >> shift & 255);
+  file += said;
+  file.append(checkpoint, 0, head);
+  for (std::size_t place = sizeof(float); place-- > 0;)
+    for (std::size_t i = head + place; i < checkpoint.size(); i += sizeof(float))
+      file += checkpoint[i];
+  return file + digits;
+}
+
+}  // namespace saccade

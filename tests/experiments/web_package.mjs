@@ -1,0 +1,59 @@
+// Runs the example of the package's README, and looks at what else it promises:
+//   node web_package.mjs PACKAGE AGENT
+// PACKAGE is build/web/package, AGENT a file of an agent `quickstart`.
+import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import {copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join, resolve} from 'node:path';
+import {pathToFileURL} from 'node:url';
+
+const [folder, file] = process.argv.slice(2).map((path) => resolve(path));
+const project = mkdtempSync(join(tmpdir(), 'saccade-package-'));
+try {
+  mkdirSync(join(project, 'node_modules'));
+  symlinkSync(folder, join(project, 'node_modules/saccade'));
+  copyFileSync(file, join(project, 'quickstart.agent'));
+  const [, example] = readFileSync(join(folder, 'README.md'), 'utf8').match(/```js\n(.*?)```/s);
+  writeFileSync(join(project, 'example.mjs'), example);
+  const said = execFileSync(process.execPath, ['example.mjs'], {cwd: project, encoding: 'utf8'});
+  const [answer, guess, size] = said.trim().split(' ');
+
+  const {Module, Saccade} = await import(pathToFileURL(join(folder, 'saccade.js')));
+  const bytes = readFileSync(file);
+  const agent = await Saccade.load(bytes);
+  assert.equal(Number(size), agent.facts.retina.scales * agent.channels * agent.facts.retina.patch ** 2);
+  const {canvas, answer: right} = agent.scene({number: 3, seed: 7});
+  assert.equal(answer, right);
+  assert.equal(guess, agent.facts.names[agent.play().answers.data[0]]);
+
+  // The same glimpse of bytes, of an ImageData and of the canvas that it has.
+  const glimpse = agent.look(canvas, 0.2, -0.5);
+  assert.ok(glimpse.some((value) => value > 0) && glimpse.every((value) => value >= 0 && value <= 1));
+  agent.canvas = new Uint8Array(canvas.length);
+  assert.ok(agent.look(null, 0.2, -0.5).every((value) => value === 0));
+  const data = Uint8ClampedArray.from({length: 4 * canvas.length}, (_, i) => canvas[i >> 2]);
+  assert.deepEqual(agent.look({data, width: agent.cols, height: agent.rows}, 0.2, -0.5), glimpse);
+  assert.deepEqual(agent.canvas, canvas);
+
+  // How widely it looks about: the same seed, further away the larger it is.
+  const places = (request) => Array.from(agent.play(request).locations.data);
+  const own = places({seed: 1});
+  assert.deepEqual(places({samples: true, std: 0, seed: 1}).slice(2, 4), own.slice(2, 4));
+  const off = (std) => Math.abs(places({samples: true, std, seed: 1})[2] - own[2]);
+  assert.ok(0 < off(0.01) && off(0.01) < off(0.1), `${off(0.01)}, ${off(0.1)}`);
+  assert.throws(() => agent.play({std: -1}), /^Error: std: -1; allowed: 0 to 2$/);
+  assert.throws(() => agent.play({temperature: 0}), /^Error: temperature: 0; allowed: 0.0001 to 10000$/);
+  assert.deepEqual(places({seed: 1}), own, 'an error or another request changed the agent');
+
+  // Another instance of the module, and what is no agent.
+  const module = await Module.load(readFileSync(join(folder, 'saccade.wasm')));
+  const other = await Saccade.load(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length), {module});
+  assert.deepEqual(other.look(canvas, 0.2, -0.5), glimpse);
+  await assert.rejects(Saccade.load(new Uint8Array(100)), /not an agent of `saccade export --web`/);
+  await assert.rejects(Saccade.load(bytes.subarray(0, 1000)), /the agent's file is cut off/);
+  assert.throws(() => { agent.canvas = new Uint8Array(3); }, /a canvas of 3 bytes; allowed: /);
+  assert.throws(() => { agent.canvas = {data, width: 2, height: 3}; }, /a picture of 2 x 3 pixels; allowed: /);
+} finally {
+  rmSync(project, {recursive: true});
+}
