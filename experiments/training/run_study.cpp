@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -16,6 +17,7 @@
 #include "experiments/comparison/compare.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/folder_lock.h"
+#include "experiments/runs/other_scenes.h"
 #include "experiments/training/study_screen.h"
 
 namespace saccade {
@@ -23,17 +25,54 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Finished runs on the same scenes.
+struct Comparable {
+  const Config& config;  // of the first
+  std::vector<fs::path> folders;
+};
+
+std::vector<Comparable> by_scenes(const Study& study, const StudyOutcome& outcome,
+                                  const StudyRequest& request) {
+  std::vector<Comparable> groups;
+  for (const StudyRun& run : study.runs) {
+    const fs::path folder = request.folder / run.folder;
+    if (std::ranges::find(outcome.finished, folder) == outcome.finished.end()) continue;
+    const auto same = std::ranges::find_if(groups, [&](const Comparable& group) {
+      return scene_differences(group.config, run.config).empty();
+    });
+    if (same != groups.end())
+      same->folders.push_back(folder);
+    else
+      groups.push_back({run.config, {folder}});
+  }
+  return groups;
+}
+
+// "scene.num_distractors: 16"
+std::string named_scenes(const Config& first, const Config& other) {
+  std::vector<std::string> settings;
+  for (const Difference& d : scene_differences(first, other))
+    settings.push_back(fmt::format("{}: {}", d.key, d.second));
+  return fmt::format("{}", fmt::join(settings, ", "));
+}
+
+// Agents on other scenes are compared by themselves, in comparison-2 and so on.
 void compare_runs(const Study& study, const StudyOutcome& outcome, const StudyRequest& request,
                   StudyProgress& progress) {
   const StudyLock lock(request.folder);
-  // A fair comparison requires the same number of tries for every variant.
-  const ComparedRuns compared =
-      compare({.folders = outcome.finished,
-               .out = request.folder / "comparison",
-               .tuned_by = outcome.failed == 0 ? study.tuned_by : std::vector<std::string>(),
-               .force = true,
-               .command = request.command});
-  progress.note("\n" + to_text(compared));
+  const std::vector<Comparable> groups = by_scenes(study, outcome, request);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    // A fair comparison requires the same number of tries for every variant.
+    const ComparedRuns compared = compare(
+        {.folders = groups[i].folders,
+         .out = request.folder / (i == 0 ? "comparison" : fmt::format("comparison-{}", i + 1)),
+         .tuned_by = outcome.failed == 0 ? study.tuned_by : std::vector<std::string>(),
+         .force = true,
+         .command = request.command});
+    const std::string scenes =
+        i == 0 ? "" : named_scenes(groups[0].config, groups[i].config) + "\n";
+    progress.note("\n" + scenes + to_text(compared));
+  }
 }
 
 // Reports only why runs failed.

@@ -85,6 +85,7 @@ inline std::vector<Move> moves() {
       {"scene.label", "pair", kWide},
       {"scene.num_distractors", "2"},
       {"scene.distractor_size", "4"},
+      {"scene.digit_scale", "0.5"},
       {"scene.max_number", "99", kText},
       {"scene.border", "2"},
       {"scene.target", "brightness", kSearch},

@@ -379,6 +379,16 @@ TEST_CASE("a tuned study ends with the comparison of the chosen runs") {
   CHECK(!contains(table, "gru, training.ema"));  // of four runs two represent their variants
 }
 
+TEST_CASE("the runs of a study on other scenes are compared by themselves") {
+  const TinyStudy tiny("vary: {model.core: [rnn, gru], scene.num_distractors: [1, 0]}\n");
+  CHECK(run(tiny.options("study"), false));
+  for (const char* comparison : {"comparison", "comparison-2"}) {
+    const std::string table = bytes_of(tiny.path / "study" / comparison / "compare.csv");
+    check_contains(table, {"\nrnn", "\ngru"});
+  }
+  CHECK_FALSE(fs::exists(tiny.path / "study/comparison-3"));
+}
+
 TEST_CASE("--dry-run lists the runs and writes nothing") {
   const TinyStudy tiny("vary: {model.core: [rnn, gru]}\nseeds: 2\n");
   const std::string text = to_text(plan(tiny.options("study")));
