@@ -246,7 +246,9 @@ void bind_runs(nb::module_& m) {
   m.def(
       "export_web",
       [](const fs::path& agent, const fs::path& target, bool single) {
-        computed([&] { write_web_page({.agents = {agent}, .target = target, .single = single}); });
+        require_threads();
+        compute_until_stopped(
+            [&] { write_web_page({.agents = {agent}, .target = target, .single = single}); });
       },
       "agent"_a, "target"_a, "single"_a, "`saccade export --web`");
   m.def("find_run_folder", &find_run_folder, "path"_a,

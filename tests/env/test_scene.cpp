@@ -227,9 +227,9 @@ TEST_CASE("the channels of a distractor stay together") {
 }
 
 TEST_CASE("digit_scale shrinks a digit by area averages, and interpolates to enlarge it") {
-  constexpr int kRows = 8, kCols = 6;
+  constexpr int kTall = 8, kWide = 6;
   for (const int channels : {1, 3}) {
-    const Dataset digits = noise_digits(3, kRows, kCols, channels, 3);
+    const Dataset digits = noise_digits(3, kTall, kWide, channels, 3);
     const auto mean = [&](int n, int row, int col, int c) {
       double sum = 0.0;
       for (int i = 0; i < 4; ++i) sum += digits.images(n, 2 * row + i / 2, 2 * col + i % 2, c);
@@ -237,16 +237,16 @@ TEST_CASE("digit_scale shrinks a digit by area averages, and interpolates to enl
     };
     const auto between = [&](int n, int row, int col, int c) {
       const auto at = [](int i, int count) { return std::clamp(0.5 * i - 0.25, 0.0, count - 1.0); };
-      const double y = at(row, kRows), x = at(col, kCols);
+      const double y = at(row, kTall), x = at(col, kWide);
       double sum = 0.0;
-      for (int i = 0; i < kRows; ++i)
-        for (int j = 0; j < kCols; ++j)
+      for (int i = 0; i < kTall; ++i)
+        for (int j = 0; j < kWide; ++j)
           sum += std::max(0.0, 1 - std::abs(y - i)) * std::max(0.0, 1 - std::abs(x - j)) *
                  digits.images(n, i, j, c);
       return static_cast<int>(std::lround(sum));
     };
-    const Dataset half = make_digits(3, kRows / 2, kCols / 2, channels, 3, mean);
-    const Dataset twice = make_digits(3, 2 * kRows, 2 * kCols, channels, 3, between);
+    const Dataset half = make_digits(3, kTall / 2, kWide / 2, channels, 3, mean);
+    const Dataset twice = make_digits(3, 2 * kTall, 2 * kWide, channels, 3, between);
     for (const auto& [scale, scaled] : {std::pair{0.5, &half}, std::pair{2.0, &twice}})
       for (const char* kind : {"centered", "translated"}) {
         CAPTURE(channels);
