@@ -15,9 +15,23 @@ float probability(bool, float probability, float) { return probability; }
 float log_probability(bool, float probability, float) {
   return std::log(std::max(probability, std::numeric_limits<float>::min()));
 }
-float nothing(bool, float, float) { return 0.0F; }
 float clipped(bool, float probability, float chance) {
   return std::max(probability - chance, 0.0F);
+}
+
+void surprise(const RewardRequest& request, Matrix rewards) {
+  constexpr float least = std::numeric_limits<float>::min();
+  const Tensor<3>& p = request.probabilities;
+  const int classes = static_cast<int>(p.shape()[2]);
+  for (int t = 0; t < rewards.rows; ++t)
+    for (int b = 0; b < rewards.cols; ++b) {
+      float divergence = 0.0F;
+      for (int c = 0; c < classes; ++c) {
+        const float before = t > 0 ? p(t - 1, b, c) : chance_of(classes);
+        divergence += p(t, b, c) * std::log(std::max(p(t, b, c), least) / std::max(before, least));
+      }
+      rewards(t, b) = divergence;
+    }
 }
 
 const NameTable<RewardKind>& rewards_table() {
@@ -27,7 +41,8 @@ const NameTable<RewardKind>& rewards_table() {
                                             {"log", {log_probability}},
                                             {"clipped", {clipped}},
                                             {"gain", {probability, true}},
-                                            {"own", {nothing, /*by_step=*/true, /*is_own=*/true}}}};
+                                            {"surprise", {.by_step = true, .of_beliefs = surprise}},
+                                            {"own", {.by_step = true, .is_own = true}}}};
   return table;
 }
 

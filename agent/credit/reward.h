@@ -11,29 +11,33 @@
 
 namespace saccade {
 
-/// What the looks of an episode with one answer earn.
-struct RewardKind {
-  /// Of an answer that was right or wrong, whose truth had this probability, in [0, 1], where
-  /// chance, in (0, 1], is one over the number of answers.
-  float (*of_answer)(bool right, float probability, float chance);
-  /// Whether it is earned look by look, as the truth's probability grows, r_t = p_t - p_{t-1}: an
-  /// answer is then asked for after every glimpse. Before the first all answers are as likely.
-  bool by_step = false;
-  /// Whether a program gives it, as a RewardFunction.
-  bool is_own = false;
-};
-
-/// What a program's reward is computed from: B episodes that answered after every look.
+/// What a reward of beliefs is computed from: B episodes that answered after every look.
 struct RewardRequest {
   const Tensor<3>& probabilities;     // (T, B, C): of the classes, after each look
   std::span<const SceneFacts> facts;  // (B)
   const Tensor<3>& locations;         // (T, B, L): where it looked; empty if looks have no place
 };
 
-/// A reward that a program gives (reinforce.reward: own): writes r_t, (T, B), what look t earns.
-/// Called once a lane, by any of the threads and several at once, so it must depend on nothing but
-/// the request, or runs do not repeat.
+/// A reward of beliefs: writes r_t, (T, B), what look t earns. Called once a lane, by any of the
+/// threads and several at once, so it must depend on nothing but the request, or runs do not
+/// repeat.
 using RewardFunction = std::function<void(const RewardRequest& request, Matrix rewards)>;
+
+/// What the looks of an episode with one answer earn.
+struct RewardKind {
+  /// Of an answer that was right or wrong, whose truth had this probability, in [0, 1], where
+  /// chance, in (0, 1], is one over the number of answers.
+  float (*of_answer)(bool right, float probability, float chance) = nullptr;
+  /// Whether it is earned look by look, as the truth's probability grows, r_t = p_t - p_{t-1}: an
+  /// answer is then asked for after every glimpse. Before the first all answers are as likely.
+  bool by_step = false;
+  /// In place of of_answer: computes it from the probabilities of all classes after every look.
+  RewardFunction of_beliefs = nullptr;
+  /// Whether a program gives of_beliefs.
+  bool is_own = false;
+
+  bool reads_beliefs() const { return is_own || of_beliefs; }
+};
 
 /// `correct`: at the end, 1 for the right answer, else 0. `probability`: at the end, that of the
 /// truth, p. `log`: log p, at least -88. `clipped`: max(p - chance, 0), the clipped linear reward
@@ -41,8 +45,9 @@ using RewardFunction = std::function<void(const RewardRequest& request, Matrix r
 /// and `log`: the gradient of the classifier that pays is noisy, and `log` passes on most of the
 /// noise. `gain`: after every look, by how much p grew, which shapes `probability` by a potential
 /// (Ng, Harada and Russell 1999): with reinforce.trace: 1 what follows a look adds up to the same,
-/// less what does not depend on it. `own`: what a RewardFunction says. Throws InputError listing
-/// the names.
+/// less what does not depend on it. `surprise`: after every look, by how much it changed the
+/// belief, KL(p_t || p_{t-1}) in nats over all classes (Itti and Baldi 2009), whatever the truth.
+/// `own`: what a program's RewardFunction says. Throws InputError listing the names.
 const RewardKind& find_reward(const std::string& name);
 std::vector<std::string> reward_kinds();
 

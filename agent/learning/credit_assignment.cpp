@@ -18,10 +18,10 @@ CreditAssignment::CreditAssignment(const Model& model, int episodes,
       critic(model.baseline ? model.baseline->make_memory(model.num_glimpses(), episodes)
                             : CriticMemory()),
       model_(model),
-      own_reward_(own_reward),
       trace_(trace_of(model.config().reinforce, model.answer().acts)) {
   const std::string& name = model.config().reinforce.reward;
-  const bool is_own = model.answer().classifies && find_reward(name).is_own;
+  const RewardKind& reward = find_reward(name);
+  const bool is_own = model.answer().classifies && reward.is_own;
   if (is_own && own_reward == nullptr)
     throw InputError(
         "reinforce.reward: own: a program gives it, and none does here; allowed: where one does, "
@@ -31,12 +31,14 @@ CreditAssignment::CreditAssignment(const Model& model, int episodes,
         "a reward is given, and reinforce.reward is {}; allowed: own, of agents that answer with "
         "one class",
         name));
+  if (model.answer().classifies)
+    reward_of_beliefs_ = is_own ? own_reward : reward.of_beliefs ? &reward.of_beliefs : nullptr;
 }
 
 void CreditAssignment::observe(Rollout& rollout, std::span<const float> parameters,
                                bool with_baselines) {
-  if (own_reward_ != nullptr)
-    ask_program(rollout);
+  if (reward_of_beliefs_ != nullptr)
+    ask_beliefs(rollout);
   else
     rollout.answer->step_rewards(matrix(step_rewards));
   stop_ = rollout.answer->stop_credit();
@@ -44,12 +46,12 @@ void CreditAssignment::observe(Rollout& rollout, std::span<const float> paramete
   if (with_baselines && model_.baseline) rollout.estimate_baselines(baselines, critic, parameters);
 }
 
-void CreditAssignment::ask_program(const Rollout& rollout) {
+void CreditAssignment::ask_beliefs(const Rollout& rollout) {
   step_rewards.fill(0.0F);
-  (*own_reward_)({.probabilities = rollout.answer->probabilities,
-                  .facts = rollout.environment->facts(),
-                  .locations = rollout.look->locations},
-                 matrix(step_rewards));
+  (*reward_of_beliefs_)({.probabilities = rollout.answer->probabilities,
+                         .facts = rollout.environment->facts(),
+                         .locations = rollout.look->locations},
+                        matrix(step_rewards));
   const int steps = static_cast<int>(step_rewards.shape()[0]), batch = rollout.episodes();
   for (int t = 0; t < steps; ++t)
     for (int b = 0; b < batch; ++b)

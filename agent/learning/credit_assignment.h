@@ -14,7 +14,7 @@ namespace saccade {
 /// after construction.
 class CreditAssignment {
  public:
-  /// Keeps references to `model` and `own_reward`, which reinforce.reward: own needs: throws
+  /// Keeps references to `model` and `own_reward`, which reinforce.reward: own needs. Throws
   /// InputError without it, and for one that the model does not take.
   CreditAssignment(const Model& model, int episodes, const RewardFunction* own_reward = nullptr);
 
@@ -43,11 +43,11 @@ class CreditAssignment {
   CriticMemory critic;
 
  private:
-  void ask_program(const Rollout& rollout);
+  void ask_beliefs(const Rollout& rollout);
   void estimate_stops(const Advantage& advantage);
 
   const Model& model_;
-  const RewardFunction* const own_reward_;
+  const RewardFunction* reward_of_beliefs_ = nullptr;
   StopCredit stop_;
   const Trace trace_;
 };

@@ -108,18 +108,20 @@ void check_learning(const AgentConfig& config) {
 
 namespace {
 
-// What a program's reward is computed from are the classes of an answer after every look.
+// A reward of beliefs is computed from the classes of an answer after every look.
 void check_reward(const AgentConfig& config, AnswerKind answer) {
-  if (answer == AnswerKind::actions || !find_reward(config.reinforce.reward).is_own) return;
+  const std::string& reward = config.reinforce.reward;
+  if (answer == AnswerKind::actions || !find_reward(reward).reads_beliefs()) return;
   if (answer == AnswerKind::sequence)
     throw SettingError(
         {"reinforce.reward"},
-        "reinforce.reward: own, of an answer that is a sequence; allowed: of one class");
+        fmt::format("reinforce.reward: {}, of an answer that is a sequence; allowed: of one class",
+                    reward));
   if (takes_glimpses(config) && find_stop_kind(config.glimpse.stop).stops)
     throw SettingError({"reinforce.reward", "attention.glimpse.stop"},
-                       fmt::format("reinforce.reward: own, with attention.glimpse.stop: {}; "
+                       fmt::format("reinforce.reward: {}, with attention.glimpse.stop: {}; "
                                    "allowed: agents that always look as often",
-                                   config.glimpse.stop));
+                                   reward, config.glimpse.stop));
 }
 
 }  // namespace

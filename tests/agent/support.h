@@ -53,10 +53,10 @@ inline AgentConfig tiny_config(const std::string& core = "rnn") {
   return config;
 }
 
-/// The rewards that no program has to give.
+/// The rewards of an answer, and not of the beliefs after all looks.
 inline std::vector<std::string> judged_rewards() {
   std::vector<std::string> names = reward_kinds();
-  std::erase_if(names, [](const std::string& name) { return find_reward(name).is_own; });
+  std::erase_if(names, [](const std::string& name) { return find_reward(name).reads_beliefs(); });
   return names;
 }
 

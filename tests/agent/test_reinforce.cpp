@@ -380,6 +380,32 @@ TEST_CASE("a program's reward is asked once a lane, and what it says is what the
   CHECK(calls == 1);
 }
 
+TEST_CASE("the reward of surprise is by how much a look changed the belief, whatever the truth") {
+  const RewardFunction divergence = [](const RewardRequest& request, Matrix rewards) {
+    for (int t = 0; t < rewards.rows; ++t)
+      for (int b = 0; b < rewards.cols; ++b) {
+        const float p = request.probabilities(t, b, 0), q = request.probabilities(t, b, 1);
+        REQUIRE(t == 0);
+        rewards(t, b) = p * std::log(2.0F * p) + q * std::log(2.0F * q);
+      }
+  };
+  const Tensor<1> expected = gradient_with("own", &divergence);
+  const Tensor<1> gradient = gradient_with("surprise", nullptr);
+  CHECK(xt::amax(xt::abs(gradient - expected))() < 1e-6);
+  CHECK(xt::amax(xt::abs(gradient - gradient_with("gain", nullptr)))() > 1e-3);
+
+  const RewardKind& surprise = find_reward("surprise");
+  Tensor<3> beliefs = zeros<3>(3, 1, 2);
+  beliefs(0, 0, 0) = beliefs(0, 0, 1) = 0.5F;
+  beliefs(1, 0, 0) = 1.0F;  // sure
+  beliefs(2, 0, 1) = 1.0F;  // sure of the other: finite
+  Tensor<2> earned = zeros<2>(3, 1);
+  surprise.of_beliefs({.probabilities = beliefs, .facts = {}, .locations = {}}, matrix(earned));
+  CHECK(earned(0, 0) == 0.0F);
+  CHECK(earned(1, 0) == doctest::Approx(std::log(2.0)));
+  CHECK(earned(2, 0) == doctest::Approx(-std::log(std::numeric_limits<float>::min())));
+}
+
 TEST_CASE("a program's reward must be there where it is asked for, and finite") {
   check_contains(message_of<InputError>([] { gradient_with("own", nullptr); }),
                  {"reinforce.reward: own: a program gives it, and none does here"});
