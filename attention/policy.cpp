@@ -66,13 +66,13 @@ void oracle(Matrix samples, const LookRequest& request) {
   look_at_places(samples, request);
 }
 
-const NameTable<Policy>& policy_table() {
-  static const NameTable<Policy> table{"policy",
-                                       {{"hard_gaussian", gaussian},
-                                        {"random", uniform},
-                                        {"center", center},
-                                        {"scan", scan},
-                                        {"oracle", oracle}}};
+NameTable<Policy>& policy_table() {
+  static NameTable<Policy> table{"policy",
+                                 {{"hard_gaussian", gaussian},
+                                  {"random", uniform},
+                                  {"center", center},
+                                  {"scan", scan},
+                                  {"oracle", oracle}}};
   return table;
 }
 
@@ -86,6 +86,7 @@ const NameTable<Policy>& firsts() {
 
 Policy find_policy(const std::string& kind) { return policy_table().at(kind); }
 std::vector<std::string> policies() { return policy_table().names(); }
+void register_policy(const std::string& name, Policy policy) { policy_table().add(name, policy); }
 Policy find_first_glimpse(const std::string& first) { return firsts().at(first); }
 std::vector<std::string> first_glimpses() { return firsts().names(); }
 

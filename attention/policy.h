@@ -37,6 +37,10 @@ using Policy = void (*)(Matrix samples, const LookRequest& request);
 /// the names.
 Policy find_policy(const std::string& kind);
 std::vector<std::string> policies();
+/// Adds a control of the program that calls it, before anything else is called: a glimpse kind
+/// whose points are not trained. Throws as NameTable::add does; the names of other glimpse kinds
+/// are taken (agent/looking/looking.h).
+void register_policy(const std::string& name, Policy policy);
 
 /// Returns the policy of the first glimpse: `random`, `center`, or `learned` (a Gaussian around a
 /// trained location).

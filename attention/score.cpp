@@ -14,9 +14,7 @@
 namespace saccade {
 namespace {
 
-struct Sizes {
-  int query, key, hidden;
-};
+using Sizes = ScoreSizes;
 
 // Returns the keys of episode b.
 template <class T>
@@ -279,22 +277,15 @@ std::unique_ptr<Score> make_location_free(const std::string& name, Sizes sizes,
   return std::make_unique<Additive>(name, sizes, false, layout);
 }
 
-using Maker = std::unique_ptr<Score> (*)(const std::string& name, Sizes sizes,
-                                         ParameterLayout& layout);
-
-struct ScoreKind {
-  Maker make;
-  bool needs_query = true;
-  bool needs_equal_widths = false;
-};
-
-NameTable<ScoreKind> score_table(const std::string& setting = "a score") {
-  return {setting,
-          {{"dot", {.make = make_dot, .needs_equal_widths = true}},
-           {"scaled_dot", {.make = make_scaled_dot, .needs_equal_widths = true}},
-           {"general", {.make = make_general}},
-           {"additive", {.make = make_additive}},
-           {"location_free", {.make = make_location_free, .needs_query = false}}}};
+NameTable<ScoreKind>& score_table() {
+  static NameTable<ScoreKind> table{
+      "a score",
+      {{"dot", {.make = make_dot, .needs_equal_widths = true}},
+       {"scaled_dot", {.make = make_scaled_dot, .needs_equal_widths = true}},
+       {"general", {.make = make_general}},
+       {"additive", {.make = make_additive}},
+       {"location_free", {.make = make_location_free, .needs_query = false}}}};
+  return table;
 }
 
 }  // namespace
@@ -315,7 +306,7 @@ ScoreMemory::ScoreMemory(int steps_, int episodes_, int keys_, int width, int in
 
 void check_score(const std::string& kind, int query_size, int key_size,
                  const ScoreSettings& settings) {
-  if (!score_table(settings.kind).at(kind).needs_equal_widths || query_size == key_size) return;
+  if (!score_table().at(kind, settings.kind).needs_equal_widths || query_size == key_size) return;
   std::vector<std::string> others = score_kinds();
   std::erase_if(others, score_needs_equal_widths);
   throw SettingError(
@@ -336,6 +327,10 @@ std::vector<std::string> score_kinds() { return score_table().names(); }
 bool score_needs_query(const std::string& kind) { return score_table().at(kind).needs_query; }
 bool score_needs_equal_widths(const std::string& kind) {
   return score_table().at(kind).needs_equal_widths;
+}
+
+void register_score(const std::string& name, const ScoreKind& kind) {
+  score_table().add(name, kind);
 }
 
 }  // namespace saccade

@@ -80,6 +80,20 @@ class Score {
   virtual Work work(int steps, int keys) const = 0;
 };
 
+/// Widths of a query, Q, and of a key, K, and the inner width of scores that have one.
+struct ScoreSizes {
+  int query, key, hidden;
+};
+
+/// A score, named by the settings below.
+struct ScoreKind {
+  /// Makes a score whose parameters are `<name>.<..>`. `layout` outlives it.
+  std::unique_ptr<Score> (*make)(const std::string& name, ScoreSizes sizes,
+                                 ParameterLayout& layout);
+  bool needs_query = true;
+  bool needs_equal_widths = false;  // Q = K
+};
+
 /// Names of the settings that choose a score and its widths Q and K, for error messages.
 struct ScoreSettings {
   std::string kind = "attention.glimpse.score";
@@ -107,5 +121,8 @@ std::vector<std::string> score_kinds();
 bool score_needs_query(const std::string& kind);
 /// Whether queries and keys must have the same width.
 bool score_needs_equal_widths(const std::string& kind);
+/// Adds a score of the program that calls it, before anything else is called. Throws as
+/// NameTable::add does.
+void register_score(const std::string& name, const ScoreKind& kind);
 
 }  // namespace saccade

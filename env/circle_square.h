@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "env/environment.h"
-#include "env/split.h"
+#include "env/drawn_environment.h"
 
 namespace saccade {
 
@@ -28,29 +27,16 @@ int circle_square_images(std::array<int, 2> canvas);
 ///
 /// The facts hold the visible part of the shape's box as the only digit, and the image as its
 /// source.
-class CircleSquareEnvironment final : public RetinaEnvironment {
+class CircleSquareEnvironment final : public DrawnEnvironment {
  public:
   /// canvas (rows, cols), in pixels. Keeps a copy of `retina`, which must be for a canvas of this
-  /// size with one channel. `rollouts` (M) consecutive episodes share a scene, so B episodes use
-  /// B / M scenes; episodes is a multiple of rollouts. Scene n differs between the splits.
+  /// size with one channel.
   CircleSquareEnvironment(std::array<int, 2> canvas, const Retina& retina, Split split,
-                          std::uint64_t seed, int episodes, int rollouts);
-
-  int num_classes() const override { return 2; }
-  CanvasSize canvas() const override { return {1, rows_, cols_}; }
+                          std::uint64_t seed, int episodes, int rollouts)
+      : DrawnEnvironment(circle_square_sizes(canvas), retina, split, seed, episodes, rollouts) {}
 
  private:
-  void begin(std::uint64_t first_scene) override;
-  void begin_one(int episode, std::uint64_t scene) override;
-
-  void show_scene(int episode, std::uint64_t scene);
-  void draw(int image);
-
-  int rows_, cols_;
-  Split split_;
-  std::uint64_t seed_;
-  int rollouts_;
-  std::vector<std::uint8_t> canvas_;  // (rows, cols), of one scene
+  void draw(RandomStream& stream, std::span<std::uint8_t> pixels, SceneFacts& facts) override;
 };
 
 }  // namespace saccade

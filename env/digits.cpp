@@ -134,21 +134,10 @@ RawDatasets load_synthetic(const DataConfig&) {
   return draw_synthetic(kTrain, kTest, kSeed);
 }
 
-// Whether a source takes data.path.
-enum class Path {
-  optional,  // it has default folders
-  needed,
-  unused,  // it reads no files
-};
+using Path = DigitSource::Path;
 
-struct Source {
-  RawDatasets (*load)(const DataConfig&);
-  Path path = Path::optional;
-  bool resizes = false;  // it takes data.size
-};
-
-const NameTable<Source>& sources() {
-  static const NameTable<Source> table(
+NameTable<DigitSource>& sources() {
+  static NameTable<DigitSource> table(
       "data.source", {{"mnist", {.load = load_mnist}},
                       {"fashion", {.load = load_fashion}},
                       {"kmnist", {.load = load_kmnist}},
@@ -188,17 +177,19 @@ fs::path cache_folder() {
 }
 
 Settings describe(DataConfig& config) {
-  return {{"data.source", &config.source, digit_sources(), "Dataset of the digits"},
-          {"data.path", &config.path, Text::path,
-           "Folder of the dataset. null: $SACCADE_DATA, then the cache folder",
-           when(&config.source, digit_sources(), digits_come_from_files)},
-          {"data.size", &config.size, closed(0, 1024),
-           "Side in pixels that images are resized to. 0: as they are",
-           when(&config.source, digit_sources(), digits_can_be_resized)}};
+  Settings all = {{"data.source", &config.source, digit_sources(), "Dataset of the digits"},
+                  {"data.path", &config.path, Text::path,
+                   "Folder of the dataset. null: $SACCADE_DATA, then the cache folder",
+                   when(&config.source, digit_sources(), digits_come_from_files)},
+                  {"data.size", &config.size, closed(0, 1024),
+                   "Side in pixels that images are resized to. 0: as they are",
+                   when(&config.source, digit_sources(), digits_can_be_resized)}};
+  append(all, describe(config.own, "data", &config.source));
+  return all;
 }
 
 void check(const DataConfig& config) {
-  const Source& source = sources().at(config.source);
+  const DigitSource& source = sources().at(config.source);
   if (source.path == Path::needed && config.path.empty())
     throw SettingError(
         {"data.path", "data.source"},
@@ -243,5 +234,13 @@ bool digits_come_from_files(const std::string& source) {
 }
 
 bool digits_can_be_resized(const std::string& source) { return sources().at(source).resizes; }
+
+void register_digit_source(const std::string& name, const DigitSource& source,
+                           const std::vector<OwnSetting>& settings) {
+  if (source.load == nullptr)
+    throw InputError(fmt::format("data.source: '{}' cannot be registered: needed: load", name));
+  sources().add(name, source);
+  add_own_settings("data", name, settings);
+}
 
 }  // namespace saccade

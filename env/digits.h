@@ -9,6 +9,7 @@
 #include <vector>
 #include <xtensor/xtensor.hpp>
 
+#include "base/own_settings.h"
 #include "base/setting.h"
 
 namespace saccade {
@@ -31,6 +32,7 @@ struct DataConfig {
   std::string path = {};         // empty: $SACCADE_DATA/<source>, then cache_folder()/<source>;
                                  // required by idx and folder, not allowed for synthetic
   int size = 0;                  // folder only: rows and cols to resize to; 0 keeps the size
+  OwnValues own = {};            // data.<source>.*, of registered sources
 };
 
 Settings describe(DataConfig& config);
@@ -85,6 +87,27 @@ struct RawDatasets {
   std::string valid_origin = "the last of the training file", test_origin = "the test file";
   std::map<std::string, std::string> checksums;  // empty: load_digits computes those of the pixels
 };
+
+/// A source of digits, named by data.source.
+struct DigitSource {
+  /// Whether it takes data.path.
+  enum class Path {
+    optional,  // it has default folders
+    needed,
+    unused,  // it reads no files
+  };
+
+  /// Reads or makes all digits. Throws as load_digits does.
+  RawDatasets (*load)(const DataConfig&);
+  Path path = Path::optional;
+  bool resizes = false;  // it takes data.size
+};
+
+/// Adds a source of the program that calls it, before anything else is called, with settings
+/// data.<name>.<..> that `load` reads from DataConfig::own. Throws as NameTable::add and
+/// add_own_settings do, and InputError for a source without `load`.
+void register_digit_source(const std::string& name, const DigitSource& source,
+                           const std::vector<OwnSetting>& settings = {});
 
 /// File names of an IDX dataset.
 inline constexpr std::array<const char*, 4> kIdxFiles = {

@@ -218,7 +218,7 @@ Settings describe(SceneConfig& config) {
   });
   const Condition own = when(&config.kind, task_kinds(),
                              [](const std::string& name) { return find_task_kind(name).is_own; });
-  return {
+  Settings all = {
       {"scene.kind", &config.kind, task_kinds(),
        "Task: where the digits lie, what else is there, and what is asked"},
       {"scene.canvas", &config.canvas, closed(8, 2048),
@@ -250,6 +250,8 @@ Settings describe(SceneConfig& config) {
       {"scene.channels", &config.channels, closed(1, 3),
        "Number of channels of such scenes: 1, or 3 for colour", own},
   };
+  append(all, describe(config.own, "scene", &config.kind));
+  return all;
 }
 
 void settle(SceneConfig& config) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/own_settings.h"
 #include "base/setting.h"
 #include "env/area_resize.h"
 #include "env/augmentation.h"
@@ -32,6 +33,7 @@ struct SceneConfig {
   int max_number = 9999;                 // digits_to_words: 9-999999
   std::vector<std::string> classes = default_classes();  // own: their names; the labels, in order
   int channels = 1;                                      // own: of the canvases, 1 or 3 (RGB)
+  OwnValues own = {};                                    // scene.<kind>.*, of registered kinds
 
   static std::vector<std::string> default_classes();  // the digits, 0 to 9
 };

@@ -1,5 +1,7 @@
 #include "env/task_kinds.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "base/error.h"
@@ -130,8 +132,8 @@ const TaskKind kDigitsToWords = {
     .answer = AnswerKind::sequence,
     .is_text = true};
 
-const NameTable<TaskKind>& table() {
-  static const NameTable<TaskKind> table = [] {
+NameTable<TaskKind>& table() {
+  static NameTable<TaskKind> table = [] {
     std::vector<std::pair<std::string, TaskKind>> kinds;
     for (const std::string& name : scene_kinds()) kinds.emplace_back(name, scenes_of(name));
     kinds.insert(kinds.end(), {{"search", kSearch},
@@ -148,5 +150,17 @@ const NameTable<TaskKind>& table() {
 
 const TaskKind& find_task_kind(const std::string& name) { return table().at(name); }
 std::vector<std::string> task_kinds() { return table().names(); }
+
+void register_task_kind(const std::string& name, const TaskKind& kind,
+                        const std::vector<OwnSetting>& settings) {
+  if (kind.make == nullptr || kind.sizes == nullptr || kind.answer_name == nullptr ||
+      (kind.first_event == nullptr) == kind.acts())
+    throw InputError(
+        fmt::format("scene.kind: '{}' cannot be registered: needed: make, sizes, answer_name, and "
+                    "first_event if the answers are actions",
+                    name));
+  table().add(name, kind);
+  add_own_settings("scene", name, settings);
+}
 
 }  // namespace saccade

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/own_settings.h"
 #include "env/environment.h"
 #include "env/scene.h"
 #include "env/scene_source.h"
@@ -68,5 +69,17 @@ struct TaskKind {
 const TaskKind& find_task_kind(const std::string& name);
 /// The allowed values of scene.kind: scene_kinds(), then the environments with code of their own.
 std::vector<std::string> task_kinds();
+
+/// TaskKind::make of an environment that is made from a request.
+template <class T>
+std::unique_ptr<Environment> make_environment(const EnvironmentRequest& request) {
+  return std::make_unique<T>(request);
+}
+
+/// Adds a task of the program that calls it, before anything else is called: worlds of its own,
+/// with settings scene.<name>.<..> that its functions read from scene.own. Throws as NameTable::add
+/// and add_own_settings do, and InputError for a kind without the functions that it needs.
+void register_task_kind(const std::string& name, const TaskKind& kind,
+                        const std::vector<OwnSetting>& settings = {});
 
 }  // namespace saccade

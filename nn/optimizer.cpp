@@ -13,17 +13,7 @@
 namespace saccade {
 namespace {
 
-// Parameters that are updated, and what belongs to each.
-struct Block {
-  std::size_t size;
-  float* weight;
-  const float* gradient;
-  float* first;     // moment
-  float* second;    // moment, of kinds that have one
-  float* averaged;  // weight
-};
-
-void update_adam(const Block& block, const UpdateCoefficients& k) {
+void update_adam(const ParameterBlock& block, const UpdateCoefficients& k) {
   float* __restrict w = block.weight;
   float* __restrict m = block.first;
   float* __restrict v = block.second;
@@ -38,7 +28,7 @@ void update_adam(const Block& block, const UpdateCoefficients& k) {
   }
 }
 
-void update_sgd(const Block& block, const UpdateCoefficients& k) {
+void update_sgd(const ParameterBlock& block, const UpdateCoefficients& k) {
   float* __restrict w = block.weight;
   float* __restrict m = block.first;
   float* __restrict mean = block.averaged;
@@ -51,14 +41,8 @@ void update_sgd(const Block& block, const UpdateCoefficients& k) {
   }
 }
 
-struct Kind {
-  void (*update)(const Block& block, const UpdateCoefficients& k) = nullptr;
-  bool has_second = false;       // moment; both are then corrected for their bias
-  bool decoupled_decay = false;  // of the weights, not added to the gradient
-};
-
-const NameTable<Kind>& kinds() {
-  static const NameTable<Kind> table{
+NameTable<OptimizerKind>& kinds() {
+  static NameTable<OptimizerKind> table{
       "training.optimizer",
       {{"adam", {.update = update_adam, .has_second = true}},
        {"adamw", {.update = update_adam, .has_second = true, .decoupled_decay = true}},
@@ -124,6 +108,9 @@ void check(const OptimizerConfig& config) {
 }
 
 std::vector<std::string> optimizers() { return kinds().names(); }
+void register_optimizer(const std::string& name, const OptimizerKind& kind) {
+  kinds().add(name, kind);
+}
 
 Optimizer::Optimizer(OptimizerConfig config, std::size_t size, const std::vector<RateRange>& rates)
     : averaged(zeros<1>(size)),
@@ -156,7 +143,7 @@ double Optimizer::step(Workers& workers, std::span<float> parameters,
   ++updates;
   for (std::size_t i = 0; i < rates_.size(); ++i)
     coefficients_[i] = coefficients(rates_[i].factor, norm, progress);
-  const Kind& kind = kinds().at(config_.optimizer);
+  const OptimizerKind& kind = kinds().at(config_.optimizer);
   const auto update = [&](std::size_t begin, std::size_t end, const UpdateCoefficients& k) {
     if (begin >= end) return;
     kind.update({.size = end - begin,
@@ -178,7 +165,7 @@ double Optimizer::step(Workers& workers, std::span<float> parameters,
 }
 
 UpdateCoefficients Optimizer::coefficients(double factor, double norm, double progress) const {
-  const Kind& kind = kinds().at(config_.optimizer);
+  const OptimizerKind& kind = kinds().at(config_.optimizer);
   const auto n = static_cast<double>(updates);
   const double rate = factor * learning_rate(progress);
   const double correction1 = kind.has_second ? 1.0 - std::pow(config_.beta1, n) : 1.0;

@@ -54,6 +54,29 @@ struct UpdateCoefficients {
   float average;     // share of the new weights in the averaged ones
 };
 
+/// Parameters that are updated, and what belongs to each.
+struct ParameterBlock {
+  std::size_t size;
+  float* weight;
+  const float* gradient;
+  float* first;     // moment
+  float* second;    // moment, of kinds that have one
+  float* averaged;  // weight
+};
+
+/// An optimiser, named by training.optimizer.
+struct OptimizerKind {
+  /// Updates a block: its weights, moments and averaged weights. Called for blocks of any size by
+  /// several threads, so it must treat each parameter by itself.
+  void (*update)(const ParameterBlock& block, const UpdateCoefficients& k) = nullptr;
+  bool has_second = false;       // moment; both are then corrected for their bias
+  bool decoupled_decay = false;  // of the weights, not added to the gradient
+};
+
+/// Adds an optimiser of the program that calls it, before anything else is called. Throws as
+/// NameTable::add does.
+void register_optimizer(const std::string& name, const OptimizerKind& kind);
+
 /// One optimiser over one flat parameter block. Works in chunks of a fixed size that the workers
 /// share, so its result does not depend on their number; allocates nothing in a step.
 class Optimizer {

@@ -7,19 +7,8 @@
 namespace saccade {
 namespace {
 
-using Maker = std::unique_ptr<Core> (*)(const std::string& name, const CoreSizes& sizes,
-                                        ParameterLayout& layout);
-
-void check_nothing(const CoreSizes&) {}
-
-struct CoreKind {
-  Maker make;
-  void (*check)(const CoreSizes& sizes) = check_nothing;
-  Remembers remembers = Remembers::in_its_state;
-};
-
-const NameTable<CoreKind>& core_table() {
-  static const NameTable<CoreKind> table{
+NameTable<CoreKind>& core_table() {
+  static NameTable<CoreKind> table{
       "model.core",
       {{"rnn", {make_rnn}},
        {"lstm", {make_lstm}},
@@ -54,7 +43,7 @@ std::unique_ptr<Core> make_core(const std::string& kind, const std::string& name
 }
 
 void check_core(const std::string& kind, const CoreSizes& sizes) {
-  core_table().at(kind).check(sizes);
+  if (const auto check_sizes = core_table().at(kind).check) check_sizes(sizes);
 }
 
 void Core::backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& memory,
@@ -66,6 +55,7 @@ void Core::backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& mem
 
 std::vector<std::string> core_kinds() { return core_table().names(); }
 Remembers core_remembers(const std::string& kind) { return core_table().at(kind).remembers; }
+void register_core(const std::string& name, const CoreKind& kind) { core_table().add(name, kind); }
 
 std::vector<std::string> recurrent_core_kinds() {
   std::vector<std::string> names = core_kinds();

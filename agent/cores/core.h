@@ -131,6 +131,20 @@ Remembers core_remembers(const std::string& kind);
 /// The kinds that carry all memory in their state, which a decoder can use.
 std::vector<std::string> recurrent_core_kinds();
 
+/// A core, named by model.core and decoder.core.
+struct CoreKind {
+  /// Makes a core whose parameters are `<name>.<..>`. `layout` outlives it.
+  std::unique_ptr<Core> (*make)(const std::string& name, const CoreSizes& sizes,
+                                ParameterLayout& layout);
+  /// Throws InputError naming model.<..> for sizes that cannot be; null if all can.
+  void (*check)(const CoreSizes& sizes) = nullptr;
+  Remembers remembers = Remembers::in_its_state;
+};
+
+/// Adds a core of the program that calls it, before anything else is called. Throws as
+/// NameTable::add does.
+void register_core(const std::string& name, const CoreKind& kind);
+
 // The cores. A new one is one file and one line in the table of core.cpp, plus a check of its sizes
 // if some are invalid, and what it remembers if that is not all in its state.
 void check_attention(const CoreSizes& sizes);

@@ -34,15 +34,15 @@ void surprise(const RewardRequest& request, Matrix rewards) {
     }
 }
 
-const NameTable<RewardKind>& rewards_table() {
-  static const NameTable<RewardKind> table{"reinforce.reward",
-                                           {{"correct", {correct}},
-                                            {"probability", {probability}},
-                                            {"log", {log_probability}},
-                                            {"clipped", {clipped}},
-                                            {"gain", {probability, true}},
-                                            {"surprise", {.by_step = true, .of_beliefs = surprise}},
-                                            {"own", {.by_step = true, .is_own = true}}}};
+NameTable<RewardKind>& rewards_table() {
+  static NameTable<RewardKind> table{"reinforce.reward",
+                                     {{"correct", {correct}},
+                                      {"probability", {probability}},
+                                      {"log", {log_probability}},
+                                      {"clipped", {clipped}},
+                                      {"gain", {probability, true}},
+                                      {"surprise", {.by_step = true, .of_beliefs = surprise}},
+                                      {"own", {.by_step = true, .is_own = true}}}};
   return table;
 }
 
@@ -50,5 +50,8 @@ const NameTable<RewardKind>& rewards_table() {
 
 const RewardKind& find_reward(const std::string& name) { return rewards_table().at(name); }
 std::vector<std::string> reward_kinds() { return rewards_table().names(); }
+void register_reward(const std::string& name, const RewardKind& kind) {
+  rewards_table().add(name, kind);
+}
 
 }  // namespace saccade

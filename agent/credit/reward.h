@@ -50,6 +50,9 @@ struct RewardKind {
 /// `own`: what a program's RewardFunction says. Throws InputError listing the names.
 const RewardKind& find_reward(const std::string& name);
 std::vector<std::string> reward_kinds();
+/// Adds a reward of the program that calls it, before anything else is called. Throws as
+/// NameTable::add does.
+void register_reward(const std::string& name, const RewardKind& kind);
 
 /// The probability of each of so many answers, all as likely.
 inline float chance_of(int answers) { return 1.0F / static_cast<float>(answers); }

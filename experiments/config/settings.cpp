@@ -11,6 +11,7 @@
 
 #include "agent/looking/looking.h"
 #include "agent/model/settings.h"
+#include "base/error.h"
 #include "env/task_kinds.h"
 #include "experiments/config/recording_formats.h"
 
@@ -83,6 +84,16 @@ Settings describe(Config& c) {
   return all;
 }
 
+// A registered kind with settings is a section, whose name no setting may have.
+Settings with_sections_apart(Settings all) {
+  for (const Setting& section : all)
+    for (const Setting& setting : all)
+      if (setting.key.starts_with(section.key + "."))
+        throw InputError(setting.key + ": " + section.key +
+                         " is a setting; allowed: a kind of another name");
+  return all;
+}
+
 Config& default_config() {
   static Config config;
   return config;
@@ -117,7 +128,7 @@ std::string to_text(const Condition& condition) {
 }  // namespace
 
 const Settings& settings() {
-  static const Settings all = describe(default_config());
+  static const Settings all = with_sections_apart(describe(default_config()));
   return all;
 }
 

@@ -3,9 +3,9 @@
 namespace saccade {
 
 std::shared_ptr<const Digits> SharedDatasets::load(const DataConfig& config) {
-  const auto& [source, path, size] = config;  // all members: does not compile if one is added
+  const auto& [source, path, size, own] = config;  // all members: does not compile if one is added
   const std::lock_guard guard(mutex_);
-  std::weak_ptr<const Digits>& kept = sets_[{source, path, size}];
+  std::weak_ptr<const Digits>& kept = sets_[{source, path, size, own}];
   std::shared_ptr<const Digits> digits = kept.lock();
   if (!digits) digits = std::make_shared<const Digits>(load_digits(config));
   kept = digits;

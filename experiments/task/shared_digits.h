@@ -20,7 +20,7 @@ class SharedDatasets {
   std::shared_ptr<const Digits> load(const DataConfig& config);
 
  private:
-  using Key = std::tuple<std::string, std::string, int>;  // every member of a DataConfig
+  using Key = std::tuple<std::string, std::string, int, OwnValues>;  // every member of a DataConfig
 
   const bool keeps_last_;
   std::mutex mutex_;  // held while a dataset is read, so that others who need it wait
