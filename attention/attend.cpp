@@ -27,6 +27,12 @@ ScoreSettings score_settings(const std::string& section) {
   return {section + ".score", "decoder.hidden_size", "model.hidden_size"};
 }
 
+std::vector<std::string> scores_of_no_query() {
+  std::vector<std::string> names = score_kinds();
+  std::erase_if(names, score_needs_query);
+  return names;
+}
+
 // Returns the number of values up to the last allowed one.
 int allowed_length(const float* mask, int n) {
   while (n > 0 && mask[n - 1] == 0.0F) --n;
@@ -76,9 +82,8 @@ void check(const AttendConfig& config, int query_size, int value_size, const std
                     section, config.score));
   if (score_needs_query(config.score) && query_size < 1)
     throw SettingError({section + ".score"},
-                       fmt::format("{}.score: {} needs a query, but there is none; allowed: "
-                                   "location_free",
-                                   section, config.score));
+                       fmt::format("{}.score: {} needs a query, but there is none; allowed: {}",
+                                   section, config.score, join(scores_of_no_query())));
 }
 
 Attend::Attend(const std::string& name, const AttendConfig& config, int query_size, int value_size,

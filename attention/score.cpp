@@ -283,8 +283,8 @@ NameTable<ScoreKind>& score_table() {
       {{"dot", {.make = make_dot, .needs_equal_widths = true}},
        {"scaled_dot", {.make = make_scaled_dot, .needs_equal_widths = true}},
        {"general", {.make = make_general}},
-       {"additive", {.make = make_additive}},
-       {"location_free", {.make = make_location_free, .needs_query = false}}}};
+       {"additive", {.make = make_additive, .has_hidden = true}},
+       {"location_free", {.make = make_location_free, .needs_query = false, .has_hidden = true}}}};
   return table;
 }
 
@@ -329,7 +329,11 @@ bool score_needs_equal_widths(const std::string& kind) {
   return score_table().at(kind).needs_equal_widths;
 }
 
+bool score_has_hidden(const std::string& kind) { return score_table().at(kind).has_hidden; }
+
 void register_score(const std::string& name, const ScoreKind& kind) {
+  if (kind.make == nullptr)
+    throw InputError("a score: '" + name + "' cannot be registered: needed: make");
   score_table().add(name, kind);
 }
 

@@ -92,6 +92,7 @@ struct ScoreKind {
                                  ParameterLayout& layout);
   bool needs_query = true;
   bool needs_equal_widths = false;  // Q = K
+  bool has_hidden = false;          // an inner width
 };
 
 /// Names of the settings that choose a score and its widths Q and K, for error messages.
@@ -121,6 +122,8 @@ std::vector<std::string> score_kinds();
 bool score_needs_query(const std::string& kind);
 /// Whether queries and keys must have the same width.
 bool score_needs_equal_widths(const std::string& kind);
+/// Whether the score has an inner width.
+bool score_has_hidden(const std::string& kind);
 /// Adds a score of the program that calls it, before anything else is called. Throws as
 /// NameTable::add does.
 void register_score(const std::string& name, const ScoreKind& kind);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "base/name_table.h"
 #include "nn/pairwise.h"
@@ -66,28 +67,32 @@ double sum_of_squares(const float* x, std::size_t size) {
 }  // namespace
 
 Settings describe(OptimizerConfig& config) {
-  const Condition adam = when(&config.optimizer, Names{"adam", "adamw"});
-  return {{"training.optimizer", &config.optimizer, optimizers(), "Update rule"},
-          {"training.learning_rate", &config.learning_rate, closed(1e-30, 10),
-           "Learning rate after the warm-up"},
-          {"training.schedule", &config.schedule, learning_rate_schedules(),
-           "Schedule of the learning rate"},
-          {"training.warmup", &config.warmup, below(0, 1),
-           "Share of the training in which the learning rate rises from 0"},
-          {"training.final_learning_rate", &config.final_learning_rate, closed(0, 10),
-           "Learning rate at the end", unless(&config.schedule, "constant")},
-          {"training.weight_decay", &config.weight_decay, closed(0, 10),
-           "Weight decay: decoupled in adamw, else added to the gradient"},
-          {"training.momentum", &config.momentum, kDecayRate, "Momentum of the gradient",
-           when(&config.optimizer, Names{"sgd"})},
-          {"training.beta1", &config.beta1, kDecayRate, "Decay of the first moment", {adam}},
-          {"training.beta2", &config.beta2, kDecayRate, "Decay of the second moment", {adam}},
-          {"training.epsilon", &config.epsilon, closed(1e-30, 1),
-           "Number added to the root of the second moment", adam},
-          {"training.max_grad_norm", &config.max_grad_norm, closed(0, 1e6),
-           "Norm to which the gradient is clipped. 0: no clipping"},
-          {"training.ema", &config.ema, kDecayRate,
-           "Decay of the averaged weights. 0: the last weights"}};
+  const auto has_second = [](const std::string& name) { return kinds().at(name).has_second; };
+  const Condition adam = when(&config.optimizer, optimizers(), has_second);
+  Settings all = {
+      {"training.optimizer", &config.optimizer, optimizers(), "Update rule"},
+      {"training.learning_rate", &config.learning_rate, closed(1e-30, 10),
+       "Learning rate after the warm-up"},
+      {"training.schedule", &config.schedule, learning_rate_schedules(),
+       "Schedule of the learning rate"},
+      {"training.warmup", &config.warmup, below(0, 1),
+       "Share of the training in which the learning rate rises from 0"},
+      {"training.final_learning_rate", &config.final_learning_rate, closed(0, 10),
+       "Learning rate at the end", unless(&config.schedule, "constant")},
+      {"training.weight_decay", &config.weight_decay, closed(0, 10),
+       "Weight decay: decoupled in adamw, else added to the gradient"},
+      {"training.momentum", &config.momentum, kDecayRate, "Momentum of the gradient",
+       when(&config.optimizer, optimizers(), std::not_fn(has_second))},
+      {"training.beta1", &config.beta1, kDecayRate, "Decay of the first moment", {adam}},
+      {"training.beta2", &config.beta2, kDecayRate, "Decay of the second moment", {adam}},
+      {"training.epsilon", &config.epsilon, closed(1e-30, 1),
+       "Number added to the root of the second moment", adam},
+      {"training.max_grad_norm", &config.max_grad_norm, closed(0, 1e6),
+       "Norm to which the gradient is clipped. 0: no clipping"},
+      {"training.ema", &config.ema, kDecayRate,
+       "Decay of the averaged weights. 0: the last weights"}};
+  append(all, describe(config.own, "training", &config.optimizer));
+  return all;
 }
 
 void check(const OptimizerConfig& config) {
@@ -108,8 +113,12 @@ void check(const OptimizerConfig& config) {
 }
 
 std::vector<std::string> optimizers() { return kinds().names(); }
-void register_optimizer(const std::string& name, const OptimizerKind& kind) {
+void register_optimizer(const std::string& name, const OptimizerKind& kind,
+                        const std::vector<OwnSetting>& settings) {
+  if (kind.update == nullptr)
+    throw InputError("training.optimizer: '" + name + "' cannot be registered: needed: update");
   kinds().add(name, kind);
+  add_own_settings("training", name, settings);
 }
 
 Optimizer::Optimizer(OptimizerConfig config, std::size_t size, const std::vector<RateRange>& rates)
@@ -183,6 +192,7 @@ UpdateCoefficients Optimizer::coefficients(double factor, double norm, double pr
       .new1 = static_cast<float>(1.0 - config_.beta1),
       .new2 = static_cast<float>(1.0 - config_.beta2),
       .average = static_cast<float>(1.0 - average),
+      .own = &config_.own,
   };
 }
 

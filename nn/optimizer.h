@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/own_settings.h"
 #include "base/setting.h"
 #include "nn/parallel.h"
 #include "nn/tensor.h"
@@ -18,12 +19,13 @@ struct OptimizerConfig {
   double warmup = 0.02;               // share of training, in [0, 1)
   double final_learning_rate = 1e-5;  // where the schedule ends, in [0, learning_rate]
   double weight_decay = 0.0;          // adamw: decoupled; adam, sgd: added to the gradient; >= 0
-  double momentum = 0.9;              // sgd, in [0, 1)
+  double momentum = 0.9;              // without a second moment, in [0, 1)
   double beta1 = 0.9;                 // adam, in [0, 1)
   double beta2 = 0.999;               // adam, in [0, 1)
   double epsilon = 1e-8;              // adam, > 0
   double max_grad_norm = 5.0;         // clipping by global norm; 0 turns it off
   double ema = 0.999;  // decay of the averaged weights, in [0, 1); 0: the last weights
+  OwnValues own = {};  // training.<optimizer>.*, of registered optimisers
 };
 
 Settings describe(OptimizerConfig& config);
@@ -44,14 +46,15 @@ struct RateRange {
 
 /// What an update of parameters at one rate needs, the same for all of them.
 struct UpdateCoefficients {
-  float clip;        // factor on the gradient
-  float rate;        // step size, with the bias corrections of the moments
-  float epsilon;     // scaled as the bias correction demands
-  float keep;        // factor on the weights: decoupled decay
-  float decay;       // weight decay added to the gradient
-  float momentum;    // sgd
-  float new1, new2;  // adam: 1 - beta, rounded once
-  float average;     // share of the new weights in the averaged ones
+  float clip;            // factor on the gradient
+  float rate;            // step size, with the bias corrections of the moments
+  float epsilon;         // scaled as the bias correction demands
+  float keep;            // factor on the weights: decoupled decay
+  float decay;           // weight decay added to the gradient
+  float momentum;        // sgd
+  float new1, new2;      // adam: 1 - beta, rounded once
+  float average;         // share of the new weights in the averaged ones
+  const OwnValues* own;  // training.<optimizer>.*, of registered optimisers
 };
 
 /// Parameters that are updated, and what belongs to each.
@@ -73,9 +76,11 @@ struct OptimizerKind {
   bool decoupled_decay = false;  // of the weights, not added to the gradient
 };
 
-/// Adds an optimiser of the program that calls it, before anything else is called. Throws as
-/// NameTable::add does.
-void register_optimizer(const std::string& name, const OptimizerKind& kind);
+/// Adds an optimiser of the program that calls it, before anything else is called, with settings
+/// training.<name>.<..>. Throws as NameTable::add and add_own_settings do, and InputError for one
+/// without `update`.
+void register_optimizer(const std::string& name, const OptimizerKind& kind,
+                        const std::vector<OwnSetting>& settings = {});
 
 /// One optimiser over one flat parameter block. Works in chunks of a fixed size that the workers
 /// share, so its result does not depend on their number; allocates nothing in a step.

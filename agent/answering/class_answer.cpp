@@ -20,6 +20,7 @@ struct ClassParts {
   bool weighs;  // attends over the states, so there are weights to show
   double classifier_weight, step_loss;
   RewardKind reward;
+  OwnValues own;  // reinforce.<reward>.*
 };
 
 // Predicts one class at the end, or when it stops, from the hidden-state attention's read of the
@@ -148,7 +149,8 @@ class ClassAnswer final : public Answer {
   // The reward of the answer after look t.
   float worth_of(int t, int b) const {
     return parts_.reward.of_answer(most_probable(t, b) == labels_[b],
-                                   probabilities(t, b, labels_[b]), chance_of(parts_.num_classes));
+                                   probabilities(t, b, labels_[b]), chance_of(parts_.num_classes),
+                                   parts_.own);
   }
 
   // What its stop reads of the answer after each look but the last.
@@ -275,7 +277,8 @@ class ClassAnswering final : public Answering {
             .weighs = config.hidden.kind != "last",
             .classifier_weight = config.training.classifier_weight,
             .step_loss = config.training.step_loss,
-            .reward = find_reward(config.reinforce.reward)};
+            .reward = find_reward(config.reinforce.reward),
+            .own = config.reinforce.own};
   }
 
   const ClassParts parts_;

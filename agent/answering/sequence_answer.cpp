@@ -17,6 +17,7 @@ struct SequenceParts {
   std::optional<StopRule> stop_rule;  // if it may answer before the last look
   double classifier_weight;
   RewardKind reward;
+  OwnValues own;  // reinforce.<reward>.*
 
   bool expects_stops() const { return stop_rule && stop_rule->kind().expected; }
 };
@@ -149,7 +150,7 @@ class SequenceAnswer final : public Answer {
       for (int b = 0; b < core_.episodes(); ++b) lengths_read_[b] = std::min(t + 1, lengths_[b]);
       said_.decode(core_.states(), lengths_read_, forced_, parameters);
       for (int b = 0; b < core_.episodes(); ++b) {
-        worth_(t, b) = said_.worth(b, parts_.reward);
+        worth_(t, b) = said_.worth(b, parts_.reward, parts_.own);
         if (!stops_) continue;
         sureness_(t, b) = said_.probability(b);
         right_(t, b) = environment_.judge(b, said_.predictions(b));
@@ -176,7 +177,7 @@ class SequenceAnswer final : public Answer {
     const bool told = forced_ || by_step;
     for (int t = stops_ ? 0 : core_.steps - 1; t < core_.steps; ++t)
       for (int b = 0; b < core_.episodes(); ++b)
-        worth_(t, b) = told ? said_.worth(b, parts_.reward) : rewards[b];
+        worth_(t, b) = told ? said_.worth(b, parts_.reward, parts_.own) : rewards[b];
   }
 
   // All answers that an expected stop weighs in training, after 1 .. T looks, as rows t B + b.
@@ -186,7 +187,7 @@ class SequenceAnswer final : public Answer {
       lengths_each_[row] = std::min(row / batch + 1, lengths_[row % batch]);
     said_each_->decode(core_.states(), lengths_each_, forced_, now.parameters);
     for (int row = 0; row < core_.rows(); ++row) {
-      worth_(row / batch, row % batch) = said_each_->worth(row, parts_.reward);
+      worth_(row / batch, row % batch) = said_each_->worth(row, parts_.reward, parts_.own);
       losses_(row / batch, row % batch) = static_cast<float>(said_each_->loss(row));
     }
     stop_->decide(core_.states(), /*sureness=*/{}, now);
@@ -264,7 +265,8 @@ class SequenceAnswering final : public Answering {
                 Decoder(config.decoder, config.hidden, spec.num_classes, state_size, steps, layout),
             .stop_rule = make_stop_rule(config, state_size, steps, /*reads_odds=*/false, layout),
             .classifier_weight = config.training.classifier_weight,
-            .reward = find_reward(config.reinforce.reward)};
+            .reward = find_reward(config.reinforce.reward),
+            .own = config.reinforce.own};
   }
 
   int steps_;

@@ -57,13 +57,13 @@ float Spelling::probability(int row) const {
   return static_cast<float>(product);
 }
 
-float Spelling::worth(int row, const RewardKind& reward) const {
+float Spelling::worth(int row, const RewardKind& reward, const OwnValues& own) const {
   const int count = facts(row).num_symbols;
   float sum = 0.0F;
   for (int j = 0; j < count; ++j)
     sum += reward.of_answer(predictions(row)[j] == true_symbol(row, j),
                             memory_.probabilities(j, row, true_symbol(row, j)),
-                            chance_of(decoder_.num_symbols()));
+                            chance_of(decoder_.num_symbols()), own);
   return sum / static_cast<float>(count);
 }
 

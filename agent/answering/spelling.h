@@ -33,7 +33,7 @@ class Spelling {
   /// The probability of the symbols up to the first end mark, which is included.
   float probability(int row) const;
   /// The mean worth of the symbols of the label.
-  float worth(int row, const RewardKind& reward) const;
+  float worth(int row, const RewardKind& reward, const OwnValues& own) const;
   /// The cross-entropy of the label, nats, summed over its symbols.
   double loss(int row) const;
   /// Probabilities and logits (J, R, V), and where the decoder attended to.

@@ -1,5 +1,6 @@
 #include "agent/cores/core.h"
 
+#include "base/error.h"
 #include "base/name_table.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
@@ -55,7 +56,11 @@ void Core::backward(std::span<float> gradient, Matrix dfeatures, CoreMemory& mem
 
 std::vector<std::string> core_kinds() { return core_table().names(); }
 Remembers core_remembers(const std::string& kind) { return core_table().at(kind).remembers; }
-void register_core(const std::string& name, const CoreKind& kind) { core_table().add(name, kind); }
+void register_core(const std::string& name, const CoreKind& kind) {
+  if (kind.make == nullptr)
+    throw InputError("model.core: '" + name + "' cannot be registered: needed: make");
+  core_table().add(name, kind);
+}
 
 std::vector<std::string> recurrent_core_kinds() {
   std::vector<std::string> names = core_kinds();

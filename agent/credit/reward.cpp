@@ -9,13 +9,13 @@
 namespace saccade {
 namespace {
 
-float correct(bool right, float, float) { return right ? 1.0F : 0.0F; }
-float probability(bool, float probability, float) { return probability; }
+float correct(bool right, float, float, const OwnValues&) { return right ? 1.0F : 0.0F; }
+float probability(bool, float probability, float, const OwnValues&) { return probability; }
 // Finite, even where the probability is 0.
-float log_probability(bool, float probability, float) {
+float log_probability(bool, float probability, float, const OwnValues&) {
   return std::log(std::max(probability, std::numeric_limits<float>::min()));
 }
-float clipped(bool, float probability, float chance) {
+float clipped(bool, float probability, float chance, const OwnValues&) {
   return std::max(probability - chance, 0.0F);
 }
 
@@ -50,8 +50,15 @@ NameTable<RewardKind>& rewards_table() {
 
 const RewardKind& find_reward(const std::string& name) { return rewards_table().at(name); }
 std::vector<std::string> reward_kinds() { return rewards_table().names(); }
-void register_reward(const std::string& name, const RewardKind& kind) {
+void register_reward(const std::string& name, const RewardKind& kind,
+                     const std::vector<OwnSetting>& settings) {
+  const bool one_function = (kind.of_answer == nullptr) != (kind.of_beliefs == nullptr);
+  if (!one_function || (kind.of_beliefs && !kind.by_step) || kind.is_own)
+    throw InputError("reinforce.reward: '" + name +
+                     "' cannot be registered: needed: of_answer, or of_beliefs and by_step; and "
+                     "not is_own");
   rewards_table().add(name, kind);
+  add_own_settings("reinforce", name, settings);
 }
 
 }  // namespace saccade

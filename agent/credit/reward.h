@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/own_part.h"
+#include "base/own_settings.h"
 #include "env/scene_facts.h"
 #include "nn/tensor.h"
 
@@ -16,6 +17,7 @@ struct RewardRequest {
   const Tensor<3>& probabilities;     // (T, B, C): of the classes, after each look
   std::span<const SceneFacts> facts;  // (B)
   const Tensor<3>& locations;         // (T, B, L): where it looked; empty if looks have no place
+  const OwnValues* own = nullptr;     // reinforce.<reward>.<..> of registered rewards
 };
 
 /// A reward of beliefs: writes r_t, (T, B), what look t earns. Called once a lane, by any of the
@@ -26,8 +28,9 @@ using RewardFunction = std::function<void(const RewardRequest& request, Matrix r
 /// What the looks of an episode with one answer earn.
 struct RewardKind {
   /// Of an answer that was right or wrong, whose truth had this probability, in [0, 1], where
-  /// chance, in (0, 1], is one over the number of answers.
-  float (*of_answer)(bool right, float probability, float chance) = nullptr;
+  /// chance, in (0, 1], is one over the number of answers. `own`: reinforce.<reward>.<..> of
+  /// registered rewards.
+  float (*of_answer)(bool right, float probability, float chance, const OwnValues& own) = nullptr;
   /// Whether it is earned look by look, as the truth's probability grows, r_t = p_t - p_{t-1}: an
   /// answer is then asked for after every glimpse. Before the first all answers are as likely.
   bool by_step = false;
@@ -50,9 +53,11 @@ struct RewardKind {
 /// `own`: what a program's RewardFunction says. Throws InputError listing the names.
 const RewardKind& find_reward(const std::string& name);
 std::vector<std::string> reward_kinds();
-/// Adds a reward of the program that calls it, before anything else is called. Throws as
-/// NameTable::add does.
-void register_reward(const std::string& name, const RewardKind& kind);
+/// Adds a reward of the program that calls it, before anything else is called, with settings
+/// reinforce.<name>.<..>. Throws as NameTable::add and add_own_settings do, and InputError for a
+/// reward with neither or both functions, one of_beliefs that is not by_step, and one that is_own.
+void register_reward(const std::string& name, const RewardKind& kind,
+                     const std::vector<OwnSetting>& settings = {});
 
 /// The probability of each of so many answers, all as likely.
 inline float chance_of(int answers) { return 1.0F / static_cast<float>(answers); }

@@ -50,7 +50,8 @@ void CreditAssignment::ask_beliefs(const Rollout& rollout) {
   step_rewards.fill(0.0F);
   (*reward_of_beliefs_)({.probabilities = rollout.answer->probabilities,
                          .facts = rollout.environment->facts(),
-                         .locations = rollout.look->locations},
+                         .locations = rollout.look->locations,
+                         .own = &model_.config().reinforce.own},
                         matrix(step_rewards));
   const int steps = static_cast<int>(step_rewards.shape()[0]), batch = rollout.episodes();
   for (int t = 0; t < steps; ++t)

@@ -144,7 +144,7 @@ Settings describe_grid(GlimpseConfig& glimpse) {
            "Score of a candidate's feature against the state", content},
           {"attention.glimpse.score_hidden", &glimpse.score_hidden, kLayerWidth,
            "Width of the score's hidden layer",
-           content && when(&glimpse.score, Names{"additive", "location_free"})}};
+           content && when(&glimpse.score, score_kinds(), score_has_hidden)}};
 }
 
 Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
@@ -284,6 +284,8 @@ Settings describe_reinforce(ReinforceConfig& reinforce, const Conditions& of) {
        {"reinforce.ema_decay", &reinforce.ema_decay, kDecayRate,
         "Decay of the moving average of returns", when(&reinforce.advantage, Names{"ema"})}},
       of.reinforce());
+  append(all, describe(reinforce.own, "reinforce", &reinforce.reward),
+         of.reinforce() && Needs(of.answers()));
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include "agent/spec/glimpse_config.h"
 #include "attention/gate.h"
 #include "attention/hidden.h"
+#include "base/own_settings.h"
 #include "env/environment.h"
 #include "nn/optimizer.h"
 
@@ -54,6 +55,7 @@ struct ReinforceConfig {
   std::string critic = "linear";      // a name of critic_kinds()
   int critic_hidden = 128;            // width of the hidden layer of critics that have one
   std::string reward = "correct";     // a name of reward_kinds()
+  OwnValues own = {};                 // reinforce.<reward>.*, of registered rewards
   double weight = 1.0;                // of the REINFORCE term of the looks, >= 0
   double entropy = 0.0;               // of the policy's entropy bonus, >= 0
   double baseline_weight = 1.0;       // of the baseline's regression, >= 0

@@ -95,7 +95,7 @@ TEST_CASE("only some advantages have a trace") {
 
 TEST_CASE("rewards by hand") {
   const auto of = [](const char* reward, bool right, float probability) {
-    return find_reward(reward).of_answer(right, probability, 0.25F);
+    return find_reward(reward).of_answer(right, probability, 0.25F, {});
   };
   CHECK(of("correct", true, 0.3F) == 1.0F);
   CHECK(of("correct", false, 0.3F) == 0.0F);

@@ -26,7 +26,7 @@ double value_of_sequence(const LoneDecoder& lone, const SceneFacts& facts,
   for (int j = 0; j < facts.num_symbols; ++j)
     sum += find_reward(reward).of_answer(
         lone.said[b][j] == facts.symbols[j], lone.memory->probabilities(j, b, facts.symbols[j]),
-        chance_of(static_cast<int>(lone.memory->logits.shape()[2])));
+        chance_of(static_cast<int>(lone.memory->logits.shape()[2])), {});
   return sum / facts.num_symbols;
 }
 

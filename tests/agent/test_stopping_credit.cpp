@@ -10,7 +10,8 @@ namespace {
 double value_of_class(const StoppingPlayer& player, const std::string& reward, int t, int b) {
   const int label = player.rollout.environment->facts()[b].label;
   return find_reward(reward).of_answer(player.most_probable(t, b) == label,
-                                       player.probabilities(t, b)[label], chance_of(kTinyClasses));
+                                       player.probabilities(t, b)[label], chance_of(kTinyClasses),
+                                       {});
 }
 
 TEST_CASE(

@@ -2,6 +2,7 @@
 // tables. The tests of every kind run with them in this program, too.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 
@@ -44,10 +45,25 @@ void look_at_corner(Matrix samples, const LookRequest&) {
 }
 
 void descend(const ParameterBlock& block, const UpdateCoefficients& k) {
+  const auto power = static_cast<float>(k.own->get<double>("training.descend.power"));
   for (std::size_t i = 0; i < block.size; ++i) {
-    block.weight[i] -= k.rate * k.clip * block.gradient[i];
+    const float g = k.clip * block.gradient[i];
+    block.weight[i] -= k.rate * std::copysign(std::pow(std::abs(g), power), g);
     block.averaged[i] += k.average * (block.weight[i] - block.averaged[i]);
   }
+}
+
+float pay_a_part(bool right, float, float, const OwnValues& own) {
+  return right ? static_cast<float>(own.get<double>("reinforce.part.share")) : 0.0F;
+}
+
+void pay_the_calm(const RewardRequest& request, Matrix rewards) {
+  const auto pay = static_cast<float>(request.own->get<double>("reinforce.calm.pay"));
+  for (int t = 0; t < rewards.rows; ++t)
+    for (int b = 0; b < rewards.cols; ++b)
+      rewards(t, b) = t > 0 && request.probabilities(t, b, 0) == request.probabilities(t - 1, b, 0)
+                          ? pay
+                          : pay * request.probabilities(t, b, 0);
 }
 
 RawDatasets load_few(const DataConfig& config) {
@@ -63,9 +79,13 @@ const bool kRegistered = [] {
   register_digit_source("few", {.load = load_few, .path = DigitSource::Path::unused},
                         {{"digits", 90, closed(12, 1000), "Number of training digits"}});
   register_score("pairwise_dot", kPairwiseDot);
-  register_reward("half", {[](bool right, float, float) { return right ? 0.5F : 0.0F; }});
+  register_reward("part", {pay_a_part},
+                  {{"share", 0.5, closed(0, 1), "Share of the reward that is paid"}});
+  register_reward("calm", {.by_step = true, .of_beliefs = pay_the_calm},
+                  {{"pay", 0.5, closed(0, 1), "Reward of a look that changes nothing"}});
   register_core("gru_again", {.make = make_gru});
-  register_optimizer("descend", {.update = descend});
+  register_optimizer("descend", {.update = descend},
+                     {{"power", 1.0, closed(0, 2), "Power of the gradient's size"}});
   register_policy("corner", look_at_corner);
   return true;
 }();
@@ -75,11 +95,6 @@ const Overrides kBars = {"scene.kind=bars", "scene.num_distractors=0"};
 Program::Result run_bars(const fs::path& folder, CommandWords words) {
   words.insert(words.begin(), OWN_KINDS_PROGRAM);
   return Program(folder, words).finish();
-}
-
-template <class Error>
-std::string late(const std::function<void()>& registers) {
-  return message_of<Error>(registers);
 }
 
 }  // namespace
@@ -104,12 +119,13 @@ TEST_CASE("a registered world satisfies the environment contract, by its setting
 
 TEST_CASE("registered names are taken, are listed, and come before the first use") {
   CHECK(message_of<InputError>([] { find_task_kind("baars"); }).ends_with(", own, bars"));
-  CHECK(message_of<InputError>([] { find_reward("baars"); }).ends_with(", own, half"));
+  CHECK(message_of<InputError>([] { find_reward("baars"); }).ends_with(", own, part, calm"));
   const auto refused = [](const std::function<void()>& registers) {
-    return contains(late<std::logic_error>(registers), "the table was read; allowed: before that");
+    return contains(message_of<std::logic_error>(registers),
+                    "the table was read; allowed: before that");
   };
   CHECK(refused([] { register_task_kind("late", find_task_kind("bars")); }));
-  CHECK(refused([] { register_reward("late", find_reward("half")); }));
+  CHECK(refused([] { register_reward("late", find_reward("part")); }));
   score_kinds();
   CHECK(refused([] { register_score("late", kPairwiseDot); }));
   core_kinds();
@@ -124,6 +140,15 @@ TEST_CASE("registered names are taken, are listed, and come before the first use
                  "scene.kind: 'late' cannot be registered: needed: make, sizes, answer_name"));
   CHECK(contains(message_of<InputError>([] { register_digit_source("late", {}); }),
                  "data.source: 'late' cannot be registered: needed: load"));
+  const auto needs = [](const std::string& what, const std::function<void()>& registers) {
+    return contains(message_of<InputError>(registers), "cannot be registered: needed: " + what);
+  };
+  CHECK(needs("make", [] { register_score("late", {}); }));
+  CHECK(needs("of_answer", [] { register_reward("late", {}); }));
+  CHECK(needs("of_answer", [] { register_reward("late", find_reward("own")); }));
+  CHECK(needs("of_answer", [] { register_reward("late", {.of_beliefs = pay_the_calm}); }));
+  CHECK(needs("make", [] { register_core("late", {}); }));
+  CHECK(needs("update", [] { register_optimizer("late", {}); }));
 }
 
 TEST_CASE("a pairwise score has the values and gradients of the same score on matrices") {
@@ -202,14 +227,28 @@ TEST_CASE("settings of registered kinds are read, written, refused and left out 
 
 TEST_CASE("registered rewards, sources, optimisers, cores and scores train together") {
   const TinyExperiment tiny;
-  const fs::path run = tiny.train(
-      "own", {"data.source=few", "data.path=null", "scene.canvas=[32, 32]", "reinforce.reward=half",
-              "training.optimizer=descend", "model.core=gru_again", "attention.hidden.kind=attend",
-              "attention.hidden.score=pairwise_dot"});
+  const Overrides own = {"data.source=few",
+                         "data.path=null",
+                         "scene.canvas=[32, 32]",
+                         "reinforce.reward=part",
+                         "training.optimizer=descend",
+                         "model.core=gru_again",
+                         "attention.hidden.kind=attend",
+                         "attention.hidden.score=pairwise_dot"};
+  const fs::path run = tiny.train("own", own);
   const double error = read_json(run / "summary.json")["test/error"].get<double>();
   CHECK(error >= 0.0);
   CHECK(error <= 1.0);
-  CHECK(contains(bytes_of(run / "config.yaml"), "reward: half"));
+  check_contains(bytes_of(run / "config.yaml"), {"reward: part", "share: 0.5", "power: 1"});
+  for (const char* setting :
+       {"reinforce.part.share=0.1", "training.descend.power=0.5", "data.few.digits=80"}) {
+    CAPTURE(setting);  // each changes what is learned
+    const fs::path other = tiny.train(setting, with(own, {setting}));
+    CHECK(bytes_of(other / kLast) != bytes_of(run / kLast));
+  }
+  const Overrides calm = {"reinforce.reward=calm"};
+  CHECK(bytes_of(tiny.train("calm", calm) / kLast) !=
+        bytes_of(tiny.train("calmer", with(calm, {"reinforce.calm.pay=1"})) / kLast));
 }
 
 TEST_CASE("the example's program runs, tests, records, compares and describes its kinds") {
